@@ -1,0 +1,142 @@
+"""How many MMAs a second the arithmetic computes, by element type, on one core.
+
+    python benchmarks/mma_numerics.py [--json] [--batch N] [--arch sm_90a]
+
+One MMA is the widest dense `mma.sync` (or, for fp8 on Hopper, one m16n8 piece of a `wgmma`) of
+its type. A large batch shows the throughput, a batch of 4 the cost of one interpreted instruction.
+"""
+
+from __future__ import annotations
+
+import os
+
+# One core: set before NumPy loads its BLAS.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from tilewright.lowering.interpreter.numerics import (
+    FORMATS,
+    INTEGER_FORMATS,
+    NumericsError,
+    Unit,
+    dot_add,
+    encode,
+    model_for,
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Element type of A and B, type of C and D, K, and the instruction family."""
+
+    element: str
+    result: str
+    k: int
+    unit: Unit = "mma.sync"
+    exact: bool = False
+
+
+CASES = (
+    Case("f16", "f32", 16),
+    Case("f16", "f16", 16),
+    Case("bf16", "f32", 16),
+    Case("tf32", "f32", 8),
+    Case("e4m3", "f32", 32),
+    Case("e4m3", "f32", 32, "wgmma"),
+    Case("f64", "f64", 4),
+    Case("s8", "s32", 32),
+    Case("b1", "s32", 256),
+    Case("f16", "f32", 16, exact=True),
+)
+M, N = 16, 8
+
+
+@dataclass(frozen=True)
+class Result:
+    """One line of output."""
+
+    case: str
+    numerics: str
+    mmas_per_second: float
+    microseconds_for_a_batch_of_4: float
+
+
+def random_words(rng: np.random.Generator, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Normally distributed elements, as words."""
+    if name == "s32":
+        return rng.integers(0, 1 << 32, shape, dtype=np.uint32)
+    if name in INTEGER_FORMATS:
+        return rng.integers(0, 1 << INTEGER_FORMATS[name].bits, shape, dtype=np.uint8)
+    return encode(rng.standard_normal(shape), FORMATS[name])
+
+
+def seconds(call: Callable[[], object], repeats: int) -> float:
+    """The fastest of `repeats` calls."""
+    best = float("inf")
+    for _ in range(repeats):
+        start = time.perf_counter()
+        call()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def measure(case: Case, arch: str, batch: int) -> Result:
+    """Time one case. NumericsError if the chip's arithmetic for it is not known."""
+    model = (
+        "exact"
+        if case.exact
+        else model_for(arch, case.element, case.element, case.result, case.unit)
+    )
+    rng = np.random.default_rng(0)
+
+    def call_on(count: int) -> Callable[[], object]:
+        a = random_words(rng, case.element, (count, M, case.k))
+        b = random_words(rng, case.element, (count, case.k, N))
+        c = random_words(rng, case.result, (count, M, N))
+        return lambda: dot_add(
+            a, b, c, a_type=case.element, b_type=case.element, c_type=case.result,
+            d_type=case.result, model=model,
+        )  # fmt: skip
+
+    return Result(
+        f"{case.unit} m{M}n{N}k{case.k} {case.element} -> {case.result}",
+        "exact" if case.exact else arch,
+        batch / seconds(call_on(batch), 3),
+        1e6 * seconds(call_on(4), 200),
+    )
+
+
+def main() -> None:
+    """Measure every case that the chip's table knows and print the results."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--json", action="store_true", help="print one JSON list")
+    parser.add_argument("--batch", type=int, default=20_000, help="MMAs in the large batch")
+    parser.add_argument("--arch", default="sm_90a", help="whose arithmetic")
+    arguments = parser.parse_args()
+    results: list[Result] = []
+    for case in CASES:
+        try:
+            results.append(measure(case, arguments.arch, arguments.batch))
+        except NumericsError:
+            continue
+        if not arguments.json:
+            line = results[-1]
+            print(
+                f"{line.case:40} {line.numerics:8} {line.mmas_per_second:12,.0f} MMA/s "
+                f"{line.microseconds_for_a_batch_of_4:8.1f} us for 4",
+                flush=True,
+            )
+    if arguments.json:
+        print(json.dumps([asdict(result) for result in results], indent=2))
+
+
+if __name__ == "__main__":
+    main()

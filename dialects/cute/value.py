@@ -1,0 +1,45 @@
+"""Immutable values compared by their fields."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+
+class Value:
+    """An object that is its fields: equal, hashed, copied and printed by them.
+
+    A subclass keeps its fields in `__slots__`, names them in `__match_args__` in the order of its
+    constructor's arguments, and fills them through `slot_setter`, because assignment is closed.
+    """
+
+    __slots__ = ()
+    __match_args__: tuple[str, ...] = ()
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} is immutable: cannot set {name!r}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} is immutable: cannot delete {name!r}")
+
+    def _fields(self) -> tuple[object, ...]:
+        return tuple(getattr(self, name) for name in self.__match_args__)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Value) or type(other) is not type(self):
+            return NotImplemented
+        return self._fields() == other._fields()
+
+    def __hash__(self) -> int:
+        return hash((type(self), *self._fields()))
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), self._fields()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self._fields()))})"
+
+
+def slot_setter(owner: type, name: str) -> Callable[[Any, object], None]:
+    """The slot descriptor's own setter: the fastest way in, and past `__setattr__`."""
+    return owner.__dict__[name].__set__

@@ -1,0 +1,13 @@
+"""The atom lattice: every instruction that an atom can be, one row each.
+
+A row is the only place where a fact about its instruction stands: the verifier, the canonical
+layouts, the mnemonic in both directions, the interpreter and the listings all read it.
+"""
+
+from tilewright.dialects.cute_nvgpu.lattice.copy import CP_ASYNC, LDMATRIX, STMATRIX, MatrixCopyRow
+from tilewright.dialects.cute_nvgpu.lattice.row import MmaRow
+from tilewright.dialects.cute_nvgpu.lattice.sm80 import SM80_MMA
+
+MMA_ROWS: tuple[MmaRow, ...] = SM80_MMA
+
+__all__ = ["CP_ASYNC", "LDMATRIX", "MMA_ROWS", "STMATRIX", "MatrixCopyRow", "MmaRow"]

@@ -1,0 +1,1 @@
+"""The ops of `cute_nvgpu`, one file a tier or a kind of instruction."""

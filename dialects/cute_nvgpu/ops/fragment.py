@@ -1,0 +1,247 @@
+"""Building fragments and taking them apart: register renaming, no instruction of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.cute_nvgpu.attributes import FragmentType
+
+
+def _verify_element(op: str, fragment: FragmentType, scalar: Attribute) -> None:
+    if scalar != fragment.element_type:
+        raise VerifyException(
+            f"'{op}' expected a scalar of the fragment's element type {fragment.element_type}, "
+            f"got {scalar}"
+        )
+
+
+@irdl_op_definition
+class SplatOp(IRDLOperation):
+    """Every element of the fragment is the scalar.
+
+    ```mlir
+    %acc = cute_nvgpu.fragment.splat %zero : f32 -> !cute_nvgpu.fragment<4xf32>
+    ```
+    """
+
+    name = "cute_nvgpu.fragment.splat"
+
+    scalar = operand_def()
+    fragment = result_def(FragmentType)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$scalar attr-dict `:` type($scalar) `->` type($fragment)"
+
+    def __init__(self, scalar: SSAValue, fragment: FragmentType):
+        super().__init__(operands=[scalar], result_types=[fragment])
+
+    def verify_(self) -> None:
+        _verify_element(self.name, self.fragment.type, self.scalar.type)
+
+
+@irdl_op_definition
+class FromElementsOp(IRDLOperation):
+    """The fragment of these scalars, in register order.
+
+    ```mlir
+    %f = cute_nvgpu.fragment.from_elements %x, %y : f32 -> !cute_nvgpu.fragment<2xf32>
+    ```
+    """
+
+    name = "cute_nvgpu.fragment.from_elements"
+
+    elements = var_operand_def()
+    fragment = result_def(FragmentType)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$elements attr-dict `:` type($elements) `->` type($fragment)"
+
+    def __init__(self, elements: Sequence[SSAValue], fragment: FragmentType):
+        super().__init__(operands=[elements], result_types=[fragment])
+
+    def verify_(self) -> None:
+        count = self.fragment.type.count.data
+        if len(self.elements) != count:
+            raise VerifyException(
+                f"'{self.name}' expected {count} elements, got {len(self.elements)}"
+            )
+        for element in self.elements:
+            _verify_element(self.name, self.fragment.type, element.type)
+
+
+class _IndexedOp(IRDLOperation):
+    """A fragment op that names one element by its place in register order."""
+
+    position = prop_def(IntegerAttr.constr(type=i64))
+
+    def verify_position(self, fragment: FragmentType) -> None:
+        count, position = fragment.count.data, self.position.value.data
+        if not 0 <= position < count:
+            raise VerifyException(
+                f"'{self.name}' expected a position below {count}, got {position}; "
+                f"nearest legal: {min(max(position, 0), count - 1)}"
+            )
+
+
+@irdl_op_definition
+class ExtractOp(_IndexedOp):
+    """One element of a fragment, by its place in register order.
+
+    ```mlir
+    %x = cute_nvgpu.fragment.extract %d[2] : !cute_nvgpu.fragment<4xf32> -> f32
+    ```
+    """
+
+    name = "cute_nvgpu.fragment.extract"
+
+    fragment = operand_def(FragmentType)
+    scalar = result_def()
+
+    traits = traits_def(Pure())
+
+    assembly_format = (
+        "$fragment `[` $position `]` attr-dict `:` type($fragment) `->` type($scalar)"
+    )
+
+    def __init__(self, fragment: SSAValue[FragmentType], position: int):
+        super().__init__(
+            operands=[fragment],
+            properties={"position": IntegerAttr(position, i64)},
+            result_types=[fragment.type.element_type],
+        )
+
+    def verify_(self) -> None:
+        assert isinstance(self.fragment.type, FragmentType)
+        self.verify_position(self.fragment.type)
+        _verify_element(self.name, self.fragment.type, self.scalar.type)
+
+
+@irdl_op_definition
+class InsertOp(_IndexedOp):
+    """The fragment with one element replaced.
+
+    ```mlir
+    %e = cute_nvgpu.fragment.insert %x, %d[2] : f32, !cute_nvgpu.fragment<4xf32>
+    ```
+    """
+
+    name = "cute_nvgpu.fragment.insert"
+
+    scalar = operand_def()
+    fragment = operand_def(FragmentType)
+    result = result_def(FragmentType)
+
+    traits = traits_def(Pure())
+
+    assembly_format = (
+        "$scalar `,` $fragment `[` $position `]` attr-dict `:`"
+        " type($scalar) `,` type($fragment) `->` type($result)"
+    )
+
+    def __init__(self, scalar: SSAValue, fragment: SSAValue[FragmentType], position: int):
+        super().__init__(
+            operands=[scalar, fragment],
+            properties={"position": IntegerAttr(position, i64)},
+            result_types=[fragment.type],
+        )
+
+    def verify_(self) -> None:
+        assert isinstance(self.fragment.type, FragmentType)
+        self.verify_position(self.fragment.type)
+        _verify_element(self.name, self.fragment.type, self.scalar.type)
+        if self.result.type != self.fragment.type:
+            raise VerifyException(
+                f"'{self.name}' expected result type {self.fragment.type}, got {self.result.type}"
+            )
+
+
+@irdl_op_definition
+class SliceOp(_IndexedOp):
+    """Some neighbouring elements of a fragment, in whole registers, as a fragment.
+
+    ```mlir
+    %b1 = cute_nvgpu.fragment.slice %pair[4]
+        : !cute_nvgpu.fragment<8xbf16> -> !cute_nvgpu.fragment<4xbf16>
+    ```
+
+    One `ldmatrix.x4` so gives the B fragments of two MMAs.
+    """
+
+    name = "cute_nvgpu.fragment.slice"
+
+    fragment = operand_def(FragmentType)
+    result = result_def(FragmentType)
+
+    traits = traits_def(Pure())
+
+    assembly_format = (
+        "$fragment `[` $position `]` attr-dict `:` type($fragment) `->` type($result)"
+    )
+
+    def __init__(self, fragment: SSAValue, position: int, result: FragmentType):
+        super().__init__(
+            operands=[fragment],
+            properties={"position": IntegerAttr(position, i64)},
+            result_types=[result],
+        )
+
+    def verify_(self) -> None:
+        whole, part = self.fragment.type, self.result.type
+        assert isinstance(whole, FragmentType)
+        _verify_element(self.name, whole, part.element_type)
+        position, width = self.position.value.data, part.element.per_register
+        last = whole.count.data - part.count.data
+        if position % width or not 0 <= position <= last:
+            nearest = min(max(position - position % width, 0), max(last, 0))
+            raise VerifyException(
+                f"'{self.name}' expected {part.count.data} of {whole.count.data} elements from the "
+                f"start of a register, got position {position}; nearest legal: {nearest}"
+            )
+
+
+@irdl_op_definition
+class CastOp(IRDLOperation):
+    """The same registers under another fragment type: element type, count or layout.
+
+    ```mlir
+    %a = cute_nvgpu.fragment.cast %f : !cute_nvgpu.fragment<8xbf16> -> !cute_nvgpu.fragment<16xsi8>
+    ```
+
+    The bits stay where they are; both fragments must fill the same registers.
+    """
+
+    name = "cute_nvgpu.fragment.cast"
+
+    source = operand_def(FragmentType)
+    result = result_def(FragmentType)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$source attr-dict `:` type($source) `->` type($result)"
+
+    def __init__(self, source: SSAValue, result: FragmentType):
+        super().__init__(operands=[source], result_types=[result])
+
+    def verify_(self) -> None:
+        assert isinstance(self.source.type, FragmentType)
+        bits = [t.count.data * t.element.bits for t in (self.source.type, self.result.type)]
+        if bits[0] != bits[1]:
+            raise VerifyException(
+                f"'{self.name}' expected fragments of equal size, got {bits[0]} and {bits[1]} bits"
+            )

@@ -1,0 +1,84 @@
+"""Barriers beyond `gpu.barrier`: named barriers of a CTA, and the barrier of a warp."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def
+from xdsl.utils.exceptions import VerifyException
+
+_BARRIERS = 16
+_MAX_THREADS = 1024
+
+
+class _NamedBarrierOp(IRDLOperation):
+    """A barrier by number, for a count of threads (whole warps). PTX ISA 9.7.13.1."""
+
+    barrier = prop_def(IntegerAttr.constr(type=i64))
+    threads = prop_def(IntegerAttr.constr(type=i64))
+
+    assembly_format = "$barrier `threads` $threads attr-dict"
+
+    def __init__(self, barrier: int, threads: int):
+        super().__init__(
+            properties={
+                "barrier": IntegerAttr(barrier, i64),
+                "threads": IntegerAttr(threads, i64),
+            }
+        )
+
+    def verify_(self) -> None:
+        barrier, threads = self.barrier.value.data, self.threads.value.data
+        if not 0 <= barrier < _BARRIERS:
+            raise VerifyException(
+                f"'{self.name}' expected a barrier below {_BARRIERS}, got {barrier}; "
+                f"nearest legal: {min(max(barrier, 0), _BARRIERS - 1)}"
+            )
+        if threads % 32 or not 0 < threads <= _MAX_THREADS:
+            nearest = min(max(round(threads / 32), 1) * 32, _MAX_THREADS)
+            raise VerifyException(
+                f"'{self.name}' expected a count of threads that is whole warps, at most "
+                f"{_MAX_THREADS}, got {threads}; nearest legal: {nearest}"
+            )
+
+
+@irdl_op_definition
+class BarSyncOp(_NamedBarrierOp):
+    """Wait at a named barrier until `threads` threads of the CTA have arrived.
+
+    ```mlir
+    cute_nvgpu.bar.sync 1 threads 64
+    ```
+    """
+
+    name = "cute_nvgpu.bar.sync"
+
+
+@irdl_op_definition
+class BarArriveOp(_NamedBarrierOp):
+    """Arrive at a named barrier without waiting.
+
+    ```mlir
+    cute_nvgpu.bar.arrive 1 threads 64
+    ```
+    """
+
+    name = "cute_nvgpu.bar.arrive"
+
+
+@irdl_op_definition
+class WarpSyncOp(IRDLOperation):
+    """All 32 threads of the warp wait for each other, and see each other's memory accesses.
+
+    ```mlir
+    cute_nvgpu.bar.warp.sync
+    ```
+
+    PTX ISA 9.7.13.2.
+    """
+
+    name = "cute_nvgpu.bar.warp.sync"
+
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__()

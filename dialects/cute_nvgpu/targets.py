@@ -1,0 +1,110 @@
+"""NVIDIA targets: names, families, and what one of them needs of the PTX version.
+
+A target is `sm_90` (runs on 9.0 and later chips), `sm_90a` (architecture-specific: that chip
+only) or `sm_120f` (family-specific: that chip and later ones of its family). PTX ISA 11.1.2.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from functools import cache
+
+
+class TargetError(ValueError):
+    """A target name that no row knows; the message names the nearest one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One value of PTX's `.target`: `number` 90, `suffix` '' | 'a' | 'f', and the PTX ISA
+    version in which the name appeared."""
+
+    number: int
+    suffix: str
+    ptx_version: tuple[int, int]
+
+    @property
+    def name(self) -> str:
+        return f"sm_{self.number}{self.suffix}"
+
+    @property
+    def family(self) -> int:
+        """Chips of one family share the tens digit: 100 and 103, 120 and 121."""
+        return self.number // 10
+
+    def supports(self, minimum: Target) -> bool:
+        """Whether code that requires `minimum` may be compiled for this target."""
+        if minimum.suffix == "a":
+            return self == minimum
+        if minimum.suffix == "f":
+            same_family = self.family == minimum.family and self.number >= minimum.number
+            return same_family and self.suffix in ("a", "f")
+        return self.number >= minimum.number
+
+    def __str__(self) -> str:
+        return self.name
+
+
+# (name, PTX ISA version that introduced it); sm_75 is the oldest that current ptxas knows.
+_ROWS: tuple[tuple[str, tuple[int, int]], ...] = (
+    ("sm_70", (6, 0)),
+    ("sm_72", (6, 1)),
+    ("sm_75", (6, 3)),
+    ("sm_80", (7, 0)),
+    ("sm_86", (7, 1)),
+    ("sm_87", (7, 4)),
+    ("sm_89", (7, 8)),
+    ("sm_90", (7, 8)),
+    ("sm_90a", (8, 0)),
+    ("sm_100", (8, 6)),
+    ("sm_100a", (8, 6)),
+    ("sm_100f", (8, 8)),
+    ("sm_103", (8, 8)),
+    ("sm_103a", (8, 8)),
+    ("sm_103f", (8, 8)),
+    ("sm_110", (9, 0)),
+    ("sm_110a", (9, 0)),
+    ("sm_110f", (9, 0)),
+    ("sm_120", (8, 7)),
+    ("sm_120a", (8, 7)),
+    ("sm_120f", (8, 8)),
+    ("sm_121", (8, 8)),
+    ("sm_121a", (8, 8)),
+    ("sm_121f", (8, 8)),
+)
+
+_NAME = re.compile(r"sm_(\d+)([af]?)")
+
+
+def _row(name: str, version: tuple[int, int]) -> Target:
+    match = _NAME.fullmatch(name)
+    assert match is not None
+    return Target(int(match[1]), match[2], version)
+
+
+TARGETS: dict[str, Target] = {name: _row(name, version) for name, version in _ROWS}
+
+
+@cache
+def target(name: str) -> Target:
+    """The target of that name. Raises TargetError, naming the nearest, for any other."""
+    if (found := TARGETS.get(name)) is not None:
+        return found
+    near = difflib.get_close_matches(name, TARGETS, n=1, cutoff=0.0)
+    raise TargetError(
+        f"unknown target '{name}'; nearest legal: {near[0]}; known: {', '.join(TARGETS)}"
+    )
+
+
+def lowest(requirements: list[Target]) -> Target:
+    """The lowest target that meets every requirement: the text's `.target`.
+
+    Raises TargetError where no target meets them all (two architecture-specific ones).
+    """
+    for candidate in TARGETS.values():
+        if all(candidate.supports(each) for each in requirements):
+            return candidate
+    names = ", ".join(sorted({each.name for each in requirements}))
+    raise TargetError(f"no target supports all of {names}")

@@ -1,0 +1,243 @@
+"""Kernel entries and control flow. PTX ISA 5.4.1, 9.7.12."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    IntegerAttr,
+    StringAttr,
+    SymbolNameConstraint,
+    i32,
+    i64,
+)
+from xdsl.ir import Block, Region, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    successor_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, SymbolOpInterface
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.ptx.instruction import PtxOp
+from tilewright.dialects.ptx.types import RegType, reg
+
+PARAMETER_TYPES: dict[str, str] = {
+    "u8": "b16",
+    "u16": "b16",
+    "u32": "b32",
+    "f32": "f32",
+    "u64": "b64",
+    "f64": "f64",
+}
+"""Types of kernel parameters, and the register that `ld.param` puts each in."""
+
+
+@irdl_op_definition
+class EntryOp(PtxOp):
+    """A kernel: `.entry name(params) { body }`. PTX ISA 5.4.1.
+
+    ```mlir
+    ptx.entry @axpy(%x: u64, %n: u32) shared 1024 align 128 {
+      ptx.ret
+    }
+    ```
+
+    The block arguments of the entry block are the parameters, already loaded. `shared` is the
+    kernel's static or (above 48 KB) dynamic shared memory in bytes.
+    """
+
+    name = "ptx.entry"
+
+    sym_name = prop_def(SymbolNameConstraint())
+    parameters = prop_def(ArrayAttr[StringAttr])
+    parameter_names = prop_def(ArrayAttr[StringAttr])
+    shared = prop_def(IntegerAttr.constr(type=i64))
+    align = prop_def(IntegerAttr.constr(type=i64))
+    reqntid = opt_prop_def(DenseArrayBase.constr(i32))
+
+    body = region_def()
+
+    traits = traits_def(IsolatedFromAbove(), SymbolOpInterface())
+
+    def __init__(
+        self,
+        name: str,
+        parameters: Sequence[tuple[str, str]],
+        body: Region,
+        shared: int = 0,
+        align: int = 16,
+        reqntid: Sequence[int] | None = None,
+    ):
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "parameters": ArrayAttr([StringAttr(each) for _, each in parameters]),
+                "parameter_names": ArrayAttr([StringAttr(each) for each, _ in parameters]),
+                "shared": IntegerAttr(shared, i64),
+                "align": IntegerAttr(align, i64),
+                "reqntid": None if reqntid is None else DenseArrayBase.from_list(i32, reqntid),
+            },
+            regions=[body],
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        name = parser.parse_symbol_name().data
+        parsed = parser.parse_comma_separated_list(
+            parser.Delimiter.PAREN, lambda: _parse_parameter(parser)
+        )
+        shared, align, reqntid = 0, 16, None
+        if parser.parse_optional_keyword("shared"):
+            shared = parser.parse_integer(allow_boolean=False)
+            parser.parse_keyword("align")
+            align = parser.parse_integer(allow_boolean=False)
+        if parser.parse_optional_keyword("reqntid"):
+            reqntid = parser.parse_comma_separated_list(
+                parser.Delimiter.PAREN, parser.parse_integer
+            )
+        arguments = [argument.resolve(reg(PARAMETER_TYPES[each])) for argument, each in parsed]
+        body = parser.parse_region(arguments)
+        if not body.blocks:
+            body.add_block(Block(arg_types=[each.type for each in arguments]))
+        names = [(argument.name.text[1:], each) for argument, each in parsed]
+        op = cls(name, names, body, shared, align, reqntid)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        arguments = zip(self.body.blocks[0].args, self.parameters, strict=True)
+        with printer.in_parens():
+            printer.print_list(arguments, lambda pair: _print_parameter(printer, *pair))
+        if self.shared.value.data:
+            printer.print_string(f" shared {self.shared.value.data} align {self.align.value.data}")
+        if self.reqntid is not None:
+            printer.print_string(f" reqntid({', '.join(map(str, self.reqntid.get_values()))})")
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False)
+
+    def verify_(self) -> None:
+        for each in self.parameters:
+            if each.data not in PARAMETER_TYPES:
+                raise VerifyException(
+                    f"'{self.name}' expected parameter types of {', '.join(PARAMETER_TYPES)}, "
+                    f"got {each.data}"
+                )
+        legal = tuple(reg(PARAMETER_TYPES[each.data]) for each in self.parameters)
+        if self.body.blocks[0].arg_types != legal:
+            raise VerifyException(
+                f"'{self.name}' expected an entry block with one register a parameter"
+            )
+
+
+def _parse_parameter(parser: Parser) -> tuple[Parser.UnresolvedArgument, str]:
+    argument = parser.parse_argument(expect_type=False)
+    parser.parse_punctuation(":")
+    start = parser.pos
+    each = parser.parse_identifier()
+    if each not in PARAMETER_TYPES:
+        parser.raise_error(
+            f"expected a parameter type of {', '.join(PARAMETER_TYPES)}, got {each}",
+            start,
+            parser.pos,
+        )
+    return argument, each
+
+
+def _print_parameter(printer: Printer, argument: SSAValue, each: StringAttr) -> None:
+    printer.print_ssa_value(argument)
+    printer.print_string(f": {each.data}")
+
+
+@irdl_op_definition
+class BraOp(PtxOp):
+    """Go to a block: `bra.uni LABEL`. PTX ISA 9.7.12.3."""
+
+    name = "ptx.bra"
+
+    arguments = var_operand_def(RegType)
+    dest = successor_def()
+
+    traits = traits_def(IsTerminator())
+
+    assembly_format = "$dest (`(` $arguments^ `:` type($arguments) `)`)? attr-dict"
+
+    def __init__(self, dest: Block, arguments: Sequence[SSAValue] = ()):
+        super().__init__(operands=[arguments], successors=[dest])
+
+    def verify_(self) -> None:
+        _verify_edge(self.name, self.arguments, self.dest)
+
+
+@irdl_op_definition
+class CondBraOp(PtxOp):
+    """Go to one of two blocks by a predicate: `@p bra LABEL`. PTX ISA 9.7.12.3."""
+
+    name = "ptx.cond_bra"
+
+    condition = operand_def(reg("pred"))
+    then_arguments = var_operand_def(RegType)
+    else_arguments = var_operand_def(RegType)
+    then_block = successor_def()
+    else_block = successor_def()
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(IsTerminator())
+
+    assembly_format = (
+        "$condition `,` $then_block (`(` $then_arguments^ `:` type($then_arguments) `)`)? `,`"
+        " $else_block (`(` $else_arguments^ `:` type($else_arguments) `)`)? attr-dict"
+    )
+
+    def __init__(
+        self,
+        condition: SSAValue,
+        then_block: Block,
+        else_block: Block,
+        then_arguments: Sequence[SSAValue] = (),
+        else_arguments: Sequence[SSAValue] = (),
+    ):
+        super().__init__(
+            operands=[condition, then_arguments, else_arguments],
+            successors=[then_block, else_block],
+        )
+
+    def verify_(self) -> None:
+        _verify_edge(self.name, self.then_arguments, self.then_block)
+        _verify_edge(self.name, self.else_arguments, self.else_block)
+
+
+def _verify_edge(op: str, arguments: Sequence[SSAValue], dest: Block) -> None:
+    found, legal = [each.type for each in arguments], [each.type for each in dest.args]
+    if found != legal:
+        raise VerifyException(
+            f"'{op}' expected arguments ({', '.join(map(str, legal))}) for its block, "
+            f"got ({', '.join(map(str, found))})"
+        )
+
+
+@irdl_op_definition
+class RetOp(PtxOp):
+    """Leave the kernel. PTX ISA 9.7.12.6."""
+
+    name = "ptx.ret"
+
+    traits = traits_def(IsTerminator(), HasParent(EntryOp))
+
+    assembly_format = "attr-dict"
+
+
+OPS = [EntryOp, BraOp, CondBraOp, RetOp]

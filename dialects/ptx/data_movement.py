@@ -1,0 +1,508 @@
+"""Constants, moves, loads and stores, and asynchronous copies. PTX ISA 9.7.9, 10."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Self
+
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
+from tilewright.dialects.ptx.instruction import PtxOp, Requirement
+from tilewright.dialects.ptx.types import KINDS, RegType, reg
+
+SPECIAL_REGISTERS = tuple(
+    f"{name}.{axis}" for name in ("tid", "ntid", "ctaid", "nctaid") for axis in "xyz"
+) + ("laneid",)
+"""Special registers that ops may read; all are 32 bits wide. PTX ISA 10."""
+
+# The types of a memory access and the register that each goes through; narrow ones sit in b16.
+ACCESS_TYPES: dict[str, str] = {
+    "b8": "b16",
+    "b16": "b16",
+    "b32": "b32",
+    "b64": "b64",
+    "f32": "f32",
+    "f64": "f64",
+}
+# Spaces and the width of their addresses.
+SPACES: dict[str, str] = {"global": "b64", "shared": "b32"}
+
+
+@irdl_op_definition
+class ConstOp(PtxOp):
+    """A constant: its bits in a register, or an immediate where the instruction takes one.
+
+    ```mlir
+    %0 = ptx.const 16 : !ptx.reg<b32>
+    ```
+    """
+
+    name = "ptx.const"
+
+    bits = prop_def(IntegerAttr)
+    result = result_def(RegType)
+
+    traits = traits_def(Pure())
+
+    def __init__(self, bits: int, kind: str):
+        super().__init__(
+            properties={"bits": IntegerAttr(bits, i64)}, result_types=[reg(kind)]
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        bits = parser.parse_integer(allow_boolean=False)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        return cls.create(
+            properties={"bits": IntegerAttr(bits, i64)},
+            attributes=attributes,
+            result_types=[parser.parse_type()],
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {self.bits.value.data}")
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
+
+    @property
+    def unsigned(self) -> int:
+        """The bits as an unsigned integer of the register's width."""
+        return self.bits.value.data % (1 << KINDS[self.result.type.kind.data])
+
+
+@irdl_op_definition
+class UndefOp(PtxOp):
+    """A register that nothing has written: reading it is an error. No instruction.
+
+    ```mlir
+    %0 = ptx.undef : !ptx.reg<b32>
+    ```
+    """
+
+    name = "ptx.undef"
+
+    result = result_def(RegType)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "attr-dict `:` type($result)"
+
+    def __init__(self, type_: RegType):
+        super().__init__(result_types=[type_])
+
+
+@irdl_op_definition
+class SregOp(PtxOp):
+    """Read a special register: `mov.u32 d, %tid.x`. PTX ISA 10.
+
+    ```mlir
+    %0 = ptx.sreg "tid.x"
+    ```
+    """
+
+    name = "ptx.sreg"
+
+    register = prop_def(StringAttr)
+    result = result_def(RegType)
+
+    traits = traits_def(Pure())
+
+    def __init__(self, register: str):
+        super().__init__(
+            properties={"register": StringAttr(register)}, result_types=[reg("b32")]
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        op = cls(parser.parse_str_literal())
+        op.attributes |= parser.parse_optional_attr_dict()
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_attribute(self.register)
+        printer.print_op_attributes(self.attributes)
+
+    def verify_(self) -> None:
+        if self.register.data not in SPECIAL_REGISTERS:
+            raise VerifyException(
+                f"'{self.name}' expected one of {', '.join(SPECIAL_REGISTERS)}, "
+                f"got {self.register.data}"
+            )
+
+
+@irdl_op_definition
+class SharedAddressOp(PtxOp):
+    """An address in the kernel's shared memory, by its offset in bytes: `mov.u32 d, smem+256`.
+
+    ```mlir
+    %0 = ptx.shared_address 256
+    ```
+    """
+
+    name = "ptx.shared_address"
+
+    offset = prop_def(IntegerAttr.constr(type=i64))
+    result = result_def(RegType)
+
+    traits = traits_def(Pure())
+
+    def __init__(self, offset: int):
+        super().__init__(
+            properties={"offset": IntegerAttr(offset, i64)}, result_types=[reg("b32")]
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        op = cls(parser.parse_integer(allow_boolean=False, allow_negative=False))
+        op.attributes |= parser.parse_optional_attr_dict()
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {self.offset.value.data}")
+        printer.print_op_attributes(self.attributes)
+
+
+@irdl_op_definition
+class MovOp(PtxOp):
+    """Move the bits of a register to another of the same width: `mov.b32`. PTX ISA 9.7.9.1."""
+
+    name = "ptx.mov"
+
+    source = operand_def(RegType)
+    result = result_def(RegType)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$source attr-dict `:` type($source) `->` type($result)"
+
+    def __init__(self, source: SSAValue, result: RegType):
+        super().__init__(operands=[source], result_types=[result])
+
+
+@irdl_op_definition
+class PackOp(PtxOp):
+    """Two 16-bit registers side by side in one of 32: `mov.b32 d, {lo, hi}`. PTX ISA 9.7.9.2."""
+
+    name = "ptx.pack"
+
+    low = operand_def(RegType)
+    high = operand_def(RegType)
+    result = result_def(RegType)
+
+    traits = traits_def(Pure())
+
+    def __init__(self, low: SSAValue, high: SSAValue):
+        super().__init__(operands=[low, high], result_types=[reg("b32")])
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        halves = parser.parse_comma_separated_list(
+            parser.Delimiter.NONE, parser.parse_unresolved_operand
+        )
+        low, high = parser.resolve_operands(halves, [reg("b16")] * 2, parser.pos)
+        op = cls(low, high)
+        op.attributes |= parser.parse_optional_attr_dict()
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_list(self.operands, printer.print_operand)
+        printer.print_op_attributes(self.attributes)
+
+
+@irdl_op_definition
+class UnpackOp(PtxOp):
+    """The two 16-bit halves of a 32-bit register: `mov.b32 {lo, hi}, a`. PTX ISA 9.7.9.2."""
+
+    name = "ptx.unpack"
+
+    source = operand_def(RegType)
+    halves = result_def(RegType)
+
+    traits = traits_def(Pure())
+
+    def __init__(self, source: SSAValue):
+        super().__init__(operands=[source], result_types=[reg("b16", 2)])
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        source = parser.resolve_operand(parser.parse_unresolved_operand(), reg("b32"))
+        op = cls(source)
+        op.attributes |= parser.parse_optional_attr_dict()
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_operand(self.source)
+        printer.print_op_attributes(self.attributes)
+
+
+@irdl_op_definition
+class ListMakeOp(PtxOp):
+    """A register list of these registers and lists, in order. A name, no instruction."""
+
+    name = "ptx.list.make"
+
+    parts = var_operand_def(RegType)
+    result = result_def(RegType)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$parts attr-dict `:` type($parts) `->` type($result)"
+
+    def __init__(self, parts: Sequence[SSAValue], result: RegType):
+        super().__init__(operands=[parts], result_types=[result])
+
+    def verify_(self) -> None:
+        counts = [part.type.count.data for part in self.parts if isinstance(part.type, RegType)]
+        if sum(counts) != self.result.type.count.data:
+            raise VerifyException(
+                f"'{self.name}' expected {self.result.type.count.data} registers, "
+                f"got {sum(counts)}"
+            )
+
+
+@irdl_op_definition
+class ListGetOp(PtxOp):
+    """One register of a list, by its place. A name, no instruction."""
+
+    name = "ptx.list.get"
+
+    source = operand_def(RegType)
+    position = prop_def(IntegerAttr.constr(type=i64))
+    result = result_def(RegType)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$source `[` $position `]` attr-dict `:` type($source) `->` type($result)"
+
+    def __init__(self, source: SSAValue, position: int):
+        assert isinstance(source.type, RegType)
+        super().__init__(
+            operands=[source],
+            properties={"position": IntegerAttr(position, i64)},
+            result_types=[reg(source.type.kind.data)],
+        )
+
+    def verify_(self) -> None:
+        assert isinstance(self.source.type, RegType)
+        if not 0 <= self.position.value.data < self.source.type.count.data:
+            raise VerifyException(
+                f"'{self.name}' expected a position below {self.source.type.count.data}, "
+                f"got {self.position.value.data}"
+            )
+
+
+class _AccessOp(PtxOp):
+    """A load or store: `ld.SPACE{.vN}.TYPE`, at an address plus a constant offset in bytes."""
+
+    MNEMONIC: ClassVar[str]
+
+    space = prop_def(StringAttr)
+    access = prop_def(StringAttr)
+    offset = prop_def(IntegerAttr.constr(type=i64))
+
+    def data_type(self) -> RegType:
+        """The register list that is loaded or stored."""
+        raise NotImplementedError
+
+    @property
+    def mnemonic(self) -> str:
+        """`ld.global.v2.f32`."""
+        count = self.data_type().count.data
+        vector = f".v{count}" if count > 1 else ""
+        return f"{self.MNEMONIC}.{self.space.data}{vector}.{self.access.data}"
+
+    def verify_(self) -> None:
+        space, access, data = self.space.data, self.access.data, self.data_type()
+        if space not in SPACES or access not in ACCESS_TYPES:
+            raise VerifyException(
+                f"'{self.name}' expected a space of {', '.join(SPACES)} and a type of "
+                f"{', '.join(ACCESS_TYPES)}, got {space}.{access}"
+            )
+        if self.operands[0].type != reg(SPACES[space]):
+            raise VerifyException(
+                f"'{self.name}' expected a {space} address in {reg(SPACES[space])}, "
+                f"got {self.operands[0].type}"
+            )
+        if data.kind.data != ACCESS_TYPES[access] or data.count.data not in (1, 2, 4):
+            raise VerifyException(
+                f"'{self.name}' expected 1, 2 or 4 registers {ACCESS_TYPES[access]} for {access}, "
+                f"got {data}"
+            )
+
+
+@irdl_op_definition
+class LdOp(_AccessOp):
+    """Load from memory. PTX ISA 9.7.9.8.
+
+    ```mlir
+    %v = ptx.ld "global" "f32" %address, 16 : !ptx.reg<b64> -> !ptx.reg<f32>
+    ```
+    """
+
+    name = "ptx.ld"
+    MNEMONIC: ClassVar = "ld"
+
+    address = operand_def(RegType)
+    result = result_def(RegType)
+
+    assembly_format = (
+        "$space $access $address `,` $offset attr-dict `:` type($address) `->` type($result)"
+    )
+
+    def __init__(
+        self, space: str, access: str, address: SSAValue, offset: int = 0, count: int = 1
+    ):
+        super().__init__(
+            operands=[address],
+            properties=_access(space, access, offset),
+            result_types=[reg(ACCESS_TYPES[access], count)],
+        )
+
+    def data_type(self) -> RegType:
+        return self.result.type
+
+
+@irdl_op_definition
+class StOp(_AccessOp):
+    """Store to memory. PTX ISA 9.7.9.11.
+
+    ```mlir
+    ptx.st "global" "f32" %address, 16, %v : !ptx.reg<b64>, !ptx.reg<f32>
+    ```
+    """
+
+    name = "ptx.st"
+    MNEMONIC: ClassVar = "st"
+
+    address = operand_def(RegType)
+    value = operand_def(RegType)
+
+    assembly_format = (
+        "$space $access $address `,` $offset `,` $value attr-dict"
+        " `:` type($address) `,` type($value)"
+    )
+
+    def __init__(
+        self, space: str, access: str, address: SSAValue, value: SSAValue, offset: int = 0
+    ):
+        super().__init__(operands=[address, value], properties=_access(space, access, offset))
+
+    def data_type(self) -> RegType:
+        assert isinstance(self.value.type, RegType)
+        return self.value.type
+
+
+def _access(space: str, access: str, offset: int) -> dict[str, StringAttr | IntegerAttr]:
+    return {
+        "space": StringAttr(space),
+        "access": StringAttr(access),
+        "offset": IntegerAttr(offset, i64),
+    }
+
+
+@irdl_op_definition
+class CpAsyncOp(PtxOp):
+    """`cp.async.CACHE.shared.global [dst], [src], size{, src-size}`. PTX ISA 9.7.9.25.3.1."""
+
+    name = "ptx.cp.async"
+
+    dest = operand_def(reg("b32"))
+    source = operand_def(reg("b64"))
+    source_size = opt_operand_def(reg("b32"))
+    cache = prop_def(StringAttr)
+    size = prop_def(IntegerAttr.constr(type=i64))
+
+    assembly_format = (
+        "$cache $dest `,` $source `,` $size (`,` $source_size^)? attr-dict"
+    )
+
+    def __init__(
+        self,
+        cache: str,
+        dest: SSAValue,
+        source: SSAValue,
+        size: int,
+        source_size: SSAValue | None = None,
+    ):
+        super().__init__(
+            operands=[dest, source, source_size],
+            properties={"cache": StringAttr(cache), "size": IntegerAttr(size, i64)},
+        )
+
+    def requirement(self) -> Requirement:
+        return Requirement(CP_ASYNC.target, CP_ASYNC.ptx_version)
+
+    def verify_(self) -> None:
+        legal = CP_ASYNC.sizes.get(self.cache.data, ())
+        if self.size.value.data not in legal:
+            raise VerifyException(
+                f"'{self.name}' expected cache ca with size 4, 8 or 16, or cg with 16, "
+                f"got {self.cache.data} with {self.size.value.data}"
+            )
+
+
+class _AsyncGroupOp(PtxOp):
+    """What the two group instructions need."""
+
+    def requirement(self) -> Requirement:
+        return Requirement(CP_ASYNC.target, CP_ASYNC.ptx_version)
+
+
+@irdl_op_definition
+class CpAsyncCommitGroupOp(_AsyncGroupOp):
+    """`cp.async.commit_group`. PTX ISA 9.7.9.25.3.2."""
+
+    name = "ptx.cp.async.commit_group"
+    assembly_format = "attr-dict"
+
+
+@irdl_op_definition
+class CpAsyncWaitGroupOp(_AsyncGroupOp):
+    """`cp.async.wait_group N`. PTX ISA 9.7.9.25.3.3."""
+
+    name = "ptx.cp.async.wait_group"
+
+    pending = prop_def(IntegerAttr.constr(type=i64))
+
+    assembly_format = "$pending attr-dict"
+
+    def __init__(self, pending: int):
+        super().__init__(properties={"pending": IntegerAttr(pending, i64)})
+
+
+OPS = [
+    ConstOp,
+    UndefOp,
+    SregOp,
+    SharedAddressOp,
+    MovOp,
+    PackOp,
+    UnpackOp,
+    ListMakeOp,
+    ListGetOp,
+    LdOp,
+    StOp,
+    CpAsyncOp,
+    CpAsyncCommitGroupOp,
+    CpAsyncWaitGroupOp,
+]

@@ -1,0 +1,28 @@
+"""The `ptx` dialect: one op per PTX instruction, registers as SSA values."""
+
+from xdsl.ir import Dialect
+
+from tilewright.dialects.ptx import (
+    arithmetic,
+    control_flow,
+    convert,
+    data_movement,
+    logic,
+    matrix,
+    synchronization,
+)
+from tilewright.dialects.ptx.types import RegType
+
+PTX = Dialect(
+    "ptx",
+    [
+        *data_movement.OPS,
+        *arithmetic.OPS,
+        *logic.OPS,
+        *convert.OPS,
+        *control_flow.OPS,
+        *synchronization.OPS,
+        *matrix.OPS,
+    ],
+    [RegType],
+)

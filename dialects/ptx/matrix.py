@@ -1,0 +1,154 @@
+"""Warp-level matrix instructions. PTX ISA 9.7.14.
+
+Their mnemonics, registers and requirements are read from the atom lattice.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i64
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import NoMemoryEffect
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.cute_nvgpu.atom import MmaAtom
+from tilewright.dialects.cute_nvgpu.attributes import Sm80MmaAtomType
+from tilewright.dialects.cute_nvgpu.lattice import LDMATRIX, STMATRIX, MatrixCopyRow
+from tilewright.dialects.ptx.instruction import PtxOp, Requirement
+from tilewright.dialects.ptx.types import RegType, reg
+
+
+@irdl_op_definition
+class MmaOp(PtxOp):
+    """`mma.sync.aligned.SHAPE.row.col... d, a, b, c`. PTX ISA 9.7.14.5.14."""
+
+    name = "ptx.mma"
+
+    a = operand_def(RegType)
+    b = operand_def(RegType)
+    c = operand_def(RegType)
+    atom = prop_def(Sm80MmaAtomType)
+    d = result_def(RegType)
+
+    traits = traits_def(NoMemoryEffect())
+
+    assembly_format = "$a `,` $b `,` $c $atom attr-dict `:` functional-type(operands, results)"
+
+    def __init__(self, a: SSAValue, b: SSAValue, c: SSAValue, atom: MmaAtom):
+        super().__init__(
+            operands=[a, b, c],
+            properties={"atom": Sm80MmaAtomType(atom)},
+            result_types=[reg(*atom.registers("D"))],
+        )
+
+    @property
+    def mnemonic(self) -> str:
+        return self.atom.data.mnemonic
+
+    def requirement(self) -> Requirement:
+        row = self.atom.data.row
+        return Requirement(row.target, row.ptx_version)
+
+    def verify_(self) -> None:
+        atom = self.atom.data
+        for operand, value in zip("ABCD", (self.a, self.b, self.c, self.d), strict=True):
+            legal = reg(*atom.registers(operand))
+            if value.type != legal:
+                raise VerifyException(
+                    f"'{self.name}' operand {operand} expected {legal}, got {value.type} "
+                    f"({atom.mnemonic})"
+                )
+
+
+class _MatrixCopyOp(PtxOp):
+    """`ldmatrix` and `stmatrix`: each thread gives the address of one row of 16 bytes."""
+
+    trans = opt_prop_def(UnitAttr)
+
+    def verify_count(self, row: MatrixCopyRow, data: object) -> None:
+        """Raise VerifyException unless as many matrices are moved as the row allows."""
+        if data not in [reg("b32", number) for number in row.numbers]:
+            raise VerifyException(
+                f"'{self.name}' expected {' or '.join(map(str, row.numbers))} registers b32, "
+                f"got {data}"
+            )
+
+
+@irdl_op_definition
+class LdmatrixOp(_MatrixCopyOp):
+    """`ldmatrix.sync.aligned.m8n8.xN{.trans}.shared.b16 d, [a]`. PTX ISA 9.7.14.5.15."""
+
+    name = "ptx.ldmatrix"
+
+    address = operand_def(reg("b32"))
+    offset = prop_def(IntegerAttr.constr(type=i64))
+    result = result_def(RegType)
+
+    assembly_format = "(`trans` $trans^)? $address `,` $offset attr-dict `:` type($result)"
+
+    def __init__(self, address: SSAValue, number: int, *, trans: bool = False, offset: int = 0):
+        super().__init__(
+            operands=[address],
+            properties={
+                "trans": UnitAttr() if trans else None,
+                "offset": IntegerAttr(offset, i64),
+            },
+            result_types=[reg("b32", number)],
+        )
+
+    @property
+    def mnemonic(self) -> str:
+        return LDMATRIX.mnemonic(self.result.type.count.data, self.trans is not None)
+
+    def requirement(self) -> Requirement:
+        return Requirement(LDMATRIX.target, LDMATRIX.ptx_version)
+
+    def verify_(self) -> None:
+        self.verify_count(LDMATRIX, self.result.type)
+
+
+@irdl_op_definition
+class StmatrixOp(_MatrixCopyOp):
+    """`stmatrix.sync.aligned.m8n8.xN{.trans}.shared.b16 [a], d`. PTX ISA 9.7.14.5.16."""
+
+    name = "ptx.stmatrix"
+
+    address = operand_def(reg("b32"))
+    value = operand_def(RegType)
+    offset = prop_def(IntegerAttr.constr(type=i64))
+
+    assembly_format = (
+        "(`trans` $trans^)? $address `,` $offset `,` $value attr-dict `:` type($value)"
+    )
+
+    def __init__(
+        self, address: SSAValue, value: SSAValue, *, trans: bool = False, offset: int = 0
+    ):
+        super().__init__(
+            operands=[address, value],
+            properties={
+                "trans": UnitAttr() if trans else None,
+                "offset": IntegerAttr(offset, i64),
+            },
+        )
+
+    @property
+    def mnemonic(self) -> str:
+        assert isinstance(self.value.type, RegType)
+        return STMATRIX.mnemonic(self.value.type.count.data, self.trans is not None)
+
+    def requirement(self) -> Requirement:
+        return Requirement(STMATRIX.target, STMATRIX.ptx_version)
+
+    def verify_(self) -> None:
+        self.verify_count(STMATRIX, self.value.type)
+
+
+OPS = [MmaOp, LdmatrixOp, StmatrixOp]

@@ -1,0 +1,51 @@
+"""Barriers. PTX ISA 9.7.13."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def
+
+from tilewright.dialects.ptx.instruction import PtxOp
+
+
+class _BarrierOp(PtxOp):
+    """A numbered barrier of the CTA; without `threads`, all of the CTA's threads take part."""
+
+    barrier = prop_def(IntegerAttr.constr(type=i64))
+    threads = opt_prop_def(IntegerAttr.constr(type=i64))
+
+    assembly_format = "$barrier (`,` $threads^)? attr-dict"
+
+    def __init__(self, barrier: int, threads: int | None = None):
+        super().__init__(
+            properties={
+                "barrier": IntegerAttr(barrier, i64),
+                "threads": None if threads is None else IntegerAttr(threads, i64),
+            }
+        )
+
+
+@irdl_op_definition
+class BarSyncOp(_BarrierOp):
+    """`bar.sync a{, b}`: arrive and wait. PTX ISA 9.7.13.1."""
+
+    name = "ptx.bar.sync"
+
+
+@irdl_op_definition
+class BarArriveOp(_BarrierOp):
+    """`bar.arrive a, b`: arrive without waiting. PTX ISA 9.7.13.1."""
+
+    name = "ptx.bar.arrive"
+
+
+@irdl_op_definition
+class WarpSyncOp(PtxOp):
+    """`bar.warp.sync 0xffffffff`. PTX ISA 9.7.13.2."""
+
+    name = "ptx.bar.warp.sync"
+
+    assembly_format = "attr-dict"
+
+
+OPS = [BarSyncOp, BarArriveOp, WarpSyncOp]

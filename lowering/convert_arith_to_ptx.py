@@ -1,0 +1,470 @@
+"""`arith` (and the `math` ops that are one instruction) to `ptx`.
+
+Floating-point arithmetic on bf16, and on f16 where PTX has no instruction, goes through f32:
+one f32 operation on such operands, rounded again, is the correctly rounded result (f32 has more
+than twice their precision plus two bits).
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith, math, ub
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float16Type,
+    Float32Type,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tilewright.diagnostic import OpError
+from tilewright.dialects.cute_nvgpu.attributes import FragmentType
+from tilewright.dialects.ptx import arithmetic, logic
+from tilewright.dialects.ptx.convert import CvtOp
+from tilewright.dialects.ptx.data_movement import (
+    ListGetOp,
+    ListMakeOp,
+    MovOp,
+    PackOp,
+    UndefOp,
+)
+from tilewright.dialects.ptx.instruction import ScalarOp
+from tilewright.dialects.ptx.types import RegType, reg
+from tilewright.lowering.conversion import Conversion, constant, lowers
+from tilewright.lowering.convert_types_to_ptx import ScalarType, register_type, scalar_type
+from tilewright.lowering.float_bits import float_bits
+
+_F16, _BF16, _F32 = Float16Type(), BFloat16Type(), Float32Type()
+
+
+def scalar(op: Operation, type_: Attribute) -> ScalarType:
+    """How the type is held. Raises OpError where it does not lower."""
+    found = scalar_type(type_)
+    if found is None:
+        raise OpError(
+            op,
+            f"'{op.name}' on {type_} has no lowering to ptx; nearest legal: i1, i8, i16, i32, i64, "
+            "index, f16, bf16, f32, f64",
+        )
+    return found
+
+
+# Constants
+
+
+@lowers(arith.ConstantOp)
+def _constant(op: arith.ConstantOp, to: Conversion) -> None:
+    held = scalar(op, op.result.type)
+    match op.value:
+        case IntegerAttr():
+            bits = op.value.value.data
+        case FloatAttr():
+            bits = float_bits(op.value.value.data, op.value.type)
+        case _:
+            raise OpError(op, f"'{op.name}' expected an integer or a float, got {op.value}")
+    if held.kind == "pred":
+        to[op.result] = _predicate(bool(bits), to)
+    else:
+        to[op.result] = to.const(bits, held.kind)
+
+
+def _predicate(value: bool, to: Conversion) -> SSAValue:
+    zero = to.const(0, "b32")
+    return to.scalar(logic.SetpOp, "eq.s32" if value else "ne.s32", zero, zero)
+
+
+@lowers(ub.PoisonOp)
+def _poison(op: ub.PoisonOp, to: Conversion) -> None:
+    registers = register_type(op.result.type)
+    if registers is None:
+        raise OpError(op, f"'{op.name}' of {op.result.type} has no lowering to ptx")
+    to[op.result] = to.emit(UndefOp(registers))
+
+
+# Integers
+
+# (instruction, prefix of the form, letter of the type, whether it reads the bits above an i8)
+_INTEGER: dict[type[Operation], tuple[type[ScalarOp], str, str, bool]] = {
+    arith.AddiOp: (arithmetic.AddOp, "", "s", False),
+    arith.SubiOp: (arithmetic.SubOp, "", "s", False),
+    arith.MuliOp: (arithmetic.MulOp, "lo.", "s", False),
+    arith.DivSIOp: (arithmetic.DivOp, "", "s", True),
+    arith.DivUIOp: (arithmetic.DivOp, "", "u", True),
+    arith.RemSIOp: (arithmetic.RemOp, "", "s", True),
+    arith.RemUIOp: (arithmetic.RemOp, "", "u", True),
+    arith.MinSIOp: (arithmetic.MinOp, "", "s", True),
+    arith.MinUIOp: (arithmetic.MinOp, "", "u", True),
+    arith.MaxSIOp: (arithmetic.MaxOp, "", "s", True),
+    arith.MaxUIOp: (arithmetic.MaxOp, "", "u", True),
+    arith.AndIOp: (logic.AndOp, "", "b", False),
+    arith.OrIOp: (logic.OrOp, "", "b", False),
+    arith.XOrIOp: (logic.XorOp, "", "b", False),
+}
+_SHIFTS: dict[type[Operation], tuple[type[ScalarOp], str]] = {
+    arith.ShLIOp: (logic.ShlOp, "b"),
+    arith.ShRUIOp: (logic.ShrOp, "u"),
+    arith.ShRSIOp: (logic.ShrOp, "s"),
+}
+# On one bit, addition and subtraction are exclusive or, multiplication is and.
+_PREDICATE: dict[type[Operation], type[ScalarOp]] = {
+    arith.AddiOp: logic.XorOp,
+    arith.SubiOp: logic.XorOp,
+    arith.MuliOp: logic.AndOp,
+    arith.AndIOp: logic.AndOp,
+    arith.OrIOp: logic.OrOp,
+    arith.XOrIOp: logic.XorOp,
+}
+
+
+def extended(value: SSAValue, held: ScalarType, letter: str, to: Conversion) -> SSAValue:
+    """The value with the bits above an i8 filled in: with its sign (`s`) or zeros (`u`)."""
+    if held.bits != 8:
+        return value
+    if (known := constant(value)) is not None:
+        known &= 0xFF
+        return to.const(known - 256 if letter == "s" and known > 127 else known, "b16")
+    return to.scalar(CvtOp, f"{letter}16.{letter}8", value)
+
+
+@lowers(*_INTEGER)
+def _integer(op: arith.AddiOp, to: Conversion) -> None:
+    held = scalar(op, op.result.type)
+    a, b = to[op.lhs], to[op.rhs]
+    if held.kind == "pred":
+        if type(op) not in _PREDICATE:
+            raise OpError(op, f"'{op.name}' on i1 has no lowering to ptx")
+        to[op.result] = to.scalar(_PREDICATE[type(op)], "pred", a, b)
+        return
+    instruction, prefix, letter, reads_above = _INTEGER[type(op)]
+    type_ = f"{letter}{held.width}"
+    if reads_above:
+        a, b = extended(a, held, letter, to), extended(b, held, letter, to)
+    if instruction is arithmetic.AddOp:
+        to[op.result] = to.plus(a, b, type_)
+    elif instruction is arithmetic.MulOp and (known := constant(b)) is not None:
+        to[op.result] = to.times(a, known, type_)
+    elif letter == "u" and instruction in (arithmetic.DivOp, arithmetic.RemOp):
+        to[op.result] = divide(instruction, a, b, type_, to)
+    else:
+        to[op.result] = to.scalar(instruction, f"{prefix}{type_}", a, b)
+
+
+@lowers(*_SHIFTS)
+def _shift(op: arith.ShLIOp, to: Conversion) -> None:
+    held = scalar(op, op.result.type)
+    if held.kind == "pred":
+        raise OpError(op, f"'{op.name}' on i1 has no lowering to ptx")
+    instruction, letter = _SHIFTS[type(op)]
+    value = extended(to[op.lhs], held, letter, to) if letter in "su" else to[op.lhs]
+    amount = extended(to[op.rhs], held, "u", to)
+    if held.width == 64:
+        amount = _clamped_narrow(amount, to)
+    elif held.width == 16:
+        known = constant(amount)
+        amount = (
+            to.const(known, "b32") if known is not None else to.scalar(CvtOp, "u32.u16", amount)
+        )
+    to[op.result] = to.scalar(instruction, f"{letter}{held.width}", value, amount)
+
+
+def _clamped_narrow(amount: SSAValue, to: Conversion) -> SSAValue:
+    """A 64-bit shift amount in 32 bits: what is above 64 stays above it."""
+    if (known := constant(amount)) is not None:
+        return to.const(known if 0 <= known < 64 else 64, "b32")
+    limited = to.scalar(arithmetic.MinOp, "u64", amount, to.const(64, "b64"))
+    return to.scalar(CvtOp, "u32.u64", limited)
+
+
+@lowers(arith.CeilDivUIOp, arith.CeilDivSIOp, arith.FloorDivSIOp)
+def _rounded_division(op: arith.CeilDivUIOp, to: Conversion) -> None:
+    """The truncating quotient, corrected by one where the remainder says so."""
+    held = scalar(op, op.result.type)
+    letter = "u" if isinstance(op, arith.CeilDivUIOp) else "s"
+    type_, bits = f"{letter}{held.width}", f"b{held.width}"
+    a, b = (extended(to[each], held, letter, to) for each in (op.lhs, op.rhs))
+    quotient = to.scalar(arithmetic.DivOp, type_, a, b)
+    remainder = to.scalar(arithmetic.RemOp, type_, a, b)
+    zero, one = to.const(0, bits), to.const(1, bits)
+    inexact = to.scalar(logic.SetpOp, f"ne.{type_}", remainder, zero)
+    if letter == "s":
+        signs = to.scalar(logic.XorOp, bits, remainder, b)
+        relation = "lt" if isinstance(op, arith.FloorDivSIOp) else "ge"
+        sided = to.scalar(logic.SetpOp, f"{relation}.{type_}", signs, zero)
+        inexact = to.scalar(logic.AndOp, "pred", inexact, sided)
+    step = to.scalar(logic.SelpOp, bits, one, zero, inexact)
+    correct = arithmetic.SubOp if isinstance(op, arith.FloorDivSIOp) else arithmetic.AddOp
+    to[op.result] = to.scalar(correct, type_, quotient, step)
+
+
+def divide(
+    instruction: type[ScalarOp], a: SSAValue, b: SSAValue, type_: str, to: Conversion
+) -> SSAValue:
+    """Unsigned quotient or remainder: by a power of two, a shift or a mask."""
+    extent, kind = constant(b), f"b{type_[1:]}"
+    if extent is None or extent <= 0 or extent & (extent - 1):
+        return to.scalar(instruction, type_, a, b)
+    if (known := constant(a)) is not None and known >= 0:
+        result = known // extent if instruction is arithmetic.DivOp else known % extent
+        return to.const(result, kind)
+    if instruction is arithmetic.DivOp:
+        return to.scalar(logic.ShrOp, type_, a, to.const(extent.bit_length() - 1, "b32"))
+    return to.scalar(logic.AndOp, kind, a, to.const(extent - 1, kind))
+
+
+_RELATIONS = ("eq", "ne", "lt", "le", "gt", "ge", "lt", "le", "gt", "ge")
+
+
+@lowers(arith.CmpiOp)
+def _compare_integers(op: arith.CmpiOp, to: Conversion) -> None:
+    held = scalar(op, op.lhs.type)
+    predicate = op.predicate.value.data
+    letter = "u" if predicate >= 6 else "s"
+    a, b = to[op.lhs], to[op.rhs]
+    if held.kind == "pred":
+        # A true i1 is -1 signed and 1 unsigned.
+        ones = to.const(-1 if letter == "s" else 1, "b32")
+        zero = to.const(0, "b32")
+        a, b = (to.scalar(logic.SelpOp, "b32", ones, zero, each) for each in (a, b))
+        width = 32
+    else:
+        a, b = extended(a, held, letter, to), extended(b, held, letter, to)
+        width = held.width
+    form = f"{_RELATIONS[predicate]}.{letter}{width}"
+    to[op.result] = to.scalar(logic.SetpOp, form, a, b)
+
+
+# Floating point
+
+_NATIVE_F16 = (arithmetic.AddOp, arithmetic.SubOp, arithmetic.MulOp)
+_FLOAT: dict[type[Operation], tuple[type[ScalarOp], str]] = {
+    arith.AddfOp: (arithmetic.AddOp, "rn."),
+    arith.SubfOp: (arithmetic.SubOp, "rn."),
+    arith.MulfOp: (arithmetic.MulOp, "rn."),
+    arith.DivfOp: (arithmetic.DivOp, "rn."),
+    arith.MaximumfOp: (arithmetic.MaxOp, "NaN."),
+    arith.MinimumfOp: (arithmetic.MinOp, "NaN."),
+    arith.MaxnumfOp: (arithmetic.MaxOp, ""),
+    arith.MinnumfOp: (arithmetic.MinOp, ""),
+}
+
+
+def widened(value: SSAValue, type_: Attribute, to: Conversion) -> SSAValue:
+    """An f16 or bf16 value as f32, exactly; any other value as it is."""
+    if type_ == _F16:
+        return to.scalar(CvtOp, "f32.f16", value)
+    if type_ == _BF16:
+        # A bf16 is the upper half of the f32 of the same value.
+        high = to.pure(
+            (PackOp, value), (value, zero := to.const(0, "b16")), lambda: PackOp(zero, value)
+        )
+        return to.pure((MovOp, high), (high,), lambda: MovOp(high, reg("f32")))
+    return value
+
+
+def narrowed(value: SSAValue, type_: Attribute, to: Conversion) -> SSAValue:
+    """An f32 value rounded to nearest even to f16 or bf16; for any other type as it is."""
+    if type_ in (_F16, _BF16):
+        return to.scalar(CvtOp, f"rn.{type_}.f32", value)
+    return value
+
+
+def _float_type(type_: Attribute) -> str:
+    return "f64" if str(type_) == "f64" else "f32"
+
+
+@lowers(*_FLOAT)
+def _float(op: arith.AddfOp, to: Conversion) -> None:
+    type_ = op.result.type
+    scalar(op, type_)
+    instruction, prefix = _FLOAT[type(op)]
+    if type_ == _F16 and instruction in _NATIVE_F16:
+        to[op.result] = to.scalar(instruction, f"{prefix}f16", to[op.lhs], to[op.rhs])
+        return
+    form = f"{prefix}{_float_type(type_)}"
+    if form not in instruction.FORMS:
+        raise OpError(op, f"'{op.name}' on {type_} has no lowering to ptx; nearest legal: f32")
+    a, b = (widened(to[each], type_, to) for each in (op.lhs, op.rhs))
+    to[op.result] = narrowed(to.scalar(instruction, form, a, b), type_, to)
+
+
+_UNARY: dict[type[Operation], tuple[type[ScalarOp], str]] = {
+    arith.NegfOp: (arithmetic.NegOp, ""),
+    math.AbsFOp: (arithmetic.AbsOp, ""),
+    math.SqrtOp: (arithmetic.SqrtOp, "rn."),
+}
+
+
+@lowers(*_UNARY)
+def _unary_float(op: arith.NegfOp, to: Conversion) -> None:
+    type_ = op.result.type
+    scalar(op, type_)
+    instruction, prefix = _UNARY[type(op)]
+    value = widened(to[op.operand], type_, to)
+    result = to.scalar(instruction, f"{prefix}{_float_type(type_)}", value)
+    to[op.result] = narrowed(result, type_, to)
+
+
+@lowers(math.FmaOp)
+def _fma(op: math.FmaOp, to: Conversion) -> None:
+    type_ = op.result.type
+    scalar(op, type_)
+    if type_ == _BF16:
+        raise OpError(op, f"'{op.name}' on bf16 has no lowering to ptx; nearest legal: f32")
+    form = f"rn.{'f16' if type_ == _F16 else _float_type(type_)}"
+    to[op.result] = to.scalar(arithmetic.FmaOp, form, to[op.a], to[op.b], to[op.c])
+
+
+# Of arith's order: ordered relations, ord, unordered relations, uno; 0 and 15 are constants.
+_FLOAT_RELATIONS = (
+    ("eq", "gt", "ge", "lt", "le", "ne", "num")
+    + ("equ", "gtu", "geu", "ltu", "leu", "neu", "nan")
+)  # fmt: skip
+
+
+@lowers(arith.CmpfOp)
+def _compare_floats(op: arith.CmpfOp, to: Conversion) -> None:
+    type_ = op.lhs.type
+    scalar(op, type_)
+    predicate = op.predicate.value.data
+    if predicate in (0, 15):
+        to[op.result] = _predicate(predicate == 15, to)
+        return
+    a, b = (widened(to[each], type_, to) for each in (op.lhs, op.rhs))
+    form = f"{_FLOAT_RELATIONS[predicate - 1]}.{_float_type(type_)}"
+    to[op.result] = to.scalar(logic.SetpOp, form, a, b)
+
+
+# Selection and casts
+
+
+@lowers(arith.SelectOp)
+def _select(op: arith.SelectOp, to: Conversion) -> None:
+    condition, a, b = to[op.cond], to[op.lhs], to[op.rhs]
+    if isinstance(op.result.type, FragmentType):
+        to[op.result] = _select_list(condition, a, b, to)
+        return
+    held = scalar(op, op.result.type)
+    if held.kind == "pred":
+        inverse = to.scalar(logic.NotOp, "pred", condition)
+        kept = to.scalar(logic.AndOp, "pred", a, condition)
+        other = to.scalar(logic.AndOp, "pred", b, inverse)
+        to[op.result] = to.scalar(logic.OrOp, "pred", kept, other)
+    else:
+        to[op.result] = to.scalar(logic.SelpOp, held.kind, a, b, condition)
+
+
+def _select_list(condition: SSAValue, a: SSAValue, b: SSAValue, to: Conversion) -> SSAValue:
+    type_ = a.type
+    assert isinstance(type_, RegType)
+    parts = [
+        to.scalar(logic.SelpOp, type_.kind.data, element(a, i, to), element(b, i, to), condition)
+        for i in range(type_.count.data)
+    ]
+    return to.emit(ListMakeOp(parts, type_))
+
+
+def element(registers: SSAValue, position: int, to: Conversion) -> SSAValue:
+    """One register of a list."""
+    if registers.type.count.data == 1:  # type: ignore[attr-defined]
+        return registers
+    key = (ListGetOp, registers, position)
+    return to.pure(key, (registers,), lambda: ListGetOp(registers, position))
+
+
+@lowers(arith.IndexCastOp, arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp)
+def _cast_integer(op: arith.ExtSIOp, to: Conversion) -> None:
+    source, result = scalar(op, op.input.type), scalar(op, op.result.type)
+    letter = "u" if isinstance(op, arith.ExtUIOp) else "s"
+    value = to[op.input]
+    if source.kind == "pred":
+        one = -1 if letter == "s" else 1
+        pair = to.const(one, result.kind), to.const(0, result.kind)
+        to[op.result] = to.scalar(logic.SelpOp, result.kind, *pair, value)
+    elif result.kind == "pred":
+        one = to.scalar(logic.AndOp, source.kind, value, to.const(1, source.kind))
+        form = f"ne.u{source.width}"
+        to[op.result] = to.scalar(logic.SetpOp, form, one, to.const(0, source.kind))
+    elif (known := constant(value)) is not None:
+        known = known if letter == "s" else known % (1 << source.bits)
+        to[op.result] = to.const(known, result.kind)
+    else:
+        value = extended(value, source, letter, to) if result.bits > 8 else value
+        same = source.width == result.width
+        form = f"{letter}{result.width}.{letter}{source.width}"
+        to[op.result] = value if same else to.scalar(CvtOp, form, value)
+
+
+@lowers(arith.SIToFPOp, arith.UIToFPOp)
+def _integer_to_float(op: arith.SIToFPOp, to: Conversion) -> None:
+    source, type_ = scalar(op, op.input.type), op.result.type
+    scalar(op, type_)
+    letter = "s" if isinstance(op, arith.SIToFPOp) else "u"
+    value = to[op.input]
+    if source.kind == "pred":
+        one = to.const(-1 if letter == "s" else 1, "b32")
+        value = to.scalar(logic.SelpOp, "b32", one, to.const(0, "b32"), value)
+        source = scalar_type(IntegerAttr(0, 32).type) or source
+    value = extended(value, source, letter, to)
+    # Through f32, an integer of more than 24 bits would be rounded twice.
+    if type_ == _BF16:
+        if source.width > 16:
+            raise OpError(
+                op, f"'{op.name}' from {op.input.type} to bf16 has no lowering to ptx; nearest "
+                "legal: to f32, then arith.truncf"
+            )  # fmt: skip
+        wide = to.scalar(CvtOp, f"rn.f32.{letter}{source.width}", value)
+        to[op.result] = narrowed(wide, type_, to)
+    else:
+        to[op.result] = to.scalar(CvtOp, f"rn.{type_}.{letter}{source.width}", value)
+
+
+@lowers(arith.FPToSIOp, arith.FPToUIOp)
+def _float_to_integer(op: arith.FPToSIOp, to: Conversion) -> None:
+    type_, result = op.input.type, scalar(op, op.result.type)
+    scalar(op, type_)
+    if result.kind == "pred":
+        raise OpError(op, f"'{op.name}' to i1 has no lowering to ptx; nearest legal: i8")
+    letter = "s" if isinstance(op, arith.FPToSIOp) else "u"
+    value = widened(to[op.input], type_, to)
+    form = f"rzi.{letter}{result.width}.{_float_type(type_)}"
+    to[op.result] = to.scalar(CvtOp, form, value)
+
+
+@lowers(arith.ExtFOp)
+def _extend_float(op: arith.ExtFOp, to: Conversion) -> None:
+    scalar(op, op.input.type)
+    scalar(op, op.result.type)
+    value = widened(to[op.input], op.input.type, to)
+    wide = str(op.result.type) == "f64"
+    to[op.result] = to.scalar(CvtOp, "f64.f32", value) if wide else value
+
+
+@lowers(arith.TruncFOp)
+def _truncate_float(op: arith.TruncFOp, to: Conversion) -> None:
+    source, type_ = op.input.type, op.result.type
+    scalar(op, source)
+    scalar(op, type_)
+    value = to[op.input]
+    if str(source) != "f64":
+        to[op.result] = narrowed(value, type_, to)
+    elif type_ == _BF16:
+        raise OpError(
+            op, "'arith.truncf' from f64 to bf16 has no lowering to ptx (through f32 it would be "
+            "rounded twice); nearest legal: to f32, then to bf16"
+        )  # fmt: skip
+    else:
+        to[op.result] = to.scalar(CvtOp, f"rn.{type_}.f64", value)
+
+
+@lowers(arith.BitcastOp)
+def _bitcast(op: arith.BitcastOp, to: Conversion) -> None:
+    source, result = scalar(op, op.input.type), scalar(op, op.result.type)
+    if isinstance(op.input.type, IndexType) or source.bits != result.bits:
+        raise OpError(op, f"'{op.name}' expected types of equal width")
+    value = to[op.input]
+    if source.kind == result.kind:
+        to[op.result] = value
+    else:
+        moved = reg(result.kind)
+        to[op.result] = to.pure((MovOp, value, moved), (value,), lambda: MovOp(value, moved))

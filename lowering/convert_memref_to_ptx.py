@@ -1,0 +1,278 @@
+"""`memref` to `ptx`: addresses, loads and stores in global and shared memory.
+
+A memref in flight is its address and, per dimension, a stride; the layout of a shared-memory tile
+may be any CuTe layout, swizzled or not. Global addresses have 64 bits, shared ones 32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.diagnostic import OpError
+from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, flatten
+from tilewright.dialects.cute.dialect import Space, layout_of, space_of
+from tilewright.dialects.cute_nvgpu.attributes import element_of
+from tilewright.dialects.ptx.arithmetic import DivOp, RemOp
+from tilewright.dialects.ptx.data_movement import LdOp, SharedAddressOp, StOp
+from tilewright.dialects.ptx.logic import AndOp, SelpOp, SetpOp, ShlOp, ShrOp, XorOp
+from tilewright.lowering.conversion import Conversion, constant, lowers
+from tilewright.lowering.convert_arith_to_ptx import divide, scalar
+from tilewright.lowering.convert_types_to_ptx import scalar_type
+
+SHARED_ALIGN = 128
+"""Alignment of a shared-memory tile in bytes, unless its allocation asks for more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A memref whose address is known: `strides` in elements, or `layout` where it has one."""
+
+    space: Space
+    address: SSAValue
+    element_bytes: int
+    strides: tuple[int | SSAValue, ...]
+    layout: Layout | ComposedLayout | None = None
+
+    @property
+    def ptx_space(self) -> str:
+        """The `.space` of PTX's loads and stores."""
+        return "shared" if self.space is Space.SMEM else "global"
+
+    @property
+    def index_type(self) -> str:
+        """The instruction type that computes its addresses."""
+        return "u32" if self.space is Space.SMEM else "s64"
+
+
+def element_bytes(op: Operation, type_: MemRefType) -> int:
+    """The size of an element in memory. Raises OpError where it is no scalar."""
+    if (held := scalar_type(type_.element_type)) is not None:
+        return held.bytes
+    element = element_of(type_.element_type)
+    if element is None or element.bits < 8:
+        raise OpError(op, f"'{op.name}' of {type_.element_type} has no lowering to ptx")
+    return element.bits // 8
+
+
+def argument_tile(op: Operation, type_: MemRefType, address: SSAValue) -> Tile:
+    """The tile of a kernel argument: strides must be static (bare-pointer convention)."""
+    space = space_of(type_.memory_space)
+    if space not in (Space.GMEM, Space.GENERIC):
+        raise OpError(op, f"kernel argument {type_} expected global memory")
+    return Tile(
+        Space.GMEM,
+        address,
+        element_bytes(op, type_),
+        _static_strides(op, type_),
+        layout_of(type_),
+    )
+
+
+def _static_strides(op: Operation, type_: MemRefType) -> tuple[int, ...]:
+    """A memref's strides; only the extent of the first dimension may be unknown."""
+    if layout_of(type_) is not None and type_.get_strides() is None:
+        return ()
+    strides = type_.get_strides()
+    if strides is None or any(step is None for step in strides):
+        raise OpError(
+            op,
+            f"{type_} has strides that its address does not carry; nearest legal: pass memref<?x"
+            f"{type_.element_type}> and give it extents with memref.reinterpret_cast",
+        )
+    return tuple(step for step in strides if step is not None)
+
+
+# Addresses
+
+
+def locate(
+    op: Operation, tile: Tile, indices: Sequence[SSAValue], to: Conversion
+) -> tuple[SSAValue, int]:
+    """The byte address of an element, as a register plus a constant."""
+    shared = tile.space is Space.SMEM
+    coordinate = [to.narrow(to[each]) if shared else to[each] for each in indices]
+    layout = tile.layout
+    if layout is None:
+        return _linear(tile, list(zip(coordinate, tile.strides, strict=True)), tile.address, to)
+    plain = layout if isinstance(layout, Layout) else layout.outer
+    assert isinstance(plain, Layout)
+    terms = [
+        term
+        for mode, each in enumerate(coordinate)
+        for term in _mode_terms(plain[mode], each, tile, to)
+    ]
+    if isinstance(layout, Layout):
+        return _linear(tile, terms, tile.address, to)
+    return _swizzled(tile, layout, terms, to)
+
+
+Term = tuple[SSAValue, "int | SSAValue"]
+
+
+def _mode_terms(mode: Layout, index: SSAValue, tile: Tile, to: Conversion) -> list[Term]:
+    """The index of one mode, split over its submodes: (coordinate, stride) pairs."""
+    extents, strides = flatten(mode.shape), flatten(mode.stride)
+    type_, kind = ("u32", "b32") if tile.index_type == "u32" else ("u64", "b64")
+    terms: list[Term] = []
+    for place, (extent, stride) in enumerate(zip(extents, strides, strict=True)):
+        assert isinstance(extent, int) and isinstance(stride, int)
+        last = place == len(extents) - 1
+        by = to.const(extent, kind)
+        terms.append((index if last else divide(RemOp, index, by, type_, to), stride))
+        if not last:
+            index = divide(DivOp, index, by, type_, to)
+    return terms
+
+
+def _linear(
+    tile: Tile, terms: Sequence[Term], base: SSAValue, to: Conversion
+) -> tuple[SSAValue, int]:
+    """base + sum(coordinate * stride) in bytes; what is constant is kept apart."""
+    known, address = 0, base
+    for coordinate, stride in terms:
+        at = constant(coordinate)
+        if isinstance(stride, int):
+            scale = stride * tile.element_bytes
+            if at is not None:
+                known += at * scale
+            elif scale:
+                address = to.plus(to.times(coordinate, scale, tile.index_type), address, _add(tile))
+        else:
+            elements = to.multiply_add(coordinate, stride, to.const(0, "b64"), tile.index_type)
+            scaled = to.times(elements, tile.element_bytes, tile.index_type)
+            address = to.plus(scaled, address, _add(tile))
+    return address, known
+
+
+def _add(tile: Tile) -> str:
+    return "u32" if tile.space is Space.SMEM else "s64"
+
+
+def _swizzled(
+    tile: Tile, layout: ComposedLayout, terms: Sequence[Term], to: Conversion
+) -> tuple[SSAValue, int]:
+    """base + bytes(swizzle(offset + linear)).
+
+    A term whose stride is a multiple of the swizzle's period leaves the swizzled bits alone and
+    is added after it, so that what selects a stage of a buffer costs one addition.
+    """
+    swizzle, outer = layout.inner, layout.offset
+    assert isinstance(swizzle, Swizzle) and isinstance(outer, int)
+    period = 1 << (swizzle.bits + swizzle.base + abs(swizzle.shift))
+    inner: list[Term] = []
+    free: list[Term] = []
+    for coordinate, stride in terms:
+        assert isinstance(stride, int)
+        (free if stride % period == 0 else inner).append((coordinate, stride))
+    zero = to.const(0, "b32" if tile.space is Space.SMEM else "b64")
+    linear, known = _linear(tile, inner, zero, to)
+    linear = to.plus(linear, to.const(known + outer * tile.element_bytes, "b32"), _add(tile))
+    turned = _apply(swizzle, linear, tile.element_bytes, to)
+    address, at = _linear(tile, free, tile.address, to)
+    if (constant_part := constant(turned)) is not None:
+        return address, at + constant_part
+    return to.plus(turned, address, _add(tile)), at
+
+
+def _apply(swizzle: Swizzle, offset: SSAValue, scale: int, to: Conversion) -> SSAValue:
+    """offset ^ ((offset & mask) >> shift), on a byte offset."""
+    base = swizzle.base + scale.bit_length() - 1
+    mask = ((1 << swizzle.bits) - 1) << (base + max(0, swizzle.shift))
+    if (known := constant(offset)) is not None:
+        return to.const(swizzle.apply(known // scale) * scale, "b32")
+    high = to.scalar(AndOp, "b32", offset, to.const(mask, "b32"))
+    amount = to.const(abs(swizzle.shift), "b32")
+    moved = (
+        to.scalar(ShrOp, "u32", high, amount)
+        if swizzle.shift > 0
+        else to.scalar(ShlOp, "b32", high, amount)
+    )
+    return to.scalar(XorOp, "b32", offset, moved)
+
+
+# Allocations and views
+
+
+@lowers(memref.AllocOp, memref.AllocaOp)
+def _allocate(op: memref.AllocOp, to: Conversion) -> None:
+    type_ = op.memref.type
+    if space_of(type_.memory_space) is not Space.SMEM:
+        raise OpError(
+            op,
+            f"'{op.name}' expected a memref in shared memory, got {type_}; nearest legal: "
+            "#cute<space smem>",
+        )
+    align = op.alignment.value.data if isinstance(op.alignment, IntegerAttr) else SHARED_ALIGN
+    to[op.memref] = allocate(op, type_, align, to)
+
+
+def allocate(op: Operation, type_: MemRefType, align: int, to: Conversion) -> Tile:
+    """A new tile of the kernel's shared memory."""
+    layout = layout_of(type_)
+    if layout is None:
+        raise OpError(op, f"'{op.name}' expected a static shape and layout, got {type_}")
+    size = element_bytes(op, type_)
+    offset = to.shared.take(layout.cosize() * size, max(align, SHARED_ALIGN))
+    address = to.pure((SharedAddressOp, offset), (), lambda: SharedAddressOp(offset))
+    return Tile(Space.SMEM, address, size, (), layout)
+
+
+@lowers(memref.ReinterpretCastOp)
+def _reinterpret(op: memref.ReinterpretCastOp, to: Conversion) -> None:
+    source = to.tile(op.source)
+    offsets = _mixed(op.static_offsets.get_values(), op.offsets, to)
+    strides = _mixed(op.static_strides.get_values(), op.strides, to)
+    address = source.address
+    for offset in offsets:
+        if isinstance(offset, int):
+            offset = to.const(offset, "b64")
+        if source.space is Space.SMEM:
+            offset = to.narrow(offset)
+        scaled = to.times(offset, source.element_bytes, source.index_type)
+        address = to.plus(scaled, address, _add(source))
+    if source.space is Space.SMEM:
+        layout = layout_of(op.result.type)
+        if layout is None:
+            raise OpError(op, f"'{op.name}' of shared memory expected static strides")
+        to[op.result] = Tile(source.space, address, source.element_bytes, (), layout)
+    else:
+        to[op.result] = Tile(source.space, address, source.element_bytes, tuple(strides))
+
+
+def _mixed(
+    static: Sequence[int], dynamic: Sequence[SSAValue], to: Conversion
+) -> list[int | SSAValue]:
+    """A mixed list of constants and values, as MLIR's DynamicIndexList keeps it."""
+    rest = iter(dynamic)
+    return [to[next(rest)] if each == DYNAMIC_INDEX else each for each in static]
+
+
+# Loads and stores
+
+
+@lowers(memref.LoadOp)
+def _load(op: memref.LoadOp, to: Conversion) -> None:
+    held = scalar(op, op.res.type)
+    tile = to.tile(op.memref)
+    address, offset = locate(op, tile, op.indices, to)
+    value = to.emit(LdOp(tile.ptx_space, held.access, address, offset))
+    if held.kind == "pred":
+        value = to.scalar(SetpOp, "ne.u16", value, to.const(0, "b16"))
+    to[op.res] = value
+
+
+@lowers(memref.StoreOp)
+def _store(op: memref.StoreOp, to: Conversion) -> None:
+    held = scalar(op, op.value.type)
+    tile = to.tile(op.memref)
+    address, offset = locate(op, tile, op.indices, to)
+    value = to[op.value]
+    if held.kind == "pred":
+        value = to.scalar(SelpOp, "b16", to.const(1, "b16"), to.const(0, "b16"), value)
+    to.add(StOp(tile.ptx_space, held.access, address, value, offset))
+

@@ -1,0 +1,115 @@
+"""D = A B + C on matrices of raw element bits, for every MMA element type."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from tilewright.lowering.interpreter.numerics.errors import NumericsError
+from tilewright.lowering.interpreter.numerics.exact_sum import exact_dot_add
+from tilewright.lowering.interpreter.numerics.fma import fma64
+from tilewright.lowering.interpreter.numerics.formats import Bits, decode, format_named
+from tilewright.lowering.interpreter.numerics.fused_sum import fused_dot_add
+from tilewright.lowering.interpreter.numerics.integer_dot import (
+    INTEGER_FORMATS,
+    BitOperation,
+    integer_dot_add,
+)
+from tilewright.lowering.interpreter.numerics.lanes import check_shapes
+from tilewright.lowering.interpreter.numerics.models import (
+    ExactInteger,
+    FmaChain,
+    FusedDotAdd,
+    Model,
+)
+from tilewright.lowering.interpreter.numerics.rounding import Rounding, check_rounding
+
+
+def dot_add(
+    a: Bits,
+    b: Bits,
+    c: Bits,
+    *,
+    a_type: str,
+    b_type: str,
+    c_type: str,
+    d_type: str,
+    model: Model | Literal["exact"],
+    satfinite: bool = False,
+    rounding: Rounding = "rn",
+    bit_operation: BitOperation = "and",
+) -> Bits:
+    """D = A B + C.
+
+    a [..., M, K], b [..., K, N], c [..., M, N], with equal leading batch axes: one element per
+    unsigned integer of its container (uint8: 8-bit and narrower types; uint16: f16, bf16; uint32:
+    tf32, f32, s32; uint64: f64). The types are PTX names. model: a row from `model_for`, or
+    "exact" for the mathematical result rounded once. Returns D's words [..., M, N].
+
+    satfinite: clamp integers to s32's range. rounding: f64 only. bit_operation: b1 only.
+    Raises NumericsError for types, shapes, containers and options that no MMA has.
+    """
+    check_rounding(rounding)
+    types = (a_type, b_type, c_type, d_type)
+    if a_type in INTEGER_FORMATS or b_type in INTEGER_FORMATS:
+        return _integer(a, b, c, types, model, satfinite, bit_operation)
+    formats = tuple(map(format_named, types))
+    if satfinite:
+        raise NumericsError(f"satfinite is for integers, not {a_type} x {b_type}")
+    if rounding != "rn" and a_type != "f64":
+        raise NumericsError(f"a rounding mode is for f64, not {a_type} x {b_type}")
+    _check_containers((a, b, c), types, tuple(fmt.container for fmt in formats))
+    if model == "exact":
+        return exact_dot_add(a, b, c, (formats[0], formats[1], formats[2], formats[3]), rounding)
+    if ("f64" in types) != isinstance(model, FmaChain) or ("f64" in types and len(set(types)) > 1):
+        raise NumericsError(f"{model} does not compute {' x '.join(types[:2])} into {d_type}")
+    if isinstance(model, FmaChain):
+        return fma_chain(a, b, c, rounding)
+    if isinstance(model, FusedDotAdd):
+        return fused_dot_add(a, b, c, (formats[0], formats[1], formats[2], formats[3]), model)
+    raise NumericsError(f"{model} does not compute {a_type} x {b_type}")
+
+
+def fma_chain(a: Bits, b: Bits, c: Bits, rounding: Rounding = "rn") -> Bits:
+    """f64 D = A B + C: fused multiply-adds in k order, starting from C.
+
+    a [..., M, K], b [..., K, N], c [..., M, N]: uint64 words. Returns uint64 words [..., M, N].
+    """
+    check_shapes(a, b, c)
+    f64 = format_named("f64")
+    x, y, total = decode(a, f64), decode(b, f64), decode(c, f64)
+    for k in range(a.shape[-1]):
+        total = fma64(x[..., :, k, None], y[..., None, k, :], total, rounding)
+    return np.ascontiguousarray(total).view(np.uint64)
+
+
+def _integer(
+    a: Bits,
+    b: Bits,
+    c: Bits,
+    types: tuple[str, str, str, str],
+    model: Model | Literal["exact"],
+    satfinite: bool,
+    bit_operation: BitOperation,
+) -> Bits:
+    a_type, b_type, c_type, d_type = types
+    if a_type not in INTEGER_FORMATS or b_type not in INTEGER_FORMATS:
+        raise NumericsError(f"expected two integer types, got {a_type} x {b_type}")
+    if (c_type, d_type) != ("s32", "s32"):
+        raise NumericsError(f"integer MMAs accumulate in s32, got {c_type} and {d_type}")
+    if not (model == "exact" or isinstance(model, ExactInteger)):
+        raise NumericsError(f"{model} does not compute {a_type} x {b_type}")
+    containers = np.dtype(np.uint8), np.dtype(np.uint8), np.dtype(np.uint32)
+    _check_containers((a, b, c), types, containers)
+    formats = INTEGER_FORMATS[a_type], INTEGER_FORMATS[b_type]
+    return integer_dot_add(a, b, c, formats, satfinite=satfinite, bit_operation=bit_operation)
+
+
+def _check_containers(
+    operands: tuple[Bits, Bits, Bits],
+    types: tuple[str, str, str, str],
+    containers: tuple[np.dtype[Any], ...],
+) -> None:
+    for name, bits, of_type, container in zip("abc", operands, types, containers, strict=False):
+        if bits.dtype != container:
+            raise NumericsError(f"{name}: expected {of_type} in {container}, got {bits.dtype}")

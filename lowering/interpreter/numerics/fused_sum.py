@@ -1,0 +1,142 @@
+"""The fused dot-add: what the tensor cores make of one row of A, one column of B and an addend.
+
+spec/arithmetic.md, "The fused dot-add", states the five steps. They are computed here in float64,
+whose 53 bits hold every intermediate exactly: a product has at most 22 significant bits; scaled by
+2**(F - emax) an addend is below 4 * 2**F <= 2**42, so up to 2**10 truncated ones sum exactly; and
+no format here comes near float64's exponent range. Infinities and NaNs need no special path: the
+scale factor is a finite power of two, and IEEE 754's rules for inf * 0, inf - inf and NaN are the
+chip's.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from tilewright.lowering.interpreter.numerics.errors import NumericsError
+from tilewright.lowering.interpreter.numerics.formats import (
+    Bits,
+    Exponents,
+    FloatFormat,
+    Floats,
+    decode,
+    exponent_of,
+)
+from tilewright.lowering.interpreter.numerics.lanes import Block, in_blocks
+from tilewright.lowering.interpreter.numerics.models import FusedDotAdd
+
+_F32_MIN_NORMAL = 2.0**-126
+_F32_QUANTUM = 2.0**-149
+
+
+def fused_dot_add(
+    a: Bits,
+    b: Bits,
+    c: Bits,
+    formats: tuple[FloatFormat, FloatFormat, FloatFormat, FloatFormat],
+    model: FusedDotAdd,
+) -> Bits:
+    """D = A B + C as the hardware computes it.
+
+    a [..., M, K], b [..., K, N], c [..., M, N]: words of the formats of A, B and C. Returns words
+    of D's format, [..., M, N]. Raises NumericsError if D is not f16 or f32.
+    """
+    result = formats[3]
+    if result.name not in ("f16", "f32"):
+        raise NumericsError(f"the fused dot-add writes f16 or f32, not {result.name}")
+    with np.errstate(all="ignore"):
+        return in_blocks(a, b, c, result.container, partial(_block, formats=formats, model=model))
+
+
+def _block(
+    block: Block,
+    formats: tuple[FloatFormat, FloatFormat, FloatFormat, FloatFormat],
+    model: FusedDotAdd,
+) -> Bits:
+    """The chain of fused sums over one block; words of D laid out like `block.c`."""
+    a_format, b_format, addend_format, result = formats
+    a, a_exponent = decode(block.a, a_format), exponent_of(block.a, a_format)
+    b, b_exponent = decode(block.b, b_format), exponent_of(block.b, b_format)
+    k = a.shape[0]
+    step = model.chunk or k
+    words = block.c
+    for start in range(0, k, step):
+        part = slice(start, start + step)
+        total = _fused_sum(
+            (a[part], b[part], decode(words, addend_format)),
+            (a_exponent[part], b_exponent[part], exponent_of(words, addend_format)),
+            (model.fraction_bits, addend_format.min_exponent),
+        )
+        words = _round(total, result, model.f32_fraction_bits)
+        addend_format = result
+    return words
+
+
+def _fused_sum(
+    values: tuple[Floats, Floats, Floats],
+    exponents: tuple[Exponents, Exponents, Exponents],
+    limits: tuple[int, int],
+) -> Floats:
+    """Steps 2 to 4 and the exact sum: float64, laid out like the addend.
+
+    values, exponents: of A and B, broadcastable to [K, ...], and of the addend [...]. limits: F and
+    the smallest exponent of the addend's type, below which the largest exponent does not go: the
+    addend takes part with it even when it is zero (H200: seen in f16 and f32 results near zero).
+    """
+    a, b, c = values
+    fraction_bits, lowest = limits
+    # A zero's exponent sentinel keeps its products out of this maximum.
+    top = (exponents[0] + exponents[1]).max(axis=0)
+    np.maximum(top, exponents[2], out=top)
+    np.maximum(top, np.int16(lowest), out=top)
+    scale = _power_of_two(fraction_bits - top)
+    products = a * b
+    products *= scale
+    np.trunc(products, out=products)
+    total = np.add.reduce(products, axis=0)
+    addend = c * scale
+    total += np.trunc(addend, out=addend)
+    total /= scale
+    return total
+
+
+def _power_of_two(exponents: NDArray[np.int16]) -> Floats:
+    """2**e for -1022 <= e <= 1023: float64 of the same shape."""
+    field = exponents.astype(np.int64)
+    field += 1023
+    field <<= 52
+    return field.view(np.float64)
+
+
+def _round(total: Floats, result: FloatFormat, f32_fraction_bits: int) -> Bits:
+    """Step 5: f16 to nearest even; f32 by cutting off. Words, shape of `total`.
+
+    A zero is always +0, of whatever sign the addends or the lost value were (H200).
+    """
+    if result.name == "f16":
+        words: Bits = total.astype(np.float16).view(np.uint16)
+    else:
+        words = _cut_to_f32(total, f32_fraction_bits)
+    negative_zero = words == result.container.type(result.sign_bit)
+    if negative_zero.any():
+        words[negative_zero] = 0
+    nan = np.isnan(total)
+    if nan.any():
+        assert result.canonical_nan is not None
+        words[nan] = result.canonical_nan
+    return words
+
+
+def _cut_to_f32(total: Floats, fraction_bits: int) -> Bits:
+    """Toward zero with so many fraction bits; 2**128 and above becomes infinity.
+
+    With the bits below f32's cut off in float64, the conversion is exact, except for results
+    below f32's normal range, where the last bit is worth 2**-149 (H100: nothing is flushed).
+    """
+    kept = (total.view(np.int64) & np.int64(-1 << 52 - fraction_bits)).view(np.float64)
+    small = np.abs(kept) < _F32_MIN_NORMAL
+    if small.any():
+        quantum = _F32_QUANTUM * 2.0 ** (23 - fraction_bits)
+        kept = np.where(small, np.trunc(total / quantum) * quantum, kept)
+    return kept.astype(np.float32).view(np.uint32)

@@ -1,0 +1,215 @@
+"""Names for registers: which SSA values share one, and what it is called.
+
+Every value has one slot per register of its list. Names of lists (`list.make`, `list.get`) share
+the slots of what they name. A block argument and the values that branches pass to it are then
+joined into one register wherever their live ranges do not overlap, so that a loop-carried
+accumulator stays in place; where they do overlap a move is left on that edge.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp
+from tilewright.dialects.ptx.data_movement import ConstOp, ListGetOp, ListMakeOp
+from tilewright.dialects.ptx.matrix import MmaOp
+from tilewright.dialects.ptx.types import RegType
+from tilewright.lowering.ptx.immediates import takes_immediate
+
+PREFIXES: dict[str, str] = {
+    "pred": "%p",
+    "b16": "%h",
+    "b32": "%r",
+    "f32": "%f",
+    "b64": "%rd",
+    "f64": "%fd",
+}
+
+Interval = tuple[int, int]
+"""Live from after the first position to the second; -1 is the start of the block."""
+
+
+@dataclass(eq=False)
+class Slot:
+    """One register before joining: where it is defined and read."""
+
+    kind: str
+    block: Block | None = None
+    position: int = -1
+    uses: list[tuple[Block, int]] = field(default_factory=list[tuple[Block, int]])
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A branch from one block to another and the values it passes."""
+
+    source: Block
+    dest: Block
+    values: tuple[SSAValue, ...]
+
+
+def edges_of(terminator: Operation) -> list[Edge]:
+    """The edges out of a block, in the order of its successors."""
+    block = terminator.parent
+    assert block is not None
+    match terminator:
+        case BraOp():
+            return [Edge(block, terminator.dest, tuple(terminator.arguments))]
+        case CondBraOp():
+            return [
+                Edge(block, terminator.then_block, tuple(terminator.then_arguments)),
+                Edge(block, terminator.else_block, tuple(terminator.else_arguments)),
+            ]
+        case _:
+            return []
+
+
+class Registers:
+    """The register names of one kernel body."""
+
+    def __init__(self, region: Region):
+        self._slots: dict[SSAValue, list[Slot]] = {}
+        self._parent: dict[Slot, Slot] = {}
+        self._ranges: dict[Slot, dict[Block, list[Interval]]] = {}
+        self._predecessors: dict[Block, list[Block]] = defaultdict(list)
+        self._names: dict[Slot, str] = {}
+        self.counts: dict[str, int] = dict.fromkeys(PREFIXES, 0)
+        self._define(region)
+        self._read(region)
+        self._join(region)
+
+    # Slots
+
+    def _define(self, region: Region) -> None:
+        for block in region.blocks:
+            for argument in block.args:
+                self._slots[argument] = self._fresh(argument, block, -1)
+            for position, op in enumerate(block.ops):
+                for result in op.results:
+                    self._slots[result] = self._named(op, result, block, position)
+
+    def _fresh(self, value: SSAValue, block: Block, position: int) -> list[Slot]:
+        type_ = value.type
+        assert isinstance(type_, RegType)
+        return [Slot(type_.kind.data, block, position) for _ in range(type_.count.data)]
+
+    def _named(self, op: Operation, result: SSAValue, block: Block, position: int) -> list[Slot]:
+        if isinstance(op, ListMakeOp):
+            return [slot for part in op.parts for slot in self._slots[part]]
+        if isinstance(op, ListGetOp):
+            return [self._slots[op.source][op.position.value.data]]
+        return self._fresh(result, block, position)
+
+    def _read(self, region: Region) -> None:
+        for block in region.blocks:
+            for position, op in enumerate(block.ops):
+                for edge in edges_of(op):
+                    self._predecessors[edge.dest].append(block)
+                for operand in op.operands:
+                    for slot in self._slots[operand]:
+                        slot.uses.append((block, position))
+
+    # Live ranges
+
+    def _range(self, slot: Slot) -> dict[Block, list[Interval]]:
+        """Where the slot is live, found backwards from its uses."""
+        last: dict[Block, int] = {}
+        work: list[Block] = []
+        for block, position in slot.uses:
+            if position > last.get(block, -2):
+                last[block] = position
+                work.append(block)
+        seen: set[Block] = set()
+        while work:
+            block = work.pop()
+            if block is slot.block or block in seen:
+                continue
+            seen.add(block)
+            for predecessor in self._predecessors[block]:
+                last[predecessor] = 1 << 30
+                work.append(predecessor)
+        ranges = {block: [(-1, end)] for block, end in last.items()}
+        if slot.block is not None:
+            ranges[slot.block] = [(slot.position, last.get(slot.block, slot.position))]
+        return ranges
+
+    def _find(self, slot: Slot) -> Slot:
+        while (parent := self._parent.get(slot)) is not None:
+            slot = parent
+        return slot
+
+    def _ranges_of(self, root: Slot) -> dict[Block, list[Interval]]:
+        if root not in self._ranges:
+            self._ranges[root] = self._range(root)
+        return self._ranges[root]
+
+    def _overlap(self, a: Slot, b: Slot) -> bool:
+        mine, other = self._ranges_of(a), self._ranges_of(b)
+        return any(
+            max(start, begin) < min(end, finish) or start == begin
+            for block, intervals in mine.items()
+            for start, end in intervals
+            for begin, finish in other.get(block, ())
+        )
+
+    # Joining
+
+    def _join(self, region: Region) -> None:
+        """Give block arguments the registers of what is passed to them, loops' edges first; then
+        accumulate in place where c and d are of one kind and c is not read again."""
+        order = {block: index for index, block in enumerate(region.blocks)}
+        edges = [
+            edge
+            for block in region.blocks
+            if block.last_op is not None
+            for edge in edges_of(block.last_op)
+        ]
+        edges.sort(key=lambda edge: order[edge.dest] > order[edge.source])
+        for edge in edges:
+            for argument, value in zip(edge.dest.args, edge.values, strict=True):
+                if not isinstance(value.owner, ConstOp):
+                    for a, b in zip(self._slots[argument], self._slots[value], strict=True):
+                        self._unite(a, b)
+        for block in region.blocks:
+            for op in block.ops:
+                if isinstance(op, MmaOp):
+                    for a, b in zip(self._slots[op.c], self._slots[op.d], strict=True):
+                        self._unite(a, b)
+
+    def _unite(self, a: Slot, b: Slot) -> None:
+        a, b = self._find(a), self._find(b)
+        if a is b or a.kind != b.kind or self._overlap(a, b):
+            return
+        merged = self._ranges_of(a)
+        for block, intervals in self._ranges.pop(b, {}).items():
+            merged.setdefault(block, []).extend(intervals)
+        self._parent[b] = a
+
+    # Names
+
+    def names(self, value: SSAValue) -> list[str]:
+        """The registers of a value, named on first asking."""
+        return [self._name(self._find(slot)) for slot in self._slots[value]]
+
+    def _name(self, root: Slot) -> str:
+        if root not in self._names:
+            self.counts[root.kind] += 1
+            self._names[root] = f"{PREFIXES[root.kind]}{self.counts[root.kind]}"
+        return self._names[root]
+
+    def prefix(self, kind: str) -> str:
+        """How names of that kind begin."""
+        return PREFIXES[kind]
+
+    def scratch(self, kind: str) -> str:
+        """A register of its own, to break a cycle of moves."""
+        self.counts[kind] += 1
+        return f"{PREFIXES[kind]}{self.counts[kind]}"
+
+
+def needs_register(constant: ConstOp) -> bool:
+    """Whether some reader of the constant takes a register alone."""
+    return any(not takes_immediate(use.operation, use.index) for use in constant.result.uses)

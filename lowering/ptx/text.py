@@ -1,0 +1,378 @@
+"""PTX text of `ptx` IR."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import StringIO
+from typing import Any, TypeVar
+
+from xdsl.dialects.builtin import ModuleOp, NameLoc
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilewright.diagnostic import OpError, file_location
+from tilewright.dialects.cute_nvgpu.targets import TargetError, lowest
+from tilewright.dialects.ptx import data_movement as data
+from tilewright.dialects.ptx import matrix, synchronization
+from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp, EntryOp, RetOp
+from tilewright.dialects.ptx.instruction import BASELINE, PtxOp, ScalarOp
+from tilewright.dialects.ptx.types import KINDS, RegType
+from tilewright.lowering.ptx.immediates import immediate, takes_immediate
+from tilewright.lowering.ptx.registers import Edge, Registers, edges_of, needs_register
+
+STATIC_SHARED_LIMIT = 48 * 1024
+"""Above this many bytes a kernel's shared memory must be dynamic. PTX ISA 5.1.7."""
+
+OpT = TypeVar("OpT", bound=Operation)
+Emitter = Callable[[Any, "KernelText"], None]
+_EMITTERS: dict[type[Operation], Emitter] = {}
+
+
+def _emits(*op_types: type[OpT]) -> Callable[[Callable[[OpT, KernelText], None]], Emitter]:
+    def register(emitter: Callable[[OpT, KernelText], None]) -> Emitter:
+        for op_type in op_types:
+            _EMITTERS[op_type] = emitter
+        return emitter
+
+    return register
+
+
+def module_text(module: ModuleOp) -> str:
+    """The PTX of a module of `ptx.entry` ops.
+
+    Raises OpError for any other top-level op, and where no target supports all instructions.
+    """
+    entries: list[EntryOp] = []
+    for op in module.body.block.ops:
+        if not isinstance(op, EntryOp):
+            raise OpError(
+                op, f"the ptx target expected ptx.entry, got '{op.name}'; run "
+                "convert-cute-nvgpu-to-ptx first"
+            )  # fmt: skip
+        entries.append(op)
+    required = [op.requirement() for entry in entries for op in entry.walk() if isinstance(op, PtxOp)]
+    try:
+        target = lowest(list({BASELINE.target, *(each.target for each in required)}))
+    except TargetError as error:
+        raise OpError(module, str(error)) from error
+    version = max([BASELINE.version, target.ptx_version, *(each.version for each in required)])
+    kernels = [KernelText(entry).text() for entry in entries]
+    return (
+        "// tilewright: PTX\n"
+        f".version {version[0]}.{version[1]}\n.target {target}\n.address_size 64\n"
+        + "".join(f"\n{each}" for each in kernels)
+    )
+
+
+class KernelText:
+    """The text of one kernel."""
+
+    def __init__(self, entry: EntryOp):
+        self.entry = entry
+        self.registers = Registers(entry.body)
+        self._labels = {block: f"${_label(block, i)}" for i, block in enumerate(entry.body.blocks)}
+        self._trampolines: list[tuple[str, Edge]] = []
+        self._body = StringIO()
+        self._comment: str | None = None
+
+    @property
+    def name(self) -> str:
+        return self.entry.sym_name.data
+
+    @property
+    def shared_name(self) -> str:
+        """The symbol of the kernel's shared memory."""
+        return f"{self.name}_shared"
+
+    def text(self) -> str:
+        """The kernel, from its shared memory to its closing brace."""
+        self._parameters()
+        blocks = list(self.entry.body.blocks)
+        for index, block in enumerate(blocks):
+            following = blocks[index + 1] if index + 1 < len(blocks) else None
+            self._block(block, following, first=index == 0)
+        for label, edge in self._trampolines:
+            self._body.write(f"{label}:\n")
+            self._moves(edge)
+            self.line(f"bra.uni {self._labels[edge.dest]};")
+        return f"{self._head()}{self._declarations()}\n{self._body.getvalue()}}}\n"
+
+    def _head(self) -> str:
+        parameters = ",\n".join(
+            f"\t.param .{each.data} {self._parameter(name.data)}"
+            for name, each in zip(self.entry.parameter_names, self.entry.parameters, strict=True)
+        )
+        shared = ""
+        size, align = self.entry.shared.value.data, self.entry.align.value.data
+        if size > STATIC_SHARED_LIMIT:
+            shared = f".extern .shared .align {align} .b8 {self.shared_name}[];\n"
+        elif size:
+            shared = f".shared .align {align} .b8 {self.shared_name}[{size}];\n"
+        bound = ""
+        if self.entry.reqntid is not None:
+            bound = f"\n.reqntid {', '.join(map(str, self.entry.reqntid.get_values()))}"
+        opened = f"(\n{parameters}\n)" if parameters else "()"
+        return f"{shared}.visible .entry {self.name}{opened}{bound}\n{{\n"
+
+    def _parameter(self, name: str) -> str:
+        return f"{self.name}_{name}"
+
+    def _declarations(self) -> str:
+        return "".join(
+            f"\t.reg .{kind} {self.registers.prefix(kind)}<{count + 1}>;\n"
+            for kind, count in self.registers.counts.items()
+            if count
+        )
+
+    def _parameters(self) -> None:
+        for argument, type_, name in zip(
+            self.entry.body.blocks[0].args,
+            self.entry.parameters,
+            self.entry.parameter_names,
+            strict=True,
+        ):
+            if argument.first_use is not None:
+                register = self.register(argument)
+                self.line(f"ld.param.{type_.data} {register}, [{self._parameter(name.data)}];")
+
+    # Blocks and edges
+
+    def _block(self, block: Block, following: Block | None, *, first: bool) -> None:
+        if not first:
+            self._body.write(f"{self._labels[block]}:\n")
+        for op in block.ops:
+            if op is block.last_op:
+                self._terminator(op, following)
+            else:
+                self.instruction(op)
+
+    def _terminator(self, op: Operation, following: Block | None) -> None:
+        edges = edges_of(op)
+        if isinstance(op, RetOp):
+            self.line("ret;", op)
+        elif isinstance(op, BraOp):
+            self._moves(edges[0])
+            if op.dest is not following:
+                self.line(f"bra.uni {self._labels[op.dest]};", op)
+        elif isinstance(op, CondBraOp):
+            then, other = (self._target(edge) for edge in edges)
+            predicate = self.register(op.condition)
+            if op.then_block is following and then == self._labels[op.then_block]:
+                self.line(f"@!{predicate} bra {other};", op)
+                return
+            self.line(f"@{predicate} bra {then};", op)
+            if op.else_block is not following or other != self._labels[op.else_block]:
+                self.line(f"bra.uni {other};", op)
+        else:
+            raise OpError(op, f"'{op.name}' ends a block but is no ptx terminator")
+
+    def _target(self, edge: Edge) -> str:
+        """Where an edge of a conditional branch goes: to its block, or to the moves before it."""
+        if not self._pending(edge):
+            return self._labels[edge.dest]
+        label = f"{self._labels[edge.dest]}_from{len(self._trampolines)}"
+        self._trampolines.append((label, edge))
+        return label
+
+    def _pending(self, edge: Edge) -> list[tuple[str, str, str]]:
+        """(kind, destination, source) of the moves that joining did not remove."""
+        moves: list[tuple[str, str, str]] = []
+        for argument, value in zip(edge.dest.args, edge.values, strict=True):
+            if argument.first_use is None or isinstance(value.owner, data.UndefOp):
+                continue
+            type_ = argument.type
+            assert isinstance(type_, RegType)
+            kind = type_.kind.data
+            into = self.registers.names(argument)
+            if isinstance(value.owner, data.ConstOp):
+                moves.append((kind, into[0], immediate(value.owner, kind)))
+            else:
+                names = self.registers.names(value)
+                moves += [
+                    (kind, d, s) for d, s in zip(into, names, strict=True) if d != s
+                ]
+        return moves
+
+    def _moves(self, edge: Edge) -> None:
+        """The edge's parallel moves in an order that overwrites nothing still to be read."""
+        waiting = self._pending(edge)
+        while waiting:
+            ready = next(
+                (i for i, (_, d, _) in enumerate(waiting) if all(d != s for _, _, s in waiting)),
+                None,
+            )
+            if ready is None:
+                # A cycle: keep one source aside, then the rest unwinds.
+                kind, destination, source = waiting[0]
+                spare = self.registers.scratch(kind)
+                self.line(f"mov.{kind} {spare}, {source};")
+                waiting[0] = (kind, destination, spare)
+                continue
+            kind, destination, source = waiting.pop(ready)
+            self.line(f"mov.{kind} {destination}, {source};")
+
+    # Instructions
+
+    def instruction(self, op: Operation) -> None:
+        """Print one instruction. Raises OpError for an op that is none."""
+        if isinstance(op, ScalarOp):
+            emitter = _scalar
+        else:
+            emitter = _EMITTERS.get(type(op))
+        if emitter is None:
+            raise OpError(op, f"'{op.name}' has no PTX text")
+        emitter(op, self)
+
+    def line(self, text: str, op: Operation | None = None) -> None:
+        """One line of the body, after a comment that names the source op where it changes."""
+        comment = None if op is None else _source(op)
+        if comment is not None and comment != self._comment:
+            self._body.write(f"\t// {comment}\n")
+            self._comment = comment
+        self._body.write(f"\t{text}\n")
+
+    def register(self, value: SSAValue) -> str:
+        """The name of a single register."""
+        return self.registers.names(value)[0]
+
+    def group(self, value: SSAValue) -> str:
+        """A register list in braces; a list of one stands bare."""
+        names = self.registers.names(value)
+        return names[0] if len(names) == 1 else "{" + ", ".join(names) + "}"
+
+    def operand(self, op: Operation, index: int, type_: str) -> str:
+        """An operand: a register, or the constant itself where the instruction takes one."""
+        value = op.operands[index]
+        if isinstance(value.owner, data.ConstOp) and takes_immediate(op, index):
+            return immediate(value.owner, type_)
+        return self.register(value)
+
+
+def _label(block: Block, index: int) -> str:
+    return block.name_hint or f"block{index}"
+
+
+def _source(op: Operation) -> str | None:
+    """`scf.for gemm.mlir:12`: the source op that an instruction comes from."""
+    location = op.location
+    if not isinstance(location, NameLoc):
+        return None
+    place = file_location(location)
+    if place is None:
+        return location.desc.data
+    file = place.filename.data.rsplit("/", 1)[-1]
+    return f"{location.desc.data} {file}:{place.line.data}"
+
+
+def _address(base: str, offset: int) -> str:
+    return f"[{base}+{offset}]" if offset > 0 else f"[{base}{offset}]" if offset else f"[{base}]"
+
+
+def _scalar(op: ScalarOp, out: KernelText) -> None:
+    operands = [out.operand(op, i, type_) for i, type_ in enumerate(op.row.types)]
+    out.line(f"{op.mnemonic} {', '.join([out.register(op.results[0]), *operands])};", op)
+
+
+@_emits(data.ConstOp)
+def _const(op: data.ConstOp, out: KernelText) -> None:
+    if needs_register(op):
+        kind = op.result.type.kind.data
+        out.line(f"mov.{kind} {out.register(op.result)}, {immediate(op, kind)};", op)
+
+
+@_emits(data.UndefOp, data.ListMakeOp, data.ListGetOp)
+def _nothing(op: Operation, out: KernelText) -> None:
+    """Names alone."""
+
+
+@_emits(data.SregOp)
+def _sreg(op: data.SregOp, out: KernelText) -> None:
+    out.line(f"mov.u32 {out.register(op.result)}, %{op.register.data};", op)
+
+
+@_emits(data.SharedAddressOp)
+def _shared_address(op: data.SharedAddressOp, out: KernelText) -> None:
+    offset = op.offset.value.data
+    symbol = out.shared_name + (f"+{offset}" if offset else "")
+    out.line(f"mov.u32 {out.register(op.result)}, {symbol};", op)
+
+
+@_emits(data.MovOp)
+def _mov(op: data.MovOp, out: KernelText) -> None:
+    bits = KINDS[op.result.type.kind.data]
+    out.line(f"mov.b{bits} {out.register(op.result)}, {out.register(op.source)};", op)
+
+
+@_emits(data.PackOp)
+def _pack(op: data.PackOp, out: KernelText) -> None:
+    low, high = out.register(op.low), out.register(op.high)
+    out.line(f"mov.b32 {out.register(op.result)}, {{{low}, {high}}};", op)
+
+
+@_emits(data.UnpackOp)
+def _unpack(op: data.UnpackOp, out: KernelText) -> None:
+    out.line(f"mov.b32 {out.group(op.halves)}, {out.register(op.source)};", op)
+
+
+@_emits(data.LdOp)
+def _ld(op: data.LdOp, out: KernelText) -> None:
+    address = _address(out.register(op.address), op.offset.value.data)
+    out.line(f"{op.mnemonic} {out.group(op.result)}, {address};", op)
+
+
+@_emits(data.StOp)
+def _st(op: data.StOp, out: KernelText) -> None:
+    address = _address(out.register(op.address), op.offset.value.data)
+    out.line(f"{op.mnemonic} {address}, {out.group(op.value)};", op)
+
+
+@_emits(data.CpAsyncOp)
+def _cp_async(op: data.CpAsyncOp, out: KernelText) -> None:
+    mnemonic = data.CP_ASYNC.mnemonic(op.cache.data)
+    parts = [f"[{out.register(op.dest)}]", f"[{out.register(op.source)}]"]
+    parts.append(str(op.size.value.data))
+    if op.source_size is not None:
+        parts.append(out.operand(op, 2, "u32"))
+    out.line(f"{mnemonic} {', '.join(parts)};", op)
+
+
+@_emits(data.CpAsyncCommitGroupOp)
+def _commit(op: data.CpAsyncCommitGroupOp, out: KernelText) -> None:
+    out.line("cp.async.commit_group;", op)
+
+
+@_emits(data.CpAsyncWaitGroupOp)
+def _wait(op: data.CpAsyncWaitGroupOp, out: KernelText) -> None:
+    out.line(f"cp.async.wait_group {op.pending.value.data};", op)
+
+
+@_emits(synchronization.BarSyncOp, synchronization.BarArriveOp)
+def _barrier(op: synchronization.BarSyncOp, out: KernelText) -> None:
+    threads = "" if op.threads is None else f", {op.threads.value.data}"
+    out.line(f"{op.name.removeprefix('ptx.')} {op.barrier.value.data}{threads};", op)
+
+
+@_emits(synchronization.WarpSyncOp)
+def _warp_sync(op: synchronization.WarpSyncOp, out: KernelText) -> None:
+    out.line("bar.warp.sync 0xffffffff;", op)
+
+
+def _braced(names: list[str]) -> str:
+    return "{" + ", ".join(names) + "}"
+
+
+@_emits(matrix.MmaOp)
+def _mma(op: matrix.MmaOp, out: KernelText) -> None:
+    groups = [_braced(out.registers.names(each)) for each in (op.d, op.a, op.b, op.c)]
+    out.line(f"{op.mnemonic} {', '.join(groups)};", op)
+
+
+@_emits(matrix.LdmatrixOp)
+def _ldmatrix(op: matrix.LdmatrixOp, out: KernelText) -> None:
+    address = _address(out.register(op.address), op.offset.value.data)
+    out.line(f"{op.mnemonic} {_braced(out.registers.names(op.result))}, {address};", op)
+
+
+@_emits(matrix.StmatrixOp)
+def _stmatrix(op: matrix.StmatrixOp, out: KernelText) -> None:
+    address = _address(out.register(op.address), op.offset.value.data)
+    out.line(f"{op.mnemonic} {address}, {_braced(out.registers.names(op.value))};", op)

@@ -1,0 +1,51 @@
+"""`cute-nvgpu-check-target`: every atom of the module runs on the named target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from tilewright.diagnostic import OpError
+from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, LDMATRIX, STMATRIX
+from tilewright.dialects.cute_nvgpu.ops import copy, sm80
+from tilewright.dialects.cute_nvgpu.targets import Target, TargetError, target
+
+_COPIES: dict[type[Operation], Target] = {
+    copy.LdmatrixOp: LDMATRIX.target,
+    copy.StmatrixOp: STMATRIX.target,
+    copy.CpAsyncOp: CP_ASYNC.target,
+    copy.CpAsyncCommitGroupOp: CP_ASYNC.target,
+    copy.CpAsyncWaitGroupOp: CP_ASYNC.target,
+}
+
+
+@dataclass(frozen=True)
+class CheckTargetPass(ModulePass):
+    """Reject the first op that `arch` cannot execute, naming what it requires."""
+
+    name = "cute-nvgpu-check-target"
+
+    arch: str
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        try:
+            arch = target(self.arch)
+        except TargetError as error:
+            raise OpError(op, str(error)) from error
+        for each in op.walk():
+            required = _required(each)
+            if required is not None and not arch.supports(required):
+                what = each.atom.data.mnemonic if isinstance(each, sm80.MmaOp) else f"'{each.name}'"
+                raise OpError(
+                    each, f"{what} requires {required} or later, got target {arch}"
+                )
+
+
+def _required(op: Operation) -> Target | None:
+    if isinstance(op, sm80.MmaOp):
+        return op.atom.data.row.target
+    return _COPIES.get(type(op))

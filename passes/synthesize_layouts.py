@@ -1,0 +1,140 @@
+"""`cute-nvgpu-synthesize-layouts`: the canonical layout of every fragment, filled in and checked.
+
+What an MMA reads and writes has the atom's layouts. They spread from there, both ways, along
+everything that keeps registers in place: fragment ops, copies, and the carried values of loops
+and branches. A fragment that two MMAs want in different layouts is an error that names both;
+one that no MMA ever sees stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from tilewright.diagnostic import OpError
+from tilewright.dialects.cute import Layout, equivalent
+from tilewright.dialects.cute_nvgpu.attributes import FragmentType
+from tilewright.dialects.cute_nvgpu.lattice.row import OPERANDS
+from tilewright.dialects.cute_nvgpu.ops import fragment, sm80
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Why a value has its layout: the op that wants it, in words."""
+
+    op: Operation
+    layout: Layout
+
+
+@dataclass(frozen=True)
+class SynthesizeLayoutsPass(ModulePass):
+    """Fill canonical fragment layouts where they are left out; check them where they are given."""
+
+    name = "cute-nvgpu-synthesize-layouts"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        links = _links(op)
+        known: dict[SSAValue, _Source] = {}
+        work: deque[SSAValue] = deque()
+        for value, source in _seeds(op):
+            _learn(value, source, known, work)
+        while work:
+            value = work.popleft()
+            for neighbour in links.get(value, ()):
+                _learn(neighbour, known[value], known, work)
+        for value, source in known.items():
+            _set_layout(value, source.layout)
+
+
+def _learn(
+    value: SSAValue, source: _Source, known: dict[SSAValue, _Source], work: deque[SSAValue]
+) -> None:
+    """Record the layout of a value. Raises OpError where it has another already."""
+    before = known.get(value)
+    if before is None:
+        known[value] = source
+        work.append(value)
+    elif before.layout != source.layout and not equivalent(before.layout, source.layout):
+        raise OpError(
+            source.op,
+            f"'{source.op.name}' expected a fragment with layout {source.layout}, got "
+            f"{before.layout}, which '{before.op.name}' gives it; a fragment has one layout "
+            "(nearest legal: cute_nvgpu.fragment.cast between them)",
+        )
+
+
+def _seeds(module: ModuleOp) -> Iterator[tuple[SSAValue, _Source]]:
+    """What is declared, then what the atoms want."""
+    for op in module.walk():
+        for result in op.results:
+            yield from _declared(op, result)
+        for region in op.regions:
+            for block in region.blocks:
+                for argument in block.args:
+                    yield from _declared(op, argument)
+    for op in module.walk():
+        if isinstance(op, sm80.MmaOp):
+            for operand, value in zip(OPERANDS, (*op.operands, op.d), strict=True):
+                yield value, _Source(op, op.atom.data.tv_layout(operand))
+
+
+def _declared(op: Operation, value: SSAValue) -> Iterator[tuple[SSAValue, _Source]]:
+    if isinstance(value.type, FragmentType) and (layout := value.type.tv_layout) is not None:
+        yield value, _Source(op, layout)
+
+
+def _links(module: ModuleOp) -> dict[SSAValue, list[SSAValue]]:
+    """Values that hold one fragment: whatever gives one a layout gives it to the other."""
+    links: dict[SSAValue, list[SSAValue]] = {}
+    for op in module.walk():
+        for group in _same(op):
+            fragments = [each for each in group if isinstance(each.type, FragmentType)]
+            for a, b in zip(fragments, fragments[1:], strict=False):
+                links.setdefault(a, []).append(b)
+                links.setdefault(b, []).append(a)
+    return links
+
+
+def _same(op: Operation) -> Iterable[tuple[SSAValue, ...]]:
+    """Groups of values that the op keeps in the same registers."""
+    match op:
+        case fragment.InsertOp():
+            return [(op.fragment, op.result)]
+        case arith.SelectOp():
+            return [(op.lhs, op.rhs, op.result)]
+        case scf.ForOp():
+            yielded = _yielded(op.body.block.last_op)
+            arguments = op.body.block.args[1:]
+            return zip(op.iter_args, arguments, yielded, op.results, strict=True)
+        case scf.IfOp():
+            branches = [region.block.last_op for region in (op.true_region, op.false_region)
+                        if region.blocks]  # fmt: skip
+            return zip(op.results, *map(_yielded, branches), strict=True) if op.results else []
+        case scf.WhileOp():
+            before, after = op.before_region.block, op.after_region.block
+            condition = before.last_op
+            passed = condition.args if isinstance(condition, scf.ConditionOp) else ()
+            return [
+                *zip(op.arguments, before.args, _yielded(after.last_op), strict=True),
+                *zip(passed, after.args, op.results, strict=True),
+            ]
+        case _:
+            return []
+
+
+def _yielded(terminator: Operation | None) -> tuple[SSAValue, ...]:
+    return tuple(terminator.operands) if isinstance(terminator, scf.YieldOp) else ()
+
+
+def _set_layout(value: SSAValue, layout: Layout) -> None:
+    type_ = value.type
+    assert isinstance(type_, FragmentType)
+    if type_.tv_layout is None:
+        value._type = FragmentType.get(type_.count.data, type_.element_type, layout)  # pyright: ignore[reportPrivateUsage]

@@ -1,0 +1,230 @@
+"""The arithmetic of spec/arithmetic.md once more, slowly, from Fractions, one element at a time.
+
+Shares nothing with the code under test but the names of the formats: here a format is four
+numbers, a value is a Fraction, and every step is written as the spec words it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format in numbers; `ieee`: all-ones exponents are infinities and NaNs."""
+
+    exponent_bits: int
+    mantissa_bits: int
+    ignored: int = 0
+    ieee: bool = True
+    last_is_nan: bool = False
+
+    @property
+    def bias(self) -> int:
+        return (1 << (self.exponent_bits - 1)) - 1
+
+
+FORMATS = {
+    "f64": Format(11, 52),
+    "f32": Format(8, 23),
+    "tf32": Format(8, 10, ignored=13),
+    "f16": Format(5, 10),
+    "bf16": Format(8, 7),
+    "e4m3": Format(4, 3, ieee=False, last_is_nan=True),
+    "e5m2": Format(5, 2),
+    "e3m2": Format(3, 2, ieee=False),
+    "e2m3": Format(2, 3, ieee=False),
+    "e2m1": Format(2, 1, ieee=False),
+}
+NAN = {"f64": 0xFFF8 << 48, "f32": 0x7FFFFFFF, "f16": 0x7FFF}
+
+
+@dataclass(frozen=True)
+class Number:
+    """A decoded element: "nan", "inf" or "finite"; for finite ones significand * 2**exponent."""
+
+    kind: str
+    negative: bool
+    significand: Fraction = Fraction(0)
+    exponent: int = 0
+
+    @property
+    def value(self) -> Fraction:
+        magnitude = self.significand * Fraction(2) ** self.exponent
+        return -magnitude if self.negative else magnitude
+
+
+def number(word: int, name: str) -> Number:
+    fmt = FORMATS[name]
+    word >>= fmt.ignored
+    mantissa = word & ((1 << fmt.mantissa_bits) - 1)
+    field = (word >> fmt.mantissa_bits) & ((1 << fmt.exponent_bits) - 1)
+    negative = bool((word >> (fmt.mantissa_bits + fmt.exponent_bits)) & 1)
+    if field == (1 << fmt.exponent_bits) - 1:
+        if fmt.ieee:
+            return Number("nan" if mantissa else "inf", negative)
+        if fmt.last_is_nan and mantissa == (1 << fmt.mantissa_bits) - 1:
+            return Number("nan", negative)
+    fraction = Fraction(mantissa, 1 << fmt.mantissa_bits)
+    if field == 0:
+        return Number("finite", negative, fraction, 1 - fmt.bias)
+    return Number("finite", negative, 1 + fraction, field - fmt.bias)
+
+
+def floor_log2(x: Fraction) -> int:
+    guess = x.numerator.bit_length() - x.denominator.bit_length()
+    return guess if Fraction(2) ** guess <= x else guess - 1
+
+
+def to_whole(x: Fraction, rounding: str, negative: bool) -> int:
+    """A magnitude to a whole number."""
+    floor = math.floor(x)
+    rest = x - floor
+    if rounding == "rn":
+        return floor + (rest > Fraction(1, 2) or (rest == Fraction(1, 2) and floor % 2 == 1))
+    if (rounding == "rm" and negative) or (rounding == "rp" and not negative):
+        return floor + (rest > 0)
+    return floor
+
+
+def round_word(
+    value: Fraction,
+    name: str,
+    rounding: str,
+    *,
+    mantissa_bits: int | None = None,
+    overflow_at: Fraction | None = None,
+    zero_sign: bool = False,
+) -> int:
+    """The word of `value` rounded once. `overflow_at`: magnitudes from here on are infinite
+    whatever the rounding (the tensor cores' f32)."""
+    fmt = FORMATS[name]
+    sign = (1 << (fmt.exponent_bits + fmt.mantissa_bits)) if value < 0 else 0
+    if value == 0:
+        sign = (1 << (fmt.exponent_bits + fmt.mantissa_bits)) if zero_sign else 0
+        return sign
+    infinity = ((1 << fmt.exponent_bits) - 1) << fmt.mantissa_bits
+    magnitude = abs(value)
+    if overflow_at is not None and magnitude >= overflow_at:
+        return sign | infinity
+    kept = fmt.mantissa_bits if mantissa_bits is None else mantissa_bits
+    exponent = max(floor_log2(magnitude), 1 - fmt.bias)
+    quantum = Fraction(2) ** (exponent - kept)
+    rounded = to_whole(magnitude / quantum, rounding, value < 0) * quantum
+    if rounded == 0:
+        return sign
+    exponent = max(floor_log2(rounded), 1 - fmt.bias)
+    if exponent > fmt.bias:
+        away = rounding == "rn" or rounding == ("rm" if value < 0 else "rp")
+        return sign | (infinity if away else infinity - 1)
+    steps = rounded / Fraction(2) ** (exponent - fmt.mantissa_bits)
+    assert steps.denominator == 1
+    return sign | (int(steps) + ((exponent - (1 - fmt.bias)) << fmt.mantissa_bits))
+
+
+def special(products: list[tuple[Number, Number]], c: Number, d_type: str) -> int | None:
+    """The word of an infinite or NaN result; None if every input is finite."""
+    fmt = FORMATS[d_type]
+    infinity = ((1 << fmt.exponent_bits) - 1) << fmt.mantissa_bits
+    signs: set[bool] = set()
+    for a, b in products:
+        if "nan" in (a.kind, b.kind):
+            return NAN[d_type]
+        if "inf" in (a.kind, b.kind):
+            other = b if a.kind == "inf" else a
+            if other.kind == "finite" and other.significand == 0:
+                return NAN[d_type]
+            signs.add(a.negative != b.negative)
+    if c.kind == "nan":
+        return NAN[d_type]
+    if c.kind == "inf":
+        signs.add(c.negative)
+    if len(signs) == 2:
+        return NAN[d_type]
+    if len(signs) == 1:
+        sign = 1 << (fmt.exponent_bits + fmt.mantissa_bits)
+        return infinity | (sign if signs.pop() else 0)
+    return None
+
+
+def fused_sum(
+    products: list[tuple[Number, Number]], c: Number, d_type: str, fraction_bits: int, f32_bits: int
+) -> int:
+    word = special(products, c, d_type)
+    if word is not None:
+        return word
+    addends = [(a.value * b.value, a.exponent + b.exponent) for a, b in products]
+    addends.append((c.value, c.exponent))
+    # The addend takes part even when it is zero, with its type's smallest exponent.
+    exponents = [exponent for value, exponent in addends[:-1] if value != 0] + [c.exponent]
+    quantum = Fraction(2) ** (max(exponents) - fraction_bits)
+    total = sum((math.trunc(value / quantum) * quantum for value, _ in addends), Fraction(0))
+    if d_type == "f16":
+        word = round_word(total, "f16", "rn")
+    else:
+        limit = Fraction(2) ** 128
+        word = round_word(total, "f32", "rz", mantissa_bits=f32_bits, overflow_at=limit)
+    return 0 if word in (0x8000 if d_type == "f16" else 0x80000000,) else word
+
+
+def fused_dot(
+    a: list[int],
+    b: list[int],
+    c: int,
+    types: tuple[str, str, str, str],
+    widths: tuple[int, int | None, int],
+) -> int:
+    """One element of D. types: of A, B, C, D; widths: F, chunk, f32 fraction bits."""
+    fraction_bits, chunk, f32_bits = widths
+    pairs = [(number(x, types[0]), number(y, types[1])) for x, y in zip(a, b, strict=True)]
+    addend = number(c, types[2])
+    step = chunk or len(pairs)
+    word = c
+    for start in range(0, len(pairs), step):
+        word = fused_sum(pairs[start : start + step], addend, types[3], fraction_bits, f32_bits)
+        addend = number(word, types[3])
+    return word
+
+
+def exact_dot(a: list[int], b: list[int], c: int, types: tuple[str, str, str, str]) -> int:
+    pairs = [(number(x, types[0]), number(y, types[1])) for x, y in zip(a, b, strict=True)]
+    addend = number(c, types[2])
+    word = special(pairs, addend, types[3])
+    if word is not None:
+        return word
+    total = sum((x.value * y.value for x, y in pairs), addend.value)
+    return round_word(total, types[3], "rn")
+
+
+def fma_word(a: int, b: int, c: int, name: str, rounding: str) -> int:
+    """IEEE 754 fusedMultiplyAdd on words."""
+    x, y, z = (number(word, name) for word in (a, b, c))
+    if name == "f64":
+        for operand, operand_word in ((z, c), (x, a), (y, b)):
+            if operand.kind == "nan":
+                return operand_word | 1 << 51
+    word = special([(x, y)], z, name)
+    if word is not None:
+        return word
+    product_negative = x.negative != y.negative
+    total = x.value * y.value + z.value
+    if x.value * y.value == 0 and z.value == 0 and product_negative == z.negative:
+        zero_sign = z.negative
+    else:
+        zero_sign = rounding == "rm"
+    return round_word(total, name, rounding, zero_sign=zero_sign)
+
+
+def matrices(f, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """Apply f(row of A, column of B, element of C) to a batch of matrices."""
+    d = np.empty_like(c, dtype=object)
+    for index in np.ndindex(*c.shape):
+        *batch, m, n = index
+        row = a[(*batch, m)].tolist()
+        column = b[(*batch, slice(None), n)].tolist()
+        d[index] = f(row, column, int(c[index]))
+    return d

@@ -1,0 +1,84 @@
+"""Diagnostics: what is wrong, where in the source, with the line and a caret under it.
+
+    gemm.mlir:12:8: error: 'cute_nvgpu.sm80.mma' operand A expected 8 elements a thread, ...
+      %d = cute_nvgpu.sm80.mma %a, %b, %c <16x8x16, ...
+           ^
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import FileLineColLoc, NameLoc
+from xdsl.utils.exceptions import PassFailedException
+
+if TYPE_CHECKING:
+    from xdsl.ir import Attribute, Operation
+
+
+class OpError(PassFailedException):
+    """What is wrong with one op. Passes, lowerings and targets raise it."""
+
+    def __init__(self, op: Operation, message: str):
+        super().__init__(message)
+        self.op = op
+        self.message = message
+
+
+class CompileError(ValueError):
+    """IR that tilewright rejects. `str()` is the whole diagnostic; `message` its first words,
+    `line` and `column` (from 1) where it points, or None."""
+
+    def __init__(self, diagnostic: Diagnostic):
+        super().__init__(str(diagnostic))
+        self.diagnostic = diagnostic
+        self.message = diagnostic.message
+        self.line = diagnostic.line
+        self.column = diagnostic.column
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One error: the message and, where they are known, file, line and column (from 1) and the
+    text of that line."""
+
+    message: str
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+    text: str | None = None
+
+    def __str__(self) -> str:
+        if self.line is None or self.column is None:
+            return f"{self.file}: error: {self.message}" if self.file else f"error: {self.message}"
+        head = f"{self.file}:{self.line}:{self.column}: error: {self.message}"
+        if self.text is None:
+            return head
+        indent = "".join("\t" if c == "\t" else " " for c in self.text[: self.column - 1])
+        return f"{head}\n{self.text}\n{indent}^"
+
+
+def file_location(location: Attribute) -> FileLineColLoc | None:
+    """The place in a file that a location names, looking through names; None where it is none."""
+    while isinstance(location, NameLoc):
+        location = location.location
+    return location if isinstance(location, FileLineColLoc) else None
+
+
+def at(location: Attribute, message: str, source: str | None = None) -> Diagnostic:
+    """The diagnostic of a message at a location; `source` is the file's text, where at hand."""
+    place = file_location(location)
+    if place is None:
+        return Diagnostic(message)
+    file, line, column = place.filename.data, place.line.data, place.column.data
+    return Diagnostic(message, file, line, column, _line(file, line, source))
+
+
+def _line(file: str, line: int, source: str | None) -> str | None:
+    try:
+        lines = (Path(file).read_text() if source is None else source).splitlines()
+    except (OSError, UnicodeDecodeError):
+        return None
+    return lines[line - 1] if 0 < line <= len(lines) else None

@@ -1,0 +1,108 @@
+"""From text to verified IR, with every op knowing where it stands in the source."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from functools import cache
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
+from xdsl.ir import Operation
+from xdsl.parser import Parser
+from xdsl.universe import Universe
+from xdsl.utils.exceptions import ParseError, VerifyException
+
+from tilewright.diagnostic import CompileError, Diagnostic, OpError, at
+
+
+class LocatedParser(Parser):
+    """xDSL's parser; an op without a `loc(...)` of its own gets the place it was read from.
+
+    `line_offset` is added to line numbers, for a text that is part of a larger file.
+    """
+
+    def __init__(self, ctx: Context, text: str, name: str, line_offset: int = 0):
+        super().__init__(ctx, text, name)
+        self._file = StringAttr(name)
+        self._starts = [0]
+        self._line_offset = line_offset
+        for line in text.splitlines(keepends=True):
+            self._starts.append(self._starts[-1] + len(line))
+
+    def place(self, position: int) -> tuple[int, int]:
+        """Line and column, both from 1, of a position in the text."""
+        line = bisect_right(self._starts, position)
+        return line + self._line_offset, position - self._starts[line - 1] + 1
+
+    def parse_operation(self) -> Operation:
+        start = self._current_token.span.start
+        op = super().parse_operation()
+        if isinstance(op.location, UnknownLoc):
+            line, column = self.place(start)
+            op.location = FileLineColLoc(self._file, IntAttr(line), IntAttr(column))
+        return op
+
+
+@cache
+def default_context() -> Context:
+    """A context that knows every dialect of xDSL and of tilewright, loaded as they are used."""
+    context = Context()
+    for name, factory in Universe.get_multiverse().all_dialects.items():
+        context.register_dialect(name, factory)
+    return context
+
+
+def parse_module(text: str, name: str = "<string>", context: Context | None = None) -> ModuleOp:
+    """The module of an IR text. Raises CompileError, with line and caret, where it is none."""
+    parser = LocatedParser(default_context() if context is None else context, text, name)
+    try:
+        return parser.parse_module()
+    except (ParseError, VerifyException) as error:
+        raise CompileError(parse_diagnostic(error, parser, text, name)) from None
+
+
+def parse_diagnostic(
+    error: ParseError | VerifyException, parser: LocatedParser, text: str, name: str
+) -> Diagnostic:
+    """Where and why a text does not parse."""
+    if isinstance(error, ParseError):
+        position, message = error.span.start, error.msg
+    else:
+        # A type or attribute that does not verify: the parser stands just behind it.
+        position, message = parser.pos, str(error)
+    position = min(position, max(len(text.rstrip()) - 1, 0))
+    line, column = parser.place(position)
+    lines = text.splitlines()
+    index = parser.place(position)[0] - 1 - parser._line_offset  # pyright: ignore[reportPrivateUsage]
+    shown = lines[index] if index < len(lines) else None
+    return Diagnostic(message.strip(), name, line, column, shown)
+
+
+def verify(module: ModuleOp, text: str | None = None) -> None:
+    """Verify a module. Raises CompileError at the op that is wrong."""
+    try:
+        module.verify()
+    except VerifyException as error:
+        raise CompileError(verify_diagnostic(module, error, text)) from None
+
+
+def verify_diagnostic(
+    module: ModuleOp, error: VerifyException, text: str | None = None
+) -> Diagnostic:
+    """Where a module does not verify: at the innermost op that rejects itself."""
+    for op in module.walk(region_first=True):
+        try:
+            op.verify(verify_nested_ops=False)
+        except VerifyException as found:
+            return at(op.location, _named(op, str(found)), text)
+    return at(module.location, str(error), text)
+
+
+def _named(op: Operation, message: str) -> str:
+    """The message, beginning with the op's name as ours do."""
+    return message if message.startswith("'") else f"'{op.name}' {message}"
+
+
+def op_diagnostic(error: OpError, text: str | None = None) -> Diagnostic:
+    """The diagnostic of what a pass, a lowering or a target said of an op."""
+    return at(error.op.location, error.message, text)

@@ -1,0 +1,64 @@
+"""tilewright's entry point for xDSL: its dialects, passes and targets, loaded on demand.
+
+Plain `xdsl-opt` finds this through the `xdsl.universe` entry point.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Dialect
+from xdsl.passes import ModulePass
+from xdsl.universe import Universe
+from xdsl.utils.target import Target
+
+
+def _cute() -> Dialect:
+    from tilewright.dialects.cute.dialect import CUTE
+
+    return CUTE
+
+
+def _cute_nvgpu() -> Dialect:
+    from tilewright.dialects.cute_nvgpu.dialect import CUTE_NVGPU
+
+    return CUTE_NVGPU
+
+
+def _ptx() -> Dialect:
+    from tilewright.dialects.ptx.dialect import PTX
+
+    return PTX
+
+
+def _ptx_target() -> type[Target]:
+    from tilewright.lowering.ptx.target import PtxTarget
+
+    return PtxTarget
+
+
+def _check_target() -> type[ModulePass]:
+    from tilewright.passes.check_target import CheckTargetPass
+
+    return CheckTargetPass
+
+
+def _synthesize_layouts() -> type[ModulePass]:
+    from tilewright.passes.synthesize_layouts import SynthesizeLayoutsPass
+
+    return SynthesizeLayoutsPass
+
+
+def _convert_to_ptx() -> type[ModulePass]:
+    from tilewright.lowering.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtxPass
+
+    return ConvertCuteNvgpuToPtxPass
+
+
+TILEWRIGHT_UNIVERSE = Universe(
+    all_dialects={"cute": _cute, "cute_nvgpu": _cute_nvgpu, "ptx": _ptx},
+    all_passes={
+        "cute-nvgpu-check-target": _check_target,
+        "cute-nvgpu-synthesize-layouts": _synthesize_layouts,
+        "convert-cute-nvgpu-to-ptx": _convert_to_ptx,
+    },
+    all_targets={"ptx": _ptx_target},
+)

@@ -1,0 +1,53 @@
+"""Writing results: whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+
+class UnwritableError(Exception):
+    """An output path that cannot be written; nothing was left there."""
+
+
+def write_whole(path: str | None, data: str | bytes) -> None:
+    """Write `data` to the file, or to stdout where `path` is None or `-`.
+
+    The file appears complete or not at all. Raises UnwritableError.
+    """
+    if path is None or path == "-":
+        if isinstance(data, bytes):
+            sys.stdout.buffer.write(data)
+        else:
+            sys.stdout.write(data)
+        return
+    target = Path(path)
+    raw = data.encode() if isinstance(data, str) else data
+    if target.exists() and not target.is_file():
+        # A device or a pipe (/dev/null, /dev/stdout) has no half-written state to hide.
+        _write_through(target, raw)
+        return
+    try:
+        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    except OSError as error:
+        raise UnwritableError(f"cannot write '{path}': {error.strerror}") from None
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(raw)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(name, 0o666 & ~mask)
+        os.replace(name, target)
+    except OSError as error:
+        Path(name).unlink(missing_ok=True)
+        raise UnwritableError(f"cannot write '{path}': {error.strerror}") from None
+
+
+def _write_through(target: Path, raw: bytes) -> None:
+    try:
+        with target.open("wb") as stream:
+            stream.write(raw)
+    except OSError as error:
+        raise UnwritableError(f"cannot write '{target}': {error.strerror}") from None

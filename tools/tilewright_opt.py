@@ -1,0 +1,138 @@
+"""`tilewright-opt`: xdsl-opt with tilewright's dialects, passes and targets, and diagnostics that
+point into the source.
+
+Exit status: 0 fine, 1 the input is wrong (the diagnostic is on stderr), 2 wrong usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import IO, ClassVar
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.arg_spec import parse_spec
+from xdsl.utils.exceptions import (
+    ArgSpecParseError,
+    DiagnosticException,
+    ParseError,
+    VerifyException,
+)
+from xdsl.xdsl_opt_main import xDSLOptMain
+
+from tilewright.diagnostic import CompileError, Diagnostic, OpError
+from tilewright.parsing import (
+    LocatedParser,
+    op_diagnostic,
+    parse_diagnostic,
+    verify,
+    verify_diagnostic,
+)
+from tilewright.tools.expected_errors import check_expected, expectations
+from tilewright.tools.output import UnwritableError, write_whole
+
+USAGE = 2
+WRONG_INPUT = 1
+
+
+class TilewrightOpt(xDSLOptMain):
+    """The driver. One chunk of the input is parsed, verified, run through the passes and printed;
+    nothing is written unless every chunk went well."""
+
+    version_format: ClassVar[str] = (
+        f"tilewright-opt {version('tilewright')} (xdsl {{xdsl_version}})"
+    )
+
+    def register_all_frontends(self) -> None:
+        """MLIR text, whatever the file is called."""
+        self.available_frontends["mlir"] = self._parse
+
+    def _parse(self, io: IO[bytes]) -> ModuleOp:
+        raise NotImplementedError("chunks are parsed by process")
+
+    def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
+        super().register_all_arguments(arg_parser)
+        arg_parser.prog = "tilewright-opt"
+
+    def get_input_stream(self) -> tuple[IO[bytes], str]:
+        stream, _ = super().get_input_stream()
+        return stream, "mlir"
+
+    def run(self) -> None:
+        """Process the input. Raises CompileError for the first chunk that is wrong."""
+        chunks, _ = self.prepare_input()
+        written: list[str] = []
+        failed = False
+        for stream, offset in chunks:
+            with stream:
+                text = stream.read().decode()
+            expected = expectations(text, offset) if self.args.verify_diagnostics else []
+            try:
+                result = self.process(text, offset)
+            except CompileError as error:
+                if not self.args.verify_diagnostics and not self.args.parsing_diagnostics:
+                    raise
+                if expected:
+                    failed |= not check_expected(expected, [error.diagnostic], sys.stderr)
+                else:
+                    written.append(f"{error.diagnostic}\n")
+                continue
+            failed |= not check_expected(expected, [], sys.stderr)
+            written.append(result)
+        write_whole(self.args.output_file, "// -----\n".join(written))
+        if failed:
+            sys.exit(WRONG_INPUT)
+
+    def process(self, text: str, offset: int) -> str:
+        """The output for one chunk. Raises CompileError."""
+        name = self.get_input_name()
+        parser = LocatedParser(self.ctx, text, name, offset)
+        try:
+            module = parser.parse_module(not self.args.no_implicit_module)
+        except (ParseError, VerifyException) as error:
+            raise CompileError(parse_diagnostic(error, parser, text, name)) from None
+        source = "\n" * offset + text
+        try:
+            if not self.args.disable_verify:
+                verify(module, source)
+            self.apply_passes(module)
+            return self.output_resulting_program(module)
+        except OpError as error:
+            raise CompileError(op_diagnostic(error, source)) from None
+        except VerifyException as error:
+            raise CompileError(verify_diagnostic(module, error, source)) from None
+        except DiagnosticException as error:
+            raise CompileError(Diagnostic(str(error), name)) from None
+
+    def output_resulting_program(self, prog: ModuleOp) -> str:
+        if parse_spec(self.args.target).name != "mlir":
+            return super().output_resulting_program(prog)
+        return super().output_resulting_program(prog).rstrip("\n") + "\n"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The console script."""
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), 20_000))
+    try:
+        TilewrightOpt("tilewright's modular optimizer driver", arguments).run()
+    except CompileError as error:
+        _fail(str(error), WRONG_INPUT)
+    except UnicodeDecodeError as error:
+        _fail(f"error: the input is not UTF-8 text ({error.reason})", WRONG_INPUT)
+    except UnwritableError as error:
+        _fail(f"error: {error}", WRONG_INPUT)
+    except OSError as error:
+        _fail(f"error: cannot read '{error.filename}': {error.strerror}", WRONG_INPUT)
+    except (ArgSpecParseError, ValueError, TypeError) as error:
+        _fail(f"error: {error}", USAGE)
+
+
+def _fail(message: str, status: int) -> None:
+    print(message, file=sys.stderr)
+    sys.exit(status)
+
+
+if __name__ == "__main__":
+    main()
