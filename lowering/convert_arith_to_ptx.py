@@ -32,7 +32,7 @@ from tilewright.dialects.ptx.data_movement import (
 from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.types import RegType, reg
 from tilewright.lowering.conversion import Conversion, constant, lowers
-from tilewright.lowering.convert_types_to_ptx import ScalarType, register_type, scalar_type
+from tilewright.lowering.scalar_types import ScalarType, register_type, scalar_type
 from tilewright.lowering.float_bits import float_bits
 
 _F16, _BF16, _F32 = Float16Type(), BFloat16Type(), Float32Type()
@@ -180,6 +180,8 @@ def _clamped_narrow(amount: SSAValue, to: Conversion) -> SSAValue:
 def _rounded_division(op: arith.CeilDivUIOp, to: Conversion) -> None:
     """The truncating quotient, corrected by one where the remainder says so."""
     held = scalar(op, op.result.type)
+    if held.kind == "pred":
+        raise OpError(op, f"'{op.name}' on i1 has no lowering to ptx")
     letter = "u" if isinstance(op, arith.CeilDivUIOp) else "s"
     type_, bits = f"{letter}{held.width}", f"b{held.width}"
     a, b = (extended(to[each], held, letter, to) for each in (op.lhs, op.rhs))

@@ -37,7 +37,7 @@ from tilewright.lowering import (
 from tilewright.lowering.conversion import Conversion, lowers
 from tilewright.lowering.convert_arith_to_ptx import element
 from tilewright.lowering.convert_memref_to_ptx import argument_tile, locate
-from tilewright.lowering.convert_types_to_ptx import ScalarType, scalar_type
+from tilewright.lowering.scalar_types import ScalarType, scalar_type
 
 # Importing them fills the table of rules.
 _RULE_MODULES = (convert_arith_to_ptx, convert_gpu_to_ptx, convert_scf_to_ptx)
@@ -231,7 +231,7 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp, arch: Target | None) -> EntryOp
     _lower_body(op.body, to)
     remove_dead(region)
     sizes = op.attributes.get("gpu.known_block_size")
-    return EntryOp(
+    entry = EntryOp(
         op.sym_name.data,
         [(name, each.parameter) for name, each in zip(names, held, strict=True)],
         region,
@@ -239,6 +239,8 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp, arch: Target | None) -> EntryOp
         to.shared.align,
         sizes.get_values() if isinstance(sizes, DenseArrayBase) else None,  # type: ignore[arg-type]
     )
+    entry.location = op.location
+    return entry
 
 
 def _parameter(op: Operation, type_: object) -> ScalarType:

@@ -15,14 +15,14 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, flatten
-from tilewright.dialects.cute.dialect import Space, layout_of, space_of
+from tilewright.dialects.cute.dialect import Space, layout_mismatch, layout_of, space_of
 from tilewright.dialects.cute_nvgpu.attributes import element_of
 from tilewright.dialects.ptx.arithmetic import DivOp, RemOp
 from tilewright.dialects.ptx.data_movement import LdOp, SharedAddressOp, StOp
 from tilewright.dialects.ptx.logic import AndOp, SelpOp, SetpOp, ShlOp, ShrOp, XorOp
 from tilewright.lowering.conversion import Conversion, constant, lowers
 from tilewright.lowering.convert_arith_to_ptx import divide, scalar
-from tilewright.lowering.convert_types_to_ptx import scalar_type
+from tilewright.lowering.scalar_types import scalar_type
 
 SHARED_ALIGN = 128
 """Alignment of a shared-memory tile in bytes, unless its allocation asks for more."""
@@ -61,6 +61,7 @@ def element_bytes(op: Operation, type_: MemRefType) -> int:
 
 def argument_tile(op: Operation, type_: MemRefType, address: SSAValue) -> Tile:
     """The tile of a kernel argument: strides must be static (bare-pointer convention)."""
+    _check_layout(op, type_)
     space = space_of(type_.memory_space)
     if space not in (Space.GMEM, Space.GENERIC):
         raise OpError(op, f"kernel argument {type_} expected global memory")
@@ -71,6 +72,11 @@ def argument_tile(op: Operation, type_: MemRefType, address: SSAValue) -> Tile:
         _static_strides(op, type_),
         layout_of(type_),
     )
+
+
+def _check_layout(op: Operation, type_: MemRefType) -> None:
+    if (reason := layout_mismatch(type_)) is not None:
+        raise OpError(op, f"{type_} {reason}")
 
 
 def _static_strides(op: Operation, type_: MemRefType) -> tuple[int, ...]:
@@ -169,30 +175,32 @@ def _swizzled(
     for coordinate, stride in terms:
         assert isinstance(stride, int)
         (free if stride % period == 0 else inner).append((coordinate, stride))
-    zero = to.const(0, "b32" if tile.space is Space.SMEM else "b64")
-    linear, known = _linear(tile, inner, zero, to)
-    linear = to.plus(linear, to.const(known + outer * tile.element_bytes, "b32"), _add(tile))
-    turned = _apply(swizzle, linear, tile.element_bytes, to)
+    kind = "b32" if tile.space is Space.SMEM else "b64"
+    linear, known = _linear(tile, inner, to.const(0, kind), to)
+    linear = to.plus(linear, to.const(known + outer * tile.element_bytes, kind), _add(tile))
+    turned = _apply(swizzle, linear, tile, to)
     address, at = _linear(tile, free, tile.address, to)
     if (constant_part := constant(turned)) is not None:
         return address, at + constant_part
     return to.plus(turned, address, _add(tile)), at
 
 
-def _apply(swizzle: Swizzle, offset: SSAValue, scale: int, to: Conversion) -> SSAValue:
+def _apply(swizzle: Swizzle, offset: SSAValue, tile: Tile, to: Conversion) -> SSAValue:
     """offset ^ ((offset & mask) >> shift), on a byte offset."""
+    scale, bits = tile.element_bytes, 32 if tile.space is Space.SMEM else 64
+    kind = f"b{bits}"
     base = swizzle.base + scale.bit_length() - 1
     mask = ((1 << swizzle.bits) - 1) << (base + max(0, swizzle.shift))
     if (known := constant(offset)) is not None:
-        return to.const(swizzle.apply(known // scale) * scale, "b32")
-    high = to.scalar(AndOp, "b32", offset, to.const(mask, "b32"))
+        return to.const(swizzle.apply(known // scale) * scale, kind)
+    high = to.scalar(AndOp, kind, offset, to.const(mask, kind))
     amount = to.const(abs(swizzle.shift), "b32")
     moved = (
-        to.scalar(ShrOp, "u32", high, amount)
+        to.scalar(ShrOp, f"u{bits}", high, amount)
         if swizzle.shift > 0
-        else to.scalar(ShlOp, "b32", high, amount)
+        else to.scalar(ShlOp, kind, high, amount)
     )
-    return to.scalar(XorOp, "b32", offset, moved)
+    return to.scalar(XorOp, kind, offset, moved)
 
 
 # Allocations and views
@@ -213,6 +221,7 @@ def _allocate(op: memref.AllocOp, to: Conversion) -> None:
 
 def allocate(op: Operation, type_: MemRefType, align: int, to: Conversion) -> Tile:
     """A new tile of the kernel's shared memory."""
+    _check_layout(op, type_)
     layout = layout_of(type_)
     if layout is None:
         raise OpError(op, f"'{op.name}' expected a static shape and layout, got {type_}")

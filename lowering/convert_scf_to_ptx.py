@@ -23,7 +23,7 @@ from tilewright.dialects.ptx.logic import SetpOp
 from tilewright.dialects.ptx.types import RegType
 from tilewright.lowering.conversion import Conversion, lowers
 from tilewright.lowering.convert_arith_to_ptx import scalar
-from tilewright.lowering.convert_types_to_ptx import register_type
+from tilewright.lowering.scalar_types import register_type
 
 
 def registers(op: Operation, values: Sequence[SSAValue]) -> list[RegType]:
@@ -50,6 +50,10 @@ def _terminator(block: Block) -> Operation:
 @lowers(scf.ForOp)
 def _for(op: scf.ForOp, to: Conversion) -> None:
     held = scalar(op, op.lb.type)
+    if held.bits < 16:
+        raise OpError(
+            op, f"'{op.name}' over {op.lb.type} has no lowering to ptx; nearest legal: i16"
+        )
     signed = f"s{held.width}"
     name = to.fresh("for")
     carried = [op.lb, *op.iter_args]

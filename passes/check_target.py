@@ -13,6 +13,7 @@ from tilewright.diagnostic import OpError
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, LDMATRIX, STMATRIX
 from tilewright.dialects.cute_nvgpu.ops import copy, sm80
 from tilewright.dialects.cute_nvgpu.targets import Target, TargetError, target
+from tilewright.dialects.ptx.instruction import BASELINE, PtxOp
 
 _COPIES: dict[type[Operation], Target] = {
     copy.LdmatrixOp: LDMATRIX.target,
@@ -43,6 +44,16 @@ class CheckTargetPass(ModulePass):
                 raise OpError(
                     each, f"{what} requires {required} or later, got target {arch}"
                 )
+
+
+def required_targets(module: ModuleOp) -> list[Target]:
+    """What the module's atoms, copies and instructions require, the baseline included."""
+    found = {BASELINE.target}
+    for op in module.walk():
+        required = op.requirement().target if isinstance(op, PtxOp) else _required(op)
+        if required is not None:
+            found.add(required)
+    return list(found)
 
 
 def _required(op: Operation) -> Target | None:

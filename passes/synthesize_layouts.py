@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects import arith, cf, func, gpu, scf
+from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -43,14 +43,17 @@ class SynthesizeLayoutsPass(ModulePass):
         links = _links(op)
         known: dict[SSAValue, _Source] = {}
         work: deque[SSAValue] = deque()
-        for value, source in _seeds(op):
-            _learn(value, source, known, work)
-        while work:
-            value = work.popleft()
-            for neighbour in links.get(value, ()):
-                _learn(neighbour, known[value], known, work)
+        # What is declared spreads first, so that its spelling goes with it.
+        for seeds in (_declarations(op), _demands(op)):
+            for value, source in seeds:
+                _learn(value, source, known, work)
+            while work:
+                value = work.popleft()
+                for neighbour in links.get(value, ()):
+                    _learn(neighbour, known[value], known, work)
         for value, source in known.items():
             _set_layout(value, source.layout)
+        _set_signatures(op)
 
 
 def _learn(
@@ -70,8 +73,8 @@ def _learn(
         )
 
 
-def _seeds(module: ModuleOp) -> Iterator[tuple[SSAValue, _Source]]:
-    """What is declared, then what the atoms want."""
+def _declarations(module: ModuleOp) -> Iterator[tuple[SSAValue, _Source]]:
+    """The layouts that stand in the IR."""
     for op in module.walk():
         for result in op.results:
             yield from _declared(op, result)
@@ -79,6 +82,10 @@ def _seeds(module: ModuleOp) -> Iterator[tuple[SSAValue, _Source]]:
             for block in region.blocks:
                 for argument in block.args:
                     yield from _declared(op, argument)
+
+
+def _demands(module: ModuleOp) -> Iterator[tuple[SSAValue, _Source]]:
+    """The layouts that the atoms want."""
     for op in module.walk():
         if isinstance(op, sm80.MmaOp):
             for operand, value in zip(OPERANDS, (*op.operands, op.d), strict=True):
@@ -125,6 +132,13 @@ def _same(op: Operation) -> Iterable[tuple[SSAValue, ...]]:
                 *zip(op.arguments, before.args, _yielded(after.last_op), strict=True),
                 *zip(passed, after.args, op.results, strict=True),
             ]
+        case cf.BranchOp():
+            return zip(op.arguments, op.successor.args, strict=True)
+        case cf.ConditionalBranchOp():
+            return [
+                *zip(op.then_arguments, op.then_block.args, strict=True),
+                *zip(op.else_arguments, op.else_block.args, strict=True),
+            ]
         case _:
             return []
 
@@ -138,3 +152,15 @@ def _set_layout(value: SSAValue, layout: Layout) -> None:
     assert isinstance(type_, FragmentType)
     if type_.tv_layout is None:
         value._type = FragmentType.get(type_.count.data, type_.element_type, layout)  # pyright: ignore[reportPrivateUsage]
+
+
+def _set_signatures(module: ModuleOp) -> None:
+    """Functions of fragments: their types follow those of their arguments and returned values."""
+    for op in module.walk():
+        if isinstance(op, func.FuncOp | gpu.FuncOp) and op.body.blocks:
+            results = next(
+                (tuple(last.operand_types) for block in op.body.blocks
+                 if isinstance(last := block.last_op, func.ReturnOp | gpu.ReturnOp)),
+                op.function_type.outputs.data,
+            )  # fmt: skip
+            op.function_type = FunctionType.from_lists(op.body.blocks[0].arg_types, results)

@@ -12,11 +12,6 @@ from tilewright.dialects.cute.algebra import (
     composition,
     equivalent,
     filter,
-    left_inverse,
-    max_common_layout,
-    max_common_vector,
-    nullspace,
-    right_inverse,
 )
 from tilewright.dialects.cute.coordinate import (
     coprofile,
@@ -54,6 +49,13 @@ from tilewright.dialects.cute.int_tuple import (
     unflatten,
     weakly_congruent,
     zip_,
+)
+from tilewright.dialects.cute.inverse import (
+    left_inverse,
+    max_common_layout,
+    max_common_vector,
+    nullspace,
+    right_inverse,
 )
 from tilewright.dialects.cute.layout import (
     Layout,

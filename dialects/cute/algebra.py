@@ -3,7 +3,6 @@
     coalesce     the same function in its shortest spelling
     composition  A after B
     complement   what a layout leaves out, so that (L, complement(L)) covers its codomain
-    inverses     from an index back to the coordinate
 
 Layouts are functions on all indices from 0; the last mode goes on beyond the size. Functions that
 take a ComposedLayout act on its `outer`, where its modes are.
@@ -14,12 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeAlias, TypeVar, cast
 
-from tilewright.dialects.cute.coordinate import coprofile, leaf_paths
 from tilewright.dialects.cute.int_tuple import (
     LayoutError,
     Shape,
     flatten,
-    unflatten,
+    is_tuple,
 )
 from tilewright.dialects.cute.layout import Layout, make_layout, make_unchecked
 from tilewright.dialects.cute.swizzle import ComposedLayout
@@ -43,7 +41,7 @@ def coalesce(layout: AnyLayout, profile: Any = None) -> AnyLayout:
         return layout.with_outer(coalesce(layout.outer, profile))
     if type(profile) is tuple:
         return _by_mode(layout, cast("tuple[Any, ...]", profile), coalesce)
-    return _from_lists(*_merge(layout.leaves))
+    return from_modes(*merge_modes(layout.leaves))
 
 
 def filter(layout: AnyLayout, profile: Any = None) -> AnyLayout:
@@ -56,7 +54,7 @@ def filter(layout: AnyLayout, profile: Any = None) -> AnyLayout:
         return layout.with_outer(filter(layout.outer, profile))
     if type(profile) is tuple:
         return _by_mode(layout, cast("tuple[Any, ...]", profile), filter)
-    return _from_lists(*_merge([(s, d) for s, d in layout.leaves if d]))
+    return from_modes(*merge_modes([(s, d) for s, d in layout.leaves if d]))
 
 
 def _by_mode(layout: Layout, profile: tuple[Any, ...], operation: Any) -> Layout:
@@ -67,7 +65,7 @@ def _by_mode(layout: Layout, profile: tuple[Any, ...], operation: Any) -> Layout
     return make_layout(*map(operation, modes, profile), *modes[len(profile) :])
 
 
-def _merge(leaves: Iterable[tuple[int, Any]]) -> tuple[list[int], list[Any]]:
+def merge_modes(leaves: Iterable[tuple[int, Any]]) -> tuple[list[int], list[Any]]:
     """The modes without extents of 1, neighbours s:d and t:(s d) joined to (s t):d."""
     extents: list[int] = []
     strides: list[Any] = []
@@ -83,7 +81,7 @@ def _merge(leaves: Iterable[tuple[int, Any]]) -> tuple[list[int], list[Any]]:
     return extents, strides
 
 
-def _from_lists(extents: list[int], strides: list[Any]) -> Layout:
+def from_modes(extents: list[int], strides: list[Any]) -> Layout:
     """No modes are 1:0, one is an integer, more are a flat tuple."""
     if len(extents) == 1:
         return make_unchecked(extents[0], strides[0])
@@ -132,18 +130,17 @@ def composition(a: AnyLayout, b: Tiler) -> AnyLayout:
         if b is None:
             return a
         b = Layout(b, 1)
-    shape, stride = b.shape, b.stride
-    return make_unchecked(*_compose(a, {(): _target(a)}, shape, stride))
+    return make_unchecked(*_compose(a, {(): _target(a)}, b.shape, b.stride))
 
 
 def _merge_unbounded(layout: Layout) -> tuple[list[int], list[Any]]:
-    """`_merge` that keeps the last mode whatever its extent: values beyond the size are its."""
+    """`merge_modes`, but keeping the last mode, whose values go on beyond the size."""
     leaves = layout.leaves
     if not leaves:
         return [1], [0]
     if leaves[-1][0] == 1:
         leaves = (*leaves[:-1], (2, leaves[-1][1]))
-    return _merge(leaves)
+    return merge_modes(leaves)
 
 
 # A left-hand side to step through: its merged extents and strides, the last extent unbounded, and
@@ -163,18 +160,17 @@ def _compose(a: Layout, targets: dict[Any, _Target], shape: Any, stride: Any) ->
     """
     if type(stride) is int:
         return _compose_mode(targets[()], shape, stride)
-    if type(stride) is not tuple:
+    if not is_tuple(stride):
         if stride.modes not in targets:
             try:
                 targets[stride.modes] = _target(a.mode(*stride.modes))
             except IndexError:
                 raise LayoutError(f"composition: {a} has no mode for stride {stride}") from None
         return _compose_mode(targets[stride.modes], shape, stride.value)
-    modes: tuple[Any, ...] = stride
     shapes: list[Any] = []
     strides: list[Any] = []
     target = targets[()]
-    for s, d in zip(shape, modes, strict=True):
+    for s, d in zip(shape, stride, strict=True):
         if type(d) is int:
             s, d = _compose_mode(target, s, d)
         else:
@@ -185,21 +181,27 @@ def _compose(a: Layout, targets: dict[Any, _Target], shape: Any, stride: Any) ->
 
 
 def _compose_mode(target: _Target, rest: int, step: int) -> tuple[Any, Any]:
+    """The target after rest:step, where that takes no thought."""
+    extents, strides, _ = target
+    if len(extents) == 1 or step == 0:
+        return rest, strides[0] * step if step else 0
+    if rest == 1:
+        for extent in extents[:-1]:
+            step = -(-step // extent)
+        return 1, step * strides[-1]
+    if step < 0:
+        raise LayoutError(f"composition: {rest}:{step} leaves the domain of {len(extents)} modes")
+    return _step_through(target, rest, step)
+
+
+def _step_through(target: _Target, rest: int, step: int) -> tuple[Any, Any]:
     """The target after rest:step.
 
     The steps first pass whole modes over, then take every step-th element of the one they fall
     into, and from there on all elements of the following modes, until `rest` is used up.
     """
-    extents, strides, room = target
+    extents, strides, _ = target
     last = len(extents) - 1
-    if last == 0 or step == 0:
-        return rest, strides[0] * step if step else 0
-    if rest == 1:
-        for extent in extents[:last]:
-            step = -(-step // extent)
-        return 1, step * strides[last]
-    if step < 0:
-        raise LayoutError(f"composition: {rest}:{step} leaves the domain of {last + 1} modes")
     shapes: list[int] = []
     results: list[Any] = []
     i = 0
@@ -283,7 +285,7 @@ def complement(layout: Layout | ComposedLayout, cotarget: Shape | Layout = 1) ->
     if rest != 1:
         extents.append(rest)
         strides.append(covered)
-    return _from_lists(extents, strides)
+    return from_modes(extents, strides)
 
 
 def _ceil_quotient(target: Shape | Layout, divisor: int) -> int:
@@ -295,120 +297,3 @@ def _ceil_quotient(target: Shape | Layout, divisor: int) -> int:
         result *= -(-extent // divisor)
         divisor = -(-divisor // extent)
     return result
-
-
-# --- inverses -------------------------------------------------------------------------------------
-
-
-def right_inverse(layout: Layout) -> Layout:
-    """The longest R with L(R(i)) = i for all i < size(R), as far as L reaches without a gap.
-
-    (2,4):(4,1) -> (4,2):(2,1). Of a coordinate layout: a mode for each leaf of its coprofile, and
-    L(R(c)) = c. Never fails: where L skips 1, R is 1:0.
-    """
-    modes = _number(layout)
-    if not modes or type(modes[0][0]) is not int:
-        return _invert_by_basis(layout, modes, _right_inverse_modes)
-    return _right_inverse_modes(modes)
-
-
-def left_inverse(layout: Layout) -> Layout:
-    """The quasi-inverse: L(L'(L(i))) = L(i), and L'(L(i)) = i where L is injective.
-
-    (4,2):(1,10) -> (10,2):(1,4). Of a coordinate layout: a mode for each leaf of its coprofile.
-    Raises LayoutError when strides are negative or the sorted ones do not divide each other.
-    """
-    modes = _number(coalesce(layout))
-    if not modes or type(modes[0][0]) is not int:
-        return _invert_by_basis(layout, modes, _left_inverse_modes)
-    return _left_inverse_modes(modes)
-
-
-def _number(layout: Layout) -> list[tuple[Any, int, int]]:
-    """(stride, index of the first step, extent) of the modes along which the image moves."""
-    modes: list[tuple[Any, int, int]] = []
-    index = 1
-    for s, d in layout.leaves:
-        if s != 1:
-            if d:
-                modes.append((d, index, s))
-            index *= s
-    return modes
-
-
-def _invert_by_basis(layout: Layout, modes: list[tuple[Any, int, int]], invert: Any) -> Layout:
-    """Each basis has its own modes, and its own mode of the inverse."""
-    profile = coprofile(layout.stride)
-    inverses: list[Layout] = []
-    for path in leaf_paths(profile):
-        inverses.append(
-            invert([(d.value, i, s) for d, i, s in modes if d.value and d.modes == path])
-        )
-    return make_unchecked(
-        unflatten(tuple(inverse.shape for inverse in inverses), profile),
-        unflatten(tuple(inverse.stride for inverse in inverses), profile),
-    )
-
-
-def _right_inverse_modes(modes: list[tuple[int, int, int]]) -> Layout:
-    modes.sort()
-    extents: list[int] = []
-    strides: list[int] = []
-    covered = 1
-    reached = 0
-    for d, index, s in modes:
-        if d == covered:
-            if index == reached:
-                extents[-1] *= s
-            else:
-                extents.append(s)
-                strides.append(index)
-            reached = index * s
-            covered *= s
-    return _from_lists(extents, strides)
-
-
-def _left_inverse_modes(modes: list[tuple[int, int, int]]) -> Layout:
-    modes.sort()
-    leaves: list[tuple[int, int]] = []
-    covered = 1
-    step = last = 0
-    for d, index, s in modes:
-        if d < 0 or d % covered:
-            raise LayoutError(
-                f"left_inverse: expected strides that divide each other, got {d} after {covered}"
-            )
-        leaves.append((d // covered, step))
-        covered, step, last = d, index, s
-    if modes:
-        leaves.append((last, step))
-    return _from_lists(*_merge(leaves))
-
-
-def max_common_layout(a: Layout, b: Layout) -> Layout:
-    """The longest R with A(R(i)) = B(R(i)) = i: the vector that both store contiguously.
-
-    (4,8):(1,4) and (4,8):(1,8) -> 4:1. Raises LayoutError when A does not compose with B's inverse.
-    """
-    inverse = right_inverse(b)
-    common = coalesce(composition(a, inverse))
-    first = common.mode(0)
-    return composition(inverse, first) if first.stride == 1 else make_unchecked(1, 0)
-
-
-def max_common_vector(a: Layout, b: Layout) -> int:
-    """The size of `max_common_layout`. Raises LayoutError as it does."""
-    return max_common_layout(a, b).size()
-
-
-def nullspace(layout: Layout) -> Layout:
-    """The indices along modes of stride 0: L(N(i)) = 0. (2,4,8):(1,0,2) -> 4:2."""
-    extents: list[int] = []
-    strides: list[int] = []
-    index = 1
-    for s, d in layout.leaves:
-        if d == 0:
-            extents.append(s)
-            strides.append(index)
-        index *= s
-    return _from_lists(extents, strides)

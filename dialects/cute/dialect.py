@@ -11,6 +11,7 @@ from tilewright.dialects.cute import (
     ComposedLayout,
     Layout,
     LayoutParseError,
+    flatten,
     parse_layout,
 )
 from xdsl.dialects.builtin import (
@@ -165,6 +166,23 @@ def layout_of(type_: MemRefType) -> Layout | ComposedLayout | None:
     if strides is None or None in strides or DYNAMIC_INDEX in (*shape, *strides):
         return None
     return Layout(shape, tuple(step for step in strides if step is not None))
+
+
+def layout_mismatch(type_: MemRefType) -> str | None:
+    """Why a memref's CuTe layout is none of its shape, or None where it is (or has none)."""
+    if not isinstance(type_.layout, LayoutType | ComposedLayoutType):
+        return None
+    layout = type_.layout.data
+    plain = layout.outer if isinstance(layout, ComposedLayout) else layout
+    if not isinstance(plain, Layout):
+        return f"expected one layout behind the swizzle, got {layout}"
+    if not all(isinstance(step, int) for step in flatten(plain.stride)):
+        return f"expected a layout with integer strides, got {layout}"
+    found = tuple(plain[mode].size() for mode in range(plain.rank()))
+    if found != tuple(type_.get_shape()):
+        shape = "x".join(map(str, type_.get_shape()))
+        return f"expected a layout of shape {shape}, got {layout}"
+    return None
 
 
 CUTE = Dialect("cute", [], [LayoutType, ComposedLayoutType, SpaceAttr])

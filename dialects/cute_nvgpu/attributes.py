@@ -20,7 +20,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
-from tilewright.dialects.cute import Layout, LayoutParseError
+from tilewright.dialects.cute import Layout, LayoutParseError, flatten
 from tilewright.dialects.cute.dialect import LayoutType
 from tilewright.dialects.cute_nvgpu.atom import WARP, AtomError, MmaAtom, find
 from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES, ElementType
@@ -123,7 +123,11 @@ class FragmentType(ParametrizedAttribute, TypeAttribute):
                 f"got {count} elements; nearest legal: {nearest}"
             )
         layout = self.tv_layout
-        if layout is not None and layout.size() != WARP * count:
+        if layout is None:
+            return
+        if not all(isinstance(step, int) for step in flatten(layout.stride)):
+            raise VerifyException(f"fragment expected a layout with integer strides, got {layout}")
+        if layout.size() != WARP * count:
             raise VerifyException(
                 f"fragment expected a layout of {WARP} threads x {count} values, "
                 f"got size {layout.size()} of {layout}"

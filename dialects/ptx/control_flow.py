@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Self
 
@@ -33,6 +34,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.types import RegType, reg
+
+# PTX ISA 4.4.
+_IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_$]*|[_$%][A-Za-z0-9_$]+")
 
 PARAMETER_TYPES: dict[str, str] = {
     "u8": "b16",
@@ -130,6 +134,12 @@ class EntryOp(PtxOp):
         printer.print_region(self.body, print_entry_block_args=False)
 
     def verify_(self) -> None:
+        if _IDENTIFIER.fullmatch(self.sym_name.data) is None:
+            raise VerifyException(
+                f"'{self.name}' expected a PTX identifier, got '{self.sym_name.data}'; nearest "
+                f"legal: '{re.sub('[^A-Za-z0-9_$]', '_', self.sym_name.data)}'"
+            )
+        self._verify_shape()
         for each in self.parameters:
             if each.data not in PARAMETER_TYPES:
                 raise VerifyException(
@@ -137,9 +147,28 @@ class EntryOp(PtxOp):
                     f"got {each.data}"
                 )
         legal = tuple(reg(PARAMETER_TYPES[each.data]) for each in self.parameters)
-        if self.body.blocks[0].arg_types != legal:
+        if not self.body.blocks or self.body.blocks[0].arg_types != legal:
             raise VerifyException(
                 f"'{self.name}' expected an entry block with one register a parameter"
+            )
+
+    def _verify_shape(self) -> None:
+        shared, align = self.shared.value.data, self.align.value.data
+        if len(self.parameters) != len(self.parameter_names):
+            raise VerifyException(
+                f"'{self.name}' expected {len(self.parameters)} parameter names, "
+                f"got {len(self.parameter_names)}"
+            )
+        if shared < 0 or align < 1 or align & (align - 1):
+            raise VerifyException(
+                f"'{self.name}' expected shared memory aligned to a power of two, "
+                f"got {shared} bytes aligned to {align}"
+            )
+        threads = () if self.reqntid is None else self.reqntid.get_values()
+        if len(threads) > 3 or any(each < 1 for each in threads):
+            raise VerifyException(
+                f"'{self.name}' expected up to 3 extents for reqntid, "
+                f"got {', '.join(map(str, threads))}"
             )
 
 

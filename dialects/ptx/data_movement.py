@@ -39,6 +39,8 @@ ACCESS_TYPES: dict[str, str] = {
     "f32": "f32",
     "f64": "f64",
 }
+# The most that one access moves (256 bits need sm_100 and PTX 8.8, which no row here says).
+VECTOR_BITS = 128
 # Spaces and the width of their addresses.
 SPACES: dict[str, str] = {"global": "b64", "shared": "b32"}
 
@@ -81,6 +83,14 @@ class ConstOp(PtxOp):
         printer.print_string(" : ")
         printer.print_attribute(self.result.type)
 
+    def verify_(self) -> None:
+        bits, type_ = self.bits.value.data, self.result.type
+        width = KINDS[type_.kind.data]
+        if type_.count.data != 1 or not -(1 << (width - 1)) <= bits < 1 << width:
+            raise VerifyException(
+                f"'{self.name}' expected a constant of one register, got {bits} for {type_}"
+            )
+
     @property
     def unsigned(self) -> int:
         """The bits as an unsigned integer of the register's width."""
@@ -120,7 +130,7 @@ class SregOp(PtxOp):
     name = "ptx.sreg"
 
     register = prop_def(StringAttr)
-    result = result_def(RegType)
+    result = result_def(reg("b32"))
 
     traits = traits_def(Pure())
 
@@ -160,7 +170,7 @@ class SharedAddressOp(PtxOp):
     name = "ptx.shared_address"
 
     offset = prop_def(IntegerAttr.constr(type=i64))
-    result = result_def(RegType)
+    result = result_def(reg("b32"))
 
     traits = traits_def(Pure())
 
@@ -196,6 +206,15 @@ class MovOp(PtxOp):
     def __init__(self, source: SSAValue, result: RegType):
         super().__init__(operands=[source], result_types=[result])
 
+    def verify_(self) -> None:
+        source, result = self.source.type, self.result.type
+        assert isinstance(source, RegType)
+        widths = [KINDS[each.kind.data] for each in (source, result)]
+        if widths[0] != widths[1] or source.count.data != 1 or result.count.data != 1:
+            raise VerifyException(
+                f"'{self.name}' expected single registers of one width, got {source} and {result}"
+            )
+
 
 @irdl_op_definition
 class PackOp(PtxOp):
@@ -203,9 +222,9 @@ class PackOp(PtxOp):
 
     name = "ptx.pack"
 
-    low = operand_def(RegType)
-    high = operand_def(RegType)
-    result = result_def(RegType)
+    low = operand_def(reg("b16"))
+    high = operand_def(reg("b16"))
+    result = result_def(reg("b32"))
 
     traits = traits_def(Pure())
 
@@ -234,8 +253,8 @@ class UnpackOp(PtxOp):
 
     name = "ptx.unpack"
 
-    source = operand_def(RegType)
-    halves = result_def(RegType)
+    source = operand_def(reg("b32"))
+    halves = result_def(reg("b16", 2))
 
     traits = traits_def(Pure())
 
@@ -272,11 +291,17 @@ class ListMakeOp(PtxOp):
         super().__init__(operands=[parts], result_types=[result])
 
     def verify_(self) -> None:
-        counts = [part.type.count.data for part in self.parts if isinstance(part.type, RegType)]
-        if sum(counts) != self.result.type.count.data:
+        types = [part.type for part in self.parts if isinstance(part.type, RegType)]
+        result = self.result.type
+        count = sum(each.count.data for each in types)
+        if count != result.count.data:
             raise VerifyException(
-                f"'{self.name}' expected {self.result.type.count.data} registers, "
-                f"got {sum(counts)}"
+                f"'{self.name}' expected {result.count.data} registers, got {count}"
+            )
+        if any(each.kind != result.kind for each in types):
+            raise VerifyException(
+                f"'{self.name}' expected registers {result.kind.data}, "
+                f"got {', '.join(map(str, types))}"
             )
 
 
@@ -303,11 +328,16 @@ class ListGetOp(PtxOp):
         )
 
     def verify_(self) -> None:
-        assert isinstance(self.source.type, RegType)
-        if not 0 <= self.position.value.data < self.source.type.count.data:
+        source = self.source.type
+        assert isinstance(source, RegType)
+        if not 0 <= self.position.value.data < source.count.data:
             raise VerifyException(
-                f"'{self.name}' expected a position below {self.source.type.count.data}, "
+                f"'{self.name}' expected a position below {source.count.data}, "
                 f"got {self.position.value.data}"
+            )
+        if self.result.type != reg(source.kind.data):
+            raise VerifyException(
+                f"'{self.name}' expected result {reg(source.kind.data)}, got {self.result.type}"
             )
 
 
@@ -343,10 +373,11 @@ class _AccessOp(PtxOp):
                 f"'{self.name}' expected a {space} address in {reg(SPACES[space])}, "
                 f"got {self.operands[0].type}"
             )
-        if data.kind.data != ACCESS_TYPES[access] or data.count.data not in (1, 2, 4):
+        counts = [n for n in (1, 2, 4) if n * int(access[1:]) <= VECTOR_BITS]
+        if data.kind.data != ACCESS_TYPES[access] or data.count.data not in counts:
             raise VerifyException(
-                f"'{self.name}' expected 1, 2 or 4 registers {ACCESS_TYPES[access]} for {access}, "
-                f"got {data}"
+                f"'{self.name}' expected {' or '.join(map(str, counts))} registers "
+                f"{ACCESS_TYPES[access]} for {access}, got {data}"
             )
 
 
@@ -459,6 +490,12 @@ class CpAsyncOp(PtxOp):
                 f"'{self.name}' expected cache ca with size 4, 8 or 16, or cg with 16, "
                 f"got {self.cache.data} with {self.size.value.data}"
             )
+        given = None if self.source_size is None else self.source_size.owner
+        if isinstance(given, ConstOp) and given.unsigned > self.size.value.data:
+            raise VerifyException(
+                f"'{self.name}' expected a source size of at most {self.size.value.data}, "
+                f"got {given.bits.value.data}"
+            )
 
 
 class _AsyncGroupOp(PtxOp):
@@ -488,6 +525,13 @@ class CpAsyncWaitGroupOp(_AsyncGroupOp):
 
     def __init__(self, pending: int):
         super().__init__(properties={"pending": IntegerAttr(pending, i64)})
+
+    def verify_(self) -> None:
+        if self.pending.value.data < 0:
+            raise VerifyException(
+                f"'{self.name}' expected a count of groups, got {self.pending.value.data}; "
+                "nearest legal: 0"
+            )
 
 
 OPS = [

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def
+from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.ptx.instruction import PtxOp
+
+BARRIERS = 16
+MAX_THREADS = 1024
 
 
 class _BarrierOp(PtxOp):
@@ -24,6 +28,22 @@ class _BarrierOp(PtxOp):
             }
         )
 
+    def verify_(self) -> None:
+        barrier = self.barrier.value.data
+        if not 0 <= barrier < BARRIERS:
+            raise VerifyException(
+                f"'{self.name}' expected a barrier below {BARRIERS}, got {barrier}; "
+                f"nearest legal: {min(max(barrier, 0), BARRIERS - 1)}"
+            )
+        if self.threads is None:
+            return
+        threads = self.threads.value.data
+        if threads % 32 or not 0 < threads <= MAX_THREADS:
+            raise VerifyException(
+                f"'{self.name}' expected a count of threads that is whole warps, at most "
+                f"{MAX_THREADS}, got {threads}"
+            )
+
 
 @irdl_op_definition
 class BarSyncOp(_BarrierOp):
@@ -37,6 +57,11 @@ class BarArriveOp(_BarrierOp):
     """`bar.arrive a, b`: arrive without waiting. PTX ISA 9.7.13.1."""
 
     name = "ptx.bar.arrive"
+
+    def verify_(self) -> None:
+        super().verify_()
+        if self.threads is None:
+            raise VerifyException(f"'{self.name}' expected a count of threads (bar.arrive a, b)")
 
 
 @irdl_op_definition

@@ -133,7 +133,9 @@ class Registers:
                 work.append(predecessor)
         ranges = {block: [(-1, end)] for block, end in last.items()}
         if slot.block is not None:
-            ranges[slot.block] = [(slot.position, last.get(slot.block, slot.position))]
+            # What nobody reads is written all the same: it takes its register for a moment.
+            end = max(last.get(slot.block, -1), slot.position + 1)
+            ranges[slot.block] = [(slot.position, end)]
         return ranges
 
     def _find(self, slot: Slot) -> Slot:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable, Sequence
 from io import StringIO
 from typing import Any, TypeVar
 
@@ -69,7 +70,15 @@ class KernelText:
     def __init__(self, entry: EntryOp):
         self.entry = entry
         self.registers = Registers(entry.body)
-        self._labels = {block: f"${_label(block, i)}" for i, block in enumerate(entry.body.blocks)}
+        labels = _unique(_label(block, i) for i, block in enumerate(entry.body.blocks))
+        self._labels = {
+            block: f"${label}" for block, label in zip(entry.body.blocks, labels, strict=True)
+        }
+        names = (name.data for name in entry.parameter_names)
+        # The kernel's shared memory is called after it like its parameters.
+        self._parameter_names = [
+            f"{self.name}_{name}" for name in _unique(names, taken=("shared",))
+        ]
         self._trampolines: list[tuple[str, Edge]] = []
         self._body = StringIO()
         self._comment: str | None = None
@@ -98,8 +107,8 @@ class KernelText:
 
     def _head(self) -> str:
         parameters = ",\n".join(
-            f"\t.param .{each.data} {self._parameter(name.data)}"
-            for name, each in zip(self.entry.parameter_names, self.entry.parameters, strict=True)
+            f"\t.param .{each.data} {name}"
+            for name, each in zip(self._parameter_names, self.entry.parameters, strict=True)
         )
         shared = ""
         size, align = self.entry.shared.value.data, self.entry.align.value.data
@@ -113,9 +122,6 @@ class KernelText:
         opened = f"(\n{parameters}\n)" if parameters else "()"
         return f"{shared}.visible .entry {self.name}{opened}{bound}\n{{\n"
 
-    def _parameter(self, name: str) -> str:
-        return f"{self.name}_{name}"
-
     def _declarations(self) -> str:
         return "".join(
             f"\t.reg .{kind} {self.registers.prefix(kind)}<{count + 1}>;\n"
@@ -127,12 +133,12 @@ class KernelText:
         for argument, type_, name in zip(
             self.entry.body.blocks[0].args,
             self.entry.parameters,
-            self.entry.parameter_names,
+            self._parameter_names,
             strict=True,
         ):
             if argument.first_use is not None:
                 register = self.register(argument)
-                self.line(f"ld.param.{type_.data} {register}, [{self._parameter(name.data)}];")
+                self.line(f"ld.param.{type_.data} {register}, [{name}];")
 
     # Blocks and edges
 
@@ -251,6 +257,19 @@ def _label(block: Block, index: int) -> str:
     return block.name_hint or f"block{index}"
 
 
+def _unique(names: Iterable[str], taken: Sequence[str] = ()) -> list[str]:
+    """The names as PTX identifiers, no two alike. PTX ISA 4.4."""
+    found: list[str] = []
+    for name in names:
+        spelled = stem = re.sub(r"[^A-Za-z0-9_]", "_", name)
+        count = 0
+        while spelled in found or spelled in taken:
+            count += 1
+            spelled = f"{stem}_{count}"
+        found.append(spelled)
+    return found
+
+
 def _source(op: Operation) -> str | None:
     """`scf.for gemm.mlir:12`: the source op that an instruction comes from."""
     location = op.location
@@ -264,7 +283,7 @@ def _source(op: Operation) -> str | None:
 
 
 def _address(base: str, offset: int) -> str:
-    return f"[{base}+{offset}]" if offset > 0 else f"[{base}{offset}]" if offset else f"[{base}]"
+    return f"[{base}+{offset}]" if offset else f"[{base}]"
 
 
 def _scalar(op: ScalarOp, out: KernelText) -> None:
@@ -298,8 +317,9 @@ def _shared_address(op: data.SharedAddressOp, out: KernelText) -> None:
 
 @_emits(data.MovOp)
 def _mov(op: data.MovOp, out: KernelText) -> None:
-    bits = KINDS[op.result.type.kind.data]
-    out.line(f"mov.b{bits} {out.register(op.result)}, {out.register(op.source)};", op)
+    kind = op.result.type.kind.data
+    type_ = kind if kind == "pred" else f"b{KINDS[kind]}"
+    out.line(f"mov.{type_} {out.register(op.result)}, {out.register(op.source)};", op)
 
 
 @_emits(data.PackOp)

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, UnitAttr, i32, i64
+from xdsl.dialects.builtin import (
+    FixedBitwidthType,
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    UnitAttr,
+    i32,
+    i64,
+)
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -20,7 +28,8 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, flatten
-from tilewright.dialects.cute.dialect import Space, layout_of, space_of
+from tilewright.dialects.cute.dialect import Space, layout_mismatch, layout_of, space_of
+from tilewright.dialects.cute_nvgpu.atom import WARP
 from tilewright.dialects.cute_nvgpu.attributes import Cache, CacheAttr, FragmentType, element_of
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, LDMATRIX, STMATRIX, MatrixCopyRow
 
@@ -37,16 +46,22 @@ def _verify_memref(op: str, what: str, type_: Attribute, indices: int, space: Sp
         raise VerifyException(
             f"'{op}' {what} expected {len(type_.shape)} indices for {type_}, got {indices}"
         )
+    if (reason := layout_mismatch(type_)) is not None:
+        raise VerifyException(f"'{op}' {what} {reason}")
     return type_
 
 
 def verify_contiguous(op: str, what: str, type_: MemRefType, wanted: int) -> None:
     """Raise VerifyException unless `wanted` bytes along the last index lie side by side, and
     every such run starts on a multiple of `wanted` bytes from the memref's start."""
-    element, layout = element_of(type_.element_type), layout_of(type_)
-    if element is None or layout is None:
+    bits, layout = _bits(type_.element_type), layout_of(type_)
+    if bits is None or layout is None:
         return
-    count = wanted * 8 // element.bits
+    if wanted * 8 < bits:
+        raise VerifyException(
+            f"'{op}' {what} expected elements of at most {wanted} bytes, got {type_.element_type}"
+        )
+    count = wanted * 8 // bits
     plain = layout
     if isinstance(layout, ComposedLayout):
         plain, swizzle = layout.outer, layout.inner
@@ -65,6 +80,13 @@ def verify_contiguous(op: str, what: str, type_: MemRefType, wanted: int) -> Non
             f"'{op}' {what} expected {count} elements ({wanted} bytes) side by side along the "
             f"last index, each run on its own {wanted} bytes, got layout {layout}"
         )
+
+
+def _bits(type_: Attribute) -> int | None:
+    """The width of an element in memory, or None where it has none."""
+    if (element := element_of(type_)) is not None:
+        return element.bits
+    return type_.bitwidth if isinstance(type_, FixedBitwidthType) else None
 
 
 def _steps(mode: Layout) -> list[tuple[int, int]]:
@@ -103,10 +125,11 @@ class _MatrixCopyOp(IRDLOperation):
         layout, width = fragment.tv_layout, fragment.element.per_register
         if layout is None:
             return
-        column = layout((0, 1)) - layout((0, 0)) if width > 1 else layout((1, 0)) - layout((0, 0))
+        column = layout(WARP if width > 1 else 1) - layout(0)
         for thread in range(4):
             for value in range(width):
-                if layout((thread, value)) - layout((0, 0)) != column * (thread * width + value):
+                place = layout(thread + WARP * value) - layout(0)
+                if place != column * (thread * width + value):
                     raise VerifyException(
                         f"'{self.name}' expected a layout in which threads 0 to 3 hold "
                         f"{4 * width} neighbouring columns of one row, got {layout}"

@@ -53,21 +53,11 @@ def dot_add(
     types = (a_type, b_type, c_type, d_type)
     if a_type in INTEGER_FORMATS or b_type in INTEGER_FORMATS:
         return _integer(a, b, c, types, model, satfinite, bit_operation)
-    formats = tuple(map(format_named, types))
     if satfinite:
         raise NumericsError(f"satfinite is for integers, not {a_type} x {b_type}")
     if rounding != "rn" and a_type != "f64":
         raise NumericsError(f"a rounding mode is for f64, not {a_type} x {b_type}")
-    _check_containers((a, b, c), types, tuple(fmt.container for fmt in formats))
-    if model == "exact":
-        return exact_dot_add(a, b, c, (formats[0], formats[1], formats[2], formats[3]), rounding)
-    if ("f64" in types) != isinstance(model, FmaChain) or ("f64" in types and len(set(types)) > 1):
-        raise NumericsError(f"{model} does not compute {' x '.join(types[:2])} into {d_type}")
-    if isinstance(model, FmaChain):
-        return fma_chain(a, b, c, rounding)
-    if isinstance(model, FusedDotAdd):
-        return fused_dot_add(a, b, c, (formats[0], formats[1], formats[2], formats[3]), model)
-    raise NumericsError(f"{model} does not compute {a_type} x {b_type}")
+    return _floating(a, b, c, types, model, rounding)
 
 
 def fma_chain(a: Bits, b: Bits, c: Bits, rounding: Rounding = "rn") -> Bits:
@@ -81,6 +71,25 @@ def fma_chain(a: Bits, b: Bits, c: Bits, rounding: Rounding = "rn") -> Bits:
     for k in range(a.shape[-1]):
         total = fma64(x[..., :, k, None], y[..., None, k, :], total, rounding)
     return np.ascontiguousarray(total).view(np.uint64)
+
+
+def _floating(
+    a: Bits,
+    b: Bits,
+    c: Bits,
+    types: tuple[str, str, str, str],
+    model: Model | Literal["exact"],
+    rounding: Rounding,
+) -> Bits:
+    fa, fb, fc, fd = map(format_named, types)
+    _check_containers((a, b, c), types, (fa.container, fb.container, fc.container))
+    if model == "exact":
+        return exact_dot_add(a, b, c, (fa, fb, fc, fd), rounding)
+    if isinstance(model, FmaChain) and set(types) == {"f64"}:
+        return fma_chain(a, b, c, rounding)
+    if isinstance(model, FusedDotAdd) and "f64" not in types:
+        return fused_dot_add(a, b, c, (fa, fb, fc, fd), model)
+    raise NumericsError(f"{model} does not compute {types[0]} x {types[1]} into {types[3]}")
 
 
 def _integer(

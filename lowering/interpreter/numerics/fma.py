@@ -47,7 +47,7 @@ def fma32(a: Singles, b: Singles, c: Singles, rounding: Rounding = "rn") -> Sing
 def fma64(a: Floats, b: Floats, c: Floats, rounding: Rounding = "rn") -> Floats:
     """a * b + c with one rounding: float64, broadcast together.
 
-    A NaN operand is returned quiet, c before a before b; an invalid operation gives
+    A NaN operand is returned quiet, b before c before a; an invalid operation gives
     0xFFF8000000000000 (H200). Subnormals and zero signs as in IEEE 754. NumericsError for an
     unknown rounding.
     """
@@ -75,7 +75,7 @@ def fma64(a: Floats, b: Floats, c: Floats, rounding: Rounding = "rn") -> Floats:
 def _nan_of(a: Floats, b: Floats, c: Floats) -> Floats:
     """The NaN that a fused multiply-add with a NaN result gives: float64, shape of the operands."""
     words = np.full(a.shape, FORMATS["f64"].canonical_nan, np.uint64)
-    for operand in (b, a, c):
+    for operand in (a, c, b):
         words = np.where(np.isnan(operand), operand.view(np.uint64) | _QUIET, words)
     return words.view(np.float64)
 

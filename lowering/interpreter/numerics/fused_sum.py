@@ -26,6 +26,8 @@ from tilewright.lowering.interpreter.numerics.formats import (
 from tilewright.lowering.interpreter.numerics.lanes import Block, in_blocks
 from tilewright.lowering.interpreter.numerics.models import FusedDotAdd
 
+# No floor: below every real exponent sum (tf32: -252), and 2**(F - LOWEST) is still a float64.
+_LOWEST = -600
 _F32_MIN_NORMAL = 2.0**-126
 _F32_QUANTUM = 2.0**-149
 
@@ -60,13 +62,15 @@ def _block(
     b, b_exponent = decode(block.b, b_format), exponent_of(block.b, b_format)
     k = a.shape[0]
     step = model.chunk or k
+    floor = model.exponent_floor
+    lowest = _LOWEST if floor is None else result.min_exponent - floor
     words = block.c
     for start in range(0, k, step):
         part = slice(start, start + step)
         total = _fused_sum(
             (a[part], b[part], decode(words, addend_format)),
             (a_exponent[part], b_exponent[part], exponent_of(words, addend_format)),
-            (model.fraction_bits, addend_format.min_exponent),
+            (model.fraction_bits, lowest),
         )
         words = _round(total, result, model.f32_fraction_bits)
         addend_format = result
@@ -80,9 +84,8 @@ def _fused_sum(
 ) -> Floats:
     """Steps 2 to 4 and the exact sum: float64, laid out like the addend.
 
-    values, exponents: of A and B, broadcastable to [K, ...], and of the addend [...]. limits: F and
-    the smallest exponent of the addend's type, below which the largest exponent does not go: the
-    addend takes part with it even when it is zero (H200: seen in f16 and f32 results near zero).
+    values, exponents: of A and B, broadcastable to [K, ...], and of the addend [...]. limits: F,
+    and the exponent below which the largest exponent does not go.
     """
     a, b, c = values
     fraction_bits, lowest = limits

@@ -25,6 +25,9 @@ class FusedDotAdd:
     chunk: how many k one fused sum takes. A longer K is a chain of fused sums in k order, each
         rounded to the result type and added to the next; None is one sum over the whole K.
     f32_fraction_bits: fraction bits that an f32 result keeps; the rest is cut off toward zero.
+    exponent_floor: how far below the result type's smallest exponent the largest exponent can lie;
+        smaller addends are aligned to that floor (f32: -126 - 7). None: no floor is known. It
+        shows in subnormal results only, where every addend is far below the normal range.
     An f16 result is rounded to nearest even.
     """
 
@@ -32,6 +35,7 @@ class FusedDotAdd:
     source: str
     chunk: int | None = None
     f32_fraction_bits: int = 23
+    exponent_floor: int | None = None
 
     def __post_init__(self) -> None:
         """Reject rows outside what the float64 arithmetic of `fused_sum.py` holds exactly."""
@@ -91,7 +95,9 @@ _TURING = FusedDotAdd(24, _PAPER, chunk=8)
 _AMPERE16 = FusedDotAdd(24, _PAPER, chunk=8)
 _AMPERE32 = FusedDotAdd(24, _PAPER, chunk=4)
 _ADA_FP8 = FusedDotAdd(13, _PAPER, chunk=16, f32_fraction_bits=13)
-_HOPPER = FusedDotAdd(25, "H100")
+# The floor: mma.sync bf16, tf32 (floor -133) and f16 into f16 (-21) on an H200, c = 0; no other
+# floor gives every subnormal result.
+_HOPPER = FusedDotAdd(25, "H100; exponent floor: H200, mma.sync", exponent_floor=7)
 _HOPPER_FP8 = FusedDotAdd(13, "H100", f32_fraction_bits=13)
 _BLACKWELL = FusedDotAdd(25, _PAPER)
 _RTX_FP8 = FusedDotAdd(25, _SIMULATOR)
@@ -126,8 +132,9 @@ TABLE: tuple[Row, ...] = (
     Row("RTX Blackwell", "mma.sync", F8F6F4, _F16_F32, _RTX_FP8),
 )
 
+_CHAIN = f"H200: m8n8k4 in all four roundings, m16n8k16; other chips: {_PAPER}"
 _ANY_CHIP: tuple[tuple[frozenset[str], str, Model], ...] = (
-    (FLOAT64, "f64", FmaChain(_PAPER)),
+    (FLOAT64, "f64", FmaChain(_CHAIN)),
     (INTEGER, "s32", ExactInteger("H100")),
     (BINARY, "s32", ExactInteger("H100")),
 )

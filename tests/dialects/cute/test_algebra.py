@@ -257,7 +257,9 @@ def test_left_inverse(layout):
 
 @law
 @given(layouts())
-def test_left_inverse_is_a_quasi_inverse(layout):
+def test_left_inverse_is_a_quasi_inverse_past_broadcast_modes(layout):
+    moving = filter(layout)
+    assume(len(set(values(moving))) == moving.size())
     try:
         inverse = left_inverse(layout)
     except LayoutError:

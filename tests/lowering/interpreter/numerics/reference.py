@@ -151,41 +151,48 @@ def special(products: list[tuple[Number, Number]], c: Number, d_type: str) -> in
     return None
 
 
-def fused_sum(
-    products: list[tuple[Number, Number]], c: Number, d_type: str, fraction_bits: int, f32_bits: int
-) -> int:
+def fused_sum(products: list[tuple[Number, Number]], c: Number, d_type: str, widths: Widths) -> int:
     word = special(products, c, d_type)
     if word is not None:
         return word
     addends = [(a.value * b.value, a.exponent + b.exponent) for a, b in products]
     addends.append((c.value, c.exponent))
-    # The addend takes part even when it is zero, with its type's smallest exponent.
-    exponents = [exponent for value, exponent in addends[:-1] if value != 0] + [c.exponent]
-    quantum = Fraction(2) ** (max(exponents) - fraction_bits)
+    exponents = [exponent for value, exponent in addends if value != 0]
+    if widths.floor is not None:
+        exponents.append(1 - FORMATS[d_type].bias - widths.floor)
+    if not exponents:
+        return 0
+    quantum = Fraction(2) ** (max(exponents) - widths.fraction_bits)
     total = sum((math.trunc(value / quantum) * quantum for value, _ in addends), Fraction(0))
     if d_type == "f16":
         word = round_word(total, "f16", "rn")
-    else:
-        limit = Fraction(2) ** 128
-        word = round_word(total, "f32", "rz", mantissa_bits=f32_bits, overflow_at=limit)
-    return 0 if word in (0x8000 if d_type == "f16" else 0x80000000,) else word
+        return 0 if word == 0x8000 else word
+    limit = Fraction(2) ** 128
+    word = round_word(total, "f32", "rz", mantissa_bits=widths.f32_bits, overflow_at=limit)
+    return 0 if word == 0x80000000 else word
+
+
+@dataclass(frozen=True)
+class Widths:
+    """F, elements of K a fused sum, fraction bits of an f32 result, floor of the largest exponent
+    (below the result type's smallest)."""
+
+    fraction_bits: int
+    chunk: int | None
+    f32_bits: int
+    floor: int | None
 
 
 def fused_dot(
-    a: list[int],
-    b: list[int],
-    c: int,
-    types: tuple[str, str, str, str],
-    widths: tuple[int, int | None, int],
+    a: list[int], b: list[int], c: int, types: tuple[str, str, str, str], widths: Widths
 ) -> int:
-    """One element of D. types: of A, B, C, D; widths: F, chunk, f32 fraction bits."""
-    fraction_bits, chunk, f32_bits = widths
+    """One element of D. types: of A, B, C, D."""
     pairs = [(number(x, types[0]), number(y, types[1])) for x, y in zip(a, b, strict=True)]
     addend = number(c, types[2])
-    step = chunk or len(pairs)
+    step = widths.chunk or len(pairs)
     word = c
     for start in range(0, len(pairs), step):
-        word = fused_sum(pairs[start : start + step], addend, types[3], fraction_bits, f32_bits)
+        word = fused_sum(pairs[start : start + step], addend, types[3], widths)
         addend = number(word, types[3])
     return word
 
@@ -204,7 +211,7 @@ def fma_word(a: int, b: int, c: int, name: str, rounding: str) -> int:
     """IEEE 754 fusedMultiplyAdd on words."""
     x, y, z = (number(word, name) for word in (a, b, c))
     if name == "f64":
-        for operand, operand_word in ((z, c), (x, a), (y, b)):
+        for operand, operand_word in ((y, b), (z, c), (x, a)):
             if operand.kind == "nan":
                 return operand_word | 1 << 51
     word = special([(x, y)], z, name)

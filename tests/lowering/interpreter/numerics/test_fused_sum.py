@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tilewright.lowering.interpreter.numerics import FusedDotAdd, NumericsError, dot_add, model_for
+from tilewright.lowering.interpreter.numerics import (
+    FORMATS,
+    FusedDotAdd,
+    NumericsError,
+    dot_add,
+    encode,
+    model_for,
+)
 from tilewright.lowering.interpreter.numerics import lanes as lanes_module
 
 # arch, unit, A, B, C, D, K
@@ -49,11 +56,17 @@ def run(a, b, c, types, model):
     return dot_add(a, b, c, model=model, **names)
 
 
+def widths_of(reference, model):
+    return reference.Widths(
+        model.fraction_bits, model.chunk, model.f32_fraction_bits, model.exponent_floor
+    )
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))
 def test_every_model_and_type(case, kind: str, words, reference) -> None:
     arch, unit, *types, k = case
     model = model_for(arch, types[0], types[1], types[3], unit)
-    widths = model.fraction_bits, model.chunk, model.f32_fraction_bits
+    widths = widths_of(reference, model)
     rng = np.random.default_rng(41)
     # Few columns and many batches, then the reverse: the two memory layouts of `lanes`.
     for shape in ((9, 2, 2, k), (2, 3, 4, k)):
@@ -77,10 +90,10 @@ def test_addends_that_cancel(types, words, reference) -> None:
         1 << (c.dtype.itemsize * 8 - 1), c.dtype
     )
     d = run(a, b, c, types, model)
+    widths = widths_of(reference, model)
     expected = reference.matrices(
-        lambda row, column, word: reference.fused_dot(row, column, word, types, (25, None, 23)),
-        a, b, c,
-    )  # fmt: skip
+        lambda row, column, word: reference.fused_dot(row, column, word, types, widths), a, b, c
+    )
     assert d.tolist() == expected.tolist()
 
 
@@ -149,15 +162,20 @@ def test_batch_axes_and_strides_do_not_show(words) -> None:
     assert run(a[:0], b[:0], c[:0], types, model).shape == (0, 4, 8)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(
     st.sampled_from([("f16", "f32"), ("f16", "f16"), ("e5m2", "f32"), ("bf16", "f32")]),
-    st.integers(1, 40),
-    st.sampled_from([None, 1, 2, 3]),
-    st.integers(8, 23),
+    st.builds(
+        FusedDotAdd,
+        st.integers(1, 40),
+        st.just("test"),
+        st.sampled_from([None, 1, 2, 3]),
+        st.integers(8, 23),
+        st.sampled_from([None, 0, 7]),
+    ),
     st.data(),
 )
-def test_any_widths(reference, names, fraction_bits, chunk, f32_bits, data) -> None:
+def test_any_widths(reference, names, model, data) -> None:
     element, result = names
     types = (element, element, result, result)
     bits = 8 if element == "e5m2" else 16
@@ -166,16 +184,52 @@ def test_any_widths(reference, names, fraction_bits, chunk, f32_bits, data) -> N
     row = data.draw(st.lists(word, min_size=1, max_size=7))
     column = data.draw(st.lists(word, min_size=len(row), max_size=len(row)))
     addend = data.draw(st.integers(0, (1 << (16 if result == "f16" else 32)) - 1))
-    d = run(
-        np.array([row], container),
-        np.array(column, container)[:, None],
-        np.array([[addend]], np.uint16 if result == "f16" else np.uint32),
-        types,
-        FusedDotAdd(fraction_bits, "test", chunk, f32_bits),
-    )
-    assert int(d[0, 0]) == reference.fused_dot(
-        row, column, addend, types, (fraction_bits, chunk, f32_bits)
-    )
+    a, b = np.array([row], container), np.array(column, container)[:, None]
+    c = np.array([[addend]], np.uint16 if result == "f16" else np.uint32)
+    expected = reference.fused_dot(row, column, addend, types, widths_of(reference, model))
+    assert int(run(a, b, c, types, model)[0, 0]) == expected
+
+
+@pytest.mark.parametrize("element", ["bf16", "tf32"])
+def test_sums_below_the_normal_range_align_to_the_floor(element, reference) -> None:
+    """Products around 2**-136 with c = 0, where the floor of 2**-133 decides the last bits."""
+    model = model_for("sm_90a", element, element, "f32")
+    types = (element, element, "f32", "f32")
+    rng = np.random.default_rng(59)
+
+    def operand(shape):
+        value = np.ldexp(rng.random(shape) + 1, rng.integers(-72, -63, shape))
+        return encode(value * rng.choice([-1, 1], shape), FORMATS[element])
+
+    a, b, c = operand((40, 4, 8)), operand((40, 8, 4)), np.zeros((40, 4, 4), np.uint32)
+    expected = reference.matrices(
+        lambda row, column, word: reference.fused_dot(
+            row, column, word, types, widths_of(reference, model)
+        ),
+        a, b, c,
+    )  # fmt: skip
+    d = run(a, b, c, types, model)
+    assert d.tolist() == expected.tolist()
+    assert np.any(d != run(a, b, c, types, FusedDotAdd(25, "test", exponent_floor=0)))
+
+
+def test_what_lies_below_the_floor_is_cut_off() -> None:
+    """f32: 2**-149 - 2**-160 keeps its leading term, 2**-149 - 2**-157 does not; f16: 2**-47 does
+    not lift 2**-25 off its halfway point, 2**-46 does."""
+    model = model_for("sm_90a", "bf16", "bf16", "f32")
+    row = encode(np.array([[2.0**-75, -(2.0**-80)]]), FORMATS["bf16"])
+    zero = np.zeros((1, 1), np.uint32)
+    types = ("bf16", "bf16", "f32", "f32")
+    for small, expected in ((2.0**-80, 1), (2.0**-77, 0)):
+        column = encode(np.array([[2.0**-74], [small]]), FORMATS["bf16"])
+        assert run(row, column, zero, types, model) == expected
+        assert run(row, column, zero, types, FusedDotAdd(25, "test")) == 0
+    row = encode(np.array([[2.0**-12, 2.0**-23]]), FORMATS["f16"])
+    types = ("f16", "f16", "f16", "f16")
+    model = model_for("sm_90a", "f16", "f16", "f16")
+    for small, expected in ((2.0**-24, 0), (2.0**-23, 1)):
+        column = encode(np.array([[2.0**-13], [small]]), FORMATS["f16"])
+        assert run(row, column, zero.astype(np.uint16), types, model) == expected
 
 
 def test_a_result_type_other_than_f16_and_f32_is_an_error() -> None:

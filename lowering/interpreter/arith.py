@@ -1,0 +1,263 @@
+"""`arith`, `math` and `ub`: scalar values, `index` in 64 bits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import arith, math, ub
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType
+from xdsl.ir import Attribute, Operation
+
+from tilewright.diagnostic import OpError, at
+from tilewright.lowering.scalar_types import scalar_type
+from tilewright.lowering.float_bits import float_bits
+from tilewright.lowering.interpreter.machine import Gang, Machine
+from tilewright.lowering.interpreter.program import Builder, Step, runs
+from tilewright.lowering.interpreter.scalar import scalar
+from tilewright.lowering.interpreter.values import Bits, Undefined
+
+Compute = Callable[..., Bits]
+
+
+def type_name(op: Operation, type_: Attribute, letter: str = "s") -> str:
+    """The instruction type that computes on an MLIR type: `s32`, `f32`, `pred`.
+
+    Raises OpError where the type is no scalar.
+    """
+    held = scalar_type(type_)
+    if held is None:
+        raise OpError(op, f"'{op.name}' on {type_} cannot be interpreted")
+    if held.bits == 1:
+        return "pred"
+    return str(type_) if not str(type_).startswith("i") else f"{letter}{held.bits}"
+
+
+def container(op: Operation, type_: Attribute) -> Any:
+    """The dtype that holds a scalar of an MLIR type."""
+    name = type_name(op, type_, "u")
+    return np.dtype(bool) if name == "pred" else np.dtype(f"uint{name.lstrip('bfu')}")
+
+
+def pure(op: Operation, builder: Builder, compute: Compute) -> Step:
+    """The step of an op whose result is a function of its operands."""
+    sources, dest = builder.slots(op.operands), builder.slot(op.results[0])
+    if len(sources) == 2:
+        first, second = sources
+
+        def binary(machine: Machine, gang: Gang) -> None:
+            regs = gang.regs
+            regs[dest] = compute(regs[first], regs[second])
+
+        return binary
+
+    def step(machine: Machine, gang: Gang) -> None:
+        regs = gang.regs
+        regs[dest] = compute(*[regs[slot] for slot in sources])
+
+    return step
+
+
+def constant(op: Operation, builder: Builder, value: Any) -> Step:
+    """The step of an op that gives the same value in all threads."""
+    dest = builder.slot(op.results[0])
+
+    def step(machine: Machine, gang: Gang) -> None:
+        gang.regs[dest] = value
+
+    return step
+
+
+@runs(arith.ConstantOp)
+def _constant(op: arith.ConstantOp, builder: Builder) -> Step:
+    dtype = container(op, op.result.type)
+    match op.value:
+        case IntegerAttr():
+            bits = op.value.value.data
+        case FloatAttr():
+            bits = float_bits(op.value.value.data, op.value.type)
+        case _:
+            raise OpError(op, f"'{op.name}' of {op.value} cannot be interpreted")
+    value = bool(bits) if dtype == bool else bits % (1 << (8 * dtype.itemsize))
+    return constant(op, builder, np.array([value], dtype=dtype))
+
+
+@runs(ub.PoisonOp)
+def _poison(op: ub.PoisonOp, builder: Builder) -> Step:
+    where = at(op.location, "")
+    origin = f"'ub.poison' at {where.file}:{where.line}" if where.line else "'ub.poison'"
+    return constant(op, builder, Undefined(origin))
+
+
+# op: (instruction, modifier, signedness)
+_BINARY: dict[type[Operation], tuple[str, str, str]] = {
+    arith.AddiOp: ("add", "", "s"),
+    arith.SubiOp: ("sub", "", "s"),
+    arith.MuliOp: ("mul", "lo.", "s"),
+    arith.DivSIOp: ("div", "", "s"),
+    arith.DivUIOp: ("div", "", "u"),
+    arith.RemSIOp: ("rem", "", "s"),
+    arith.RemUIOp: ("rem", "", "u"),
+    arith.MinSIOp: ("min", "", "s"),
+    arith.MinUIOp: ("min", "", "u"),
+    arith.MaxSIOp: ("max", "", "s"),
+    arith.MaxUIOp: ("max", "", "u"),
+    arith.AndIOp: ("and", "", "b"),
+    arith.OrIOp: ("or", "", "b"),
+    arith.XOrIOp: ("xor", "", "b"),
+    arith.ShLIOp: ("shl", "", "b"),
+    arith.ShRUIOp: ("shr", "", "u"),
+    arith.ShRSIOp: ("shr", "", "s"),
+    arith.AddfOp: ("add", "rn.", ""),
+    arith.SubfOp: ("sub", "rn.", ""),
+    arith.MulfOp: ("mul", "rn.", ""),
+    arith.DivfOp: ("div", "rn.", ""),
+    arith.MaximumfOp: ("max", "NaN.", ""),
+    arith.MinimumfOp: ("min", "NaN.", ""),
+    arith.MaxnumfOp: ("max", "", ""),
+    arith.MinnumfOp: ("min", "", ""),
+}
+_ON_BITS = {"add": "xor", "sub": "xor", "mul": "and", "and": "and", "or": "or", "xor": "xor"}
+
+
+@runs(*_BINARY)
+def _binary(op: arith.AddiOp, builder: Builder) -> Step:
+    instruction, modifier, letter = _BINARY[type(op)]
+    type_ = type_name(op, op.result.type, letter)
+    if type_ == "pred":
+        if instruction not in _ON_BITS:
+            raise OpError(op, f"'{op.name}' on i1 cannot be interpreted")
+        return pure(op, builder, scalar(_ON_BITS[instruction], "pred"))
+    return pure(op, builder, scalar(instruction, f"{modifier}{type_}"))
+
+
+@runs(arith.CeilDivUIOp, arith.CeilDivSIOp, arith.FloorDivSIOp)
+def _rounded_division(op: arith.CeilDivUIOp, builder: Builder) -> Step:
+    letter = "u" if isinstance(op, arith.CeilDivUIOp) else "s"
+    type_ = type_name(op, op.result.type, letter)
+    signed = np.dtype(type_.replace("s", "int").replace("u", "uint"))
+    truncated = scalar("div", type_)
+
+    def compute(a: Bits, b: Bits) -> Bits:
+        quotient, x, y = truncated(a, b).view(signed), a.view(signed), b.view(signed)
+        with np.errstate(all="ignore"):
+            inexact = quotient * y != x
+            opposite = (x < 0) != (y < 0)
+            if isinstance(op, arith.FloorDivSIOp):
+                quotient = quotient - (inexact & opposite).astype(signed)
+            else:
+                quotient = quotient + (inexact & ~opposite).astype(signed)
+        return quotient.view(a.dtype)
+
+    return pure(op, builder, compute)
+
+
+_UNARY: dict[type[Operation], tuple[str, str]] = {
+    arith.NegfOp: ("neg", ""),
+    math.AbsFOp: ("abs", ""),
+    math.SqrtOp: ("sqrt", "rn."),
+    math.FmaOp: ("fma", "rn."),
+}
+
+
+@runs(*_UNARY)
+def _unary(op: arith.NegfOp, builder: Builder) -> Step:
+    instruction, modifier = _UNARY[type(op)]
+    return pure(op, builder, scalar(instruction, f"{modifier}{type_name(op, op.result.type)}"))
+
+
+_INTEGER_RELATIONS = (
+    ("eq", "s"), ("ne", "s"), ("lt", "s"), ("le", "s"), ("gt", "s"), ("ge", "s"),
+    ("lt", "u"), ("le", "u"), ("gt", "u"), ("ge", "u"),
+)  # fmt: skip
+
+
+@runs(arith.CmpiOp)
+def _compare_integers(op: arith.CmpiOp, builder: Builder) -> Step:
+    relation, letter = _INTEGER_RELATIONS[op.predicate.value.data]
+    type_ = type_name(op, op.lhs.type, letter)
+    if type_ != "pred":
+        return pure(op, builder, scalar("setp", f"{relation}.{type_}"))
+    compare = scalar("setp", f"{relation}.{letter}8")
+
+    def compute(a: Bits, b: Bits) -> Bits:
+        # A true i1 is -1 signed and 1 unsigned.
+        x, y = (each.astype(np.uint8) * np.uint8(0xFF if letter == "s" else 1) for each in (a, b))
+        return compare(x, y)
+
+    return pure(op, builder, compute)
+
+
+_FLOAT_RELATIONS = (
+    "", "eq", "gt", "ge", "lt", "le", "ne", "num", "equ", "gtu", "geu", "ltu", "leu", "neu", "nan",
+)  # fmt: skip
+
+
+@runs(arith.CmpfOp)
+def _compare_floats(op: arith.CmpfOp, builder: Builder) -> Step:
+    predicate = op.predicate.value.data
+    if predicate in (0, 15):
+        return constant(op, builder, np.array([predicate == 15]))
+    relation = _FLOAT_RELATIONS[predicate]
+    return pure(op, builder, scalar("setp", f"{relation}.{type_name(op, op.lhs.type)}"))
+
+
+@runs(arith.SelectOp)
+def _select(op: arith.SelectOp, builder: Builder) -> Step:
+    def compute(condition: Bits, a: Any, b: Any) -> Bits:
+        if a.ndim > 1:
+            condition = condition[:, None]
+        return np.where(condition, a, b)
+
+    return pure(op, builder, compute)
+
+
+@runs(arith.IndexCastOp, arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp)
+def _cast_integer(op: arith.ExtSIOp, builder: Builder) -> Step:
+    letter = "u" if isinstance(op, arith.ExtUIOp) else "s"
+    source = type_name(op, op.input.type, letter)
+    result = type_name(op, op.result.type, letter)
+    dtype = container(op, op.result.type)
+    if result == "pred":
+        return pure(op, builder, lambda a: (a & 1).astype(bool))
+    if source == "pred":
+        one = dtype.type(np.iinfo(dtype).max if letter == "s" else 1)
+        return pure(op, builder, lambda a: np.where(a, one, dtype.type(0)))
+    signed = np.dtype(source.replace("s", "int").replace("u", "uint"))
+    return pure(op, builder, lambda a: a.view(signed).astype(dtype))
+
+
+@runs(arith.SIToFPOp, arith.UIToFPOp)
+def _integer_to_float(op: arith.SIToFPOp, builder: Builder) -> Step:
+    letter = "s" if isinstance(op, arith.SIToFPOp) else "u"
+    source, result = type_name(op, op.input.type, letter), type_name(op, op.result.type)
+    if source == "pred":
+        convert = scalar("cvt", f"rn.{result}.{letter}32")
+        one = np.uint32(0xFFFFFFFF if letter == "s" else 1)
+        return pure(op, builder, lambda a: convert(np.where(a, one, np.uint32(0))))
+    return pure(op, builder, scalar("cvt", f"rn.{result}.{source}"))
+
+
+@runs(arith.FPToSIOp, arith.FPToUIOp)
+def _float_to_integer(op: arith.FPToSIOp, builder: Builder) -> Step:
+    letter = "s" if isinstance(op, arith.FPToSIOp) else "u"
+    source, dtype = type_name(op, op.input.type), container(op, op.result.type)
+    if isinstance(op.result.type, IntegerType) and op.result.type.width.data == 8:
+        # Out of range is poison; the low byte of the 16-bit result is what the hardware leaves.
+        wide = scalar("cvt", f"rzi.{letter}16.{source}")
+        return pure(op, builder, lambda a: wide(a).astype(dtype))
+    return pure(op, builder, scalar("cvt", f"rzi.{letter}{8 * dtype.itemsize}.{source}"))
+
+
+@runs(arith.ExtFOp, arith.TruncFOp)
+def _cast_float(op: arith.ExtFOp, builder: Builder) -> Step:
+    source, result = type_name(op, op.input.type), type_name(op, op.result.type)
+    if source == result:
+        return pure(op, builder, lambda a: a)
+    return pure(op, builder, scalar("cvt", f"rn.{result}.{source}"))
+
+
+@runs(arith.BitcastOp)
+def _bitcast(op: arith.BitcastOp, builder: Builder) -> Step:
+    return pure(op, builder, lambda a: a)

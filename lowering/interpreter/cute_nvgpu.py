@@ -1,0 +1,262 @@
+"""`cute_nvgpu`: MMAs, matrix copies, asynchronous copies and barriers on whole warps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from xdsl.ir import Operation
+
+from tilewright.dialects.cute_nvgpu.attributes import FragmentType
+from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sm80, sync
+from tilewright.lowering.interpreter.arith import pure
+from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.gpu import wait_at
+from tilewright.lowering.interpreter.machine import WARP, Gang, Machine
+from tilewright.lowering.interpreter.mma import multiply_fragments, numerics_model
+from tilewright.lowering.interpreter.numerics import NumericsError
+from tilewright.lowering.interpreter.program import Builder, Step, runs
+from tilewright.lowering.interpreter.values import Bits, spread
+
+
+def container(held: FragmentType) -> Any:
+    """The dtype of one element of a fragment."""
+    return np.dtype(held.element.container)
+
+
+def warps_of(value: Bits, gang: Gang, warps: int) -> Bits:
+    """A register list as [warps, threads, registers]."""
+    return spread(value, gang.count).reshape(warps, WARP, -1)
+
+
+# MMA
+
+
+@runs(sm80.MmaOp)
+def _mma(op: sm80.MmaOp, builder: Builder) -> Step:
+    sources, dest, atom = builder.slots(op.operands), builder.slot(op.d), op.atom.data
+
+    def step(machine: Machine, gang: Gang) -> None:
+        warps = gang.warps(atom.mnemonic)
+        a, b, c = (warps_of(gang.regs[slot], gang, warps) for slot in sources)
+        try:
+            model = numerics_model(atom, machine.launch.arch, machine.launch.numerics)
+        except NumericsError as error:
+            raise Fault(str(error)) from error
+        gang.regs[dest] = multiply_fragments(atom, a, b, c, model).reshape(gang.count, -1)
+
+    return step
+
+
+# Matrix copies
+
+
+def load_matrices(
+    machine: Machine, gang: Gang, address: Bits, number: int, trans: bool, op: int, what: str
+) -> Bits:
+    """`ldmatrix.xN`: the 32-bit words of every thread, uint32 [threads, N]."""
+    rows, warps = _row_threads(gang, number, what)
+    address = spread(address, gang.count)[rows]
+    data = machine.shared.load(gang.lanes[rows], address, 16, op)
+    matrices = data.view(np.uint16).reshape(warps, number, 8, 8)
+    if trans:
+        matrices = matrices.swapaxes(2, 3)
+    # Thread 4*r + t holds elements 2t and 2t + 1 of row r.
+    words = np.ascontiguousarray(matrices).reshape(warps, number, WARP, 2).swapaxes(1, 2)
+    return np.ascontiguousarray(words).view(np.uint32).reshape(gang.count, number)
+
+
+def store_matrices(
+    machine: Machine, gang: Gang, address: Bits, words: Bits, trans: bool, op: int, what: str
+) -> None:
+    """`stmatrix.xN`: the inverse of `load_matrices`."""
+    number = words.shape[1]
+    rows, warps = _row_threads(gang, number, what)
+    address = spread(address, gang.count)[rows]
+    held = np.ascontiguousarray(spread(words, gang.count)).reshape(warps, WARP, number)
+    halves = held.view(np.uint16).reshape(warps, WARP, number, 2).swapaxes(1, 2)
+    matrices = np.ascontiguousarray(halves).reshape(warps, number, 8, 8)
+    if trans:
+        matrices = matrices.swapaxes(2, 3)
+    data = np.ascontiguousarray(matrices).view(np.uint8).reshape(-1, 16)
+    machine.shared.store(gang.lanes[rows], address, data, op)
+
+
+def _row_threads(gang: Gang, number: int, what: str) -> tuple[Any, int]:
+    """The threads whose addresses count: the first 8 * N of every warp."""
+    warps = gang.warps(what)
+    rows = np.arange(warps)[:, None] * WARP + np.arange(8 * number)
+    return rows.ravel(), warps
+
+
+@runs(copy.LdmatrixOp)
+def _ldmatrix(op: copy.LdmatrixOp, builder: Builder) -> Step:
+    source, indices, dest = (
+        builder.slot(op.source),
+        builder.slots(op.indices),
+        builder.slot(op.fragment),
+    )
+    held, number, trans = op.fragment.type, builder.number(op), op.trans is not None
+
+    def step(machine: Machine, gang: Gang) -> None:
+        view = gang.regs[source]
+        # Threads beyond the rows of the matrices may name anything.
+        used = np.arange(gang.count) % WARP < 8 * held.registers
+        coordinates = [spread(gang.regs[slot], gang.count) for slot in indices]
+        view.locate([each[used] for each in coordinates])
+        address = view.locate(coordinates, check=False)
+        words = load_matrices(machine, gang, address, held.registers, trans, number, op.name)
+        gang.regs[dest] = words.view(container(held))
+
+    return step
+
+
+@runs(copy.StmatrixOp)
+def _stmatrix(op: copy.StmatrixOp, builder: Builder) -> Step:
+    source, dest, indices = (
+        builder.slot(op.fragment),
+        builder.slot(op.dest),
+        builder.slots(op.indices),
+    )
+    number, trans = builder.number(op), op.trans is not None
+
+    def step(machine: Machine, gang: Gang) -> None:
+        address = gang.regs[dest].locate([gang.regs[slot] for slot in indices])
+        words = np.ascontiguousarray(gang.regs[source]).view(np.uint32)
+        store_matrices(machine, gang, address, words, trans, number, op.name)
+
+    return step
+
+
+# Asynchronous copies
+
+
+def copy_async(
+    machine: Machine, gang: Gang, dest: Bits, source: Bits, size: int, fill: Bits | None, op: int
+) -> None:
+    """`cp.async` of `size` bytes, of which `fill` are read."""
+    count = np.full(gang.count, size, dtype=np.int64)
+    if fill is not None:
+        count = spread(fill, gang.count).astype(np.int64)
+        if (count > size).any():
+            lane = int(np.argmax(count > size))
+            raise Fault(f"fills {count[lane]} bytes of a copy of {size}", lane)
+    data = machine.memory.read_bytes(spread(source, gang.count), count, size)
+    machine.shared.copy(gang.lanes, spread(dest, gang.count), data, op)
+
+
+@runs(copy.CpAsyncOp)
+def _cp_async(op: copy.CpAsyncOp, builder: Builder) -> Step:
+    source, dest = builder.slot(op.source), builder.slot(op.dest)
+    source_indices, dest_indices = (
+        builder.slots(op.source_indices),
+        builder.slots(op.dest_indices),
+    )
+    fill = None if op.fill is None else builder.slot(op.fill)
+    size, number = op.size.value.data, builder.number(op)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        regs = gang.regs
+        # What is not read may lie outside: the bytes that are read are checked by address.
+        above = regs[source].locate([regs[slot] for slot in source_indices], check=fill is None)
+        below = regs[dest].locate([regs[slot] for slot in dest_indices])
+        filled = None if fill is None else regs[fill]
+        copy_async(machine, gang, below, above, size, filled, number)
+
+    return step
+
+
+@runs(copy.CpAsyncCommitGroupOp)
+def _commit(op: copy.CpAsyncCommitGroupOp, builder: Builder) -> Step:
+    return lambda machine, gang: machine.shared.commit(gang.lanes)
+
+
+@runs(copy.CpAsyncWaitGroupOp)
+def _wait(op: copy.CpAsyncWaitGroupOp, builder: Builder) -> Step:
+    pending = op.pending.value.data
+    return lambda machine, gang: machine.shared.wait(gang.lanes, pending)
+
+
+# Barriers
+
+
+@runs(sync.BarSyncOp)
+def _bar_sync(op: sync.BarSyncOp, builder: Builder) -> None:
+    wait_at(op, builder, op.barrier.value.data, op.threads.value.data)
+
+
+@runs(sync.BarArriveOp)
+def _bar_arrive(op: sync.BarArriveOp, builder: Builder) -> Step:
+    barrier, threads = op.barrier.value.data, op.threads.value.data
+    return lambda machine, gang: machine.arrive(gang, barrier, threads)
+
+
+@runs(sync.WarpSyncOp)
+def _warp_sync(op: sync.WarpSyncOp, builder: Builder) -> Step:
+    return sync_warps(op)
+
+
+def sync_warps(op: Operation) -> Step:
+    """`bar.warp.sync`: what the warp's threads did is before what they do next."""
+
+    def step(machine: Machine, gang: Gang) -> None:
+        gang.warps(op.name)
+        machine.clocks.release(np.unique(gang.lanes // WARP))
+
+    return step
+
+
+# Fragments
+
+
+@runs(fragment.SplatOp)
+def _splat(op: fragment.SplatOp, builder: Builder) -> Step:
+    count, dtype = op.fragment.type.count.data, container(op.fragment.type)
+
+    def compute(value: Bits) -> Bits:
+        return np.repeat(value.astype(dtype)[:, None], count, axis=1)
+
+    return pure(op, builder, compute)
+
+
+@runs(fragment.FromElementsOp)
+def _from_elements(op: fragment.FromElementsOp, builder: Builder) -> Step:
+    dtype = container(op.fragment.type)
+
+    def compute(*values: Bits) -> Bits:
+        wide = np.broadcast_arrays(*[each.astype(dtype) for each in values])
+        return np.stack(wide, axis=1)
+
+    return pure(op, builder, compute)
+
+
+@runs(fragment.ExtractOp)
+def _extract(op: fragment.ExtractOp, builder: Builder) -> Step:
+    position = op.position.value.data
+    return pure(op, builder, lambda value: value[:, position])
+
+
+@runs(fragment.InsertOp)
+def _insert(op: fragment.InsertOp, builder: Builder) -> Step:
+    position = op.position.value.data
+
+    def compute(scalar: Bits, value: Bits) -> Bits:
+        count = max(len(scalar), len(value))
+        result = np.array(spread(value, count))
+        result[:, position] = scalar
+        return result
+
+    return pure(op, builder, compute)
+
+
+@runs(fragment.SliceOp)
+def _slice(op: fragment.SliceOp, builder: Builder) -> Step:
+    first = op.position.value.data
+    last = first + op.result.type.count.data
+    return pure(op, builder, lambda value: value[:, first:last])
+
+
+@runs(fragment.CastOp)
+def _cast(op: fragment.CastOp, builder: Builder) -> Step:
+    dtype = container(op.result.type)
+    return pure(op, builder, lambda value: np.ascontiguousarray(value).view(dtype))

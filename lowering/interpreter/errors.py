@@ -1,0 +1,23 @@
+"""What can go wrong while IR runs."""
+
+from __future__ import annotations
+
+
+class Fault(Exception):
+    """Something an op did that no kernel may do. The machine adds the op and where it stands.
+
+    `lane` is the thread that did it, as an index into the running threads of the op (None where
+    it is no single one's doing).
+    """
+
+    def __init__(self, message: str, lane: int | None = None):
+        super().__init__(message)
+        self.message = message
+        self.lane = lane
+
+
+class ExecutionError(ValueError):
+    """A kernel that cannot run, or did what no kernel may do.
+
+    `str()` is the whole diagnostic: the op, what it did, the block and thread, and the source line.
+    """

@@ -1,0 +1,339 @@
+"""The machine: gangs of threads that run a program together.
+
+A gang is a set of threads at one place of the program. All threads of all resident CTAs begin as
+one gang, and every step runs for the whole gang on NumPy arrays. Where a branch goes two ways the
+gang splits; gangs that reach one block merge again. The gang that is furthest behind runs first,
+so threads meet where the text of the program meets. A gang that waits at a barrier is left alone
+until the barrier opens: warps that take different paths run independently of each other.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.ir import Operation
+
+from tilewright.diagnostic import at
+from tilewright.lowering.interpreter.errors import ExecutionError, Fault
+from tilewright.lowering.interpreter.memory import Clocks, GlobalMemory, SharedMemory
+from tilewright.lowering.interpreter.program import (
+    CodeBlock,
+    Exit,
+    Fork,
+    Jump,
+    Program,
+    Wait,
+)
+from tilewright.lowering.interpreter.values import Bits, Lanes, joined, take
+
+WARP = 32
+RESIDENT_THREADS = 8192
+"""How many threads are resident at a time: CTAs are run in waves of about this many threads."""
+
+Dim = tuple[int, int, int]
+
+
+@dataclass(eq=False)
+class Gang:
+    """Threads that execute together.
+
+    `lanes` numbers them within the wave (CTA * threads of a CTA + thread), in ascending order;
+    `regs` holds one value per register of the program.
+    """
+
+    lanes: Lanes
+    regs: list[Any]
+    block: CodeBlock
+    waiting: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
+
+    @property
+    def count(self) -> int:
+        return len(self.lanes)
+
+    def warps(self, op: str) -> int:
+        """How many warps the gang is. Raises Fault unless it is whole warps."""
+        if self.count % WARP or (self.lanes[::WARP] % WARP).any():
+            self._partial(op)
+        if (np.diff(self.lanes.reshape(-1, WARP), axis=1) != 1).any():
+            self._partial(op)
+        return self.count // WARP
+
+    def _partial(self, op: str) -> None:
+        warps, counts = np.unique(self.lanes // WARP, return_counts=True)
+        missing = int(warps[np.argmax(counts != WARP)])
+        present = int(counts[np.argmax(counts != WARP)])
+        raise Fault(
+            f"{op} needs all {WARP} threads of a warp, and {present} execute it "
+            "(.sync.aligned: PTX ISA 9.7.14)",
+            int(np.argmax(self.lanes // WARP == missing)),
+        )
+
+    def part(self, chosen: NDArray[np.bool_], block: CodeBlock) -> Gang:
+        """The threads that are chosen, at another block."""
+        lanes = np.flatnonzero(chosen)
+        return Gang(self.lanes[lanes], [take(each, lanes) for each in self.regs], block)
+
+
+@dataclass
+class Launch:
+    """What a run is given: grid and block, numerics, and where its code came from."""
+
+    grid: Dim
+    block: Dim
+    numerics: str
+    arch: str
+    source: str | None = None
+    progress: Callable[[int, int], None] | None = None
+
+    @property
+    def threads(self) -> int:
+        x, y, z = self.block
+        return x * y * z
+
+    @property
+    def ctas(self) -> int:
+        x, y, z = self.grid
+        return x * y * z
+
+
+class Machine:
+    """One wave of CTAs that run a program to its end."""
+
+    def __init__(
+        self, program: Program, launch: Launch, memory: GlobalMemory, ctas: NDArray[np.int64]
+    ):
+        self.program = program
+        self.launch = launch
+        self.memory = memory
+        self.ctas = ctas
+        self.threads = launch.threads
+        self._warps = -(-self.threads // WARP)
+        # Shadows count whole warps; a CTA whose last warp is not full still has it.
+        self.clocks = Clocks.of(len(ctas), self._warps)
+        self.shared = SharedMemory(
+            len(ctas), program.shared_bytes, self._warps * WARP, self.clocks
+        )
+        for number, op in enumerate(program.ops, 1):
+            self.shared.op_names[number] = _named(op)
+        self._arrived: Counter[tuple[int, int]] = Counter()
+        self._present: dict[tuple[int, int], list[int]] = {}
+        self._opened: Counter[tuple[int, int]] = Counter()
+        self._special: dict[str, Bits] = {}
+        self.executed = 0
+
+    # Threads
+
+    def special(self, register: str) -> Bits:
+        """A special register of every thread slot of the wave: uint32."""
+        if register not in self._special:
+            self._special[register] = self._read_special(register)
+        return self._special[register]
+
+    def _read_special(self, register: str) -> Bits:
+        slots = np.arange(len(self.ctas) * self._warps * WARP)
+        if register == "laneid":
+            return (slots % WARP).astype(np.uint32)
+        name, axis = register.split(".")
+        place = "xyz".index(axis)
+        if name in ("ntid", "nctaid"):
+            extent = (self.launch.block if name == "ntid" else self.launch.grid)[place]
+            return np.full(len(slots), extent, dtype=np.uint32)
+        thread, cta = slots % (self._warps * WARP), self.ctas[slots // (self._warps * WARP)]
+        extents, index = (
+            (self.launch.block, thread) if name == "tid" else (self.launch.grid, cta)
+        )
+        below = int(np.prod(extents[:place], dtype=np.int64))
+        return (index // below % extents[place]).astype(np.uint32)
+
+    def where(self, lane: int) -> str:
+        """`block (1,0,0), thread (5,0,0)`, of a thread slot of the wave."""
+        parts = [
+            tuple(int(self.special(f"{name}.{axis}")[lane]) for axis in "xyz")
+            for name in ("ctaid", "tid")
+        ]
+        return f"block {parts[0]}, thread {parts[1]}".replace(", ", ",").replace("),", "), ")
+
+    # Running
+
+    def run(self, arguments: list[Any]) -> None:
+        """Run the wave. Raises ExecutionError for what no kernel may do."""
+        slots = np.arange(len(self.ctas) * self._warps * WARP)
+        alive = slots % (self._warps * WARP) < self.threads
+        regs: list[Any] = [None] * self.program.registers
+        for slot, value in zip(self.program.arguments, arguments, strict=True):
+            regs[slot] = value
+        gangs = [Gang(slots[alive], regs, self.program.blocks[0])]
+        while gangs:
+            gang = self._next(gangs)
+            gangs += self._run_block(gang)
+
+    def _next(self, gangs: list[Gang]) -> Gang:
+        """Take out the runnable gang that is furthest behind, merged with all at its place."""
+        if len(gangs) == 1 and not gangs[0].waiting:
+            return gangs.pop()
+        ready = [gang for gang in gangs if self._is_open(gang)]
+        if not ready:
+            self._deadlock(gangs)
+        first = min(ready, key=lambda gang: gang.block.number)
+        same = [gang for gang in ready if gang.block is first.block]
+        for gang in same:
+            gangs.remove(gang)
+        return same[0] if len(same) == 1 else self._merge(same)
+
+    def _merge(self, gangs: list[Gang]) -> Gang:
+        """One gang of several at one block."""
+        result = gangs[0]
+        live = self.program.live[result.block]
+        for other in gangs[1:]:
+            lanes = np.concatenate([result.lanes, other.lanes])
+            order = np.argsort(lanes)
+            counts = (result.count, other.count)
+            regs = [
+                joined(a, b, counts, order) if slot in live else None
+                for slot, (a, b) in enumerate(zip(result.regs, other.regs, strict=True))
+            ]
+            result = Gang(lanes[order], regs, result.block)
+        return result
+
+    def _run_block(self, gang: Gang) -> list[Gang]:
+        """Run the gang through its block; the gangs that go on."""
+        block = gang.block
+        gang.waiting = {}
+        op: Operation | None = None
+        try:
+            for op, step in block.steps:  # noqa: B007
+                step(self, gang)
+            self.executed += gang.count * (len(block.steps) + 1)
+            op = block.ending_op
+            return self._go_on(gang, block)
+        except Fault as fault:
+            assert op is not None
+            lane = None if fault.lane is None else int(gang.lanes[fault.lane % gang.count])
+            self.fail(op, fault.message, lane)
+
+    def _go_on(self, gang: Gang, block: CodeBlock) -> list[Gang]:
+        match block.ending:
+            case Jump():
+                return [self._jump(gang, block.ending)]
+            case Fork():
+                return self._fork(gang, block.ending)
+            case Wait():
+                return self._wait(gang, block.ending)
+            case Exit():
+                return []
+
+    def _jump(self, gang: Gang, jump: Jump) -> Gang:
+        regs = gang.regs
+        moved = [regs[slot] for slot in jump.sources]
+        for slot, value in zip(jump.dests, moved, strict=True):
+            regs[slot] = value
+        gang.block = jump.target
+        return gang
+
+    def _fork(self, gang: Gang, fork: Fork) -> list[Gang]:
+        condition = np.asarray(gang.regs[fork.condition])
+        if condition.all():
+            return [self._jump(gang, fork.then)]
+        if not condition.any():
+            return [self._jump(gang, fork.other)]
+        return [
+            self._jump(gang.part(condition, gang.block), fork.then),
+            self._jump(gang.part(~condition, gang.block), fork.other),
+        ]
+
+    # Barriers
+
+    def cta_of(self, lanes: Lanes) -> Lanes:
+        """The CTA of each thread, as its place in the wave."""
+        return lanes // (self._warps * WARP)
+
+    def arrive(self, gang: Gang, barrier: int, threads: int | None) -> None:
+        """Count the gang's warps in at a barrier; open it for the CTAs where all are there."""
+        expected = self.threads if threads is None else threads
+        if threads is not None or self.threads % WARP == 0:
+            gang.warps(f"barrier {barrier}")
+        for cta in np.unique(self.cta_of(gang.lanes)):
+            key = (int(cta), barrier)
+            lanes = gang.lanes[self.cta_of(gang.lanes) == cta]
+            self._arrived[key] += len(lanes)
+            self._present.setdefault(key, []).extend(np.unique(lanes // WARP).tolist())
+            if self._arrived[key] > expected:
+                raise Fault(
+                    f"barrier {barrier} expects {expected} threads, and {self._arrived[key]} came"
+                )
+            if self._arrived[key] == expected:
+                self.clocks.meet(np.array(sorted(set(self._present.pop(key)))))
+                self._arrived[key] = 0
+                self._opened[key] += 1
+
+    def _wait(self, gang: Gang, wait: Wait) -> list[Gang]:
+        """Arrive, and wait by CTA: CTAs whose barrier is not open yet go on by themselves."""
+        ctas = np.unique(self.cta_of(gang.lanes))
+        before = {int(cta): self._opened[int(cta), wait.barrier] for cta in ctas}
+        self.arrive(gang, wait.barrier, wait.threads)
+        self._jump(gang, wait.following)
+        if all(self._opened[cta, wait.barrier] > count for cta, count in before.items()):
+            return [gang]
+        parts = [gang.part(self.cta_of(gang.lanes) == cta, gang.block) for cta in ctas]
+        for part, cta in zip(parts, ctas, strict=True):
+            part.waiting = {(int(cta), wait.barrier): before[int(cta)]}
+        return parts
+
+    def _is_open(self, gang: Gang) -> bool:
+        return all(self._opened[key] > count for key, count in gang.waiting.items())
+
+    def _deadlock(self, gangs: list[Gang]) -> None:
+        gang = min(gangs, key=lambda each: each.block.number)
+        (cta, barrier), _ = next(iter(gang.waiting.items()))
+        waiting = [each for each in gangs if (cta, barrier) in each.waiting]
+        warps = sorted({int(w) % self._warps for each in waiting for w in each.lanes // WARP})
+        op = next(
+            block.ending_op
+            for block in self.program.blocks
+            if isinstance(block.ending, Wait) and block.ending.following.target is gang.block
+        )
+        assert op is not None
+        came = self._arrived[cta, barrier]
+        self.fail(
+            op,
+            f"deadlock: {came} threads (warps {', '.join(map(str, warps))}) wait at barrier "
+            f"{barrier}, and no other thread of the CTA will come",
+            int(gang.lanes[0]),
+        )
+
+    # Errors
+
+    def fail(self, op: Operation, message: str, lane: int | None) -> None:
+        """Raise ExecutionError for an op."""
+        place = "" if lane is None else f" ({self.where(lane)})"
+        diagnostic = at(op.location, f"'{op.name}' {message}{place}", self.launch.source)
+        raise ExecutionError(str(diagnostic)) from None
+
+
+def _named(op: Operation) -> str:
+    diagnostic = at(op.location, "")
+    if diagnostic.line is None:
+        return f"'{op.name}'"
+    return f"'{op.name}' at {diagnostic.file}:{diagnostic.line}"
+
+
+def run_grid(
+    program: Program, launch: Launch, memory: GlobalMemory, arguments: list[Any]
+) -> int:
+    """Run all CTAs of a launch, in waves. Returns how many thread-steps were executed."""
+    per_wave = max(1, RESIDENT_THREADS // max(launch.threads, 1))
+    bounds = [*range(0, launch.ctas, per_wave), launch.ctas]
+    executed = 0
+    for first, last in pairwise(bounds):
+        machine = Machine(program, launch, memory, np.arange(first, last))
+        machine.run(list(arguments))
+        executed += machine.executed
+        if launch.progress is not None:
+            launch.progress(last, launch.ctas)
+    return executed

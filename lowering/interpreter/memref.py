@@ -1,0 +1,222 @@
+"""`memref`: typed views of memory, their bounds checked index by index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType
+from xdsl.ir import Operation
+
+from tilewright.diagnostic import OpError
+from tilewright.dialects.cute import ComposedLayout, Layout
+from tilewright.dialects.cute.dialect import Space, layout_of, space_of
+from tilewright.lowering.convert_memref_to_ptx import SHARED_ALIGN, element_bytes
+from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.machine import Gang, Machine
+from tilewright.lowering.interpreter.program import Builder, Step, runs
+from tilewright.lowering.interpreter.values import Bits, Lanes, joined, spread, take
+
+Extent = int | Bits
+"""A size or stride: known before, or one value a thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A memref at run time: `address` of its first element in bytes, one a thread (or one for
+    all); `sizes` and `strides` in elements (a size of None is not known), or a `layout`."""
+
+    space: Space
+    address: Bits
+    width: int
+    sizes: tuple[Extent | None, ...]
+    strides: tuple[Extent, ...]
+    layout: Layout | ComposedLayout | None
+
+    def take(self, lanes: Lanes) -> View:
+        """The view in some of its threads."""
+        return View(
+            self.space,
+            take(self.address, lanes),
+            self.width,
+            tuple(_narrowed(each, lanes) for each in self.sizes),
+            tuple(_narrowed(each, lanes) for each in self.strides),  # type: ignore[misc]
+            self.layout,
+        )
+
+    def joined(self, other: View, counts: tuple[int, int], order: Lanes) -> View:
+        """The view of the threads of two gangs."""
+
+        def join(a: Any, b: Any) -> Any:
+            return a if isinstance(a, int | None) else joined(a, b, counts, order)
+
+        return View(
+            self.space,
+            join(self.address, other.address),
+            self.width,
+            tuple(map(join, self.sizes, other.sizes)),
+            tuple(map(join, self.strides, other.strides)),
+            self.layout,
+        )
+
+    def locate(self, indices: Sequence[Bits], *, check: bool = True) -> Bits:
+        """The byte address of an element in every thread. Raises Fault out of bounds."""
+        signed = [each.view(np.int64) for each in indices]
+        if check:
+            for dimension, (index, size) in enumerate(zip(signed, self.sizes, strict=True)):
+                if size is not None:
+                    _check_index(dimension, index, size)
+        offset = self._offset(signed)
+        return (self.address.astype(np.int64) + offset * self.width).astype(np.uint64)
+
+    def _offset(self, indices: Sequence[Any]) -> Any:
+        if self.layout is None:
+            total: Any = np.zeros(1, dtype=np.int64)
+            for index, stride in zip(indices, self.strides, strict=True):
+                step = stride if isinstance(stride, int) else stride.view(np.int64)
+                total = total + index * step
+            return total
+        return _at(self.layout, indices)
+
+
+def _narrowed(extent: Extent | None, lanes: Lanes) -> Extent | None:
+    return extent if extent is None or isinstance(extent, int) else take(extent, lanes)
+
+
+def _at(layout: Layout | ComposedLayout, indices: Sequence[Any]) -> Any:
+    """The layout's value at arrays of coordinates, one array a mode."""
+    if isinstance(layout, ComposedLayout):
+        inner = layout.inner
+        assert not isinstance(inner, Layout)
+        return inner.apply(layout.offset + _at(layout.outer, indices))
+    return sum(layout[mode](index) for mode, index in enumerate(indices))
+
+
+def _check_index(dimension: int, index: Any, size: Extent) -> None:
+    limit = size if isinstance(size, int) else size.view(np.int64)
+    outside = (index < 0) | (index >= limit)
+    if outside.any():
+        lane = int(np.argmax(outside))
+        extent = limit if isinstance(limit, int) else int(spread(limit, len(outside))[lane])
+        raise Fault(
+            f"out of bounds: index {int(spread(index, len(outside))[lane])} of extent {extent} in "
+            f"dimension {dimension}",
+            lane,
+        )
+
+
+def argument_view(type_: MemRefType, address: int, width: int) -> View:
+    """The view of a kernel argument."""
+    layout = layout_of(type_)
+    strides = () if layout is not None else tuple(step or 0 for step in type_.get_strides() or ())
+    sizes = tuple(None if size == DYNAMIC_INDEX else size for size in type_.get_shape())
+    base = np.array([address], dtype=np.uint64)
+    return View(Space.GMEM, base, width, sizes, strides, layout)
+
+
+@runs(memref.AllocOp, memref.AllocaOp)
+def _allocate(op: memref.AllocOp, builder: Builder) -> Step:
+    type_ = op.memref.type
+    layout = layout_of(type_)
+    if space_of(type_.memory_space) is not Space.SMEM or layout is None:
+        raise OpError(op, f"'{op.name}' expected a static memref in shared memory, got {type_}")
+    width = element_bytes(op, type_)
+    align = op.alignment.value.data if isinstance(op.alignment, IntegerAttr) else SHARED_ALIGN
+    offset = -(-builder.shared_bytes // align) * align
+    builder.shared_bytes = offset + layout.cosize() * width
+    base = np.array([offset], dtype=np.uint64)
+    view = View(Space.SMEM, base, width, type_.get_shape(), (), layout)
+    dest = builder.slot(op.memref)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        gang.regs[dest] = view
+
+    return step
+
+
+@runs(memref.ReinterpretCastOp)
+def _reinterpret(op: memref.ReinterpretCastOp, builder: Builder) -> Step:
+    source, dest = builder.slot(op.source), builder.slot(op.result)
+    layout = layout_of(op.result.type) if _is_static(op) else None
+    lists = [
+        _mixed(static.get_values(), builder.slots(dynamic))
+        for static, dynamic in (
+            (op.static_offsets, op.offsets),
+            (op.static_sizes, op.sizes),
+            (op.static_strides, op.strides),
+        )
+    ]
+
+    def step(machine: Machine, gang: Gang) -> None:
+        view = gang.regs[source]
+        offsets, sizes, strides = (
+            [each if isinstance(each, int) else gang.regs[each[0]] for each in values]
+            for values in lists
+        )
+        address = view.address
+        for offset in offsets:
+            moved = offset if isinstance(offset, int) else offset.view(np.int64)
+            address = (address.astype(np.int64) + moved * view.width).astype(np.uint64)
+        gang.regs[dest] = View(
+            view.space, address, view.width, tuple(sizes), tuple(strides), layout
+        )
+
+    return step
+
+
+def _is_static(op: memref.ReinterpretCastOp) -> bool:
+    return not (op.sizes or op.strides)
+
+
+def _mixed(static: Sequence[int], slots: Sequence[int]) -> list[int | tuple[int]]:
+    """Constants, and in tuples the registers of what is not constant."""
+    rest = iter(slots)
+    return [(next(rest),) if each == DYNAMIC_INDEX else each for each in static]
+
+
+# Loads and stores
+
+
+
+
+@runs(memref.LoadOp)
+def _load(op: memref.LoadOp, builder: Builder) -> Step:
+    source, indices = builder.slot(op.memref), builder.slots(op.indices)
+    dest, number = builder.slot(op.res), builder.number(op)
+    width = element_bytes(op, op.memref.type)  # type: ignore[arg-type]
+    predicate = str(op.res.type) == "i1"
+    dtype = np.dtype(f"uint{8 * width}")
+
+    def step(machine: Machine, gang: Gang) -> None:
+        view = gang.regs[source]
+        address = view.locate([gang.regs[slot] for slot in indices])
+        if view.space is Space.SMEM:
+            value = machine.shared.load(gang.lanes, address, width, number).view(dtype)[:, 0]
+        else:
+            value = machine.memory.load(address, width)
+        gang.regs[dest] = value != 0 if predicate else value
+
+    return step
+
+
+@runs(memref.StoreOp)
+def _store(op: memref.StoreOp, builder: Builder) -> Step:
+    dest, indices = builder.slot(op.memref), builder.slots(op.indices)
+    source, number = builder.slot(op.value), builder.number(op)
+    width = element_bytes(op, op.memref.type)  # type: ignore[arg-type]
+    dtype = np.dtype(f"uint{8 * width}")
+
+    def step(machine: Machine, gang: Gang) -> None:
+        view = gang.regs[dest]
+        address = spread(view.locate([gang.regs[slot] for slot in indices]), gang.count)
+        value = np.ascontiguousarray(spread(gang.regs[source].astype(dtype), gang.count))
+        if view.space is Space.SMEM:
+            raw = value.reshape(-1, 1).view(np.uint8)
+            machine.shared.store(gang.lanes, address, raw, number)
+        else:
+            machine.memory.store(address, value, width)
+
+    return step

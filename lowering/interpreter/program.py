@@ -1,0 +1,235 @@
+"""IR as a program: a list of blocks, each a list of steps on arrays and a way to go on.
+
+Structured ops (`scf.for`) and branches (`cf`, `ptx`) both become jumps between blocks, so that one
+machine runs every level of IR. Blocks are numbered in the order of the text: the blocks of a loop
+come before what follows the loop, and both sides of an `if` before what follows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.traits import IsTerminator
+
+from tilewright.diagnostic import OpError
+
+if TYPE_CHECKING:
+    from tilewright.lowering.interpreter.machine import Gang, Machine
+
+Step = Callable[["Machine", "Gang"], None]
+"""What an op does to the registers and memory of the threads that execute it."""
+
+OpT = TypeVar("OpT", bound=Operation)
+Rule = Callable[[Any, "Builder"], "Step | None"]
+
+RULES: dict[type[Operation], Rule] = {}
+"""How each op type runs; the module of each dialect fills it."""
+
+
+def runs(*op_types: type[OpT]) -> Callable[[Callable[[OpT, Builder], Step | None]], Rule]:
+    """Register a function as the rule of these op types: it returns the op's step, or None where
+    it added blocks itself."""
+
+    def register(rule: Callable[[OpT, Builder], Step | None]) -> Rule:
+        for op_type in op_types:
+            RULES[op_type] = rule
+        return rule
+
+    return register
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """Go to a block, after moving `sources` to `dests` all at once."""
+
+    target: CodeBlock
+    sources: tuple[int, ...] = ()
+    dests: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """Go one way where the register `condition` is true, the other where it is not."""
+
+    condition: int
+    then: Jump
+    other: Jump
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Arrive at a barrier of the CTA, and go on when all have; `threads` None means all."""
+
+    barrier: int
+    threads: int | None
+    following: Jump
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """The threads are done."""
+
+
+Ending = Jump | Fork | Wait | Exit
+
+
+@dataclass(eq=False)
+class CodeBlock:
+    """Steps with the op of each, and what comes after."""
+
+    number: int = -1
+    steps: list[tuple[Operation, Step]] = field(default_factory=list[tuple[Operation, Step]])
+    ending: Ending = field(default_factory=Exit)
+    ending_op: Operation | None = None
+    reads: set[int] = field(default_factory=set[int])
+    writes: set[int] = field(default_factory=set[int])
+
+    def jumps(self) -> list[Jump]:
+        """Where control may go from here."""
+        match self.ending:
+            case Jump():
+                return [self.ending]
+            case Fork():
+                return [self.ending.then, self.ending.other]
+            case Wait():
+                return [self.ending.following]
+            case _:
+                return []
+
+
+@dataclass(eq=False)
+class Program:
+    """A kernel ready to run."""
+
+    blocks: list[CodeBlock]
+    registers: int
+    arguments: list[int]
+    ops: list[Operation]
+    shared_bytes: int
+
+    @cached_property
+    def live(self) -> dict[CodeBlock, set[int]]:
+        """The registers that each block, or a block after it, reads before writing."""
+        live: dict[CodeBlock, set[int]] = {block: set() for block in self.blocks}
+        changed = True
+        while changed:
+            changed = False
+            for block in reversed(self.blocks):
+                after: set[int] = set()
+                for jump in block.jumps():
+                    after |= (live[jump.target] - set(jump.dests)) | set(jump.sources)
+                now = block.reads | (after - block.writes)
+                if isinstance(block.ending, Fork):
+                    now |= {block.ending.condition} - block.writes
+                if now != live[block]:
+                    live[block] = now
+                    changed = True
+        return live
+
+
+class Builder:
+    """Turns the body of one kernel into a program."""
+
+    def __init__(self) -> None:
+        self.blocks: list[CodeBlock] = []
+        self.current = CodeBlock()
+        self.shared_bytes = 0
+        self.ops: list[Operation] = []
+        self._slots: dict[SSAValue, int] = {}
+        self._labels: dict[Block, CodeBlock] = {}
+        self._registers = 0
+        self._place(self.current)
+
+    def build(self, body: Region, shared_bytes: int = 0) -> Program:
+        """The program of a kernel body. Raises OpError for an op that has no semantics."""
+        self.shared_bytes = shared_bytes
+        blocks = list(body.blocks)
+        self._labels[blocks[0]] = self.current
+        for block in blocks[1:]:
+            self._labels[block] = CodeBlock()
+        for block in blocks:
+            if block is not blocks[0]:
+                self.start(self._labels[block])
+            for op in block.ops:
+                self.run(op)
+        arguments = [self.slot(each) for each in blocks[0].args]
+        return Program(self.blocks, self._registers, arguments, self.ops, self.shared_bytes)
+
+    # Registers
+
+    def slot(self, value: SSAValue) -> int:
+        """The register of a value."""
+        if value not in self._slots:
+            self._slots[value] = self._registers
+            self._registers += 1
+        return self._slots[value]
+
+    def slots(self, values: Sequence[SSAValue]) -> tuple[int, ...]:
+        """The registers of some values."""
+        return tuple(self.slot(each) for each in values)
+
+    def fresh(self) -> int:
+        """A register of no value."""
+        self._registers += 1
+        return self._registers - 1
+
+    # Blocks
+
+    def _place(self, block: CodeBlock) -> None:
+        block.number = len(self.blocks)
+        self.blocks.append(block)
+
+    def label(self, block: Block) -> CodeBlock:
+        """The block that a block of a multi-block body became."""
+        return self._labels[block]
+
+    def start(self, block: CodeBlock) -> None:
+        """Go on in a new block, placed here in the order."""
+        self._place(block)
+        self.current = block
+
+    def end(self, ending: Ending, op: Operation) -> None:
+        """Say how the current block goes on."""
+        self.current.ending = ending
+        self.current.ending_op = op
+
+    def jump(
+        self, target: CodeBlock, sources: Sequence[SSAValue] = (), dests: Sequence[SSAValue] = ()
+    ) -> Jump:
+        """A jump that moves values."""
+        return Jump(target, self.slots(sources), self.slots(dests))
+
+    # Ops
+
+    def number(self, op: Operation) -> int:
+        """A number for an op, from 1, by which memory remembers who accessed it."""
+        self.ops.append(op)
+        return len(self.ops)
+
+    def run(self, op: Operation) -> None:
+        """Add an op. Raises OpError where it has no semantics."""
+        rule = RULES.get(type(op))
+        if rule is None:
+            raise OpError(op, f"'{op.name}' cannot be interpreted")
+        step = rule(op, self)
+        if step is not None:
+            self.add(op, step, self.slots(op.operands), self.slots(op.results))
+
+    def add(
+        self, op: Operation, step: Step, reads: tuple[int, ...], writes: tuple[int, ...]
+    ) -> None:
+        """Add a step, with the registers that it reads and writes."""
+        block = self.current
+        block.steps.append((op, step))
+        block.reads |= set(reads) - block.writes
+        block.writes |= set(writes)
+
+    def run_block(self, block: Block) -> None:
+        """Add the ops of a block but its terminator."""
+        for op in block.ops:
+            if not op.has_trait(IsTerminator):
+                self.run(op)

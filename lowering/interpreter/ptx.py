@@ -1,0 +1,269 @@
+"""`ptx`: one instruction at a time, on raw registers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tilewright.dialects.ptx import arithmetic, control_flow, convert, data_movement, logic
+from tilewright.dialects.ptx import matrix, synchronization
+from tilewright.dialects.ptx.instruction import ScalarOp
+from tilewright.dialects.ptx.types import RegType
+from tilewright.lowering.interpreter.arith import constant, pure
+from tilewright.lowering.interpreter.cute_nvgpu import (
+    copy_async,
+    load_matrices,
+    store_matrices,
+    sync_warps,
+    warps_of,
+)
+from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.gpu import wait_at
+from tilewright.lowering.interpreter.machine import Gang, Machine
+from tilewright.lowering.interpreter.mma import multiply_fragments, numerics_model
+from tilewright.lowering.interpreter.numerics import NumericsError
+from tilewright.lowering.interpreter.program import Builder, Exit, Fork, Step, runs
+from tilewright.lowering.interpreter.scalar import scalar
+from tilewright.lowering.interpreter.values import CONTAINERS, Bits, Undefined, spread, uniform
+
+_SCALARS = [*arithmetic.OPS, *logic.OPS, convert.CvtOp]
+
+
+@runs(*_SCALARS)
+def _scalar(op: ScalarOp, builder: Builder) -> Step:
+    return pure(op, builder, scalar(op.name.removeprefix("ptx."), op.form.data))
+
+
+@runs(convert.CvtaOp)
+def _cvta(op: convert.CvtaOp, builder: Builder) -> Step:
+    """Global addresses are the same numbers in the generic space."""
+    return pure(op, builder, lambda a: a)
+
+
+@runs(data_movement.ConstOp)
+def _const(op: data_movement.ConstOp, builder: Builder) -> Step:
+    return constant(op, builder, uniform(op.unsigned, op.result.type.kind.data))
+
+
+@runs(data_movement.UndefOp)
+def _undef(op: data_movement.UndefOp, builder: Builder) -> Step:
+    return constant(op, builder, Undefined("'ptx.undef'"))
+
+
+@runs(data_movement.SregOp)
+def _sreg(op: data_movement.SregOp, builder: Builder) -> Step:
+    register, dest = op.register.data, builder.slot(op.result)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        gang.regs[dest] = machine.special(register)[gang.lanes]
+
+    return step
+
+
+@runs(data_movement.SharedAddressOp)
+def _shared_address(op: data_movement.SharedAddressOp, builder: Builder) -> Step:
+    return constant(op, builder, np.array([op.offset.value.data], dtype=np.uint32))
+
+
+@runs(data_movement.MovOp)
+def _mov(op: data_movement.MovOp, builder: Builder) -> Step:
+    return pure(op, builder, lambda a: a)
+
+
+@runs(data_movement.PackOp)
+def _pack(op: data_movement.PackOp, builder: Builder) -> Step:
+    def compute(low: Bits, high: Bits) -> Bits:
+        return low.astype(np.uint32) | high.astype(np.uint32) << np.uint32(16)
+
+    return pure(op, builder, compute)
+
+
+@runs(data_movement.UnpackOp)
+def _unpack(op: data_movement.UnpackOp, builder: Builder) -> Step:
+    return pure(op, builder, lambda a: np.ascontiguousarray(a)[:, None].view(np.uint16))
+
+
+def _columns(value: Bits) -> Bits:
+    """A register or a list as [threads, registers]."""
+    return value if value.ndim == 2 else value[:, None]
+
+
+@runs(data_movement.ListMakeOp)
+def _list_make(op: data_movement.ListMakeOp, builder: Builder) -> Step:
+    def compute(*parts: Bits) -> Bits:
+        columns = [_columns(each) for each in parts]
+        count = max(map(len, columns))
+        return np.concatenate([spread(each, count) for each in columns], axis=1)
+
+    return pure(op, builder, compute)
+
+
+@runs(data_movement.ListGetOp)
+def _list_get(op: data_movement.ListGetOp, builder: Builder) -> Step:
+    position = op.position.value.data
+    return pure(op, builder, lambda value: _columns(value)[:, position])
+
+
+# Memory
+
+_BYTES = {"b8": 1, "b16": 2, "b32": 4, "b64": 8, "f32": 4, "f64": 8}
+
+
+@runs(data_movement.LdOp)
+def _ld(op: data_movement.LdOp, builder: Builder) -> Step:
+    source, dest, number = builder.slot(op.address), builder.slot(op.result), builder.number(op)
+    width, count = _BYTES[op.access.data], op.result.type.count.data
+    shared, offset = op.space.data == "shared", op.offset.value.data
+    held = CONTAINERS[op.result.type.kind.data]
+    word = np.dtype(f"uint{8 * width}")
+
+    def step(machine: Machine, gang: Gang) -> None:
+        address = _moved(gang.regs[source], offset)
+        if shared:
+            value = machine.shared.load(gang.lanes, address, width * count, number).view(word)
+            value = value if count > 1 else value[:, 0]
+        else:
+            value = machine.memory.load(address, width, count)
+        gang.regs[dest] = value.astype(held, copy=False)
+
+    return step
+
+
+@runs(data_movement.StOp)
+def _st(op: data_movement.StOp, builder: Builder) -> Step:
+    dest, source, number = builder.slot(op.address), builder.slot(op.value), builder.number(op)
+    assert isinstance(op.value.type, RegType)
+    width, count = _BYTES[op.access.data], op.value.type.count.data
+    shared, offset = op.space.data == "shared", op.offset.value.data
+    word = np.dtype(f"uint{8 * width}")
+
+    def step(machine: Machine, gang: Gang) -> None:
+        address = spread(_moved(gang.regs[dest], offset), gang.count)
+        value = spread(_columns(gang.regs[source]).astype(word), gang.count)
+        if shared:
+            raw = np.ascontiguousarray(value).view(np.uint8)
+            machine.shared.store(gang.lanes, address, raw, number)
+        else:
+            machine.memory.store(address, value, width, count)
+
+    return step
+
+
+def _moved(address: Bits, offset: int) -> Bits:
+    return address if offset == 0 else (address.astype(np.int64) + offset).astype(address.dtype)
+
+
+@runs(data_movement.CpAsyncOp)
+def _cp_async(op: data_movement.CpAsyncOp, builder: Builder) -> Step:
+    dest, source, number = builder.slot(op.dest), builder.slot(op.source), builder.number(op)
+    fill = None if op.source_size is None else builder.slot(op.source_size)
+    size = op.size.value.data
+
+    def step(machine: Machine, gang: Gang) -> None:
+        regs = gang.regs
+        filled = None if fill is None else regs[fill]
+        copy_async(machine, gang, regs[dest], regs[source], size, filled, number)
+
+    return step
+
+
+@runs(data_movement.CpAsyncCommitGroupOp)
+def _commit(op: data_movement.CpAsyncCommitGroupOp, builder: Builder) -> Step:
+    return lambda machine, gang: machine.shared.commit(gang.lanes)
+
+
+@runs(data_movement.CpAsyncWaitGroupOp)
+def _wait(op: data_movement.CpAsyncWaitGroupOp, builder: Builder) -> Step:
+    pending = op.pending.value.data
+    return lambda machine, gang: machine.shared.wait(gang.lanes, pending)
+
+
+# Control flow and barriers
+
+
+@runs(control_flow.BraOp)
+def _bra(op: control_flow.BraOp, builder: Builder) -> None:
+    builder.end(builder.jump(builder.label(op.dest), op.arguments, op.dest.args), op)
+
+
+@runs(control_flow.CondBraOp)
+def _cond_bra(op: control_flow.CondBraOp, builder: Builder) -> None:
+    then = builder.jump(builder.label(op.then_block), op.then_arguments, op.then_block.args)
+    other = builder.jump(builder.label(op.else_block), op.else_arguments, op.else_block.args)
+    builder.end(Fork(builder.slot(op.condition), then, other), op)
+
+
+@runs(control_flow.RetOp)
+def _ret(op: control_flow.RetOp, builder: Builder) -> None:
+    builder.end(Exit(), op)
+
+
+@runs(synchronization.BarSyncOp)
+def _bar_sync(op: synchronization.BarSyncOp, builder: Builder) -> None:
+    wait_at(op, builder, op.barrier.value.data, _threads(op))
+
+
+@runs(synchronization.BarArriveOp)
+def _bar_arrive(op: synchronization.BarArriveOp, builder: Builder) -> Step:
+    barrier, threads = op.barrier.value.data, _threads(op)
+    return lambda machine, gang: machine.arrive(gang, barrier, threads)
+
+
+def _threads(op: synchronization.BarSyncOp | synchronization.BarArriveOp) -> int | None:
+    return None if op.threads is None else op.threads.value.data
+
+
+@runs(synchronization.WarpSyncOp)
+def _warp_sync(op: synchronization.WarpSyncOp, builder: Builder) -> Step:
+    return sync_warps(op)
+
+
+# Matrices
+
+
+@runs(matrix.MmaOp)
+def _mma(op: matrix.MmaOp, builder: Builder) -> Step:
+    sources, dest, atom = builder.slots(op.operands), builder.slot(op.d), op.atom.data
+    containers = [np.dtype(atom.element(operand).container) for operand in "ABC"]
+    held, single = CONTAINERS[op.d.type.kind.data], op.d.type.count.data == 1
+
+    def step(machine: Machine, gang: Gang) -> None:
+        warps = gang.warps(atom.mnemonic)
+        a, b, c = (
+            np.ascontiguousarray(warps_of(gang.regs[slot], gang, warps)).view(dtype)
+            for slot, dtype in zip(sources, containers, strict=True)
+        )
+        try:
+            model = numerics_model(atom, machine.launch.arch, machine.launch.numerics)
+        except NumericsError as error:
+            raise Fault(str(error)) from error
+        d = np.ascontiguousarray(multiply_fragments(atom, a, b, c, model)).view(held)
+        d = d.reshape(gang.count, -1)
+        gang.regs[dest] = d[:, 0] if single else d
+
+    return step
+
+
+@runs(matrix.LdmatrixOp)
+def _ldmatrix(op: matrix.LdmatrixOp, builder: Builder) -> Step:
+    source, dest, number = builder.slot(op.address), builder.slot(op.result), builder.number(op)
+    count, trans, offset = op.result.type.count.data, op.trans is not None, op.offset.value.data
+
+    def step(machine: Machine, gang: Gang) -> None:
+        address = _moved(gang.regs[source], offset)
+        words = load_matrices(machine, gang, address, count, trans, number, op.name)
+        gang.regs[dest] = words if count > 1 else words[:, 0]
+
+    return step
+
+
+@runs(matrix.StmatrixOp)
+def _stmatrix(op: matrix.StmatrixOp, builder: Builder) -> Step:
+    dest, source, number = builder.slot(op.address), builder.slot(op.value), builder.number(op)
+    trans, offset = op.trans is not None, op.offset.value.data
+
+    def step(machine: Machine, gang: Gang) -> None:
+        address = _moved(gang.regs[dest], offset)
+        words = np.ascontiguousarray(_columns(gang.regs[source]))
+        store_matrices(machine, gang, address, words, trans, number, op.name)
+
+    return step

@@ -1,0 +1,316 @@
+"""What scalar instructions compute, on arrays of raw bits.
+
+`scalar("add", "rn.f32")` is the function of `add.rn.f32`. Integers wrap; shifts of the width or
+more give zero or the sign; a float NaN result is the canonical NaN. PTX ISA 9.7.1 to 9.7.9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.numerics import fma32, fma64
+from tilewright.lowering.interpreter.values import Bits
+
+Function = Callable[..., Bits]
+
+_DTYPES: dict[str, Any] = {
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "f32": np.float32,
+    "f64": np.float64,
+    **{f"s{width}": np.dtype(f"int{width}") for width in (8, 16, 32, 64)},
+    **{f"u{width}": np.dtype(f"uint{width}") for width in (8, 16, 32, 64)},
+    **{f"b{width}": np.dtype(f"uint{width}") for width in (8, 16, 32, 64)},
+    "pred": np.dtype(bool),
+}
+_CANONICAL_NAN: dict[str, int] = {
+    "f16": 0x7FFF,
+    "bf16": 0x7FFF,
+    "f32": 0x7FFFFFFF,
+}
+"""What a NaN result is; f64 instead keeps the NaN of its operand, as NumPy does (H200)."""
+
+
+def _bits_dtype(type_: str) -> np.dtype[Any]:
+    dtype = np.dtype(_DTYPES[type_])
+    return dtype if type_ == "pred" else np.dtype(f"uint{8 * dtype.itemsize}")
+
+
+def typed(value: Bits, type_: str) -> Any:
+    """Raw bits seen as the values of an instruction type."""
+    return value if type_ == "pred" else value.view(_DTYPES[type_])
+
+
+def raw(value: Any, type_: str) -> Bits:
+    """The raw bits of values of a type; NaNs become the canonical one."""
+    value = np.asarray(value, dtype=_DTYPES[type_])
+    bits = value.view(_bits_dtype(type_))
+    if type_ in _CANONICAL_NAN:
+        nan = np.isnan(value)
+        if nan.any():
+            bits = np.where(nan, bits.dtype.type(_CANONICAL_NAN[type_]), bits)
+    return bits
+
+
+@cache
+def scalar(mnemonic: str, form: str) -> Function:
+    """The function of one instruction form: raw bits in, raw bits out."""
+    *modifiers, type_ = form.split(".")
+    if mnemonic == "cvt":
+        return _conversion(form)
+    if mnemonic == "setp":
+        return _comparison(modifiers[0], type_)
+    build = _BUILDERS[mnemonic]
+    return build(type_, *modifiers)
+
+
+def _pointwise(compute: Callable[..., Any]) -> Callable[..., Function]:
+    """An instruction whose values are NumPy's own operation on its type."""
+
+    def build(type_: str, *_: str) -> Function:
+        def run(*operands: Bits) -> Bits:
+            with np.errstate(all="ignore"):
+                return raw(compute(*(typed(each, type_) for each in operands)), type_)
+
+        return run
+
+    return build
+
+
+# Integers and floats
+
+
+def _divide(type_: str, *_: str) -> Function:
+    if type_[0] == "f":
+        return _pointwise(np.divide)(type_)
+
+    def run(a: Bits, b: Bits) -> Bits:
+        x, y = typed(a, type_), typed(b, type_)
+        _reject_zero(y)
+        with np.errstate(all="ignore"):
+            quotient = np.floor_divide(x, y)
+            if type_[0] == "s":
+                # PTX truncates toward zero where NumPy takes the floor.
+                inexact = (quotient * y != x) & ((x < 0) != (y < 0))
+                quotient = quotient + inexact.astype(quotient.dtype)
+        return raw(quotient, type_)
+
+    return run
+
+
+def _remainder(type_: str, *_: str) -> Function:
+    def run(a: Bits, b: Bits) -> Bits:
+        x, y = typed(a, type_), typed(b, type_)
+        _reject_zero(y)
+        with np.errstate(all="ignore"):
+            return raw(np.fmod(x, y), type_)
+
+    return run
+
+
+def _reject_zero(divisor: Any) -> None:
+    zero = divisor == 0
+    if zero.any():
+        raise Fault("division by zero", int(np.argmax(zero)))
+
+
+def _multiply(type_: str, *modifiers: str) -> Function:
+    if modifiers and modifiers[0] == "hi":
+        return _multiply_high(type_)
+    return _pointwise(np.multiply)(type_)
+
+
+def _multiply_high(type_: str) -> Function:
+    width = int(type_[1:])
+
+    def run(a: Bits, b: Bits) -> Bits:
+        x, y = typed(a, type_), typed(b, type_)
+        if width < 64:
+            wide = np.int64 if type_[0] == "s" else np.uint64
+            return raw((x.astype(wide) * y.astype(wide) >> wide(width)).astype(x.dtype), type_)
+        product = x.astype(object) * y.astype(object)
+        high = [int(each) >> 64 & 0xFFFFFFFFFFFFFFFF for each in np.atleast_1d(product)]
+        return np.array(high, dtype=np.uint64)
+
+    return run
+
+
+def _extreme(larger: bool) -> Callable[..., Function]:
+    """min and max: of numbers, -0 is below +0; NaN loses, unless the form says `NaN`."""
+    pick = np.maximum if larger else np.minimum
+
+    def build(type_: str, *modifiers: str) -> Function:
+        if type_[0] != "f":
+            return _pointwise(pick)(type_)
+
+        def run(a: Bits, b: Bits) -> Bits:
+            x, y = typed(a, type_), typed(b, type_)
+            with np.errstate(all="ignore"):
+                result = pick(x, y) if "NaN" in modifiers else (np.fmax if larger else np.fmin)(x, y)
+            zeros = (x == 0) & (y == 0)
+            signed = a & b if larger else a | b
+            return np.where(zeros, signed, raw(result, type_))
+
+        return run
+
+    return build
+
+
+def _fma(type_: str, *_: str) -> Function:
+    if type_ == "f64":
+        return lambda a, b, c: raw(fma64(*_aligned(a, b, c, "f64")), "f64")
+    if type_ == "f32":
+        return lambda a, b, c: raw(fma32(*_aligned(a, b, c, "f32")), "f32")
+    return _fma16
+
+
+def _aligned(a: Bits, b: Bits, c: Bits, type_: str) -> tuple[Any, Any, Any]:
+    x, y, z = np.broadcast_arrays(a, b, c)
+    return tuple(np.ascontiguousarray(each).view(_DTYPES[type_]) for each in (x, y, z))  # type: ignore[return-value]
+
+
+def _fma16(a: Bits, b: Bits, c: Bits) -> Bits:
+    """f16: the product is exact in f64; the sum is rounded to odd there, then once to f16."""
+    x, y, z = (typed(each, "f16").astype(np.float64) for each in (a, b, c))
+    with np.errstate(all="ignore"):
+        product = x * y
+        total = product + z
+        part = total - product
+        error = (product - (total - part)) + (z - part)
+        bits = np.asarray(total).view(np.int64)
+        toward = np.where((error > 0) == (total > 0), 1, -1)
+        odd = np.where(np.isfinite(total) & (error != 0) & (bits & 1 == 0), bits + toward, bits)
+        return raw(odd.view(np.float64).astype(np.float16), "f16")
+
+
+def _negate(type_: str, *_: str) -> Function:
+    if type_[0] != "f":
+        return _pointwise(np.negative)(type_)
+    dtype = _bits_dtype(type_)
+    sign = dtype.type(1 << (8 * dtype.itemsize - 1))
+    return lambda a: raw((a ^ sign).view(_DTYPES[type_]), type_)
+
+
+def _absolute(type_: str, *_: str) -> Function:
+    return _pointwise(np.abs)(type_)
+
+
+# Logic
+
+
+def _logic(compute: Callable[..., Any]) -> Callable[..., Function]:
+    return lambda type_, *_: lambda *operands: compute(*operands)
+
+
+def _shift_left(type_: str, *_: str) -> Function:
+    dtype = _bits_dtype(type_)
+    width = 8 * dtype.itemsize
+
+    def run(a: Bits, amount: Bits) -> Bits:
+        shifted = a << np.minimum(amount, width - 1).astype(dtype)
+        return np.where(amount >= width, dtype.type(0), shifted)
+
+    return run
+
+
+def _shift_right(type_: str, *_: str) -> Function:
+    dtype = _bits_dtype(type_)
+    width = 8 * dtype.itemsize
+
+    def run(a: Bits, amount: Bits) -> Bits:
+        x = typed(a, type_)
+        shifted = x >> np.minimum(amount, width - 1).astype(x.dtype)
+        if type_[0] == "s":
+            return shifted.view(dtype)
+        return np.where(amount >= width, dtype.type(0), shifted)
+
+    return run
+
+
+def _select(type_: str, *_: str) -> Function:
+    return lambda a, b, p: np.where(p, a, b)
+
+
+_RELATIONS: dict[str, Callable[..., Any]] = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
+
+
+def _comparison(relation: str, type_: str) -> Function:
+    def run(a: Bits, b: Bits) -> Bits:
+        x, y = typed(a, type_), typed(b, type_)
+        if type_[0] != "f":
+            return _RELATIONS[relation](x, y)
+        unordered = np.isnan(x) | np.isnan(y)
+        if relation in ("num", "nan"):
+            return unordered if relation == "nan" else ~unordered
+        with np.errstate(all="ignore"):
+            if relation in _RELATIONS:
+                return _RELATIONS[relation](x, y) & ~unordered
+            return _RELATIONS[relation[:-1]](x, y) | unordered
+
+    return run
+
+
+# Conversions
+
+
+def _conversion(form: str) -> Function:
+    *rounding, to, source = form.split(".")
+    if to[0] in "su" and source[0] == "f":
+        return lambda a: _float_to_integer(typed(a, source), to)
+
+    def run(a: Bits) -> Bits:
+        # An 8-bit source is the low byte of its 16-bit register.
+        value = a.astype(np.uint8) if source in ("s8", "u8") and a.dtype != np.uint8 else a
+        with np.errstate(all="ignore"):
+            return raw(typed(value, source).astype(_DTYPES[to]), to)
+
+    return run
+
+
+def _float_to_integer(value: Any, to: str) -> Bits:
+    """Truncated toward zero and kept in range; NaN becomes 0. PTX ISA 9.7.9.21."""
+    dtype = _DTYPES[to]
+    info = np.iinfo(dtype)
+    with np.errstate(all="ignore"):
+        wide = np.trunc(value.astype(np.float64))
+        # The largest 64-bit integers are no f64: compare with the next power of two.
+        over, under = wide >= float(info.max) + 1.0, wide < float(info.min)
+        inside = np.where(np.isnan(wide) | over | under, 0.0, wide).astype(dtype)
+    result = np.where(over, info.max, np.where(under, info.min, inside)).astype(dtype)
+    return raw(result, to)
+
+
+_BUILDERS: dict[str, Callable[..., Function]] = {
+    "add": _pointwise(np.add),
+    "sub": _pointwise(np.subtract),
+    "mul": _multiply,
+    "mad": _pointwise(lambda a, b, c: a * b + c),
+    "fma": _fma,
+    "div": _divide,
+    "rem": _remainder,
+    "abs": _absolute,
+    "neg": _negate,
+    "min": _extreme(False),
+    "max": _extreme(True),
+    "sqrt": _pointwise(np.sqrt),
+    "and": _logic(np.bitwise_and),
+    "or": _logic(np.bitwise_or),
+    "xor": _logic(np.bitwise_xor),
+    "not": _logic(np.invert),
+    "shl": _shift_left,
+    "shr": _shift_right,
+    "selp": _select,
+}

@@ -1,0 +1,103 @@
+"""Values of a running kernel: one NumPy array for all threads that execute an op.
+
+The first axis counts threads; an array of length 1 there is the same value in every thread.
+A register list or a fragment has a second axis. Arrays hold raw bits in unsigned integers, and
+predicates in booleans; an instruction looks at them as the type it works on.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.lowering.interpreter.errors import Fault
+
+Bits: TypeAlias = NDArray[Any]
+"""Raw bits of one value in every thread: [threads or 1] or [threads or 1, registers]."""
+
+Lanes: TypeAlias = NDArray[np.int64]
+
+CONTAINERS: dict[str, type[np.generic]] = {
+    "pred": np.bool_,
+    "b8": np.uint8,
+    "b16": np.uint16,
+    "b32": np.uint32,
+    "f32": np.uint32,
+    "b64": np.uint64,
+    "f64": np.uint64,
+}
+"""The dtype that holds a register of each kind."""
+
+
+@runtime_checkable
+class Sliceable(Protocol):
+    """A value that is no plain array but can be narrowed to some threads, and put together."""
+
+    def take(self, lanes: Lanes) -> Any: ...
+    def joined(self, other: Any, counts: tuple[int, int], order: Lanes) -> Any: ...
+
+
+class Undefined:
+    """A register that nothing has written: whatever looks at it stops the kernel."""
+
+    __slots__ = ("origin",)
+
+    def __init__(self, origin: str):
+        self.origin = origin
+
+    def fault(self) -> NoReturn:
+        raise Fault(f"use of an undefined register ({self.origin})")
+
+    def take(self, lanes: Lanes) -> Undefined:
+        return self
+
+    def __array__(self, *_: Any, **__: Any) -> NoReturn:
+        self.fault()
+
+    def __array_ufunc__(self, *_: Any, **__: Any) -> NoReturn:
+        self.fault()
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self.fault()
+
+    def __getitem__(self, _: Any) -> NoReturn:
+        self.fault()
+
+
+def take(value: Any, lanes: Lanes) -> Any:
+    """The value in some of the threads that have it."""
+    if isinstance(value, np.ndarray):
+        return value if len(value) == 1 else value[lanes]
+    return None if value is None else value.take(lanes)
+
+
+def joined(a: Any, b: Any, counts: tuple[int, int], order: Lanes) -> Any:
+    """One value of the threads of two groups: a's `counts[0]`, then b's, put in `order`."""
+    if a is b or a is None or b is None:
+        return a
+    if isinstance(a, Undefined) or isinstance(b, Undefined):
+        return a if isinstance(a, Undefined) else b
+    if not isinstance(a, np.ndarray):
+        return a.joined(b, counts, order)
+    if len(a) == 1 and len(b) == 1 and np.array_equal(a, b):
+        return a
+    parts = [np.broadcast_to(each, (count, *each.shape[1:])) for each, count in
+             zip((a, b), counts, strict=True)]  # fmt: skip
+    return np.concatenate(parts)[order]
+
+
+def spread(value: Bits, count: int) -> Bits:
+    """The value with one row for each of `count` threads."""
+    return value if len(value) == count else np.broadcast_to(value, (count, *value.shape[1:]))
+
+
+def uniform(bits: int, kind: str) -> Bits:
+    """A value that is the same in all threads, from its bits."""
+    dtype = np.dtype(CONTAINERS[kind])
+    if kind == "pred":
+        return np.array([bool(bits & 1)])
+    return np.array([bits % (1 << (8 * dtype.itemsize))], dtype=dtype)

@@ -1,0 +1,171 @@
+"""`tilewright.compile`: IR in, PTX out, through one pipeline of named stages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.diagnostic import CompileError, OpError
+from tilewright.dialects.cute_nvgpu.targets import target
+from tilewright.dialects.ptx.control_flow import EntryOp
+from tilewright.lowering.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtxPass
+from tilewright.lowering.ptx.text import STATIC_SHARED_LIMIT, module_text
+from tilewright.parsing import (
+    default_context,
+    op_diagnostic,
+    parse_module,
+    verify,
+    verify_diagnostic,
+)
+from tilewright.passes.check_target import CheckTargetPass
+from tilewright.passes.synthesize_layouts import SynthesizeLayoutsPass
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One step of the pipeline: its name, and the pass that it runs for an arch."""
+
+    name: str
+    build: Callable[[str], ModulePass]
+
+
+PIPELINE: tuple[Stage, ...] = (
+    Stage("cute-nvgpu-check-target", lambda arch: CheckTargetPass(arch)),
+    Stage("cute-nvgpu-synthesize-layouts", lambda arch: SynthesizeLayoutsPass()),
+    Stage("convert-cute-nvgpu-to-ptx", lambda arch: ConvertCuteNvgpuToPtxPass(arch)),
+)
+"""What happens between verified IR and PTX text, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A kernel of compiled code: its name, its parameters as (name, PTX type) in order, its shared
+    memory in bytes, and the block size that it asks for, if any."""
+
+    name: str
+    parameters: tuple[tuple[str, str], ...]
+    shared_bytes: int
+    block: tuple[int, int, int] | None
+
+    @property
+    def dynamic_shared_bytes(self) -> int:
+        """What a launch must reserve: all of it where it is more than a static array may be."""
+        return self.shared_bytes if self.shared_bytes > STATIC_SHARED_LIMIT else 0
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """Compiled code: `ptx` for the driver, `entries` the kernels in it, `arch` what it was
+    compiled for."""
+
+    ptx: str
+    entries: tuple[Entry, ...]
+    arch: str
+    _loaded: dict[str, Any] = field(default_factory=dict[str, Any], compare=False, repr=False)
+
+    @property
+    def shared_bytes(self) -> int:
+        """The shared memory of the kernel that needs most, in bytes."""
+        return max((entry.shared_bytes for entry in self.entries), default=0)
+
+    def entry(self, name: str | None = None) -> Entry:
+        """The kernel of that name; without one, the only kernel. Raises ValueError otherwise."""
+        found = [entry for entry in self.entries if name in (None, entry.name)]
+        if len(found) != 1:
+            names = ", ".join(entry.name for entry in self.entries)
+            raise ValueError(f"expected the name of one kernel, got {name!r}; legal: {names}")
+        return found[0]
+
+    def launch(
+        self,
+        *args: Any,
+        grid: Sequence[int],
+        block: Sequence[int],
+        kernel: str | None = None,
+    ) -> list[NDArray[np.generic]]:
+        """Run a kernel on the GPU of this machine, as `tilewright.interpret` runs it on the CPU.
+
+        `args`: a NumPy array for each memref (copied to the GPU and back), a number for each
+        scalar. Returns the arrays after the run. Needs the `gpu` extra and a CUDA driver; raises
+        `tilewright.launcher.LaunchError` where there is none, or where the launch fails.
+        """
+        from tilewright.launcher import launch
+
+        return launch(self, self.entry(kernel), args, grid, block)
+
+
+def compile(
+    module_or_text: ModuleOp | str,
+    arch: str,
+    *,
+    name: str = "<string>",
+    verify_each: bool = False,
+) -> Kernel:
+    """Compile IR to PTX for a target.
+
+    `module_or_text` is an xDSL module (which is left as it is) or MLIR text, `arch` a target such
+    as "sm_90a". The text carries the lowest `.version` and `.target` that its instructions need.
+    `verify_each` verifies the IR after every stage too. Raises CompileError with a diagnostic that
+    points into the text (called `name`), TargetError for an unknown arch.
+    """
+    target(arch)
+    module, source = lower(module_or_text, arch, name=name, verify_each=verify_each)
+    try:
+        text = module_text(module)
+    except OpError as error:
+        raise CompileError(op_diagnostic(error, source)) from None
+    return Kernel(text, tuple(_entry(op) for op in module.body.block.ops if
+                              isinstance(op, EntryOp)), arch)  # fmt: skip
+
+
+def lower(
+    module_or_text: ModuleOp | str,
+    arch: str,
+    *,
+    name: str = "<string>",
+    verify_each: bool = False,
+) -> tuple[ModuleOp, str | None]:
+    """The module at the `ptx` level, and the source text where there is one."""
+    module, source = verified(module_or_text, name)
+    context = default_context()
+    try:
+        for stage in PIPELINE:
+            stage.build(arch).apply(context, module)
+            if verify_each:
+                module.verify()
+    except OpError as error:
+        raise CompileError(op_diagnostic(error, source)) from None
+    except VerifyException as error:
+        raise CompileError(verify_diagnostic(module, error, source)) from None
+    return module, source
+
+
+def verified(module_or_text: ModuleOp | str, name: str) -> tuple[ModuleOp, str | None]:
+    """A verified module of our own, and the source text where there is one."""
+    if isinstance(module_or_text, str):
+        module, source = parse_module(module_or_text, name), module_or_text
+    else:
+        module, source = module_or_text.clone(), None
+    verify(module, source)
+    return module, source
+
+
+def _entry(op: EntryOp) -> Entry:
+    names = [each.data for each in op.parameter_names]
+    types = [each.data for each in op.parameters]
+    block = None if op.reqntid is None else tuple(op.reqntid.get_values())
+    return Entry(
+        op.sym_name.data,
+        tuple(zip(names, types, strict=True)),
+        op.shared.value.data,
+        block,  # type: ignore[arg-type]
+    )

@@ -1,0 +1,292 @@
+"""`tilewright.interpret`: run a kernel on the CPU, at the level it is written or as PTX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects import func, gpu
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, ModuleOp
+from xdsl.ir import Attribute, Operation
+
+from tilewright.compiler import lower, verified
+from tilewright.diagnostic import CompileError, Diagnostic, OpError
+from tilewright.dialects.cute_nvgpu.targets import lowest, target
+from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES, EntryOp
+from tilewright.lowering.convert_cute_nvgpu_to_ptx import is_kernel
+from tilewright.lowering.interpreter import run_kernel
+from tilewright.lowering.interpreter.errors import ExecutionError
+from tilewright.lowering.interpreter.machine import Launch
+from tilewright.lowering.interpreter.memory import GlobalMemory
+from tilewright.lowering.interpreter.memref import argument_view
+from tilewright.lowering.interpreter.mma import NUMERICS
+from tilewright.lowering.interpreter.values import uniform
+from tilewright.lowering.scalar_types import ScalarType, scalar_type
+from tilewright.parsing import op_diagnostic
+from tilewright.passes.check_target import required_targets
+
+__all__ = ["ExecutionError", "KernelParameter", "interpret", "kernel_signature"]
+
+Level = Literal["atom", "ptx"]
+Dim = Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class KernelParameter:
+    """A parameter of a kernel: its name and type as text; `element` is a memref's element type."""
+
+    name: str
+    type_text: str
+    element: str | None
+
+
+def interpret(
+    module_or_text: ModuleOp | str,
+    kernel: str | None = None,
+    *,
+    grid: Dim,
+    block: Dim,
+    args: Sequence[Any],
+    numerics: Literal["hardware", "exact"] = "hardware",
+    arch: str | None = None,
+    level: Level = "atom",
+    name: str = "<string>",
+    progress: Callable[[int, int], None] | None = None,
+) -> list[NDArray[Any]]:
+    """Run a kernel on the CPU and return its memref arguments as they are after the run.
+
+    `args`: a C-contiguous NumPy array for each memref and a number for each scalar, in order;
+    inputs are not modified. An array of unsigned integers stands for raw bits of any element type
+    of its width. `grid` and `block` are (x, y, z). `kernel` may be left out where there is one.
+    `level="ptx"` lowers first and runs the instructions. `numerics="hardware"` computes MMAs as
+    the chip `arch` does (by default the lowest target that the kernel needs), "exact" rounds the
+    mathematical result once. `progress(done, total)` is called as CTAs finish.
+
+    Raises CompileError for wrong IR, TargetError for an unknown arch, and ExecutionError for wrong
+    arguments or what no kernel may do: an access out of bounds or misaligned, a data race, use of
+    an undefined register, a barrier that not all reach.
+    """
+    if numerics not in NUMERICS:
+        raise ExecutionError(f"expected numerics of {', '.join(NUMERICS)}, got '{numerics}'")
+    module, source = verified(module_or_text, name)
+    op = find_kernel(module, kernel, name)
+    parameters = _parameters(op)
+    chip = arch or _lowest_target(module)
+    target(chip)
+    launch = Launch(_dim("grid", grid), _dim("block", block), numerics, chip, source, progress)
+    _check_block(op, launch)
+    memory = GlobalMemory()
+    values = _bind(parameters, args, memory)
+    if level == "ptx" and not isinstance(op, EntryOp):
+        lowered, _ = lower(module, chip, name=name)
+        op = find_kernel(lowered, kernel or _symbol(op), name)
+        values = [_pointer(value) for value in values]
+    try:
+        run_kernel(op, launch, memory, values)
+    except OpError as error:
+        raise CompileError(op_diagnostic(error, source)) from None
+    return _results(args, memory)
+
+
+def kernel_signature(
+    module_or_text: ModuleOp | str, kernel: str | None = None, name: str = "<string>"
+) -> list[KernelParameter]:
+    """The parameters of a kernel. Raises CompileError where there is no such kernel."""
+    module, _ = verified(module_or_text, name)
+    return [
+        KernelParameter(
+            each.name,
+            each.text,
+            str(each.type.element_type) if isinstance(each.type, MemRefType) else None,
+        )
+        for each in _parameters(find_kernel(module, kernel, name))
+    ]
+
+
+# Kernels
+
+
+def find_kernel(module: ModuleOp, kernel: str | None, name: str) -> Operation:
+    """The kernel of that name, or the only one. Raises CompileError."""
+    found = [op for op in module.walk() if isinstance(op, EntryOp) or is_kernel(op)]
+    chosen = [op for op in found if kernel in (None, _symbol(op))]
+    if len(chosen) == 1:
+        return chosen[0]
+    names = ", ".join(_symbol(op) for op in found) or "none"
+    wanted = "one kernel" if kernel is None else f"a kernel '{kernel}'"
+    raise CompileError(Diagnostic(f"expected {wanted}, got {names}", name))
+
+
+def _symbol(op: Operation) -> str:
+    assert isinstance(op, EntryOp | func.FuncOp | gpu.FuncOp)
+    return op.sym_name.data
+
+
+@dataclass(frozen=True, slots=True)
+class _Parameter:
+    name: str
+    text: str
+    type: Attribute | None
+
+
+def _parameters(op: Operation) -> list[_Parameter]:
+    arguments = op.regions[0].blocks[0].args
+    if isinstance(op, EntryOp):
+        pairs = zip(op.parameter_names, op.parameters, strict=True)
+        return [_Parameter(name.data, type_.data, None) for name, type_ in pairs]
+    return [
+        _Parameter(each.name_hint or f"arg{i}", str(each.type), each.type)
+        for i, each in enumerate(arguments)
+    ]
+
+
+def _lowest_target(module: ModuleOp) -> str:
+    return lowest(required_targets(module)).name
+
+
+def _dim(what: str, dim: Dim) -> tuple[int, int, int]:
+    padded = (*dim, 1, 1)[:3] if len(dim) <= 3 else ()
+    if not padded or any(int(each) != each or each < 1 for each in padded):
+        raise ExecutionError(f"expected {what} as up to three positive extents, got {tuple(dim)}")
+    x, y, z = (int(each) for each in padded)
+    return x, y, z
+
+
+def _check_block(op: Operation, launch: Launch) -> None:
+    if launch.threads > 1024:
+        raise ExecutionError(f"expected a block of at most 1024 threads, got {launch.threads}")
+    known = op.attributes.get("gpu.known_block_size") or op.properties.get("reqntid")
+    if known is not None:
+        wanted = tuple(known.get_values())  # type: ignore[attr-defined]
+        if wanted != launch.block:
+            raise ExecutionError(f"'{_symbol(op)}' expected block {wanted}, got {launch.block}")
+
+
+# Arguments
+
+_DTYPES: dict[str, tuple[Any, ...]] = {
+    "f16": (np.float16,),
+    "bf16": (ml_dtypes.bfloat16, "V2"),
+    "f32": (np.float32,),
+    "f64": (np.float64,),
+    "tf32": (np.float32,),
+    "i1": (np.bool_,),
+    "index": (np.int64,),
+    **{f"{sign}i{width}": (f"int{width}",) for sign in ("", "s") for width in (8, 16, 32, 64)},
+    **{f"ui{width}": (f"uint{width}",) for width in (8, 16, 32, 64)},
+}
+
+
+def _bind(
+    parameters: list[_Parameter], args: Sequence[Any], memory: GlobalMemory
+) -> list[Any]:
+    """The values of the arguments; arrays are put into global memory."""
+    if len(args) != len(parameters):
+        names = ", ".join(f"{each.name}: {each.text}" for each in parameters)
+        raise ExecutionError(f"expected {len(parameters)} arguments ({names}), got {len(args)}")
+    return [_bind_one(each, arg, memory) for each, arg in zip(parameters, args, strict=True)]
+
+
+def _bind_one(parameter: _Parameter, arg: Any, memory: GlobalMemory) -> Any:
+    if isinstance(arg, np.ndarray):
+        array = np.ascontiguousarray(arg)
+        if isinstance(parameter.type, MemRefType):
+            _check_array(parameter, parameter.type, array)
+        elif parameter.type is not None or parameter.text != "u64":
+            raise ExecutionError(
+                f"argument '{parameter.name}' expected a number for {parameter.text}, "
+                "got an array"
+            )
+        base = memory.allocate(parameter.name, array.reshape(-1).view(np.uint8)).base
+        if isinstance(parameter.type, MemRefType):
+            return argument_view(parameter.type, base, array.dtype.itemsize)
+        return np.array([base], dtype=np.uint64)
+    if isinstance(parameter.type, MemRefType):
+        raise ExecutionError(
+            f"argument '{parameter.name}' expected an array for {parameter.text}, "
+            f"got {type(arg).__name__}"
+        )
+    return _scalar(parameter, arg)
+
+
+def _check_array(parameter: _Parameter, type_: MemRefType, array: NDArray[Any]) -> None:
+    element = str(type_.element_type)
+    legal = [np.dtype(each) for each in _DTYPES.get(element, ())]
+    width = legal[0].itemsize if legal else 0
+    if array.dtype not in legal and array.dtype != np.dtype(f"uint{8 * max(width, 1)}"):
+        raise ExecutionError(
+            f"argument '{parameter.name}' expected dtype {legal[0] if legal else element} "
+            f"(or uint{8 * width}, raw bits) for {parameter.text}, got {array.dtype}"
+        )
+    shape = type_.get_shape()
+    # memref<?xT> is a bare pointer: any array of T may stand behind it.
+    if shape != (DYNAMIC_INDEX,) and (
+        array.ndim != len(shape)
+        or any(want not in (DYNAMIC_INDEX, have)
+               for want, have in zip(shape, array.shape, strict=True))
+    ):  # fmt: skip
+        raise ExecutionError(
+            f"argument '{parameter.name}' expected shape "
+            f"{tuple('?' if each == DYNAMIC_INDEX else each for each in shape)} for "
+            f"{parameter.text}, got {array.shape}"
+        )
+
+
+def _scalar(parameter: _Parameter, arg: Any) -> Any:
+    held, is_float = _scalar_type(parameter)
+    try:
+        if is_float:
+            return _float_value(parameter.text, float(arg))
+        value = int(arg)
+        if value != arg:
+            raise ValueError
+    except (TypeError, ValueError):
+        raise ExecutionError(
+            f"argument '{parameter.name}' expected a number for {parameter.text}, got {arg!r}"
+        ) from None
+    if not -(1 << (held.bits - 1)) <= value < 1 << held.bits:
+        raise ExecutionError(
+            f"argument '{parameter.name}' expected {held.bits} bits for {parameter.text}, "
+            f"got {value}"
+        )
+    if held.bits == 8 and parameter.type is not None:
+        return np.array([value & 0xFF], dtype=np.uint8)
+    return uniform(value, held.kind)
+
+
+def _scalar_type(parameter: _Parameter) -> tuple[ScalarType, bool]:
+    if parameter.type is None:
+        kind = PARAMETER_TYPES[parameter.text]
+        bits = int(parameter.text[1:])
+        return ScalarType(bits, kind, kind, parameter.text), parameter.text[0] == "f"
+    held = scalar_type(parameter.type)
+    if held is None:
+        raise ExecutionError(f"argument '{parameter.name}' of {parameter.text} cannot be passed")
+    return held, parameter.text in ("f16", "bf16", "f32", "f64")
+
+
+def _float_value(type_: str, value: float) -> NDArray[Any]:
+    dtype = np.dtype(_DTYPES[type_][0])
+    with np.errstate(over="ignore"):
+        return np.array([value]).astype(dtype).view(f"uint{8 * dtype.itemsize}")
+
+
+def _pointer(value: Any) -> Any:
+    """What the `ptx` level gets: a memref's address, an i8 in 16 bits, a predicate in 16."""
+    if hasattr(value, "address"):
+        return value.address
+    if value.dtype in (np.uint8, np.bool_):
+        return value.astype(np.uint16)
+    return value
+
+
+def _results(args: Sequence[Any], memory: GlobalMemory) -> list[NDArray[Any]]:
+    arrays = [each for each in args if isinstance(each, np.ndarray)]
+    return [
+        buffer.data[: buffer.size].view(array.dtype).reshape(array.shape).copy()
+        for array, buffer in zip(arrays, memory.allocations, strict=True)
+    ]

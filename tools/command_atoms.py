@@ -1,0 +1,177 @@
+"""List the atom lattice: every tensor-core instruction, and the copies that feed them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from tilewright.dialects.cute_nvgpu.atom import MmaAtom
+from tilewright.dialects.cute_nvgpu.lattice import (
+    CP_ASYNC,
+    LDMATRIX,
+    MMA_ROWS,
+    STMATRIX,
+    MatrixCopyRow,
+    MmaRow,
+)
+from tilewright.dialects.cute_nvgpu.lattice.row import OPERANDS
+from tilewright.dialects.cute_nvgpu.targets import Target, target
+from tilewright.tools.command_input import read_target
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A row of the lattice as it is listed; `mnemonics` are all that it spells, in a fixed
+    order, `types` the legal element types by operand."""
+
+    op: str
+    shape: tuple[int, ...]
+    types: tuple[dict[str, str], ...]
+    types_text: str
+    target: Target
+    ptx_version: tuple[int, int]
+    modifiers: tuple[str, ...]
+    section: str
+    mnemonics: tuple[str, ...]
+
+
+@cache
+def lattice() -> tuple[Listing, ...]:
+    """Every row of the lattice."""
+    return (
+        *map(_mma, MMA_ROWS),
+        _matrix_copy(LDMATRIX),
+        _matrix_copy(STMATRIX),
+        _async_copy(),
+    )
+
+
+@cache
+def listings() -> dict[str, Listing]:
+    """The row of every mnemonic of the lattice."""
+    return {mnemonic: row for row in lattice() for mnemonic in row.mnemonics}
+
+
+@cache
+def legal_mnemonics(arch: str | None) -> frozenset[str]:
+    """Every mnemonic that the target runs; of the whole lattice where it is None."""
+    if arch is None:
+        return frozenset(listings())
+    chip = target(arch)
+    return frozenset(each for each, row in listings().items() if chip.supports(row.target))
+
+
+def atoms(row: MmaRow) -> Iterator[MmaAtom]:
+    """Every atom of a row: its element types with each of its modifiers."""
+    for types in row.element_types():
+        yield MmaAtom(row, types)
+        if row.satfinite:
+            yield MmaAtom(row, types, satfinite=True)
+        for rounding in row.rounding:
+            yield MmaAtom(row, types, rounding=rounding)
+
+
+def _mma(row: MmaRow) -> Listing:
+    multiplicands = " | ".join(",".join(pair) for pair in row.multiplicands)
+    accumulators = " | ".join(",".join(pair) for pair in row.accumulators)
+    return Listing(
+        row.op,
+        row.shape,
+        tuple(dict(zip(OPERANDS, types, strict=True)) for types in row.element_types()),
+        f"{multiplicands} -> {accumulators}",
+        row.target,
+        row.ptx_version,
+        (*(("satfinite",) if row.satfinite else ()), *row.rounding),
+        row.section,
+        tuple(atom.mnemonic for atom in atoms(row)),
+    )
+
+
+def _matrix_copy(row: MatrixCopyRow) -> Listing:
+    return Listing(
+        row.op,
+        (8, 8),
+        ({"matrix": "b16"},),
+        "b16",
+        row.target,
+        row.ptx_version,
+        (*(f"x{number}" for number in row.numbers), "trans"),
+        row.section,
+        tuple(row.mnemonic(number, trans) for trans in (False, True) for number in row.numbers),
+    )
+
+
+def _async_copy() -> Listing:
+    row = CP_ASYNC
+    return Listing(
+        "cp.async",
+        (),
+        (),
+        "; ".join(f"{cache} {'|'.join(map(str, sizes))} B" for cache, sizes in row.sizes.items()),
+        row.target,
+        row.ptx_version,
+        tuple(row.sizes),
+        row.section,
+        tuple(map(row.mnemonic, row.sizes)),
+    )
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--arch", metavar="TARGET", help="only what that target runs: sm_90a")
+    parser.add_argument(
+        "--json", action="store_true", help="a JSON list, with the mnemonics of every row"
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    rows = lattice()
+    if options.arch is not None:
+        arch = read_target(options.arch)
+        rows = tuple(row for row in rows if arch.supports(row.target))
+    if options.json:
+        print("[\n" + ",\n".join(json.dumps(_json(row)) for row in rows) + "\n]")
+    else:
+        print(_table(rows))
+
+
+def _json(row: Listing) -> dict[str, object]:
+    return {
+        "op": row.op,
+        "shape": row.shape,
+        "types": row.types,
+        "target": row.target.name,
+        "ptx": version_text(row.ptx_version),
+        "modifiers": row.modifiers,
+        "section": row.section,
+        "mnemonics": row.mnemonics,
+    }
+
+
+def version_text(version: tuple[int, int]) -> str:
+    """`7.0`."""
+    return ".".join(map(str, version))
+
+
+def _table(rows: tuple[Listing, ...]) -> str:
+    """One line a row below a line of headings, in columns."""
+    lines = [("op", "shape", "a,b -> c,d", "target", "PTX", "modifiers", "section")]
+    for row in rows:
+        lines.append(
+            (
+                row.op,
+                "x".join(map(str, row.shape)) or "-",
+                row.types_text,
+                row.target.name,
+                version_text(row.ptx_version),
+                ",".join(row.modifiers) or "-",
+                row.section,
+            )
+        )
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    )
