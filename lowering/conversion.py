@@ -127,13 +127,12 @@ class Conversion:
             if not op.has_trait(IsTerminator):
                 self.lower(op)
 
-    # Blocks
+    # Blocks: they are put into the region when code first goes into them, in the order of the source
 
     def new_block(self, name: str, arg_types: Sequence[RegType] = ()) -> Block:
-        """A block at the end of the region."""
+        """A block that is not in the region yet."""
         block = Block(arg_types=arg_types)
         block.name_hint = name
-        self.region.add_block(block)
         return block
 
     def fresh(self, name: str) -> str:
@@ -144,17 +143,21 @@ class Conversion:
     def enter(self, block: Block, *, loop: bool = False, header: bool = False) -> None:
         """Go on in a block that the current one dominates, as a nested scope."""
         self.scope = Scope(block, self.scope, loop, header, self.scope.depth + 1)
-        for argument in block.args:
-            self._home[argument] = self.scope
+        self.proceed(block)
 
-    def leave(self, block: Block) -> None:
-        """Go back to the enclosing scope, which continues in `block`."""
+    def leave(self) -> None:
+        """Go back to the enclosing scope."""
         parent = self.scope.parent
         assert parent is not None
-        parent.block = block
         self.scope = parent
+
+    def proceed(self, block: Block) -> None:
+        """Let the current scope go on in a block."""
+        if block.parent is None:
+            self.region.add_block(block)
+        self.scope.block = block
         for argument in block.args:
-            self._home[argument] = parent
+            self.bind_argument(argument)
 
     # Emitting
 

@@ -273,12 +273,11 @@ def _lower_body(body: Region, to: Conversion) -> None:
     for block in blocks:
         lowered = to.blocks[block]
         if block is not blocks[0]:
-            to.scope.block = lowered
+            to.proceed(lowered)
             # Blocks of one region need not dominate each other: nothing carries over.
             to.scope.numbering = {}
             for argument, register in zip(block.args, lowered.args, strict=True):
                 to[argument] = register
-                to.bind_argument(register)
         for each in block.ops:
             to.lower(each)
 

@@ -73,8 +73,9 @@ def _for(op: scf.ForOp, to: Conversion) -> None:
     following = to.scalar(AddOp, signed, header.args[0], step)
     yielded = [to[each] for each in _terminator(op.body.block).operands]
     to.add(BraOp(header, [following, *yielded]))
-    to.leave(header)
-    to.leave(end)
+    to.leave()
+    to.leave()
+    to.proceed(end)
     for result, register in zip(op.results, header.args[1:], strict=True):
         to[result] = register
 
@@ -101,8 +102,9 @@ def _while(op: scf.WhileOp, to: Conversion) -> None:
         to[argument] = register
     to.lower_block(after)
     to.add(BraOp(header, [to[each] for each in _terminator(after).operands]))
-    to.leave(header)
-    to.leave(end)
+    to.leave()
+    to.leave()
+    to.proceed(end)
     for result, register in zip(op.results, passed, strict=True):
         to[result] = register
 
@@ -110,22 +112,20 @@ def _while(op: scf.WhileOp, to: Conversion) -> None:
 @lowers(scf.IfOp)
 def _if(op: scf.IfOp, to: Conversion) -> None:
     name = to.fresh("if")
-    then, end = to.new_block(f"{name}_then"), None
+    then = to.new_block(f"{name}_then")
     other = to.new_block(f"{name}_else") if op.false_region.blocks else None
     end = to.new_block(f"{name}_end", registers(op, op.results))
     to.add(CondBraOp(to[op.cond], then, end if other is None else other))
     for block, region in ((then, op.true_region), (other, op.false_region)):
         if block is not None:
-            here = to.scope.block
             to.enter(block)
             to.lower_block(region.block)
             yielded = [to[each] for each in _terminator(region.block).operands]
             to.add(BraOp(end, yielded))
-            to.leave(here)
-    to.scope.block = end
+            to.leave()
+    to.proceed(end)
     for result, register in zip(op.results, end.args, strict=True):
         to[result] = register
-        to.bind_argument(register)
 
 
 @lowers(cf.BranchOp)

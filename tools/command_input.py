@@ -19,6 +19,8 @@ def read_text(path: str) -> str:
     """The UTF-8 text of a file, or of stdin where `path` is `-`. Raises InputError."""
     try:
         if path == "-":
+            if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]: closed
+                raise InputError("cannot read '<stdin>': it is closed")
             raw = sys.stdin.buffer.read()
         else:
             with open(path, "rb") as stream:

@@ -96,7 +96,6 @@ def _table(shown: Fragments) -> str:
         rows.append([str(number), *(f"T{thread}V{value}" for thread, value in cells)])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
-        " ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-        for row in rows
+        " ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows
     ]
     return "\n".join([shown.title, f"layout {shown.layout}", "", *lines])

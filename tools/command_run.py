@@ -30,8 +30,9 @@ from tilewright.tools.output import UnwritableError, write_whole
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from tilewright.tools.command_run_argument import KernelArgument
     from xdsl.dialects.builtin import ModuleOp
+
+    from tilewright.tools.command_run_argument import KernelArgument
 
 Extent = tuple[int, int, int]
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import ml_dtypes
+import ml_dtypes  # noqa: F401  (teaches NumPy the names of bfloat16 and its like)
 import numpy as np
 from numpy.typing import NDArray
 
@@ -75,8 +75,8 @@ def read_arguments(
     if len(texts) != len(parameters):
         raise InputError(_wrong_count(texts, parameters))
     arguments = [
-        _Reader(f"argument {number} ({parameter.name}: {parameter.type_text})", parameter).read(text)
-        for number, (text, parameter) in enumerate(zip(texts, parameters, strict=True), 1)
+        _Reader(f"argument {number} ({each.name}: {each.type_text})", each).read(text)
+        for number, (text, each) in enumerate(zip(texts, parameters, strict=True), 1)
     ]
     paths = [os.path.realpath(each.output) for each in arguments if each.output is not None]
     for number, path in enumerate(paths):
@@ -147,16 +147,14 @@ class _Reader:
     def _load(self, path: str) -> NDArray[Any]:
         try:
             with open(path, "rb") as stream:
-                loaded: object = np.load(stream, allow_pickle=False)
+                array: NDArray[Any] = np.lib.format.read_array(stream, allow_pickle=False)
         except FileNotFoundError:
             raise self._error(f"expected {_FORMS}, got '{path}', which is no file") from None
         except OSError as error:
             raise self._error(f"cannot read '{path}': {error.strerror or error}") from None
         except (ValueError, EOFError, SyntaxError, MemoryError) as error:
-            raise self._error(f"'{path}' is no .npy file of numbers ({_brief(error)})") from None
-        if not isinstance(loaded, np.ndarray):
-            raise self._error(f"expected a .npy file, got '{path}', an archive of several")
-        array: NDArray[Any] = loaded
+            brief = str(error).partition("\n")[0] or type(error).__name__
+            raise self._error(f"'{path}' is no .npy file of numbers ({brief})") from None
         array = np.array(array, dtype=array.dtype.newbyteorder("="), order="C")
         return self._checked(self._as_element(array, path), f"'{path}'")
 
@@ -210,10 +208,3 @@ class _Reader:
             found = "x".join(map(str, array.shape)) or "()"
             raise self._error(f"expected shape {wanted}, got {found} ({what})")
         return array
-
-
-def _brief(error: Exception) -> str:
-    return str(error).partition("\n")[0] or type(error).__name__
-
-
-assert all(hasattr(ml_dtypes, name) for name in _ML_FLOATS.values())

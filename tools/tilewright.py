@@ -8,6 +8,7 @@ A command is one module, `command_NAME.py`, imported only when it is chosen: it 
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -30,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """The console script."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]: closed by the caller
-        sys.stdout = open(os.devnull, "w")
+        sys.stdout = io.StringIO()
     try:
         _dispatch(words)
         sys.stdout.flush()

@@ -1,0 +1,24 @@
+// RUN: tilewright-opt %s | tilewright-opt | filecheck %s
+// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | filecheck %s
+
+// CHECK-LABEL: func.func @stmatrix
+// CHECK-NEXT:    cute_nvgpu.stmatrix %x1, %s[%i, %j] : !cute_nvgpu.fragment<2xbf16>, memref<64x32xbf16, #cute<space smem>>
+// CHECK-NEXT:    cute_nvgpu.stmatrix %x2, %s[%i, %j] trans : !cute_nvgpu.fragment<4xbf16>, memref<64x32xbf16, #cute<space smem>>
+// CHECK-NEXT:    cute_nvgpu.stmatrix %x4, %s[%i, %j] {name = "x"} : !cute_nvgpu.fragment<8xbf16, "((4,8),(2,2,2)):((32,1),(16,8,128))">, memref<64x32xbf16, #cute<space smem>>
+func.func @stmatrix(%s: memref<64x32xbf16, #cute<space smem>>, %i: index, %j: index,
+                    %x1: !cute_nvgpu.fragment<2xbf16>, %x2: !cute_nvgpu.fragment<4xbf16>,
+                    %x4: !cute_nvgpu.fragment<8xbf16, "((4,8),(2,2,2)):((32,1),(16,8,128))">) {
+  cute_nvgpu.stmatrix %x1, %s[%i, %j] : !cute_nvgpu.fragment<2xbf16>, memref<64x32xbf16, #cute<space smem>>
+  cute_nvgpu.stmatrix %x2, %s[%i, %j] trans : !cute_nvgpu.fragment<4xbf16>, memref<64x32xbf16, #cute<space smem>>
+  cute_nvgpu.stmatrix %x4, %s[%i, %j] {name = "x"} : !cute_nvgpu.fragment<8xbf16, "((4,8),(2,2,2)):((32,1),(16,8,128))">, memref<64x32xbf16, #cute<space smem>>
+  func.return
+}
+
+// CHECK-LABEL: func.func @elements
+// CHECK-COUNT-2: cute_nvgpu.stmatrix
+func.func @elements(%s8: memref<64x64xsi8, 3>, %swizzled: memref<64x32xf16, !cute.composed_layout<"S<2,3,3> o 0 o (64,32):(32,1)">, #cute<space smem>>,
+                    %i: index, %a: !cute_nvgpu.fragment<16xsi8>, %b: !cute_nvgpu.fragment<8xf16>) {
+  cute_nvgpu.stmatrix %a, %s8[%i, %i] : !cute_nvgpu.fragment<16xsi8>, memref<64x64xsi8, 3>
+  cute_nvgpu.stmatrix %b, %swizzled[%i, %i] trans : !cute_nvgpu.fragment<8xf16>, memref<64x32xf16, !cute.composed_layout<"S<2,3,3> o 0 o (64,32):(32,1)">, #cute<space smem>>
+  func.return
+}

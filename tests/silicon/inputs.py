@@ -1,0 +1,65 @@
+"""Inputs for the silicon fixtures: random bits, and the values where arithmetic is special."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.dialects.cute_nvgpu.atom import WARP, MmaAtom
+from tilewright.dialects.cute_nvgpu.elements import register_bits
+from tilewright.dialects.cute_nvgpu.lattice.row import Operand
+
+THREADS = 128
+_SPECIAL: dict[int, tuple[int, ...]] = {
+    16: (0, 0x8000, 0x7C00, 0xFC00, 0x7E00, 0x3C00, 0xBC00, 1, 0x7FFF, 0xFFFF, 0x03FF),
+    32: (0, 0x80000000, 0x7F800000, 0xFF800000, 0x7FC00000, 0x3F800000, 0xBF800000, 1,
+         0x7FFFFFFF, 0xFFFFFFFF, 0x007FFFFF, 0x4F000000, 0xCF000000, 31, 32, 33),
+    64: (0, 1 << 63, 0x7FF << 52, 0xFFF << 52, 0x7FF8 << 48, 0x3FF << 52, 0xBFF << 52, 1,
+         (1 << 63) - 1, (1 << 64) - 1, (1 << 52) - 1, 0x43E << 52, 0xC3E << 52),
+}  # fmt: skip
+
+
+def scalar_inputs(width: int, arity: int, seed: int) -> list[NDArray[Any]]:
+    """`arity` arrays of THREADS values: pairs of special ones, then random bits of every size."""
+    rng = np.random.default_rng(seed)
+    dtype = np.dtype(f"uint{width}")
+    columns: list[NDArray[Any]] = []
+    for _ in range(arity):
+        special = rng.choice(np.array(_SPECIAL[width], dtype=dtype), THREADS)
+        bits = rng.integers(0, 1 << width, THREADS, dtype=dtype, endpoint=False) if width < 64 \
+            else rng.integers(0, (1 << 64) - 1, THREADS, dtype=dtype, endpoint=True)
+        small = bits >> rng.integers(0, width, THREADS).astype(dtype)
+        pick = rng.integers(0, 3, THREADS)
+        columns.append(np.choose(pick, [special, bits, small]).astype(dtype))
+    return columns
+
+
+def _random_words(atom: MmaAtom, operand: Operand, rng: np.random.Generator) -> NDArray[Any]:
+    kind, count = atom.registers(operand)
+    words = count * register_bits(kind) // 32
+    return rng.integers(0, 1 << 32, (WARP, words), dtype=np.uint32)
+
+
+def _moderate(atom: MmaAtom, operand: Operand, rng: np.random.Generator) -> NDArray[Any]:
+    """Normal values of modest size, so that sums round instead of overflowing."""
+    element = atom.element(operand)
+    shape = (WARP, atom.values(operand))
+    values = rng.standard_normal(shape) * np.exp2(rng.integers(-4, 5, shape))
+    if element.name in ("f16", "f64"):
+        raw = values.astype(element.name.replace("f", "float"))
+    elif element.name == "bf16":
+        raw = (values.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
+    elif element.name in ("f32", "tf32"):
+        raw = values.astype(np.float32)
+    else:
+        return _random_words(atom, operand, rng)
+    return np.ascontiguousarray(raw).view(np.uint32).reshape(WARP, -1)
+
+
+def mma_inputs(atom: MmaAtom, case: int, seed: int) -> list[NDArray[Any]]:
+    """Words of A, B and C: moderate values for even cases, random bits for odd ones."""
+    rng = np.random.default_rng([seed, case])
+    make = _random_words if case % 2 else _moderate
+    return [make(atom, operand, rng) for operand in ("A", "B", "C")]

@@ -1,0 +1,88 @@
+"""Record what a chip computes: run on a machine with a GPU, from the project's root.
+
+    python tests/silicon/record.py tests/silicon/fixtures
+
+Writes scalar.npz and mma.npz: the results of every scalar instruction form and of every MMA atom
+that the chip runs, on the inputs of inputs.py. test_fixtures.py compares the interpreter to them.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from inputs import THREADS, mma_inputs, scalar_inputs
+from kernels import access_type, mma_kernel, scalar_forms, scalar_kernel
+
+import tilewright as tw
+from tilewright.dialects.cute_nvgpu.atom import WARP, MmaAtom
+from tilewright.dialects.cute_nvgpu.elements import register_bits
+from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
+from tilewright.dialects.cute_nvgpu.targets import target
+from tilewright.dialects.ptx.types import KINDS
+from tilewright.launcher import device_arch, device_name
+
+MMA_CASES = 4
+
+
+def all_atoms() -> list[MmaAtom]:
+    """Every atom of the lattice, with every modifier."""
+    found: list[MmaAtom] = []
+    for row in MMA_ROWS:
+        for types in row.element_types():
+            saturations = (False, True) if row.satfinite else (False,)
+            roundings = (None, *row.rounding)
+            found += [MmaAtom(row, types, s, r) for s in saturations for r in roundings]
+    return found
+
+
+def record_scalars(arch: str) -> dict[str, Any]:
+    """The results of every scalar form, by mnemonic."""
+    results: dict[str, Any] = {}
+    for seed, (op, form) in enumerate(scalar_forms()):
+        row = op.FORMS[form]
+        inputs = [
+            scalar_inputs(KINDS[access_type(each)], 1, seed * 8 + i)[0]
+            for i, each in enumerate(row.types)
+        ]
+        out = np.zeros(THREADS, dtype=f"uint{KINDS[access_type(row.result)]}")
+        kernel = tw.compile(scalar_kernel(op, form), arch)
+        results[f"{op.name}.{form}"] = kernel.launch(*inputs, out, grid=(1,), block=(THREADS,))[-1]
+    return results
+
+
+def record_mmas(arch: str) -> dict[str, Any]:
+    """The results of every atom, uint32 [cases, 32, words], by mnemonic."""
+    results: dict[str, Any] = {}
+    for seed, atom in enumerate(all_atoms()):
+        if not target(arch).supports(atom.row.target):
+            continue
+        kernel = tw.compile(mma_kernel(atom), arch)
+        kind, count = atom.registers("D")
+        cases: list[Any] = []
+        for case in range(MMA_CASES):
+            out = np.zeros((WARP, count * register_bits(kind) // 32), dtype=np.uint32)
+            cases.append(
+                kernel.launch(*mma_inputs(atom, case, seed), out, grid=(1,), block=(WARP,))[-1]
+            )
+        results[atom.mnemonic] = np.stack(cases)
+    return results
+
+
+def main() -> None:
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    arch = device_arch()
+    chip = np.array([device_name(), arch])
+    for name, results in (("scalar", record_scalars(arch)), ("mma", record_mmas(arch))):
+        np.savez_compressed(folder / f"{name}.npz", chip=chip, **results)
+        print(f"{name}: {len(results)} instructions on {device_name()}")
+
+
+if __name__ == "__main__":
+    main()

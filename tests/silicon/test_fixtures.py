@@ -1,0 +1,67 @@
+"""The interpreter computes what the chip computed, bit for bit (fixtures written by record.py)."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from inputs import THREADS, mma_inputs, scalar_inputs
+from kernels import access_type, scalar_forms, scalar_kernel
+from record import MMA_CASES, all_atoms
+
+import tilewright as tw
+from tilewright.dialects.ptx.types import KINDS
+
+FOLDER = Path(__file__).parent / "fixtures"
+SCALAR = np.load(FOLDER / "scalar.npz")
+MMA = np.load(FOLDER / "mma.npz")
+ARCH = str(MMA["chip"][1])
+SCALAR_FORMS = [
+    (seed, op, form)
+    for seed, (op, form) in enumerate(scalar_forms())
+    if f"{op.name}.{form}" in SCALAR.files
+]
+ATOMS = [(seed, atom) for seed, atom in enumerate(all_atoms()) if atom.mnemonic in MMA.files]
+
+
+def test_every_scalar_form_was_recorded() -> None:
+    assert len(SCALAR_FORMS) == len(scalar_forms())
+
+
+def test_every_atom_was_recorded() -> None:
+    assert len(ATOMS) == len(all_atoms())
+
+
+@pytest.mark.parametrize(
+    "seed, op, form", SCALAR_FORMS, ids=[f"{op.name}.{form}" for _, op, form in SCALAR_FORMS]
+)
+def test_scalar_instruction_equals_the_chip(seed: int, op: type, form: str) -> None:
+    row = op.FORMS[form]
+    inputs = [
+        scalar_inputs(KINDS[access_type(each)], 1, seed * 8 + i)[0]
+        for i, each in enumerate(row.types)
+    ]
+    out = np.zeros(THREADS, dtype=f"uint{KINDS[access_type(row.result)]}")
+    expected = SCALAR[f"{op.name}.{form}"]
+    if op.name in ("ptx.div", "ptx.rem") and form[0] in "su":
+        # Division by zero is an error here; the chip's result for it is unspecified.
+        inputs[1] = np.where(inputs[1] == 0, 1, inputs[1]).astype(inputs[1].dtype)
+        defined = scalar_inputs(KINDS[access_type(row.types[1])], 1, seed * 8 + 1)[0] != 0
+    else:
+        defined = np.ones(THREADS, dtype=bool)
+    args = [*inputs, out]
+    result = tw.interpret(scalar_kernel(op, form), grid=(1,), block=(THREADS,), args=args)[-1]
+    np.testing.assert_array_equal(result[defined], expected[defined])
+
+
+@pytest.mark.parametrize("seed, atom", ATOMS, ids=[atom.mnemonic for _, atom in ATOMS])
+def test_mma_equals_the_chip(seed: int, atom: tw.MmaAtom) -> None:
+    for case in range(MMA_CASES):
+        a, b, c = mma_inputs(atom, case, seed)
+        d = tw.simulate(atom, a=a, b=b, c=c, arch=ARCH)
+        np.testing.assert_array_equal(d, MMA[atom.mnemonic][case])
