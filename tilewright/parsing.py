@@ -68,9 +68,9 @@ def parse_diagnostic(
     if isinstance(error, ParseError):
         position, message = error.span.start, error.msg
     else:
-        # A type or attribute that does not verify: the parser stands just behind it.
-        position, message = parser.pos, str(error)
-    position = min(position, max(len(text.rstrip()) - 1, 0))
+        # What does not verify is the last thing read, before the spaces the parser stands behind.
+        position, message = len(text[: parser.pos].rstrip()) - 1, str(error)
+    position = max(min(position, len(text.rstrip()) - 1), 0)
     line, column = parser.place(position)
     lines = text.splitlines()
     index = parser.place(position)[0] - 1 - parser._line_offset  # pyright: ignore[reportPrivateUsage]

@@ -30,9 +30,10 @@ from tilewright.tools.output import UnwritableError, write_whole
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from xdsl.dialects.builtin import ModuleOp
 
     from tilewright.tools.command_run_argument import KernelArgument
+
+    Value = NDArray[Any] | int | float
 
 Extent = tuple[int, int, int]
 
@@ -74,52 +75,39 @@ def run(options: argparse.Namespace) -> None:
     if options.arch is not None:
         read_target(options.arch)
     text = read_text(options.file)
+    name = "<stdin>" if options.file == "-" else options.file
     from tilewright.diagnostic import CompileError
-    from tilewright.execution import ExecutionError
+    from tilewright.execution import ExecutionError, kernel_signature
+    from tilewright.tools.command_run_argument import read_arguments
 
     try:
-        module = _module(text, "<stdin>" if options.file == "-" else options.file)
-        arguments = _arguments(module, options)
+        parameters = kernel_signature(text, options.kernel, name)
+        arguments = read_arguments(options.arguments, parameters)
         for argument in arguments:
             _check_writable(argument)
-        outputs = _execute(module, arguments, options)
+        values = [argument.value for argument in arguments]
+        execute = _launch if options.device else _interpret
+        outputs = execute(text, name, values, options)
     except (CompileError, ExecutionError) as error:
-        raise InputError(str(error), located=": error: " in str(error)) from None
+        message = str(error)
+        located = message.startswith("error: ") or ": error: " in message
+        raise InputError(message, located=located) from None
     memrefs = [argument for argument in arguments if argument.is_memref]
     for argument, output in zip(memrefs, outputs, strict=True):
         if argument.output is not None:
             _write(argument.output, output, options.quiet)
 
 
-def _module(text: str, name: str) -> ModuleOp:
-    from tilewright.parsing import parse_module, verify
-
-    module = parse_module(text, name)
-    verify(module, text)
-    return module
-
-
-def _arguments(module: ModuleOp, options: argparse.Namespace) -> list[KernelArgument]:
-    """Every argument of the kernel, read. Raises InputError."""
-    from tilewright.execution import kernel_signature
-    from tilewright.tools.command_run_argument import read_arguments
-
-    return read_arguments(options.arguments, kernel_signature(module, options.kernel))
-
-
-def _execute(
-    module: ModuleOp, arguments: Sequence[KernelArgument], options: argparse.Namespace
+def _interpret(
+    text: str, name: str, values: Sequence[Value], options: argparse.Namespace
 ) -> list[NDArray[Any]]:
     """The memrefs after the run, in order."""
-    values = [argument.value for argument in arguments]
-    if options.device:
-        return _launch(module, values, options)
     from tilewright.execution import interpret
     from tilewright.tools.render_progress import ProgressBar
 
     with closing(ProgressBar("blocks", shown=not options.quiet)) as progress:
         return interpret(
-            module,
+            text,
             options.kernel,
             grid=options.grid,
             block=options.block,
@@ -127,18 +115,31 @@ def _execute(
             numerics=options.numerics,
             arch=options.arch,
             level=options.level,
-            name=options.file,
+            name=name,
             progress=progress.update,
         )
 
 
 def _launch(
-    module: ModuleOp, values: list[NDArray[Any] | int | float], options: argparse.Namespace
+    text: str, name: str, values: Sequence[Value], options: argparse.Namespace
 ) -> list[NDArray[Any]]:
+    """The same on the GPU, compiled for the lowest target that the IR needs unless one is named."""
     from tilewright.compiler import compile
+    from tilewright.dialects.cute_nvgpu.targets import lowest
+    from tilewright.launcher import LaunchError
+    from tilewright.parsing import parse_module, verify
+    from tilewright.passes.check_target import required_targets
 
-    compiled = compile(module, arch=options.arch)
-    return compiled.launch(options.kernel, grid=options.grid, block=options.block, args=values)
+    module = parse_module(text, name)
+    verify(module, text)
+    arch = options.arch or lowest(required_targets(module)).name
+    compiled = compile(text, arch, name=name)
+    try:
+        return compiled.launch(
+            *values, grid=options.grid, block=options.block, kernel=options.kernel
+        )
+    except LaunchError as error:
+        raise InputError(str(error)) from None
 
 
 def _check_writable(argument: KernelArgument) -> None:

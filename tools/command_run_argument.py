@@ -54,6 +54,7 @@ def _short_names() -> dict[str, str]:
 
 
 _NAMES = _short_names()
+_NUMBER = re.compile(r"[+-]?\d.*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,7 @@ class _Reader:
     parameter: KernelParameter
 
     def read(self, text: str) -> KernelArgument:
-        if self.parameter.element is None:
+        if self.parameter.element is None and not self._is_address(text):
             return KernelArgument(self._scalar(text, self.parameter.type_text))
         if "=" not in text or os.path.exists(text):
             return KernelArgument(self._load(text))
@@ -119,10 +120,14 @@ class _Reader:
     def _error(self, message: str) -> InputError:
         return InputError(f"{self.where}: {message}")
 
+    def _is_address(self, text: str) -> bool:
+        """Whether a parameter of the `ptx` level, which knows no memrefs, gets a buffer."""
+        return self.parameter.type_text == "u64" and not _NUMBER.fullmatch(text)
+
     # Scalars
 
     def _scalar(self, text: str, type_text: str) -> int | float:
-        if re.fullmatch(r"(?:[su]?i\d+|index)", type_text):
+        if not type_text.lstrip("b").startswith("f"):
             return self._integer(text, type_text)
         try:
             return float(text)
@@ -130,7 +135,9 @@ class _Reader:
             raise self._error(f"expected a number for {type_text}, got '{text}'") from None
 
     def _integer(self, text: str, type_text: str) -> int:
-        bits = 64 if type_text == "index" else int(type_text.lstrip("sui"))
+        # MLIR's i32, si32, ui32 and index, PTX's b32, s32 and u32
+        digits = re.search(r"\d+$", type_text)
+        bits = 64 if digits is None else int(digits[0])
         low = 0 if type_text.startswith("u") else -(1 << (bits - 1))
         high = (1 << (bits - 1 if type_text.startswith(("s", "index")) else bits)) - 1
         try:
@@ -159,8 +166,10 @@ class _Reader:
         return self._checked(self._as_element(array, path), f"'{path}'")
 
     def _legal(self) -> tuple[str, ...]:
+        """NumPy's names of the dtypes that the parameter takes, the usual one first."""
         element = self.parameter.element
-        assert element is not None
+        if element is None:
+            return tuple(dict.fromkeys(_NAMES.values()))
         if element not in DTYPES:
             raise self._error(f"no .npy file can hold elements of {element}")
         return DTYPES[element]
@@ -182,6 +191,8 @@ class _Reader:
     def _zeros(self, spec: str) -> NDArray[Any]:
         shape_text, _, name = spec.partition(":")
         legal = self._legal()
+        if not name and self.parameter.element is None:
+            raise self._error(f"expected SHAPE:DTYPE, since the type names none, got '{spec}'")
         if not re.fullmatch(r"(?:\d{1,18}(?:x\d{1,18})*)?", shape_text):
             raise self._error(f"expected SHAPE:DTYPE such as 256x256:f32, got '{spec}'")
         if name and _NAMES.get(name) not in legal:
@@ -197,7 +208,7 @@ class _Reader:
     def _checked(self, array: NDArray[Any], what: str) -> NDArray[Any]:
         """The array, where it has the memref's rank and static extents."""
         match = re.match(r"memref<((?:(?:\?|\d+)x)*)", self.parameter.type_text)
-        if match is None:
+        if match is None or match[1] == "?x":  # an address, behind which any shape may lie
             return array
         extents = match[1].split("x")[:-1]
         fits = len(extents) == array.ndim and all(

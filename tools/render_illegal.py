@@ -37,7 +37,7 @@ def why_illegal(mnemonic: str, arch: str | None) -> str | None:
         reason = _no_such(wanted)
     else:
         later = "" if row.target.suffix else " or later"
-        reason = f"'{mnemonic}' requires {row.target}{later}, got {arch} (PTX ISA {row.section})"
+        reason = f"{mnemonic} requires {row.target}{later}, got {arch} (PTX ISA {row.section})"
     found = _nearest(wanted, legal)
     if found is None or found in reason:
         return reason

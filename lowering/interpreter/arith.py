@@ -255,6 +255,13 @@ def _cast_float(op: arith.ExtFOp, builder: Builder) -> Step:
     source, result = type_name(op, op.input.type), type_name(op, op.result.type)
     if source == result:
         return pure(op, builder, lambda a: a)
+    if source == "bf16":
+        # A bf16 is the upper half of the f32 of the same value, NaN and all.
+        upper = lambda a: a.astype(np.uint32) << np.uint32(16)  # noqa: E731
+        if result == "f32":
+            return pure(op, builder, upper)
+        widen = scalar("cvt", "f64.f32")
+        return pure(op, builder, lambda a: widen(upper(a)))
     return pure(op, builder, scalar("cvt", f"rn.{result}.{source}"))
 
 

@@ -76,11 +76,28 @@ def _pointwise(compute: Callable[..., Any]) -> Callable[..., Function]:
     def build(type_: str, *_: str) -> Function:
         def run(*operands: Bits) -> Bits:
             with np.errstate(all="ignore"):
-                return raw(compute(*(typed(each, type_) for each in operands)), type_)
+                result = raw(compute(*(typed(each, type_) for each in operands)), type_)
+            return _kept_nan(result, operands) if type_ == "f64" else result
 
         return run
 
     return build
+
+
+_QUIET = np.uint64(1 << 51)
+_INVALID = np.uint64(0xFFF8000000000000)
+
+
+def _kept_nan(result: Bits, operands: tuple[Bits, ...]) -> Bits:
+    """An f64 NaN is the last operand that is NaN, quieted, sign and payload kept; where none is,
+    the operation was invalid and has its own (H200)."""
+    nan = np.isnan(result.view(np.float64))
+    if not nan.any():
+        return result
+    kept = np.where(nan, _INVALID, result)
+    for each in operands:
+        kept = np.where(nan & np.isnan(each.view(np.float64)), each | _QUIET, kept)
+    return kept
 
 
 # Integers and floats
@@ -155,7 +172,8 @@ def _extreme(larger: bool) -> Callable[..., Function]:
                 result = pick(x, y) if "NaN" in modifiers else (np.fmax if larger else np.fmin)(x, y)
             zeros = (x == 0) & (y == 0)
             signed = a & b if larger else a | b
-            return np.where(zeros, signed, raw(result, type_))
+            bits = np.where(zeros, signed, raw(result, type_))
+            return _kept_nan(bits, (a, b)) if type_ == "f64" else bits
 
         return run
 
@@ -192,13 +210,26 @@ def _fma16(a: Bits, b: Bits, c: Bits) -> Bits:
 def _negate(type_: str, *_: str) -> Function:
     if type_[0] != "f":
         return _pointwise(np.negative)(type_)
-    dtype = _bits_dtype(type_)
-    sign = dtype.type(1 << (8 * dtype.itemsize - 1))
-    return lambda a: raw((a ^ sign).view(_DTYPES[type_]), type_)
+    return _on_sign(type_, np.bitwise_xor, 1)
 
 
 def _absolute(type_: str, *_: str) -> Function:
-    return _pointwise(np.abs)(type_)
+    if type_[0] != "f":
+        return _pointwise(np.abs)(type_)
+    return _on_sign(type_, np.bitwise_and, 0)
+
+
+def _on_sign(type_: str, change: Callable[..., Any], sign: int) -> Function:
+    """A float with its sign bit changed; a NaN keeps its sign."""
+    dtype = _bits_dtype(type_)
+    top = 1 << (8 * dtype.itemsize - 1)
+    mask = dtype.type(top if sign else top - 1)
+
+    def run(a: Bits) -> Bits:
+        result = raw(change(a, mask).view(_DTYPES[type_]), type_)
+        return _kept_nan(result, (a,)) if type_ == "f64" else result
+
+    return run
 
 
 # Logic
@@ -267,9 +298,11 @@ def _comparison(relation: str, type_: str) -> Function:
 
 
 def _conversion(form: str) -> Function:
-    *rounding, to, source = form.split(".")
+    to, source = form.split(".")[-2:]
     if to[0] in "su" and source[0] == "f":
-        return lambda a: _float_to_integer(typed(a, source), to)
+        return lambda a: _float_to_integer(typed(a, source), to, source)
+    if "f64" in (to, source) and to[0] == source[0] == "f":
+        return lambda a: _convert_double(a, to, source)
 
     def run(a: Bits) -> Bits:
         # An 8-bit source is the low byte of its 16-bit register.
@@ -280,9 +313,22 @@ def _conversion(form: str) -> Function:
     return run
 
 
-def _float_to_integer(value: Any, to: str) -> Bits:
-    """Truncated toward zero and kept in range; NaN becomes 0. PTX ISA 9.7.9.21."""
-    dtype = _DTYPES[to]
+def _convert_double(a: Bits, to: str, source: str) -> Bits:
+    """Between f64 and a smaller float: a NaN keeps its sign and the top of its payload (H200)."""
+    narrow = typed(a, source)
+    with np.errstate(all="ignore"):
+        result = narrow.astype(_DTYPES[to])
+    bits = result.view(_bits_dtype(to))
+    if to == "f64":
+        nan = np.isnan(result)
+        return np.where(nan, bits | _QUIET, bits) if nan.any() else bits
+    return bits
+
+
+def _float_to_integer(value: Any, to: str, source: str) -> Bits:
+    """Truncated toward zero and kept in range. NaN becomes 0, but from f64 or to 64 bits the
+    sign bit alone (H200; PTX ISA 9.7.9.21 says 0)."""
+    dtype = np.dtype(_DTYPES[to])
     info = np.iinfo(dtype)
     with np.errstate(all="ignore"):
         wide = np.trunc(value.astype(np.float64))
@@ -290,7 +336,11 @@ def _float_to_integer(value: Any, to: str) -> Bits:
         over, under = wide >= float(info.max) + 1.0, wide < float(info.min)
         inside = np.where(np.isnan(wide) | over | under, 0.0, wide).astype(dtype)
     result = np.where(over, info.max, np.where(under, info.min, inside)).astype(dtype)
-    return raw(result, to)
+    bits = raw(result, to)
+    if source == "f64" or dtype.itemsize == 8:
+        sign = bits.dtype.type(1 << (8 * dtype.itemsize - 1))
+        bits = np.where(np.isnan(wide), sign, bits)
+    return bits
 
 
 _BUILDERS: dict[str, Callable[..., Function]] = {

@@ -21,8 +21,8 @@ func.func @cp_async(%g: memref<?x?xbf16, strided<[?, 1]>>, %s: memref<64x32xbf16
 }
 
 // CHECK-LABEL: func.func @ranks_differ
-// CHECK-NEXT:    cute_nvgpu.cp.async %g[%i] to %s[%i, %i, %i] size 8 cache ca : memref<64xf64, 1> to memref<3x4x8xf64, 3>
+// CHECK-NEXT:    cute_nvgpu.cp.async %g[%i] to %s[%i, %i, %i] size 8 cache ca : memref<64xf64, 1 : i64> to memref<3x4x8xf64, 3 : i64>
 func.func @ranks_differ(%g: memref<64xf64, 1>, %s: memref<3x4x8xf64, 3>, %i: index) {
-  cute_nvgpu.cp.async %g[%i] to %s[%i, %i, %i] size 8 cache ca : memref<64xf64, 1> to memref<3x4x8xf64, 3>
+  cute_nvgpu.cp.async %g[%i] to %s[%i, %i, %i] size 8 cache ca : memref<64xf64, 1 : i64> to memref<3x4x8xf64, 3 : i64>
   func.return
 }

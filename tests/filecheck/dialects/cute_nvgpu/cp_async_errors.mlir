@@ -105,7 +105,7 @@ func.func @f(%g: memref<?xbf16>, %s: memref<64xbf16, #cute<space smem>>, %i: ind
 // -----
 
 func.func @f(%g: memref<?xbf16>, %s: memref<64xbf16, #cute<space smem>>, %i: index, %n: i32, %w: i64) {
-  // expected-error @+1 {{Expected `ca` or `cg`}}
+  // expected-error @+1 {{Expected `ca`, or `cg`.}}
   cute_nvgpu.cp.async %g[%i] to %s[%i] size 16 cache cv : memref<?xbf16> to memref<64xbf16, #cute<space smem>>
   func.return
 }

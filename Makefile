@@ -1,0 +1,48 @@
+# Every target sets up what it needs in .venv first. Needs python3 >= 3.11, make and git.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= 2
+
+.PHONY: demo test check lint types bench bench-gpu clean
+
+## demo: compile, check, interpret and (with a GPU) launch examples/gemm_sm80.mlir
+demo: $(VENV)/demo.stamp
+	$(BIN)/python examples/demo.py
+
+## test: lint, types, pytest and lit; a missing ptxas is an error
+test: check
+	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/lit -j $(JOBS) tests/filecheck
+
+## check: lint and types, no GPU, under a minute
+check: lint types
+
+lint: $(VENV)/test.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+# Type checkers do not follow [tool.setuptools.package-dir]: check the tree as installed.
+types: $(VENV)/test.stamp
+	rm -rf build/typed
+	$(BIN)/python -m pip install -q --no-deps --no-build-isolation --no-compile --target build/typed .
+	$(BIN)/pyright -p pyrightconfig.json
+
+## bench: speed against the peers, as ratios
+bench: $(VENV)/bench.stamp
+	$(BIN)/python benchmarks/run.py
+
+## bench-gpu: speed of the kernels, needs a GPU
+bench-gpu: $(VENV)/gpu.stamp
+	$(BIN)/python benchmarks/gemm_gpu.py
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "python3 >= 3.11 is needed")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/%.stamp: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[$*]'
+	touch $@
+
+clean:
+	rm -rf build dist *.egg-info .pytest_cache .ruff_cache .hypothesis tests/filecheck/Output

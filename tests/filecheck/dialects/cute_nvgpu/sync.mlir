@@ -1,0 +1,15 @@
+// RUN: tilewright-opt %s | tilewright-opt | filecheck %s
+// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | filecheck %s
+
+// CHECK-LABEL: func.func @barriers
+// CHECK-NEXT:    cute_nvgpu.bar.sync 0 threads 32
+// CHECK-NEXT:    cute_nvgpu.bar.sync 15 threads 1024 {name = "x"}
+// CHECK-NEXT:    cute_nvgpu.bar.arrive 1 threads 64
+// CHECK-NEXT:    cute_nvgpu.bar.warp.sync
+func.func @barriers() {
+  cute_nvgpu.bar.sync 0 threads 32
+  cute_nvgpu.bar.sync 15 threads 1024 {name = "x"}
+  cute_nvgpu.bar.arrive 1 threads 64
+  cute_nvgpu.bar.warp.sync
+  func.return
+}

@@ -1,0 +1,39 @@
+// RUN: tilewright-opt %s --split-input-file --verify-diagnostics
+
+ptx.entry @f() {
+  // expected-error @+1 {{'ptx.bar.sync' expected a barrier below 16, got 16; nearest legal: 15}}
+  ptx.bar.sync 16
+  ptx.ret
+}
+
+// -----
+
+ptx.entry @f() {
+  // expected-error @+1 {{'ptx.bar.sync' expected a barrier below 16, got -1; nearest legal: 0}}
+  ptx.bar.sync -1
+  ptx.ret
+}
+
+// -----
+
+ptx.entry @f() {
+  // expected-error @+1 {{'ptx.bar.sync' expected a count of threads that is whole warps, at most 1024, got 33}}
+  ptx.bar.sync 0, 33
+  ptx.ret
+}
+
+// -----
+
+ptx.entry @f() {
+  // expected-error @+1 {{'ptx.bar.arrive' expected a count of threads that is whole warps, at most 1024, got 0}}
+  ptx.bar.arrive 0, 0
+  ptx.ret
+}
+
+// -----
+
+ptx.entry @f() {
+  // expected-error @+1 {{'ptx.bar.arrive' expected a count of threads (bar.arrive a, b)}}
+  ptx.bar.arrive 1
+  ptx.ret
+}

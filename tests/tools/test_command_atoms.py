@@ -1,0 +1,66 @@
+"""`tilewright atoms`."""
+
+import json
+
+import pytest
+
+from tilewright.dialects.cute_nvgpu.atom import parse
+from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
+from tilewright.dialects.cute_nvgpu.targets import TARGETS
+from tilewright.tools.tilewright import main
+
+
+def listed(capsys, *words):
+    main(["atoms", *words])
+    return capsys.readouterr().out
+
+
+def test_one_line_a_row(capsys):
+    lines = listed(capsys).splitlines()
+    assert len(lines) == 1 + len(MMA_ROWS) + 3
+    assert lines[0].split() == ["op", "shape", "a,b", "->", "c,d", "target", "PTX", "modifiers",
+                                "section"]  # fmt: skip
+    f16 = next(line for line in lines if "16x8x16" in line)
+    assert f16.split("  ")[:3] == ["sm80.mma", "16x8x16", "f16,f16 -> f16,f16 | f32,f32"]
+    assert f16.split()[-4:] == ["sm_80", "7.0", "-", "9.7.14.5.8"]
+    assert {"ldmatrix", "stmatrix", "cp.async"} < {line.split()[0] for line in lines}
+
+
+def test_json_spells_every_atom(capsys):
+    rows = json.loads(listed(capsys, "--json"))
+    assert len(rows) == len(MMA_ROWS) + 3
+    for row in rows:
+        assert row["mnemonics"] and row["target"] in TARGETS
+        if row["op"] != "sm80.mma":
+            continue
+        atoms = [parse(mnemonic) for mnemonic in row["mnemonics"]]
+        assert {dict(zip("ABCD", atom.types, strict=True))["A"] for atom in atoms} == {
+            types["A"] for types in row["types"]
+        }
+        assert all(list(atom.shape) == row["shape"] for atom in atoms)
+        assert len(set(row["mnemonics"])) == len(row["types"]) * (1 + len(row["modifiers"]))
+
+
+def test_modifiers_are_spelled_too(capsys):
+    rows = json.loads(listed(capsys, "--json"))
+    every = {mnemonic for row in rows for mnemonic in row["mnemonics"]}
+    assert "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.u8.s32" in every
+    assert "mma.sync.aligned.m8n8k4.row.col.rz.f64.f64.f64.f64" in every
+    assert "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16" in every
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90a"])
+def test_arch_keeps_what_it_runs(arch, capsys):
+    every = json.loads(listed(capsys, "--json"))
+    kept = json.loads(listed(capsys, "--json", "--arch", arch))
+    assert kept == [row for row in every if TARGETS[arch].supports(TARGETS[row["target"]])]
+    assert (len(kept) == len(every)) == (arch == "sm_90a")
+    assert len(listed(capsys, "--arch", arch).splitlines()) == 1 + len(kept)
+
+
+def test_unknown_arch(capsys):
+    with pytest.raises(SystemExit) as leaving:
+        main(["atoms", "--arch", "sm_91"])
+    captured = capsys.readouterr()
+    assert leaving.value.code == 1 and not captured.out
+    assert captured.err.startswith("error: unknown target 'sm_91'; nearest legal: sm_90;")

@@ -1,0 +1,136 @@
+"""`tilewright check-ptx`."""
+
+import io
+import json
+
+import pytest
+
+from tilewright.dialects.cute_nvgpu.atom import AtomError, parse
+from tilewright.dialects.cute_nvgpu.targets import TARGETS
+from tilewright.tools.command_atoms import lattice
+from tilewright.tools.tilewright import main
+
+LEGAL = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+ILLEGAL = "mma.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"
+TYPES = ["f16", "bf16", "tf32", "f32", "f64", "s8", "u8", "s32", "e4m3"]
+
+
+def verdicts(capsys, *words):
+    main(["check-ptx", *words])
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def feed(monkeypatch, data):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+
+
+def test_every_line_in_order(tmp_path, capsys):
+    batch = tmp_path / "batch.txt"
+    batch.write_bytes(f"{ILLEGAL}\n\n  {LEGAL}\t\r\n \n{ILLEGAL}\n{LEGAL}".encode())
+    found = verdicts(capsys, "--arch", "sm_90a", "--batch", str(batch))
+    assert [(each["ptx"], each["ok"]) for each in found] == [
+        (ILLEGAL, False),
+        (LEGAL, True),
+        (ILLEGAL, False),
+        (LEGAL, True),
+    ]
+    assert found[1]["why"] is None and "expected a shape" in found[0]["why"]
+    assert found[0] == found[2]
+
+
+@pytest.mark.parametrize("words", [[], ["--batch", "-"]])
+def test_stdin(words, monkeypatch, capsys):
+    feed(monkeypatch, b"\xef\xbb\xbf" + LEGAL.encode() + b"\nnonsense\n")
+    found = verdicts(capsys, "--arch", "sm_80", "--brief", *words)
+    assert found == [{"ptx": LEGAL, "ok": True}, {"ptx": "nonsense", "ok": False}]
+
+
+def test_mnemonics_on_the_command_line_come_first(monkeypatch, capsys):
+    feed(monkeypatch, ILLEGAL.encode())
+    words = ["--arch", "sm_80", LEGAL, "--brief", "ldmatrix"]
+    assert [each["ptx"] for each in verdicts(capsys, *words)] == [LEGAL, "ldmatrix"]
+    words += ["--batch", "-"]
+    assert [each["ptx"] for each in verdicts(capsys, *words)] == [LEGAL, "ldmatrix", ILLEGAL]
+
+
+@pytest.mark.parametrize("arch", TARGETS)
+def test_the_lattice_is_legal_where_the_target_runs_it(arch, capsys):
+    rows = [(row, mnemonic) for row in lattice() for mnemonic in row.mnemonics]
+    found = verdicts(capsys, "--arch", arch, *(mnemonic for _, mnemonic in rows))
+    for (row, mnemonic), verdict in zip(rows, found, strict=True):
+        assert verdict["ptx"] == mnemonic
+        assert verdict["ok"] == TARGETS[arch].supports(row.target)
+        assert verdict["ok"] or f"requires {row.target} or later, got {arch}" in verdict["why"]
+
+
+def test_verdicts_agree_with_the_atoms(capsys):
+    every = [
+        f"mma.sync.aligned.m{m}n8k{k}.row.col{modifier}.{d}.{a}.{a}.{d}"
+        for m in (8, 16)
+        for k in (4, 8, 16, 32)
+        for modifier in ("", ".satfinite", ".rn", ".satfinite.rn", ".rn.satfinite")
+        for a in TYPES
+        for d in TYPES
+    ]
+    for verdict in verdicts(capsys, "--arch", "sm_80", *every):
+        try:
+            parse(verdict["ptx"]).check("sm_80")
+        except AtomError as error:
+            assert not verdict["ok"] and str(error).split(" (PTX ISA")[0] in verdict["why"]
+        else:
+            assert verdict["ok"] and verdict["why"] is None
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90a"])
+def test_the_nearest_is_legal_on_that_target(arch, capsys):
+    wrong = [
+        f"mma.sync.aligned.m{m}n8k{k}.row.col.{d}.{a}.{b}.{d}"
+        for m in (8, 16, 32)
+        for k in (4, 16, 128)
+        for a in TYPES
+        for b in TYPES
+        for d in ("f32", "s32")
+    ] + ["ldmatrix.sync.aligned.m8n8.x3.shared.b16", "ldmatrix.m8n8.x2.shared.b16", "mma", "mmma.x"]
+    named = set()
+    for verdict in verdicts(capsys, "--arch", arch, *wrong):
+        if not verdict["ok"]:
+            named.add(verdict["why"].rpartition(f"nearest legal mnemonic on {arch}: ")[2])
+    assert all(each["ok"] for each in verdicts(capsys, "--arch", arch, *sorted(named)))
+
+
+def test_the_long_name_of_shared_is_legal(capsys):
+    long = ["cp.async.ca.shared::cta.global", "ldmatrix.sync.aligned.m8n8.x4.shared::cta.b16"]
+    assert all(each["ok"] for each in verdicts(capsys, "--arch", "sm_80", *long))
+    cluster = "ldmatrix.sync.aligned.m8n8.x4.shared::cluster.b16"
+    assert not verdicts(capsys, "--arch", "sm_90", cluster)[0]["ok"]
+
+
+def test_a_target_without_any(capsys):
+    [found] = verdicts(capsys, "--arch", "sm_70", LEGAL)
+    assert not found["ok"] and "requires sm_80 or later, got sm_70" in found["why"]
+
+
+@pytest.mark.parametrize("line", ["\x00", '"quoted"', "µ.sync", "mma.sync\u2028aligned", "." * 99])
+def test_odd_lines_stay_one_line_of_json(line, capsys):
+    [found] = verdicts(capsys, "--arch", "sm_80", line)
+    assert found["ptx"] == line and not found["ok"] and found["why"]
+
+
+def wrong_input(capsys, *words):
+    with pytest.raises(SystemExit) as leaving:
+        main(["check-ptx", *words])
+    captured = capsys.readouterr()
+    assert leaving.value.code == 1 and not captured.out
+    return captured.err
+
+
+def test_wrong_input(tmp_path, monkeypatch, capsys):
+    assert "nearest legal: sm_90" in wrong_input(capsys, "--arch", "sm_91", LEGAL)
+    missing = tmp_path / "missing"
+    said = wrong_input(capsys, "--arch", "sm_80", "--batch", str(missing))
+    assert said == f"error: cannot read '{missing}': No such file or directory\n"
+    said = wrong_input(capsys, "--arch", "sm_80", "--batch", str(tmp_path))
+    assert said == f"error: cannot read '{tmp_path}': Is a directory\n"
+    feed(monkeypatch, LEGAL.encode() + b"\n\xff\n")
+    said = wrong_input(capsys, "--arch", "sm_80")
+    assert "'<stdin>' is not UTF-8 text" in said
