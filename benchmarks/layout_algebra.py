@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pycute
+
 import tilewright.dialects.cute as cute
 
 # Layouts of GEMM kernels: global and shared tiles, fragments (thread, value), padded and broadcast.

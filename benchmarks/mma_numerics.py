@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
 from tilewright.lowering.interpreter.numerics import (
     FORMATS,
     INTEGER_FORMATS,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import LocationAttr, NameLoc, StringAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -27,17 +27,16 @@ from tilewright.dialects.ptx.types import KINDS, RegType
 if TYPE_CHECKING:
     from tilewright.lowering.convert_memref_to_ptx import Tile
 
-OpT = TypeVar("OpT", bound=Operation)
 Rule = Callable[[Any, "Conversion"], None]
 
 RULES: dict[type[Operation], Rule] = {}
 """How each op type lowers; the convert_*_to_ptx modules fill it."""
 
 
-def lowers(*op_types: type[OpT]) -> Callable[[Callable[[OpT, Conversion], None]], Rule]:
+def lowers(*op_types: type[Operation]) -> Callable[[Rule], Rule]:
     """Register a function as the rule of these op types."""
 
-    def register(rule: Callable[[OpT, Conversion], None]) -> Rule:
+    def register(rule: Rule) -> Rule:
         for op_type in op_types:
             RULES[op_type] = rule
         return rule
@@ -127,7 +126,7 @@ class Conversion:
             if not op.has_trait(IsTerminator):
                 self.lower(op)
 
-    # Blocks: they are put into the region when code first goes into them, in the order of the source
+    # Blocks: put into the region when code first goes into them, in the order of the source
 
     def new_block(self, name: str, arg_types: Sequence[RegType] = ()) -> Block:
         """A block that is not in the region yet."""
@@ -271,4 +270,3 @@ def constant(value: SSAValue) -> int | None:
     """The signed value of a constant register, or None where it is none."""
     owner = value.owner
     return owner.bits.value.data if isinstance(owner, ConstOp) else None
-

@@ -32,8 +32,8 @@ from tilewright.dialects.ptx.data_movement import (
 from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.types import RegType, reg
 from tilewright.lowering.conversion import Conversion, constant, lowers
-from tilewright.lowering.scalar_types import ScalarType, register_type, scalar_type
 from tilewright.lowering.float_bits import float_bits
+from tilewright.lowering.scalar_types import ScalarType, register_type, scalar_type
 
 _F16, _BF16, _F32 = Float16Type(), BFloat16Type(), Float32Type()
 
@@ -177,7 +177,9 @@ def _clamped_narrow(amount: SSAValue, to: Conversion) -> SSAValue:
 
 
 @lowers(arith.CeilDivUIOp, arith.CeilDivSIOp, arith.FloorDivSIOp)
-def _rounded_division(op: arith.CeilDivUIOp, to: Conversion) -> None:
+def _rounded_division(
+    op: arith.CeilDivUIOp | arith.CeilDivSIOp | arith.FloorDivSIOp, to: Conversion
+) -> None:
     """The truncating quotient, corrected by one where the remainder says so."""
     held = scalar(op, op.result.type)
     if held.kind == "pred":
@@ -319,8 +321,7 @@ def _fma(op: math.FmaOp, to: Conversion) -> None:
 
 # Of arith's order: ordered relations, ord, unordered relations, uno; 0 and 15 are constants.
 _FLOAT_RELATIONS = (
-    ("eq", "gt", "ge", "lt", "le", "ne", "num")
-    + ("equ", "gtu", "geu", "ltu", "leu", "neu", "nan")
+    "eq", "gt", "ge", "lt", "le", "ne", "num", "equ", "gtu", "geu", "ltu", "leu", "neu", "nan",
 )  # fmt: skip
 
 
@@ -375,7 +376,9 @@ def element(registers: SSAValue, position: int, to: Conversion) -> SSAValue:
 
 
 @lowers(arith.IndexCastOp, arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp)
-def _cast_integer(op: arith.ExtSIOp, to: Conversion) -> None:
+def _cast_integer(
+    op: arith.IndexCastOp | arith.ExtSIOp | arith.ExtUIOp | arith.TruncIOp, to: Conversion
+) -> None:
     source, result = scalar(op, op.input.type), scalar(op, op.result.type)
     letter = "u" if isinstance(op, arith.ExtUIOp) else "s"
     value = to[op.input]
@@ -398,7 +401,7 @@ def _cast_integer(op: arith.ExtSIOp, to: Conversion) -> None:
 
 
 @lowers(arith.SIToFPOp, arith.UIToFPOp)
-def _integer_to_float(op: arith.SIToFPOp, to: Conversion) -> None:
+def _integer_to_float(op: arith.SIToFPOp | arith.UIToFPOp, to: Conversion) -> None:
     source, type_ = scalar(op, op.input.type), op.result.type
     scalar(op, type_)
     letter = "s" if isinstance(op, arith.SIToFPOp) else "u"
@@ -422,7 +425,7 @@ def _integer_to_float(op: arith.SIToFPOp, to: Conversion) -> None:
 
 
 @lowers(arith.FPToSIOp, arith.FPToUIOp)
-def _float_to_integer(op: arith.FPToSIOp, to: Conversion) -> None:
+def _float_to_integer(op: arith.FPToSIOp | arith.FPToUIOp, to: Conversion) -> None:
     type_, result = op.input.type, scalar(op, op.result.type)
     scalar(op, type_)
     if result.kind == "pred":

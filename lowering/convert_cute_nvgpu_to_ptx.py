@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func, gpu
-from xdsl.dialects.builtin import DenseArrayBase, MemRefType, ModuleOp, UnitAttr
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import Pure
 
 from tilewright.diagnostic import OpError
+from tilewright.dialects.cute.dialect import is_memref
 from tilewright.dialects.cute_nvgpu.attributes import FragmentType
 from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sm80, sync
 from tilewright.dialects.cute_nvgpu.targets import Target, target
@@ -245,7 +246,7 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp, arch: Target | None) -> EntryOp
 
 def _parameter(op: Operation, type_: object) -> ScalarType:
     """How an argument is passed: a memref as one 64-bit pointer, a scalar as itself."""
-    if isinstance(type_, MemRefType):
+    if is_memref(type_):
         return ScalarType(64, "b64", "b64", "u64")
     found = scalar_type(type_)  # type: ignore[arg-type]
     if found is None:
@@ -256,7 +257,7 @@ def _parameter(op: Operation, type_: object) -> ScalarType:
 def _argument(
     op: Operation, source: SSAValue, register: SSAValue, held: ScalarType, to: Conversion
 ) -> object:
-    if isinstance(source.type, MemRefType):
+    if is_memref(source.type):
         return argument_tile(op, source.type, to.scalar(CvtaOp, "to.global.u64", register))
     if held.kind == "pred":
         return to.scalar(SetpOp, "ne.u16", register, to.const(0, "b16"))
@@ -322,7 +323,7 @@ class ConvertCuteNvgpuToPtxPass(ModulePass):
 
 
 def _kernels(top: Operation) -> list[gpu.FuncOp | func.FuncOp]:
-    """The kernels in a top-level op. Raises OpError for one that is neither kernel nor holds any."""
+    """The kernels in a top-level op. Raises OpError for an op that has no place beside them."""
     if isinstance(top, EntryOp):
         return []
     if isinstance(top, gpu.ModuleOp):

@@ -284,4 +284,3 @@ def _store(op: memref.StoreOp, to: Conversion) -> None:
     if held.kind == "pred":
         value = to.scalar(SelpOp, "b16", to.const(1, "b16"), to.const(0, "b16"), value)
     to.add(StOp(tile.ptx_space, held.access, address, value, offset))
-

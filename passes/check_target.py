@@ -41,9 +41,7 @@ class CheckTargetPass(ModulePass):
             required = _required(each)
             if required is not None and not arch.supports(required):
                 what = each.atom.data.mnemonic if isinstance(each, sm80.MmaOp) else f"'{each.name}'"
-                raise OpError(
-                    each, f"{what} requires {required} or later, got target {arch}"
-                )
+                raise OpError(each, f"{what} requires {required} or later, got target {arch}")
 
 
 def required_targets(module: ModuleOp) -> list[Target]:

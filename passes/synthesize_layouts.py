@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from xdsl.context import Context
 from xdsl.dialects import arith, cf, func, gpu, scf
@@ -43,14 +44,12 @@ class SynthesizeLayoutsPass(ModulePass):
         links = _links(op)
         known: dict[SSAValue, _Source] = {}
         work: deque[SSAValue] = deque()
-        # What is declared spreads first, so that its spelling goes with it.
-        for seeds in (_declarations(op), _demands(op)):
-            for value, source in seeds:
-                _learn(value, source, known, work)
-            while work:
-                value = work.popleft()
-                for neighbour in links.get(value, ()):
-                    _learn(neighbour, known[value], known, work)
+        for value, source in _seeds(op):
+            _learn(value, source, known, work)
+        while work:
+            value = work.popleft()
+            for neighbour in links.get(value, ()):
+                _learn(neighbour, known[value], known, work)
         for value, source in known.items():
             _set_layout(value, source.layout)
         _set_signatures(op)
@@ -73,8 +72,8 @@ def _learn(
         )
 
 
-def _declarations(module: ModuleOp) -> Iterator[tuple[SSAValue, _Source]]:
-    """The layouts that stand in the IR."""
+def _seeds(module: ModuleOp) -> Iterator[tuple[SSAValue, _Source]]:
+    """What is declared, then what the atoms want."""
     for op in module.walk():
         for result in op.results:
             yield from _declared(op, result)
@@ -82,10 +81,6 @@ def _declarations(module: ModuleOp) -> Iterator[tuple[SSAValue, _Source]]:
             for block in region.blocks:
                 for argument in block.args:
                     yield from _declared(op, argument)
-
-
-def _demands(module: ModuleOp) -> Iterator[tuple[SSAValue, _Source]]:
-    """The layouts that the atoms want."""
     for op in module.walk():
         if isinstance(op, sm80.MmaOp):
             for operand, value in zip(OPERANDS, (*op.operands, op.d), strict=True):
@@ -103,7 +98,7 @@ def _links(module: ModuleOp) -> dict[SSAValue, list[SSAValue]]:
     for op in module.walk():
         for group in _same(op):
             fragments = [each for each in group if isinstance(each.type, FragmentType)]
-            for a, b in zip(fragments, fragments[1:], strict=False):
+            for a, b in pairwise(fragments):
                 links.setdefault(a, []).append(b)
                 links.setdefault(b, []).append(a)
     return links

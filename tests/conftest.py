@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+
 from tilewright.ptxas import PtxasReport, assemble, find_ptxas
 
 

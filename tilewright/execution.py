@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, Operation
 
 from tilewright.compiler import lower, verified
 from tilewright.diagnostic import CompileError, Diagnostic, OpError
+from tilewright.dialects.cute.dialect import is_memref
 from tilewright.dialects.cute_nvgpu.targets import lowest, target
 from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES, EntryOp
 from tilewright.lowering.convert_cute_nvgpu_to_ptx import is_kernel
@@ -24,7 +25,7 @@ from tilewright.lowering.interpreter.machine import Launch
 from tilewright.lowering.interpreter.memory import GlobalMemory
 from tilewright.lowering.interpreter.memref import argument_view
 from tilewright.lowering.interpreter.mma import NUMERICS
-from tilewright.lowering.interpreter.values import uniform
+from tilewright.lowering.interpreter.values import is_array, uniform
 from tilewright.lowering.scalar_types import ScalarType, scalar_type
 from tilewright.parsing import op_diagnostic
 from tilewright.passes.check_target import required_targets
@@ -101,7 +102,7 @@ def kernel_signature(
         KernelParameter(
             each.name,
             each.text,
-            str(each.type.element_type) if isinstance(each.type, MemRefType) else None,
+            str(each.type.element_type) if is_memref(each.type) else None,
         )
         for each in _parameters(find_kernel(module, kernel, name))
     ]
@@ -181,9 +182,7 @@ _DTYPES: dict[str, tuple[Any, ...]] = {
 }
 
 
-def _bind(
-    parameters: list[_Parameter], args: Sequence[Any], memory: GlobalMemory
-) -> list[Any]:
+def _bind(parameters: list[_Parameter], args: Sequence[Any], memory: GlobalMemory) -> list[Any]:
     """The values of the arguments; arrays are put into global memory."""
     if len(args) != len(parameters):
         names = ", ".join(f"{each.name}: {each.text}" for each in parameters)
@@ -192,20 +191,19 @@ def _bind(
 
 
 def _bind_one(parameter: _Parameter, arg: Any, memory: GlobalMemory) -> Any:
-    if isinstance(arg, np.ndarray):
+    if is_array(arg):
         array = np.ascontiguousarray(arg)
-        if isinstance(parameter.type, MemRefType):
+        if is_memref(parameter.type):
             _check_array(parameter, parameter.type, array)
         elif parameter.type is not None or parameter.text != "u64":
             raise ExecutionError(
-                f"argument '{parameter.name}' expected a number for {parameter.text}, "
-                "got an array"
+                f"argument '{parameter.name}' expected a number for {parameter.text}, got an array"
             )
         base = memory.allocate(parameter.name, array.reshape(-1).view(np.uint8)).base
-        if isinstance(parameter.type, MemRefType):
+        if is_memref(parameter.type):
             return argument_view(parameter.type, base, array.dtype.itemsize)
         return np.array([base], dtype=np.uint64)
-    if isinstance(parameter.type, MemRefType):
+    if is_memref(parameter.type):
         raise ExecutionError(
             f"argument '{parameter.name}' expected an array for {parameter.text}, "
             f"got {type(arg).__name__}"
@@ -213,7 +211,7 @@ def _bind_one(parameter: _Parameter, arg: Any, memory: GlobalMemory) -> Any:
     return _scalar(parameter, arg)
 
 
-def _check_array(parameter: _Parameter, type_: MemRefType, array: NDArray[Any]) -> None:
+def _check_array(parameter: _Parameter, type_: MemRefType[Attribute], array: NDArray[Any]) -> None:
     element = str(type_.element_type)
     legal = [np.dtype(each) for each in _DTYPES.get(element, ())]
     width = legal[0].itemsize if legal else 0
@@ -285,7 +283,7 @@ def _pointer(value: Any) -> Any:
 
 
 def _results(args: Sequence[Any], memory: GlobalMemory) -> list[NDArray[Any]]:
-    arrays = [each for each in args if isinstance(each, np.ndarray)]
+    arrays = [each for each in args if is_array(each)]
     return [
         buffer.data[: buffer.size].view(array.dtype).reshape(array.shape).copy()
         for array, buffer in zip(arrays, memory.allocations, strict=True)

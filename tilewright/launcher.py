@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import importlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,16 +157,14 @@ def start(
 def _checked(entry: Entry, args: Sequence[Any]) -> tuple[tuple[str, str], ...]:
     if len(args) != len(entry.parameters):
         names = ", ".join(f"{name}: {type_}" for name, type_ in entry.parameters)
-        raise LaunchError(
-            f"expected {len(entry.parameters)} arguments ({names}), got {len(args)}"
-        )
+        raise LaunchError(f"expected {len(entry.parameters)} arguments ({names}), got {len(args)}")
     return entry.parameters
 
 
 def _value(arg: Any, type_: str, buffers: list[tuple[Any, NDArray[Any]]]) -> Any:
     """An argument as `cuLaunchKernel` takes it; arrays go to the GPU."""
     if isinstance(arg, np.ndarray):
-        array: NDArray[Any] = np.ascontiguousarray(arg)
+        array: NDArray[Any] = np.ascontiguousarray(cast("NDArray[Any]", arg))
         pointer = call("cuMemAlloc", max(array.nbytes, 1))
         buffers.append((pointer, array))
         call("cuMemcpyHtoD", pointer, array.ctypes.data, array.nbytes)

@@ -83,7 +83,10 @@ def simulate(
         flat = np.ascontiguousarray(array).reshape(-1, WARP, array.shape[-1])
         elements.append(flat.view(atom.element(operand).container))
     model = numerics_model(atom, arch, numerics)
-    d = np.ascontiguousarray(multiply_fragments(atom, *elements, model))
+    fragments_a, fragments_b, fragments_c = elements
+    d: NDArray[Any] = np.ascontiguousarray(
+        multiply_fragments(atom, fragments_a, fragments_b, fragments_c, model)
+    )
     assert batch is not None
     return d.view(np.uint32).reshape(*batch, WARP, -1)
 

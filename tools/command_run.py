@@ -159,7 +159,10 @@ def _write(path: str, array: NDArray[np.generic], quiet: bool) -> None:
     import numpy as np
 
     stream = io.BytesIO()
-    np.save(stream, array, allow_pickle=False)
+    if array.dtype.isbuiltin == 2:  # one of ml_dtypes: of some, np.load cannot read the name back
+        np.save(stream, array.view(f"V{array.dtype.itemsize}"))
+    else:
+        np.save(stream, array, allow_pickle=False)
     try:
         write_whole(os.path.join(os.curdir, path) if path == "-" else path, stream.getvalue())
     except UnwritableError as error:

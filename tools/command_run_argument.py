@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import ml_dtypes  # noqa: F401  (teaches NumPy the names of bfloat16 and its like)
+import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,13 +26,13 @@ _SIGNLESS = {
     **{f"ui{bits}": (f"uint{bits}",) for bits in (8, 16, 32, 64)},
 }
 _ML_FLOATS = {
-    "bf16": "bfloat16",
-    "f8E4M3FN": "float8_e4m3fn",
-    "f8E5M2": "float8_e5m2",
-    "f8E8M0FNU": "float8_e8m0fnu",
-    "f6E2M3FN": "float6_e2m3fn",
-    "f6E3M2FN": "float6_e3m2fn",
-    "f4E2M1FN": "float4_e2m1fn",
+    "bf16": ml_dtypes.bfloat16,
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
+    "f8E5M2": ml_dtypes.float8_e5m2,
+    "f8E8M0FNU": ml_dtypes.float8_e8m0fnu,
+    "f6E2M3FN": ml_dtypes.float6_e2m3fn,
+    "f6E3M2FN": ml_dtypes.float6_e3m2fn,
+    "f4E2M1FN": ml_dtypes.float4_e2m1fn,
 }
 DTYPES: dict[str, tuple[str, ...]] = {
     "f16": ("float16",),
@@ -42,7 +42,7 @@ DTYPES: dict[str, tuple[str, ...]] = {
     "i1": ("bool",),
     "index": ("int64",),
     **_SIGNLESS,
-    **{mlir: (name,) for mlir, name in _ML_FLOATS.items()},
+    **{mlir: (np.dtype(each).name,) for mlir, each in _ML_FLOATS.items()},
 }
 
 

@@ -45,9 +45,7 @@ def check_expected(
     unmatched = list(produced)
     fine = True
     for each in expected:
-        match = next(
-            (d for d in unmatched if d.line == each.line and each.text in d.message), None
-        )
+        match = next((d for d in unmatched if d.line == each.line and each.text in d.message), None)
         if match is None:
             fine = False
             print(f"line {each.line}: expected error was not produced: {each.text}", file=report)

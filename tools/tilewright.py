@@ -49,9 +49,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _dispatch(words: list[str]) -> None:
     if not words or words[0] not in COMMANDS:
-        # Prints the help or the version, or says what is wrong with the words: never returns.
-        _top_parser().parse_args(words)
-        return
+        parser = _top_parser()
+        parser.parse_args(words)  # leaves with the help, the version or what is wrong
+        parser.error("expected COMMAND as the first word")
     name, *rest = words
     # Importing what every command needs, and no more, is what keeps `--help` quick.
     command = import_module(f"tilewright.tools.command_{name.replace('-', '_')}")
@@ -74,17 +74,18 @@ def _dispatch(words: list[str]) -> None:
 
 
 def _top_parser() -> argparse.ArgumentParser:
+    """What speaks where no command was chosen."""
+    commands = "\n".join(f"  {name:<10} {summary}" for name, summary in COMMANDS.items())
     parser = argparse.ArgumentParser(
         "tilewright",
+        usage="tilewright [-h] [--version] COMMAND ...",
         description="A compiler back end for tile-level GPU compilers.",
-        epilog="Exit status: 0 fine, 1 the input is wrong, 2 wrong usage.",
-        formatter_class=lambda prog: argparse.HelpFormatter(prog, max_help_position=16),
+        epilog=f"commands:\n{commands}\n\nexit status: 0 fine, 1 the input is wrong, 2 wrong usage",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("--version", action=_Version, help="print the version and leave")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for name, summary in COMMANDS.items():
-        commands.add_parser(name, help=summary, add_help=False)
+    parser.add_argument("command", metavar="COMMAND", choices=COMMANDS, help="one of those below")
     return parser
 
 

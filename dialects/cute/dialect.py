@@ -5,15 +5,8 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Sequence
 from functools import cache
-from typing import Self
+from typing import Self, TypeGuard
 
-from tilewright.dialects.cute import (
-    ComposedLayout,
-    Layout,
-    LayoutParseError,
-    flatten,
-    parse_layout,
-)
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     IntegerAttr,
@@ -36,6 +29,14 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import DiagnosticException, VerifyException
 from xdsl.utils.str_enum import StrEnum
+
+from tilewright.dialects.cute import (
+    ComposedLayout,
+    Layout,
+    LayoutParseError,
+    flatten,
+    parse_layout,
+)
 
 
 @cache
@@ -155,6 +156,11 @@ def space_of(attribute: Attribute) -> Space | None:
             return None
 
 
+def is_memref(type_: object) -> TypeGuard[MemRefType[Attribute]]:
+    """Whether a type is a memref."""
+    return isinstance(type_, MemRefType)
+
+
 def layout_of(type_: MemRefType) -> Layout | ComposedLayout | None:
     """The layout, coordinates to element offsets, of a memref whose layout is static.
 
@@ -174,8 +180,6 @@ def layout_mismatch(type_: MemRefType) -> str | None:
         return None
     layout = type_.layout.data
     plain = layout.outer if isinstance(layout, ComposedLayout) else layout
-    if not isinstance(plain, Layout):
-        return f"expected one layout behind the swizzle, got {layout}"
     if not all(isinstance(step, int) for step in flatten(plain.stride)):
         return f"expected a layout with integer strides, got {layout}"
     found = tuple(plain[mode].size() for mode in range(plain.rank()))

@@ -217,4 +217,3 @@ class CacheAttr(EnumAttribute[Cache], SpacedOpaqueSyntaxAttribute):
     """A cache operator, `#cute_nvgpu<cache cg>`."""
 
     name = "cute_nvgpu.cache"
-

@@ -32,7 +32,7 @@ class SubOp(ScalarOp):
 
 @irdl_op_definition
 class MulOp(ScalarOp):
-    """d = a * b: the low half (`lo`), the high half (`hi`), or rounded. PTX ISA 9.7.1.3, 9.7.3.5."""
+    """d = a * b: its low half (`lo`), high half (`hi`), or rounded. PTX ISA 9.7.1.3, 9.7.3.5."""
 
     name = "ptx.mul"
     FORMS: ClassVar = {
@@ -126,7 +126,6 @@ class SqrtOp(ScalarOp):
 
     name = "ptx.sqrt"
     FORMS: ClassVar = forms(_FLOAT, 1, "rn.")
-
 
 
 OPS = [AddOp, SubOp, MulOp, MadOp, FmaOp, DivOp, RemOp, AbsOp, NegOp, MinOp, MaxOp, SqrtOp]

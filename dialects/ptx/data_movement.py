@@ -25,9 +25,10 @@ from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
 from tilewright.dialects.ptx.instruction import PtxOp, Requirement
 from tilewright.dialects.ptx.types import KINDS, RegType, reg
 
-SPECIAL_REGISTERS = tuple(
-    f"{name}.{axis}" for name in ("tid", "ntid", "ctaid", "nctaid") for axis in "xyz"
-) + ("laneid",)
+SPECIAL_REGISTERS = (
+    *(f"{name}.{axis}" for name in ("tid", "ntid", "ctaid", "nctaid") for axis in "xyz"),
+    "laneid",
+)
 """Special registers that ops may read; all are 32 bits wide. PTX ISA 10."""
 
 # The types of a memory access and the register that each goes through; narrow ones sit in b16.
@@ -62,9 +63,7 @@ class ConstOp(PtxOp):
     traits = traits_def(Pure())
 
     def __init__(self, bits: int, kind: str):
-        super().__init__(
-            properties={"bits": IntegerAttr(bits, i64)}, result_types=[reg(kind)]
-        )
+        super().__init__(properties={"bits": IntegerAttr(bits, i64)}, result_types=[reg(kind)])
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -135,9 +134,7 @@ class SregOp(PtxOp):
     traits = traits_def(Pure())
 
     def __init__(self, register: str):
-        super().__init__(
-            properties={"register": StringAttr(register)}, result_types=[reg("b32")]
-        )
+        super().__init__(properties={"register": StringAttr(register)}, result_types=[reg("b32")])
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -175,9 +172,7 @@ class SharedAddressOp(PtxOp):
     traits = traits_def(Pure())
 
     def __init__(self, offset: int):
-        super().__init__(
-            properties={"offset": IntegerAttr(offset, i64)}, result_types=[reg("b32")]
-        )
+        super().__init__(properties={"offset": IntegerAttr(offset, i64)}, result_types=[reg("b32")])
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -400,9 +395,7 @@ class LdOp(_AccessOp):
         "$space $access $address `,` $offset attr-dict `:` type($address) `->` type($result)"
     )
 
-    def __init__(
-        self, space: str, access: str, address: SSAValue, offset: int = 0, count: int = 1
-    ):
+    def __init__(self, space: str, access: str, address: SSAValue, offset: int = 0, count: int = 1):
         super().__init__(
             operands=[address],
             properties=_access(space, access, offset),
@@ -463,9 +456,7 @@ class CpAsyncOp(PtxOp):
     cache = prop_def(StringAttr)
     size = prop_def(IntegerAttr.constr(type=i64))
 
-    assembly_format = (
-        "$cache $dest `,` $source `,` $size (`,` $source_size^)? attr-dict"
-    )
+    assembly_format = "$cache $dest `,` $source `,` $size (`,` $source_size^)? attr-dict"
 
     def __init__(
         self,

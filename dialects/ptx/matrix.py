@@ -21,6 +21,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.cute_nvgpu.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.attributes import Sm80MmaAtomType
 from tilewright.dialects.cute_nvgpu.lattice import LDMATRIX, STMATRIX, MatrixCopyRow
+from tilewright.dialects.cute_nvgpu.lattice.row import OPERANDS
 from tilewright.dialects.ptx.instruction import PtxOp, Requirement
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -58,7 +59,7 @@ class MmaOp(PtxOp):
 
     def verify_(self) -> None:
         atom = self.atom.data
-        for operand, value in zip("ABCD", (self.a, self.b, self.c, self.d), strict=True):
+        for operand, value in zip(OPERANDS, (self.a, self.b, self.c, self.d), strict=True):
             legal = reg(*atom.registers(operand))
             if value.type != legal:
                 raise VerifyException(
@@ -128,9 +129,7 @@ class StmatrixOp(_MatrixCopyOp):
         "(`trans` $trans^)? $address `,` $offset `,` $value attr-dict `:` type($value)"
     )
 
-    def __init__(
-        self, address: SSAValue, value: SSAValue, *, trans: bool = False, offset: int = 0
-    ):
+    def __init__(self, address: SSAValue, value: SSAValue, *, trans: bool = False, offset: int = 0):
         super().__init__(
             operands=[address, value],
             properties={

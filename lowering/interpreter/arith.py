@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import arith, math, ub
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, Operation
 
 from tilewright.diagnostic import OpError, at
-from tilewright.lowering.scalar_types import scalar_type
 from tilewright.lowering.float_bits import float_bits
 from tilewright.lowering.interpreter.machine import Gang, Machine
 from tilewright.lowering.interpreter.program import Builder, Step, runs
 from tilewright.lowering.interpreter.scalar import scalar
 from tilewright.lowering.interpreter.values import Bits, Undefined
+from tilewright.lowering.scalar_types import scalar_type
 
 Compute = Callable[..., Bits]
 
@@ -34,7 +34,7 @@ def type_name(op: Operation, type_: Attribute, letter: str = "s") -> str:
     return str(type_) if not str(type_).startswith("i") else f"{letter}{held.bits}"
 
 
-def container(op: Operation, type_: Attribute) -> Any:
+def container(op: Operation, type_: Attribute) -> np.dtype[Any]:
     """The dtype that holds a scalar of an MLIR type."""
     name = type_name(op, type_, "u")
     return np.dtype(bool) if name == "pred" else np.dtype(f"uint{name.lstrip('bfu')}")
@@ -59,6 +59,16 @@ def pure(op: Operation, builder: Builder, compute: Compute) -> Step:
     return step
 
 
+def unary(op: Operation, builder: Builder, compute: Callable[[Bits], Bits]) -> Step:
+    """The step of an op whose result is a function of its one operand."""
+    return pure(op, builder, compute)
+
+
+def same(value: Bits) -> Bits:
+    """What an op computes that only gives a value another type."""
+    return value
+
+
 def constant(op: Operation, builder: Builder, value: Any) -> Step:
     """The step of an op that gives the same value in all threads."""
     dest = builder.slot(op.results[0])
@@ -79,7 +89,7 @@ def _constant(op: arith.ConstantOp, builder: Builder) -> Step:
             bits = float_bits(op.value.value.data, op.value.type)
         case _:
             raise OpError(op, f"'{op.name}' of {op.value} cannot be interpreted")
-    value = bool(bits) if dtype == bool else bits % (1 << (8 * dtype.itemsize))
+    value = bool(bits) if dtype.kind == "b" else bits % (1 << (8 * dtype.itemsize))
     return constant(op, builder, np.array([value], dtype=dtype))
 
 
@@ -133,7 +143,9 @@ def _binary(op: arith.AddiOp, builder: Builder) -> Step:
 
 
 @runs(arith.CeilDivUIOp, arith.CeilDivSIOp, arith.FloorDivSIOp)
-def _rounded_division(op: arith.CeilDivUIOp, builder: Builder) -> Step:
+def _rounded_division(
+    op: arith.CeilDivUIOp | arith.CeilDivSIOp | arith.FloorDivSIOp, builder: Builder
+) -> Step:
     letter = "u" if isinstance(op, arith.CeilDivUIOp) else "s"
     type_ = type_name(op, op.result.type, letter)
     signed = np.dtype(type_.replace("s", "int").replace("u", "uint"))
@@ -205,7 +217,7 @@ def _compare_floats(op: arith.CmpfOp, builder: Builder) -> Step:
 
 @runs(arith.SelectOp)
 def _select(op: arith.SelectOp, builder: Builder) -> Step:
-    def compute(condition: Bits, a: Any, b: Any) -> Bits:
+    def compute(condition: Bits, a: Bits, b: Bits) -> Bits:
         if a.ndim > 1:
             condition = condition[:, None]
         return np.where(condition, a, b)
@@ -214,57 +226,67 @@ def _select(op: arith.SelectOp, builder: Builder) -> Step:
 
 
 @runs(arith.IndexCastOp, arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp)
-def _cast_integer(op: arith.ExtSIOp, builder: Builder) -> Step:
+def _cast_integer(
+    op: arith.IndexCastOp | arith.ExtSIOp | arith.ExtUIOp | arith.TruncIOp, builder: Builder
+) -> Step:
     letter = "u" if isinstance(op, arith.ExtUIOp) else "s"
     source = type_name(op, op.input.type, letter)
     result = type_name(op, op.result.type, letter)
     dtype = container(op, op.result.type)
     if result == "pred":
-        return pure(op, builder, lambda a: (a & 1).astype(bool))
+        return unary(op, builder, lambda a: (a & 1).astype(bool))
     if source == "pred":
         one = dtype.type(np.iinfo(dtype).max if letter == "s" else 1)
-        return pure(op, builder, lambda a: np.where(a, one, dtype.type(0)))
+        return unary(op, builder, lambda a: np.where(a, one, dtype.type(0)))
     signed = np.dtype(source.replace("s", "int").replace("u", "uint"))
-    return pure(op, builder, lambda a: a.view(signed).astype(dtype))
+    return unary(op, builder, lambda a: a.view(signed).astype(dtype))
 
 
 @runs(arith.SIToFPOp, arith.UIToFPOp)
-def _integer_to_float(op: arith.SIToFPOp, builder: Builder) -> Step:
+def _integer_to_float(op: arith.SIToFPOp | arith.UIToFPOp, builder: Builder) -> Step:
     letter = "s" if isinstance(op, arith.SIToFPOp) else "u"
     source, result = type_name(op, op.input.type, letter), type_name(op, op.result.type)
     if source == "pred":
         convert = scalar("cvt", f"rn.{result}.{letter}32")
         one = np.uint32(0xFFFFFFFF if letter == "s" else 1)
-        return pure(op, builder, lambda a: convert(np.where(a, one, np.uint32(0))))
+        zero = np.uint32(0)
+
+        def from_bit(a: Bits) -> Bits:
+            return convert(np.where(a, one, zero))
+
+        return unary(op, builder, from_bit)
     return pure(op, builder, scalar("cvt", f"rn.{result}.{source}"))
 
 
 @runs(arith.FPToSIOp, arith.FPToUIOp)
-def _float_to_integer(op: arith.FPToSIOp, builder: Builder) -> Step:
+def _float_to_integer(op: arith.FPToSIOp | arith.FPToUIOp, builder: Builder) -> Step:
     letter = "s" if isinstance(op, arith.FPToSIOp) else "u"
     source, dtype = type_name(op, op.input.type), container(op, op.result.type)
-    if isinstance(op.result.type, IntegerType) and op.result.type.width.data == 8:
+    if dtype.itemsize == 1:
         # Out of range is poison; the low byte of the 16-bit result is what the hardware leaves.
         wide = scalar("cvt", f"rzi.{letter}16.{source}")
-        return pure(op, builder, lambda a: wide(a).astype(dtype))
+        return unary(op, builder, lambda a: wide(a).astype(dtype))
     return pure(op, builder, scalar("cvt", f"rzi.{letter}{8 * dtype.itemsize}.{source}"))
 
 
+def _upper_half(value: Bits) -> Bits:
+    return value.astype(np.uint32) << np.uint32(16)
+
+
 @runs(arith.ExtFOp, arith.TruncFOp)
-def _cast_float(op: arith.ExtFOp, builder: Builder) -> Step:
+def _cast_float(op: arith.ExtFOp | arith.TruncFOp, builder: Builder) -> Step:
     source, result = type_name(op, op.input.type), type_name(op, op.result.type)
     if source == result:
-        return pure(op, builder, lambda a: a)
+        return unary(op, builder, same)
     if source == "bf16":
         # A bf16 is the upper half of the f32 of the same value, NaN and all.
-        upper = lambda a: a.astype(np.uint32) << np.uint32(16)  # noqa: E731
         if result == "f32":
-            return pure(op, builder, upper)
+            return unary(op, builder, _upper_half)
         widen = scalar("cvt", "f64.f32")
-        return pure(op, builder, lambda a: widen(upper(a)))
+        return unary(op, builder, lambda a: widen(_upper_half(a)))
     return pure(op, builder, scalar("cvt", f"rn.{result}.{source}"))
 
 
 @runs(arith.BitcastOp)
 def _bitcast(op: arith.BitcastOp, builder: Builder) -> Step:
-    return pure(op, builder, lambda a: a)
+    return unary(op, builder, same)

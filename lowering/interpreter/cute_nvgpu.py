@@ -9,7 +9,7 @@ from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.attributes import FragmentType
 from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sm80, sync
-from tilewright.lowering.interpreter.arith import pure
+from tilewright.lowering.interpreter.arith import pure, unary
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.gpu import wait_at
 from tilewright.lowering.interpreter.machine import WARP, Gang, Machine
@@ -233,7 +233,7 @@ def _from_elements(op: fragment.FromElementsOp, builder: Builder) -> Step:
 @runs(fragment.ExtractOp)
 def _extract(op: fragment.ExtractOp, builder: Builder) -> Step:
     position = op.position.value.data
-    return pure(op, builder, lambda value: value[:, position])
+    return unary(op, builder, lambda value: value[:, position])
 
 
 @runs(fragment.InsertOp)
@@ -253,10 +253,10 @@ def _insert(op: fragment.InsertOp, builder: Builder) -> Step:
 def _slice(op: fragment.SliceOp, builder: Builder) -> Step:
     first = op.position.value.data
     last = first + op.result.type.count.data
-    return pure(op, builder, lambda value: value[:, first:last])
+    return unary(op, builder, lambda value: value[:, first:last])
 
 
 @runs(fragment.CastOp)
 def _cast(op: fragment.CastOp, builder: Builder) -> Step:
     dtype = container(op.result.type)
-    return pure(op, builder, lambda value: np.ascontiguousarray(value).view(dtype))
+    return unary(op, builder, lambda value: np.ascontiguousarray(value).view(dtype))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from xdsl.dialects import gpu
+from xdsl.ir import Operation
 
 from tilewright.lowering.interpreter.arith import constant
 from tilewright.lowering.interpreter.machine import WARP, Gang, Machine
@@ -75,7 +76,7 @@ def _barrier(op: gpu.BarrierOp, builder: Builder) -> None:
     wait_at(op, builder, 0, None)
 
 
-def wait_at(op: gpu.BarrierOp, builder: Builder, barrier: int, threads: int | None) -> None:
+def wait_at(op: Operation, builder: Builder, barrier: int, threads: int | None) -> None:
     """End the block at a barrier, and go on behind it."""
     following = CodeBlock()
     builder.end(Wait(barrier, threads, Jump(following)), op)

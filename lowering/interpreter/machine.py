@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,6 @@ from tilewright.lowering.interpreter.errors import ExecutionError, Fault
 from tilewright.lowering.interpreter.memory import Clocks, GlobalMemory, SharedMemory
 from tilewright.lowering.interpreter.program import (
     CodeBlock,
-    Exit,
     Fork,
     Jump,
     Program,
@@ -116,9 +115,7 @@ class Machine:
         self._warps = -(-self.threads // WARP)
         # Shadows count whole warps; a CTA whose last warp is not full still has it.
         self.clocks = Clocks.of(len(ctas), self._warps)
-        self.shared = SharedMemory(
-            len(ctas), program.shared_bytes, self._warps * WARP, self.clocks
-        )
+        self.shared = SharedMemory(len(ctas), program.shared_bytes, self._warps * WARP, self.clocks)
         for number, op in enumerate(program.ops, 1):
             self.shared.op_names[number] = _named(op)
         self._arrived: Counter[tuple[int, int]] = Counter()
@@ -145,9 +142,7 @@ class Machine:
             extent = (self.launch.block if name == "ntid" else self.launch.grid)[place]
             return np.full(len(slots), extent, dtype=np.uint32)
         thread, cta = slots % (self._warps * WARP), self.ctas[slots // (self._warps * WARP)]
-        extents, index = (
-            (self.launch.block, thread) if name == "tid" else (self.launch.grid, cta)
-        )
+        extents, index = (self.launch.block, thread) if name == "tid" else (self.launch.grid, cta)
         below = int(np.prod(extents[:place], dtype=np.int64))
         return (index // below % extents[place]).astype(np.uint32)
 
@@ -218,15 +213,12 @@ class Machine:
             self.fail(op, fault.message, lane)
 
     def _go_on(self, gang: Gang, block: CodeBlock) -> list[Gang]:
-        match block.ending:
-            case Jump():
-                return [self._jump(gang, block.ending)]
-            case Fork():
-                return self._fork(gang, block.ending)
-            case Wait():
-                return self._wait(gang, block.ending)
-            case Exit():
-                return []
+        ending = block.ending
+        if isinstance(ending, Jump):
+            return [self._jump(gang, ending)]
+        if isinstance(ending, Fork):
+            return self._fork(gang, ending)
+        return self._wait(gang, ending) if isinstance(ending, Wait) else []
 
     def _jump(self, gang: Gang, jump: Jump) -> Gang:
         regs = gang.regs
@@ -288,7 +280,7 @@ class Machine:
     def _is_open(self, gang: Gang) -> bool:
         return all(self._opened[key] > count for key, count in gang.waiting.items())
 
-    def _deadlock(self, gangs: list[Gang]) -> None:
+    def _deadlock(self, gangs: list[Gang]) -> NoReturn:
         gang = min(gangs, key=lambda each: each.block.number)
         (cta, barrier), _ = next(iter(gang.waiting.items()))
         waiting = [each for each in gangs if (cta, barrier) in each.waiting]
@@ -309,7 +301,7 @@ class Machine:
 
     # Errors
 
-    def fail(self, op: Operation, message: str, lane: int | None) -> None:
+    def fail(self, op: Operation, message: str, lane: int | None) -> NoReturn:
         """Raise ExecutionError for an op."""
         place = "" if lane is None else f" ({self.where(lane)})"
         diagnostic = at(op.location, f"'{op.name}' {message}{place}", self.launch.source)
@@ -323,9 +315,7 @@ def _named(op: Operation) -> str:
     return f"'{op.name}' at {diagnostic.file}:{diagnostic.line}"
 
 
-def run_grid(
-    program: Program, launch: Launch, memory: GlobalMemory, arguments: list[Any]
-) -> int:
+def run_grid(program: Program, launch: Launch, memory: GlobalMemory, arguments: list[Any]) -> int:
     """Run all CTAs of a launch, in waves. Returns how many thread-steps were executed."""
     per_wave = max(1, RESIDENT_THREADS // max(launch.threads, 1))
     bounds = [*range(0, launch.ctas, per_wave), launch.ctas]

@@ -118,9 +118,7 @@ class GlobalMemory:
         return where, first
 
 
-def _check_aligned(
-    first: NDArray[np.int64], size: int, lanes: Lanes, verb: str, name: str
-) -> None:
+def _check_aligned(first: NDArray[np.int64], size: int, lanes: Lanes, verb: str, name: str) -> None:
     if (first % size).any():
         lane = int(np.argmax(first % size != 0))
         raise Fault(

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType
-from xdsl.ir import Operation
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute import ComposedLayout, Layout
@@ -178,8 +177,6 @@ def _mixed(static: Sequence[int], slots: Sequence[int]) -> list[int | tuple[int]
 
 
 # Loads and stores
-
-
 
 
 @runs(memref.LoadOp)

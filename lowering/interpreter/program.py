@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
@@ -23,18 +23,17 @@ if TYPE_CHECKING:
 Step = Callable[["Machine", "Gang"], None]
 """What an op does to the registers and memory of the threads that execute it."""
 
-OpT = TypeVar("OpT", bound=Operation)
 Rule = Callable[[Any, "Builder"], "Step | None"]
 
 RULES: dict[type[Operation], Rule] = {}
 """How each op type runs; the module of each dialect fills it."""
 
 
-def runs(*op_types: type[OpT]) -> Callable[[Callable[[OpT, Builder], Step | None]], Rule]:
+def runs(*op_types: type[Operation]) -> Callable[[Rule], Rule]:
     """Register a function as the rule of these op types: it returns the op's step, or None where
     it added blocks itself."""
 
-    def register(rule: Callable[[OpT, Builder], Step | None]) -> Rule:
+    def register(rule: Rule) -> Rule:
         for op_type in op_types:
             RULES[op_type] = rule
         return rule

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from tilewright.dialects.ptx import arithmetic, control_flow, convert, data_movement, logic
-from tilewright.dialects.ptx import matrix, synchronization
+from tilewright.dialects.cute_nvgpu.lattice.row import OPERANDS
+from tilewright.dialects.ptx import (
+    arithmetic,
+    control_flow,
+    convert,
+    data_movement,
+    logic,
+    matrix,
+    synchronization,
+)
 from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.types import RegType
-from tilewright.lowering.interpreter.arith import constant, pure
+from tilewright.lowering.interpreter.arith import constant, pure, same, unary
 from tilewright.lowering.interpreter.cute_nvgpu import (
     copy_async,
     load_matrices,
@@ -36,7 +44,7 @@ def _scalar(op: ScalarOp, builder: Builder) -> Step:
 @runs(convert.CvtaOp)
 def _cvta(op: convert.CvtaOp, builder: Builder) -> Step:
     """Global addresses are the same numbers in the generic space."""
-    return pure(op, builder, lambda a: a)
+    return unary(op, builder, same)
 
 
 @runs(data_movement.ConstOp)
@@ -66,7 +74,7 @@ def _shared_address(op: data_movement.SharedAddressOp, builder: Builder) -> Step
 
 @runs(data_movement.MovOp)
 def _mov(op: data_movement.MovOp, builder: Builder) -> Step:
-    return pure(op, builder, lambda a: a)
+    return unary(op, builder, same)
 
 
 @runs(data_movement.PackOp)
@@ -79,7 +87,7 @@ def _pack(op: data_movement.PackOp, builder: Builder) -> Step:
 
 @runs(data_movement.UnpackOp)
 def _unpack(op: data_movement.UnpackOp, builder: Builder) -> Step:
-    return pure(op, builder, lambda a: np.ascontiguousarray(a)[:, None].view(np.uint16))
+    return unary(op, builder, lambda a: np.ascontiguousarray(a)[:, None].view(np.uint16))
 
 
 def _columns(value: Bits) -> Bits:
@@ -100,7 +108,7 @@ def _list_make(op: data_movement.ListMakeOp, builder: Builder) -> Step:
 @runs(data_movement.ListGetOp)
 def _list_get(op: data_movement.ListGetOp, builder: Builder) -> Step:
     position = op.position.value.data
-    return pure(op, builder, lambda value: _columns(value)[:, position])
+    return unary(op, builder, lambda value: _columns(value)[:, position])
 
 
 # Memory
@@ -223,7 +231,7 @@ def _warp_sync(op: synchronization.WarpSyncOp, builder: Builder) -> Step:
 @runs(matrix.MmaOp)
 def _mma(op: matrix.MmaOp, builder: Builder) -> Step:
     sources, dest, atom = builder.slots(op.operands), builder.slot(op.d), op.atom.data
-    containers = [np.dtype(atom.element(operand).container) for operand in "ABC"]
+    containers = [np.dtype(atom.element(operand).container) for operand in OPERANDS[:3]]
     held, single = CONTAINERS[op.d.type.kind.data], op.d.type.count.data == 1
 
     def step(machine: Machine, gang: Gang) -> None:

@@ -7,7 +7,7 @@ more give zero or the sign; a float NaN result is the canonical NaN. PTX ISA 9.7
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import ml_dtypes
@@ -50,7 +50,7 @@ def typed(value: Bits, type_: str) -> Any:
 def raw(value: Any, type_: str) -> Bits:
     """The raw bits of values of a type; NaNs become the canonical one."""
     value = np.asarray(value, dtype=_DTYPES[type_])
-    bits = value.view(_bits_dtype(type_))
+    bits: Bits = value.view(_bits_dtype(type_))
     if type_ in _CANONICAL_NAN:
         nan = np.isnan(value)
         if nan.any():
@@ -161,6 +161,7 @@ def _multiply_high(type_: str) -> Function:
 def _extreme(larger: bool) -> Callable[..., Function]:
     """min and max: of numbers, -0 is below +0; NaN loses, unless the form says `NaN`."""
     pick = np.maximum if larger else np.minimum
+    pick_number = np.fmax if larger else np.fmin
 
     def build(type_: str, *modifiers: str) -> Function:
         if type_[0] != "f":
@@ -169,7 +170,7 @@ def _extreme(larger: bool) -> Callable[..., Function]:
         def run(a: Bits, b: Bits) -> Bits:
             x, y = typed(a, type_), typed(b, type_)
             with np.errstate(all="ignore"):
-                result = pick(x, y) if "NaN" in modifiers else (np.fmax if larger else np.fmin)(x, y)
+                result = (pick if "NaN" in modifiers else pick_number)(x, y)
             zeros = (x == 0) & (y == 0)
             signed = a & b if larger else a | b
             bits = np.where(zeros, signed, raw(result, type_))
@@ -182,15 +183,17 @@ def _extreme(larger: bool) -> Callable[..., Function]:
 
 def _fma(type_: str, *_: str) -> Function:
     if type_ == "f64":
-        return lambda a, b, c: raw(fma64(*_aligned(a, b, c, "f64")), "f64")
-    if type_ == "f32":
-        return lambda a, b, c: raw(fma32(*_aligned(a, b, c, "f32")), "f32")
-    return _fma16
+        return _fused(fma64, "f64")
+    return _fused(fma32, "f32") if type_ == "f32" else _fma16
 
 
-def _aligned(a: Bits, b: Bits, c: Bits, type_: str) -> tuple[Any, Any, Any]:
-    x, y, z = np.broadcast_arrays(a, b, c)
-    return tuple(np.ascontiguousarray(each).view(_DTYPES[type_]) for each in (x, y, z))  # type: ignore[return-value]
+def _fused(compute: Callable[..., Any], type_: str) -> Function:
+    def run(*operands: Bits) -> Bits:
+        wide = np.broadcast_arrays(*operands)
+        x, y, z = (np.ascontiguousarray(each).view(_DTYPES[type_]) for each in wide)
+        return raw(compute(x, y, z), type_)
+
+    return run
 
 
 def _fma16(a: Bits, b: Bits, c: Bits) -> Bits:
@@ -232,11 +235,18 @@ def _on_sign(type_: str, change: Callable[..., Any], sign: int) -> Function:
     return run
 
 
+def _multiply_add(a: Any, b: Any, c: Any) -> Any:
+    return a * b + c
+
+
 # Logic
 
 
 def _logic(compute: Callable[..., Any]) -> Callable[..., Function]:
-    return lambda type_, *_: lambda *operands: compute(*operands)
+    def build(type_: str, *_: str) -> Function:
+        return compute
+
+    return build
 
 
 def _shift_left(type_: str, *_: str) -> Function:
@@ -256,7 +266,7 @@ def _shift_right(type_: str, *_: str) -> Function:
 
     def run(a: Bits, amount: Bits) -> Bits:
         x = typed(a, type_)
-        shifted = x >> np.minimum(amount, width - 1).astype(x.dtype)
+        shifted: Bits = x >> np.minimum(amount, width - 1).astype(x.dtype)
         if type_[0] == "s":
             return shifted.view(dtype)
         return np.where(amount >= width, dtype.type(0), shifted)
@@ -265,7 +275,10 @@ def _shift_right(type_: str, *_: str) -> Function:
 
 
 def _select(type_: str, *_: str) -> Function:
-    return lambda a, b, p: np.where(p, a, b)
+    def run(a: Bits, b: Bits, p: Bits) -> Bits:
+        return np.where(p, a, b)
+
+    return run
 
 
 _RELATIONS: dict[str, Callable[..., Any]] = {
@@ -300,9 +313,9 @@ def _comparison(relation: str, type_: str) -> Function:
 def _conversion(form: str) -> Function:
     to, source = form.split(".")[-2:]
     if to[0] in "su" and source[0] == "f":
-        return lambda a: _float_to_integer(typed(a, source), to, source)
+        return partial(_float_to_integer, to=to, source=source)
     if "f64" in (to, source) and to[0] == source[0] == "f":
-        return lambda a: _convert_double(a, to, source)
+        return partial(_convert_double, to=to, source=source)
 
     def run(a: Bits) -> Bits:
         # An 8-bit source is the low byte of its 16-bit register.
@@ -318,16 +331,17 @@ def _convert_double(a: Bits, to: str, source: str) -> Bits:
     narrow = typed(a, source)
     with np.errstate(all="ignore"):
         result = narrow.astype(_DTYPES[to])
-    bits = result.view(_bits_dtype(to))
+    bits: Bits = result.view(_bits_dtype(to))
     if to == "f64":
         nan = np.isnan(result)
         return np.where(nan, bits | _QUIET, bits) if nan.any() else bits
     return bits
 
 
-def _float_to_integer(value: Any, to: str, source: str) -> Bits:
+def _float_to_integer(a: Bits, to: str, source: str) -> Bits:
     """Truncated toward zero and kept in range. NaN becomes 0, but from f64 or to 64 bits the
     sign bit alone (H200; PTX ISA 9.7.9.21 says 0)."""
+    value = typed(a, source)
     dtype = np.dtype(_DTYPES[to])
     info = np.iinfo(dtype)
     with np.errstate(all="ignore"):
@@ -347,7 +361,7 @@ _BUILDERS: dict[str, Callable[..., Function]] = {
     "add": _pointwise(np.add),
     "sub": _pointwise(np.subtract),
     "mul": _multiply,
-    "mad": _pointwise(lambda a, b, c: a * b + c),
+    "mad": _pointwise(_multiply_add),
     "fma": _fma,
     "div": _divide,
     "rem": _remainder,

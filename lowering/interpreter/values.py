@@ -7,7 +7,7 @@ predicates in booleans; an instruction looks at them as the type it works on.
 
 from __future__ import annotations
 
-from typing import Any, NoReturn, Protocol, TypeAlias, runtime_checkable
+from typing import Any, NoReturn, Protocol, TypeAlias, TypeGuard, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,9 +68,14 @@ class Undefined:
         self.fault()
 
 
+def is_array(value: Any) -> TypeGuard[NDArray[Any]]:
+    """Whether a value is a plain array."""
+    return isinstance(value, np.ndarray)
+
+
 def take(value: Any, lanes: Lanes) -> Any:
     """The value in some of the threads that have it."""
-    if isinstance(value, np.ndarray):
+    if is_array(value):
         return value if len(value) == 1 else value[lanes]
     return None if value is None else value.take(lanes)
 
@@ -81,13 +86,11 @@ def joined(a: Any, b: Any, counts: tuple[int, int], order: Lanes) -> Any:
         return a
     if isinstance(a, Undefined) or isinstance(b, Undefined):
         return a if isinstance(a, Undefined) else b
-    if not isinstance(a, np.ndarray):
+    if not is_array(a):
         return a.joined(b, counts, order)
-    if len(a) == 1 and len(b) == 1 and np.array_equal(a, b):
+    if len(a) == len(b) == 1 and np.array_equal(a, b):
         return a
-    parts = [np.broadcast_to(each, (count, *each.shape[1:])) for each, count in
-             zip((a, b), counts, strict=True)]  # fmt: skip
-    return np.concatenate(parts)[order]
+    return np.concatenate([spread(a, counts[0]), spread(b, counts[1])])[order]
 
 
 def spread(value: Bits, count: int) -> Bits:

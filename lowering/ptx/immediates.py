@@ -35,4 +35,3 @@ def immediate(constant: ConstOp, type_: str) -> str:
     if type_ == "f64":
         return f"0d{bits:016X}"
     return str(bits if type_[0] == "u" else constant.bits.value.data)
-

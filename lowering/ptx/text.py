@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from io import StringIO
-from typing import Any, TypeVar
+from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp, NameLoc
 from xdsl.ir import Block, Operation, SSAValue
@@ -23,13 +23,12 @@ from tilewright.lowering.ptx.registers import Edge, Registers, edges_of, needs_r
 STATIC_SHARED_LIMIT = 48 * 1024
 """Above this many bytes a kernel's shared memory must be dynamic. PTX ISA 5.1.7."""
 
-OpT = TypeVar("OpT", bound=Operation)
 Emitter = Callable[[Any, "KernelText"], None]
 _EMITTERS: dict[type[Operation], Emitter] = {}
 
 
-def _emits(*op_types: type[OpT]) -> Callable[[Callable[[OpT, KernelText], None]], Emitter]:
-    def register(emitter: Callable[[OpT, KernelText], None]) -> Emitter:
+def _emits(*op_types: type[Operation]) -> Callable[[Emitter], Emitter]:
+    def register(emitter: Emitter) -> Emitter:
         for op_type in op_types:
             _EMITTERS[op_type] = emitter
         return emitter
@@ -50,7 +49,9 @@ def module_text(module: ModuleOp) -> str:
                 "convert-cute-nvgpu-to-ptx first"
             )  # fmt: skip
         entries.append(op)
-    required = [op.requirement() for entry in entries for op in entry.walk() if isinstance(op, PtxOp)]
+    required = [
+        op.requirement() for entry in entries for op in entry.walk() if isinstance(op, PtxOp)
+    ]
     try:
         target = lowest(list({BASELINE.target, *(each.target for each in required)}))
     except TargetError as error:
@@ -193,9 +194,7 @@ class KernelText:
                 moves.append((kind, into[0], immediate(value.owner, kind)))
             else:
                 names = self.registers.names(value)
-                moves += [
-                    (kind, d, s) for d, s in zip(into, names, strict=True) if d != s
-                ]
+                moves += [(kind, d, s) for d, s in zip(into, names, strict=True) if d != s]
         return moves
 
     def _moves(self, edge: Edge) -> None:
@@ -220,10 +219,7 @@ class KernelText:
 
     def instruction(self, op: Operation) -> None:
         """Print one instruction. Raises OpError for an op that is none."""
-        if isinstance(op, ScalarOp):
-            emitter = _scalar
-        else:
-            emitter = _EMITTERS.get(type(op))
+        emitter = _scalar if isinstance(op, ScalarOp) else _EMITTERS.get(type(op))
         if emitter is None:
             raise OpError(op, f"'{op.name}' has no PTX text")
         emitter(op, self)
@@ -286,7 +282,7 @@ def _address(base: str, offset: int) -> str:
     return f"[{base}+{offset}]" if offset else f"[{base}]"
 
 
-def _scalar(op: ScalarOp, out: KernelText) -> None:
+def _scalar(op: Any, out: KernelText) -> None:
     operands = [out.operand(op, i, type_) for i, type_ in enumerate(op.row.types)]
     out.line(f"{op.mnemonic} {', '.join([out.register(op.results[0]), *operands])};", op)
 

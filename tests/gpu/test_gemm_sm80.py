@@ -1,6 +1,6 @@
 """examples/gemm_sm80.mlir on the GPU of this machine equals the interpreter, bit for bit.
 
-Skipped, with the reason, where there is no GPU. `python tests/gpu/test_gemm_sm80.py` prints a table.
+Skipped, with the reason, where there is no GPU. Run as a script, it prints a table.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def run_both(m: int, n: int, k: int) -> tuple[NDArray[Any], NDArray[Any], NDArra
     text, args, arch = SOURCE.read_text(), gemm_arguments(m, n, k), device_arch()
     kernel = tw.compile(text, arch)
     on_chip = kernel.launch(*args, grid=grid_of(m, n), block=(128, 1, 1))[2]
-    here = tw.interpret(
-        text, "gemm", grid=grid_of(m, n), block=(128, 1, 1), args=args, arch=arch
-    )[2]
+    here = tw.interpret(text, "gemm", grid=grid_of(m, n), block=(128, 1, 1), args=args, arch=arch)[
+        2
+    ]
     exact = args[0][:, :k].astype(np.float64) @ args[1][:, :n].astype(np.float64)
     return on_chip, here, exact
 

@@ -28,8 +28,11 @@ def scalar_inputs(width: int, arity: int, seed: int) -> list[NDArray[Any]]:
     columns: list[NDArray[Any]] = []
     for _ in range(arity):
         special = rng.choice(np.array(_SPECIAL[width], dtype=dtype), THREADS)
-        bits = rng.integers(0, 1 << width, THREADS, dtype=dtype, endpoint=False) if width < 64 \
+        bits = (
+            rng.integers(0, 1 << width, THREADS, dtype=dtype, endpoint=False)
+            if width < 64
             else rng.integers(0, (1 << 64) - 1, THREADS, dtype=dtype, endpoint=True)
+        )
         small = bits >> rng.integers(0, width, THREADS).astype(dtype)
         pick = rng.integers(0, 3, THREADS)
         columns.append(np.choose(pick, [special, bits, small]).astype(dtype))

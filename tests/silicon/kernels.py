@@ -100,9 +100,7 @@ def mma_kernel(atom: MmaAtom) -> ModuleOp:
     return code.module("mma")
 
 
-def _load_fragment(
-    code: _Code, pointer: SSAValue, atom: MmaAtom, operand: Operand
-) -> SSAValue:
+def _load_fragment(code: _Code, pointer: SSAValue, atom: MmaAtom, operand: Operand) -> SSAValue:
     kind, count = atom.registers(operand)
     width = KINDS[kind] // 8
     address = code.element(pointer, width * count)

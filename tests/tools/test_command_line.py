@@ -42,6 +42,7 @@ def test_version(capsys):
         [],
         ["frobnicate"],
         ["--frobnicate"],
+        ["--", "atoms"],
         ["atoms", "--frobnicate"],
         ["atoms", "surplus"],
         ["atoms", "--js"],

@@ -1,6 +1,7 @@
 """`tilewright run`: what becomes of its arguments, and real runs of small kernels."""
 
 import io
+import re
 import sys
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tilewright import execution
 from tilewright.tools import render_progress
 from tilewright.tools.render_progress import ProgressBar
 from tilewright.tools.tilewright import main
@@ -96,6 +98,19 @@ def test_bf16_has_no_name_in_npy(dtype, place):
     assert (saved.view(np.uint16) == values.view(np.uint16)).all()
 
 
+@pytest.mark.parametrize("element", ["f8E4M3FN", "f8E5M2", "f8E8M0FNU"])
+def test_eight_bit_floats_are_saved_as_bytes(element, place, monkeypatch, capsys):
+    parameter = execution.KernelParameter("to", f"memref<4x{element}>", element)
+    monkeypatch.setattr(execution, "kernel_signature", lambda *_: [parameter])
+    monkeypatch.setattr(execution, "interpret", lambda *_, args, **__: args)
+    np.save("in.npy", np.arange(4, dtype=np.uint8))
+    for source in ("in.npy", "out.npy"):
+        copy("f32", f"out.npy=@{source}")
+        assert np.load("out.npy").dtype == np.dtype("V1")
+        assert (np.load("out.npy").view(np.uint8) == np.arange(4)).all()
+    assert capsys.readouterr().out.splitlines()[0].startswith("out.npy: 4 float8_e")
+
+
 @pytest.mark.parametrize(
     ("element", "dtype", "given"),
     [("f16", "float16", "f16"), ("f64", "float64", "f64"), ("i8", "int8", "i8"),
@@ -173,7 +188,7 @@ def test_raw_bits_stand_for_bf16_alone(place, capsys):
 def test_wrong_ir_is_shown_with_its_place(place, capsys):
     Path("wrong.mlir").write_text("func.func @k(%a: i32) {\n  func.return %b : i32\n}\n")
     said = refused(capsys, main, ["run", "wrong.mlir", "--grid", "1", "--block", "1"])
-    assert said.startswith("wrong.mlir:2:") and said.rstrip().endswith("^")
+    assert re.match(r"wrong\.mlir:\d+:\d+: error: ", said) and said.rstrip().endswith("^")
     Path("wrong.mlir").write_bytes(b"\xff")
     said = refused(capsys, main, ["run", "wrong.mlir", "--grid", "1", "--block", "1"])
     assert said.startswith("error: 'wrong.mlir' is not UTF-8 text")

@@ -45,6 +45,4 @@ class AsyncCopyRow:
         return f"cp.async.{cache}.shared.global"
 
 
-CP_ASYNC = AsyncCopyRow(
-    {"ca": (4, 8, 16), "cg": (16,)}, target("sm_80"), (7, 0), "9.7.9.25.3.1"
-)
+CP_ASYNC = AsyncCopyRow({"ca": (4, 8, 16), "cg": (16,)}, target("sm_80"), (7, 0), "9.7.9.25.3.1")

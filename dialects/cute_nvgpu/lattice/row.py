@@ -60,7 +60,7 @@ class MmaRow:
         return [(a, b, c, d) for (a, b), (c, d) in pairs]
 
     def extents(self, operand: Operand) -> tuple[int, int]:
-        """(rows, columns) of the operand in its layout's order: A (M, K), B (N, K), C and D (M, N)."""
+        """(rows, columns) as the layout's index counts: A (M, K), B (N, K), C and D (M, N)."""
         m, n, k = self.shape
         return {"A": (m, k), "B": (n, k), "C": (m, n), "D": (m, n)}[operand]
 

@@ -28,14 +28,16 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, flatten
-from tilewright.dialects.cute.dialect import Space, layout_mismatch, layout_of, space_of
+from tilewright.dialects.cute.dialect import Space, is_memref, layout_mismatch, layout_of, space_of
 from tilewright.dialects.cute_nvgpu.atom import WARP
 from tilewright.dialects.cute_nvgpu.attributes import Cache, CacheAttr, FragmentType, element_of
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, LDMATRIX, STMATRIX, MatrixCopyRow
 
 
-def _verify_memref(op: str, what: str, type_: Attribute, indices: int, space: Space) -> MemRefType:
-    if not isinstance(type_, MemRefType):
+def _verify_memref(
+    op: str, what: str, type_: Attribute, indices: int, space: Space
+) -> MemRefType[Attribute]:
+    if not is_memref(type_):
         raise VerifyException(f"'{op}' {what} expected a memref, got {type_}")
     if space_of(type_.memory_space) is not space:
         raise VerifyException(
@@ -51,7 +53,7 @@ def _verify_memref(op: str, what: str, type_: Attribute, indices: int, space: Sp
     return type_
 
 
-def verify_contiguous(op: str, what: str, type_: MemRefType, wanted: int) -> None:
+def verify_contiguous(op: str, what: str, type_: MemRefType[Attribute], wanted: int) -> None:
     """Raise VerifyException unless `wanted` bytes along the last index lie side by side, and
     every such run starts on a multiple of `wanted` bytes from the memref's start."""
     bits, layout = _bits(type_.element_type), layout_of(type_)

@@ -115,9 +115,7 @@ class ExtractOp(_IndexedOp):
 
     traits = traits_def(Pure())
 
-    assembly_format = (
-        "$fragment `[` $position `]` attr-dict `:` type($fragment) `->` type($scalar)"
-    )
+    assembly_format = "$fragment `[` $position `]` attr-dict `:` type($fragment) `->` type($scalar)"
 
     def __init__(self, fragment: SSAValue[FragmentType], position: int):
         super().__init__(
@@ -190,9 +188,7 @@ class SliceOp(_IndexedOp):
 
     traits = traits_def(Pure())
 
-    assembly_format = (
-        "$fragment `[` $position `]` attr-dict `:` type($fragment) `->` type($result)"
-    )
+    assembly_format = "$fragment `[` $position `]` attr-dict `:` type($fragment) `->` type($result)"
 
     def __init__(self, fragment: SSAValue, position: int, result: FragmentType):
         super().__init__(

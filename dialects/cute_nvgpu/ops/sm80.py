@@ -17,7 +17,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.cute import equivalent
 from tilewright.dialects.cute_nvgpu.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.attributes import MLIR_TYPES, FragmentType, Sm80MmaAtomType
-from tilewright.dialects.cute_nvgpu.lattice.row import Operand
+from tilewright.dialects.cute_nvgpu.lattice.row import OPERANDS, Operand
 
 
 @irdl_op_definition
@@ -63,7 +63,7 @@ class MmaOp(IRDLOperation):
 
     def verify_(self) -> None:
         atom = self.atom.data
-        for operand, value in zip("ABCD", (self.a, self.b, self.c, self.d), strict=True):
+        for operand, value in zip(OPERANDS, (self.a, self.b, self.c, self.d), strict=True):
             verify_fragment(self.name, atom, operand, value.type)
 
 

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
 from tilewright.lowering.interpreter.numerics.formats import FORMATS, Floats
 from tilewright.lowering.interpreter.numerics.rounding import Rounding, check_rounding, encode
 from tilewright.lowering.interpreter.numerics.whole import fma_as_integers

@@ -21,6 +21,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
 from tilewright.lowering.interpreter.numerics.errors import NumericsError
 
 Bits: TypeAlias = NDArray[np.unsignedinteger[Any]]

@@ -18,6 +18,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+
 from tilewright.lowering.interpreter.numerics.errors import NumericsError
 from tilewright.lowering.interpreter.numerics.formats import Bits
 

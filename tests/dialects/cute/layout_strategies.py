@@ -6,6 +6,7 @@ from typing import Any
 
 from hypothesis import settings
 from hypothesis import strategies as st
+
 from tilewright.dialects.cute import Layout, flatten, unflatten
 
 law = settings(max_examples=80, deadline=None)

@@ -5,10 +5,11 @@ Where the two may differ, CuTe's C++ decides, and the test says so.
 
 import pycute
 import pytest
-import tilewright.dialects.cute as cute
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from layout_strategies import injective_layouts, law, layouts, power_of_two_layouts, shapes, values
+
+import tilewright.dialects.cute as cute
 
 
 def theirs(layout):

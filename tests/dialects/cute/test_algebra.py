@@ -6,6 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from layout_strategies import injective_layouts, law, layouts, power_of_two_layouts, shapes, values
+
 from tilewright.dialects.cute import (
     Layout,
     LayoutError,

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from layout_strategies import law, shapes
+
 from tilewright.dialects.cute import (
     Layout,
     LayoutError,

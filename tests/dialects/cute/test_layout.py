@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from layout_strategies import injective_layouts, law, layouts, shapes, values
+
 from tilewright.dialects.cute import (
     Layout,
     LayoutError,

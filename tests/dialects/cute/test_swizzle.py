@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from layout_strategies import law, layouts, power_of_two_layouts, values
+
 from tilewright.dialects.cute import (
     ComposedLayout,
     Layout,

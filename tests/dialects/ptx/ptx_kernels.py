@@ -6,6 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+
 from tilewright.dialects.cute_nvgpu.targets import TARGETS
 from tilewright.dialects.ptx.control_flow import EntryOp, RetOp
 from tilewright.dialects.ptx.convert import CvtaOp
@@ -21,8 +24,6 @@ from tilewright.dialects.ptx.logic import SelpOp, SetpOp
 from tilewright.dialects.ptx.types import KINDS, RegType, reg
 from tilewright.lowering.ptx.text import module_text
 from tilewright.ptxas import PtxasReport
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, Region, SSAValue
 
 OLDEST = "sm_75"
 """The oldest GPU that ptxas of CUDA 13 compiles for; texts of older targets assemble for it."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tilewright.lowering.interpreter.numerics import dot_add, fma32, fma64, model_for
 
 ROUNDINGS = ("rn", "rz", "rm", "rp")

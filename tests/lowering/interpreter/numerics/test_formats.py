@@ -5,6 +5,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
+
 from tilewright.lowering.interpreter.numerics import (
     FORMATS,
     ZERO_EXPONENT,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from tilewright.lowering.interpreter.numerics import NumericsError, dot_add, model_for
 
 S32_MIN, S32_MAX = -(1 << 31), (1 << 31) - 1

@@ -1,0 +1,118 @@
+"""Every form of every scalar instruction assembles, with registers and with immediates, on the
+target and at the PTX version that its row says, and not below them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import pytest
+from ptx_kernels import Kernel, complaints, directives, gpu_of, text_of, with_target, with_version
+from xdsl.ir import SSAValue
+
+from tilewright.dialects.cute_nvgpu.targets import TARGETS
+from tilewright.dialects.ptx.dialect import PTX
+from tilewright.dialects.ptx.instruction import (
+    BASELINE,
+    REGISTER_OF,
+    Form,
+    Requirement,
+    ScalarOp,
+)
+from tilewright.dialects.ptx.types import KINDS
+from tilewright.lowering.ptx.immediates import takes_immediate
+from tilewright.ptxas import PtxasReport
+
+SCALAR_OPS = [op for op in PTX.operations if issubclass(op, ScalarOp)]
+
+FLOATS = {
+    "f32": (0x3FC00000, 0x7FC00000, -0x00800000, 0),  # 1.5, NaN, -infinity, 0
+    "f64": (0x3FF8 << 48, 0x7FF8 << 48, -(0x10 << 48), 0),
+}
+
+
+def constants(type_: str) -> Sequence[int]:
+    """Values that an immediate of the type may go wrong on."""
+    top = 1 << (KINDS[REGISTER_OF[type_]] - 1)
+    return FLOATS.get(type_, (1, 7, -1, -top, top - 1))
+
+
+def use(kernel: Kernel, op_type: type[ScalarOp], row: Form) -> str:
+    """Add one op of the form for each choice of registers and immediates; its mnemonic."""
+    registers = [kernel.input(REGISTER_OF[type_]) for type_ in row.types]
+    op = op_type(row.suffix, registers)
+    kernel.output(kernel.add(op))
+    open_ = [i for i in range(len(registers)) if takes_immediate(op, i)]
+    for chosen in (*([i] for i in open_), open_):
+        for values in _choices(kernel, row, chosen):
+            inputs = [values.get(i, register) for i, register in enumerate(registers)]
+            kernel.output(kernel.add(op_type(row.suffix, inputs)))
+    return op.mnemonic
+
+
+def _choices(kernel: Kernel, row: Form, chosen: list[int]) -> Iterator[dict[int, SSAValue]]:
+    if chosen:
+        for turn in range(max(len(constants(row.types[i])) for i in chosen)):
+            yield {
+                i: kernel.constant(
+                    constants(row.types[i])[turn % len(constants(row.types[i]))],
+                    REGISTER_OF[row.types[i]],
+                )
+                for i in chosen
+            }
+
+
+def requirements() -> set[Requirement]:
+    return {row.requirement for op in SCALAR_OPS for row in op.FORMS.values()}
+
+
+@pytest.mark.parametrize("op_type", SCALAR_OPS, ids=lambda op: op.name)
+def test_every_form_assembles(op_type: type[ScalarOp], ptxas: Callable[..., PtxasReport]) -> None:
+    for requirement in {row.requirement for row in op_type.FORMS.values()}:
+        kernel = Kernel()
+        rows = [row for row in op_type.FORMS.values() if row.requirement == requirement]
+        mnemonics = [use(kernel, op_type, row) for row in rows]
+        text = text_of(kernel)
+        missing = [each for each in mnemonics if f"\t{each} " not in text]
+        assert not missing
+        assert directives(text) == (requirement.target.name, requirement.version)
+        assert complaints(text, ptxas(text, gpu_of(requirement.target.name))) == {}
+
+
+def test_no_form_needs_less_than_its_row_says(ptxas: Callable[..., PtxasReport]) -> None:
+    """Below the row's target or version, ptxas refuses each form above the baseline."""
+    above = [
+        (op, row) for op in SCALAR_OPS for row in op.FORMS.values() if row.requirement != BASELINE
+    ]
+    assert above
+    for op_type, row in above:
+        kernel = Kernel()
+        kernel.output(
+            kernel.add(op_type(row.suffix, [kernel.input(REGISTER_OF[t]) for t in row.types]))
+        )
+        text, (target, version) = text_of(kernel), (row.requirement.target, row.requirement.version)
+        older = max(
+            (each for each in TARGETS.values() if each.number < target.number),
+            key=lambda each: each.number,
+        )
+        lowered = with_target(text, older.name)
+        assert not ptxas(lowered, gpu_of(older.name)).ok, (op_type.name, row.suffix, older)
+        previous = (version[0], version[1] - 1) if version[1] else (version[0] - 1, 5)
+        assert not ptxas(with_version(text, previous), gpu_of(target.name)).ok, row.suffix
+
+
+@pytest.mark.parametrize("arch", ["sm_90a", "sm_100a", "sm_120a"])
+def test_every_form_assembles_on_later_chips(arch: str, ptxas: Callable[..., PtxasReport]) -> None:
+    kernel = Kernel()
+    for op_type in SCALAR_OPS:
+        for row in op_type.FORMS.values():
+            inputs = [kernel.input(REGISTER_OF[type_]) for type_ in row.types]
+            kernel.output(kernel.add(op_type(row.suffix, inputs)))
+    text = text_of(kernel)
+    assert complaints(text, ptxas(text, arch)) == {}
+
+
+def test_rows_agree_with_their_keys() -> None:
+    for op in SCALAR_OPS:
+        for suffix, row in op.FORMS.items():
+            assert row.suffix == suffix
+            assert {*row.types, row.result} <= set(REGISTER_OF)
