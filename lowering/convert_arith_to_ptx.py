@@ -31,7 +31,7 @@ from tilewright.dialects.ptx.data_movement import (
 )
 from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.types import RegType, reg
-from tilewright.lowering.conversion import Conversion, constant, lowers
+from tilewright.lowering.conversion import Conversion, constant, lowers, signed
 from tilewright.lowering.float_bits import float_bits
 from tilewright.lowering.scalar_types import ScalarType, register_type, scalar_type
 
@@ -391,7 +391,8 @@ def _cast_integer(
         form = f"ne.u{source.width}"
         to[op.result] = to.scalar(logic.SetpOp, form, one, to.const(0, source.kind))
     elif (known := constant(value)) is not None:
-        known = known if letter == "s" else known % (1 << source.bits)
+        # A folded i8 may have more than its 8 bits.
+        known = signed(known, source.bits) if letter == "s" else known % (1 << source.bits)
         to[op.result] = to.const(known, result.kind)
     else:
         value = extended(value, source, letter, to) if result.bits > 8 else value
@@ -440,8 +441,12 @@ def _float_to_integer(op: arith.FPToSIOp | arith.FPToUIOp, to: Conversion) -> No
 def _extend_float(op: arith.ExtFOp, to: Conversion) -> None:
     scalar(op, op.input.type)
     scalar(op, op.result.type)
-    value = widened(to[op.input], op.input.type, to)
     wide = str(op.result.type) == "f64"
+    if wide and op.input.type == _F16:
+        # Through f32 a NaN would lose its payload.
+        to[op.result] = to.scalar(CvtOp, "f64.f16", to[op.input])
+        return
+    value = widened(to[op.input], op.input.type, to)
     to[op.result] = to.scalar(CvtOp, "f64.f32", value) if wide else value
 
 

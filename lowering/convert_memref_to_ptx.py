@@ -60,21 +60,24 @@ def element_bytes(op: Operation, type_: MemRefType) -> int:
 
 
 def argument_tile(op: Operation, type_: MemRefType, address: SSAValue) -> Tile:
-    """The tile of a kernel argument: strides must be static (bare-pointer convention)."""
-    _check_layout(op, type_)
+    """The tile of a kernel argument."""
+    strides = argument_strides(op, type_)
+    return Tile(Space.GMEM, address, element_bytes(op, type_), strides, layout_of(type_))
+
+
+def argument_strides(op: Operation, type_: MemRefType) -> tuple[int, ...]:
+    """The strides of a kernel argument: they must be static (bare-pointer convention).
+
+    Raises OpError where the argument can be none.
+    """
+    check_layout(op, type_)
     space = space_of(type_.memory_space)
     if space not in (Space.GMEM, Space.GENERIC):
         raise OpError(op, f"kernel argument {type_} expected global memory")
-    return Tile(
-        Space.GMEM,
-        address,
-        element_bytes(op, type_),
-        _static_strides(op, type_),
-        layout_of(type_),
-    )
+    return _static_strides(op, type_)
 
 
-def _check_layout(op: Operation, type_: MemRefType) -> None:
+def check_layout(op: Operation, type_: MemRefType) -> None:
     if (reason := layout_mismatch(type_)) is not None:
         raise OpError(op, f"{type_} {reason}")
 
@@ -221,7 +224,7 @@ def _allocate(op: memref.AllocOp, to: Conversion) -> None:
 
 def allocate(op: Operation, type_: MemRefType, align: int, to: Conversion) -> Tile:
     """A new tile of the kernel's shared memory."""
-    _check_layout(op, type_)
+    check_layout(op, type_)
     layout = layout_of(type_)
     if layout is None:
         raise OpError(op, f"'{op.name}' expected a static shape and layout, got {type_}")
@@ -233,6 +236,7 @@ def allocate(op: Operation, type_: MemRefType, align: int, to: Conversion) -> Ti
 
 @lowers(memref.ReinterpretCastOp)
 def _reinterpret(op: memref.ReinterpretCastOp, to: Conversion) -> None:
+    check_layout(op, op.result.type)
     source = to.tile(op.source)
     offsets = _mixed(op.static_offsets.get_values(), op.offsets, to)
     strides = _mixed(op.static_strides.get_values(), op.strides, to)
@@ -244,13 +248,10 @@ def _reinterpret(op: memref.ReinterpretCastOp, to: Conversion) -> None:
             offset = to.narrow(offset)
         scaled = to.times(offset, source.element_bytes, source.index_type)
         address = to.plus(scaled, address, _add(source))
-    if source.space is Space.SMEM:
-        layout = layout_of(op.result.type)
-        if layout is None:
-            raise OpError(op, f"'{op.name}' of shared memory expected static strides")
-        to[op.result] = Tile(source.space, address, source.element_bytes, (), layout)
-    else:
-        to[op.result] = Tile(source.space, address, source.element_bytes, tuple(strides))
+    layout = None if op.sizes or op.strides else layout_of(op.result.type)
+    if source.space is Space.SMEM and layout is None:
+        raise OpError(op, f"'{op.name}' of shared memory expected static sizes and strides")
+    to[op.result] = Tile(source.space, address, source.element_bytes, tuple(strides), layout)
 
 
 def _mixed(

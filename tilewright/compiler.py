@@ -136,6 +136,14 @@ def lower(
 ) -> tuple[ModuleOp, str | None]:
     """The module at the `ptx` level, and the source text where there is one."""
     module, source = verified(module_or_text, name)
+    run_pipeline(module, arch, source, verify_each=verify_each)
+    return module, source
+
+
+def run_pipeline(
+    module: ModuleOp, arch: str, source: str | None = None, *, verify_each: bool = False
+) -> None:
+    """Lower a verified module to the `ptx` level in place. Raises CompileError."""
     context = default_context()
     try:
         for stage in PIPELINE:
@@ -146,7 +154,6 @@ def lower(
         raise CompileError(op_diagnostic(error, source)) from None
     except VerifyException as error:
         raise CompileError(verify_diagnostic(module, error, source)) from None
-    return module, source
 
 
 def verified(module_or_text: ModuleOp | str, name: str) -> tuple[ModuleOp, str | None]:

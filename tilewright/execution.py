@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import ml_dtypes
 import numpy as np
@@ -13,7 +13,7 @@ from xdsl.dialects import func, gpu
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, ModuleOp
 from xdsl.ir import Attribute, Operation
 
-from tilewright.compiler import lower, verified
+from tilewright.compiler import run_pipeline, verified
 from tilewright.diagnostic import CompileError, Diagnostic, OpError
 from tilewright.dialects.cute.dialect import is_memref
 from tilewright.dialects.cute_nvgpu.targets import lowest, target
@@ -33,7 +33,16 @@ from tilewright.passes.check_target import required_targets
 __all__ = ["ExecutionError", "KernelParameter", "interpret", "kernel_signature"]
 
 Level = Literal["atom", "ptx"]
+LEVELS: tuple[Level, ...] = get_args(Level)
 Dim = Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a run left: its memref arguments, and how many operations of single threads it took."""
+
+    arrays: list[NDArray[Any]]
+    lane_operations: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +80,38 @@ def interpret(
     arguments or what no kernel may do: an access out of bounds or misaligned, a data race, use of
     an undefined register, a barrier that not all reach.
     """
+    return run(
+        module_or_text,
+        kernel,
+        grid=grid,
+        block=block,
+        args=args,
+        numerics=numerics,
+        arch=arch,
+        level=level,
+        name=name,
+        progress=progress,
+    ).arrays
+
+
+def run(
+    module_or_text: ModuleOp | str,
+    kernel: str | None = None,
+    *,
+    grid: Dim,
+    block: Dim,
+    args: Sequence[Any],
+    numerics: Literal["hardware", "exact"] = "hardware",
+    arch: str | None = None,
+    level: Level = "atom",
+    name: str = "<string>",
+    progress: Callable[[int, int], None] | None = None,
+) -> Run:
+    """`interpret`, with the count of operations: an op executed by one thread is one."""
     if numerics not in NUMERICS:
         raise ExecutionError(f"expected numerics of {', '.join(NUMERICS)}, got '{numerics}'")
+    if level not in LEVELS:
+        raise ExecutionError(f"expected level of {', '.join(LEVELS)}, got '{level}'")
     module, source = verified(module_or_text, name)
     op = find_kernel(module, kernel, name)
     parameters = _parameters(op)
@@ -81,16 +120,17 @@ def interpret(
     launch = Launch(_dim("grid", grid), _dim("block", block), numerics, chip, source, progress)
     _check_block(op, launch)
     memory = GlobalMemory()
-    values = _bind(parameters, args, memory)
-    if level == "ptx" and not isinstance(op, EntryOp):
-        lowered, _ = lower(module, chip, name=name)
-        op = find_kernel(lowered, kernel or _symbol(op), name)
-        values = [_pointer(value) for value in values]
     try:
-        run_kernel(op, launch, memory, values)
+        values = _bind(op, parameters, args, memory)
+        if level == "ptx" and not isinstance(op, EntryOp):
+            symbol = _symbol(op)
+            run_pipeline(module, chip, source)
+            op = find_kernel(module, symbol, name)
+            values = [_pointer(value) for value in values]
+        executed = run_kernel(op, launch, memory, values)
     except OpError as error:
         raise CompileError(op_diagnostic(error, source)) from None
-    return _results(args, memory)
+    return Run(_results(args, memory), executed)
 
 
 def kernel_signature(
@@ -182,17 +222,19 @@ _DTYPES: dict[str, tuple[Any, ...]] = {
 }
 
 
-def _bind(parameters: list[_Parameter], args: Sequence[Any], memory: GlobalMemory) -> list[Any]:
+def _bind(
+    op: Operation, parameters: list[_Parameter], args: Sequence[Any], memory: GlobalMemory
+) -> list[Any]:
     """The values of the arguments; arrays are put into global memory."""
     if len(args) != len(parameters):
         names = ", ".join(f"{each.name}: {each.text}" for each in parameters)
         raise ExecutionError(f"expected {len(parameters)} arguments ({names}), got {len(args)}")
-    return [_bind_one(each, arg, memory) for each, arg in zip(parameters, args, strict=True)]
+    return [_bind_one(op, each, arg, memory) for each, arg in zip(parameters, args, strict=True)]
 
 
-def _bind_one(parameter: _Parameter, arg: Any, memory: GlobalMemory) -> Any:
+def _bind_one(op: Operation, parameter: _Parameter, arg: Any, memory: GlobalMemory) -> Any:
     if is_array(arg):
-        array = np.ascontiguousarray(arg)
+        array = np.asarray(arg, order="C")
         if is_memref(parameter.type):
             _check_array(parameter, parameter.type, array)
         elif parameter.type is not None or parameter.text != "u64":
@@ -201,7 +243,7 @@ def _bind_one(parameter: _Parameter, arg: Any, memory: GlobalMemory) -> Any:
             )
         base = memory.allocate(parameter.name, array.reshape(-1).view(np.uint8)).base
         if is_memref(parameter.type):
-            return argument_view(parameter.type, base, array.dtype.itemsize)
+            return argument_view(op, parameter.type, base, array.dtype.itemsize)
         return np.array([base], dtype=np.uint64)
     if is_memref(parameter.type):
         raise ExecutionError(
@@ -242,7 +284,7 @@ def _scalar(parameter: _Parameter, arg: Any) -> Any:
         value = int(arg)
         if value != arg:
             raise ValueError
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ExecutionError(
             f"argument '{parameter.name}' expected a number for {parameter.text}, got {arg!r}"
         ) from None

@@ -123,18 +123,12 @@ def _interpret(
 def _launch(
     text: str, name: str, values: Sequence[Value], options: argparse.Namespace
 ) -> list[NDArray[Any]]:
-    """The same on the GPU, compiled for the lowest target that the IR needs unless one is named."""
+    """The same on the GPU, compiled for that GPU unless `--arch` names a target."""
     from tilewright.compiler import compile
-    from tilewright.dialects.cute_nvgpu.targets import lowest
-    from tilewright.launcher import LaunchError
-    from tilewright.parsing import parse_module, verify
-    from tilewright.passes.check_target import required_targets
+    from tilewright.launcher import LaunchError, device_arch
 
-    module = parse_module(text, name)
-    verify(module, text)
-    arch = options.arch or lowest(required_targets(module)).name
-    compiled = compile(text, arch, name=name)
     try:
+        compiled = compile(text, options.arch or device_arch(), name=name)
         return compiled.launch(
             *values, grid=options.grid, block=options.block, kernel=options.kernel
         )

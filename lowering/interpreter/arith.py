@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, Operation
 
 from tilewright.diagnostic import OpError, at
+from tilewright.dialects.cute_nvgpu.attributes import FragmentType
 from tilewright.lowering.float_bits import float_bits
 from tilewright.lowering.interpreter.machine import Gang, Machine
 from tilewright.lowering.interpreter.program import Builder, Step, runs
@@ -95,9 +96,14 @@ def _constant(op: arith.ConstantOp, builder: Builder) -> Step:
 
 @runs(ub.PoisonOp)
 def _poison(op: ub.PoisonOp, builder: Builder) -> Step:
+    return undefined(op, builder)
+
+
+def undefined(op: Operation, builder: Builder) -> Step:
+    """The step of an op whose result nothing has written."""
     where = at(op.location, "")
-    origin = f"'ub.poison' at {where.file}:{where.line}" if where.line else "'ub.poison'"
-    return constant(op, builder, Undefined(origin))
+    place = f" at {where.file}:{where.line}" if where.line else ""
+    return constant(op, builder, Undefined(f"'{op.name}'{place}"))
 
 
 # op: (instruction, modifier, signedness)
@@ -176,7 +182,10 @@ _UNARY: dict[type[Operation], tuple[str, str]] = {
 @runs(*_UNARY)
 def _unary(op: arith.NegfOp, builder: Builder) -> Step:
     instruction, modifier = _UNARY[type(op)]
-    return pure(op, builder, scalar(instruction, f"{modifier}{type_name(op, op.result.type)}"))
+    type_ = type_name(op, op.result.type)
+    if (instruction, type_) == ("fma", "bf16"):
+        raise OpError(op, f"'{op.name}' on bf16 cannot be interpreted; nearest legal: f32")
+    return pure(op, builder, scalar(instruction, f"{modifier}{type_}"))
 
 
 _INTEGER_RELATIONS = (
@@ -217,6 +226,9 @@ def _compare_floats(op: arith.CmpfOp, builder: Builder) -> Step:
 
 @runs(arith.SelectOp)
 def _select(op: arith.SelectOp, builder: Builder) -> Step:
+    if not isinstance(op.result.type, FragmentType):
+        type_name(op, op.result.type)
+
     def compute(condition: Bits, a: Bits, b: Bits) -> Bits:
         if a.ndim > 1:
             condition = condition[:, None]
@@ -255,6 +267,12 @@ def _integer_to_float(op: arith.SIToFPOp | arith.UIToFPOp, builder: Builder) -> 
             return convert(np.where(a, one, zero))
 
         return unary(op, builder, from_bit)
+    if result == "bf16" and source[1:] in ("32", "64"):
+        raise OpError(
+            op,
+            f"'{op.name}' from {op.input.type} to bf16 cannot be interpreted (no instruction "
+            "rounds it once); nearest legal: to f32, then arith.truncf",
+        )
     return pure(op, builder, scalar("cvt", f"rn.{result}.{source}"))
 
 
@@ -262,6 +280,8 @@ def _integer_to_float(op: arith.SIToFPOp | arith.UIToFPOp, builder: Builder) -> 
 def _float_to_integer(op: arith.FPToSIOp | arith.FPToUIOp, builder: Builder) -> Step:
     letter = "s" if isinstance(op, arith.FPToSIOp) else "u"
     source, dtype = type_name(op, op.input.type), container(op, op.result.type)
+    if dtype == bool:
+        raise OpError(op, f"'{op.name}' to i1 cannot be interpreted; nearest legal: i8")
     if dtype.itemsize == 1:
         # Out of range is poison; the low byte of the 16-bit result is what the hardware leaves.
         wide = scalar("cvt", f"rzi.{letter}16.{source}")
@@ -278,6 +298,12 @@ def _cast_float(op: arith.ExtFOp | arith.TruncFOp, builder: Builder) -> Step:
     source, result = type_name(op, op.input.type), type_name(op, op.result.type)
     if source == result:
         return unary(op, builder, same)
+    if (source, result) == ("f64", "bf16"):
+        raise OpError(
+            op,
+            f"'{op.name}' from f64 to bf16 cannot be interpreted (no instruction rounds it once); "
+            "nearest legal: to f32, then to bf16",
+        )
     if source == "bf16":
         # A bf16 is the upper half of the f32 of the same value, NaN and all.
         if result == "f32":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -13,10 +15,11 @@ from tilewright.lowering.interpreter.arith import pure, unary
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.gpu import wait_at
 from tilewright.lowering.interpreter.machine import WARP, Gang, Machine
+from tilewright.lowering.interpreter.memref import View
 from tilewright.lowering.interpreter.mma import multiply_fragments, numerics_model
 from tilewright.lowering.interpreter.numerics import NumericsError
 from tilewright.lowering.interpreter.program import Builder, Step, runs
-from tilewright.lowering.interpreter.values import Bits, spread
+from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
 
 def container(held: FragmentType) -> Any:
@@ -57,7 +60,8 @@ def load_matrices(
     """`ldmatrix.xN`: the 32-bit words of every thread, uint32 [threads, N]."""
     rows, warps = _row_threads(gang, number, what)
     address = spread(address, gang.count)[rows]
-    data = machine.shared.load(gang.lanes[rows], address, 16, op)
+    with faults_of(rows):
+        data = machine.shared.load(gang.lanes[rows], address, 16, op)
     matrices = data.view(np.uint16).reshape(warps, number, 8, 8)
     if trans:
         matrices = matrices.swapaxes(2, 3)
@@ -79,7 +83,25 @@ def store_matrices(
     if trans:
         matrices = matrices.swapaxes(2, 3)
     data = np.ascontiguousarray(matrices).view(np.uint8).reshape(-1, 16)
-    machine.shared.store(gang.lanes[rows], address, data, op)
+    with faults_of(rows):
+        machine.shared.store(gang.lanes[rows], address, data, op)
+
+
+@contextmanager
+def faults_of(threads: Lanes) -> Generator[None]:
+    """Faults of an access by some threads of a gang, told of the gang's threads."""
+    try:
+        yield
+    except Fault as fault:
+        if fault.lane is None:
+            raise
+        raise Fault(fault.message, int(threads[fault.lane])) from None
+
+
+def _locate_rows(view: View, indices: Sequence[Bits], gang: Gang, matrices: int) -> Bits:
+    """The address that each thread gives; those beyond the rows of the matrices may name anything."""
+    used = np.arange(gang.count) % WARP < 8 * matrices
+    return view.locate([np.where(used, each, np.uint64(0)) for each in indices])
 
 
 def _row_threads(gang: Gang, number: int, what: str) -> tuple[Any, int]:
@@ -100,11 +122,7 @@ def _ldmatrix(op: copy.LdmatrixOp, builder: Builder) -> Step:
 
     def step(machine: Machine, gang: Gang) -> None:
         view = gang.regs[source]
-        # Threads beyond the rows of the matrices may name anything.
-        used = np.arange(gang.count) % WARP < 8 * held.registers
-        coordinates = [spread(gang.regs[slot], gang.count) for slot in indices]
-        view.locate([each[used] for each in coordinates])
-        address = view.locate(coordinates, check=False)
+        address = _locate_rows(view, [gang.regs[slot] for slot in indices], gang, held.registers)
         words = load_matrices(machine, gang, address, held.registers, trans, number, op.name)
         gang.regs[dest] = words.view(container(held))
 
@@ -121,8 +139,9 @@ def _stmatrix(op: copy.StmatrixOp, builder: Builder) -> Step:
     number, trans = builder.number(op), op.trans is not None
 
     def step(machine: Machine, gang: Gang) -> None:
-        address = gang.regs[dest].locate([gang.regs[slot] for slot in indices])
         words = np.ascontiguousarray(gang.regs[source]).view(np.uint32)
+        coordinates = [gang.regs[slot] for slot in indices]
+        address = _locate_rows(gang.regs[dest], coordinates, gang, words.shape[1])
         store_matrices(machine, gang, address, words, trans, number, op.name)
 
     return step

@@ -119,7 +119,9 @@ class Machine:
         for number, op in enumerate(program.ops, 1):
             self.shared.op_names[number] = _named(op)
         self._arrived: Counter[tuple[int, int]] = Counter()
-        self._present: dict[tuple[int, int], list[int]] = {}
+        # Of each barrier: what those who arrived knew then, and the warps that wait there.
+        self._known: dict[tuple[int, int], NDArray[np.int32]] = {}
+        self._waiters: dict[tuple[int, int], list[NDArray[np.int64]]] = {}
         self._opened: Counter[tuple[int, int]] = Counter()
         self._special: dict[str, Bits] = {}
         self.executed = 0
@@ -245,8 +247,13 @@ class Machine:
         """The CTA of each thread, as its place in the wave."""
         return lanes // (self._warps * WARP)
 
-    def arrive(self, gang: Gang, barrier: int, threads: int | None) -> None:
-        """Count the gang's warps in at a barrier; open it for the CTAs where all are there."""
+    def arrive(
+        self, gang: Gang, barrier: int, threads: int | None, *, waits: bool = False
+    ) -> None:
+        """Count the gang's warps in at a barrier; open it for the CTAs where all are there.
+
+        Those who wait there learn what all knew when they arrived; who only arrives learns nothing.
+        """
         expected = self.threads if threads is None else threads
         if threads is not None or self.threads % WARP == 0:
             gang.warps(f"barrier {barrier}")
@@ -254,21 +261,32 @@ class Machine:
             key = (int(cta), barrier)
             lanes = gang.lanes[self.cta_of(gang.lanes) == cta]
             self._arrived[key] += len(lanes)
-            self._present.setdefault(key, []).extend(np.unique(lanes // WARP).tolist())
+            self._bring(key, np.unique(lanes // WARP), waits)
             if self._arrived[key] > expected:
                 raise Fault(
                     f"barrier {barrier} expects {expected} threads, and {self._arrived[key]} came"
                 )
             if self._arrived[key] == expected:
-                self.clocks.meet(np.array(sorted(set(self._present.pop(key)))))
+                known = self._known.pop(key)
+                for warps in self._waiters.pop(key, ()):
+                    self.clocks.learn(warps, known)
                 self._arrived[key] = 0
                 self._opened[key] += 1
+
+    def _bring(self, key: tuple[int, int], warps: NDArray[np.int64], waits: bool) -> None:
+        """Leave at a barrier what the warps know, and end their interval."""
+        self.clocks.release(warps)
+        known = self.clocks.known(warps)
+        before = self._known.get(key)
+        self._known[key] = known if before is None else np.maximum(before, known)
+        if waits:
+            self._waiters.setdefault(key, []).append(warps)
 
     def _wait(self, gang: Gang, wait: Wait) -> list[Gang]:
         """Arrive, and wait by CTA: CTAs whose barrier is not open yet go on by themselves."""
         ctas = np.unique(self.cta_of(gang.lanes))
         before = {int(cta): self._opened[int(cta), wait.barrier] for cta in ctas}
-        self.arrive(gang, wait.barrier, wait.threads)
+        self.arrive(gang, wait.barrier, wait.threads, waits=True)
         self._jump(gang, wait.following)
         if all(self._opened[cta, wait.barrier] > count for cta, count in before.items()):
             return [gang]

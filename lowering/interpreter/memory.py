@@ -17,6 +17,7 @@ from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
 _SHIFT = np.uint64(40)
 _OFFSET = np.uint64((1 << 40) - 1)
+_MIDDLE = 1 << 39
 _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
@@ -31,7 +32,8 @@ class Allocation:
 
 
 class GlobalMemory:
-    """The buffers that kernel arguments point to; each has its own stretch of addresses."""
+    """The buffers that kernel arguments point to; each lies in the middle of its own stretch of
+    addresses, so that an address somewhat below or above it still says which buffer was meant."""
 
     def __init__(self) -> None:
         self.allocations: list[Allocation] = []
@@ -40,7 +42,7 @@ class GlobalMemory:
         """A new buffer holding a copy of these bytes."""
         data = np.zeros(-(-max(content.size, 1) // 16) * 16, dtype=np.uint8)
         data[: content.size] = content
-        base = (len(self.allocations) + 1) << int(_SHIFT)
+        base = ((len(self.allocations) + 1) << int(_SHIFT)) + _MIDDLE
         allocation = Allocation(name, base, data, content.size)
         self.allocations.append(allocation)
         return allocation
@@ -105,9 +107,8 @@ class GlobalMemory:
                 int(lanes[0]),
             )
         where = self.allocations[number]
-        first = (address & _OFFSET).astype(np.int64)
-        # An address just below a buffer lies at the top of the stretch before it.
-        outside = first + size > where.size
+        first = (address & _OFFSET).astype(np.int64) - _MIDDLE
+        outside = (first < 0) | (first + size > where.size)
         if outside.any():
             lane = int(np.argmax(outside))
             raise Fault(
@@ -164,10 +165,13 @@ class Clocks:
         """End an interval: what these warps did so far is before whatever learns of it."""
         self.seen[warp, warp % self.warps] += 1
 
-    def meet(self, warp: NDArray[np.int64]) -> None:
-        """A barrier of these warps of one CTA: everyone learns what anyone knows."""
-        self.release(warp)
-        self.seen[warp] = self.seen[warp].max(axis=0)
+    def known(self, warp: NDArray[np.int64]) -> NDArray[np.int32]:
+        """What these warps of one CTA know together."""
+        return self.seen[warp].max(axis=0)
+
+    def learn(self, warp: NDArray[np.int64], known: NDArray[np.int32]) -> None:
+        """What is known at a barrier becomes known to the warps that waited there."""
+        self.seen[warp] = np.maximum(self.seen[warp], known)
 
 
 class SharedMemory:
@@ -246,7 +250,11 @@ class SharedMemory:
         now = self.clocks.now(warp)[:, None]
         again = self._read[local, places] == now
         shared = again & (self._reader[local, places] != lanes[:, None])
-        self._reader[local, places] = np.where(shared, -2, lanes[:, None])
+        self._reader[local, places] = lanes[:, None]
+        # Of the threads that read a byte together the last one stands there now.
+        shared |= self._reader[local, places] != lanes[:, None]
+        if shared.any():
+            self._reader[np.broadcast_to(local, places.shape)[shared], places[shared]] = -2
         self._read[local, places] = now
         self._read_op[local, places] = op
 
@@ -306,6 +314,7 @@ class SharedMemory:
         """Start a `cp.async` of uint8 [threads, size]."""
         places = self.places(lanes, address, data.shape[1], "write")
         self._check_write(lanes, places, op)
+        self._check_collisions(places, data)
         self._pending[places] = op
         self._copies.append(PendingCopy(lanes, places, data, self.committed[lanes], op))
 

@@ -9,11 +9,17 @@ from typing import Any
 import numpy as np
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType
+from xdsl.ir import Operation
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute import ComposedLayout, Layout
 from tilewright.dialects.cute.dialect import Space, layout_of, space_of
-from tilewright.lowering.convert_memref_to_ptx import SHARED_ALIGN, element_bytes
+from tilewright.lowering.convert_memref_to_ptx import (
+    SHARED_ALIGN,
+    argument_strides,
+    check_layout,
+    element_bytes,
+)
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine import Gang, Machine
 from tilewright.lowering.interpreter.program import Builder, Step, runs
@@ -107,10 +113,9 @@ def _check_index(dimension: int, index: Any, size: Extent) -> None:
         )
 
 
-def argument_view(type_: MemRefType, address: int, width: int) -> View:
-    """The view of a kernel argument."""
-    layout = layout_of(type_)
-    strides = () if layout is not None else tuple(step or 0 for step in type_.get_strides() or ())
+def argument_view(op: Operation, type_: MemRefType, address: int, width: int) -> View:
+    """The view of a kernel argument. Raises OpError where it can be none."""
+    layout, strides = layout_of(type_), argument_strides(op, type_)
     sizes = tuple(None if size == DYNAMIC_INDEX else size for size in type_.get_shape())
     base = np.array([address], dtype=np.uint64)
     return View(Space.GMEM, base, width, sizes, strides, layout)
@@ -119,11 +124,13 @@ def argument_view(type_: MemRefType, address: int, width: int) -> View:
 @runs(memref.AllocOp, memref.AllocaOp)
 def _allocate(op: memref.AllocOp, builder: Builder) -> Step:
     type_ = op.memref.type
+    check_layout(op, type_)
     layout = layout_of(type_)
     if space_of(type_.memory_space) is not Space.SMEM or layout is None:
         raise OpError(op, f"'{op.name}' expected a static memref in shared memory, got {type_}")
     width = element_bytes(op, type_)
-    align = op.alignment.value.data if isinstance(op.alignment, IntegerAttr) else SHARED_ALIGN
+    asked = op.alignment.value.data if isinstance(op.alignment, IntegerAttr) else SHARED_ALIGN
+    align = max(asked, SHARED_ALIGN)
     offset = -(-builder.shared_bytes // align) * align
     builder.shared_bytes = offset + layout.cosize() * width
     base = np.array([offset], dtype=np.uint64)
@@ -138,6 +145,7 @@ def _allocate(op: memref.AllocOp, builder: Builder) -> Step:
 
 @runs(memref.ReinterpretCastOp)
 def _reinterpret(op: memref.ReinterpretCastOp, builder: Builder) -> Step:
+    check_layout(op, op.result.type)
     source, dest = builder.slot(op.source), builder.slot(op.result)
     layout = layout_of(op.result.type) if _is_static(op) else None
     lists = [

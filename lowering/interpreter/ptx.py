@@ -16,7 +16,7 @@ from tilewright.dialects.ptx import (
 )
 from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.types import RegType
-from tilewright.lowering.interpreter.arith import constant, pure, same, unary
+from tilewright.lowering.interpreter.arith import constant, pure, same, unary, undefined
 from tilewright.lowering.interpreter.cute_nvgpu import (
     copy_async,
     load_matrices,
@@ -31,7 +31,7 @@ from tilewright.lowering.interpreter.mma import multiply_fragments, numerics_mod
 from tilewright.lowering.interpreter.numerics import NumericsError
 from tilewright.lowering.interpreter.program import Builder, Exit, Fork, Step, runs
 from tilewright.lowering.interpreter.scalar import scalar
-from tilewright.lowering.interpreter.values import CONTAINERS, Bits, Undefined, spread, uniform
+from tilewright.lowering.interpreter.values import CONTAINERS, Bits, spread, uniform
 
 _SCALARS = [*arithmetic.OPS, *logic.OPS, convert.CvtOp]
 
@@ -54,7 +54,7 @@ def _const(op: data_movement.ConstOp, builder: Builder) -> Step:
 
 @runs(data_movement.UndefOp)
 def _undef(op: data_movement.UndefOp, builder: Builder) -> Step:
-    return constant(op, builder, Undefined("'ptx.undef'"))
+    return undefined(op, builder)
 
 
 @runs(data_movement.SregOp)

@@ -68,6 +68,29 @@ class Undefined:
         self.fault()
 
 
+class PartlyUndefined(Undefined):
+    """A register that some threads have written: fine as long as only they look at it."""
+
+    __slots__ = ("missing", "value")
+
+    def __init__(self, origin: str, value: Any, missing: NDArray[np.bool_]):
+        super().__init__(origin)
+        self.value = value
+        self.missing = missing
+
+    def fault(self) -> NoReturn:
+        raise Fault(
+            f"use of an undefined register ({self.origin})", int(np.argmax(self.missing))
+        )
+
+    def take(self, lanes: Lanes) -> Any:
+        missing = self.missing[lanes]
+        if missing.all():
+            return Undefined(self.origin)
+        value = take(self.value, lanes)
+        return PartlyUndefined(self.origin, value, missing) if missing.any() else value
+
+
 def is_array(value: Any) -> TypeGuard[NDArray[Any]]:
     """Whether a value is a plain array."""
     return isinstance(value, np.ndarray)
@@ -85,12 +108,38 @@ def joined(a: Any, b: Any, counts: tuple[int, int], order: Lanes) -> Any:
     if a is b or a is None or b is None:
         return a
     if isinstance(a, Undefined) or isinstance(b, Undefined):
-        return a if isinstance(a, Undefined) else b
+        return _partly_undefined(a, b, counts, order)
     if not is_array(a):
         return a.joined(b, counts, order)
     if len(a) == len(b) == 1 and np.array_equal(a, b):
         return a
     return np.concatenate([spread(a, counts[0]), spread(b, counts[1])])[order]
+
+
+def _partly_undefined(a: Any, b: Any, counts: tuple[int, int], order: Lanes) -> Undefined:
+    values = [_defined(each) for each in (a, b)]
+    origin = (a if isinstance(a, Undefined) else b).origin
+    if values[0] is None and values[1] is None:
+        return Undefined(origin)
+    for own, other in ((0, 1), (1, 0)):
+        if values[own] is None:
+            # Nobody can look at it: any value will do.
+            values[own] = take(values[other], np.zeros(counts[own], dtype=np.int64))
+    missing = [
+        each.missing
+        if isinstance(each, PartlyUndefined)
+        else np.full(count, isinstance(each, Undefined))
+        for each, count in zip((a, b), counts, strict=True)
+    ]
+    value = joined(values[0], values[1], counts, order)
+    return PartlyUndefined(origin, value, np.concatenate(missing)[order])
+
+
+def _defined(value: Any) -> Any:
+    """What some threads have written, or None where none has."""
+    if isinstance(value, PartlyUndefined):
+        return value.value
+    return None if isinstance(value, Undefined) else value
 
 
 def spread(value: Bits, count: int) -> Bits:

@@ -8,6 +8,7 @@ accumulator stays in place; where they do overlap a move is left on that edge.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from dataclasses import dataclass, field
 
@@ -150,11 +151,10 @@ class Registers:
 
     def _overlap(self, a: Slot, b: Slot) -> bool:
         mine, other = self._ranges_of(a), self._ranges_of(b)
+        if len(mine) > len(other):
+            mine, other = other, mine
         return any(
-            max(start, begin) < min(end, finish) or start == begin
-            for block, intervals in mine.items()
-            for start, end in intervals
-            for begin, finish in other.get(block, ())
+            _meet(intervals, other[block]) for block, intervals in mine.items() if block in other
         )
 
     # Joining
@@ -187,7 +187,8 @@ class Registers:
             return
         merged = self._ranges_of(a)
         for block, intervals in self._ranges.pop(b, {}).items():
-            merged.setdefault(block, []).extend(intervals)
+            for interval in intervals:
+                _insert(merged.setdefault(block, []), interval)
         self._parent[b] = a
 
     # Names
@@ -210,6 +211,31 @@ class Registers:
         """A register of its own, to break a cycle of moves."""
         self.counts[kind] += 1
         return f"{PREFIXES[kind]}{self.counts[kind]}"
+
+
+def _meet(few: list[Interval], many: list[Interval]) -> bool:
+    """Whether two sorted lists of intervals overlap anywhere."""
+    if len(few) > len(many):
+        few, many = many, few
+    for start, end in few:
+        place = bisect_left(many, (start, start))
+        if place and many[place - 1][1] > start:
+            return True
+        if place < len(many) and many[place][0] < end:
+            return True
+    return False
+
+
+def _insert(intervals: list[Interval], new: Interval) -> None:
+    """Add an interval that overlaps none to a sorted list, joined to those that it touches."""
+    start, end = new
+    place = bisect_left(intervals, new)
+    if place < len(intervals) and intervals[place][0] == end:
+        end = intervals.pop(place)[1]
+    if place and intervals[place - 1][1] == start:
+        start = intervals.pop(place - 1)[0]
+        place -= 1
+    intervals.insert(place, (start, end))
 
 
 def needs_register(constant: ConstOp) -> bool:

@@ -1,0 +1,79 @@
+"""From text to PTX in one warm process: the GEMM, and how the time grows with the kernel.
+
+    python benchmarks/compile_time.py [--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+
+import tilewright as tw
+
+SOURCE = Path(__file__).parents[1] / "examples" / "gemm_sm80.mlir"
+SIZES = (100, 1_000, 10_000)
+ROUNDS = 5
+
+_FRAGMENT = "!cute_nvgpu.fragment<{}>"
+_ATOM = "<16x8x16, elem_type = (bf16, bf16, f32)>"
+
+
+def straight_line(ops: int) -> str:
+    """A kernel of about `ops` ops: MMAs on one accumulator, and the arithmetic between them."""
+    a, b, c = (_FRAGMENT.format(each) for each in ("8xbf16", "4xbf16", "4xf32"))
+    lines = [
+        "func.func @k(%p: memref<?xf32>, %x: i32, %h: bf16, %f: f32) attributes {gpu.kernel} {",
+        "  %zero = arith.constant 0 : index",
+        f"  %a = cute_nvgpu.fragment.splat %h : bf16 -> {a}",
+        f"  %b = cute_nvgpu.fragment.splat %h : bf16 -> {b}",
+        f"  %d0 = cute_nvgpu.fragment.splat %f : f32 -> {c}",
+        "  %x0 = arith.addi %x, %x : i32",
+    ]
+    for i in range(1, ops // 4 + 1):
+        lines += [
+            f"  %d{i} = cute_nvgpu.sm80.mma %a, %b, %d{i - 1} {_ATOM} : ({a}, {b}, {c}) -> {c}",
+            f"  %y{i} = arith.muli %x{i - 1}, %x : i32",
+            f"  %z{i} = arith.xori %y{i}, %x{i - 1} : i32",
+            f"  %x{i} = arith.addi %z{i}, %y{i} : i32",
+        ]
+    last = ops // 4
+    lines += [
+        f"  %r = arith.sitofp %x{last} : i32 to f32",
+        f"  %e = cute_nvgpu.fragment.extract %d{last}[0] : {c} -> f32",
+        "  %s = arith.addf %r, %e : f32",
+        "  memref.store %s, %p[%zero] : memref<?xf32>",
+        "  func.return",
+        "}",
+    ]
+    return "\n".join(lines)
+
+
+def seconds(text: str) -> float:
+    """The best of ROUNDS compilations, after one that warms up."""
+    tw.compile(text, "sm_80")
+    best = float("inf")
+    for _ in range(ROUNDS):
+        start = time.perf_counter()
+        tw.compile(text, "sm_80")
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true")
+    as_json = parser.parse_args().json
+    gemm = seconds(SOURCE.read_text())
+    growth = {ops: seconds(straight_line(ops)) for ops in SIZES}
+    if as_json:
+        print(json.dumps({"gemm_sm80": gemm, "straight_line": growth}))
+        return
+    print(f"examples/gemm_sm80.mlir, text to PTX: {gemm * 1e3:.0f} ms")
+    for ops, took in growth.items():
+        print(f"{ops:>6} ops: {took * 1e3:7.1f} ms, {took / ops * 1e6:5.0f} us an op")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,29 @@
+"""`make bench`: every benchmark that needs no GPU, one after the other.
+
+    python benchmarks/run.py
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+SCRIPTS = (
+    "startup.py",
+    "compile_time.py",
+    "layout_algebra.py",
+    "interpret_gemm.py",
+    "mma_numerics.py",
+)
+
+
+def main() -> None:
+    for script in SCRIPTS:
+        print(f"== {script.removesuffix('.py')}", flush=True)
+        subprocess.run([sys.executable, str(Path(__file__).parent / script)], check=True)
+        print()
+
+
+if __name__ == "__main__":
+    main()
