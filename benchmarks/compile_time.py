@@ -1,6 +1,6 @@
 """From text to PTX in one warm process: the GEMM, and how the time grows with the kernel.
 
-    python benchmarks/compile_time.py [--json]
+python benchmarks/compile_time.py [--json]
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How fast the interpreter runs examples/gemm_sm80.mlir, on one core.
 
-    python benchmarks/interpret_gemm.py [--json] [M N K]
+python benchmarks/interpret_gemm.py [--json] [M N K]
 """
 
 from __future__ import annotations

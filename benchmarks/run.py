@@ -1,6 +1,6 @@
 """`make bench`: every benchmark that needs no GPU, one after the other.
 
-    python benchmarks/run.py
+python benchmarks/run.py
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How long the package and the command take to start: best of several fresh processes.
 
-    python benchmarks/startup.py [--json]
+python benchmarks/startup.py [--json]
 """
 
 from __future__ import annotations

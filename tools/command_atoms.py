@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from tilewright.dialects.cute_nvgpu.atom import MmaAtom
+from tilewright.dialects.cute_nvgpu.atom import atoms_of
 from tilewright.dialects.cute_nvgpu.lattice import (
     CP_ASYNC,
     LDMATRIX,
@@ -64,16 +63,6 @@ def legal_mnemonics(arch: str | None) -> frozenset[str]:
     return frozenset(each for each, row in listings().items() if chip.supports(row.target))
 
 
-def atoms(row: MmaRow) -> Iterator[MmaAtom]:
-    """Every atom of a row: its element types with each of its modifiers."""
-    for types in row.element_types():
-        yield MmaAtom(row, types)
-        if row.satfinite:
-            yield MmaAtom(row, types, satfinite=True)
-        for rounding in row.rounding:
-            yield MmaAtom(row, types, rounding=rounding)
-
-
 def _mma(row: MmaRow) -> Listing:
     multiplicands = " | ".join(",".join(pair) for pair in row.multiplicands)
     accumulators = " | ".join(",".join(pair) for pair in row.accumulators)
@@ -86,7 +75,7 @@ def _mma(row: MmaRow) -> Listing:
         row.ptx_version,
         (*(("satfinite",) if row.satfinite else ()), *row.rounding),
         row.section,
-        tuple(atom.mnemonic for atom in atoms(row)),
+        tuple(atom.mnemonic for atom in atoms_of(row)),
     )
 
 

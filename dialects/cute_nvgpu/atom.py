@@ -7,6 +7,7 @@ users, and the mnemonic parses to and prints from them.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -108,6 +109,16 @@ class MmaAtom:
 
     def __str__(self) -> str:
         return self.mnemonic
+
+
+def atoms_of(row: MmaRow) -> Iterator[MmaAtom]:
+    """Every atom of a row: its element types with each of its modifiers."""
+    for types in row.element_types():
+        yield MmaAtom(row, types)
+        if row.satfinite:
+            yield MmaAtom(row, types, satfinite=True)
+        for rounding in row.rounding:
+            yield MmaAtom(row, types, rounding=rounding)
 
 
 @cache

@@ -280,7 +280,7 @@ def _integer_to_float(op: arith.SIToFPOp | arith.UIToFPOp, builder: Builder) -> 
 def _float_to_integer(op: arith.FPToSIOp | arith.FPToUIOp, builder: Builder) -> Step:
     letter = "s" if isinstance(op, arith.FPToSIOp) else "u"
     source, dtype = type_name(op, op.input.type), container(op, op.result.type)
-    if dtype == bool:
+    if dtype.kind == "b":
         raise OpError(op, f"'{op.name}' to i1 cannot be interpreted; nearest legal: i8")
     if dtype.itemsize == 1:
         # Out of range is poison; the low byte of the 16-bit result is what the hardware leaves.

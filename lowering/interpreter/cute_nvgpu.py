@@ -99,7 +99,7 @@ def faults_of(threads: Lanes) -> Generator[None]:
 
 
 def _locate_rows(view: View, indices: Sequence[Bits], gang: Gang, matrices: int) -> Bits:
-    """The address that each thread gives; those beyond the rows of the matrices may name anything."""
+    """The address that each thread gives; threads beyond the matrices' rows may name anything."""
     used = np.arange(gang.count) % WARP < 8 * matrices
     return view.locate([np.where(used, each, np.uint64(0)) for each in indices])
 

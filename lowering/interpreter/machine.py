@@ -247,9 +247,7 @@ class Machine:
         """The CTA of each thread, as its place in the wave."""
         return lanes // (self._warps * WARP)
 
-    def arrive(
-        self, gang: Gang, barrier: int, threads: int | None, *, waits: bool = False
-    ) -> None:
+    def arrive(self, gang: Gang, barrier: int, threads: int | None, *, waits: bool = False) -> None:
         """Count the gang's warps in at a barrier; open it for the CTAs where all are there.
 
         Those who wait there learn what all knew when they arrived; who only arrives learns nothing.

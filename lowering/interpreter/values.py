@@ -79,9 +79,7 @@ class PartlyUndefined(Undefined):
         self.missing = missing
 
     def fault(self) -> NoReturn:
-        raise Fault(
-            f"use of an undefined register ({self.origin})", int(np.argmax(self.missing))
-        )
+        raise Fault(f"use of an undefined register ({self.origin})", int(np.argmax(self.missing)))
 
     def take(self, lanes: Lanes) -> Any:
         missing = self.missing[lanes]

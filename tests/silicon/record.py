@@ -20,7 +20,7 @@ from inputs import THREADS, mma_inputs, scalar_inputs
 from kernels import access_type, mma_kernel, scalar_forms, scalar_kernel
 
 import tilewright as tw
-from tilewright.dialects.cute_nvgpu.atom import WARP, MmaAtom
+from tilewright.dialects.cute_nvgpu.atom import WARP, MmaAtom, atoms_of
 from tilewright.dialects.cute_nvgpu.elements import register_bits
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
 from tilewright.dialects.cute_nvgpu.targets import target
@@ -32,13 +32,7 @@ MMA_CASES = 4
 
 def all_atoms() -> list[MmaAtom]:
     """Every atom of the lattice, with every modifier."""
-    found: list[MmaAtom] = []
-    for row in MMA_ROWS:
-        for types in row.element_types():
-            saturations = (False, True) if row.satfinite else (False,)
-            roundings = (None, *row.rounding)
-            found += [MmaAtom(row, types, s, r) for s in saturations for r in roundings]
-    return found
+    return [atom for row in MMA_ROWS for atom in atoms_of(row)]
 
 
 def record_scalars(arch: str) -> dict[str, Any]:

@@ -5,10 +5,10 @@ import re
 import pytest
 
 from tilewright.dialects.cute import Layout
-from tilewright.dialects.cute_nvgpu.atom import parse
+from tilewright.dialects.cute_nvgpu.atom import atoms_of, parse
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
 from tilewright.parsing import parse_module
-from tilewright.tools.command_atoms import atoms, lattice
+from tilewright.tools.command_atoms import lattice
 from tilewright.tools.command_explain import ir_spelling
 from tilewright.tools.tilewright import main
 
@@ -46,7 +46,7 @@ def test_an_mma(capsys):
 
 def test_the_atom_is_spelled_as_ir_parses_it():
     for row in MMA_ROWS:
-        for atom in atoms(row):
+        for atom in atoms_of(row):
             spelled = f"!{ir_spelling(atom)}"
             module = parse_module(f'"test.op"() {{atom = {spelled}}} : () -> ()')
             [op] = module.body.block.ops

@@ -1,5 +1,5 @@
-"""Every atom of the lattice assembles at its row's target and version, and not below; among what the
-lattice leaves out, ptxas takes nothing of the same kind."""
+"""Every atom of the lattice assembles at its row's target and version, and not below; among what
+the lattice leaves out, ptxas takes nothing of the same kind."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from ptx_kernels import (
     with_version,
 )
 
-from tilewright.dialects.cute_nvgpu.atom import MmaAtom, parse
+from tilewright.dialects.cute_nvgpu.atom import parse
 from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES
-from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, MmaRow
+from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
 from tilewright.dialects.ptx.matrix import MmaOp
 from tilewright.ptxas import PtxasReport
 
@@ -29,16 +29,6 @@ Ptxas = Callable[..., PtxasReport]
 REQUIREMENTS = sorted({(row.target.name, row.ptx_version) for row in MMA_ROWS})
 OLDER_TARGET = {"sm_75": "sm_72", "sm_80": "sm_75", "sm_90": "sm_89"}
 OLDER_VERSION = {(6, 5): (6, 4), (7, 0): (6, 5), (7, 8): (7, 7)}
-
-
-def atoms_of(row: MmaRow) -> list[MmaAtom]:
-    """The row with every choice of types and modifiers."""
-    return [
-        MmaAtom(row, types, satfinite, rounding)
-        for types in row.element_types()
-        for satfinite in ((False, True) if row.satfinite else (False,))
-        for rounding in (None, *row.rounding)
-    ]
 
 
 @pytest.mark.parametrize(("target", "version"), REQUIREMENTS)
@@ -98,7 +88,7 @@ def _line(shape: tuple[int, int, int], types: tuple[str, ...], modifier: str) ->
 
 
 def test_ptxas_takes_no_atom_that_the_lattice_leaves_out(ptxas: Ptxas) -> None:
-    """All shapes of the lattice, with all of its element types in every place and with modifiers."""
+    """All shapes of the lattice, with all of its element types everywhere and with modifiers."""
     shapes = {row.shape for row in MMA_ROWS}
     inputs = ("f16", "bf16", "tf32", "f64", "s8", "u8", "f32")
     sums = ("f16", "bf16", "f32", "f64", "s32")
@@ -107,7 +97,7 @@ def test_ptxas_takes_no_atom_that_the_lattice_leaves_out(ptxas: Ptxas) -> None:
     lines = {_line(shape, types, modifier) for shape, types, modifier in choices}
     covered = {line.split()[0] for line in lines}
     legal = {atom.mnemonic for row in MMA_ROWS for atom in atoms_of(row)}
-    # What ptxas parses it may still refuse later (m16n8k16 on tf32): ask until it complains no more.
+    # What ptxas parses it may still refuse later (m16n8k16 on tf32): ask until it has no complaint.
     refused = {""}
     while refused:
         text = _kernel_of(lines)
