@@ -117,8 +117,9 @@ class Conversion:
         rule = RULES.get(type(op))
         if rule is None:
             raise OpError(op, f"'{op.name}' has no lowering to ptx")
-        self._location = NameLoc(StringAttr(op.name), op.location)
+        outer, self._location = self._location, NameLoc(StringAttr(op.name), op.location)
         rule(op, self)
+        self._location = outer
 
     def lower_block(self, block: Block) -> None:
         """Lower the ops of a block but its terminator, into the current scope."""

@@ -14,7 +14,8 @@ from xdsl.traits import Pure
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.dialect import is_memref
 from tilewright.dialects.cute_nvgpu.attributes import FragmentType
-from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sm80, sync
+from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sm80, sm89, sync
+from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 from tilewright.dialects.cute_nvgpu.targets import Target, target
 from tilewright.dialects.ptx import matrix, synchronization
 from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES, EntryOp, RetOp
@@ -46,9 +47,9 @@ _RULE_MODULES = (convert_arith_to_ptx, convert_gpu_to_ptx, convert_scf_to_ptx)
 # Matrix instructions
 
 
-@lowers(sm80.MmaOp)
-def _mma(op: sm80.MmaOp, to: Conversion) -> None:
-    to[op.d] = to.emit(matrix.MmaOp(to[op.a], to[op.b], to[op.c], op.atom.data))
+@lowers(sm80.MmaOp, sm89.MmaOp)
+def _mma(op: RegisterMmaOp, to: Conversion) -> None:
+    to[op.d] = to.emit(matrix.MmaOp(to[op.a], to[op.b], to[op.c], op.mma_atom))
 
 
 @lowers(copy.LdmatrixOp)
@@ -107,6 +108,16 @@ def _warp_sync(op: sync.WarpSyncOp, to: Conversion) -> None:
 # Fragments: elements narrower than a register are packed, low bits first
 
 
+def _check_scalar(op: Operation, held: FragmentType) -> None:
+    """Raise OpError where an element is narrower than any scalar."""
+    if held.element.bits < 8:
+        raise OpError(
+            op,
+            f"'{op.name}' of {held.element_type} has no lowering to ptx; nearest legal: "
+            "cute_nvgpu.fragment.cast to 8-bit elements",
+        )
+
+
 def _word_of(value: SSAValue, bits: int, to: Conversion) -> SSAValue:
     """A scalar in the low bits of a 32-bit register."""
     if bits == 8:
@@ -152,6 +163,7 @@ def _unpacked(register: SSAValue, place: int, held: FragmentType, to: Conversion
 @lowers(fragment.SplatOp)
 def _splat(op: fragment.SplatOp, to: Conversion) -> None:
     held = op.fragment.type
+    _check_scalar(op, held)
     word = _packed([to[op.scalar]] * held.element.per_register, held, to)
     to[op.fragment] = _make([word] * held.registers, held, to)
 
@@ -159,6 +171,7 @@ def _splat(op: fragment.SplatOp, to: Conversion) -> None:
 @lowers(fragment.FromElementsOp)
 def _from_elements(op: fragment.FromElementsOp, to: Conversion) -> None:
     held, width = op.fragment.type, op.fragment.type.element.per_register
+    _check_scalar(op, held)
     parts = [to[each] for each in op.elements]
     words = [_packed(parts[i : i + width], held, to) for i in range(0, len(parts), width)]
     to[op.fragment] = _make(words, held, to)
@@ -168,6 +181,7 @@ def _from_elements(op: fragment.FromElementsOp, to: Conversion) -> None:
 def _extract(op: fragment.ExtractOp, to: Conversion) -> None:
     held = op.fragment.type
     assert isinstance(held, FragmentType)
+    _check_scalar(op, held)
     register, place = divmod(op.position.value.data, held.element.per_register)
     to[op.scalar] = _unpacked(element(to[op.fragment], register, to), place, held, to)
 
@@ -175,6 +189,7 @@ def _extract(op: fragment.ExtractOp, to: Conversion) -> None:
 @lowers(fragment.InsertOp)
 def _insert(op: fragment.InsertOp, to: Conversion) -> None:
     held, width = op.result.type, op.result.type.element.per_register
+    _check_scalar(op, held)
     register, place = divmod(op.position.value.data, width)
     words = [element(to[op.fragment], i, to) for i in range(held.registers)]
     parts = [_unpacked(words[register], i, held, to) for i in range(width)]

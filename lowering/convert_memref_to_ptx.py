@@ -80,6 +80,9 @@ def argument_strides(op: Operation, type_: MemRefType) -> tuple[int, ...]:
 def check_layout(op: Operation, type_: MemRefType) -> None:
     if (reason := layout_mismatch(type_)) is not None:
         raise OpError(op, f"{type_} {reason}")
+    layout = layout_of(type_)
+    if isinstance(layout, ComposedLayout) and not isinstance(layout.inner, Swizzle):
+        raise OpError(op, f"{type_} expected a swizzle before its layout, got {layout.inner}")
 
 
 def _static_strides(op: Operation, type_: MemRefType) -> tuple[int, ...]:
@@ -229,9 +232,21 @@ def allocate(op: Operation, type_: MemRefType, align: int, to: Conversion) -> Ti
     if layout is None:
         raise OpError(op, f"'{op.name}' expected a static shape and layout, got {type_}")
     size = element_bytes(op, type_)
-    offset = to.shared.take(layout.cosize() * size, max(align, SHARED_ALIGN))
+    offset = to.shared.take(footprint(layout) * size, max(align, SHARED_ALIGN))
     address = to.pure((SharedAddressOp, offset), (), lambda: SharedAddressOp(offset))
     return Tile(Space.SMEM, address, size, (), layout)
+
+
+def footprint(layout: Layout | ComposedLayout) -> int:
+    """How many elements a tile of the layout spans: a swizzle, or the offset before it, may reach
+    above the cosize."""
+    if isinstance(layout, Layout):
+        return layout.cosize()
+    swizzle, offset = layout.inner, layout.offset
+    assert isinstance(swizzle, Swizzle) and isinstance(offset, int)
+    # The swizzle permutes each run of indices up to the highest bit that it changes.
+    run = 1 << (swizzle.base + swizzle.bits + max(0, -swizzle.shift))
+    return -(-(offset + layout.cosize()) // run) * run
 
 
 @lowers(memref.ReinterpretCastOp)

@@ -11,7 +11,8 @@ from xdsl.passes import ModulePass
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, LDMATRIX, STMATRIX
-from tilewright.dialects.cute_nvgpu.ops import copy, sm80
+from tilewright.dialects.cute_nvgpu.ops import copy
+from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 from tilewright.dialects.cute_nvgpu.targets import Target, TargetError, target
 from tilewright.dialects.ptx.instruction import BASELINE, PtxOp
 
@@ -40,7 +41,9 @@ class CheckTargetPass(ModulePass):
         for each in op.walk():
             required = _required(each)
             if required is not None and not arch.supports(required):
-                what = each.atom.data.mnemonic if isinstance(each, sm80.MmaOp) else f"'{each.name}'"
+                what = (
+                    each.mma_atom.mnemonic if isinstance(each, RegisterMmaOp) else f"'{each.name}'"
+                )
                 raise OpError(each, f"{what} requires {required} or later, got target {arch}")
 
 
@@ -55,6 +58,6 @@ def required_targets(module: ModuleOp) -> list[Target]:
 
 
 def _required(op: Operation) -> Target | None:
-    if isinstance(op, sm80.MmaOp):
-        return op.atom.data.row.target
+    if isinstance(op, RegisterMmaOp):
+        return op.mma_atom.row.target
     return _COPIES.get(type(op))

@@ -23,7 +23,8 @@ from tilewright.diagnostic import OpError
 from tilewright.dialects.cute import Layout, equivalent
 from tilewright.dialects.cute_nvgpu.attributes import FragmentType
 from tilewright.dialects.cute_nvgpu.lattice.row import OPERANDS
-from tilewright.dialects.cute_nvgpu.ops import fragment, sm80
+from tilewright.dialects.cute_nvgpu.ops import fragment
+from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +83,9 @@ def _seeds(module: ModuleOp) -> Iterator[tuple[SSAValue, _Source]]:
                 for argument in block.args:
                     yield from _declared(op, argument)
     for op in module.walk():
-        if isinstance(op, sm80.MmaOp):
+        if isinstance(op, RegisterMmaOp):
             for operand, value in zip(OPERANDS, (*op.operands, op.d), strict=True):
-                yield value, _Source(op, op.atom.data.tv_layout(operand))
+                yield value, _Source(op, op.mma_atom.tv_layout(operand))
 
 
 def _declared(op: Operation, value: SSAValue) -> Iterator[tuple[SSAValue, _Source]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from functools import cache
 
@@ -52,30 +53,53 @@ def default_context() -> Context:
     return context
 
 
-def parse_module(text: str, name: str = "<string>", context: Context | None = None) -> ModuleOp:
+def parse_module(
+    text: str,
+    name: str = "<string>",
+    context: Context | None = None,
+    *,
+    line_offset: int = 0,
+    implicit_module: bool = True,
+) -> ModuleOp:
     """The module of an IR text. Raises CompileError, with line and caret, where it is none."""
-    parser = LocatedParser(default_context() if context is None else context, text, name)
+    parser = None
     try:
-        return parser.parse_module()
-    except (ParseError, VerifyException) as error:
-        raise CompileError(parse_diagnostic(error, parser, text, name)) from None
-
-
-def parse_diagnostic(
-    error: ParseError | VerifyException, parser: LocatedParser, text: str, name: str
-) -> Diagnostic:
-    """Where and why a text does not parse."""
-    if isinstance(error, ParseError):
-        position, message = error.span.start, error.msg
-    else:
+        # The first token is read here already.
+        parser = LocatedParser(context or default_context(), text, name, line_offset)
+        return parser.parse_module(implicit_module)
+    except ParseError as error:
+        message = error.msg.strip()
+        place = _place_meant(text, error.span.start, message)
+    except VerifyException as error:
         # What does not verify is the last thing read, before the spaces the parser stands behind.
-        position, message = len(text[: parser.pos].rstrip()) - 1, str(error)
+        message = str(error).strip()
+        place = len(text[: parser.pos].rstrip()) - 1 if parser is not None else 0
+    raise CompileError(_diagnostic(message, text, place, name, line_offset))
+
+
+_UNREGISTERED = re.compile(r"([\w.$]+)'? is not registered")
+_UNDEFINED = re.compile(r"values used but not defined: \[(%[^,\]]+)")
+
+
+def _place_meant(text: str, position: int, message: str) -> int:
+    """Where a parse error belongs: names are complained of behind them, or at the end."""
+    if (found := _UNREGISTERED.search(message)) is not None:
+        named = text.rfind(found[1], 0, position)
+        return position if named < 0 else named
+    if (found := _UNDEFINED.search(message)) is not None:
+        used = re.search(re.escape(found[1]) + r"(?![\w$.-])", text)
+        return position if used is None else used.start()
+    return position
+
+
+def _diagnostic(message: str, text: str, position: int, name: str, line_offset: int) -> Diagnostic:
     position = max(min(position, len(text.rstrip()) - 1), 0)
-    line, column = parser.place(position)
+    before = text[:position].splitlines(keepends=True) or [""]
+    if before[-1].endswith(("\n", "\r")):
+        before.append("")
     lines = text.splitlines()
-    index = parser.place(position)[0] - 1 - parser._line_offset  # pyright: ignore[reportPrivateUsage]
-    shown = lines[index] if index < len(lines) else None
-    return Diagnostic(message.strip(), name, line, column, shown)
+    shown = lines[len(before) - 1] if len(before) <= len(lines) else None
+    return Diagnostic(message, name, len(before) + line_offset, len(before[-1]) + 1, shown)
 
 
 def verify(module: ModuleOp, text: str | None = None) -> None:

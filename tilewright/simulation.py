@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from tilewright.dialects.cute_nvgpu.atom import WARP, AtomError, MmaAtom, find, parse
 from tilewright.dialects.cute_nvgpu.elements import register_bits
 from tilewright.dialects.cute_nvgpu.lattice.row import ElementTypes, Operand, Shape
+from tilewright.lowering.interpreter.elements import elements_of
 from tilewright.lowering.interpreter.mma import NUMERICS, multiply_fragments, numerics_model
 
 
@@ -80,8 +81,8 @@ def simulate(
                 f"operand {operand} expected leading batch axes {batch}, got {array.shape[:-2]}"
             )
         batch = array.shape[:-2]
-        flat = np.ascontiguousarray(array).reshape(-1, WARP, array.shape[-1])
-        elements.append(flat.view(atom.element(operand).container))
+        flat = array.reshape(-1, WARP, array.shape[-1])
+        elements.append(elements_of(flat, atom.element(operand)))
     model = numerics_model(atom, arch, numerics)
     fragments_a, fragments_b, fragments_c = elements
     d: NDArray[Any] = np.ascontiguousarray(

@@ -17,16 +17,14 @@ from xdsl.utils.arg_spec import parse_spec
 from xdsl.utils.exceptions import (
     ArgSpecParseError,
     DiagnosticException,
-    ParseError,
     VerifyException,
 )
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from tilewright.diagnostic import CompileError, Diagnostic, OpError
 from tilewright.parsing import (
-    LocatedParser,
     op_diagnostic,
-    parse_diagnostic,
+    parse_module,
     verify,
     verify_diagnostic,
 )
@@ -88,11 +86,13 @@ class TilewrightOpt(xDSLOptMain):
     def process(self, text: str, offset: int) -> str:
         """The output for one chunk. Raises CompileError."""
         name = self.get_input_name()
-        parser = LocatedParser(self.ctx, text, name, offset)
-        try:
-            module = parser.parse_module(not self.args.no_implicit_module)
-        except (ParseError, VerifyException) as error:
-            raise CompileError(parse_diagnostic(error, parser, text, name)) from None
+        module = parse_module(
+            text,
+            name,
+            self.ctx,
+            line_offset=offset,
+            implicit_module=not self.args.no_implicit_module,
+        )
         source = "\n" * offset + text
         try:
             if not self.args.disable_verify:

@@ -97,7 +97,10 @@ class MmaAtom:
             parts.append("satfinite")
         if self.rounding is not None:
             parts.append(self.rounding)
-        return ".".join([*parts, d, a, b, c])
+        parts += [d, a, b, c]
+        if self.row.bit_op is not None:
+            parts += [self.row.bit_op, "popc"]
+        return ".".join(parts)
 
     def check(self, arch: str) -> None:
         """Raise AtomError where `arch` cannot run this atom, TargetError where it is unknown."""
@@ -127,30 +130,39 @@ def _tv_layout(row: MmaRow, operand: Operand, types: ElementTypes) -> Layout:
 
 
 def find(
-    op: str,
+    op: str | None,
     shape: Shape,
     types: ElementTypes,
     *,
     satfinite: bool = False,
     rounding: str | None = None,
+    bit_op: str | None = None,
 ) -> MmaAtom:
     """The atom of that op, shape, element types (a, b, c, d, PTX names) and modifiers.
 
-    Raises AtomError, naming the nearest legal choice, where the lattice has no such row.
+    `op` None searches the whole lattice. Raises AtomError, naming the nearest legal choice, where
+    there is no such row.
     """
-    rows = [row for row in MMA_ROWS if row.op == op]
+    rows = [row for row in MMA_ROWS if op in (None, row.op)]
     if not rows:
         legal = ", ".join(sorted({row.op for row in MMA_ROWS}))
         raise AtomError(f"expected an op of the lattice, got '{op}'; legal: {legal}")
     typed = [row for row in rows if types in row.element_types()]
     if not typed:
-        raise AtomError(_explain_types(op, types, rows))
-    row = next((row for row in typed if row.shape == shape), None)
-    if row is None:
-        near = sorted(typed, key=lambda each: _distance(each.shape, shape))
+        raise AtomError(_explain_types(types, rows))
+    shaped = [row for row in typed if row.shape == shape]
+    if not shaped:
+        near = sorted({row.shape for row in typed}, key=lambda each: _distance(each, shape))
         raise AtomError(
-            f"'{op}' expected a shape that {_types_text(types)} has, got {shape_text(shape)}; "
-            f"nearest legal: {', '.join(shape_text(each.shape) for each in near)}"
+            f"'{typed[0].op}' expected a shape that {_types_text(types)} has, "
+            f"got {shape_text(shape)}; nearest legal: {', '.join(map(shape_text, near))}"
+        )
+    row = next((row for row in shaped if row.bit_op == bit_op), None)
+    if row is None:
+        legal = " or ".join(each.bit_op or "none" for each in shaped)
+        raise AtomError(
+            f"'{shaped[0].op}' expected a bit operation that {_types_text(types)} has, "
+            f"got {bit_op or 'none'}; legal: {legal}"
         )
     return _with_modifiers(row, types, satfinite, rounding)
 
@@ -180,25 +192,27 @@ def _types_text(types: ElementTypes) -> str:
     return "(" + ", ".join(types) + ")"
 
 
-def _explain_types(op: str, types: ElementTypes, rows: list[MmaRow]) -> str:
+def _explain_types(types: ElementTypes, rows: list[MmaRow]) -> str:
     """Why no row takes these element types: the nearest legal tuple differs least."""
-    legal = {each for row in rows for each in row.element_types()}
-    order = sorted(
-        legal, key=lambda each: (sum(x != y for x, y in zip(each, types, strict=True)), each)
-    )
+
+    def difference(candidate: tuple[ElementTypes, str]) -> tuple[int, ElementTypes]:
+        return sum(x != y for x, y in zip(candidate[0], types, strict=True)), candidate[0]
+
+    near, op = min(((each, row.op) for row in rows for each in row.element_types()), key=difference)
     return (
         f"'{op}' expected element types (a, b, c, d) of the lattice, got {_types_text(types)}; "
-        f"nearest legal: {_types_text(order[0])}"
+        f"nearest legal: {_types_text(near)}"
     )
 
 
 _MMA = re.compile(
     r"mma\.sync\.aligned\.m(?P<m>\d+)n(?P<n>\d+)k(?P<k>\d+)\.(?P<al>\w+)\.(?P<bl>\w+)"
     r"(?P<satfinite>\.satfinite)?(?:\.(?P<rounding>r[nzmp]))?"
-    r"\.(?P<d>\w+)\.(?P<a>\w+)\.(?P<b>\w+)\.(?P<c>\w+)"
+    r"\.(?P<d>\w+)\.(?P<a>\w+)\.(?P<b>\w+)\.(?P<c>\w+?)(?:\.(?P<bit_op>\w+)\.popc)?"
 )
 
 
+@cache
 def parse(mnemonic: str) -> MmaAtom:
     """The atom that a PTX mnemonic names.
 
@@ -220,9 +234,10 @@ def parse(mnemonic: str) -> MmaAtom:
         legal = ", ".join(ELEMENT_TYPES)
         raise AtomError(f"expected element types of {legal}, got {unknown[0]}")
     return find(
-        "sm80.mma",
+        None,
         (int(match["m"]), int(match["n"]), int(match["k"])),
         types,
         satfinite=match["satfinite"] is not None,
         rounding=match["rounding"],
+        bit_op=match["bit_op"],
     )

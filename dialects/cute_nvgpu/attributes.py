@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypedDict
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, IntAttr, NoneAttr
@@ -134,16 +135,13 @@ class FragmentType(ParametrizedAttribute, TypeAttribute):
             )
 
 
-@irdl_attr_definition
-class Sm80MmaAtomType(Data[MmaAtom], TypeAttribute):
-    """An atom of `sm80.mma`.
+class MmaAtomType(Data[MmaAtom], TypeAttribute):
+    """An atom of one op of the lattice.
 
     `!cute_nvgpu.sm80.mma<16x8x16, elem_type = (bf16, bf16, f32)>`: shape M x N x K and the
     element types of a, b and the accumulators (or of a, b, c and d), then the modifiers
-    `satfinite` or `rounding = rz`.
+    `satfinite`, `rounding = rz` or `bit_op = xor`.
     """
-
-    name = "cute_nvgpu.sm80.mma"
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> MmaAtom:
@@ -160,13 +158,12 @@ class Sm80MmaAtomType(Data[MmaAtom], TypeAttribute):
                 parser.raise_error(
                     "expected MxNxK, elem_type = (a, b, acc) or (a, b, c, d)", start, parser.pos
                 )
-            satfinite, rounding = _parse_modifiers(parser)
+            modifiers = _parse_modifiers(parser)
             a, b, c, d = (*types, types[-1]) if len(types) == 3 else types
             try:
                 m, n, k = shape
-                return find(
-                    "sm80.mma", (m, n, k), (a, b, c, d), satfinite=satfinite, rounding=rounding
-                )
+                op = cls.name.removeprefix("cute_nvgpu.")
+                return find(op, (m, n, k), (a, b, c, d), **modifiers)
             except AtomError as error:
                 parser.raise_error(str(error), start, parser.pos)
 
@@ -180,6 +177,28 @@ class Sm80MmaAtomType(Data[MmaAtom], TypeAttribute):
                 printer.print_string(", satfinite")
             if atom.rounding is not None:
                 printer.print_string(f", rounding = {atom.rounding}")
+            if atom.row.bit_op is not None:
+                printer.print_string(f", bit_op = {atom.row.bit_op}")
+
+
+@irdl_attr_definition
+class Sm80MmaAtomType(MmaAtomType):
+    """An atom of `sm80.mma`."""
+
+    name = "cute_nvgpu.sm80.mma"
+
+
+@irdl_attr_definition
+class Sm89MmaAtomType(MmaAtomType):
+    """An atom of `sm89.mma`."""
+
+    name = "cute_nvgpu.sm89.mma"
+
+
+MMA_ATOM_TYPES: dict[str, type[MmaAtomType]] = {
+    each.name.removeprefix("cute_nvgpu."): each for each in (Sm80MmaAtomType, Sm89MmaAtomType)
+}
+"""The attribute of the atoms of each op."""
 
 
 def _parse_element(parser: AttrParser) -> str:
@@ -193,16 +212,25 @@ def _parse_element(parser: AttrParser) -> str:
     return element.name
 
 
-def _parse_modifiers(parser: AttrParser) -> tuple[bool, str | None]:
-    satfinite, rounding = False, None
+class _Modifiers(TypedDict, total=False):
+    satfinite: bool
+    rounding: str
+    bit_op: str
+
+
+def _parse_modifiers(parser: AttrParser) -> _Modifiers:
+    found: _Modifiers = {}
     while parser.parse_optional_punctuation(","):
         if parser.parse_optional_keyword("satfinite"):
-            satfinite = True
+            found["satfinite"] = True
+        elif parser.parse_optional_keyword("bit_op"):
+            parser.parse_punctuation("=")
+            found["bit_op"] = parser.parse_identifier()
         else:
             parser.parse_keyword("rounding")
             parser.parse_punctuation("=")
-            rounding = parser.parse_identifier()
-    return satfinite, rounding
+            found["rounding"] = parser.parse_identifier()
+    return found
 
 
 class Cache(StrEnum):

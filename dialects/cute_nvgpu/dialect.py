@@ -2,13 +2,14 @@
 
 from xdsl.ir import Dialect
 
-from tilewright.dialects.cute_nvgpu.attributes import CacheAttr, FragmentType, Sm80MmaAtomType
-from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sm80, sync
+from tilewright.dialects.cute_nvgpu.attributes import MMA_ATOM_TYPES, CacheAttr, FragmentType
+from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sm80, sm89, sync
 
 CUTE_NVGPU = Dialect(
     "cute_nvgpu",
     [
         sm80.MmaOp,
+        sm89.MmaOp,
         copy.LdmatrixOp,
         copy.StmatrixOp,
         copy.CpAsyncOp,
@@ -24,5 +25,5 @@ CUTE_NVGPU = Dialect(
         sync.BarArriveOp,
         sync.WarpSyncOp,
     ],
-    [FragmentType, Sm80MmaAtomType, CacheAttr],
+    [FragmentType, CacheAttr, *MMA_ATOM_TYPES.values()],
 )

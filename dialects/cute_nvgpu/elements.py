@@ -14,8 +14,8 @@ class ElementType:
     """One element type.
 
     `name` is PTX's (`s8`), `mlir` MLIR's (`si8`), `bits` the width of one element in a
-    register, `container` the NumPy dtype that holds the raw bits of one element, `register`
-    the PTX register type that the fragment is made of.
+    register, `container` the NumPy dtype that holds the raw bits of one element (one a byte where
+    it is narrower), `register` the PTX register type that the fragment is made of.
     """
 
     name: str
@@ -43,8 +43,13 @@ ELEMENT_TYPES: dict[str, ElementType] = {
         ElementType("tf32", "tf32", 32, "uint32"),
         ElementType("f32", "f32", 32, "uint32", "f32"),
         ElementType("f64", "f64", 64, "uint64", "f64"),
+        ElementType("e4m3", "f8E4M3FN", 8, "uint8"),
+        ElementType("e5m2", "f8E5M2", 8, "uint8"),
         ElementType("s8", "si8", 8, "uint8"),
         ElementType("u8", "ui8", 8, "uint8"),
+        ElementType("s4", "si4", 4, "uint8"),
+        ElementType("u4", "ui4", 4, "uint8"),
+        ElementType("b1", "ui1", 1, "uint8"),
         ElementType("s32", "i32", 32, "uint32"),
     )
 }

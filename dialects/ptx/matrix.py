@@ -5,7 +5,7 @@ Their mnemonics, registers and requirements are read from the atom lattice.
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
@@ -18,47 +18,62 @@ from xdsl.irdl import (
 from xdsl.traits import NoMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.atom import MmaAtom
-from tilewright.dialects.cute_nvgpu.attributes import Sm80MmaAtomType
+from tilewright.dialects.cute_nvgpu.atom import AtomError, MmaAtom, parse
 from tilewright.dialects.cute_nvgpu.lattice import LDMATRIX, STMATRIX, MatrixCopyRow
 from tilewright.dialects.cute_nvgpu.lattice.row import OPERANDS
 from tilewright.dialects.ptx.instruction import PtxOp, Requirement
 from tilewright.dialects.ptx.types import RegType, reg
 
+_MMA = "mma.sync.aligned."
+
 
 @irdl_op_definition
 class MmaOp(PtxOp):
-    """`mma.sync.aligned.SHAPE.row.col... d, a, b, c`. PTX ISA 9.7.14.5.14."""
+    """`mma.sync.aligned.SHAPE.row.col... d, a, b, c`. PTX ISA 9.7.14.5.14.
+
+    ```mlir
+    %d = ptx.mma "m16n8k16.row.col.f32.bf16.bf16.f32" %a, %b, %c
+       : (!ptx.reg<b32 x 4>, !ptx.reg<b32 x 2>, !ptx.reg<f32 x 4>) -> !ptx.reg<f32 x 4>
+    ```
+    """
 
     name = "ptx.mma"
 
     a = operand_def(RegType)
     b = operand_def(RegType)
     c = operand_def(RegType)
-    atom = prop_def(Sm80MmaAtomType)
+    form = prop_def(StringAttr)
     d = result_def(RegType)
 
     traits = traits_def(NoMemoryEffect())
 
-    assembly_format = "$a `,` $b `,` $c $atom attr-dict `:` functional-type(operands, results)"
+    assembly_format = "$form $a `,` $b `,` $c attr-dict `:` functional-type(operands, results)"
 
     def __init__(self, a: SSAValue, b: SSAValue, c: SSAValue, atom: MmaAtom):
         super().__init__(
             operands=[a, b, c],
-            properties={"atom": Sm80MmaAtomType(atom)},
+            properties={"form": StringAttr(atom.mnemonic.removeprefix(_MMA))},
             result_types=[reg(*atom.registers("D"))],
         )
 
     @property
     def mnemonic(self) -> str:
-        return self.atom.data.mnemonic
+        return _MMA + self.form.data
+
+    @property
+    def mma_atom(self) -> MmaAtom:
+        """The atom of the mnemonic. Raises AtomError where there is none."""
+        return parse(self.mnemonic)
 
     def requirement(self) -> Requirement:
-        row = self.atom.data.row
+        row = self.mma_atom.row
         return Requirement(row.target, row.ptx_version)
 
     def verify_(self) -> None:
-        atom = self.atom.data
+        try:
+            atom = self.mma_atom
+        except AtomError as error:
+            raise VerifyException(f"'{self.name}' {error}") from None
         for operand, value in zip(OPERANDS, (self.a, self.b, self.c, self.d), strict=True):
             legal = reg(*atom.registers(operand))
             if value.type != legal:

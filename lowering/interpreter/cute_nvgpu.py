@@ -10,8 +10,10 @@ import numpy as np
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.attributes import FragmentType
-from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sm80, sync
+from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sm80, sm89, sync
+from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 from tilewright.lowering.interpreter.arith import pure, unary
+from tilewright.lowering.interpreter.elements import elements_of, words_of
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.gpu import wait_at
 from tilewright.lowering.interpreter.machine import WARP, Gang, Machine
@@ -35,9 +37,9 @@ def warps_of(value: Bits, gang: Gang, warps: int) -> Bits:
 # MMA
 
 
-@runs(sm80.MmaOp)
-def _mma(op: sm80.MmaOp, builder: Builder) -> Step:
-    sources, dest, atom = builder.slots(op.operands), builder.slot(op.d), op.atom.data
+@runs(sm80.MmaOp, sm89.MmaOp)
+def _mma(op: RegisterMmaOp, builder: Builder) -> Step:
+    sources, dest, atom = builder.slots(op.operands), builder.slot(op.d), op.mma_atom
 
     def step(machine: Machine, gang: Gang) -> None:
         warps = gang.warps(atom.mnemonic)
@@ -124,7 +126,7 @@ def _ldmatrix(op: copy.LdmatrixOp, builder: Builder) -> Step:
         view = gang.regs[source]
         address = _locate_rows(view, [gang.regs[slot] for slot in indices], gang, held.registers)
         words = load_matrices(machine, gang, address, held.registers, trans, number, op.name)
-        gang.regs[dest] = words.view(container(held))
+        gang.regs[dest] = elements_of(words, held.element)
 
     return step
 
@@ -137,9 +139,11 @@ def _stmatrix(op: copy.StmatrixOp, builder: Builder) -> Step:
         builder.slots(op.indices),
     )
     number, trans = builder.number(op), op.trans is not None
+    held = op.fragment.type
+    assert isinstance(held, FragmentType)
 
     def step(machine: Machine, gang: Gang) -> None:
-        words = np.ascontiguousarray(gang.regs[source]).view(np.uint32)
+        words = words_of(gang.regs[source], held.element)
         coordinates = [gang.regs[slot] for slot in indices]
         address = _locate_rows(gang.regs[dest], coordinates, gang, words.shape[1])
         store_matrices(machine, gang, address, words, trans, number, op.name)
@@ -277,5 +281,7 @@ def _slice(op: fragment.SliceOp, builder: Builder) -> Step:
 
 @runs(fragment.CastOp)
 def _cast(op: fragment.CastOp, builder: Builder) -> Step:
-    dtype = container(op.result.type)
-    return unary(op, builder, lambda value: np.ascontiguousarray(value).view(dtype))
+    source, result = op.source.type, op.result.type.element
+    assert isinstance(source, FragmentType)
+    held = source.element
+    return unary(op, builder, lambda value: elements_of(words_of(value, held), result))

@@ -19,6 +19,7 @@ from tilewright.lowering.convert_memref_to_ptx import (
     argument_strides,
     check_layout,
     element_bytes,
+    footprint,
 )
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine import Gang, Machine
@@ -132,7 +133,7 @@ def _allocate(op: memref.AllocOp, builder: Builder) -> Step:
     asked = op.alignment.value.data if isinstance(op.alignment, IntegerAttr) else SHARED_ALIGN
     align = max(asked, SHARED_ALIGN)
     offset = -(-builder.shared_bytes // align) * align
-    builder.shared_bytes = offset + layout.cosize() * width
+    builder.shared_bytes = offset + footprint(layout) * width
     base = np.array([offset], dtype=np.uint64)
     view = View(Space.SMEM, base, width, type_.get_shape(), (), layout)
     dest = builder.slot(op.memref)

@@ -68,6 +68,7 @@ def multiply_fragments(
         model=model,
         satfinite=atom.satfinite,
         rounding=atom.rounding or "rn",  # type: ignore[arg-type]
+        bit_operation=atom.row.bit_op or "and",  # type: ignore[arg-type]
     )
     flat = d.reshape(len(d), -1)[:, _back(atom)]
     return flat.reshape(len(d), WARP, -1)

@@ -24,6 +24,7 @@ from tilewright.lowering.interpreter.cute_nvgpu import (
     sync_warps,
     warps_of,
 )
+from tilewright.lowering.interpreter.elements import elements_of
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.gpu import wait_at
 from tilewright.lowering.interpreter.machine import Gang, Machine
@@ -230,15 +231,15 @@ def _warp_sync(op: synchronization.WarpSyncOp, builder: Builder) -> Step:
 
 @runs(matrix.MmaOp)
 def _mma(op: matrix.MmaOp, builder: Builder) -> Step:
-    sources, dest, atom = builder.slots(op.operands), builder.slot(op.d), op.atom.data
-    containers = [np.dtype(atom.element(operand).container) for operand in OPERANDS[:3]]
+    sources, dest, atom = builder.slots(op.operands), builder.slot(op.d), op.mma_atom
+    elements = [atom.element(operand) for operand in OPERANDS[:3]]
     held, single = CONTAINERS[op.d.type.kind.data], op.d.type.count.data == 1
 
     def step(machine: Machine, gang: Gang) -> None:
         warps = gang.warps(atom.mnemonic)
         a, b, c = (
-            np.ascontiguousarray(warps_of(gang.regs[slot], gang, warps)).view(dtype)
-            for slot, dtype in zip(sources, containers, strict=True)
+            elements_of(warps_of(gang.regs[slot], gang, warps), element)
+            for slot, element in zip(sources, elements, strict=True)
         )
         try:
             model = numerics_model(atom, machine.launch.arch, machine.launch.numerics)

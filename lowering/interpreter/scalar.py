@@ -29,6 +29,7 @@ _DTYPES: dict[str, Any] = {
     **{f"b{width}": np.dtype(f"uint{width}") for width in (8, 16, 32, 64)},
     "pred": np.dtype(bool),
 }
+FLOATS = ("f16", "bf16", "f32", "f64")
 _CANONICAL_NAN: dict[str, int] = {
     "f16": 0x7FFF,
     "bf16": 0x7FFF,
@@ -52,7 +53,8 @@ def raw(value: Any, type_: str) -> Bits:
     value = np.asarray(value, dtype=_DTYPES[type_])
     bits: Bits = value.view(_bits_dtype(type_))
     if type_ in _CANONICAL_NAN:
-        nan = np.isnan(value)
+        with np.errstate(invalid="ignore"):  # bf16 raises it for a signalling NaN
+            nan = np.isnan(value)
         if nan.any():
             bits = np.where(nan, bits.dtype.type(_CANONICAL_NAN[type_]), bits)
     return bits
@@ -104,7 +106,7 @@ def _kept_nan(result: Bits, operands: tuple[Bits, ...]) -> Bits:
 
 
 def _divide(type_: str, *_: str) -> Function:
-    if type_[0] == "f":
+    if type_ in FLOATS:
         return _pointwise(np.divide)(type_)
 
     def run(a: Bits, b: Bits) -> Bits:
@@ -164,14 +166,14 @@ def _extreme(larger: bool) -> Callable[..., Function]:
     pick_number = np.fmax if larger else np.fmin
 
     def build(type_: str, *modifiers: str) -> Function:
-        if type_[0] != "f":
+        if type_ not in FLOATS:
             return _pointwise(pick)(type_)
 
         def run(a: Bits, b: Bits) -> Bits:
             x, y = typed(a, type_), typed(b, type_)
             with np.errstate(all="ignore"):
                 result = (pick if "NaN" in modifiers else pick_number)(x, y)
-            zeros = (x == 0) & (y == 0)
+                zeros = (x == 0) & (y == 0)
             signed = a & b if larger else a | b
             bits = np.where(zeros, signed, raw(result, type_))
             return _kept_nan(bits, (a, b)) if type_ == "f64" else bits
@@ -211,13 +213,13 @@ def _fma16(a: Bits, b: Bits, c: Bits) -> Bits:
 
 
 def _negate(type_: str, *_: str) -> Function:
-    if type_[0] != "f":
+    if type_ not in FLOATS:
         return _pointwise(np.negative)(type_)
     return _on_sign(type_, np.bitwise_xor, 1)
 
 
 def _absolute(type_: str, *_: str) -> Function:
-    if type_[0] != "f":
+    if type_ not in FLOATS:
         return _pointwise(np.abs)(type_)
     return _on_sign(type_, np.bitwise_and, 0)
 
@@ -294,12 +296,12 @@ _RELATIONS: dict[str, Callable[..., Any]] = {
 def _comparison(relation: str, type_: str) -> Function:
     def run(a: Bits, b: Bits) -> Bits:
         x, y = typed(a, type_), typed(b, type_)
-        if type_[0] != "f":
+        if type_ not in FLOATS:
             return _RELATIONS[relation](x, y)
-        unordered = np.isnan(x) | np.isnan(y)
-        if relation in ("num", "nan"):
-            return unordered if relation == "nan" else ~unordered
         with np.errstate(all="ignore"):
+            unordered = np.isnan(x) | np.isnan(y)
+            if relation in ("num", "nan"):
+                return unordered if relation == "nan" else ~unordered
             if relation in _RELATIONS:
                 return _RELATIONS[relation](x, y) & ~unordered
             return _RELATIONS[relation[:-1]](x, y) | unordered
@@ -312,9 +314,9 @@ def _comparison(relation: str, type_: str) -> Function:
 
 def _conversion(form: str) -> Function:
     to, source = form.split(".")[-2:]
-    if to[0] in "su" and source[0] == "f":
+    if to[0] in "su" and source in FLOATS:
         return partial(_float_to_integer, to=to, source=source)
-    if "f64" in (to, source) and to[0] == source[0] == "f":
+    if "f64" in (to, source) and to in FLOATS and source in FLOATS:
         return partial(_convert_double, to=to, source=source)
 
     def run(a: Bits) -> Bits:

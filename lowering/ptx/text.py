@@ -48,6 +48,7 @@ def module_text(module: ModuleOp) -> str:
                 op, f"the ptx target expected ptx.entry, got '{op.name}'; run "
                 "convert-cute-nvgpu-to-ptx first"
             )  # fmt: skip
+        _check_foreign(op)
         entries.append(op)
     required = [
         op.requirement() for entry in entries for op in entry.walk() if isinstance(op, PtxOp)
@@ -63,6 +64,17 @@ def module_text(module: ModuleOp) -> str:
         f".version {version[0]}.{version[1]}\n.target {target}\n.address_size 64\n"
         + "".join(f"\n{each}" for each in kernels)
     )
+
+
+def _check_foreign(entry: EntryOp) -> None:
+    """Raise OpError for anything in a kernel that is not of the dialect."""
+    for block in entry.body.blocks:
+        for argument in block.args:
+            if not isinstance(argument.type, RegType):
+                raise OpError(entry, f"a block argument of {argument.type} has no PTX text")
+        for op in block.ops:
+            if not isinstance(op, PtxOp):
+                raise OpError(op, f"'{op.name}' has no PTX text")
 
 
 class KernelText:

@@ -1,7 +1,8 @@
 """Write the CHECK lines of lowering tests anew: python tests/filecheck/update_checks.py FILE...
 
-For files that say `// CHECKS: all` (every line of each kernel's ptx IR) or `// CHECKS: instructions`
-(which ones, in order, without the numbers of values). Review what it changes like any other code.
+For files that say `// CHECKS: all` (every line of each kernel's ptx IR) or `// CHECKS:
+instructions` (which ones, in order, without the numbers of values). Review what it changes like
+any other code.
 """
 
 from __future__ import annotations

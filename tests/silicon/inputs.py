@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +13,7 @@ from tilewright.dialects.cute_nvgpu.elements import register_bits
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 
 THREADS = 128
+_FP8 = {"e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2}
 _SPECIAL: dict[int, tuple[int, ...]] = {
     16: (0, 0x8000, 0x7C00, 0xFC00, 0x7E00, 0x3C00, 0xBC00, 1, 0x7FFF, 0xFFFF, 0x03FF),
     32: (0, 0x80000000, 0x7F800000, 0xFF800000, 0x7FC00000, 0x3F800000, 0xBF800000, 1,
@@ -56,6 +58,8 @@ def _moderate(atom: MmaAtom, operand: Operand, rng: np.random.Generator) -> NDAr
         raw = (values.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
     elif element.name in ("f32", "tf32"):
         raw = values.astype(np.float32)
+    elif element.name in ("e4m3", "e5m2"):
+        raw = values.astype(_FP8[element.name])
     else:
         return _random_words(atom, operand, rng)
     return np.ascontiguousarray(raw).view(np.uint32).reshape(WARP, -1)

@@ -7,7 +7,8 @@ layouts, the mnemonic in both directions, the interpreter and the listings all r
 from tilewright.dialects.cute_nvgpu.lattice.copy import CP_ASYNC, LDMATRIX, STMATRIX, MatrixCopyRow
 from tilewright.dialects.cute_nvgpu.lattice.row import MmaRow
 from tilewright.dialects.cute_nvgpu.lattice.sm80 import SM80_MMA
+from tilewright.dialects.cute_nvgpu.lattice.sm89 import SM89_MMA
 
-MMA_ROWS: tuple[MmaRow, ...] = SM80_MMA
+MMA_ROWS: tuple[MmaRow, ...] = (*SM80_MMA, *SM89_MMA)
 
 __all__ = ["CP_ASYNC", "LDMATRIX", "MMA_ROWS", "STMATRIX", "MatrixCopyRow", "MmaRow"]

@@ -30,7 +30,8 @@ class MmaRow:
 
     `multiplicands` are the legal pairs (a, b), `accumulators` the legal pairs (c, d); every
     pair of the one goes with every pair of the other. `rounding` lists the rounding modifiers
-    (the first is the default), `satfinite` says whether the saturating form exists.
+    (the first is the default), `satfinite` says whether the saturating form exists, `bit_op` is
+    what a single-bit MMA does before it counts bits ("xor" or "and").
     `section` is the section of the PTX ISA that gives the fragments.
     """
 
@@ -43,6 +44,7 @@ class MmaRow:
     section: str
     satfinite: bool = False
     rounding: tuple[str, ...] = ()
+    bit_op: str | None = None
 
     def __post_init__(self) -> None:
         """A row whose layouts do not cover its matrices exactly once cannot be built."""
@@ -88,6 +90,7 @@ def row(
     *,
     satfinite: bool = False,
     rounding: tuple[str, ...] = (),
+    bit_op: str | None = None,
 ) -> MmaRow:
     """A row, its target by name."""
     return MmaRow(
@@ -100,4 +103,5 @@ def row(
         section,
         satfinite,
         rounding,
+        bit_op,
     )

@@ -22,6 +22,7 @@ from tilewright.lowering.interpreter.numerics.formats import (
 )
 from tilewright.lowering.interpreter.numerics.integer_dot import INTEGER_FORMATS, BitOperation
 from tilewright.lowering.interpreter.numerics.models import (
+    ConvertedDotAdd,
     ExactInteger,
     FmaChain,
     FusedDotAdd,
@@ -37,6 +38,7 @@ __all__ = [
     "INTEGER_FORMATS",
     "ZERO_EXPONENT",
     "BitOperation",
+    "ConvertedDotAdd",
     "ExactInteger",
     "FloatFormat",
     "FmaChain",

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tilewright.lowering.interpreter.numerics.converted_sum import converted_dot_add
 from tilewright.lowering.interpreter.numerics.errors import NumericsError
 from tilewright.lowering.interpreter.numerics.exact_sum import exact_dot_add
 from tilewright.lowering.interpreter.numerics.fma import fma64
@@ -18,6 +19,7 @@ from tilewright.lowering.interpreter.numerics.integer_dot import (
 )
 from tilewright.lowering.interpreter.numerics.lanes import check_shapes
 from tilewright.lowering.interpreter.numerics.models import (
+    ConvertedDotAdd,
     ExactInteger,
     FmaChain,
     FusedDotAdd,
@@ -90,6 +92,8 @@ def _floating(
         return fma_chain(a, b, c, rounding)
     if isinstance(model, FusedDotAdd) and "f64" not in types:
         return fused_dot_add(a, b, c, (fa, fb, fc, fd), model)
+    if isinstance(model, ConvertedDotAdd):
+        return converted_dot_add(a, b, c, (fa, fb, fc, fd), model)
     raise NumericsError(f"{model} does not compute {types[0]} x {types[1]} into {types[3]}")
 
 

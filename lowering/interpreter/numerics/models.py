@@ -60,7 +60,17 @@ class ExactInteger:
     source: str
 
 
-Model: TypeAlias = FusedDotAdd | FmaChain | ExactInteger
+@dataclass(frozen=True)
+class ConvertedDotAdd:
+    """fp8 on a chip without fp8 tensor cores for the instruction: two chained f16 sums from zero,
+    over the low and the high halves of every register, then one addition of c (converted_sum.py).
+    """
+
+    halves: FusedDotAdd
+    source: str
+
+
+Model: TypeAlias = FusedDotAdd | ConvertedDotAdd | FmaChain | ExactInteger
 
 FLOAT16 = frozenset({"f16"})
 BFLOAT16 = frozenset({"bf16"})
@@ -98,6 +108,7 @@ _ADA_FP8 = FusedDotAdd(13, _PAPER, chunk=16, f32_fraction_bits=13)
 # The floor: mma.sync bf16, tf32 (floor -133) and f16 into f16 (-21) on an H200, c = 0; no other
 # floor gives every subnormal result.
 _HOPPER = FusedDotAdd(25, "H100; exponent floor: H200, mma.sync", exponent_floor=7)
+_HOPPER_CONVERTED = ConvertedDotAdd(_HOPPER, "machine code of ptxas for sm_90; H200")
 _HOPPER_FP8 = FusedDotAdd(13, "H100", f32_fraction_bits=13)
 _BLACKWELL = FusedDotAdd(25, _PAPER)
 _RTX_FP8 = FusedDotAdd(25, _SIMULATOR)
@@ -115,6 +126,7 @@ TABLE: tuple[Row, ...] = (
     Row("Hopper", "mma.sync", FLOAT16, _F16_F32, _HOPPER),
     Row("Hopper", "mma.sync", BFLOAT16, _F32, _HOPPER),
     Row("Hopper", "mma.sync", TFLOAT32, _F32, _HOPPER),
+    Row("Hopper", "mma.sync", FP8, _F16_F32, _HOPPER_CONVERTED),
     Row("Hopper", "wgmma", FLOAT16, _F16_F32, _HOPPER),
     Row("Hopper", "wgmma", BFLOAT16, _F32, _HOPPER),
     Row("Hopper", "wgmma", TFLOAT32, _F32, _HOPPER),
@@ -149,12 +161,6 @@ _FAMILIES: tuple[tuple[frozenset[int], str], ...] = (
     (frozenset({120, 121}), "RTX Blackwell"),
 )
 
-_OPEN: dict[tuple[str, Unit, frozenset[str]], str] = {
-    ("Hopper", "mma.sync", FP8): (
-        "the H100's arithmetic is open: no single fused sum matches it (spec/arithmetic.md)"
-    ),
-}
-
 
 def family_of(arch: str) -> str:
     """The chip family of a target name such as "sm_90a"; NumericsError if it has none here."""
@@ -184,7 +190,4 @@ def model_for(arch: str, a_type: str, b_type: str, acc_type: str, unit: Unit = "
         if {a_type, b_type} <= row.types and acc_type in row.accumulators:
             return row.model
     what = f"{unit} with {a_type} x {b_type} into {acc_type} on {arch} ({family})"
-    for (open_family, open_unit, types), why in _OPEN.items():
-        if (open_family, open_unit) == (family, unit) and {a_type, b_type} <= types:
-            raise NumericsError(f"no known arithmetic for {what}: {why}")
     raise NumericsError(f"no known arithmetic for {what}")

@@ -112,6 +112,27 @@ def with_version(text: str, version: tuple[int, int]) -> str:
     )
 
 
+# PTX ISA versions that introduced a target or an instruction of ours, and those between.
+VERSIONS = (
+    *((6, minor) for minor in range(6)),
+    *((7, minor) for minor in range(9)),
+    *((8, minor) for minor in range(9)),
+    *((9, minor) for minor in range(4)),
+)
+
+
+def older_version(version: tuple[int, int]) -> tuple[int, int]:
+    """The PTX ISA version before one."""
+    return VERSIONS[VERSIONS.index(version) - 1]
+
+
+def older_target(name: str) -> str:
+    """The newest target that does not run what requires this one."""
+    below = [each for each in TARGETS.values() if each.number < TARGETS[name].number]
+    plain = [each for each in below if not each.suffix]
+    return max(plain, key=lambda each: each.number).name
+
+
 def gpu_of(target: str) -> str:
     """The `-arch` that a text of this target assembles for."""
     return target if TARGETS[target].number >= TARGETS[OLDEST].number else OLDEST

@@ -13,12 +13,14 @@ from ptx_kernels import (
     directives,
     gpu_of,
     instructions,
+    older_target,
+    older_version,
     text_of,
     with_target,
     with_version,
 )
 
-from tilewright.dialects.cute_nvgpu.atom import parse
+from tilewright.dialects.cute_nvgpu.atom import atoms_of, parse
 from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
 from tilewright.dialects.ptx.matrix import MmaOp
@@ -27,8 +29,6 @@ from tilewright.ptxas import PtxasReport
 Ptxas = Callable[..., PtxasReport]
 
 REQUIREMENTS = sorted({(row.target.name, row.ptx_version) for row in MMA_ROWS})
-OLDER_TARGET = {"sm_75": "sm_72", "sm_80": "sm_75", "sm_90": "sm_89"}
-OLDER_VERSION = {(6, 5): (6, 4), (7, 0): (6, 5), (7, 8): (7, 7)}
 
 
 @pytest.mark.parametrize(("target", "version"), REQUIREMENTS)
@@ -46,8 +46,8 @@ def test_atoms_need_exactly_what_their_rows_say(
     assert directives(text) == (target, version)
     assert complaints(text, ptxas(text, gpu_of(target))) == {}
     for lowered, arch in (
-        (with_target(text, OLDER_TARGET[target]), gpu_of(OLDER_TARGET[target])),
-        (with_version(text, OLDER_VERSION[version]), gpu_of(target)),
+        (with_target(text, older_target(target)), gpu_of(older_target(target))),
+        (with_version(text, older_version(version)), gpu_of(target)),
     ):
         refused = complaints(lowered, ptxas(lowered, arch))
         assert lines <= set(refused)

@@ -6,10 +6,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 import pytest
-from ptx_kernels import Kernel, complaints, directives, gpu_of, text_of, with_target, with_version
+from ptx_kernels import (
+    Kernel,
+    complaints,
+    directives,
+    gpu_of,
+    older_target,
+    older_version,
+    text_of,
+    with_target,
+    with_version,
+)
 from xdsl.ir import SSAValue
 
-from tilewright.dialects.cute_nvgpu.targets import TARGETS
 from tilewright.dialects.ptx.dialect import PTX
 from tilewright.dialects.ptx.instruction import (
     BASELINE,
@@ -90,13 +99,10 @@ def test_no_form_needs_less_than_its_row_says(ptxas: Callable[..., PtxasReport])
             kernel.add(op_type(row.suffix, [kernel.input(REGISTER_OF[t]) for t in row.types]))
         )
         text, (target, version) = text_of(kernel), (row.requirement.target, row.requirement.version)
-        older = max(
-            (each for each in TARGETS.values() if each.number < target.number),
-            key=lambda each: each.number,
-        )
-        lowered = with_target(text, older.name)
-        assert not ptxas(lowered, gpu_of(older.name)).ok, (op_type.name, row.suffix, older)
-        previous = (version[0], version[1] - 1) if version[1] else (version[0] - 1, 5)
+        older = older_target(target.name)
+        lowered = with_target(text, older)
+        assert not ptxas(lowered, gpu_of(older)).ok, (op_type.name, row.suffix, older)
+        previous = older_version(version)
         assert not ptxas(with_version(text, previous), gpu_of(target.name)).ok, row.suffix
 
 

@@ -21,7 +21,7 @@
 // CHECK-NEXT:    %10 = ptx.add u32 %7, %0
 // CHECK-NEXT:    %11 = ptx.ldmatrix trans %10, 1024 : !ptx.reg<b32 x 2>
 // CHECK-NEXT:    %12 = ptx.list.make %zero, %zero, %zero, %zero : !ptx.reg<f32>, !ptx.reg<f32>, !ptx.reg<f32>, !ptx.reg<f32> -> !ptx.reg<f32 x 4>
-// CHECK-NEXT:    %13 = ptx.mma %9, %11, %12 <16x8x16, elem_type = (bf16, bf16, f32)> : (!ptx.reg<b32 x 4>, !ptx.reg<b32 x 2>, !ptx.reg<f32 x 4>) -> !ptx.reg<f32 x 4>
+// CHECK-NEXT:    %13 = ptx.mma "m16n8k16.row.col.f32.bf16.bf16.f32" %9, %11, %12 : (!ptx.reg<b32 x 4>, !ptx.reg<b32 x 2>, !ptx.reg<f32 x 4>) -> !ptx.reg<f32 x 4>
 // CHECK-NEXT:    %14 = ptx.list.get %13[0] : !ptx.reg<f32 x 4> -> !ptx.reg<f32>
 // CHECK-NEXT:    %15 = ptx.mov %14 : !ptx.reg<f32> -> !ptx.reg<b32>
 // CHECK-NEXT:    %16 = ptx.list.get %13[1] : !ptx.reg<f32 x 4> -> !ptx.reg<f32>
@@ -53,7 +53,7 @@ func.func @mma(%row: index, %col: index, %zero: f32) attributes {gpu.kernel} {
 // CHECK-NEXT:    %0 = ptx.cvta to.global.u64 %s
 // CHECK-NEXT:    %1 = ptx.ld "global" "f64" %0, 0 : !ptx.reg<b64> -> !ptx.reg<f64>
 // CHECK-NEXT:    %2 = ptx.list.make %1, %1 : !ptx.reg<f64>, !ptx.reg<f64> -> !ptx.reg<f64 x 2>
-// CHECK-NEXT:    %3 = ptx.mma %1, %1, %2 <8x8x4, elem_type = (f64, f64, f64), rounding = rz> : (!ptx.reg<f64>, !ptx.reg<f64>, !ptx.reg<f64 x 2>) -> !ptx.reg<f64 x 2>
+// CHECK-NEXT:    %3 = ptx.mma "m8n8k4.row.col.rz.f64.f64.f64.f64" %1, %1, %2 : (!ptx.reg<f64>, !ptx.reg<f64>, !ptx.reg<f64 x 2>) -> !ptx.reg<f64 x 2>
 // CHECK-NEXT:    %4 = ptx.list.get %3[1] : !ptx.reg<f64 x 2> -> !ptx.reg<f64>
 // CHECK-NEXT:    ptx.st "global" "f64" %0, 0, %4 : !ptx.reg<b64>, !ptx.reg<f64>
 // CHECK-NEXT:    ptx.ret

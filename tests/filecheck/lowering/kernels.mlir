@@ -8,22 +8,23 @@
 // TEXT-NEXT: .address_size 64
 
 // Kernels of a gpu.module come out of it; how many threads they are launched with is kept.
-gpu.module @m {
-  // CHECK:      ptx.entry @scale(%x: u64, %a: f32) reqntid(128, 1, 1) {
-  // TEXT:       .visible .entry scale(
-  // TEXT-NEXT:  .param .u64 scale_x,
-  // TEXT-NEXT:  .param .f32 scale_a
-  // TEXT-NEXT:  )
-  // TEXT-NEXT:  .reqntid 128, 1, 1
-  // TEXT-NEXT:  {
-  gpu.func @scale(%x: memref<?xf32>, %a: f32) kernel attributes {"gpu.known_block_size" = array<i32: 128, 1, 1>} {
+// CHECK:      ptx.entry @scale(%x: u64, %a: f32) reqntid(128, 1, 1) {
+// TEXT:       .visible .entry scale(
+// TEXT-NEXT:  .param .u64 scale_x,
+// TEXT-NEXT:  .param .f32 scale_a
+// TEXT-NEXT:  )
+// TEXT-NEXT:  .reqntid 128, 1, 1
+// TEXT-NEXT:  {
+"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (memref<?xf32>, f32) -> (), kernel}> ({
+  ^bb0(%x: memref<?xf32>, %a: f32):
     %i = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index
     %v = memref.load %x[%i] : memref<?xf32>
     %w = arith.mulf %v, %a : f32
     memref.store %w, %x[%i] : memref<?xf32>
-    gpu.return
-  }
-}
+    "gpu.return"() : () -> ()
+  }) {sym_name = "scale", "gpu.known_block_size" = array<i32: 128, 1, 1>} : () -> ()
+}) : () -> ()
 
 // What each argument is passed as.
 // CHECK:      ptx.entry @arguments(%i1: u8, %i8: u8, %i16: u16, %i32: u32, %i64: u64, %index: u64, %f16: u16, %bf16: u16, %f32: f32, %f64: f64, %p: u64) {
@@ -32,7 +33,7 @@ func.func @arguments(%i1: i1, %i8: i8, %i16: i16, %i32: i32, %i64: i64, %index: 
 }
 
 // Names that are no PTX identifiers, or taken, are spelled otherwise; none at all is a number.
-// CHECK:      ptx.entry @names(%shared: u64, %a.b: f32, %a-b: f32, %0: f32)
+// CHECK:      ptx.entry @names(%shared: u64, %a.b: f32, %a-b: f32, %arg3: f32)
 // TEXT:       .shared .align 128 .b8 names_shared[128];
 // TEXT-NEXT:  .visible .entry names(
 // TEXT-NEXT:  .param .u64 names_shared_1,

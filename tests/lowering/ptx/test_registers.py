@@ -27,8 +27,11 @@ def lines(text: str, start: str = "", block: str | None = None) -> list[str]:
     return [line.strip() for line in body.splitlines() if line.strip().startswith(start)]
 
 
-MMA = "<16x8x16, elem_type = (bf16, bf16, f32)> : (!ab, !b, !c) -> !c"
-TYPES = "!ab = !ptx.reg<b32 x 4>\n!b = !ptx.reg<b32 x 2>\n!c = !ptx.reg<f32 x 4>\n"
+FORM = '"m16n8k16.row.col.f32.bf16.bf16.f32"'
+MMA = ": (!ab, !b, !c) -> !c"
+TYPES = (
+    "!ab = !ptx.reg<b32 x 4>\n!b = !ptx.reg<b32 x 2>\n!c = !ptx.reg<f32 x 4>\n!z = !ptx.reg<f32>\n"
+)
 LOADS = """
   %g = ptx.cvta to.global.u64 %p
   %a = ptx.ld "global" "b32" %g, 0 : !ptx.reg<b64> -> !ab
@@ -49,8 +52,8 @@ def registers(instruction: str) -> list[list[str]]:
 def test_an_mma_accumulates_in_place(ptxas: Ptxas) -> None:
     text = text_of(
         mma_kernel(f"""
-  %d = ptx.mma %a, %b, %c {MMA}
-  %e = ptx.mma %a, %b, %d {MMA}
+  %d = ptx.mma {FORM} %a, %b, %c {MMA}
+  %e = ptx.mma {FORM} %a, %b, %d {MMA}
   ptx.st "global" "f32" %g, 0, %e : !ptx.reg<b64>, !c""")
     )
     for mma in lines(text, "mma.sync"):
@@ -63,8 +66,8 @@ def test_an_mma_accumulates_in_place(ptxas: Ptxas) -> None:
 def test_an_accumulator_that_is_read_again_is_not_overwritten() -> None:
     text = text_of(
         mma_kernel(f"""
-  %d = ptx.mma %a, %b, %c {MMA}
-  %e = ptx.mma %a, %b, %c {MMA}
+  %d = ptx.mma {FORM} %a, %b, %c {MMA}
+  %e = ptx.mma {FORM} %a, %b, %c {MMA}
   ptx.st "global" "f32" %g, 0, %d : !ptx.reg<b64>, !c
   ptx.st "global" "f32" %g, 16, %e : !ptx.reg<b64>, !c""")
     )
@@ -79,9 +82,9 @@ def test_results_that_nobody_reads_overwrite_nothing() -> None:
                    '  ptx.st "global" "f32" %g, 0, %x : !ptx.reg<b64>, !ptx.reg<f32>'):  # fmt: skip
         text = text_of(
             mma_kernel(f"""
-  %d = ptx.mma %a, %b, %c {MMA}
+  %d = ptx.mma {FORM} %a, %b, %c {MMA}
 {unread}
-  %e = ptx.mma %a, %b, %c {MMA}
+  %e = ptx.mma {FORM} %a, %b, %c {MMA}
   ptx.st "global" "f32" %g, 16, %e : !ptx.reg<b64>, !c""")
         )
         first, second = (registers(mma) for mma in lines(text, "mma.sync"))
@@ -93,11 +96,11 @@ def test_a_list_of_one_register_repeated_is_spread_by_the_loop(ptxas: Ptxas) -> 
     text = text_of(
         mma_kernel(f"""
   %zero = ptx.const 0 : !ptx.reg<f32>
-  %init = ptx.list.make %zero, %zero, %zero, %zero : !ptx.reg<f32>, !ptx.reg<f32>, !ptx.reg<f32>, !ptx.reg<f32> -> !c
+  %init = ptx.list.make %zero, %zero, %zero, %zero : !z, !z, !z, !z -> !c
   %i0 = ptx.const 0 : !ptx.reg<b32>
   ptx.bra ^loop(%i0, %init : !ptx.reg<b32>, !c)
 ^loop(%i: !ptx.reg<b32>, %acc: !c):
-  %d = ptx.mma %a, %b, %acc {MMA}
+  %d = ptx.mma {FORM} %a, %b, %acc {MMA}
   %one = ptx.const 1 : !ptx.reg<b32>
   %next = ptx.add s32 %i, %one
   %more = ptx.setp lt.s32 %next, %n

@@ -1,0 +1,456 @@
+"""Fragments, matrix copies, asynchronous copies and MMAs: both levels, and NumPy's word for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilewright as tw
+from tilewright.dialects.cute_nvgpu.atom import MmaAtom
+from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES, ElementType
+from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
+
+WARP = 32
+SMEM = "#cute<space smem>"
+LANE = '  %t = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index\n'
+
+
+def both(text: str, args: list[Any], **launch: Any) -> list[np.ndarray]:
+    """The arrays after a run, which must be equal at both levels."""
+    launch = {"grid": (1,), "block": (WARP,), "arch": "sm_90", **launch}
+    atom, ptx = (tw.interpret(text, args=args, level=level, **launch) for level in ("atom", "ptx"))
+    for before, after in zip(atom, ptx, strict=True):
+        np.testing.assert_array_equal(before, after)
+    return atom
+
+
+def fragment(count: int, type_: str) -> str:
+    return f"!cute_nvgpu.fragment<{count}x{type_}>"
+
+
+class Code:
+    """A kernel in the making, whose values are SSA names."""
+
+    def __init__(self) -> None:
+        self.arguments: list[str] = []
+        self.lines: list[str] = [LANE.rstrip()]
+        self._indices: dict[int, str] = {}
+
+    def argument(self, type_: str) -> str:
+        self.arguments.append(f"%x{len(self.arguments)}: {type_}")
+        return self.arguments[-1].split(":")[0]
+
+    def add(self, text: str) -> str:
+        self.lines.append(f"  %v{len(self.lines)} = {text}")
+        return self.lines[-1].split(" = ")[0].strip()
+
+    def do(self, text: str) -> None:
+        self.lines.append("  " + text)
+
+    def index(self, value: int) -> str:
+        if value not in self._indices:
+            self._indices[value] = self.add(f"arith.constant {value} : index")
+        return self._indices[value]
+
+    def load_words(self, count: int, type_: str) -> str:
+        """`count` words of each thread, from an argument of its own, as a fragment."""
+        memref = f"memref<?x{count}x{type_}>"
+        pointer = self.argument(memref)
+        words = [
+            self.add(f"memref.load {pointer}[%t, {self.index(n)}] : {memref}") for n in range(count)
+        ]
+        return self.add(
+            f"cute_nvgpu.fragment.from_elements {', '.join(words)} : "
+            f"{', '.join([type_] * count)} -> {fragment(count, type_)}"
+        )
+
+    def store_words(self, value: str, count: int, type_: str) -> None:
+        memref = f"memref<?x{count}x{type_}>"
+        pointer = self.argument(memref)
+        for n in range(count):
+            word = self.extract(value, n, count, type_)
+            self.do(f"memref.store {word}, {pointer}[%t, {self.index(n)}] : {memref}")
+
+    def extract(self, value: str, position: int, count: int, type_: str) -> str:
+        return self.add(
+            f"cute_nvgpu.fragment.extract {value}[{position}] : {fragment(count, type_)} -> {type_}"
+        )
+
+    def cast(self, value: str, source: str, result: str) -> str:
+        if source == result:
+            return value
+        return self.add(f"cute_nvgpu.fragment.cast {value} : {source} -> {result}")
+
+    def text(self) -> str:
+        return (
+            f"func.func @k({', '.join(self.arguments)}) attributes {{gpu.kernel}} {{\n"
+            + "\n".join(self.lines)
+            + "\n  func.return\n}"
+        )
+
+
+def words_of(element: ElementType) -> str:
+    """The scalar type that goes to memory for a fragment of these elements."""
+    return "f64" if element.bits == 64 else "i32"
+
+
+# Building fragments and taking them apart
+
+
+WHOLE_BYTES = [each for each in ELEMENT_TYPES.values() if each.bits >= 8]
+
+
+@pytest.mark.parametrize("element", WHOLE_BYTES, ids=lambda each: each.name)
+def test_fragment_ops(element: ElementType) -> None:
+    """On four registers: every op, then back to words."""
+    width, type_, word = element.per_register, element.mlir, words_of(element)
+    count = 4 * width
+    code = Code()
+    whole = fragment(count, type_)
+    value = code.cast(code.load_words(4, word), fragment(4, word), whole)
+    picked = code.extract(value, count - 1, count, type_)
+    first = code.extract(value, 0, count, type_)
+    inserted = value
+    for position in range(0, count, 3):
+        inserted = code.add(
+            f"cute_nvgpu.fragment.insert {picked}, {inserted}[{position}] : {type_}, {whole} "
+            f"-> {whole}"
+        )
+    part = code.add(
+        f"cute_nvgpu.fragment.slice {value}[{width}] : {whole} -> {fragment(2 * width, type_)}"
+    )
+    splat = code.add(f"cute_nvgpu.fragment.splat {first} : {type_} -> {fragment(width, type_)}")
+    scalars = [code.extract(value, n, count, type_) for n in reversed(range(count))]
+    backwards = code.add(
+        f"cute_nvgpu.fragment.from_elements {', '.join(scalars)} : {', '.join([type_] * count)} "
+        f"-> {whole}"
+    )
+    sixteen = code.index(16)
+    low = code.add(f"arith.cmpi ult, %t, {sixteen} : index")
+    chosen = code.add(f"arith.select {low}, {value}, {backwards} : {whole}")
+    for each, registers in ((inserted, 4), (part, 2), (splat, 1), (backwards, 4), (chosen, 4)):
+        bits = code.cast(each, fragment(registers * width, type_), fragment(registers, word))
+        code.store_words(bits, registers, word)
+
+    rng = np.random.default_rng(element.bits)
+    held = np.frombuffer(rng.bytes(WARP * count * element.bits // 8), f"u{element.bits // 8}")
+    held = held.reshape(WARP, count)
+    dtype = np.uint64 if word == "f64" else np.uint32
+    sizes = (4, 4, 2, 1, 4, 4)
+    args = [held.view(dtype), *(np.zeros((WARP, size), dtype) for size in sizes[1:])]
+    found = [each.view(held.dtype) for each in both(code.text(), args)[1:]]
+
+    changed = held.copy()
+    changed[:, ::3] = held[:, -1:]
+    np.testing.assert_array_equal(found[0], changed)
+    np.testing.assert_array_equal(found[1], held[:, width : 3 * width])
+    np.testing.assert_array_equal(found[2], np.repeat(held[:, :1], width, axis=1))
+    np.testing.assert_array_equal(found[3], held[:, ::-1])
+    thread = np.arange(WARP)[:, None]
+    np.testing.assert_array_equal(found[4], np.where(thread < 16, held, held[:, ::-1]))
+
+
+def test_fragments_as_carried_values() -> None:
+    quad, pair = fragment(4, "f32"), fragment(8, "f16")
+    code = Code()
+    floats = code.cast(code.load_words(4, "i32"), fragment(4, "i32"), quad)
+    halves = code.cast(code.load_words(4, "i32"), fragment(4, "i32"), pair)
+    one, zero = code.index(1), code.index(0)
+    code.do(f"""%f, %h = scf.for %k = {zero} to %t step {one}
+      iter_args(%a = {floats}, %b = {halves}) -> ({quad}, {pair}) {{
+    %x = cute_nvgpu.fragment.extract %a[0] : {quad} -> f32
+    %y = cute_nvgpu.fragment.extract %a[1] : {quad} -> f32
+    %s = arith.addf %x, %y : f32
+    %c = cute_nvgpu.fragment.insert %s, %a[2] : f32, {quad} -> {quad}
+    %d = scf.if %odd -> ({pair}) {{
+      %p = cute_nvgpu.fragment.extract %b[7] : {pair} -> f16
+      %q = cute_nvgpu.fragment.insert %p, %b[0] : f16, {pair} -> {pair}
+      scf.yield %q : {pair}
+    }} else {{
+      scf.yield %b : {pair}
+    }}
+    scf.yield %c, %d : {quad}, {pair}
+  }}""")
+    code.lines.insert(1, "  %two = arith.constant 2 : index")
+    code.lines.insert(2, "  %bit = arith.remui %t, %two : index")
+    code.lines.insert(3, "  %none = arith.constant 0 : index")
+    code.lines.insert(4, "  %odd = arith.cmpi ne, %bit, %none : index")
+    for name, type_ in (("%f", quad), ("%h", pair)):
+        code.store_words(code.cast(name, type_, fragment(4, "i32")), 4, "i32")
+    rng = np.random.default_rng(0)
+    f = rng.standard_normal((WARP, 4)).astype(np.float32)
+    h = rng.standard_normal((WARP, 8)).astype(np.float16)
+    args = [f.view(np.uint32), h.view(np.uint32), *np.zeros((2, WARP, 4), np.uint32)]
+    found = both(code.text(), args)[2:]
+    f[1:, 2] = f[1:, 0] + f[1:, 1]
+    h[1::2, 0] = h[1::2, 7]
+    np.testing.assert_array_equal(found[0].view(np.float32), f)
+    np.testing.assert_array_equal(found[1].view(np.float16), h)
+
+
+# MMAs
+
+
+def all_atoms() -> list[MmaAtom]:
+    return [
+        MmaAtom(row, types, satfinite, rounding)
+        for row in MMA_ROWS
+        if row.op == "sm80.mma" and getattr(row, "bit_op", None) is None
+        for types in row.element_types()
+        for satfinite in ((False, True) if row.satfinite else (False,))
+        for rounding in (None, *row.rounding)
+    ]
+
+
+def atom_text(atom: MmaAtom) -> str:
+    types = ", ".join(atom.element(operand).mlir for operand in ("A", "B", "C", "D"))
+    modifiers = ", satfinite" if atom.satfinite else ""
+    modifiers += f", rounding = {atom.rounding}" if atom.rounding else ""
+    return f"<{'x'.join(map(str, atom.shape))}, elem_type = ({types}){modifiers}>"
+
+
+def operand_words(atom: MmaAtom, operand: str) -> tuple[int, str]:
+    """How many words of which type a thread holds of an operand."""
+    return atom.registers(operand)[1], words_of(atom.element(operand))
+
+
+def mma_kernel(atom: MmaAtom) -> str:
+    code = Code()
+    types = [fragment(atom.values(each), atom.element(each).mlir) for each in ("A", "B", "C", "D")]
+    values = []
+    for operand, type_ in zip(("A", "B", "C"), types, strict=False):
+        count, word = operand_words(atom, operand)
+        values.append(code.cast(code.load_words(count, word), fragment(count, word), type_))
+    d = code.add(
+        f"cute_nvgpu.{atom.op} {', '.join(values)} {atom_text(atom)} : "
+        f"({', '.join(types[:3])}) -> {types[3]}"
+    )
+    count, word = operand_words(atom, "D")
+    code.store_words(code.cast(d, types[3], fragment(count, word)), count, word)
+    return code.text()
+
+
+@pytest.mark.parametrize("atom", all_atoms(), ids=str)
+def test_every_mma(atom: MmaAtom) -> None:
+    """Two warps of random bits each, and the words that `simulate` gives."""
+    rng = np.random.default_rng(0)
+    words = []
+    for operand in ("A", "B", "C", "D"):
+        count, word = operand_words(atom, operand)
+        words.append(rng.integers(0, 1 << 32, (2, WARP, count * (1 + (word == "f64"))), np.uint32))
+    a, b, c, d = words
+    types = [np.uint64 if operand_words(atom, each)[1] == "f64" else np.uint32 for each in "ABCD"]
+    args = [each.reshape(2 * WARP, -1).view(type_)
+            for each, type_ in zip(words, types, strict=True)]  # fmt: skip
+    found = both(mma_kernel(atom), args, block=(2 * WARP,))[3]
+    expected = tw.simulate(atom, a=a, b=b, c=c, arch="sm_90")
+    np.testing.assert_array_equal(found.view(np.uint32).reshape(d.shape), expected)
+
+
+# ldmatrix and stmatrix
+
+
+TILES = {
+    "f16": [
+        "",
+        "strided<[40, 1]>",
+        '!cute.composed_layout<"S<2,3,3> o 0 o (32,32):(32,1)">',
+        '!cute.layout<"((8,4),32):((32,256),1)">',
+    ],
+    "bf16": ['!cute.composed_layout<"S<2,3,3> o 0 o (32,32):(32,1)">'],
+    "si8": ["", '!cute.composed_layout<"S<1,4,3> o 0 o (32,32):(32,1)">'],
+    "ui8": ["strided<[48, 1]>"],
+}
+COPIES = [(type_, layout, number, trans)
+          for type_, layouts in TILES.items() for layout in layouts
+          for number in (1, 2, 4) for trans in (False, True)
+          if not (trans and type_[1:] == "i8")]  # fmt: skip
+
+
+def filled_tile(code: Code, type_: str, layout: str) -> str:
+    """A 32 x 32 tile, copied 16 bytes at a time from an argument; thread t copies row t."""
+    tile = f"memref<32x32x{type_}{', ' + layout if layout else ''}, {SMEM}>"
+    source = f"memref<32x32x{type_}>"
+    pointer = code.argument(source)
+    code.do(f"%s = memref.alloc() : {tile}")
+    step = 16 if type_[1:] == "i8" else 8
+    for column in range(0, 32, step):
+        at = code.index(column)
+        code.do(
+            f"cute_nvgpu.cp.async {pointer}[%t, {at}] to %s[%t, {at}] size 16 cache cg "
+            f": {source} to {tile}"
+        )
+    code.do("cute_nvgpu.cp.async.commit_group")
+    code.do("cute_nvgpu.cp.async.wait_group 0")
+    code.do('"gpu.barrier"() : () -> ()')
+    return tile
+
+
+def lane_column(code: Code, type_: str) -> str:
+    """A run of 16 bytes that differs from row to row."""
+    step = 16 if type_[1:] == "i8" else 8
+    three, runs, width = code.index(3), code.index(32 // step), code.index(step)
+    turned = code.add(f"arith.muli %t, {three} : index")
+    run = code.add(f"arith.remui {turned}, {runs} : index")
+    return code.add(f"arith.muli {run}, {width} : index")
+
+
+def rows_named(matrix: np.ndarray, number: int) -> np.ndarray:
+    """The rows that the lanes name, as [matrices, 8, 8] 16-bit elements."""
+    step = 16 // matrix.dtype.itemsize
+    rows = [
+        matrix[t, 3 * t % (32 // step) * step :][:step].view(np.uint16) for t in range(8 * number)
+    ]
+    return np.array(rows).reshape(number, 8, 8)
+
+
+def words_of_matrices(matrices: np.ndarray, trans: bool) -> np.ndarray:
+    """What each thread holds: thread 4r + c has elements 2c and 2c + 1 of row r."""
+    turned = matrices.swapaxes(1, 2) if trans else matrices
+    return np.ascontiguousarray(turned).view(np.uint32).reshape(len(matrices), WARP).T
+
+
+@pytest.mark.parametrize("type_, layout, number, trans", COPIES)
+def test_ldmatrix(type_: str, layout: str, number: int, trans: bool) -> None:
+    code = Code()
+    tile = filled_tile(code, type_, layout)
+    held = fragment(number * (4 if type_[1:] == "i8" else 2), type_)
+    value = code.add(
+        f"cute_nvgpu.ldmatrix %s[%t, {lane_column(code, type_)}] {'trans' if trans else ''} "
+        f": {tile} -> {held}"
+    )
+    code.store_words(code.cast(value, held, fragment(number, "i32")), number, "i32")
+    matrix = np.random.default_rng(0).integers(0, 256, (32, 64), np.uint8)
+    matrix = matrix[:, :32].copy() if type_[1:] == "i8" else matrix.view(np.uint16)
+    found = both(code.text(), [matrix, np.zeros((WARP, number), np.uint32)])[1]
+    expected = words_of_matrices(rows_named(matrix, number), trans)
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("type_, layout, number, trans", COPIES)
+def test_stmatrix_is_the_inverse_of_ldmatrix(
+    type_: str, layout: str, number: int, trans: bool
+) -> None:
+    code = Code()
+    held = fragment(number * (4 if type_[1:] == "i8" else 2), type_)
+    words = code.cast(code.load_words(number, "i32"), fragment(number, "i32"), held)
+    tile = filled_tile(code, type_, layout)
+    place = f"%s[%t, {lane_column(code, type_)}] {'trans' if trans else ''}"
+    code.do(f"cute_nvgpu.stmatrix {words}, {place} : {held}, {tile}")
+    code.do('"gpu.barrier"() : () -> ()')
+    value = code.add(f"cute_nvgpu.ldmatrix {place} : {tile} -> {held}")
+    code.store_words(code.cast(value, held, fragment(number, "i32")), number, "i32")
+    rng = np.random.default_rng(0)
+    given = rng.integers(0, 1 << 32, (WARP, number), np.uint32)
+    matrix = np.zeros((32, 32), np.uint8 if type_[1:] == "i8" else np.uint16)
+    found = both(code.text(), [given, matrix, np.zeros_like(given)])[2]
+    np.testing.assert_array_equal(found, given)
+
+
+@pytest.mark.parametrize("trans", [False, True])
+@pytest.mark.parametrize("number", [1, 2, 4])
+def test_stmatrix_writes_the_elements_that_its_layout_says(number: int, trans: bool) -> None:
+    held, tile = fragment(2 * number, "f16"), f"memref<32x8xf16, {SMEM}>"
+    code = Code()
+    words = code.cast(code.load_words(number, "i32"), fragment(number, "i32"), held)
+    out = code.argument("memref<32x8xf16>")
+    code.do(f"%s = memref.alloc() : {tile}")
+    zero, one, eight, rows = (code.index(each) for each in (0, 1, 8, 8 * number))
+    # Lanes beyond the rows of the matrices name a place that is not there: nobody looks at it.
+    far = code.index(1000)
+    used = code.add(f"arith.cmpi ult, %t, {rows} : index")
+    row = code.add(f"arith.select {used}, %t, {far} : index")
+    code.do(f"cute_nvgpu.stmatrix {words}, %s[{row}, {zero}] {'trans' if trans else ''} "
+            f": {held}, {tile}")  # fmt: skip
+    code.do(f"""cute_nvgpu.bar.warp.sync
+  scf.if {used} {{
+    scf.for %c = {zero} to {eight} step {one} {{
+      %e = memref.load %s[%t, %c] : {tile}
+      memref.store %e, {out}[%t, %c] : memref<32x8xf16>
+    }}
+  }}""")
+    given = np.random.default_rng(0).integers(0, 1 << 32, (WARP, number), np.uint32)
+    found = both(code.text(), [given, np.zeros((32, 8), np.uint16)])[1][: 8 * number]
+    matrices = np.ascontiguousarray(given.T).view(np.uint16).reshape(number, 8, 8)
+    expected = matrices.swapaxes(1, 2) if trans else matrices
+    np.testing.assert_array_equal(found.reshape(number, 8, 8), expected)
+
+
+# cp.async
+
+
+@pytest.mark.parametrize("size, cache", [(4, "ca"), (8, "ca"), (16, "ca"), (16, "cg")])
+@pytest.mark.parametrize("fill", [False, True])
+@pytest.mark.parametrize("type_", ["i8", "f16", "f32", "f64"])
+def test_cp_async(size: int, cache: str, fill: bool, type_: str) -> None:
+    """Each thread copies `size` bytes, of which it reads `fill`; the rest becomes zeros."""
+    width = {"i8": 1, "f16": 2, "f32": 4, "f64": 8}[type_]
+    if size < width:
+        with pytest.raises(tw.CompileError, match=f"elements of at most {size} bytes"):
+            tw.compile(cp_async_kernel(size, cache, fill, type_, width), "sm_80")
+        return
+    text = cp_async_kernel(size, cache, fill, type_, width)
+    rng = np.random.default_rng(size)
+    source = np.frombuffer(rng.bytes(WARP * size), f"u{width}")
+    counts = rng.integers(0, size + 1, WARP).astype(np.int32)
+    if not fill:
+        counts[:] = size
+    else:
+        # The last thread reads nothing, from nowhere.
+        counts[-1], source = 0, source[: -(size // width)]
+    found = both(text, [source, np.zeros(WARP * size // width, source.dtype), counts])[1]
+    expected = np.zeros((WARP, size), np.uint8)
+    data = source.view(np.uint8)
+    for thread, count in enumerate(counts):
+        expected[thread, :count] = data[thread * size :][:count]
+    np.testing.assert_array_equal(found.view(np.uint8).reshape(WARP, size), expected)
+
+
+def cp_async_kernel(size: int, cache: str, fill: bool, type_: str, width: int) -> str:
+    count = max(size // width, 1)
+    source, tile = f"memref<?x{type_}>", f"memref<{WARP * count}x{type_}, {SMEM}>"
+    return f"""func.func @k(%in: {source}, %out: {source}, %counts: memref<32xi32>)
+    attributes {{gpu.kernel}} {{
+{LANE}  %s = memref.alloc() : {tile}
+  %n = memref.load %counts[%t] : memref<32xi32>
+  %count = arith.constant {count} : index
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c31 = arith.constant 31 : index
+  %at = arith.muli %t, %count : index
+  cute_nvgpu.cp.async %in[%at] to %s[%at] size {size} cache {cache} {"fill %n" if fill else ""}
+    : {source} to {tile}
+  cute_nvgpu.cp.async.commit_group
+  cute_nvgpu.cp.async.wait_group 0
+  "gpu.barrier"() : () -> ()
+  %other = arith.subi %c31, %t : index
+  %from = arith.muli %other, %count : index
+  scf.for %k = %c0 to %count step %c1 {{
+    %e = arith.addi %from, %k : index
+    %v = memref.load %s[%e] : {tile}
+    memref.store %v, %out[%e] : {source}
+  }}
+  func.return
+}}"""
+
+
+def test_groups_of_copies_complete_in_order() -> None:
+    """Three groups in flight; each wait lets one more of them be read."""
+    tile = f"memref<3x32xi32, {SMEM}>"
+    code = Code()
+    source, out = code.argument("memref<3x32xi32>"), code.argument("memref<3x32xi32>")
+    code.do(f"%s = memref.alloc() : {tile}")
+    for group in range(3):
+        at = code.index(group)
+        code.do(f"cute_nvgpu.cp.async {source}[{at}, %t] to %s[{at}, %t] size 4 cache ca "
+                f": memref<3x32xi32> to {tile}")  # fmt: skip
+        code.do("cute_nvgpu.cp.async.commit_group")
+    for group in range(3):
+        at = code.index(group)
+        code.do(f"cute_nvgpu.cp.async.wait_group {2 - group}")
+        value = code.add(f"memref.load %s[{at}, %t] : {tile}")
+        code.do(f"memref.store {value}, {out}[{at}, %t] : memref<3x32xi32>")
+    given = np.arange(96, dtype=np.int32).reshape(3, 32)
+    np.testing.assert_array_equal(both(code.text(), [given, np.zeros_like(given)])[1], given)

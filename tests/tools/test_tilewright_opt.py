@@ -1,0 +1,232 @@
+"""tilewright-opt's command line: exit status 0 fine, 1 wrong input, 2 wrong usage; where an error
+points; and no traceback, whatever it is given."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tilewright.tools.expected_errors import Expectation, expectations
+from tilewright.tools.tilewright_opt import main
+
+GOOD = "func.func @f() attributes {gpu.kernel} {\n  func.return\n}\n"
+LOWER = ("-p", "convert-cute-nvgpu-to-ptx")
+
+
+class Run:
+    """What a run of the command left behind."""
+
+    def __init__(self, status: int, out: str, error: str):
+        self.status, self.out, self.error = status, out, error
+
+
+@pytest.fixture
+def opt(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Run the command on a text, in this process."""
+
+    def run(text: str | bytes | None, *arguments: str) -> Run:
+        path = tmp_path / "input.mlir"
+        if text is not None:
+            path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        status = 0
+        try:
+            main([str(path), *arguments])
+        except SystemExit as exit_:
+            status = exit_.code if isinstance(exit_.code, int) else 1
+        said = capsys.readouterr()
+        assert "Traceback" not in said.err
+        return Run(status, said.out, said.err)
+
+    return run
+
+
+def test_fine(opt) -> None:
+    assert opt(GOOD).status == 0
+    lowered = opt(GOOD, *LOWER, "-t", "ptx")
+    assert lowered.status == 0 and ".visible .entry f()" in lowered.out
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "message"),
+    [
+        (
+            "func.func @f() {\n  cute_nvgpu.nothing\n}\n",
+            2,
+            3,
+            "cute_nvgpu.nothing is not registered",
+        ),
+        ("func.func @f( {\n}\n", 1, 15, "Expected argument or type"),
+        ("func.func @f() {\n", 1, 16, "in block definition"),
+        ("func.func @f() {\n  %0 = arith.addi %1, %1 : i32\n}\n", 2, 19, "not defined: [%1]"),
+        ("func.func @f(%x: !cute_nvgpu.nothing) {\n}\n", 1, 19, "'cute_nvgpu.nothing' is not"),
+        ('func.func @f(%x: !cute.layout<"(4,8">)\n', 1, 31, "expected ',' or ')'"),
+        ("%%%", 1, 1, "Expected suffix identifier"),
+        ("\n\n  \x00", 3, 3, "Unexpected character"),
+        ("", 1, 1, "Could not parse entire input"),
+    ],
+    ids=range(9),
+)
+def test_text_that_does_not_parse(opt, text: str, line: int, column: int, message: str) -> None:
+    run = opt(text)
+    assert run.status == 1 and run.out == ""
+    head, *rest = run.error.splitlines()
+    assert f"input.mlir:{line}:{column}: error: " in head
+    assert message in head
+    assert not text.strip() or (len(rest) == 2 and rest[1].index("^") == column - 1)
+
+
+def test_ir_that_does_not_verify_points_at_the_op(opt) -> None:
+    run = opt("func.func @f() {\n\n  cute_nvgpu.bar.sync 16 threads 32\n  func.return\n}\n")
+    assert run.status == 1
+    assert run.error.splitlines() == [
+        run.error.splitlines()[0],
+        "  cute_nvgpu.bar.sync 16 threads 32",
+        "  ^",
+    ]
+    assert "input.mlir:3:3: error: 'cute_nvgpu.bar.sync' expected a barrier below 16" in run.error
+
+
+def test_a_lowering_error_points_at_the_op(opt) -> None:
+    run = opt(
+        GOOD.replace("()", "(%x: f32)").replace("  func", "  %y = math.exp %x : f32\n  func", 1),
+        *LOWER,
+    )
+    assert run.status == 1
+    assert "input.mlir:2:3: error: 'math.exp' has no lowering to ptx" in run.error
+
+
+def test_unknown_target_of_the_hardware(opt) -> None:
+    run = opt(GOOD, "-p", "cute-nvgpu-check-target{arch=sm_1}")
+    assert run.status in (1, 2)
+    assert "unknown target 'sm_1'; nearest legal: sm_" in run.error
+
+
+def test_missing_file(opt) -> None:
+    run = opt(None)
+    assert run.status == 1
+    assert run.error.startswith("error: cannot read '") and "No such file" in run.error
+
+
+def test_a_folder_is_no_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main([str(tmp_path)])
+    assert exit_.value.code == 1
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_input_that_is_no_text(opt) -> None:
+    run = opt(b"\xff\xfe\x00\x00")
+    assert run.status == 1 and "not UTF-8" in run.error
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("-p", "no-such-pass"),
+        ("-p", "cute-nvgpu-check-target"),
+        ("-p", "cute-nvgpu-check-target{gpu=sm_80}"),
+        ("-p", "cute-nvgpu-check-target{arch=sm_80"),
+        ("-p", "cute-nvgpu-check-target{arch=[1,2]}"),
+        ("-p", "convert-cute-nvgpu-to-ptx{arch=80}"),
+        ("-t", "no-such-target"),
+        ("-t", "ptx{x=1}"),
+        ("--no-such-flag",),
+        ("-p",),
+        ("a.mlir", "b.mlir"),
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage(opt, arguments: tuple[str, ...]) -> None:
+    run = opt(GOOD, *arguments)
+    assert run.status == 2
+    assert run.error.strip()
+    assert run.out == ""
+
+
+def test_output_file(opt, tmp_path: Path) -> None:
+    path = tmp_path / "out.ptx"
+    path.write_text("before")
+    run = opt(GOOD, *LOWER, "-t", "ptx", "-o", str(path))
+    assert (run.status, run.out) == (0, "")
+    assert path.read_text().startswith("// tilewright: PTX\n")
+
+
+def test_an_output_that_cannot_be_written_leaves_nothing(opt, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    for path in (tmp_path / "missing" / "out.mlir", tmp_path / "folder"):
+        run = opt(GOOD, "-o", str(path))
+        assert run.status == 1
+        assert f"error: cannot write '{path}'" in run.error
+    assert sorted(each.name for each in tmp_path.rglob("*")) == ["folder", "input.mlir"]
+
+
+def test_wrong_input_leaves_the_output_file_as_it_was(opt, tmp_path: Path) -> None:
+    path = tmp_path / "out.mlir"
+    path.write_text("before")
+    assert opt("nonsense", "-o", str(path)).status == 1
+    assert path.read_text() == "before"
+    assert opt(GOOD + "// -----\nnonsense", "--split-input-file", "-o", str(path)).status == 1
+    assert path.read_text() == "before"
+
+
+def test_split_input_counts_lines_through(opt) -> None:
+    run = opt(GOOD + "\n// -----\n\nnonsense\n", "--split-input-file")
+    assert run.status == 1
+    assert "input.mlir:7:1: error: " in run.error
+
+
+class TestVerifyDiagnostics:
+    """The annotations of the filecheck tests: these decide whether those prove anything."""
+
+    BAD = "func.func @f() {\n  cute_nvgpu.bar.sync 16 threads 32\n  func.return\n}\n"
+
+    def test_places(self) -> None:
+        text = (
+            "// expected-error {{here}}\n// expected-error @+2 {{below}}\n\n"
+            "x // expected-error @-1 {{above}} expected-error @above {{too}}\n"
+            "// expected-error @below {{next}}\n"
+        )
+        assert expectations(text, 10) == [
+            Expectation(11, "here"),
+            Expectation(14, "below"),
+            Expectation(13, "above"),
+            Expectation(13, "too"),
+            Expectation(16, "next"),
+        ]
+
+    def annotated(self, annotation: str) -> str:
+        first, rest = self.BAD.split("\n", 1)
+        return f"{first}\n{annotation}\n{rest}"
+
+    def test_an_expected_error_is_fine(self, opt) -> None:
+        text = self.annotated("// expected-error @+1 {{expected a barrier below 16, got 16}}")
+        assert opt(text, "--verify-diagnostics").status == 0
+
+    @pytest.mark.parametrize(
+        "annotation",
+        [
+            "// expected-error @+1 {{another message}}",
+            "// expected-error @+2 {{expected a barrier}}",
+            "// expected-error {{expected a barrier}}",
+        ],
+    )
+    def test_another_error_or_place_is_not(self, opt, annotation: str) -> None:
+        run = opt(self.annotated(annotation), "--verify-diagnostics")
+        assert run.status == 1
+        assert "expected error was not produced" in run.error and "unexpected error" in run.error
+
+    def test_an_error_that_does_not_come_is_not(self, opt) -> None:
+        run = opt("// expected-error @+1 {{something}}\n" + GOOD, "--verify-diagnostics")
+        assert run.status == 1 and "line 2: expected error was not produced" in run.error
+
+
+def test_the_installed_command(tmp_path: Path) -> None:
+    """The console script itself, once, with text on stdin and an error on stderr."""
+    command = Path(sys.executable).with_name("tilewright-opt")
+    fine = subprocess.run([command], input=GOOD, capture_output=True, text=True, check=False)
+    assert fine.returncode == 0 and "func.func @f()" in fine.stdout
+    wrong = subprocess.run([command], input="x", capture_output=True, text=True, check=False)
+    assert wrong.returncode == 1 and "stdin" in wrong.stderr and not wrong.stdout
