@@ -34,7 +34,7 @@ def version(pair: tuple[int, int]) -> str:
 def types_of(row: MmaRow) -> str:
     pairs = ", ".join(" x ".join(pair) for pair in row.multiplicands)
     results = ", ".join(c if c == d else f"{c} to {d}" for c, d in row.accumulators)
-    return f"{pairs} into {results}"
+    return f"{pairs} into {results} {row.counting}".rstrip()
 
 
 def atoms_page() -> str:
@@ -44,7 +44,7 @@ def atoms_page() -> str:
             f"`{row.op}`",
             shape_text(row.shape),
             types_of(row),
-            ", ".join((("satfinite",) if row.satfinite else ()) + row.rounding) or "-",
+            ", ".join(row.modifiers) or "-",
             str(row.target),
             version(row.ptx_version),
             row.section,

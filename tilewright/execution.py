@@ -190,7 +190,7 @@ def _lowest_target(module: ModuleOp) -> str:
 
 
 def _dim(what: str, dim: Dim) -> tuple[int, int, int]:
-    padded = (*dim, 1, 1)[:3] if len(dim) <= 3 else ()
+    padded = (*dim, 1, 1)[:3] if 1 <= len(dim) <= 3 else ()
     if not padded or any(int(each) != each or each < 1 for each in padded):
         raise ExecutionError(f"expected {what} as up to three positive extents, got {tuple(dim)}")
     x, y, z = (int(each) for each in padded)

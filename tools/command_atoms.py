@@ -70,10 +70,10 @@ def _mma(row: MmaRow) -> Listing:
         row.op,
         row.shape,
         tuple(dict(zip(OPERANDS, types, strict=True)) for types in row.element_types()),
-        f"{multiplicands} -> {accumulators}",
+        f"{multiplicands} -> {accumulators} {row.counting}".rstrip(),
         row.target,
         row.ptx_version,
-        (*(("satfinite",) if row.satfinite else ()), *row.rounding),
+        row.modifiers,
         row.section,
         tuple(atom.mnemonic for atom in atoms_of(row)),
     )

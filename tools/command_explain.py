@@ -8,9 +8,8 @@ from collections.abc import Iterator
 
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.atom import MmaAtom, parse
-from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
-from tilewright.dialects.cute_nvgpu.lattice.row import OPERANDS, shape_text
+from tilewright.dialects.cute_nvgpu.lattice.row import OPERANDS
 from tilewright.dialects.cute_nvgpu.targets import TARGETS
 from tilewright.tools.command_atoms import Listing, listings, version_text
 from tilewright.tools.command_input import InputError, read_target
@@ -66,12 +65,7 @@ def _mma(atom: MmaAtom) -> Iterator[str]:
 
 def ir_spelling(atom: MmaAtom) -> str:
     """The atom as IR spells it, `cute_nvgpu.sm80.mma<16x8x16, elem_type = (bf16, bf16, f32)>`."""
-    types = atom.types[:3] if atom.types[2] == atom.types[3] else atom.types
-    elements = ", ".join(ELEMENT_TYPES[name].mlir for name in types)
-    modifiers = ", satfinite" if atom.satfinite else ""
-    if atom.rounding is not None:
-        modifiers += f", rounding = {atom.rounding}"
-    return f"cute_nvgpu.{atom.op}<{shape_text(atom.shape)}, elem_type = ({elements}){modifiers}>"
+    return f"cute_nvgpu.{atom.op}<{atom.parameters}>"
 
 
 def _matrix_copy(mnemonic: str, row: Listing) -> Iterator[str]:

@@ -88,6 +88,20 @@ class MmaAtom:
         return np.stack([index % rows, index // rows], axis=-1)
 
     @property
+    def parameters(self) -> str:
+        """What IR writes of it between angle brackets: `16x8x16, elem_type = (bf16, bf16, f32)`."""
+        types = self.types[:3] if self.types[2] == self.types[3] else self.types
+        spelled = ", ".join(ELEMENT_TYPES[name].mlir for name in types)
+        parts = [shape_text(self.shape), f"elem_type = ({spelled})"]
+        if self.satfinite:
+            parts.append("satfinite")
+        if self.rounding is not None:
+            parts.append(f"rounding = {self.rounding}")
+        if self.row.bit_op is not None:
+            parts.append(f"bit_op = {self.row.bit_op}")
+        return ", ".join(parts)
+
+    @property
     def mnemonic(self) -> str:
         """The PTX mnemonic, `mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32`."""
         m, n, k = self.shape
@@ -98,8 +112,8 @@ class MmaAtom:
         if self.rounding is not None:
             parts.append(self.rounding)
         parts += [d, a, b, c]
-        if self.row.bit_op is not None:
-            parts += [self.row.bit_op, "popc"]
+        if self.row.counting:
+            parts.append(self.row.counting)
         return ".".join(parts)
 
     def check(self, arch: str) -> None:

@@ -25,7 +25,6 @@ from tilewright.dialects.cute import Layout, LayoutParseError, flatten
 from tilewright.dialects.cute.dialect import LayoutType
 from tilewright.dialects.cute_nvgpu.atom import WARP, AtomError, MmaAtom, find
 from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES, ElementType
-from tilewright.dialects.cute_nvgpu.lattice.row import shape_text
 
 
 def _mlir_types() -> dict[str, Attribute]:
@@ -168,17 +167,8 @@ class MmaAtomType(Data[MmaAtom], TypeAttribute):
                 parser.raise_error(str(error), start, parser.pos)
 
     def print_parameter(self, printer: Printer) -> None:
-        atom = self.data
-        types = atom.types[:3] if atom.types[2] == atom.types[3] else atom.types
-        spelled = ", ".join(ELEMENT_TYPES[name].mlir for name in types)
         with printer.in_angle_brackets():
-            printer.print_string(f"{shape_text(atom.shape)}, elem_type = ({spelled})")
-            if atom.satfinite:
-                printer.print_string(", satfinite")
-            if atom.rounding is not None:
-                printer.print_string(f", rounding = {atom.rounding}")
-            if atom.row.bit_op is not None:
-                printer.print_string(f", bit_op = {atom.row.bit_op}")
+            printer.print_string(self.data.parameters)
 
 
 @irdl_attr_definition

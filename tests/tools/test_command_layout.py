@@ -86,7 +86,7 @@ def test_every_thread_of_a_warp_has_its_colour():
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["mma.sync.aligned.m16n8k16.row.col.f32.e4m3.e4m3.f32", "A"], "nearest legal mnemonic"),
+        (["mma.sync.aligned.m16n8k64.row.col.f32.e4m3.e4m3.f32", "A"], "nearest legal mnemonic"),
         (["cp.async.cg.shared.global", "A"], "expected an MMA"),
         ([BF16, "A", "--svg", "/nowhere/a.svg"], "cannot write '/nowhere/a.svg': No such file"),
     ],

@@ -56,6 +56,16 @@ class MmaRow:
                 register = self.register(operand, types)
                 assert (layout.size() // 32) % register.per_register == 0, (self, operand)
 
+    @property
+    def modifiers(self) -> tuple[str, ...]:
+        """The modifiers that its mnemonics may carry."""
+        return (*(("satfinite",) if self.satfinite else ()), *self.rounding)
+
+    @property
+    def counting(self) -> str:
+        """`xor.popc` or `and.popc`, which a single-bit MMA's mnemonic ends with; or nothing."""
+        return "" if self.bit_op is None else f"{self.bit_op}.popc"
+
     def element_types(self) -> list[ElementTypes]:
         """Every legal (a, b, c, d)."""
         pairs = cartesian(self.multiplicands, self.accumulators)

