@@ -33,7 +33,7 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/run.py
 
 ## bench-gpu: speed of the kernels, needs a GPU
-bench-gpu: $(VENV)/gpu.stamp
+bench-gpu: $(VENV)/bench-gpu.stamp
 	$(BIN)/python benchmarks/gemm_gpu.py
 
 $(VENV)/bin/python:

@@ -16,7 +16,6 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
 from tilewright.diagnostic import OpError
-from tilewright.dialects.cute_nvgpu.targets import Target
 from tilewright.dialects.ptx.arithmetic import AddOp, DivOp, MadOp, MulOp, RemOp
 from tilewright.dialects.ptx.convert import CvtOp
 from tilewright.dialects.ptx.data_movement import ConstOp
@@ -78,9 +77,8 @@ class Allocation:
 class Conversion:
     """Lowers the body of one kernel into the region of a `ptx.entry`."""
 
-    def __init__(self, region: Region, target: Target | None):
+    def __init__(self, region: Region):
         self.region = region
-        self.target = target
         self.shared = Allocation()
         self.values: dict[SSAValue, Any] = {}
         self.scope = Scope(region.blocks[0], None, False, False, 0)

@@ -1,19 +1,10 @@
-"""`arith` (and the `math` ops that are one instruction) to `ptx`.
-
-Floating-point arithmetic on bf16, and on f16 where PTX has no instruction, goes through f32:
-one f32 operation on such operands, rounded again, is the correctly rounded result (f32 has more
-than twice their precision plus two bits).
-"""
+"""`arith` to `ptx`: constants, integers, selection."""
 
 from __future__ import annotations
 
-from xdsl.dialects import arith, math, ub
+from xdsl.dialects import arith, ub
 from xdsl.dialects.builtin import (
-    BFloat16Type,
-    Float16Type,
-    Float32Type,
     FloatAttr,
-    IndexType,
     IntegerAttr,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -25,17 +16,13 @@ from tilewright.dialects.ptx.convert import CvtOp
 from tilewright.dialects.ptx.data_movement import (
     ListGetOp,
     ListMakeOp,
-    MovOp,
-    PackOp,
     UndefOp,
 )
 from tilewright.dialects.ptx.instruction import ScalarOp
-from tilewright.dialects.ptx.types import RegType, reg
-from tilewright.lowering.conversion import Conversion, constant, lowers, signed
+from tilewright.dialects.ptx.types import RegType
+from tilewright.lowering.conversion import Conversion, constant, lowers
 from tilewright.lowering.float_bits import float_bits
 from tilewright.lowering.scalar_types import ScalarType, register_type, scalar_type
-
-_F16, _BF16, _F32 = Float16Type(), BFloat16Type(), Float32Type()
 
 
 def scalar(op: Operation, type_: Attribute) -> ScalarType:
@@ -64,12 +51,13 @@ def _constant(op: arith.ConstantOp, to: Conversion) -> None:
         case _:
             raise OpError(op, f"'{op.name}' expected an integer or a float, got {op.value}")
     if held.kind == "pred":
-        to[op.result] = _predicate(bool(bits), to)
+        to[op.result] = known_predicate(bool(bits), to)
     else:
         to[op.result] = to.const(bits, held.kind)
 
 
-def _predicate(value: bool, to: Conversion) -> SSAValue:
+def known_predicate(value: bool, to: Conversion) -> SSAValue:
+    """A predicate that is the same in all threads."""
     zero = to.const(0, "b32")
     return to.scalar(logic.SetpOp, "eq.s32" if value else "ne.s32", zero, zero)
 
@@ -238,107 +226,7 @@ def _compare_integers(op: arith.CmpiOp, to: Conversion) -> None:
     to[op.result] = to.scalar(logic.SetpOp, form, a, b)
 
 
-# Floating point
-
-_NATIVE_F16 = (arithmetic.AddOp, arithmetic.SubOp, arithmetic.MulOp)
-_FLOAT: dict[type[Operation], tuple[type[ScalarOp], str]] = {
-    arith.AddfOp: (arithmetic.AddOp, "rn."),
-    arith.SubfOp: (arithmetic.SubOp, "rn."),
-    arith.MulfOp: (arithmetic.MulOp, "rn."),
-    arith.DivfOp: (arithmetic.DivOp, "rn."),
-    arith.MaximumfOp: (arithmetic.MaxOp, "NaN."),
-    arith.MinimumfOp: (arithmetic.MinOp, "NaN."),
-    arith.MaxnumfOp: (arithmetic.MaxOp, ""),
-    arith.MinnumfOp: (arithmetic.MinOp, ""),
-}
-
-
-def widened(value: SSAValue, type_: Attribute, to: Conversion) -> SSAValue:
-    """An f16 or bf16 value as f32, exactly; any other value as it is."""
-    if type_ == _F16:
-        return to.scalar(CvtOp, "f32.f16", value)
-    if type_ == _BF16:
-        # A bf16 is the upper half of the f32 of the same value.
-        high = to.pure(
-            (PackOp, value), (value, zero := to.const(0, "b16")), lambda: PackOp(zero, value)
-        )
-        return to.pure((MovOp, high), (high,), lambda: MovOp(high, reg("f32")))
-    return value
-
-
-def narrowed(value: SSAValue, type_: Attribute, to: Conversion) -> SSAValue:
-    """An f32 value rounded to nearest even to f16 or bf16; for any other type as it is."""
-    if type_ in (_F16, _BF16):
-        return to.scalar(CvtOp, f"rn.{type_}.f32", value)
-    return value
-
-
-def _float_type(type_: Attribute) -> str:
-    return "f64" if str(type_) == "f64" else "f32"
-
-
-@lowers(*_FLOAT)
-def _float(op: arith.AddfOp, to: Conversion) -> None:
-    type_ = op.result.type
-    scalar(op, type_)
-    instruction, prefix = _FLOAT[type(op)]
-    if type_ == _F16 and instruction in _NATIVE_F16:
-        to[op.result] = to.scalar(instruction, f"{prefix}f16", to[op.lhs], to[op.rhs])
-        return
-    form = f"{prefix}{_float_type(type_)}"
-    if form not in instruction.FORMS:
-        raise OpError(op, f"'{op.name}' on {type_} has no lowering to ptx; nearest legal: f32")
-    a, b = (widened(to[each], type_, to) for each in (op.lhs, op.rhs))
-    to[op.result] = narrowed(to.scalar(instruction, form, a, b), type_, to)
-
-
-_UNARY: dict[type[Operation], tuple[type[ScalarOp], str]] = {
-    arith.NegfOp: (arithmetic.NegOp, ""),
-    math.AbsFOp: (arithmetic.AbsOp, ""),
-    math.SqrtOp: (arithmetic.SqrtOp, "rn."),
-}
-
-
-@lowers(*_UNARY)
-def _unary_float(op: arith.NegfOp, to: Conversion) -> None:
-    type_ = op.result.type
-    scalar(op, type_)
-    instruction, prefix = _UNARY[type(op)]
-    value = widened(to[op.operand], type_, to)
-    result = to.scalar(instruction, f"{prefix}{_float_type(type_)}", value)
-    to[op.result] = narrowed(result, type_, to)
-
-
-@lowers(math.FmaOp)
-def _fma(op: math.FmaOp, to: Conversion) -> None:
-    type_ = op.result.type
-    scalar(op, type_)
-    if type_ == _BF16:
-        raise OpError(op, f"'{op.name}' on bf16 has no lowering to ptx; nearest legal: f32")
-    form = f"rn.{'f16' if type_ == _F16 else _float_type(type_)}"
-    to[op.result] = to.scalar(arithmetic.FmaOp, form, to[op.a], to[op.b], to[op.c])
-
-
-# Of arith's order: ordered relations, ord, unordered relations, uno; 0 and 15 are constants.
-_FLOAT_RELATIONS = (
-    "eq", "gt", "ge", "lt", "le", "ne", "num", "equ", "gtu", "geu", "ltu", "leu", "neu", "nan",
-)  # fmt: skip
-
-
-@lowers(arith.CmpfOp)
-def _compare_floats(op: arith.CmpfOp, to: Conversion) -> None:
-    type_ = op.lhs.type
-    scalar(op, type_)
-    predicate = op.predicate.value.data
-    if predicate in (0, 15):
-        to[op.result] = _predicate(predicate == 15, to)
-        return
-    a, b = (widened(to[each], type_, to) for each in (op.lhs, op.rhs))
-    form = f"{_FLOAT_RELATIONS[predicate - 1]}.{_float_type(type_)}"
-    to[op.result] = to.scalar(logic.SetpOp, form, a, b)
-
-
-# Selection and casts
+# Selection
 
 
 @lowers(arith.SelectOp)
@@ -373,108 +261,3 @@ def element(registers: SSAValue, position: int, to: Conversion) -> SSAValue:
         return registers
     key = (ListGetOp, registers, position)
     return to.pure(key, (registers,), lambda: ListGetOp(registers, position))
-
-
-@lowers(arith.IndexCastOp, arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp)
-def _cast_integer(
-    op: arith.IndexCastOp | arith.ExtSIOp | arith.ExtUIOp | arith.TruncIOp, to: Conversion
-) -> None:
-    source, result = scalar(op, op.input.type), scalar(op, op.result.type)
-    letter = "u" if isinstance(op, arith.ExtUIOp) else "s"
-    value = to[op.input]
-    if source.kind == "pred":
-        one = -1 if letter == "s" else 1
-        pair = to.const(one, result.kind), to.const(0, result.kind)
-        to[op.result] = to.scalar(logic.SelpOp, result.kind, *pair, value)
-    elif result.kind == "pred":
-        one = to.scalar(logic.AndOp, source.kind, value, to.const(1, source.kind))
-        form = f"ne.u{source.width}"
-        to[op.result] = to.scalar(logic.SetpOp, form, one, to.const(0, source.kind))
-    elif (known := constant(value)) is not None:
-        # A folded i8 may have more than its 8 bits.
-        known = signed(known, source.bits) if letter == "s" else known % (1 << source.bits)
-        to[op.result] = to.const(known, result.kind)
-    else:
-        value = extended(value, source, letter, to) if result.bits > 8 else value
-        same = source.width == result.width
-        form = f"{letter}{result.width}.{letter}{source.width}"
-        to[op.result] = value if same else to.scalar(CvtOp, form, value)
-
-
-@lowers(arith.SIToFPOp, arith.UIToFPOp)
-def _integer_to_float(op: arith.SIToFPOp | arith.UIToFPOp, to: Conversion) -> None:
-    source, type_ = scalar(op, op.input.type), op.result.type
-    scalar(op, type_)
-    letter = "s" if isinstance(op, arith.SIToFPOp) else "u"
-    value = to[op.input]
-    if source.kind == "pred":
-        one = to.const(-1 if letter == "s" else 1, "b32")
-        value = to.scalar(logic.SelpOp, "b32", one, to.const(0, "b32"), value)
-        source = scalar_type(IntegerAttr(0, 32).type) or source
-    value = extended(value, source, letter, to)
-    # Through f32, an integer of more than 24 bits would be rounded twice.
-    if type_ == _BF16:
-        if source.width > 16:
-            raise OpError(
-                op, f"'{op.name}' from {op.input.type} to bf16 has no lowering to ptx; nearest "
-                "legal: to f32, then arith.truncf"
-            )  # fmt: skip
-        wide = to.scalar(CvtOp, f"rn.f32.{letter}{source.width}", value)
-        to[op.result] = narrowed(wide, type_, to)
-    else:
-        to[op.result] = to.scalar(CvtOp, f"rn.{type_}.{letter}{source.width}", value)
-
-
-@lowers(arith.FPToSIOp, arith.FPToUIOp)
-def _float_to_integer(op: arith.FPToSIOp | arith.FPToUIOp, to: Conversion) -> None:
-    type_, result = op.input.type, scalar(op, op.result.type)
-    scalar(op, type_)
-    if result.kind == "pred":
-        raise OpError(op, f"'{op.name}' to i1 has no lowering to ptx; nearest legal: i8")
-    letter = "s" if isinstance(op, arith.FPToSIOp) else "u"
-    value = widened(to[op.input], type_, to)
-    form = f"rzi.{letter}{result.width}.{_float_type(type_)}"
-    to[op.result] = to.scalar(CvtOp, form, value)
-
-
-@lowers(arith.ExtFOp)
-def _extend_float(op: arith.ExtFOp, to: Conversion) -> None:
-    scalar(op, op.input.type)
-    scalar(op, op.result.type)
-    wide = str(op.result.type) == "f64"
-    if wide and op.input.type == _F16:
-        # Through f32 a NaN would lose its payload.
-        to[op.result] = to.scalar(CvtOp, "f64.f16", to[op.input])
-        return
-    value = widened(to[op.input], op.input.type, to)
-    to[op.result] = to.scalar(CvtOp, "f64.f32", value) if wide else value
-
-
-@lowers(arith.TruncFOp)
-def _truncate_float(op: arith.TruncFOp, to: Conversion) -> None:
-    source, type_ = op.input.type, op.result.type
-    scalar(op, source)
-    scalar(op, type_)
-    value = to[op.input]
-    if str(source) != "f64":
-        to[op.result] = narrowed(value, type_, to)
-    elif type_ == _BF16:
-        raise OpError(
-            op, "'arith.truncf' from f64 to bf16 has no lowering to ptx (through f32 it would be "
-            "rounded twice); nearest legal: to f32, then to bf16"
-        )  # fmt: skip
-    else:
-        to[op.result] = to.scalar(CvtOp, f"rn.{type_}.f64", value)
-
-
-@lowers(arith.BitcastOp)
-def _bitcast(op: arith.BitcastOp, to: Conversion) -> None:
-    source, result = scalar(op, op.input.type), scalar(op, op.result.type)
-    if isinstance(op.input.type, IndexType) or source.bits != result.bits:
-        raise OpError(op, f"'{op.name}' expected types of equal width")
-    value = to[op.input]
-    if source.kind == result.kind:
-        to[op.result] = value
-    else:
-        moved = reg(result.kind)
-        to[op.result] = to.pure((MovOp, value, moved), (value,), lambda: MovOp(value, moved))

@@ -29,9 +29,12 @@ from tilewright.dialects.ptx.data_movement import (
     PackOp,
     UnpackOp,
 )
+from tilewright.dialects.ptx.instruction import PtxOp, ScalarOp
 from tilewright.dialects.ptx.logic import AndOp, OrOp, SetpOp, ShlOp, ShrOp
 from tilewright.dialects.ptx.types import RegType, reg
 from tilewright.lowering import (
+    convert_arith_casts_to_ptx,
+    convert_arith_floats_to_ptx,
     convert_arith_to_ptx,
     convert_gpu_to_ptx,
     convert_scf_to_ptx,
@@ -42,7 +45,13 @@ from tilewright.lowering.convert_memref_to_ptx import argument_tile, locate
 from tilewright.lowering.scalar_types import ScalarType, scalar_type
 
 # Importing them fills the table of rules.
-_RULE_MODULES = (convert_arith_to_ptx, convert_gpu_to_ptx, convert_scf_to_ptx)
+_RULE_MODULES = (
+    convert_arith_to_ptx,
+    convert_arith_floats_to_ptx,
+    convert_arith_casts_to_ptx,
+    convert_gpu_to_ptx,
+    convert_scf_to_ptx,
+)
 
 # Matrix instructions
 
@@ -231,12 +240,12 @@ def is_kernel(op: Operation) -> bool:
     return isinstance(op, func.FuncOp) and "gpu.kernel" in op.attributes
 
 
-def convert_kernel(op: gpu.FuncOp | func.FuncOp, arch: Target | None) -> EntryOp:
+def convert_kernel(op: gpu.FuncOp | func.FuncOp) -> EntryOp:
     """The `ptx.entry` of one kernel. Raises OpError where something does not lower."""
     arguments = op.body.blocks[0].args
     held = [_parameter(op, each.type) for each in arguments]
     region = Region(Block(arg_types=[reg(PARAMETER_TYPES[each.parameter]) for each in held]))
-    to = Conversion(region, arch)
+    to = Conversion(region)
     names = [each.name_hint or f"arg{i}" for i, each in enumerate(arguments)]
     for source, register, type_, name in zip(
         arguments, region.blocks[0].args, held, names, strict=True
@@ -318,7 +327,7 @@ class ConvertCuteNvgpuToPtxPass(ModulePass):
     """Lower every kernel of the module to a `ptx.entry`: `cute_nvgpu` atoms, and the `arith`,
     `math`, `scf`, `cf`, `gpu` and `memref` around them.
 
-    `arch` is the target that the code may use; without it, the lowest that the atoms allow.
+    With `arch`, an instruction that this target does not have is an error.
     """
 
     name = "convert-cute-nvgpu-to-ptx"
@@ -329,12 +338,23 @@ class ConvertCuteNvgpuToPtxPass(ModulePass):
         arch = None if self.arch is None else target(self.arch)
         entries: list[EntryOp] = []
         for top in list(op.body.block.ops):
-            entries += [convert_kernel(each, arch) for each in _kernels(top)]
+            entries += [convert_kernel(each) for each in _kernels(top)]
+        if arch is not None:
+            for entry in entries:
+                _check_instructions(entry, arch)
         for top in list(op.body.block.ops):
             if not isinstance(top, EntryOp):
                 top.detach()
                 top.erase(safe_erase=False)
         op.body.block.add_ops(entries)
+
+
+def _check_instructions(entry: EntryOp, arch: Target) -> None:
+    """Raise OpError for the first instruction that the target does not have."""
+    for op in entry.walk():
+        if isinstance(op, PtxOp) and not arch.supports(required := op.requirement().target):
+            what = op.mnemonic if isinstance(op, ScalarOp) else op.name.removeprefix("ptx.")
+            raise OpError(op, f"{what} requires {required} or later, got target {arch}")
 
 
 def _kernels(top: Operation) -> list[gpu.FuncOp | func.FuncOp]:

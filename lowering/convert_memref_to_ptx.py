@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType, StridedLayoutAttr
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.diagnostic import OpError
@@ -74,6 +74,12 @@ def argument_strides(op: Operation, type_: MemRefType) -> tuple[int, ...]:
     space = space_of(type_.memory_space)
     if space not in (Space.GMEM, Space.GENERIC):
         raise OpError(op, f"kernel argument {type_} expected global memory")
+    if isinstance(type_.layout, StridedLayoutAttr) and type_.layout.get_offset() != 0:
+        raise OpError(
+            op,
+            f"kernel argument {type_} expected no offset; nearest legal: give it one with "
+            "memref.reinterpret_cast",
+        )
     return _static_strides(op, type_)
 
 

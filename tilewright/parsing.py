@@ -62,6 +62,8 @@ def parse_module(
     implicit_module: bool = True,
 ) -> ModuleOp:
     """The module of an IR text. Raises CompileError, with line and caret, where it is none."""
+    if implicit_module and not text.strip():
+        return ModuleOp([])
     parser = None
     try:
         # The first token is read here already.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -81,20 +82,27 @@ def simulate(
                 f"operand {operand} expected leading batch axes {batch}, got {array.shape[:-2]}"
             )
         batch = array.shape[:-2]
-        flat = array.reshape(-1, WARP, array.shape[-1])
+        flat = array.reshape(prod(batch), WARP, array.shape[-1])
         elements.append(elements_of(flat, atom.element(operand)))
     model = numerics_model(atom, arch, numerics)
+    assert batch is not None
+    if 0 in batch:
+        return np.zeros((*batch, WARP, _words(atom, "D")), dtype=np.uint32)
     fragments_a, fragments_b, fragments_c = elements
     d: NDArray[Any] = np.ascontiguousarray(
         multiply_fragments(atom, fragments_a, fragments_b, fragments_c, model)
     )
-    assert batch is not None
     return d.view(np.uint32).reshape(*batch, WARP, -1)
 
 
-def _check_words(atom: MmaAtom, operand: Operand, array: NDArray[Any]) -> None:
+def _words(atom: MmaAtom, operand: Operand) -> int:
+    """How many 32-bit words of the operand a thread holds."""
     register, count = atom.registers(operand)
-    legal = count * register_bits(register) // 32
+    return count * register_bits(register) // 32
+
+
+def _check_words(atom: MmaAtom, operand: Operand, array: NDArray[Any]) -> None:
+    legal = _words(atom, operand)
     if array.dtype != np.uint32:
         raise AtomError(f"operand {operand} expected dtype uint32 (raw words), got {array.dtype}")
     if array.ndim < 2 or array.shape[-2:] != (WARP, legal):

@@ -22,6 +22,7 @@ from xdsl.utils.exceptions import (
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from tilewright.diagnostic import CompileError, Diagnostic, OpError
+from tilewright.dialects.cute_nvgpu.targets import TargetError
 from tilewright.parsing import (
     op_diagnostic,
     parse_module,
@@ -103,6 +104,8 @@ class TilewrightOpt(xDSLOptMain):
             raise CompileError(op_diagnostic(error, source)) from None
         except VerifyException as error:
             raise CompileError(verify_diagnostic(module, error, source)) from None
+        except TargetError as error:
+            raise CompileError(Diagnostic(str(error), name)) from None
         except DiagnosticException as error:
             raise CompileError(Diagnostic(str(error), name)) from None
 

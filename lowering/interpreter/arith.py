@@ -249,7 +249,12 @@ def _cast_integer(
         return unary(op, builder, lambda a: (a & 1).astype(bool))
     if source == "pred":
         one = dtype.type(np.iinfo(dtype).max if letter == "s" else 1)
-        return unary(op, builder, lambda a: np.where(a, one, dtype.type(0)))
+        zero = dtype.type(0)
+
+        def from_bit(a: Bits) -> Bits:
+            return np.where(a, one, zero)
+
+        return unary(op, builder, from_bit)
     signed = np.dtype(source.replace("s", "int").replace("u", "uint"))
     return unary(op, builder, lambda a: a.view(signed).astype(dtype))
 

@@ -9,6 +9,7 @@ rounded to nearest even, adds c.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.numerics.errors import NumericsError
 from tilewright.lowering.interpreter.numerics.formats import (
@@ -40,7 +41,7 @@ def converted_dot_add(
     if c_format != result:
         raise NumericsError(f"expected c and d of one type, got {c_format.name}, {result.name}")
     wide_a, wide_b = _to_f16(a, a_format), _to_f16(b, b_format)
-    low = np.arange(a.shape[-1]) % 4 < 2
+    low: NDArray[np.bool_] = np.arange(a.shape[-1]) % 4 < 2
     total = np.zeros_like(c)
     for half in (low, ~low):
         part_a = np.ascontiguousarray(wide_a[..., half])

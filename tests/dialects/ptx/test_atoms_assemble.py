@@ -88,9 +88,9 @@ def _line(shape: tuple[int, int, int], types: tuple[str, ...], modifier: str) ->
 
 
 def test_ptxas_takes_no_atom_that_the_lattice_leaves_out(ptxas: Ptxas) -> None:
-    """All shapes of the lattice, with all of its element types everywhere and with modifiers."""
-    shapes = {row.shape for row in MMA_ROWS}
+    """These element types in every place, at every shape that any of them has, with modifiers."""
     inputs = ("f16", "bf16", "tf32", "f64", "s8", "u8", "f32")
+    shapes = {row.shape for row in MMA_ROWS if row.multiplicands[0][0] in inputs}
     sums = ("f16", "bf16", "f32", "f64", "s32")
     modifiers = ("", ".satfinite", ".rn", ".rz")
     choices = product(sorted(shapes), product(inputs, inputs, sums, sums), modifiers)

@@ -1,0 +1,59 @@
+"""The examples, at both levels, against NumPy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import tilewright as tw
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+
+
+@pytest.mark.parametrize("level", ["atom", "ptx"])
+@pytest.mark.parametrize("n", [1, 31, 64, 100])
+def test_axpy(n: int, level: Any) -> None:
+    rng = np.random.default_rng(n)
+    x, y = rng.standard_normal((2, 100)).astype(np.float32)
+    text = (EXAMPLES / "axpy.mlir").read_text()
+    found = tw.interpret(text, grid=(4,), block=(32,), args=[x, y, 0.75, n], level=level)[1]
+    expected = y.copy()
+    expected[:n] = np.float32(0.75) * x[:n] + y[:n]
+    np.testing.assert_array_equal(found, expected)
+
+
+def gemm(m: int, n: int, k: int, pad: int, level: Any) -> None:
+    """Integers small enough that every sum is exact, in matrices whose padding is NaN."""
+    rng = np.random.default_rng(m)
+    lda, ldb, ldc = -(-k // 8) * 8 + pad, -(-n // 8) * 8 + pad, n + pad
+    a = np.full((m, lda), np.nan, ml_dtypes.bfloat16)
+    b = np.full((k, ldb), np.nan, ml_dtypes.bfloat16)
+    c = np.full((m, ldc), np.nan, np.float32)
+    a[:, :k], b[:, :n] = rng.integers(-8, 9, (m, k)), rng.integers(-8, 9, (k, n))
+    found = tw.interpret(
+        (EXAMPLES / "gemm_sm80.mlir").read_text(),
+        grid=(-(-n // 64), -(-m // 64)),
+        block=(128,),
+        args=[a, b, c, m, n, k, lda, ldb, ldc],
+        level=level,
+    )
+    expected = a[:, :k].astype(np.float32) @ b[:, :n].astype(np.float32)
+    np.testing.assert_array_equal(found[2][:, :n], expected)
+    assert np.isnan(found[2][:, n:]).all()
+    np.testing.assert_array_equal(found[0].view(np.uint16), a.view(np.uint16))
+
+
+@pytest.mark.parametrize("level", ["atom", "ptx"])
+@pytest.mark.parametrize("size", [(256, 256, 256), (64, 64, 32)])
+def test_gemm(size: tuple[int, int, int], level: Any) -> None:
+    gemm(*size, 0, level)
+
+
+@pytest.mark.parametrize("level", ["atom", "ptx"])
+@pytest.mark.parametrize("size", [(70, 66, 40), (1, 1, 1), (65, 7, 97), (3, 130, 16)])
+def test_gemm_with_edges_and_padded_rows(size: tuple[int, int, int], level: Any) -> None:
+    gemm(*size, 8, level)

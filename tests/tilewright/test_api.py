@@ -1,0 +1,503 @@
+"""`import tilewright as tw`: atoms, simulation, compilation, interpretation."""
+
+from __future__ import annotations
+
+import math
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import tilewright as tw
+from tilewright.compiler import lower
+from tilewright.dialects.cute import Layout
+from tilewright.dialects.cute_nvgpu.atom import MmaAtom
+from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
+from tilewright.parsing import parse_module
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+AXPY, GEMM = ((EXAMPLES / name).read_text() for name in ("axpy.mlir", "gemm_sm80.mlir"))
+BF16 = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
+OPERANDS = ("A", "B", "C")
+DTYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "tf32": np.float32, "f32": np.float32,
+          "f64": np.float64, "s8": np.int8, "u8": np.uint8, "s32": np.int32}  # fmt: skip
+
+
+# The package
+
+
+def test_importing_loads_nothing_else() -> None:
+    code = """
+import sys, tilewright as tw
+heavy = [name for name in sys.modules if name.split(".")[0] in ("xdsl", "numpy", "ml_dtypes")]
+assert not heavy, heavy
+assert {"atom", "compile", "interpret", "simulate", "CompileError"} <= set(dir(tw))
+tw.atom("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32").check("sm_80")
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_names() -> None:
+    for name in tw.__all__:
+        assert getattr(tw, name) is getattr(tw, name)
+    with pytest.raises(AttributeError, match="module 'tilewright' has no attribute 'nothing'"):
+        tw.nothing  # type: ignore[attr-defined]  # noqa: B018
+    assert issubclass(tw.CompileError, ValueError) and issubclass(tw.AtomError, ValueError)
+
+
+# Atoms
+
+
+def test_an_atom_by_mnemonic_and_by_op_is_the_same() -> None:
+    atom = tw.atom(BF16)
+    assert atom == tw.atom("sm80.mma", shape=(16, 8, 16), elem_type=("bf16", "bf16", "f32"))
+    assert atom == tw.atom(
+        "cute_nvgpu.sm80.mma", shape=(16, 8, 16), elem_type=("bf16", "bf16", "f32", "f32")
+    )
+    assert (atom.mnemonic, str(atom), atom.op, atom.shape) == (BF16, BF16, "sm80.mma", (16, 8, 16))
+    modified = tw.atom("sm80.mma", shape=(8, 8, 16), elem_type=("s8", "u8", "s32"), satfinite=True)
+    assert modified.mnemonic == "mma.sync.aligned.m8n8k16.row.col.satfinite.s32.s8.u8.s32"
+    assert tw.atom(modified.mnemonic) == modified
+    rounded = tw.atom("sm80.mma", shape=(8, 8, 4), elem_type=("f64",) * 3, rounding="rz")
+    assert rounded.mnemonic == "mma.sync.aligned.m8n8k4.row.col.rz.f64.f64.f64.f64"
+
+
+@pytest.mark.parametrize("mnemonic, words", [
+    (BF16.replace("k16", "k17"), "expected a shape that (bf16, bf16, f32, f32) has, got 16x8x17; "
+                                 "nearest legal: 16x8x16, 16x8x8"),
+    (BF16.replace("row.col", "col.col"), f"got col.col; nearest legal: {BF16}"),
+    (BF16.replace(".bf16.f32", ".x.f32"), "expected element types of f16, bf16, tf32"),
+    (BF16.replace(".f32.bf16.bf16.f32", ".f16.bf16.bf16.f16"),
+     "got (bf16, bf16, f16, f16); nearest legal: (bf16, bf16, f32, f32)"),
+    (BF16.replace("col.", "col.satfinite."), "only integer accumulators saturate"),
+    (BF16.replace("col.", "col.rz."), "got rz; legal: none"),
+    ("mma.foo", "got 'mma.foo'"),
+])  # fmt: skip
+def test_illegal_mnemonics(mnemonic: str, words: str) -> None:
+    with pytest.raises(tw.AtomError, match=re.escape(words)):
+        tw.atom(mnemonic)
+
+
+@pytest.mark.parametrize("name, settings, words", [
+    ("sm80.mma", {}, "'sm80.mma' expected shape=(M, N, K) and elem_type="),
+    ("sm80.mma", {"shape": (16, 8, 16), "elem_type": ("f16", "f16")}, "expected shape="),
+    ("sm80.mma", {"shape": (16, 8, 15), "elem_type": ("f16", "f16", "f32")},
+     "got 16x8x15; nearest legal: 16x8x16, 16x8x8"),
+    ("sm80.mma", {"shape": (16, 8, 16), "elem_type": ("f16", "bf16", "f32")},
+     "got (f16, bf16, f32, f32); nearest legal: "),
+    ("sm1.mma", {"shape": (16, 8, 16), "elem_type": ("f16", "f16", "f32")},
+     "expected an op of the lattice, got 'sm1.mma'; legal: sm80.mma"),
+    (BF16, {"shape": (16, 8, 16)}, "a mnemonic says everything by itself"),
+])  # fmt: skip
+def test_illegal_atoms(name: str, settings: dict[str, Any], words: str) -> None:
+    with pytest.raises(tw.AtomError, match=re.escape(words)):
+        tw.atom(name, **settings)
+
+
+def test_check() -> None:
+    atom = tw.atom(BF16)
+    for arch in ("sm_80", "sm_90a", "sm_120f"):
+        assert atom.check(arch) is None
+    with pytest.raises(tw.AtomError, match=rf"{BF16} requires sm_80 or later, got sm_75 \(PTX ISA"):
+        atom.check("sm_75")
+    with pytest.raises(tw.TargetError, match="unknown target 'sm_9'; nearest legal: sm_90"):
+        atom.check("sm_9")
+
+
+def test_layouts_and_coordinates() -> None:
+    """PTX ISA 9.7.14.5.8: group g = lane / 4, t = lane % 4."""
+    atom = tw.atom(BF16)
+    assert atom.tv_layout("A") == Layout.parse("((4,8),(2,2,2)):((32,1),(16,8,128))")
+    a, b, c = (atom.coords(operand) for operand in OPERANDS)
+    assert (a.shape, b.shape, c.shape) == ((32, 8, 2), (32, 4, 2), (32, 4, 2))
+    for lane in range(32):
+        g, t = divmod(lane, 4)
+        assert a[lane].tolist() == [[g + 8 * (i % 4 // 2), 2 * t + i % 2 + 8 * (i // 4)]
+                                    for i in range(8)]  # fmt: skip
+        assert b[lane].tolist() == [[g, 2 * t + i % 2 + 8 * (i // 2)] for i in range(4)]
+        assert c[lane].tolist() == [[g + 8 * (i // 2), 2 * t + i % 2] for i in range(4)]
+    np.testing.assert_array_equal(atom.coords("D"), c)
+
+
+# Simulation
+
+
+def plain_atoms() -> list[MmaAtom]:
+    """One atom a row and element types, where NumPy has the types."""
+    return [
+        MmaAtom(row, types)
+        for row in MMA_ROWS
+        for types in row.element_types()
+        if set(types) <= set(DTYPES)
+    ]
+
+
+def words(atom: MmaAtom, operand: str, matrix: np.ndarray) -> np.ndarray:
+    """The register words of every thread of a matrix: A [M, K], B [N, K], C [M, N]."""
+    rows, columns = np.moveaxis(atom.coords(operand), -1, 0)  # type: ignore[arg-type]
+    return np.ascontiguousarray(matrix[..., rows, columns]).view(np.uint32)
+
+
+def matrix_of(atom: MmaAtom, d: np.ndarray) -> np.ndarray:
+    """The matrix D of register words."""
+    rows, columns = np.moveaxis(atom.coords("D"), -1, 0)
+    m, n, _ = atom.shape
+    values = d.view(DTYPES[atom.types[3]])
+    result = np.zeros((*d.shape[:-2], m, n), values.dtype)
+    result[..., rows, columns] = values
+    return result
+
+
+def draw(atom: MmaAtom, rng: np.random.Generator, batch: tuple[int, ...] = ()) -> list[np.ndarray]:
+    """A, B and C of small integers, whose products and sums are exact in every type."""
+    m, n, k = atom.shape
+    matrices: list[np.ndarray] = []
+    for operand, shape in zip(OPERANDS, ((m, k), (n, k), (m, n)), strict=True):
+        name = atom.element(operand).name  # type: ignore[arg-type]
+        low = 0 if name == "u8" else -3
+        matrices.append(rng.integers(low, 4, (*batch, *shape)).astype(DTYPES[name]))
+    return matrices
+
+
+@pytest.mark.parametrize("numerics", ["exact", "hardware"])
+@pytest.mark.parametrize("atom", plain_atoms(), ids=str)
+def test_simulation_multiplies_matrices(atom: MmaAtom, numerics: Any) -> None:
+    a, b, c = draw(atom, np.random.default_rng(0))
+    d = tw.simulate(
+        atom, a=words(atom, "A", a), b=words(atom, "B", b), c=words(atom, "C", c),
+        arch="sm_90", numerics=numerics,
+    )  # fmt: skip
+    assert d.dtype == np.uint32
+    expected = a.astype(np.float64) @ b.astype(np.float64).T + c.astype(np.float64)
+    np.testing.assert_array_equal(matrix_of(atom, d).astype(np.float64), expected)
+
+
+def test_exact_is_rounded_once_and_hardware_is_not() -> None:
+    atom, rng = tw.atom(BF16), np.random.default_rng(1)
+    a = (rng.standard_normal((16, 16)) * np.exp2(rng.integers(-9, 9, (16, 16)))).astype(
+        ml_dtypes.bfloat16
+    )
+    b = rng.standard_normal((8, 16)).astype(ml_dtypes.bfloat16)
+    c = rng.standard_normal((16, 8)).astype(np.float32)
+    exact, hardware = (
+        matrix_of(atom, tw.simulate(
+            atom, a=words(atom, "A", a), b=words(atom, "B", b), c=words(atom, "C", c),
+            arch="sm_90", numerics=numerics))
+        for numerics in ("exact", "hardware")
+    )  # type: ignore[arg-type]  # fmt: skip
+    wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
+    for i, j in np.ndindex(16, 8):
+        assert exact[i, j] == np.float32(math.fsum([*(wide_a[i] * wide_b[j]), float(c[i, j])]))
+    assert (exact != hardware).any()
+    size = np.abs(wide_a) @ np.abs(wide_b).T + np.abs(c)
+    assert (np.abs(exact - hardware.astype(np.float64)) <= size * 2.0**-20).all()
+
+
+def test_batches_are_as_many_single_ones() -> None:
+    atom, rng = tw.atom(BF16), np.random.default_rng(2)
+    a, b, c = (rng.integers(0, 1 << 32, (2, 3, 32, n), np.uint32) for n in (4, 2, 4))
+    d = tw.simulate(atom, a=a, b=b, c=c, arch="sm_80")
+    assert d.shape == (2, 3, 32, 4)
+    for place in np.ndindex(2, 3):
+        one = tw.simulate(atom, a=a[place], b=b[place], c=c[place], arch="sm_80")
+        np.testing.assert_array_equal(d[place], one)
+    none = tw.simulate(atom, a=a[:0], b=b[:0], c=c[:0], arch="sm_80")
+    assert none.shape == (0, 3, 32, 4) and none.dtype == np.uint32
+
+
+def test_operands_need_not_be_contiguous_and_stay_as_they_are() -> None:
+    atom, rng = tw.atom(BF16), np.random.default_rng(3)
+    a, b, c = (rng.integers(0, 1 << 32, (n, 32), np.uint32).T for n in (4, 2, 4))
+    before = [each.copy() for each in (a, b, c)]
+    d = tw.simulate(atom, a=a, b=b, c=c, arch="sm_80")
+    contiguous = [np.ascontiguousarray(each) for each in (a, b, c)]
+    again = tw.simulate(atom, **dict(zip("abc", contiguous, strict=True)), arch="sm_80")  # type: ignore[arg-type]
+    np.testing.assert_array_equal(d, again)
+    for each, kept in zip((a, b, c), before, strict=True):
+        np.testing.assert_array_equal(each, kept)
+
+
+def test_an_f64_register_is_two_words_low_first() -> None:
+    atom = tw.atom("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64")
+    a, b = np.zeros((32, 2), np.uint32), np.zeros((32, 2), np.uint32)
+    c = np.zeros((32, 4), np.uint32)
+    value = int(np.array(1 + 2.0**-40).view(np.uint64))
+    c[5, 2:] = value & 0xFFFFFFFF, value >> 32
+    d = tw.simulate(atom, a=a, b=b, c=c, arch="sm_80")
+    np.testing.assert_array_equal(d, c)
+    assert d.view(np.float64)[5, 1] == 1 + 2.0**-40
+
+
+@pytest.mark.parametrize("satfinite", [False, True])
+def test_integers_wrap_or_saturate(satfinite: bool) -> None:
+    atom = tw.atom(
+        "sm80.mma", shape=(16, 8, 32), elem_type=("s8", "s8", "s32"), satfinite=satfinite
+    )
+    rng = np.random.default_rng(4)
+    a = rng.integers(-128, 128, (16, 32)).astype(np.int8)
+    b = rng.integers(-128, 128, (8, 32)).astype(np.int8)
+    c = np.where(rng.integers(0, 2, (16, 8)) == 1, 2**31 - 1, -(2**31)).astype(np.int32)
+    d = tw.simulate(
+        atom, a=words(atom, "A", a), b=words(atom, "B", b), c=words(atom, "C", c), arch="sm_80"
+    )
+    total = a.astype(np.int64) @ b.astype(np.int64).T + c
+    clamped = np.clip(total, -(2**31), 2**31 - 1)
+    assert (total != clamped).any()
+    np.testing.assert_array_equal(
+        matrix_of(atom, d), clamped if satfinite else total.astype(np.int32)
+    )
+
+
+@pytest.mark.parametrize("changes, words_", [
+    ({"a": np.zeros((32, 4), np.int32)}, "operand A expected dtype uint32 (raw words), got int32"),
+    ({"b": np.zeros((32, 2), np.float32)}, "operand B expected dtype uint32"),
+    ({"a": np.zeros((32, 5), np.uint32)}, f"operand A of {BF16} expected shape [..., 32, 4] "
+                                          "(threads, words), got [32, 5]"),
+    ({"c": np.zeros((4,), np.uint32)}, "expected shape [..., 32, 4] (threads, words), got [4]"),
+    ({"c": np.zeros((2, 32, 4), np.uint32)}, "operand C expected leading batch axes (), got (2,)"),
+    ({"arch": "sm_75"}, "requires sm_80 or later, got sm_75"),
+    ({"numerics": "fast"}, "expected numerics of hardware, exact, got 'fast'"),
+])  # fmt: skip
+def test_wrong_operands_of_a_simulation(changes: dict[str, Any], words_: str) -> None:
+    legal = {"a": np.zeros((32, 4), np.uint32), "b": np.zeros((32, 2), np.uint32),
+             "c": np.zeros((32, 4), np.uint32), "arch": "sm_80"}  # fmt: skip
+    with pytest.raises(tw.AtomError, match=re.escape(words_)):
+        tw.simulate(tw.atom(BF16), **{**legal, **changes})
+
+
+# Compilation
+
+
+def instructions(kernel: tw.Kernel) -> list[str]:
+    """The lines of PTX without those that say where each comes from."""
+    return [line for line in kernel.ptx.splitlines() if not line.strip().startswith("//")]
+
+
+def test_compile() -> None:
+    kernel = tw.compile(GEMM, "sm_90a", name="gemm.mlir", verify_each=True)
+    (entry,) = kernel.entries
+    assert (kernel.arch, kernel.shared_bytes, entry.shared_bytes) == ("sm_90a", 24576, 24576)
+    assert (entry.name, entry.block, entry.dynamic_shared_bytes) == ("gemm", (128, 1, 1), 0)
+    assert entry.parameters[:4] == (
+        ("a_ptr", "u64"), ("b_ptr", "u64"), ("c_ptr", "u64"), ("m32", "u32"))  # fmt: skip
+    assert kernel.entry() is kernel.entry("gemm") is entry
+    with pytest.raises(ValueError, match="expected the name of one kernel, got 'x'; legal: gemm"):
+        kernel.entry("x")
+    # The lowest that the instructions need, not what was asked for.
+    assert kernel.ptx.splitlines()[1:3] == [".version 7.0", ".target sm_80"]
+    plain = tw.compile(AXPY, "sm_90a")
+    assert plain.ptx.splitlines()[1:3] == [".version 6.0", ".target sm_70"]
+    assert (plain.shared_bytes, plain.entries[0].block) == (0, None)
+
+
+def test_several_kernels() -> None:
+    kernel = tw.compile(AXPY + GEMM, "sm_80")
+    assert [each.name for each in kernel.entries] == ["axpy", "gemm"]
+    assert kernel.shared_bytes == 24576
+    with pytest.raises(ValueError, match="got None; legal: axpy, gemm"):
+        kernel.entry()
+    assert tw.compile("", "sm_80").entries == ()
+
+
+def test_more_shared_memory_than_a_static_array_may_be() -> None:
+    text = """func.func @k() attributes {gpu.kernel} {
+  %s = memref.alloc() : memref<SIZExi8, #cute<space smem>>
+  func.return
+}"""
+    for size, dynamic in ((49152, 0), (65536, 65536)):
+        kernel = tw.compile(text.replace("SIZE", str(size)), "sm_90a")
+        assert kernel.shared_bytes == size
+        assert kernel.entry().dynamic_shared_bytes == dynamic
+
+
+@pytest.mark.parametrize("text", [AXPY, GEMM], ids=["axpy", "gemm"])
+def test_a_module_is_left_as_it_is_and_gives_what_its_text_gives(text: str) -> None:
+    module = parse_module(text)
+    before = str(module)
+    kernel = tw.compile(module, "sm_80")
+    assert str(module) == before
+    assert kernel.ptx == tw.compile(text, "sm_80").ptx
+    assert instructions(kernel) == instructions(tw.compile(before, "sm_80"))
+    if text is AXPY:
+        x = np.ones(8, np.float32)
+        tw.interpret(module, grid=(1,), block=(8,), args=[x, x, 2.0, 8], level="ptx")
+        assert str(module) == before
+
+
+def test_arch_too_low() -> None:
+    with pytest.raises(tw.CompileError) as caught:
+        tw.compile(GEMM, "sm_75", name="gemm.mlir")
+    error = caught.value
+    lines = GEMM.splitlines()
+    line = next(n for n, each in enumerate(lines, 1) if "cp.async" in each and each[0] != "/")
+    assert (error.line, error.column) == (line, lines[line - 1].index("cute_nvgpu") + 1)
+    assert error.message == "'cute_nvgpu.cp.async' requires sm_80 or later, got target sm_75"
+    assert str(error) == (
+        f"gemm.mlir:{line}:{error.column}: error: {error.message}\n{lines[line - 1]}\n"
+        + " " * (error.column - 1) + "^"
+    )  # fmt: skip
+    mma = next(n for n, each in enumerate(lines, 1) if "sm80.mma" in each)
+    without_copies = GEMM.replace("cute_nvgpu.cp.async.", "//").replace("cute_nvgpu.cp.async", "//")
+    with pytest.raises(tw.CompileError, match=rf"<string>:{mma}:\d+: error: {BF16} requires sm_80"):
+        tw.compile(without_copies, "sm_75")
+
+
+def test_unknown_arch() -> None:
+    for call in (lambda: tw.compile(AXPY, "sm_91"), lambda: interpret_axpy(arch="sm_91")):
+        with pytest.raises(tw.TargetError, match="unknown target 'sm_91'; nearest legal: sm_90"):
+            call()
+
+
+WRONG = [
+    # What does not parse, what does not verify, what does not lower.
+    ("func.func @k(", 1, "expected", "syntax"),
+    ("func.func @k() attributes {gpu.kernel} {\n  foo.bar\n}", 2, "foo.bar", "unregistered op"),
+    ("""func.func @k(%x: i32) attributes {gpu.kernel} {
+\t%f = cute_nvgpu.fragment.splat %x : i32 -> !cute_nvgpu.fragment<4xf32>
+  func.return
+}""", 2, "'cute_nvgpu.fragment.splat' expected a scalar of the fragment's element type f32",
+     "verifier"),
+    ("""func.func @k(%x: f32) attributes {gpu.kernel} {
+
+  %y = math.sin %x : f32
+  func.return
+}""", 3, "'math.sin' has no lowering to ptx", "lowering"),
+    ("func.func @f() {\n  func.return\n}", 1, "'func.func' has no lowering to ptx; nearest legal",
+     "no kernel"),
+    ("func.func @k(%x: tensor<4xf32>) attributes {gpu.kernel} {\n  func.return\n}", 1,
+     "kernel argument of tensor<4xf32> expected a memref or a scalar", "argument"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text, line, message", [each[:3] for each in WRONG], ids=[each[3] for each in WRONG]
+)
+def test_diagnostics_point_into_the_text(text: str, line: int, message: str) -> None:
+    with pytest.raises(tw.CompileError) as caught:
+        tw.compile(text, "sm_90", name="dir/file.mlir")
+    error = caught.value
+    assert error.line == line and message.lower() in error.message.lower()
+    head, shown, caret = str(error).split("\n")[:1] + str(error).split("\n")[-2:]
+    assert head.startswith(f"dir/file.mlir:{line}:{error.column}: error: ")
+    assert shown == text.splitlines()[line - 1]
+    # The caret stands under the column, tabs kept.
+    assert caret.endswith("^") and len(caret) == error.column
+    assert caret[:-1] == "".join("\t" if each == "\t" else " " for each in shown[: len(caret) - 1])
+
+
+def test_diagnostics_of_a_module_read_the_file_that_it_came_from(tmp_path: Path) -> None:
+    file = tmp_path / "sine.mlir"
+    file.write_text(WRONG[3][0])
+    module = parse_module(file.read_text(), str(file))
+    for call in (
+        lambda: tw.compile(module, "sm_90"),
+        lambda: tw.interpret(module, grid=(1,), block=(1,), args=[1.0]),
+        lambda: tw.interpret(module, grid=(1,), block=(1,), args=[1.0], level="ptx"),
+    ):
+        with pytest.raises(tw.CompileError) as caught:
+            call()
+        assert str(caught.value).startswith(f"{file}:3:3: error: 'math.sin' ")
+        assert str(caught.value).endswith("\n  %y = math.sin %x : f32\n  ^")
+
+
+# Interpretation
+
+
+def interpret_axpy(**changes: Any) -> list[np.ndarray]:
+    settings: dict[str, Any] = {
+        "grid": (1,), "block": (8,),
+        "args": [np.arange(8, dtype=np.float32), np.ones(8, np.float32), 2.0, 7],
+    }  # fmt: skip
+    return tw.interpret(AXPY, **{**settings, **changes})
+
+
+EXPECTED = np.array([1, 3, 5, 7, 9, 11, 13, 1], np.float32)
+
+
+@pytest.mark.parametrize("level", ["atom", "ptx"])
+def test_interpret_gives_the_arrays_back_and_leaves_its_arguments(level: str) -> None:
+    x, y = np.arange(8, dtype=np.float32), np.ones(8, np.float32)
+    found = interpret_axpy(args=[x, y, 2.0, 7], level=level)
+    assert len(found) == 2
+    np.testing.assert_array_equal(found[0], x)
+    np.testing.assert_array_equal(found[1], EXPECTED)
+    assert not np.shares_memory(found[0], x) and not np.shares_memory(found[1], y)
+    np.testing.assert_array_equal(x, np.arange(8))
+    np.testing.assert_array_equal(y, np.ones(8))
+
+
+def test_arguments_may_be_raw_bits_views_and_numpy_scalars() -> None:
+    x, y = np.arange(8, dtype=np.float32), np.ones(8, np.float32)
+    bits = interpret_axpy(args=[x.view(np.uint32), y.view(np.uint32), 2, 7])
+    assert bits[1].dtype == np.uint32
+    np.testing.assert_array_equal(bits[1].view(np.float32), EXPECTED)
+    wide = np.zeros((8, 2), np.float32)
+    wide[:, 0] = x
+    found = interpret_axpy(args=[wide[:, 0], y, np.float64(2), np.int64(7)])
+    np.testing.assert_array_equal(found[1], EXPECTED)
+    frozen = np.ones(8, np.float32)
+    frozen.setflags(write=False)
+    np.testing.assert_array_equal(interpret_axpy(args=[x, frozen, 2.0, 7])[1], EXPECTED)
+
+
+def test_the_same_array_for_two_arguments_is_two_buffers() -> None:
+    x = np.ones(8, np.float32)
+    found = interpret_axpy(args=[x, x, 2.0, 8])
+    np.testing.assert_array_equal(found[0], np.ones(8))
+    np.testing.assert_array_equal(found[1], np.full(8, 3))
+
+
+def test_an_empty_array_may_be_passed() -> None:
+    none = np.zeros(0, np.float32)
+    assert [each.shape for each in interpret_axpy(args=[none, none, 2.0, 0])] == [(0,), (0,)]
+
+
+def test_grid_and_block_may_leave_extents_out() -> None:
+    for grid, block in (((4, 1), (2,)), ([2, 1, 1], (4, 1, 1)), ((8,), np.array([1, 1]))):
+        np.testing.assert_array_equal(interpret_axpy(grid=grid, block=block)[1], EXPECTED)
+
+
+def test_progress_is_called_as_blocks_finish() -> None:
+    calls: list[tuple[int, int]] = []
+    interpret_axpy(grid=(4,), block=(2,), progress=lambda *each: calls.append(each))
+    assert calls == [(4, 4)]
+
+
+def test_numerics_follow_the_arch() -> None:
+    """The same kernel on chips whose tensor cores add differently."""
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal((64, 32)).astype(ml_dtypes.bfloat16)
+    b = rng.standard_normal((32, 64)).astype(ml_dtypes.bfloat16)
+    c = np.zeros((64, 64), np.float32)
+    results = [
+        tw.interpret(GEMM, grid=(1,), block=(128,), args=[a, b, c, 64, 64, 32, 32, 64, 64], **each)[
+            2
+        ]
+        for each in ({"arch": "sm_80"}, {"arch": "sm_90"}, {"numerics": "exact"}, {})
+    ]
+    low, high, exact, default = results
+    np.testing.assert_array_equal(default, low)
+    assert (low != high).any() and (low != exact).any() and (high != exact).any()
+    wide = a.astype(np.float64) @ b.astype(np.float64)
+    for each in results:
+        assert np.abs(each - wide).max() < 1e-5
+
+
+@pytest.mark.parametrize("text", [AXPY, GEMM], ids=["axpy", "gemm"])
+def test_the_lowered_module_is_ir_that_can_be_read_and_run(text: str) -> None:
+    module, _ = lower(text, "sm_80")
+    printed = str(module)
+    assert str(parse_module(printed)) == printed
+    assert instructions(tw.compile(printed, "sm_80")) == instructions(tw.compile(text, "sm_80"))
+    if text is AXPY:
+        settings: dict[str, Any] = {"grid": (1,), "block": (8,)}
+        x, y = np.arange(8, dtype=np.float32), np.ones(8, np.float32)
+        found = tw.interpret(printed, args=[x, y, 2.0, 7], **settings)
+        np.testing.assert_array_equal(found[1], EXPECTED)
+        with pytest.raises(tw.ExecutionError, match="'n' expected a number for u32, got an array"):
+            tw.interpret(printed, args=[x, y, 2.0, x], **settings)
