@@ -248,13 +248,8 @@ def _cast_integer(
     if result == "pred":
         return unary(op, builder, lambda a: (a & 1).astype(bool))
     if source == "pred":
-        one = dtype.type(np.iinfo(dtype).max if letter == "s" else 1)
-        zero = dtype.type(0)
-
-        def from_bit(a: Bits) -> Bits:
-            return np.where(a, one, zero)
-
-        return unary(op, builder, from_bit)
+        one = np.array(np.iinfo(dtype).max if letter == "s" else 1, dtype=dtype)
+        return unary(op, builder, lambda a: a.astype(dtype) * one)
     signed = np.dtype(source.replace("s", "int").replace("u", "uint"))
     return unary(op, builder, lambda a: a.view(signed).astype(dtype))
 

@@ -9,7 +9,6 @@ rounded to nearest even, adds c.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.numerics.errors import NumericsError
 from tilewright.lowering.interpreter.numerics.formats import (
@@ -41,11 +40,12 @@ def converted_dot_add(
     if c_format != result:
         raise NumericsError(f"expected c and d of one type, got {c_format.name}, {result.name}")
     wide_a, wide_b = _to_f16(a, a_format), _to_f16(b, b_format)
-    low: NDArray[np.bool_] = np.arange(a.shape[-1]) % 4 < 2
+    places = np.arange(a.shape[-1], dtype=np.int64)
     total = np.zeros_like(c)
-    for half in (low, ~low):
-        part_a = np.ascontiguousarray(wide_a[..., half])
-        part_b = np.ascontiguousarray(wide_b[..., half, :])
+    for half in (0, 1):
+        taken = np.flatnonzero(places // 2 % 2 == half)
+        part_a = np.ascontiguousarray(wide_a[..., taken])
+        part_b = np.ascontiguousarray(wide_b[..., taken, :])
         total = fused_dot_add(part_a, part_b, total, (_F16, _F16, result, result), model.halves)
     # Two f16 or f32 numbers add exactly enough in float64 for one rounding (24 < 53 / 2).
     with np.errstate(all="ignore"):
