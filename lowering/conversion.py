@@ -18,9 +18,9 @@ from xdsl.traits import IsTerminator
 from tilewright.diagnostic import OpError
 from tilewright.dialects.ptx.arithmetic import AddOp, DivOp, MadOp, MulOp, RemOp
 from tilewright.dialects.ptx.convert import CvtOp
-from tilewright.dialects.ptx.data_movement import ConstOp
 from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.logic import ShlOp
+from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import KINDS, RegType
 
 if TYPE_CHECKING:

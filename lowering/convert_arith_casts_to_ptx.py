@@ -11,9 +11,7 @@ from xdsl.dialects.builtin import (
 from tilewright.diagnostic import OpError
 from tilewright.dialects.ptx import logic
 from tilewright.dialects.ptx.convert import CvtOp
-from tilewright.dialects.ptx.data_movement import (
-    MovOp,
-)
+from tilewright.dialects.ptx.registers import MovOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.conversion import Conversion, constant, lowers, signed
 from tilewright.lowering.convert_arith_floats_to_ptx import BF16, F16, float_type, narrowed, widened

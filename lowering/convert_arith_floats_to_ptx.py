@@ -17,11 +17,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tilewright.diagnostic import OpError
 from tilewright.dialects.ptx import arithmetic, logic
 from tilewright.dialects.ptx.convert import CvtOp
-from tilewright.dialects.ptx.data_movement import (
-    MovOp,
-    PackOp,
-)
 from tilewright.dialects.ptx.instruction import ScalarOp
+from tilewright.dialects.ptx.registers import MovOp, PackOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.conversion import Conversion, lowers
 from tilewright.lowering.convert_arith_to_ptx import known_predicate, scalar

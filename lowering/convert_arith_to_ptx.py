@@ -13,12 +13,12 @@ from tilewright.diagnostic import OpError
 from tilewright.dialects.cute_nvgpu.attributes import FragmentType
 from tilewright.dialects.ptx import arithmetic, logic
 from tilewright.dialects.ptx.convert import CvtOp
-from tilewright.dialects.ptx.data_movement import (
+from tilewright.dialects.ptx.instruction import ScalarOp
+from tilewright.dialects.ptx.registers import (
     ListGetOp,
     ListMakeOp,
     UndefOp,
 )
-from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.types import RegType
 from tilewright.lowering.conversion import Conversion, constant, lowers
 from tilewright.lowering.float_bits import float_bits

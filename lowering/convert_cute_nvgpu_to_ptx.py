@@ -24,13 +24,15 @@ from tilewright.dialects.ptx.data_movement import (
     CpAsyncCommitGroupOp,
     CpAsyncOp,
     CpAsyncWaitGroupOp,
+)
+from tilewright.dialects.ptx.instruction import PtxOp, ScalarOp
+from tilewright.dialects.ptx.logic import AndOp, OrOp, SetpOp, ShlOp, ShrOp
+from tilewright.dialects.ptx.registers import (
     ListMakeOp,
     MovOp,
     PackOp,
     UnpackOp,
 )
-from tilewright.dialects.ptx.instruction import PtxOp, ScalarOp
-from tilewright.dialects.ptx.logic import AndOp, OrOp, SetpOp, ShlOp, ShrOp
 from tilewright.dialects.ptx.types import RegType, reg
 from tilewright.lowering import (
     convert_arith_casts_to_ptx,

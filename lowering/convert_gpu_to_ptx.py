@@ -7,8 +7,8 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects.ptx.arithmetic import AddOp, MulOp
 from tilewright.dialects.ptx.convert import CvtOp
-from tilewright.dialects.ptx.data_movement import SregOp
 from tilewright.dialects.ptx.logic import ShrOp
+from tilewright.dialects.ptx.registers import SregOp
 from tilewright.dialects.ptx.synchronization import BarSyncOp
 from tilewright.lowering.conversion import Conversion, lowers
 

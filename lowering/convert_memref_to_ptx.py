@@ -18,8 +18,9 @@ from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, flatten
 from tilewright.dialects.cute.dialect import Space, layout_mismatch, layout_of, space_of
 from tilewright.dialects.cute_nvgpu.attributes import element_of
 from tilewright.dialects.ptx.arithmetic import DivOp, RemOp
-from tilewright.dialects.ptx.data_movement import LdOp, SharedAddressOp, StOp
+from tilewright.dialects.ptx.data_movement import LdOp, StOp
 from tilewright.dialects.ptx.logic import AndOp, SelpOp, SetpOp, ShlOp, ShrOp, XorOp
+from tilewright.dialects.ptx.registers import SharedAddressOp
 from tilewright.lowering.conversion import Conversion, constant, lowers
 from tilewright.lowering.convert_arith_to_ptx import divide, scalar
 from tilewright.lowering.scalar_types import scalar_type

@@ -9,6 +9,7 @@ from tilewright.dialects.ptx import (
     data_movement,
     logic,
     matrix,
+    registers,
     synchronization,
 )
 from tilewright.dialects.ptx.types import RegType
@@ -16,6 +17,7 @@ from tilewright.dialects.ptx.types import RegType
 PTX = Dialect(
     "ptx",
     [
+        *registers.OPS,
         *data_movement.OPS,
         *arithmetic.OPS,
         *logic.OPS,

@@ -12,6 +12,7 @@ from tilewright.dialects.ptx import (
     data_movement,
     logic,
     matrix,
+    registers,
     synchronization,
 )
 from tilewright.dialects.ptx.instruction import ScalarOp
@@ -48,18 +49,18 @@ def _cvta(op: convert.CvtaOp, builder: Builder) -> Step:
     return unary(op, builder, same)
 
 
-@runs(data_movement.ConstOp)
-def _const(op: data_movement.ConstOp, builder: Builder) -> Step:
+@runs(registers.ConstOp)
+def _const(op: registers.ConstOp, builder: Builder) -> Step:
     return constant(op, builder, uniform(op.unsigned, op.result.type.kind.data))
 
 
-@runs(data_movement.UndefOp)
-def _undef(op: data_movement.UndefOp, builder: Builder) -> Step:
+@runs(registers.UndefOp)
+def _undef(op: registers.UndefOp, builder: Builder) -> Step:
     return undefined(op, builder)
 
 
-@runs(data_movement.SregOp)
-def _sreg(op: data_movement.SregOp, builder: Builder) -> Step:
+@runs(registers.SregOp)
+def _sreg(op: registers.SregOp, builder: Builder) -> Step:
     register, dest = op.register.data, builder.slot(op.result)
 
     def step(machine: Machine, gang: Gang) -> None:
@@ -68,26 +69,26 @@ def _sreg(op: data_movement.SregOp, builder: Builder) -> Step:
     return step
 
 
-@runs(data_movement.SharedAddressOp)
-def _shared_address(op: data_movement.SharedAddressOp, builder: Builder) -> Step:
+@runs(registers.SharedAddressOp)
+def _shared_address(op: registers.SharedAddressOp, builder: Builder) -> Step:
     return constant(op, builder, np.array([op.offset.value.data], dtype=np.uint32))
 
 
-@runs(data_movement.MovOp)
-def _mov(op: data_movement.MovOp, builder: Builder) -> Step:
+@runs(registers.MovOp)
+def _mov(op: registers.MovOp, builder: Builder) -> Step:
     return unary(op, builder, same)
 
 
-@runs(data_movement.PackOp)
-def _pack(op: data_movement.PackOp, builder: Builder) -> Step:
+@runs(registers.PackOp)
+def _pack(op: registers.PackOp, builder: Builder) -> Step:
     def compute(low: Bits, high: Bits) -> Bits:
         return low.astype(np.uint32) | high.astype(np.uint32) << np.uint32(16)
 
     return pure(op, builder, compute)
 
 
-@runs(data_movement.UnpackOp)
-def _unpack(op: data_movement.UnpackOp, builder: Builder) -> Step:
+@runs(registers.UnpackOp)
+def _unpack(op: registers.UnpackOp, builder: Builder) -> Step:
     return unary(op, builder, lambda a: np.ascontiguousarray(a)[:, None].view(np.uint16))
 
 
@@ -96,8 +97,8 @@ def _columns(value: Bits) -> Bits:
     return value if value.ndim == 2 else value[:, None]
 
 
-@runs(data_movement.ListMakeOp)
-def _list_make(op: data_movement.ListMakeOp, builder: Builder) -> Step:
+@runs(registers.ListMakeOp)
+def _list_make(op: registers.ListMakeOp, builder: Builder) -> Step:
     def compute(*parts: Bits) -> Bits:
         columns = [_columns(each) for each in parts]
         count = max(map(len, columns))
@@ -106,8 +107,8 @@ def _list_make(op: data_movement.ListMakeOp, builder: Builder) -> Step:
     return pure(op, builder, compute)
 
 
-@runs(data_movement.ListGetOp)
-def _list_get(op: data_movement.ListGetOp, builder: Builder) -> Step:
+@runs(registers.ListGetOp)
+def _list_get(op: registers.ListGetOp, builder: Builder) -> Step:
     position = op.position.value.data
     return unary(op, builder, lambda value: _columns(value)[:, position])
 

@@ -6,8 +6,9 @@ from xdsl.ir import Operation
 
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp
 from tilewright.dialects.ptx.convert import CvtaOp, CvtOp
-from tilewright.dialects.ptx.data_movement import ConstOp, CpAsyncOp
+from tilewright.dialects.ptx.data_movement import CpAsyncOp
 from tilewright.dialects.ptx.instruction import ScalarOp
+from tilewright.dialects.ptx.registers import ConstOp
 
 _NO_LITERAL = ("pred", "f16", "bf16", "f16x2", "bf16x2")
 

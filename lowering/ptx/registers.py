@@ -15,8 +15,12 @@ from dataclasses import dataclass, field
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp
-from tilewright.dialects.ptx.data_movement import ConstOp, ListGetOp, ListMakeOp
 from tilewright.dialects.ptx.matrix import MmaOp
+from tilewright.dialects.ptx.registers import (
+    ConstOp,
+    ListGetOp,
+    ListMakeOp,
+)
 from tilewright.dialects.ptx.types import RegType
 from tilewright.lowering.ptx.immediates import takes_immediate
 

@@ -13,7 +13,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from tilewright.diagnostic import OpError, file_location
 from tilewright.dialects.cute_nvgpu.targets import TargetError, lowest
 from tilewright.dialects.ptx import data_movement as data
-from tilewright.dialects.ptx import matrix, synchronization
+from tilewright.dialects.ptx import matrix, registers, synchronization
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp, EntryOp, RetOp
 from tilewright.dialects.ptx.instruction import BASELINE, PtxOp, ScalarOp
 from tilewright.dialects.ptx.types import KINDS, RegType
@@ -196,13 +196,13 @@ class KernelText:
         """(kind, destination, source) of the moves that joining did not remove."""
         moves: list[tuple[str, str, str]] = []
         for argument, value in zip(edge.dest.args, edge.values, strict=True):
-            if argument.first_use is None or isinstance(value.owner, data.UndefOp):
+            if argument.first_use is None or isinstance(value.owner, registers.UndefOp):
                 continue
             type_ = argument.type
             assert isinstance(type_, RegType)
             kind = type_.kind.data
             into = self.registers.names(argument)
-            if isinstance(value.owner, data.ConstOp):
+            if isinstance(value.owner, registers.ConstOp):
                 moves.append((kind, into[0], immediate(value.owner, kind)))
             else:
                 names = self.registers.names(value)
@@ -256,7 +256,7 @@ class KernelText:
     def operand(self, op: Operation, index: int, type_: str) -> str:
         """An operand: a register, or the constant itself where the instruction takes one."""
         value = op.operands[index]
-        if isinstance(value.owner, data.ConstOp) and takes_immediate(op, index):
+        if isinstance(value.owner, registers.ConstOp) and takes_immediate(op, index):
             return immediate(value.owner, type_)
         return self.register(value)
 
@@ -299,45 +299,45 @@ def _scalar(op: Any, out: KernelText) -> None:
     out.line(f"{op.mnemonic} {', '.join([out.register(op.results[0]), *operands])};", op)
 
 
-@_emits(data.ConstOp)
-def _const(op: data.ConstOp, out: KernelText) -> None:
+@_emits(registers.ConstOp)
+def _const(op: registers.ConstOp, out: KernelText) -> None:
     if needs_register(op):
         kind = op.result.type.kind.data
         out.line(f"mov.{kind} {out.register(op.result)}, {immediate(op, kind)};", op)
 
 
-@_emits(data.UndefOp, data.ListMakeOp, data.ListGetOp)
+@_emits(registers.UndefOp, registers.ListMakeOp, registers.ListGetOp)
 def _nothing(op: Operation, out: KernelText) -> None:
     """Names alone."""
 
 
-@_emits(data.SregOp)
-def _sreg(op: data.SregOp, out: KernelText) -> None:
+@_emits(registers.SregOp)
+def _sreg(op: registers.SregOp, out: KernelText) -> None:
     out.line(f"mov.u32 {out.register(op.result)}, %{op.register.data};", op)
 
 
-@_emits(data.SharedAddressOp)
-def _shared_address(op: data.SharedAddressOp, out: KernelText) -> None:
+@_emits(registers.SharedAddressOp)
+def _shared_address(op: registers.SharedAddressOp, out: KernelText) -> None:
     offset = op.offset.value.data
     symbol = out.shared_name + (f"+{offset}" if offset else "")
     out.line(f"mov.u32 {out.register(op.result)}, {symbol};", op)
 
 
-@_emits(data.MovOp)
-def _mov(op: data.MovOp, out: KernelText) -> None:
+@_emits(registers.MovOp)
+def _mov(op: registers.MovOp, out: KernelText) -> None:
     kind = op.result.type.kind.data
     type_ = kind if kind == "pred" else f"b{KINDS[kind]}"
     out.line(f"mov.{type_} {out.register(op.result)}, {out.register(op.source)};", op)
 
 
-@_emits(data.PackOp)
-def _pack(op: data.PackOp, out: KernelText) -> None:
+@_emits(registers.PackOp)
+def _pack(op: registers.PackOp, out: KernelText) -> None:
     low, high = out.register(op.low), out.register(op.high)
     out.line(f"mov.b32 {out.register(op.result)}, {{{low}, {high}}};", op)
 
 
-@_emits(data.UnpackOp)
-def _unpack(op: data.UnpackOp, out: KernelText) -> None:
+@_emits(registers.UnpackOp)
+def _unpack(op: registers.UnpackOp, out: KernelText) -> None:
     out.line(f"mov.b32 {out.group(op.halves)}, {out.register(op.source)};", op)
 
 

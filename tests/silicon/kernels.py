@@ -11,11 +11,17 @@ from tilewright.dialects.ptx.arithmetic import OPS as ARITHMETIC
 from tilewright.dialects.ptx.arithmetic import AddOp, MulOp
 from tilewright.dialects.ptx.control_flow import EntryOp, RetOp
 from tilewright.dialects.ptx.convert import CvtaOp, CvtOp
-from tilewright.dialects.ptx.data_movement import ConstOp, LdOp, ListGetOp, ListMakeOp, SregOp, StOp
+from tilewright.dialects.ptx.data_movement import LdOp, StOp
 from tilewright.dialects.ptx.instruction import REGISTER_OF, ScalarOp
 from tilewright.dialects.ptx.logic import OPS as LOGIC
 from tilewright.dialects.ptx.logic import SelpOp, SetpOp
 from tilewright.dialects.ptx.matrix import MmaOp
+from tilewright.dialects.ptx.registers import (
+    ConstOp,
+    ListGetOp,
+    ListMakeOp,
+    SregOp,
+)
 from tilewright.dialects.ptx.types import KINDS, reg
 
 SCALAR_OPS: tuple[type[ScalarOp], ...] = (*ARITHMETIC, *LOGIC, CvtOp)

@@ -12,15 +12,14 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from tilewright.dialects.cute_nvgpu.targets import TARGETS
 from tilewright.dialects.ptx.control_flow import EntryOp, RetOp
 from tilewright.dialects.ptx.convert import CvtaOp
-from tilewright.dialects.ptx.data_movement import (
+from tilewright.dialects.ptx.data_movement import LdOp, StOp
+from tilewright.dialects.ptx.logic import SelpOp, SetpOp
+from tilewright.dialects.ptx.registers import (
     ConstOp,
-    LdOp,
     ListGetOp,
     ListMakeOp,
     SharedAddressOp,
-    StOp,
 )
-from tilewright.dialects.ptx.logic import SelpOp, SetpOp
 from tilewright.dialects.ptx.types import KINDS, RegType, reg
 from tilewright.lowering.ptx.text import module_text
 from tilewright.ptxas import PtxasReport

@@ -18,7 +18,7 @@ from ptx_kernels import (
 
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, LDMATRIX, STMATRIX
 from tilewright.dialects.ptx import data_movement as data
-from tilewright.dialects.ptx import matrix, synchronization
+from tilewright.dialects.ptx import matrix, registers, synchronization
 from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES
 from tilewright.dialects.ptx.types import KINDS, reg
 from tilewright.ptxas import PtxasReport
@@ -98,8 +98,8 @@ def test_parameters_of_every_type(ptxas: Ptxas) -> None:
 
 def test_special_registers(ptxas: Ptxas) -> None:
     kernel = Kernel()
-    for name in data.SPECIAL_REGISTERS:
-        kernel.output(kernel.add(data.SregOp(name)))
+    for name in registers.SPECIAL_REGISTERS:
+        kernel.output(kernel.add(registers.SregOp(name)))
     check(kernel, ptxas)
 
 
@@ -108,7 +108,7 @@ def test_moves_between_registers_of_one_width(ptxas: Ptxas) -> None:
     for source, width in KINDS.items():
         for result, other in KINDS.items():
             if width == other:
-                kernel.output(kernel.add(data.MovOp(kernel.input(source), reg(result))))
+                kernel.output(kernel.add(registers.MovOp(kernel.input(source), reg(result))))
     check(kernel, ptxas)
 
 
@@ -122,10 +122,10 @@ def test_constants_in_registers(ptxas: Ptxas) -> None:
 
 def test_pack_and_unpack(ptxas: Ptxas) -> None:
     kernel = Kernel()
-    kernel.output(kernel.add(data.PackOp(kernel.input("b16"), kernel.input("b16"))))
-    kernel.output(kernel.add(data.PackOp(kernel.constant(-1, "b16"), kernel.input("b16"))))
-    kernel.output(kernel.add(data.UnpackOp(kernel.input("b32"))))
-    kernel.output(kernel.add(data.UnpackOp(kernel.constant(-1, "b32"))))
+    kernel.output(kernel.add(registers.PackOp(kernel.input("b16"), kernel.input("b16"))))
+    kernel.output(kernel.add(registers.PackOp(kernel.constant(-1, "b16"), kernel.input("b16"))))
+    kernel.output(kernel.add(registers.UnpackOp(kernel.input("b32"))))
+    kernel.output(kernel.add(registers.UnpackOp(kernel.constant(-1, "b32"))))
     check(kernel, ptxas)
 
 

@@ -14,8 +14,13 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects.ptx.arithmetic import AddOp
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp, EntryOp, RetOp
-from tilewright.dialects.ptx.data_movement import ConstOp, ListGetOp, ListMakeOp, StOp
+from tilewright.dialects.ptx.data_movement import StOp
 from tilewright.dialects.ptx.logic import SetpOp
+from tilewright.dialects.ptx.registers import (
+    ConstOp,
+    ListGetOp,
+    ListMakeOp,
+)
 from tilewright.dialects.ptx.types import RegType, reg
 from tilewright.lowering.ptx.registers import edges_of
 from tilewright.lowering.ptx.text import module_text

@@ -1,0 +1,323 @@
+"""Constants, special registers, and moves and names between registers. PTX ISA 9.7.9, 10."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.ptx.instruction import PtxOp
+from tilewright.dialects.ptx.types import KINDS, RegType, reg
+
+SPECIAL_REGISTERS = (
+    *(f"{name}.{axis}" for name in ("tid", "ntid", "ctaid", "nctaid") for axis in "xyz"),
+    "laneid",
+)
+"""Special registers that ops may read; all are 32 bits wide. PTX ISA 10."""
+
+
+@irdl_op_definition
+class ConstOp(PtxOp):
+    """A constant: its bits in a register, or an immediate where the instruction takes one.
+
+    ```mlir
+    %0 = ptx.const 16 : !ptx.reg<b32>
+    ```
+    """
+
+    name = "ptx.const"
+
+    bits = prop_def(IntegerAttr)
+    result = result_def(RegType)
+
+    traits = traits_def(Pure())
+
+    def __init__(self, bits: int, kind: str):
+        super().__init__(properties={"bits": IntegerAttr(bits, i64)}, result_types=[reg(kind)])
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        bits = parser.parse_integer(allow_boolean=False)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        return cls.create(
+            properties={"bits": IntegerAttr(bits, i64)},
+            attributes=attributes,
+            result_types=[parser.parse_type()],
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {self.bits.value.data}")
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
+
+    def verify_(self) -> None:
+        bits, type_ = self.bits.value.data, self.result.type
+        width = KINDS[type_.kind.data]
+        if type_.count.data != 1 or not -(1 << (width - 1)) <= bits < 1 << width:
+            raise VerifyException(
+                f"'{self.name}' expected a constant of one register, got {bits} for {type_}"
+            )
+
+    @property
+    def unsigned(self) -> int:
+        """The bits as an unsigned integer of the register's width."""
+        return self.bits.value.data % (1 << KINDS[self.result.type.kind.data])
+
+
+@irdl_op_definition
+class UndefOp(PtxOp):
+    """A register that nothing has written: reading it is an error. No instruction.
+
+    ```mlir
+    %0 = ptx.undef : !ptx.reg<b32>
+    ```
+    """
+
+    name = "ptx.undef"
+
+    result = result_def(RegType)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "attr-dict `:` type($result)"
+
+    def __init__(self, type_: RegType):
+        super().__init__(result_types=[type_])
+
+
+@irdl_op_definition
+class SregOp(PtxOp):
+    """Read a special register: `mov.u32 d, %tid.x`. PTX ISA 10.
+
+    ```mlir
+    %0 = ptx.sreg "tid.x"
+    ```
+    """
+
+    name = "ptx.sreg"
+
+    register = prop_def(StringAttr)
+    result = result_def(reg("b32"))
+
+    traits = traits_def(Pure())
+
+    def __init__(self, register: str):
+        super().__init__(properties={"register": StringAttr(register)}, result_types=[reg("b32")])
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        op = cls(parser.parse_str_literal())
+        op.attributes |= parser.parse_optional_attr_dict()
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_attribute(self.register)
+        printer.print_op_attributes(self.attributes)
+
+    def verify_(self) -> None:
+        if self.register.data not in SPECIAL_REGISTERS:
+            raise VerifyException(
+                f"'{self.name}' expected one of {', '.join(SPECIAL_REGISTERS)}, "
+                f"got {self.register.data}"
+            )
+
+
+@irdl_op_definition
+class SharedAddressOp(PtxOp):
+    """An address in the kernel's shared memory, by its offset in bytes: `mov.u32 d, smem+256`.
+
+    ```mlir
+    %0 = ptx.shared_address 256
+    ```
+    """
+
+    name = "ptx.shared_address"
+
+    offset = prop_def(IntegerAttr.constr(type=i64))
+    result = result_def(reg("b32"))
+
+    traits = traits_def(Pure())
+
+    def __init__(self, offset: int):
+        super().__init__(properties={"offset": IntegerAttr(offset, i64)}, result_types=[reg("b32")])
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        op = cls(parser.parse_integer(allow_boolean=False, allow_negative=False))
+        op.attributes |= parser.parse_optional_attr_dict()
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {self.offset.value.data}")
+        printer.print_op_attributes(self.attributes)
+
+
+@irdl_op_definition
+class MovOp(PtxOp):
+    """Move the bits of a register to another of the same width: `mov.b32`. PTX ISA 9.7.9.1."""
+
+    name = "ptx.mov"
+
+    source = operand_def(RegType)
+    result = result_def(RegType)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$source attr-dict `:` type($source) `->` type($result)"
+
+    def __init__(self, source: SSAValue, result: RegType):
+        super().__init__(operands=[source], result_types=[result])
+
+    def verify_(self) -> None:
+        source, result = self.source.type, self.result.type
+        assert isinstance(source, RegType)
+        widths = [KINDS[each.kind.data] for each in (source, result)]
+        if widths[0] != widths[1] or source.count.data != 1 or result.count.data != 1:
+            raise VerifyException(
+                f"'{self.name}' expected single registers of one width, got {source} and {result}"
+            )
+
+
+@irdl_op_definition
+class PackOp(PtxOp):
+    """Two 16-bit registers side by side in one of 32: `mov.b32 d, {lo, hi}`. PTX ISA 9.7.9.2."""
+
+    name = "ptx.pack"
+
+    low = operand_def(reg("b16"))
+    high = operand_def(reg("b16"))
+    result = result_def(reg("b32"))
+
+    traits = traits_def(Pure())
+
+    def __init__(self, low: SSAValue, high: SSAValue):
+        super().__init__(operands=[low, high], result_types=[reg("b32")])
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        halves = parser.parse_comma_separated_list(
+            parser.Delimiter.NONE, parser.parse_unresolved_operand
+        )
+        low, high = parser.resolve_operands(halves, [reg("b16")] * 2, parser.pos)
+        op = cls(low, high)
+        op.attributes |= parser.parse_optional_attr_dict()
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_list(self.operands, printer.print_operand)
+        printer.print_op_attributes(self.attributes)
+
+
+@irdl_op_definition
+class UnpackOp(PtxOp):
+    """The two 16-bit halves of a 32-bit register: `mov.b32 {lo, hi}, a`. PTX ISA 9.7.9.2."""
+
+    name = "ptx.unpack"
+
+    source = operand_def(reg("b32"))
+    halves = result_def(reg("b16", 2))
+
+    traits = traits_def(Pure())
+
+    def __init__(self, source: SSAValue):
+        super().__init__(operands=[source], result_types=[reg("b16", 2)])
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        source = parser.resolve_operand(parser.parse_unresolved_operand(), reg("b32"))
+        op = cls(source)
+        op.attributes |= parser.parse_optional_attr_dict()
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_operand(self.source)
+        printer.print_op_attributes(self.attributes)
+
+
+@irdl_op_definition
+class ListMakeOp(PtxOp):
+    """A register list of these registers and lists, in order. A name, no instruction."""
+
+    name = "ptx.list.make"
+
+    parts = var_operand_def(RegType)
+    result = result_def(RegType)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$parts attr-dict `:` type($parts) `->` type($result)"
+
+    def __init__(self, parts: Sequence[SSAValue], result: RegType):
+        super().__init__(operands=[parts], result_types=[result])
+
+    def verify_(self) -> None:
+        types = [part.type for part in self.parts if isinstance(part.type, RegType)]
+        result = self.result.type
+        count = sum(each.count.data for each in types)
+        if count != result.count.data:
+            raise VerifyException(
+                f"'{self.name}' expected {result.count.data} registers, got {count}"
+            )
+        if any(each.kind != result.kind for each in types):
+            raise VerifyException(
+                f"'{self.name}' expected registers {result.kind.data}, "
+                f"got {', '.join(map(str, types))}"
+            )
+
+
+@irdl_op_definition
+class ListGetOp(PtxOp):
+    """One register of a list, by its place. A name, no instruction."""
+
+    name = "ptx.list.get"
+
+    source = operand_def(RegType)
+    position = prop_def(IntegerAttr.constr(type=i64))
+    result = result_def(RegType)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$source `[` $position `]` attr-dict `:` type($source) `->` type($result)"
+
+    def __init__(self, source: SSAValue, position: int):
+        assert isinstance(source.type, RegType)
+        super().__init__(
+            operands=[source],
+            properties={"position": IntegerAttr(position, i64)},
+            result_types=[reg(source.type.kind.data)],
+        )
+
+    def verify_(self) -> None:
+        source = self.source.type
+        assert isinstance(source, RegType)
+        if not 0 <= self.position.value.data < source.count.data:
+            raise VerifyException(
+                f"'{self.name}' expected a position below {source.count.data}, "
+                f"got {self.position.value.data}"
+            )
+        if self.result.type != reg(source.kind.data):
+            raise VerifyException(
+                f"'{self.name}' expected result {reg(source.kind.data)}, got {self.result.type}"
+            )
+
+
+OPS = [ConstOp, UndefOp, SregOp, SharedAddressOp, MovOp, PackOp, UnpackOp, ListMakeOp, ListGetOp]
