@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: demo test check lint types bench bench-gpu clean
+.PHONY: demo test check lint types bench bench-gpu golden-update clean
 
 ## demo: compile, check, interpret and (with a GPU) launch examples/gemm_sm80.mlir
 demo: $(VENV)/demo.stamp
@@ -43,6 +43,11 @@ $(VENV)/bin/python:
 $(VENV)/%.stamp: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[$*]'
 	touch $@
+
+## golden-update: rewrite the CHECK lines and the reference pages that come from the code
+golden-update: $(VENV)/test.stamp
+	$(BIN)/python tests/filecheck/update_checks.py $$(grep -rlE '^// CHECKS: (all|instructions)' tests/filecheck --include='*.mlir')
+	$(BIN)/python docs/generate.py
 
 clean:
 	rm -rf build dist *.egg-info .pytest_cache .ruff_cache .hypothesis tests/filecheck/Output

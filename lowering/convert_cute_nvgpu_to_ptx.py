@@ -25,7 +25,7 @@ from tilewright.dialects.ptx.data_movement import (
     CpAsyncOp,
     CpAsyncWaitGroupOp,
 )
-from tilewright.dialects.ptx.instruction import PtxOp, ScalarOp
+from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.logic import AndOp, OrOp, SetpOp, ShlOp, ShrOp
 from tilewright.dialects.ptx.registers import (
     ListMakeOp,
@@ -355,8 +355,7 @@ def _check_instructions(entry: EntryOp, arch: Target) -> None:
     """Raise OpError for the first instruction that the target does not have."""
     for op in entry.walk():
         if isinstance(op, PtxOp) and not arch.supports(required := op.requirement().target):
-            what = op.mnemonic if isinstance(op, ScalarOp) else op.name.removeprefix("ptx.")
-            raise OpError(op, f"{what} requires {required} or later, got target {arch}")
+            raise OpError(op, f"{op.mnemonic} requires {required} or later, got target {arch}")
 
 
 def _kernels(top: Operation) -> list[gpu.FuncOp | func.FuncOp]:

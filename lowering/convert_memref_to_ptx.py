@@ -31,9 +31,13 @@ SHARED_ALIGN = 128
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A memref whose address is known: `strides` in elements, or `layout` where it has one."""
+    """A memref whose address is known: `strides` in elements, or `layout` where it has one.
+
+    `base` is the address of its buffer, from which `memref.reinterpret_cast` counts offsets.
+    """
 
     space: Space
+    base: SSAValue
     address: SSAValue
     element_bytes: int
     strides: tuple[int | SSAValue, ...]
@@ -63,7 +67,8 @@ def element_bytes(op: Operation, type_: MemRefType) -> int:
 def argument_tile(op: Operation, type_: MemRefType, address: SSAValue) -> Tile:
     """The tile of a kernel argument."""
     strides = argument_strides(op, type_)
-    return Tile(Space.GMEM, address, element_bytes(op, type_), strides, layout_of(type_))
+    size = element_bytes(op, type_)
+    return Tile(Space.GMEM, address, address, size, strides, layout_of(type_))
 
 
 def argument_strides(op: Operation, type_: MemRefType) -> tuple[int, ...]:
@@ -241,7 +246,7 @@ def allocate(op: Operation, type_: MemRefType, align: int, to: Conversion) -> Ti
     size = element_bytes(op, type_)
     offset = to.shared.take(footprint(layout) * size, max(align, SHARED_ALIGN))
     address = to.pure((SharedAddressOp, offset), (), lambda: SharedAddressOp(offset))
-    return Tile(Space.SMEM, address, size, (), layout)
+    return Tile(Space.SMEM, address, address, size, (), layout)
 
 
 def footprint(layout: Layout | ComposedLayout) -> int:
@@ -262,7 +267,7 @@ def _reinterpret(op: memref.ReinterpretCastOp, to: Conversion) -> None:
     source = to.tile(op.source)
     offsets = _mixed(op.static_offsets.get_values(), op.offsets, to)
     strides = _mixed(op.static_strides.get_values(), op.strides, to)
-    address = source.address
+    address = source.base
     for offset in offsets:
         if isinstance(offset, int):
             offset = to.const(offset, "b64")
@@ -273,7 +278,9 @@ def _reinterpret(op: memref.ReinterpretCastOp, to: Conversion) -> None:
     layout = None if op.sizes or op.strides else layout_of(op.result.type)
     if source.space is Space.SMEM and layout is None:
         raise OpError(op, f"'{op.name}' of shared memory expected static sizes and strides")
-    to[op.result] = Tile(source.space, address, source.element_bytes, tuple(strides), layout)
+    to[op.result] = Tile(
+        source.space, source.base, address, source.element_bytes, tuple(strides), layout
+    )
 
 
 def _mixed(

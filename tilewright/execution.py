@@ -189,11 +189,17 @@ def _lowest_target(module: ModuleOp) -> str:
     return lowest(required_targets(module)).name
 
 
+# The most that any target launches. CUDA C++ Programming Guide, compute capabilities.
+_LIMITS = {"grid": ((1 << 31) - 1, 65535, 65535), "block": (1024, 1024, 64)}
+
+
 def _dim(what: str, dim: Dim) -> tuple[int, int, int]:
     padded = (*dim, 1, 1)[:3] if 1 <= len(dim) <= 3 else ()
     if not padded or any(int(each) != each or each < 1 for each in padded):
         raise ExecutionError(f"expected {what} as up to three positive extents, got {tuple(dim)}")
     x, y, z = (int(each) for each in padded)
+    if any(each > limit for each, limit in zip((x, y, z), _LIMITS[what], strict=True)):
+        raise ExecutionError(f"expected {what} of at most {_LIMITS[what]}, got {(x, y, z)}")
     return x, y, z
 
 

@@ -87,6 +87,11 @@ def forms(
 class PtxOp(IRDLOperation):
     """Any op of the dialect that stands for an instruction."""
 
+    @property
+    def mnemonic(self) -> str:
+        """The PTX mnemonic."""
+        return self.name.removeprefix("ptx.")
+
     def requirement(self) -> Requirement:
         """What the instruction needs of its target."""
         return BASELINE
@@ -127,7 +132,7 @@ class ScalarOp(PtxOp):
     @property
     def mnemonic(self) -> str:
         """The PTX mnemonic, `add.rn.f32`."""
-        return f"{self.name.removeprefix('ptx.')}.{self.form.data}"
+        return f"{super().mnemonic}.{self.form.data}"
 
     def requirement(self) -> Requirement:
         return self.row.requirement

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 from xdsl.dialects import cf, func, gpu, scf
 from xdsl.ir import Block, Operation
 
 from tilewright.lowering.interpreter.arith import type_name
+from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine import Gang, Machine
 from tilewright.lowering.interpreter.program import (
     Builder,
@@ -16,7 +18,7 @@ from tilewright.lowering.interpreter.program import (
     Step,
     runs,
 )
-from tilewright.lowering.interpreter.scalar import scalar
+from tilewright.lowering.interpreter.scalar import scalar, typed
 
 
 def _terminator(block: Block) -> Operation:
@@ -49,6 +51,10 @@ def _for(op: scf.ForOp, builder: Builder) -> None:
     following = builder.fresh()
 
     def advance(machine: Machine, gang: Gang) -> None:
+        stuck = typed(gang.regs[step], type_) <= 0
+        if stuck.any():
+            lane = int(np.argmax(stuck))
+            raise Fault(f"steps by {int(typed(gang.regs[step], type_)[lane])}, not forward", lane)
         gang.regs[following] = add(gang.regs[variable], gang.regs[step])
 
     builder.add(op, advance, (variable, step), (following,))

@@ -33,9 +33,14 @@ Extent = int | Bits
 @dataclass(frozen=True, slots=True)
 class View:
     """A memref at run time: `address` of its first element in bytes, one a thread (or one for
-    all); `sizes` and `strides` in elements (a size of None is not known), or a `layout`."""
+    all); `sizes` and `strides` in elements (a size of None is not known), or a `layout`.
+
+    `base` is the address of its buffer, the same in all threads: `memref.reinterpret_cast` counts
+    offsets from there.
+    """
 
     space: Space
+    base: Bits
     address: Bits
     width: int
     sizes: tuple[Extent | None, ...]
@@ -46,6 +51,7 @@ class View:
         """The view in some of its threads."""
         return View(
             self.space,
+            self.base,
             take(self.address, lanes),
             self.width,
             tuple(_narrowed(each, lanes) for each in self.sizes),
@@ -61,6 +67,7 @@ class View:
 
         return View(
             self.space,
+            self.base,
             join(self.address, other.address),
             self.width,
             tuple(map(join, self.sizes, other.sizes)),
@@ -119,7 +126,7 @@ def argument_view(op: Operation, type_: MemRefType, address: int, width: int) ->
     layout, strides = layout_of(type_), argument_strides(op, type_)
     sizes = tuple(None if size == DYNAMIC_INDEX else size for size in type_.get_shape())
     base = np.array([address], dtype=np.uint64)
-    return View(Space.GMEM, base, width, sizes, strides, layout)
+    return View(Space.GMEM, base, base, width, sizes, strides, layout)
 
 
 @runs(memref.AllocOp, memref.AllocaOp)
@@ -135,7 +142,7 @@ def _allocate(op: memref.AllocOp, builder: Builder) -> Step:
     offset = -(-builder.shared_bytes // align) * align
     builder.shared_bytes = offset + footprint(layout) * width
     base = np.array([offset], dtype=np.uint64)
-    view = View(Space.SMEM, base, width, type_.get_shape(), (), layout)
+    view = View(Space.SMEM, base, base, width, type_.get_shape(), (), layout)
     dest = builder.slot(op.memref)
 
     def step(machine: Machine, gang: Gang) -> None:
@@ -164,12 +171,12 @@ def _reinterpret(op: memref.ReinterpretCastOp, builder: Builder) -> Step:
             [each if isinstance(each, int) else gang.regs[each[0]] for each in values]
             for values in lists
         )
-        address = view.address
+        address = view.base
         for offset in offsets:
             moved = offset if isinstance(offset, int) else offset.view(np.int64)
             address = (address.astype(np.int64) + moved * view.width).astype(np.uint64)
         gang.regs[dest] = View(
-            view.space, address, view.width, tuple(sizes), tuple(strides), layout
+            view.space, view.base, address, view.width, tuple(sizes), tuple(strides), layout
         )
 
     return step

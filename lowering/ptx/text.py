@@ -376,7 +376,7 @@ def _wait(op: data.CpAsyncWaitGroupOp, out: KernelText) -> None:
 @_emits(synchronization.BarSyncOp, synchronization.BarArriveOp)
 def _barrier(op: synchronization.BarSyncOp, out: KernelText) -> None:
     threads = "" if op.threads is None else f", {op.threads.value.data}"
-    out.line(f"{op.name.removeprefix('ptx.')} {op.barrier.value.data}{threads};", op)
+    out.line(f"{op.mnemonic} {op.barrier.value.data}{threads};", op)
 
 
 @_emits(synchronization.WarpSyncOp)

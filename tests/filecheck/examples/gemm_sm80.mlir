@@ -10,6 +10,11 @@
 // RUN: tilewright-opt %t.ptx.mlir -t ptx -o %t.ptx
 // RUN: filecheck %s --input-file %t.ptx
 // RUN: %ptxas sm_80 %t.ptx | filecheck %s --check-prefix PTXAS
+// RUN: %ptxas sm_86 %t.ptx
+// RUN: %ptxas sm_89 %t.ptx
+// RUN: %ptxas sm_90a %t.ptx
+// RUN: %ptxas sm_100a %t.ptx
+// RUN: %ptxas sm_120a %t.ptx
 
 // CHECK:      .version 7.0
 // CHECK-NEXT: .target sm_80

@@ -390,3 +390,23 @@ def test_ids(grid: tuple[int, int, int], block: tuple[int, int, int]) -> None:
         np.full(count, 32),
     ]
     np.testing.assert_array_equal(found, np.stack(expected))
+
+
+@pytest.mark.parametrize("step", [0, -1])
+def test_a_loop_that_does_not_step_forward_is_an_error(step: int) -> None:
+    text = """func.func @k(%n: i32, %step: i32) attributes {gpu.kernel} {
+  %zero = arith.constant 0 : i32
+  scf.for %i = %zero to %n step %step : i32 {
+  }
+  func.return
+}"""
+    with pytest.raises(tw.ExecutionError, match=f"'scf.for' steps by {step}, not forward"):
+        tw.interpret(text, grid=(1,), block=(32,), args=[4, step])
+
+
+def test_launch_limits() -> None:
+    text = "func.func @k() attributes {gpu.kernel} {\n  func.return\n}"
+    with pytest.raises(tw.ExecutionError, match="expected grid of at most"):
+        tw.interpret(text, grid=(1, 65536), block=(1,), args=[])
+    with pytest.raises(tw.ExecutionError, match="expected block of at most"):
+        tw.interpret(text, grid=(1,), block=(1, 1, 65), args=[])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
-from tilewright.dialects.cute_nvgpu.atom import MmaAtom
+from tilewright.dialects.cute_nvgpu.atom import MmaAtom, atoms_of
 from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES, ElementType
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
 
@@ -193,22 +193,7 @@ def test_fragments_as_carried_values() -> None:
 # MMAs
 
 
-def all_atoms() -> list[MmaAtom]:
-    return [
-        MmaAtom(row, types, satfinite, rounding)
-        for row in MMA_ROWS
-        if row.op == "sm80.mma" and getattr(row, "bit_op", None) is None
-        for types in row.element_types()
-        for satfinite in ((False, True) if row.satfinite else (False,))
-        for rounding in (None, *row.rounding)
-    ]
-
-
-def atom_text(atom: MmaAtom) -> str:
-    types = ", ".join(atom.element(operand).mlir for operand in ("A", "B", "C", "D"))
-    modifiers = ", satfinite" if atom.satfinite else ""
-    modifiers += f", rounding = {atom.rounding}" if atom.rounding else ""
-    return f"<{'x'.join(map(str, atom.shape))}, elem_type = ({types}){modifiers}>"
+ATOMS = [atom for row in MMA_ROWS for atom in atoms_of(row)]
 
 
 def operand_words(atom: MmaAtom, operand: str) -> tuple[int, str]:
@@ -224,7 +209,7 @@ def mma_kernel(atom: MmaAtom) -> str:
         count, word = operand_words(atom, operand)
         values.append(code.cast(code.load_words(count, word), fragment(count, word), type_))
     d = code.add(
-        f"cute_nvgpu.{atom.op} {', '.join(values)} {atom_text(atom)} : "
+        f"cute_nvgpu.{atom.op} {', '.join(values)} <{atom.parameters}> : "
         f"({', '.join(types[:3])}) -> {types[3]}"
     )
     count, word = operand_words(atom, "D")
@@ -232,7 +217,7 @@ def mma_kernel(atom: MmaAtom) -> str:
     return code.text()
 
 
-@pytest.mark.parametrize("atom", all_atoms(), ids=str)
+@pytest.mark.parametrize("atom", ATOMS, ids=str)
 def test_every_mma(atom: MmaAtom) -> None:
     """Two warps of random bits each, and the words that `simulate` gives."""
     rng = np.random.default_rng(0)

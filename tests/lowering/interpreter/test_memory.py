@@ -322,3 +322,29 @@ def test_two_tiles_do_not_overlap_whatever_they_ask_for() -> None:
     np.testing.assert_array_equal(both(text, [np.zeros(64, np.int32)])[0], np.arange(64))
     # 128-aligned at least: 5 bytes, then 64 words at 256.
     assert tw.compile(text, "sm_80").shared_bytes == 256 + 256
+
+
+def test_reinterpret_cast_counts_offsets_from_the_buffer() -> None:
+    """A view of a view starts where its own offset says, as MLIR has it."""
+    text = """func.func @k(%p: memref<?xi32>, %q: memref<?xi32>) attributes {gpu.kernel} {
+  %zero = arith.constant 0 : index
+  %a = memref.reinterpret_cast %p to offset: [3], sizes: [4], strides: [1]
+     : memref<?xi32> to memref<4xi32, strided<[1], offset: 3>>
+  %b = memref.reinterpret_cast %a to offset: [5], sizes: [2], strides: [1]
+     : memref<4xi32, strided<[1], offset: 3>> to memref<2xi32, strided<[1], offset: 5>>
+  %v = memref.load %b[%zero] : memref<2xi32, strided<[1], offset: 5>>
+  memref.store %v, %q[%zero] : memref<?xi32>
+  func.return
+}"""
+    args = [np.arange(8, dtype=np.int32), np.zeros(1, np.int32)]
+    for level in ("atom", "ptx"):
+        found = tw.interpret(text, grid=(1,), block=(1,), args=args, level=level)
+        assert found[1].tolist() == [5]
+
+
+def test_a_kernel_argument_has_no_offset_of_its_own() -> None:
+    text = """func.func @k(%p: memref<4xi32, strided<[1], offset: 2>>) attributes {gpu.kernel} {
+  func.return
+}"""
+    with pytest.raises(tw.CompileError, match="expected no offset; nearest legal"):
+        tw.compile(text, "sm_80")
