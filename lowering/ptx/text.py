@@ -3,37 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from io import StringIO
-from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp, NameLoc
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.diagnostic import OpError, file_location
 from tilewright.dialects.cute_nvgpu.targets import TargetError, lowest
-from tilewright.dialects.ptx import data_movement as data
-from tilewright.dialects.ptx import matrix, registers, synchronization
+from tilewright.dialects.ptx import registers
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp, EntryOp, RetOp
 from tilewright.dialects.ptx.instruction import BASELINE, PtxOp, ScalarOp
-from tilewright.dialects.ptx.types import KINDS, RegType
+from tilewright.dialects.ptx.types import RegType
 from tilewright.lowering.ptx.immediates import immediate, takes_immediate
-from tilewright.lowering.ptx.registers import Edge, Registers, edges_of, needs_register
+from tilewright.lowering.ptx.instructions import EMITTERS, emit_scalar
+from tilewright.lowering.ptx.registers import Edge, Registers, edges_of
 
 STATIC_SHARED_LIMIT = 48 * 1024
 """Above this many bytes a kernel's shared memory must be dynamic. PTX ISA 5.1.7."""
-
-Emitter = Callable[[Any, "KernelText"], None]
-_EMITTERS: dict[type[Operation], Emitter] = {}
-
-
-def _emits(*op_types: type[Operation]) -> Callable[[Emitter], Emitter]:
-    def register(emitter: Emitter) -> Emitter:
-        for op_type in op_types:
-            _EMITTERS[op_type] = emitter
-        return emitter
-
-    return register
 
 
 def module_text(module: ModuleOp) -> str:
@@ -231,7 +218,7 @@ class KernelText:
 
     def instruction(self, op: Operation) -> None:
         """Print one instruction. Raises OpError for an op that is none."""
-        emitter = _scalar if isinstance(op, ScalarOp) else _EMITTERS.get(type(op))
+        emitter = emit_scalar if isinstance(op, ScalarOp) else EMITTERS.get(type(op))
         if emitter is None:
             raise OpError(op, f"'{op.name}' has no PTX text")
         emitter(op, self)
@@ -288,119 +275,3 @@ def _source(op: Operation) -> str | None:
         return location.desc.data
     file = place.filename.data.rsplit("/", 1)[-1]
     return f"{location.desc.data} {file}:{place.line.data}"
-
-
-def _address(base: str, offset: int) -> str:
-    return f"[{base}+{offset}]" if offset else f"[{base}]"
-
-
-def _scalar(op: Any, out: KernelText) -> None:
-    operands = [out.operand(op, i, type_) for i, type_ in enumerate(op.row.types)]
-    out.line(f"{op.mnemonic} {', '.join([out.register(op.results[0]), *operands])};", op)
-
-
-@_emits(registers.ConstOp)
-def _const(op: registers.ConstOp, out: KernelText) -> None:
-    if needs_register(op):
-        kind = op.result.type.kind.data
-        out.line(f"mov.{kind} {out.register(op.result)}, {immediate(op, kind)};", op)
-
-
-@_emits(registers.UndefOp, registers.ListMakeOp, registers.ListGetOp)
-def _nothing(op: Operation, out: KernelText) -> None:
-    """Names alone."""
-
-
-@_emits(registers.SregOp)
-def _sreg(op: registers.SregOp, out: KernelText) -> None:
-    out.line(f"mov.u32 {out.register(op.result)}, %{op.register.data};", op)
-
-
-@_emits(registers.SharedAddressOp)
-def _shared_address(op: registers.SharedAddressOp, out: KernelText) -> None:
-    offset = op.offset.value.data
-    symbol = out.shared_name + (f"+{offset}" if offset else "")
-    out.line(f"mov.u32 {out.register(op.result)}, {symbol};", op)
-
-
-@_emits(registers.MovOp)
-def _mov(op: registers.MovOp, out: KernelText) -> None:
-    kind = op.result.type.kind.data
-    type_ = kind if kind == "pred" else f"b{KINDS[kind]}"
-    out.line(f"mov.{type_} {out.register(op.result)}, {out.register(op.source)};", op)
-
-
-@_emits(registers.PackOp)
-def _pack(op: registers.PackOp, out: KernelText) -> None:
-    low, high = out.register(op.low), out.register(op.high)
-    out.line(f"mov.b32 {out.register(op.result)}, {{{low}, {high}}};", op)
-
-
-@_emits(registers.UnpackOp)
-def _unpack(op: registers.UnpackOp, out: KernelText) -> None:
-    out.line(f"mov.b32 {out.group(op.halves)}, {out.register(op.source)};", op)
-
-
-@_emits(data.LdOp)
-def _ld(op: data.LdOp, out: KernelText) -> None:
-    address = _address(out.register(op.address), op.offset.value.data)
-    out.line(f"{op.mnemonic} {out.group(op.result)}, {address};", op)
-
-
-@_emits(data.StOp)
-def _st(op: data.StOp, out: KernelText) -> None:
-    address = _address(out.register(op.address), op.offset.value.data)
-    out.line(f"{op.mnemonic} {address}, {out.group(op.value)};", op)
-
-
-@_emits(data.CpAsyncOp)
-def _cp_async(op: data.CpAsyncOp, out: KernelText) -> None:
-    mnemonic = data.CP_ASYNC.mnemonic(op.cache.data)
-    parts = [f"[{out.register(op.dest)}]", f"[{out.register(op.source)}]"]
-    parts.append(str(op.size.value.data))
-    if op.source_size is not None:
-        parts.append(out.operand(op, 2, "u32"))
-    out.line(f"{mnemonic} {', '.join(parts)};", op)
-
-
-@_emits(data.CpAsyncCommitGroupOp)
-def _commit(op: data.CpAsyncCommitGroupOp, out: KernelText) -> None:
-    out.line("cp.async.commit_group;", op)
-
-
-@_emits(data.CpAsyncWaitGroupOp)
-def _wait(op: data.CpAsyncWaitGroupOp, out: KernelText) -> None:
-    out.line(f"cp.async.wait_group {op.pending.value.data};", op)
-
-
-@_emits(synchronization.BarSyncOp, synchronization.BarArriveOp)
-def _barrier(op: synchronization.BarSyncOp, out: KernelText) -> None:
-    threads = "" if op.threads is None else f", {op.threads.value.data}"
-    out.line(f"{op.mnemonic} {op.barrier.value.data}{threads};", op)
-
-
-@_emits(synchronization.WarpSyncOp)
-def _warp_sync(op: synchronization.WarpSyncOp, out: KernelText) -> None:
-    out.line("bar.warp.sync 0xffffffff;", op)
-
-
-def _braced(names: list[str]) -> str:
-    return "{" + ", ".join(names) + "}"
-
-
-@_emits(matrix.MmaOp)
-def _mma(op: matrix.MmaOp, out: KernelText) -> None:
-    groups = [_braced(out.registers.names(each)) for each in (op.d, op.a, op.b, op.c)]
-    out.line(f"{op.mnemonic} {', '.join(groups)};", op)
-
-
-@_emits(matrix.LdmatrixOp)
-def _ldmatrix(op: matrix.LdmatrixOp, out: KernelText) -> None:
-    address = _address(out.register(op.address), op.offset.value.data)
-    out.line(f"{op.mnemonic} {_braced(out.registers.names(op.result))}, {address};", op)
-
-
-@_emits(matrix.StmatrixOp)
-def _stmatrix(op: matrix.StmatrixOp, out: KernelText) -> None:
-    address = _address(out.register(op.address), op.offset.value.data)
-    out.line(f"{op.mnemonic} {address}, {_braced(out.registers.names(op.value))};", op)
