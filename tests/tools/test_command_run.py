@@ -14,7 +14,9 @@ from tilewright.tools import render_progress
 from tilewright.tools.render_progress import ProgressBar
 from tilewright.tools.tilewright import main
 
-AXPY = str(Path(__file__).parents[2] / "examples" / "axpy.mlir")
+EXAMPLES = Path(__file__).parents[2] / "examples"
+AXPY = str(EXAMPLES / "axpy.mlir")
+GEMM = str(EXAMPLES / "gemm_sm80.mlir")
 COPY = """
 func.func @copy(%from: memref<2x4x{0}>, %to: memref<2x4x{0}>) attributes {{gpu.kernel}} {{
   %i = "gpu.thread_id"() <{{dimension = #gpu<dim x>}}> : () -> index
@@ -243,3 +245,19 @@ def test_device_without_a_gpu_or_its_bindings(place, monkeypatch, capsys):
     said = refused(capsys, axpy, "x.npy", "r.npy=100", "1", "100", "--device")
     assert said.startswith("error: ") and said.count("\n") == 1
     assert not Path("r.npy").exists()
+
+
+def test_gemm_gives_the_same_file_at_both_levels(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    extents = {"a": (80, 40), "b": (40, 72)}
+    bf16 = ml_dtypes.bfloat16
+    values = {name: rng.standard_normal(shape).astype(bf16) for name, shape in extents.items()}
+    for name, value in values.items():
+        np.save(f"{name}.npy", value)
+    for level in ("atom", "ptx"):
+        main(["run", GEMM, "--grid", "2,2", "--block", "128", "--level", level, "a.npy",
+              "b.npy", f"{level}.npy=80x72:f32", "80", "72", "40", "40", "72", "72"])  # fmt: skip
+    assert Path("atom.npy").read_bytes() == Path("ptx.npy").read_bytes()
+    exact = values["a"].astype(np.float64) @ values["b"].astype(np.float64)
+    np.testing.assert_allclose(np.load("atom.npy"), exact, rtol=1e-4, atol=1e-5)
