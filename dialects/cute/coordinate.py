@@ -199,6 +199,8 @@ def pair_leaves(shape: Shape, stride: Stride) -> tuple[tuple[int, Any], ...]:
     Raises LayoutError unless the two are congruent, extents are at least 1, and strides are all
     integers or, 0 aside, all bases over one profile.
     """
+    if type(shape) is int and type(stride) is int and shape > 0:
+        return ((shape, stride),)
     leaves: list[tuple[int, Any]] = []
     if _pair(shape, stride, leaves):
         coprofile(stride)
@@ -207,15 +209,17 @@ def pair_leaves(shape: Shape, stride: Stride) -> tuple[tuple[int, Any], ...]:
 
 def _pair(shape: Any, stride: Any, leaves: list[tuple[int, Any]]) -> bool:
     """Append the leaves; whether there are bases among the strides."""
+    # Every layout that is built comes here: the plain leaf takes no call.
     if is_tuple(shape):
         if not is_tuple(stride) or len(shape) != len(stride):
             raise LayoutError(
                 f"expected a stride congruent to {to_text(shape)}, got {to_text(stride)}"
             )
         bases = False
-        for s, d in zip(shape, stride, strict=True):
+        for pair in zip(shape, stride):  # noqa: B905
+            s, d = pair
             if type(s) is int and type(d) is int and s > 0:
-                leaves.append((s, d))
+                leaves.append(pair)
             elif _pair(s, d, leaves):
                 bases = True
         return bases
