@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 from xdsl.dialects import arith, ub
-from xdsl.dialects.builtin import (
-    FloatAttr,
-    IntegerAttr,
-)
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.diagnostic import OpError
@@ -20,8 +16,8 @@ from tilewright.dialects.ptx.registers import (
     UndefOp,
 )
 from tilewright.dialects.ptx.types import RegType
+from tilewright.lowering.constant_bits import constant_bits
 from tilewright.lowering.conversion import Conversion, constant, lowers
-from tilewright.lowering.float_bits import float_bits
 from tilewright.lowering.scalar_types import ScalarType, register_type, scalar_type
 
 
@@ -43,13 +39,7 @@ def scalar(op: Operation, type_: Attribute) -> ScalarType:
 @lowers(arith.ConstantOp)
 def _constant(op: arith.ConstantOp, to: Conversion) -> None:
     held = scalar(op, op.result.type)
-    match op.value:
-        case IntegerAttr():
-            bits = op.value.value.data
-        case FloatAttr():
-            bits = float_bits(op.value.value.data, op.value.type)
-        case _:
-            raise OpError(op, f"'{op.name}' expected an integer or a float, got {op.value}")
+    bits = constant_bits(op)
     if held.kind == "pred":
         to[op.result] = known_predicate(bool(bits), to)
     else:

@@ -49,6 +49,11 @@ class _AccessOp(PtxOp):
         raise NotImplementedError
 
     @property
+    def access_bytes(self) -> int:
+        """The bytes of one element in memory."""
+        return int(self.access.data[1:]) // 8
+
+    @property
     def mnemonic(self) -> str:
         """`ld.global.v2.f32`."""
         count = self.data_type().count.data

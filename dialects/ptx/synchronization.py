@@ -6,10 +6,8 @@ from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.cute_nvgpu.lattice import NAMED_BARRIER
 from tilewright.dialects.ptx.instruction import PtxOp
-
-BARRIERS = 16
-MAX_THREADS = 1024
 
 
 class _BarrierOp(PtxOp):
@@ -29,20 +27,10 @@ class _BarrierOp(PtxOp):
         )
 
     def verify_(self) -> None:
-        barrier = self.barrier.value.data
-        if not 0 <= barrier < BARRIERS:
-            raise VerifyException(
-                f"'{self.name}' expected a barrier below {BARRIERS}, got {barrier}; "
-                f"nearest legal: {min(max(barrier, 0), BARRIERS - 1)}"
-            )
-        if self.threads is None:
-            return
-        threads = self.threads.value.data
-        if threads % 32 or not 0 < threads <= MAX_THREADS:
-            raise VerifyException(
-                f"'{self.name}' expected a count of threads that is whole warps, at most "
-                f"{MAX_THREADS}, got {threads}"
-            )
+        threads = None if self.threads is None else self.threads.value.data
+        why = NAMED_BARRIER.why_illegal(self.barrier.value.data, threads)
+        if why is not None:
+            raise VerifyException(f"'{self.name}' {why}")
 
 
 @irdl_op_definition

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import arith, math, ub
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, Operation
 
 from tilewright.diagnostic import OpError, at
 from tilewright.dialects.cute_nvgpu.attributes import FragmentType
-from tilewright.lowering.float_bits import float_bits
+from tilewright.lowering.constant_bits import constant_bits
 from tilewright.lowering.interpreter.machine import Gang, Machine
 from tilewright.lowering.interpreter.program import Builder, Step, runs
 from tilewright.lowering.interpreter.scalar import scalar
@@ -83,13 +82,7 @@ def constant(op: Operation, builder: Builder, value: Any) -> Step:
 @runs(arith.ConstantOp)
 def _constant(op: arith.ConstantOp, builder: Builder) -> Step:
     dtype = container(op, op.result.type)
-    match op.value:
-        case IntegerAttr():
-            bits = op.value.value.data
-        case FloatAttr():
-            bits = float_bits(op.value.value.data, op.value.type)
-        case _:
-            raise OpError(op, f"'{op.name}' of {op.value} cannot be interpreted")
+    bits = constant_bits(op)
     value = bool(bits) if dtype.kind == "b" else bits % (1 << (8 * dtype.itemsize))
     return constant(op, builder, np.array([value], dtype=dtype))
 

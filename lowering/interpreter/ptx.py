@@ -115,13 +115,11 @@ def _list_get(op: registers.ListGetOp, builder: Builder) -> Step:
 
 # Memory
 
-_BYTES = {"b8": 1, "b16": 2, "b32": 4, "b64": 8, "f32": 4, "f64": 8}
-
 
 @runs(data_movement.LdOp)
 def _ld(op: data_movement.LdOp, builder: Builder) -> Step:
     source, dest, number = builder.slot(op.address), builder.slot(op.result), builder.number(op)
-    width, count = _BYTES[op.access.data], op.result.type.count.data
+    width, count = op.access_bytes, op.result.type.count.data
     shared, offset = op.space.data == "shared", op.offset.value.data
     held = CONTAINERS[op.result.type.kind.data]
     word = np.dtype(f"uint{8 * width}")
@@ -142,7 +140,7 @@ def _ld(op: data_movement.LdOp, builder: Builder) -> Step:
 def _st(op: data_movement.StOp, builder: Builder) -> Step:
     dest, source, number = builder.slot(op.address), builder.slot(op.value), builder.number(op)
     assert isinstance(op.value.type, RegType)
-    width, count = _BYTES[op.access.data], op.value.type.count.data
+    width, count = op.access_bytes, op.value.type.count.data
     shared, offset = op.space.data == "shared", op.offset.value.data
     word = np.dtype(f"uint{8 * width}")
 

@@ -8,7 +8,16 @@ from tilewright.dialects.cute_nvgpu.lattice.copy import CP_ASYNC, LDMATRIX, STMA
 from tilewright.dialects.cute_nvgpu.lattice.row import MmaRow
 from tilewright.dialects.cute_nvgpu.lattice.sm80 import SM80_MMA
 from tilewright.dialects.cute_nvgpu.lattice.sm89 import SM89_MMA
+from tilewright.dialects.cute_nvgpu.lattice.sync import NAMED_BARRIER
 
 MMA_ROWS: tuple[MmaRow, ...] = (*SM80_MMA, *SM89_MMA)
 
-__all__ = ["CP_ASYNC", "LDMATRIX", "MMA_ROWS", "STMATRIX", "MatrixCopyRow", "MmaRow"]
+__all__ = [
+    "CP_ASYNC",
+    "LDMATRIX",
+    "MMA_ROWS",
+    "NAMED_BARRIER",
+    "STMATRIX",
+    "MatrixCopyRow",
+    "MmaRow",
+]

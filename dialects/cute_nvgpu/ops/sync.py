@@ -6,8 +6,7 @@ from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def
 from xdsl.utils.exceptions import VerifyException
 
-_BARRIERS = 16
-_MAX_THREADS = 1024
+from tilewright.dialects.cute_nvgpu.lattice import NAMED_BARRIER
 
 
 class _NamedBarrierOp(IRDLOperation):
@@ -27,18 +26,9 @@ class _NamedBarrierOp(IRDLOperation):
         )
 
     def verify_(self) -> None:
-        barrier, threads = self.barrier.value.data, self.threads.value.data
-        if not 0 <= barrier < _BARRIERS:
-            raise VerifyException(
-                f"'{self.name}' expected a barrier below {_BARRIERS}, got {barrier}; "
-                f"nearest legal: {min(max(barrier, 0), _BARRIERS - 1)}"
-            )
-        if threads % 32 or not 0 < threads <= _MAX_THREADS:
-            nearest = min(max(round(threads / 32), 1) * 32, _MAX_THREADS)
-            raise VerifyException(
-                f"'{self.name}' expected a count of threads that is whole warps, at most "
-                f"{_MAX_THREADS}, got {threads}; nearest legal: {nearest}"
-            )
+        why = NAMED_BARRIER.why_illegal(self.barrier.value.data, self.threads.value.data)
+        if why is not None:
+            raise VerifyException(f"'{self.name}' {why}")
 
 
 @irdl_op_definition

@@ -6,7 +6,7 @@ that the fused sum aligns to all read the row.
 
 An element travels as the unsigned integer that holds its bits: uint8 for formats of up to 8 bits,
 uint16 for f16 and bf16, uint32 for tf32 and f32, uint64 for f64. Bits above the format's own are
-ignored on input, and so are the low 13 bits of a tf32 word (spec/arithmetic.md, H100).
+ignored on input, and so are the low 13 bits of a tf32 word (docs/numerics.md, H100).
 
 Sources of the rows: PTX ISA, "Fundamental Types" and "Alternate Floating-Point Data Formats";
 the OCP Microscaling Formats (MX) specification v1.0 for the 8-, 6- and 4-bit formats.
@@ -220,7 +220,7 @@ def decode(bits: Bits, fmt: FloatFormat) -> Floats:
 
 
 def exponent_of(bits: Bits, fmt: FloatFormat) -> Exponents:
-    """The exponent that the fused dot-add aligns by (spec/arithmetic.md, step 1).
+    """The exponent that the fused dot-add aligns by (docs/numerics.md, step 1).
 
     bits: as for `decode`. Returns int16 of the same shape: the unbiased exponent field, where a
     subnormal keeps the smallest exponent of its type, and `ZERO_EXPONENT` for a zero. Infinities

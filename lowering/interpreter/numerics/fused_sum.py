@@ -1,6 +1,6 @@
 """The fused dot-add: what the tensor cores make of one row of A, one column of B and an addend.
 
-spec/arithmetic.md, "The fused dot-add", states the five steps. They are computed here in float64,
+docs/numerics.md, "The fused dot-add", states the five steps. They are computed here in float64,
 whose 53 bits hold every intermediate exactly: a product has at most 22 significant bits; scaled by
 2**(F - emax) an addend is below 4 * 2**F <= 2**42, so up to 2**10 truncated ones sum exactly; and
 no format here comes near float64's exponent range. Infinities and NaNs need no special path: the

@@ -1,4 +1,4 @@
-"""Integer and bit MMAs: exact sums of products, then 32 bits of them (spec/arithmetic.md, H100)."""
+"""Integer and bit MMAs: exact sums of products, then 32 bits of them (docs/numerics.md, H100)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Which arithmetic each chip's MMAs follow: one row per chip, unit and element type.
 
-The arithmetic is not in the PTX ISA; the rows come from spec/arithmetic.md, which took them from
+The arithmetic is not in the PTX ISA; the rows come from docs/numerics.md, which took them from
 measurements on an H100 ("H100") and from MMA-Sim, arXiv 2511.10909 ("paper"). A combination that
 is not in the table has no known arithmetic, and `model_for` says so instead of guessing.
 """
@@ -19,7 +19,7 @@ Unit: TypeAlias = Literal["mma.sync", "wgmma", "tcgen05"]
 
 @dataclass(frozen=True)
 class FusedDotAdd:
-    """The fused dot-add of spec/arithmetic.md.
+    """The fused dot-add of docs/numerics.md.
 
     fraction_bits: F, the fraction bits that an addend keeps relative to the largest exponent.
     chunk: how many k one fused sum takes. A longer K is a chain of fused sums in k order, each
@@ -97,7 +97,7 @@ _F16_F32 = frozenset({"f16", "f32"})
 _F32 = frozenset({"f32"})
 _PAPER = "paper (arXiv 2511.10909)"
 _SIMULATOR = (
-    "program of arXiv 2511.10909; not in spec/arithmetic.md, to be measured on an RTX Blackwell"
+    "program of arXiv 2511.10909; not in docs/numerics.md, to be measured on an RTX Blackwell"
 )
 
 _VOLTA = FusedDotAdd(23, _PAPER, chunk=4)

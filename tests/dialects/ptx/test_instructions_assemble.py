@@ -16,7 +16,7 @@ from ptx_kernels import (
     with_version,
 )
 
-from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, LDMATRIX, STMATRIX
+from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, LDMATRIX, NAMED_BARRIER, STMATRIX
 from tilewright.dialects.ptx import data_movement as data
 from tilewright.dialects.ptx import matrix, registers, synchronization
 from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES
@@ -155,9 +155,9 @@ def test_cp_async(ptxas: Ptxas) -> None:
 
 def test_barriers(ptxas: Ptxas) -> None:
     kernel = Kernel()
-    for barrier in range(synchronization.BARRIERS):
+    for barrier in range(NAMED_BARRIER.barriers):
         kernel.add(synchronization.BarSyncOp(barrier))
-        for threads in (32, 64, synchronization.MAX_THREADS):
+        for threads in (32, 64, NAMED_BARRIER.max_threads):
             kernel.add(synchronization.BarSyncOp(barrier, threads))
             kernel.add(synchronization.BarArriveOp(barrier, threads))
     kernel.add(synchronization.WarpSyncOp())

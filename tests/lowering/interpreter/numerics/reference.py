@@ -1,4 +1,4 @@
-"""The arithmetic of spec/arithmetic.md once more, slowly, from Fractions, one element at a time.
+"""The arithmetic of docs/numerics.md once more, slowly, from Fractions, one element at a time.
 
 Shares nothing with the code under test but the names of the formats: here a format is four
 numbers, a value is a Fraction, and every step is written as the spec words it.
