@@ -11,7 +11,8 @@ import difflib
 import re
 from functools import cache
 
-from tilewright.dialects.cute_nvgpu.atom import AtomError, parse
+from tilewright.dialects.cute_nvgpu.atom import AtomError
+from tilewright.dialects.cute_nvgpu.lookup import parse
 from tilewright.tools.command_atoms import legal_mnemonics, listings
 
 _NUMBER = re.compile(r"\d+")
@@ -36,8 +37,7 @@ def why_illegal(mnemonic: str, arch: str | None) -> str | None:
     if row is None:
         reason = _no_such(wanted)
     else:
-        later = "" if row.target.suffix else " or later"
-        reason = f"{mnemonic} requires {row.target}{later}, got {arch} (PTX ISA {row.section})"
+        reason = f"{mnemonic} requires {row.target.at_least}, got {arch} (PTX ISA {row.section})"
     found = _nearest(wanted, legal)
     if found is None or found in reason:
         return reason

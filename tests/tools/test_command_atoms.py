@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from tilewright.dialects.cute_nvgpu.atom import parse
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
+from tilewright.dialects.cute_nvgpu.lookup import parse
 from tilewright.dialects.cute_nvgpu.targets import TARGETS
 from tilewright.tools.tilewright import main
 
