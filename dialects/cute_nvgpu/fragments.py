@@ -1,4 +1,4 @@
-"""Canonical fragment layouts of warp-level MMAs, as CuTe thread-value layouts.
+"""Canonical fragment layouts of MMAs, as CuTe thread-value layouts.
 
 A TV layout maps (thread, value) to an index of the matrix: A `m + M*k`, B `n + N*k`,
 C and D `m + M*n`; values count in register order, low bits of a register first.
@@ -10,6 +10,7 @@ eight groups of four threads; with `w` elements to a register,
 
 and the registers of a thread walk the blocks: rows first (`m + 8`), then `k + 4w`. A sparse A is
 stored as the dense A of half its K. `m8n8k4` on f16 has a pattern of its own (`quad_pairs.py`).
+The four warps of a warpgroup hold 16 rows each, one below the other (PTX ISA 9.7.15.5.1.1).
 """
 
 from __future__ import annotations
@@ -22,24 +23,24 @@ _GROUPS = 8
 _GROUP_SIZE = 4
 
 
-def blocks(rows: int, columns: int, width: int) -> Layout:
-    """`(T32, V) -> row + rows*column`: A, B, C or D in blocks of 8 rows x 4*width columns.
+def blocks(rows: int, columns: int, width: int, warps: int = 1) -> Layout:
+    """`(T32*warps, V) -> row + rows*column`: A, B, C or D in blocks of 8 rows x 4*width columns.
 
     `width` is how many neighbours in a row one thread holds: those of a register of A or B, two of
-    C or D. Blocks follow each other down the rows first.
+    C or D. Blocks follow each other down the rows of a warp first.
     """
     return _layout(
-        [(_GROUP_SIZE, width * rows), (_GROUPS, 1)],
+        [(_GROUP_SIZE, width * rows), (_GROUPS, 1), (warps, rows // warps)],
         [
             (width, rows),
-            (rows // _GROUPS, _GROUPS),
+            (rows // warps // _GROUPS, _GROUPS),
             (columns // (_GROUP_SIZE * width), _GROUP_SIZE * width * rows),
         ],
     )
 
 
-def metadata(rows: int, indices: int, *, across: bool) -> Layout:
-    """`(T32, V16) -> m + M*j`: the 2-bit indices of a sparse A, `j` counting along its row.
+def metadata(rows: int, indices: int, *, across: bool, warps: int = 1) -> Layout:
+    """`(T32*warps, V16) -> m + M*j`: the 2-bit indices of a sparse A, `j` counting along its row.
 
     A group of four threads holds rows `g` and `g + 8`; as many neighbours of the group as it takes
     contribute a word each, and the sparsity selector says which neighbours (those that do not
@@ -48,15 +49,13 @@ def metadata(rows: int, indices: int, *, across: bool) -> Layout:
     PTX ISA 9.7.14.6.2 has the layouts as figures only; these equal what an H200 does with all
     selectors (tests/silicon).
     """
-    contributors = rows * indices // (_GROUPS * 16)
-    half = rows // 2
+    contributors = rows // warps * indices // (_GROUPS * 16)
     repeated = (_GROUP_SIZE // contributors, 0)
+    others = [repeated, (_GROUPS, 1), (warps, rows // warps)]
     if across:
-        modes = [(2, half), (contributors // 2, 16 * rows), repeated, (_GROUPS, 1)]
+        modes = [(2, _GROUPS), (contributors // 2, 16 * rows), *others]
         return _layout(modes, [(16, rows)])
-    return _layout(
-        [(contributors, 8 * rows), repeated, (_GROUPS, 1)], [(8, rows), (rows // half, half)]
-    )
+    return _layout([(contributors, 8 * rows), *others], [(8, rows), (2, _GROUPS)])
 
 
 def scale_a(rows: int, vector: int) -> Layout:

@@ -1,0 +1,164 @@
+"""`sm90.mma` and `sm90.sparse_mma`: `wgmma.mma_async` of a warpgroup. PTX ISA 9.7.15.
+
+A row is one K with the element types it takes, for every N: the shapes of a row differ in nothing
+else. M is always 64. Integer forms of two signs came with PTX ISA 8.4, the others with 8.0 (dense)
+or 8.2 (sparse).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import Literal
+
+from tilewright.dialects.cute import Layout
+from tilewright.dialects.cute_nvgpu import fragments
+from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES, METADATA, ElementType
+from tilewright.dialects.cute_nvgpu.lattice.row import Shape
+from tilewright.dialects.cute_nvgpu.targets import Target, target
+
+WARPGROUP = 128
+"""How many threads issue one `wgmma` together. PTX ISA 9.7.15.1."""
+
+WgmmaTypes = tuple[str, str, str]
+"""PTX names of the element types of a, b and d."""
+
+FragmentOperand = Literal["A", "D", "E"]
+"""What registers can hold: A, the accumulator D, and the sparsity metadata E."""
+
+_M = 64
+_WARPS = WARPGROUP // 32
+
+
+@dataclass(frozen=True, slots=True)
+class WgmmaRow:
+    """`wgmma.mma_async` of one K and every N.
+
+    `multiplicands` are the legal pairs (a, b), `accumulators` the types of d that go with each.
+    `negates` says whether A and B can be negated (`imm-scale-a`, `imm-scale-b`), `transposes`
+    whether they may lie MN-major in shared memory (`imm-trans-a`, `imm-trans-b`).
+    """
+
+    op: str
+    k: int
+    ns: tuple[int, ...]
+    multiplicands: tuple[tuple[str, str], ...]
+    accumulators: tuple[str, ...]
+    ptx_version: tuple[int, int]
+    section: str
+    negates: bool = False
+    transposes: bool = False
+    satfinite: bool = False
+    bit_op: str | None = None
+    sparse: bool = False
+
+    def __post_init__(self) -> None:
+        """A row whose layouts do not cover its matrices exactly once cannot be built."""
+        for types, operand in product(self.element_types(), ("A", "D")):
+            rows, columns = self.extents(operand, self.ns[0])
+            layout = self.tv_layout(operand, types, self.ns[0])
+            assert layout.size() == layout.cosize() == rows * columns, (self, operand)
+
+    @property
+    def target(self) -> Target:
+        """What it requires. PTX ISA: the target notes of its section."""
+        return target("sm_90a")
+
+    def element_types(self) -> list[WgmmaTypes]:
+        """Every legal (a, b, d)."""
+        return [(a, b, d) for (a, b), d in product(self.multiplicands, self.accumulators)]
+
+    def shape(self, n: int) -> Shape:
+        """(M, N, K)."""
+        return _M, n, self.k
+
+    @property
+    def stored_k(self) -> int:
+        """How many columns of A are stored: half of them where A is sparse."""
+        return self.k // 2 if self.sparse else self.k
+
+    @property
+    def indices(self) -> int:
+        """How many 2-bit indices of metadata a row of a sparse A has."""
+        return 2 * self.k // self.chunk
+
+    @property
+    def chunk(self) -> int:
+        """Of how many neighbours in a row of a sparse A half are zeros. PTX ISA 9.7.15.6.1."""
+        return 2 if self.multiplicand_bits == 32 else 4
+
+    @property
+    def contributors(self) -> int:
+        """How many threads of each group of four give sparsity metadata. PTX ISA 9.7.15.6.1."""
+        return _M // _WARPS * self.indices // 128
+
+    @property
+    def multiplicand_bits(self) -> int:
+        """The width of an element of A, which is that of B."""
+        return ELEMENT_TYPES[self.multiplicands[0][0]].bits
+
+    def extents(self, operand: str, n: int) -> tuple[int, int]:
+        """(rows, columns): A (M, stored K), B (N, K), D (M, N), E (M, indices of a row)."""
+        return {
+            "A": (_M, self.stored_k),
+            "B": (n, self.k),
+            "D": (_M, n),
+            "E": (_M, self.indices),
+        }[operand]
+
+    def element(self, operand: str, types: WgmmaTypes) -> ElementType:
+        """The element type of an operand."""
+        return METADATA if operand == "E" else ELEMENT_TYPES[types["ABD".index(operand)]]
+
+    def tv_layout(self, operand: str, types: WgmmaTypes, n: int) -> Layout:
+        """The canonical layout `(thread, value) -> index` of what registers hold."""
+        rows, columns = self.extents(operand, n)
+        if operand == "E":
+            across = self.multiplicand_bits == 8
+            return fragments.metadata(rows, columns, across=across, warps=_WARPS)
+        width = 2 if operand == "D" else self.element(operand, types).per_register
+        return fragments.blocks(rows, columns, width, _WARPS)
+
+
+_EIGHTS = tuple(range(8, 257, 8))
+_SIXTEENS = (8, 16, 24, 32, *range(48, 257, 16))
+"""Integer and bit forms take N in steps of 16 beyond 32; the shapes table is right where the syntax
+block is short (n240 and n256 assemble, and run)."""
+
+_F16, _BF16, _TF32 = (((name, name),) for name in ("f16", "bf16", "tf32"))
+_FP8 = tuple(product(("e4m3", "e5m2"), repeat=2))
+_SAME_SIGN = (("s8", "s8"), ("u8", "u8"))
+_MIXED_SIGN = (("s8", "u8"), ("u8", "s8"))
+_MIXED_SIGN_VERSION = (8, 4)
+
+_HALF_OR_SINGLE = ("f16", "f32")
+_SINGLE = ("f32",)
+_WORD = ("s32",)
+
+
+def _rows(op: str, version: tuple[int, int], section: str, *, sparse: bool) -> tuple[WgmmaRow, ...]:
+    """The rows that exist dense and, at twice the K, sparse."""
+    times = 2 if sparse else 1
+    return (
+        WgmmaRow(op, 16 * times, _EIGHTS, _F16, _HALF_OR_SINGLE, version, section,
+                 negates=True, transposes=True, sparse=sparse),
+        WgmmaRow(op, 16 * times, _EIGHTS, _BF16, _SINGLE, version, section,
+                 negates=True, transposes=True, sparse=sparse),
+        WgmmaRow(op, 8 * times, _EIGHTS, _TF32, _SINGLE, version, section,
+                 negates=True, sparse=sparse),
+        WgmmaRow(op, 32 * times, _EIGHTS, _FP8, _HALF_OR_SINGLE, version, section,
+                 negates=True, sparse=sparse),
+        WgmmaRow(op, 32 * times, _SIXTEENS, _SAME_SIGN, _WORD, version, section,
+                 satfinite=True, sparse=sparse),
+        WgmmaRow(op, 32 * times, _SIXTEENS, _MIXED_SIGN, _WORD, _MIXED_SIGN_VERSION, section,
+                 satfinite=True, sparse=sparse),
+    )  # fmt: skip
+
+
+SM90_MMA: tuple[WgmmaRow, ...] = (
+    *_rows("sm90.mma", (8, 0), "9.7.15.5.2", sparse=False),
+    WgmmaRow("sm90.mma", 256, _SIXTEENS, (("b1", "b1"),), _WORD, (8, 0), "9.7.15.5.2",
+             bit_op="and"),
+)  # fmt: skip
+
+SM90_SPARSE_MMA: tuple[WgmmaRow, ...] = _rows("sm90.sparse_mma", (8, 2), "9.7.15.6.3", sparse=True)
