@@ -21,7 +21,6 @@ from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.cute import Layout, LayoutParseError, flatten
 from tilewright.dialects.cute.dialect import LayoutType
-from tilewright.dialects.cute_nvgpu.atom import WARP
 from tilewright.dialects.cute_nvgpu.elements import (
     ELEMENT_TYPES,
     METADATA,
@@ -29,6 +28,9 @@ from tilewright.dialects.cute_nvgpu.elements import (
     UNPACKED,
     ElementType,
 )
+
+_THREADS = (32, 128)
+"""How many threads hold a matrix together: a warp or a warpgroup."""
 
 _FRAGMENT_TYPES = (*ELEMENT_TYPES.values(), *SCALE_TYPES.values(), METADATA)
 
@@ -180,10 +182,11 @@ class FragmentType(ParametrizedAttribute, TypeAttribute):
             return
         if not all(isinstance(step, int) for step in flatten(layout.stride)):
             raise VerifyException(f"fragment expected a layout with integer strides, got {layout}")
-        if layout.size() != WARP * count:
+        threads = layout[0].size() if layout.rank() == 2 else layout.size() // count
+        if threads not in _THREADS or layout.size() != threads * count:
             raise VerifyException(
-                f"fragment expected a layout of {WARP} threads x {count} values, "
-                f"got size {layout.size()} of {layout}"
+                f"fragment expected a layout of {' or '.join(map(str, _THREADS))} threads x {count} "
+                f"values, got size {layout.size()} of {layout}"
             )
 
 

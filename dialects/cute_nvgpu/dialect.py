@@ -4,8 +4,10 @@ from xdsl.ir import Dialect
 
 from tilewright.dialects.cute_nvgpu.atom_types import MMA_ATOM_TYPES
 from tilewright.dialects.cute_nvgpu.attributes import CacheAttr, FragmentType
-from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sync
+from tilewright.dialects.cute_nvgpu.ops import copy, fragment, smem_desc, sync, wgmma_sync
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
+from tilewright.dialects.cute_nvgpu.ops.sm90 import WGMMA_OPS
+from tilewright.dialects.cute_nvgpu.wgmma_types import WGMMA_ATOM_TYPES, SmemDescViewType
 
 CUTE_NVGPU = Dialect(
     "cute_nvgpu",
@@ -25,6 +27,18 @@ CUTE_NVGPU = Dialect(
         sync.BarSyncOp,
         sync.BarArriveOp,
         sync.WarpSyncOp,
+        *WGMMA_OPS.values(),
+        smem_desc.MakeSmemDescOp,
+        wgmma_sync.WgmmaFenceOp,
+        wgmma_sync.WgmmaCommitGroupOp,
+        wgmma_sync.WgmmaWaitGroupOp,
+        wgmma_sync.FenceProxyAsyncOp,
     ],
-    [FragmentType, CacheAttr, *MMA_ATOM_TYPES.values()],
+    [
+        FragmentType,
+        SmemDescViewType,
+        CacheAttr,
+        *MMA_ATOM_TYPES.values(),
+        *WGMMA_ATOM_TYPES.values(),
+    ],
 )

@@ -1,8 +1,8 @@
 """From the layout of a tile in shared memory to the descriptor that reads it.
 
 The layout is `(mn, k) -> offset` in elements, plain or through a swizzle. Its modes are compared
-as functions with those of the canonical layouts (`SmemDescriptor.layout`): what repeats is solved for
-LBO and SBO, and whatever else differs is what no descriptor can express.
+as functions with those of the canonical layouts (`SmemDescriptor.layout`): what repeats is solved
+for LBO and SBO, and whatever else differs is what no descriptor can express.
 """
 
 from __future__ import annotations

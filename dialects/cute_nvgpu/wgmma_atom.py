@@ -59,10 +59,12 @@ class WgmmaAtom:
     @property
     def immediates(self) -> tuple[Immediate, ...]:
         """The immediate operands after scale-d, in PTX's order. PTX ISA 9.7.15.5.2."""
-        found: list[Immediate] = ["imm-scale-a", "imm-scale-b"] if self.row.negates else []
-        if self.row.transposes:
-            found += ["imm-trans-a", "imm-trans-b"] if self.frag_kind == "ss" else ["imm-trans-b"]
-        return tuple(found)
+        scales: tuple[Immediate, ...] = ("imm-scale-a", "imm-scale-b") if self.row.negates else ()
+        if not self.row.transposes:
+            return scales
+        if self.frag_kind == "rs":
+            return (*scales, "imm-trans-b")
+        return (*scales, "imm-trans-a", "imm-trans-b")
 
     @property
     def selectors(self) -> tuple[int, ...]:

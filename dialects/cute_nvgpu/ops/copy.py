@@ -34,9 +34,10 @@ from tilewright.dialects.cute_nvgpu.attributes import Cache, CacheAttr, Fragment
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, LDMATRIX, STMATRIX, MatrixCopyRow
 
 
-def _verify_memref(
+def verify_memref(
     op: str, what: str, type_: Attribute, indices: int, space: Space
 ) -> MemRefType[Attribute]:
+    """The type, if it is a memref of that space and rank. Raises VerifyException otherwise."""
     if not is_memref(type_):
         raise VerifyException(f"'{op}' {what} expected a memref, got {type_}")
     if space_of(type_.memory_space) is not space:
@@ -107,7 +108,7 @@ class _MatrixCopyOp(IRDLOperation):
     def verify_matrices(
         self, row: MatrixCopyRow, memref: Attribute, indices: int, fragment: FragmentType
     ) -> None:
-        type_ = _verify_memref(self.name, "memory", memref, indices, Space.SMEM)
+        type_ = verify_memref(self.name, "memory", memref, indices, Space.SMEM)
         if type_.element_type != fragment.element_type:
             raise VerifyException(
                 f"'{self.name}' expected a fragment of {type_.element_type}, "
@@ -283,10 +284,10 @@ class CpAsyncOp(IRDLOperation):
         )
 
     def verify_(self) -> None:
-        source = _verify_memref(
+        source = verify_memref(
             self.name, "source", self.source.type, len(self.source_indices), Space.GMEM
         )
-        dest = _verify_memref(self.name, "dest", self.dest.type, len(self.dest_indices), Space.SMEM)
+        dest = verify_memref(self.name, "dest", self.dest.type, len(self.dest_indices), Space.SMEM)
         if source.element_type != dest.element_type:
             raise VerifyException(
                 f"'{self.name}' expected equal element types, got {source.element_type} and "

@@ -1,0 +1,158 @@
+"""`cute_nvgpu.make_smem_desc`: the descriptor of a matrix in shared memory, from its layout."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DenseArrayBase, IndexType, MemRefType, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.cute import (
+    ComposedLayout,
+    Layout,
+    LayoutError,
+    Swizzle,
+    composition,
+    equivalent,
+    make_layout,
+    recast_layout,
+)
+from tilewright.dialects.cute.dialect import Space, layout_of
+from tilewright.dialects.cute_nvgpu.elements import ElementType
+from tilewright.dialects.cute_nvgpu.ops.copy import verify_memref
+from tilewright.dialects.cute_nvgpu.wgmma_types import SmemDescViewType
+
+
+@irdl_op_definition
+class MakeSmemDescOp(IRDLOperation):
+    """The matrix that begins at an element of a memref in shared memory.
+
+    ```mlir
+    %d = cute_nvgpu.make_smem_desc %smem[%stage, %m, %k]
+       : memref<4x128x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (4,128,64):(8192,64,1)">, 3>
+       -> !cute_nvgpu.smem_desc_view<64x16xbf16, "S<3,3,3> o 0 o (64,16):(64,1)">
+    ```
+
+    The memref's last two modes are (mn, k); `modes [2, 1]` names others. The result's layout is
+    that of the memref, cut to the matrix. The matrix begins at a multiple of its extents wherever
+    the memref's mode is more than one stride. PTX ISA 9.7.15.5.1.2.
+    """
+
+    name = "cute_nvgpu.make_smem_desc"
+
+    source = operand_def(MemRefType)
+    indices = var_operand_def(IndexType())
+    modes = opt_prop_def(DenseArrayBase.constr(i64))
+    result = result_def(SmemDescViewType)
+
+    traits = traits_def(Pure())
+
+    assembly_format = (
+        "$source `[` $indices `]` (`modes` $modes^)? attr-dict `:` type($source) `->` type($result)"
+    )
+
+    def __init__(
+        self,
+        source: SSAValue,
+        indices: Sequence[SSAValue],
+        result_type: SmemDescViewType,
+        modes: tuple[int, int] | None = None,
+    ):
+        super().__init__(
+            operands=[source, list(indices)],
+            properties={"modes": None if modes is None else DenseArrayBase.from_list(i64, modes)},
+            result_types=[result_type],
+        )
+
+    @property
+    def matrix_modes(self) -> tuple[int, int]:
+        """Which modes of the memref are mn and k."""
+        if self.modes is not None:
+            mn, k = self.modes.get_values()
+            return mn, k
+        rank = len(self.indices)
+        return rank - 2, rank - 1
+
+    def verify_(self) -> None:
+        type_ = verify_memref(self.name, "memory", self.source.type, len(self.indices), Space.SMEM)
+        self._verify_modes(len(type_.shape))
+        layout, result = layout_of(type_), self.result.type
+        if layout is None:
+            raise VerifyException(f"'{self.name}' expected a memref of static layout, got {type_}")
+        _verify_element(self.name, type_.element_type, result.element)
+        try:
+            held = cut_to_matrix(layout, self.matrix_modes, result)
+        except LayoutError as error:
+            raise VerifyException(
+                f"'{self.name}' expected a matrix of {result.rows.data}x{result.columns.data} "
+                f"within {type_}: {error}"
+            ) from None
+        if not _same(held, result.layout.data):
+            raise VerifyException(
+                f"'{self.name}' expected layout {held}, that of the memref, "
+                f"got {result.layout.data}; nearest legal: "
+                f"{SmemDescViewType.get(result.element_type, held)}"
+            )
+
+    def _verify_modes(self, rank: int) -> None:
+        modes = (rank - 2, rank - 1) if self.modes is None else self.modes.get_values()
+        if len(set(modes)) != 2 or not all(0 <= mode < rank for mode in modes):
+            raise VerifyException(
+                f"'{self.name}' expected two modes (mn, k) of {rank}, got {list(modes)}"
+            )
+
+
+_HELD_IN = {"tf32": ("f32",), "s8": ("i8",), "u8": ("i8",), "b1": ("i8",)}
+"""What else a memref may be made of to hold a matrix of these types; an i8 holds eight b1."""
+
+
+def _verify_element(op: str, held: Attribute, element: ElementType) -> None:
+    legal = (element.mlir, *_HELD_IN.get(element.name, ()))
+    if str(held) not in legal:
+        raise VerifyException(
+            f"'{op}' expected a memref of {' or '.join(legal)}, got {held} "
+            f"(the matrix is of {element.mlir})"
+        )
+
+
+def cut_to_matrix(
+    layout: Layout | ComposedLayout, modes: tuple[int, int], type_: SmemDescViewType
+) -> Layout | ComposedLayout:
+    """The layout of a matrix within that of a memref: what its first element's neighbours have.
+
+    Raises LayoutError where the memref has no matrix of such extents.
+    """
+    plain = layout.outer if isinstance(layout, ComposedLayout) else layout
+    per_item = 8 if type_.element.bits < 8 else 1
+    rows, columns = type_.extents
+    cut = make_layout(
+        *(
+            composition(plain.mode(mode), Layout(extent, 1))
+            for mode, extent in zip(modes, (rows, columns // per_item), strict=True)
+        )
+    )
+    matrix = recast_layout(type_.element.bits, 8, cut) if per_item > 1 else cut
+    if isinstance(layout, Layout):
+        return matrix
+    inner = layout.inner
+    if per_item > 1 and isinstance(inner, Swizzle):
+        inner = recast_layout(type_.element.bits, 8, inner)
+    return ComposedLayout(inner, 0, matrix)
+
+
+def _same(a: Layout | ComposedLayout, b: Layout | ComposedLayout) -> bool:
+    """Whether two layouts are one function through one swizzle."""
+    if isinstance(a, ComposedLayout) and isinstance(b, ComposedLayout):
+        return a.inner == b.inner and a.offset == b.offset and equivalent(a.outer, b.outer)
+    return isinstance(a, Layout) and isinstance(b, Layout) and equivalent(a, b)

@@ -1,0 +1,89 @@
+"""What orders `wgmma.mma_async` with everything else. PTX ISA 9.7.15.7 and 9.7.13.4."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def
+from xdsl.utils.exceptions import VerifyException
+
+
+class _PlainOp(IRDLOperation):
+    """An op that says all by its name."""
+
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+
+@irdl_op_definition
+class WgmmaFenceOp(_PlainOp):
+    """What the warpgroup did to registers is before what later wgmmas do to them.
+
+    ```mlir
+    cute_nvgpu.wgmma.fence
+    ```
+
+    Needed before the first wgmma, and before one whose accumulator or A registers were touched
+    since; not between wgmmas of one shape that accumulate in the same registers. PTX ISA
+    9.7.15.7.1.
+    """
+
+    name = "cute_nvgpu.wgmma.fence"
+
+
+@irdl_op_definition
+class WgmmaCommitGroupOp(_PlainOp):
+    """All wgmmas of the warpgroup that are in no group yet become the latest group.
+
+    ```mlir
+    cute_nvgpu.wgmma.commit_group
+    ```
+
+    PTX ISA 9.7.15.7.2.
+    """
+
+    name = "cute_nvgpu.wgmma.commit_group"
+
+
+@irdl_op_definition
+class WgmmaWaitGroupOp(IRDLOperation):
+    """Wait until at most the latest `pending` groups are not complete.
+
+    ```mlir
+    cute_nvgpu.wgmma.wait_group 1
+    ```
+
+    PTX ISA 9.7.15.7.3.
+    """
+
+    name = "cute_nvgpu.wgmma.wait_group"
+
+    pending = prop_def(IntegerAttr.constr(type=i64))
+
+    assembly_format = "$pending attr-dict"
+
+    def __init__(self, pending: int):
+        super().__init__(properties={"pending": IntegerAttr(pending, i64)})
+
+    def verify_(self) -> None:
+        if (found := self.pending.value.data) < 0:
+            raise VerifyException(
+                f"'{self.name}' expected 0 or more pending groups, got {found}; nearest legal: 0 "
+                "(PTX ISA 9.7.15.7.3)"
+            )
+
+
+@irdl_op_definition
+class FenceProxyAsyncOp(_PlainOp):
+    """What the thread wrote to memory is before what the async proxy does with it.
+
+    ```mlir
+    cute_nvgpu.fence.proxy.async
+    ```
+
+    Needed between stores to shared memory (not by TMA) and a wgmma or TMA store that reads it.
+    PTX ISA 9.7.13.4.
+    """
+
+    name = "cute_nvgpu.fence.proxy.async"
