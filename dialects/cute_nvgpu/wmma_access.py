@@ -51,6 +51,24 @@ class WmmaAccess:
         """On how many bytes each of `lines` must begin. PTX ISA 9.7.14.4.2."""
         return self.row.alignment(self.major)
 
+    def why_stride(self, stride: int, several: int = 1) -> str | None:
+        """What is wrong with a stride, or None; it counts units of `several` elements."""
+        _, least = self.lines
+        unit = self.alignment * 8 // self.element.bits
+        if stride * several >= least and stride * several % unit == 0:
+            return None
+        nearest = max(least, -(-stride * several // unit) * unit)
+        return (
+            f"expected a stride of at least {least // several} and a multiple of "
+            f"{unit // several} (a {self.line} on {self.alignment} bytes), got {stride}; nearest "
+            f"legal: {nearest // several} ({self.mnemonic()}, PTX ISA 9.7.14.4.2)"
+        )
+
+    @property
+    def line(self) -> str:
+        """What `lines` are: rows or columns."""
+        return "row" if self.major == "row" else "column"
+
     @property
     def parameters(self) -> str:
         """What IR writes of it between angle brackets:

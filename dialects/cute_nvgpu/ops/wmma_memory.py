@@ -130,26 +130,12 @@ def _verify_strides(op: str, access: WmmaAccess, type_: MemRefType[Attribute]) -
             f"index with layout = {access.major}, got {found} in {type_}{hint}"
         )
     several = elements_per_item(access.element, type_)
-    if leading is not None:
-        _verify_stride(op, access, leading * several, several)
+    why = None if leading is None else access.why_stride(leading, several)
+    if why is not None:
+        raise VerifyException(f"'{op}' memory {why}")
     for stride in (each for mode in batch for each in mode):
         if stride is not None and stride * several * access.element.bits // 8 % access.alignment:
             raise VerifyException(
                 f"'{op}' memory expected matrices on {access.alignment} bytes, got {type_} "
                 f"({access.mnemonic()}, PTX ISA 9.7.14.4.2)"
             )
-
-
-def _verify_stride(op: str, access: WmmaAccess, stride: int, several: int) -> None:
-    """A stride in elements of the matrix, `several` of which are one of the memref."""
-    _, least = access.lines
-    unit = access.alignment * 8 // access.element.bits
-    if stride >= least and stride % unit == 0:
-        return
-    nearest = max(least, -(-stride // unit) * unit)
-    line = "row" if access.major == "row" else "column"
-    raise VerifyException(
-        f"'{op}' memory expected a stride of at least {least // several} and a multiple of "
-        f"{unit // several} (a {line}, on {access.alignment} bytes), got {stride // several}; "
-        f"nearest legal: {nearest // several} ({access.mnemonic()}, PTX ISA 9.7.14.4.2)"
-    )
