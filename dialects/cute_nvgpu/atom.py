@@ -47,8 +47,8 @@ class Selector:
 
 @dataclass(frozen=True, slots=True)
 class MmaAtom:
-    """One legal `mma.sync` or `wmma.mma`: build it with `lookup.find` or `parse`, which check it against its
-    row."""
+    """One legal `mma.sync` or `wmma.mma`: build it with `lookup.find` or `parse`, which check it
+    against its row."""
 
     row: MmaRow
     types: ElementTypes

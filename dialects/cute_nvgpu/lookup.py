@@ -47,9 +47,9 @@ def find(
 ) -> MmaAtom:
     """The atom of that op, shape, element types (a, b, c, d, PTX names) and modifiers.
 
-    `op` None searches every `mma.sync` and `mma.sp`. A modifier that is left out is none where that is legal,
-    otherwise the only one that there is; of metadata, `sp`. Raises AtomError, naming the nearest
-    legal choice, where there is no such row.
+    `op` None searches every `mma.sync` and `mma.sp`. A modifier that is left out is none where that
+    is legal, otherwise the only one that there is; of metadata, `sp`. Raises AtomError, naming the
+    nearest legal choice, where there is no such row.
     """
     everything: tuple[MmaRow, ...] = (*MMA_ROWS, *WMMA_MMA)
     rows = [row for row in everything if op == row.op] if op else list(MMA_ROWS)

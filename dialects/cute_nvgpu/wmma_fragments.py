@@ -46,9 +46,7 @@ def accumulator(extents: Extents) -> Layout:
     return _blocks((m, n), (1, m), _PAIR, _ROWS_OF_A)
 
 
-def _blocks(
-    extents: Extents, steps: Extents, width: int, block: int, copies: int = 1
-) -> Layout:
+def _blocks(extents: Extents, steps: Extents, width: int, block: int, copies: int = 1) -> Layout:
     """A matrix in blocks of `block` rows, each a fragment of `mma.sync`.
 
     `steps` are the strides of a row and of a column in the index. A group of four threads holds
