@@ -4,7 +4,7 @@ memory. They are found by what they move, and by PTX mnemonic. PTX ISA 9.7.14.4.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -14,7 +14,6 @@ from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES, ElementType
 from tilewright.dialects.cute_nvgpu.lattice import WMMA_ACCESS, WmmaAccessRow
 from tilewright.dialects.cute_nvgpu.lattice.row import Major, Shape, shape_text
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WMMA_SPACES, WmmaSpace
-from tilewright.dialects.cute_nvgpu.targets import target
 from tilewright.dialects.cute_nvgpu.wmma_mnemonics import canonical_wmma
 
 
@@ -83,33 +82,29 @@ class WmmaAccess:
         """The PTX mnemonic for an address in that space; a generic one without."""
         return self.row.mnemonic(self.major, space)
 
-    def check(self, arch: str) -> None:
-        """Raise AtomError where `arch` cannot run it, TargetError where it is unknown."""
-        if not target(arch).supports(self.row.target):
-            raise AtomError(
-                f"{self.mnemonic()} requires {self.row.target.at_least}, got {arch}"
-                f" (PTX ISA {self.row.section})"
-            )
-
     def __str__(self) -> str:
         return self.mnemonic()
+
+
+_CHOICES: tuple[tuple[str, str, Callable[[WmmaAccessRow], str]], ...] = (
+    ("an operand", "", lambda row: row.operand.lower()),
+    ("an element type", " that {0} has", lambda row: row.element.name),
+    ("a shape", " that {0} of {1} has", lambda row: shape_text(row.shape)),
+)
+"""What names a row, one after the other."""
 
 
 def find_access(op: str, operand: str, shape: Shape, element: str, major: str) -> WmmaAccess:
     """The access of that op (`wmma.load`), operand (a, b, c or d), shape, element type (PTX name)
     and layout. Raises AtomError, naming the nearest legal choice, where there is none."""
     rows = [row for row in WMMA_ACCESS if row.op == op]
-    steps = (
-        ("an operand", "", operand, lambda row: row.operand.lower()),
-        ("an element type", f" that {operand} has", element, lambda row: row.element.name),
-        ("a shape", f" that {operand} of {element} has", shape_text(shape),
-         lambda row: shape_text(row.shape)),
-    )  # fmt: skip
-    for what, of_what, wanted, key in steps:
+    for (what, of_what, key), wanted in zip(
+        _CHOICES, (operand, element, shape_text(shape)), strict=True
+    ):
         legal = list(dict.fromkeys(map(key, rows)))
         rows = [row for row in rows if key(row) == wanted]
         if not rows:
-            raise AtomError(_expected(op, what, of_what, wanted, legal))
+            raise AtomError(_expected(op, what, of_what.format(operand, element), wanted, legal))
     row = rows[0]
     for each in row.majors:
         if each == major:

@@ -70,7 +70,8 @@ class _Matrices:
     def threads(self) -> Lanes:
         """The thread of the gang on whose behalf each piece is accessed."""
         warps, count = self.address.shape
-        return (np.arange(warps)[:, None] * WARP + np.arange(count) % WARP).ravel()
+        threads: Any = np.arange(warps)[:, None] * WARP + np.arange(count) % WARP
+        return threads.ravel()
 
     @property
     def word(self) -> int:
@@ -148,7 +149,7 @@ def _one_a_warp(
 
 def _locator(op: wmma.WmmaAccessOp, builder: Builder) -> Callable[[Gang], _Matrices]:
     """Where an op's matrices are, once it runs."""
-    memory, indices = builder.slot(op.memory), builder.slots(op.indices)
+    memory, indices = builder.slot(op.memory), builder.slots(op.coordinates)
     access, type_, stride = op.access, op.memory_type, op.stride
     several = elements_per_item(access.element, type_)
     rows, columns = extents_of(access, type_)
@@ -168,7 +169,7 @@ def _locator(op: wmma.WmmaAccessOp, builder: Builder) -> Callable[[Gang], _Matri
 
 @runs(wmma.LoadOp)
 def _load(op: wmma.LoadOp, builder: Builder) -> Step:
-    locate, dest, number = _locator(op, builder), builder.slot(op.fragment), builder.number(op)
+    locate, dest, number = _locator(op, builder), builder.slot(op.held), builder.number(op)
 
     def step(machine: Machine, gang: Gang) -> None:
         gang.regs[dest] = locate(gang).load(machine, gang, number)
@@ -178,7 +179,7 @@ def _load(op: wmma.LoadOp, builder: Builder) -> Step:
 
 @runs(wmma.StoreOp)
 def _store(op: wmma.StoreOp, builder: Builder) -> Step:
-    locate, source, number = _locator(op, builder), builder.slot(op.fragment), builder.number(op)
+    locate, source, number = _locator(op, builder), builder.slot(op.held), builder.number(op)
 
     def step(machine: Machine, gang: Gang) -> None:
         locate(gang).store(machine, gang, gang.regs[source], number)

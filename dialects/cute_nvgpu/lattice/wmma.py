@@ -33,7 +33,7 @@ _HALF_REGISTERS = 8
 """How many registers an f16 A or B has at every shape. PTX ISA 9.7.14.4.1."""
 
 MAJORS: tuple[Major, Major] = ("row", "col")
-_ALL = tuple(product(MAJORS, repeat=2))
+_ALL: tuple[Majors, ...] = tuple(product(MAJORS, MAJORS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ def _row(
     )
 
 
-_HALVES = tuple(product(("f16", "f32"), repeat=2))
+_HALVES = tuple(product(("f16", "f32"), ("f16", "f32")))
 _F32 = (("f32", "f32"),)
 _F64 = (("f64", "f64"),)
 _S32 = (("s32", "s32"),)
@@ -194,7 +194,7 @@ def _accesses(row: WmmaRow) -> Iterator[WmmaAccessRow]:
     """The loads and stores of one row's matrices."""
     for types, (place, operand) in product(row.element_types(), enumerate(OPERANDS)):
         rows, columns = row.extents(operand, types)
-        majors = MAJORS
+        majors: tuple[Major, ...] = MAJORS
         if operand in ("A", "B"):
             majors = tuple(dict.fromkeys(each[place] for each in row.majors))
         yield WmmaAccessRow(

@@ -15,6 +15,7 @@ from xdsl.irdl import (
     var_operand_def,
 )
 
+from tilewright.dialects.cute.dialect import is_memref
 from tilewright.dialects.cute_nvgpu.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.atom_types import WmmaMmaAtomType
 from tilewright.dialects.cute_nvgpu.attributes import FragmentType
@@ -67,10 +68,20 @@ class WmmaAccessOp(IRDLOperation):
         raise NotImplementedError
 
     @property
+    def coordinates(self) -> Sequence[SSAValue]:
+        """Where in the memref the matrix begins."""
+        raise NotImplementedError
+
+    @property
+    def held(self) -> SSAValue:
+        """The fragment."""
+        raise NotImplementedError
+
+    @property
     def memory_type(self) -> MemRefType[Attribute]:
         """The memref's type."""
         type_ = self.memory.type
-        assert isinstance(type_, MemRefType)
+        assert is_memref(type_)
         return type_
 
     @property
@@ -84,12 +95,11 @@ class WmmaAccessOp(IRDLOperation):
         """The stride between rows (columns) in elements of the memref, where its type says it."""
         return static_stride(self.memory_type, self.leading_dimension)
 
-    def verify_access(self, indices: int, fragment: Attribute) -> None:
-        """Raise VerifyException unless memory and fragment are what the instruction takes."""
+    def verify_(self) -> None:
         access = self.access
-        verify_memory(self.name, access, self.memory.type, indices)
+        verify_memory(self.name, access, self.memory.type, len(self.coordinates))
         check_fragment(
-            f"'{self.name}'", fragment, access.element, access.tv_layout, access.mnemonic(),
+            f"'{self.name}'", self.held.type, access.element, access.tv_layout, access.mnemonic(),
             access.row.section,
         )  # fmt: skip
 
@@ -133,8 +143,13 @@ class LoadOp(WmmaAccessOp):
     def memory(self) -> SSAValue:
         return self.source
 
-    def verify_(self) -> None:
-        self.verify_access(len(self.indices), self.fragment.type)
+    @property
+    def coordinates(self) -> Sequence[SSAValue]:
+        return self.indices
+
+    @property
+    def held(self) -> SSAValue:
+        return self.fragment
 
 
 @irdl_op_definition
@@ -176,5 +191,10 @@ class StoreOp(WmmaAccessOp):
     def memory(self) -> SSAValue:
         return self.dest
 
-    def verify_(self) -> None:
-        self.verify_access(len(self.indices), self.fragment.type)
+    @property
+    def coordinates(self) -> Sequence[SSAValue]:
+        return self.indices
+
+    @property
+    def held(self) -> SSAValue:
+        return self.fragment
