@@ -69,9 +69,9 @@ class _Matrices:
     @property
     def threads(self) -> Lanes:
         """The thread of the gang on whose behalf each piece is accessed."""
-        warps, count = self.address.shape
-        threads: Any = np.arange(warps)[:, None] * WARP + np.arange(count) % WARP
-        return threads.ravel()
+        warps = len(self.address)
+        pieces = np.arange(self.address.size // warps)
+        return (np.arange(warps)[:, None] * WARP + pieces % WARP).ravel()
 
     @property
     def word(self) -> int:
