@@ -14,7 +14,7 @@ from xdsl.traits import Pure
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.dialect import is_memref
 from tilewright.dialects.cute_nvgpu.attributes import FragmentType
-from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sync
+from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sync, wmma
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 from tilewright.dialects.cute_nvgpu.targets import Target, target
@@ -41,6 +41,7 @@ from tilewright.lowering import (
     convert_arith_to_ptx,
     convert_gpu_to_ptx,
     convert_scf_to_ptx,
+    convert_wmma_to_ptx,
 )
 from tilewright.lowering.conversion import Conversion, lowers
 from tilewright.lowering.convert_arith_to_ptx import element
@@ -54,12 +55,13 @@ _RULE_MODULES = (
     convert_arith_casts_to_ptx,
     convert_gpu_to_ptx,
     convert_scf_to_ptx,
+    convert_wmma_to_ptx,
 )
 
 # Matrix instructions
 
 
-@lowers(*MMA_OPS.values())
+@lowers(*(each for each in MMA_OPS.values() if each is not wmma.MmaOp))
 def _mma(op: RegisterMmaOp, to: Conversion) -> None:
     inputs = [to[operand] for operand in op.operands]
     to[op.d] = to.emit(matrix.MmaOp(inputs, op.mma_atom, op.selectors))

@@ -13,6 +13,7 @@ from tilewright.diagnostic import OpError
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, LDMATRIX, STMATRIX
 from tilewright.dialects.cute_nvgpu.ops import copy
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
+from tilewright.dialects.cute_nvgpu.ops.wmma import WmmaAccessOp
 from tilewright.dialects.cute_nvgpu.targets import Minimum, TargetError, target
 from tilewright.dialects.ptx.instruction import BASELINE, PtxOp
 
@@ -41,10 +42,9 @@ class CheckTargetPass(ModulePass):
         for each in op.walk():
             required = _required(each)
             if required is not None and not arch.supports(required):
-                what = (
-                    each.mma_atom.mnemonic if isinstance(each, RegisterMmaOp) else f"'{each.name}'"
+                raise OpError(
+                    each, f"{_what(each)} requires {required.at_least}, got target {arch}"
                 )
-                raise OpError(each, f"{what} requires {required.at_least}, got target {arch}")
 
 
 def required_targets(module: ModuleOp) -> list[Minimum]:
@@ -60,4 +60,13 @@ def required_targets(module: ModuleOp) -> list[Minimum]:
 def _required(op: Operation) -> Minimum | None:
     if isinstance(op, RegisterMmaOp):
         return op.mma_atom.row.target
+    if isinstance(op, WmmaAccessOp):
+        return op.access.row.target
     return _COPIES.get(type(op))
+
+
+def _what(op: Operation) -> str:
+    """The instruction, where the op stands for several."""
+    if isinstance(op, RegisterMmaOp):
+        return op.mma_atom.mnemonic
+    return op.access.mnemonic() if isinstance(op, WmmaAccessOp) else f"'{op.name}'"

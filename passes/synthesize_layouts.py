@@ -1,9 +1,9 @@
 """`cute-nvgpu-synthesize-layouts`: the canonical layout of every fragment, filled in and checked.
 
-What an MMA reads and writes has the atom's layouts. They spread from there, both ways, along
-everything that keeps registers in place: fragment ops, copies, and the carried values of loops
-and branches. A fragment that two MMAs want in different layouts is an error that names both;
-one that no MMA ever sees stays as it is.
+What an MMA reads and writes has the atom's layouts, and so has what `wmma.load` and `wmma.store`
+move. They spread from there, both ways, along everything that keeps registers in place: fragment
+ops, copies, and the carried values of loops and branches. A fragment that two MMAs want in
+different layouts is an error that names both; one that no MMA ever sees stays as it is.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from tilewright.dialects.cute import Layout, equivalent
 from tilewright.dialects.cute_nvgpu.attributes import FragmentType
 from tilewright.dialects.cute_nvgpu.ops import fragment
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
+from tilewright.dialects.cute_nvgpu.ops.wmma import WmmaAccessOp
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,8 @@ def _seeds(module: ModuleOp) -> Iterator[tuple[SSAValue, _Source]]:
             for operand, value in zip(atom.inputs, op.operands, strict=True):
                 yield value, _Source(op, atom.tv_layout(operand))
             yield op.d, _Source(op, atom.tv_layout("D"))
+        elif isinstance(op, WmmaAccessOp):
+            yield op.held, _Source(op, op.access.tv_layout)
 
 
 def _declared(op: Operation, value: SSAValue) -> Iterator[tuple[SSAValue, _Source]]:

@@ -44,7 +44,7 @@ def atom(
     scale_type) take PTX's words. Raises AtomError, naming the nearest legal atom, where the lattice
     has no such row.
     """
-    if name.startswith("mma."):
+    if name.startswith(("mma.", "wmma.mma.")):
         if shape is not None or elem_type is not None or any(modifiers.values()):
             raise AtomError(f"a mnemonic says everything by itself, got more beside '{name}'")
         return parse(name)

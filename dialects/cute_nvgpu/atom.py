@@ -22,6 +22,7 @@ from tilewright.dialects.cute_nvgpu.lattice.row import (
     Shape,
     shape_text,
 )
+from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaRow
 from tilewright.dialects.cute_nvgpu.targets import target
 
 if TYPE_CHECKING:
@@ -46,8 +47,8 @@ class Selector:
 
 @dataclass(frozen=True, slots=True)
 class MmaAtom:
-    """One legal `mma.sync`: build it with `lookup.find` or `parse`, which check it against its
-    row."""
+    """One legal `mma.sync` or `wmma.mma`: build it with `lookup.find` or `parse`, which check it
+    against its row."""
 
     row: MmaRow
     types: ElementTypes
@@ -159,10 +160,10 @@ def atoms_of(row: MmaRow) -> Iterator[MmaAtom]:
     for types in row.element_types():
         for majors in row.majors:
             yield MmaAtom(row, types, majors=majors)
-        if row.satfinite:
-            yield MmaAtom(row, types, satfinite=True)
-        for rounding in row.rounding:
-            yield MmaAtom(row, types, rounding=rounding)
+            if row.satfinite:
+                yield MmaAtom(row, types, satfinite=True, majors=majors)
+            for rounding in row.rounding:
+                yield MmaAtom(row, types, rounding=rounding, majors=majors)
 
 
 @cache
@@ -207,6 +208,8 @@ def _parameters(atom: MmaAtom) -> Iterator[str]:
 
 def _mnemonic(atom: MmaAtom) -> str:
     row = atom.row
+    if isinstance(row, WmmaRow):
+        return row.mnemonic(atom.types, atom.majors, atom.satfinite, atom.rounding)
     m, n, k = atom.shape
     a, b, c, d = atom.types
     parts = ["mma", row.sparsity, f"sync.aligned.m{m}n{n}k{k}", *atom.majors]

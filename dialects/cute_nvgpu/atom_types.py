@@ -33,7 +33,7 @@ class MmaAtomType(Data[MmaAtom], TypeAttribute):
             parser.parse_keyword("elem_type")
             parser.parse_punctuation("=")
             types = parser.parse_comma_separated_list(
-                parser.Delimiter.PAREN, lambda: _parse_element(parser)
+                parser.Delimiter.PAREN, lambda: parse_element(parser)
             )
             if len(shape) != 3 or len(types) not in (3, 4):
                 parser.raise_error(
@@ -116,6 +116,13 @@ class Sm120MmaBsSpAtomType(MmaAtomType):
     name = "cute_nvgpu.SM120.mma_bs_sp"
 
 
+@irdl_attr_definition
+class WmmaMmaAtomType(MmaAtomType):
+    """An atom of `wmma.mma`."""
+
+    name = "cute_nvgpu.wmma.mma"
+
+
 MMA_ATOM_TYPES: dict[str, type[MmaAtomType]] = {
     each.name.removeprefix("cute_nvgpu."): each
     for each in (
@@ -128,12 +135,14 @@ MMA_ATOM_TYPES: dict[str, type[MmaAtomType]] = {
         Sm120MmaSpAtomType,
         Sm120MmaBsAtomType,
         Sm120MmaBsSpAtomType,
+        WmmaMmaAtomType,
     )
 }
 """The attribute of the atoms of each op."""
 
 
-def _parse_element(parser: AttrParser) -> str:
+def parse_element(parser: AttrParser) -> str:
+    """The PTX name of an element type that IR spells."""
     start = parser.pos
     spelled = parser.parse_type()
     element = element_of(spelled)

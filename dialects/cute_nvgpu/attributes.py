@@ -185,8 +185,8 @@ class FragmentType(ParametrizedAttribute, TypeAttribute):
         threads = layout[0].size() if layout.rank() == 2 else layout.size() // count
         if threads not in _THREADS or layout.size() != threads * count:
             raise VerifyException(
-                f"fragment expected a layout of {' or '.join(map(str, _THREADS))} threads x {count} "
-                f"values, got size {layout.size()} of {layout}"
+                f"fragment expected a layout of {' or '.join(map(str, _THREADS))} threads "
+                f"x {count} values, got size {layout.size()} of {layout}"
             )
 
 

@@ -4,15 +4,18 @@ from xdsl.ir import Dialect
 
 from tilewright.dialects.cute_nvgpu.atom_types import MMA_ATOM_TYPES
 from tilewright.dialects.cute_nvgpu.attributes import CacheAttr, FragmentType
-from tilewright.dialects.cute_nvgpu.ops import copy, fragment, smem_desc, sync, wgmma_sync
+from tilewright.dialects.cute_nvgpu.ops import copy, fragment, smem_desc, sync, wgmma_sync, wmma
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WGMMA_OPS
 from tilewright.dialects.cute_nvgpu.wgmma_types import WGMMA_ATOM_TYPES, SmemDescViewType
+from tilewright.dialects.cute_nvgpu.wmma_types import WMMA_ACCESS_TYPES
 
 CUTE_NVGPU = Dialect(
     "cute_nvgpu",
     [
         *MMA_OPS.values(),
+        wmma.LoadOp,
+        wmma.StoreOp,
         copy.LdmatrixOp,
         copy.StmatrixOp,
         copy.CpAsyncOp,
@@ -40,5 +43,6 @@ CUTE_NVGPU = Dialect(
         CacheAttr,
         *MMA_ATOM_TYPES.values(),
         *WGMMA_ATOM_TYPES.values(),
+        *WMMA_ACCESS_TYPES.values(),
     ],
 )

@@ -29,7 +29,7 @@ def blocks(rows: int, columns: int, width: int, warps: int = 1) -> Layout:
     `width` is how many neighbours in a row one thread holds: those of a register of A or B, two of
     C or D. Blocks follow each other down the rows of a warp first.
     """
-    return _layout(
+    return tv_layout(
         [(_GROUP_SIZE, width * rows), (_GROUPS, 1), (warps, rows // warps)],
         [
             (width, rows),
@@ -54,8 +54,8 @@ def metadata(rows: int, indices: int, *, across: bool, warps: int = 1) -> Layout
     others = [repeated, (_GROUPS, 1), (warps, rows // warps)]
     if across:
         modes = [(2, _GROUPS), (contributors // 2, 16 * rows), *others]
-        return _layout(modes, [(16, rows)])
-    return _layout([(contributors, 8 * rows), *others], [(8, rows), (2, _GROUPS)])
+        return tv_layout(modes, [(16, rows)])
+    return tv_layout([(contributors, 8 * rows), *others], [(8, rows), (2, _GROUPS)])
 
 
 def scale_a(rows: int, vector: int) -> Layout:
@@ -64,7 +64,7 @@ def scale_a(rows: int, vector: int) -> Layout:
     Two neighbours of each group of four hold rows `g` and `g + 8`; the selector {byte-id-a,
     thread-id-a} says which two, and from which byte on. PTX ISA 9.7.14.3.
     """
-    return _layout(
+    return tv_layout(
         [(2, rows // 2), (2, 0), (_GROUPS, 1)], [(vector, rows), (_GROUP_SIZE // vector, 0)]
     )
 
@@ -75,12 +75,12 @@ def scale_b(columns: int, vector: int) -> Layout:
     One thread of each group of four holds column `g`; {byte-id-b, thread-id-b} says which one, and
     from which byte on. PTX ISA 9.7.14.3.
     """
-    return _layout(
+    return tv_layout(
         [(_GROUP_SIZE, 0), (_GROUPS, 1)], [(vector, columns), (_GROUP_SIZE // vector, 0)]
     )
 
 
-def _layout(threads: list[tuple[int, int]], values: list[tuple[int, int]]) -> Layout:
+def tv_layout(threads: list[tuple[int, int]], values: list[tuple[int, int]]) -> Layout:
     """The layout of (extent, stride) modes, those of extent 1 left out."""
     both = [[mode for mode in modes if mode[0] > 1] or [(1, 0)] for modes in (threads, values)]
     return Layout(

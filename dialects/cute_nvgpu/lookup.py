@@ -9,13 +9,14 @@ from typing import TypedDict, Unpack
 
 from tilewright.dialects.cute_nvgpu.atom import AtomError, MmaAtom, atoms_of
 from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES, SCALE_TYPES
-from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, MmaRow
+from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, WMMA_MMA, MmaRow
 from tilewright.dialects.cute_nvgpu.lattice.row import (
     ElementTypes,
     Majors,
     Shape,
     shape_text,
 )
+from tilewright.dialects.cute_nvgpu.wmma_mnemonics import canonical_wmma, read_wmma
 
 
 class Modifiers(TypedDict, total=False):
@@ -46,13 +47,14 @@ def find(
 ) -> MmaAtom:
     """The atom of that op, shape, element types (a, b, c, d, PTX names) and modifiers.
 
-    `op` None searches the whole lattice. A modifier that is left out is none where that is legal,
-    otherwise the only one that there is; of metadata, `sp`. Raises AtomError, naming the nearest
-    legal choice, where there is no such row.
+    `op` None searches every `mma.sync` and `mma.sp`. A modifier that is left out is none where that
+    is legal, otherwise the only one that there is; of metadata, `sp`. Raises AtomError, naming the
+    nearest legal choice, where there is no such row.
     """
-    rows = [row for row in MMA_ROWS if op in (None, row.op)]
+    everything: tuple[MmaRow, ...] = (*MMA_ROWS, *WMMA_MMA)
+    rows = [row for row in everything if op == row.op] if op else list(MMA_ROWS)
     if not rows:
-        legal = ", ".join(sorted({row.op for row in MMA_ROWS}))
+        legal = ", ".join(sorted({row.op for row in everything}))
         raise AtomError(f"expected an op of the lattice, got '{op}'; legal: {legal}")
     chosen: dict[str, object] = {**modifiers}
     for field in ("sparsity", "scale_type"):
@@ -112,11 +114,17 @@ def _with_modifiers(row: MmaRow, types: ElementTypes, modifiers: Modifiers) -> M
     if majors not in row.majors:
         legal = " or ".join(map(".".join, row.majors))
         nearest = MmaAtom(row, types, satfinite, rounding, row.majors[0])
+        why = _WHY_LAYOUTS.get(row.op, _WHY_ROW_COL)
         raise AtomError(
-            f"'{row.op}' expected layouts {legal}, got {'.'.join(majors)} (only m8n8k4 on f16 has "
-            f"others; ldmatrix.trans transposes on the way); nearest legal: {nearest}"
+            f"'{row.op}' expected layouts {legal}, got {'.'.join(majors)} ({why}); "
+            f"nearest legal: {nearest}"
         )
     return MmaAtom(row, types, satfinite, rounding, majors)
+
+
+_WHY_ROW_COL = "only m8n8k4 on f16 has others; ldmatrix.trans transposes on the way"
+_WHY_LAYOUTS = {"wmma.mma": "elements of less than a byte lie along K in memory"}
+"""Why an op does not have all layouts of A and B."""
 
 
 def _distance(found: Shape, wanted: Shape) -> int:
@@ -155,7 +163,10 @@ _SHORT = re.compile(r"\.kind::(\w+)\.block_scale\.(?!scale_vec::)")
 
 
 def canonical(mnemonic: str) -> str:
-    """The spelling of an MMA's mnemonic that the lattice uses: with `.scale_vec_size`."""
+    """The spelling of an MMA's mnemonic that the lattice uses: with `.scale_vec_size`, and the
+    words of wmma in the order of its syntax."""
+    if mnemonic.startswith("wmma."):
+        return canonical_wmma(mnemonic)
     match = _SHORT.search(mnemonic)
     if match is None or match[1] not in _DEFAULT_VECTOR:
         return mnemonic
@@ -166,14 +177,15 @@ def canonical(mnemonic: str) -> str:
 @cache
 def mnemonics() -> dict[str, MmaAtom]:
     """Every atom of the lattice by its mnemonic."""
-    return {atom.mnemonic: atom for row in MMA_ROWS for atom in atoms_of(row)}
+    rows: tuple[MmaRow, ...] = (*MMA_ROWS, *WMMA_MMA)
+    return {atom.mnemonic: atom for row in rows for atom in atoms_of(row)}
 
 
 @cache
 def parse(mnemonic: str) -> MmaAtom:
     """The atom that a PTX mnemonic names.
 
-    Raises AtomError where it is no `mma.sync` mnemonic, or an illegal one.
+    Raises AtomError where it is no `mma.sync` or `wmma.mma` mnemonic, or an illegal one.
     """
     wanted = canonical(mnemonic)
     found = mnemonics().get(wanted)
@@ -183,6 +195,8 @@ def parse(mnemonic: str) -> MmaAtom:
 def _explain(mnemonic: str) -> MmaAtom:
     """The atom of a mnemonic that is in no row, if only for its order of words; an AtomError that
     says why there is none such, otherwise."""
+    if mnemonic.startswith("wmma."):
+        return _explain_wmma(mnemonic)
     match = _MMA.fullmatch(mnemonic)
     if match is None:
         raise AtomError(
@@ -215,3 +229,23 @@ def _explain(mnemonic: str) -> MmaAtom:
         scale_type=scale,
         bit_op=match["bit_op"],
     )
+
+
+def _explain_wmma(mnemonic: str) -> MmaAtom:
+    """`_explain` of a `wmma.mma`."""
+    match = read_wmma(mnemonic)
+    d, c = match["d"], match["c"]
+    if (match["a"], match["b"]) == ("f16", "f16"):
+        raise AtomError(
+            f"'wmma.mma' expected no .ATYPE.BTYPE for f16, got '{mnemonic}' (without them both are "
+            f"f16); nearest legal: {mnemonic.replace('.f16.f16', '', 1)}"
+        )
+    modifiers: Modifiers = {
+        "satfinite": match["satfinite"] is not None,
+        "rounding": match["rounding"],
+        "majors": (match["al"], match["bl"]),  # type: ignore[typeddict-item]
+        "bit_op": match["bit_op"],
+    }
+    types = (match["a"] or "f16", match["b"] or "f16", c, d)
+    shape = (int(match["m"]), int(match["n"]), int(match["k"]))
+    return find("wmma.mma", shape, types, **modifiers)

@@ -11,6 +11,7 @@ from tilewright.dialects.ptx import (
     matrix,
     registers,
     synchronization,
+    wmma,
 )
 from tilewright.dialects.ptx.types import RegType
 
@@ -25,6 +26,7 @@ PTX = Dialect(
         *control_flow.OPS,
         *synchronization.OPS,
         *matrix.OPS,
+        *wmma.OPS,
     ],
     [RegType],
 )

@@ -5,6 +5,7 @@ Their mnemonics, registers and requirements are read from the atom lattice.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, UnitAttr, i64
@@ -30,23 +31,11 @@ from tilewright.dialects.ptx.types import RegType, reg
 _ALIGNED = "sync.aligned."
 
 
-@irdl_op_definition
-class MmaOp(PtxOp):
-    """`mma{.sp}.sync.aligned.SHAPE.row.col... d, a, b, c, ...`. PTX ISA 9.7.14.5.14, 9.7.14.6.3.
+class WarpMmaOp(PtxOp):
+    """An MMA of one warp: `form` is its mnemonic without what all have.
 
-    ```mlir
-    %d = ptx.mma "m16n8k16.row.col.f32.bf16.bf16.f32" %a, %b, %c
-       : (!ptx.reg<b32 x 4>, !ptx.reg<b32 x 2>, !ptx.reg<f32 x 4>) -> !ptx.reg<f32 x 4>
-    %d = ptx.mma "sp.m16n8k16.row.col.f32.bf16.bf16.f32" %a, %b, %c, %e selectors array<i64: 1>
-       : (!ptx.reg<b32 x 2>, !ptx.reg<b32 x 2>, !ptx.reg<f32 x 4>, !ptx.reg<b32>)
-       -> !ptx.reg<f32 x 4>
-    ```
-
-    The form is the mnemonic without `mma.` and `sync.aligned.`. The operands are the atom's inputs
-    in PTX's order, and `selectors` its immediates.
+    The operands are the atom's inputs in PTX's order, and `selectors` its immediates.
     """
-
-    name = "ptx.mma"
 
     inputs = var_operand_def(RegType)
     form = prop_def(StringAttr)
@@ -63,17 +52,23 @@ class MmaOp(PtxOp):
         immediates = DenseArrayBase.from_list(i64, list(selectors)) if selectors else None
         super().__init__(
             operands=[list(inputs)],
-            properties={"form": StringAttr(_form(atom.mnemonic)), "selectors": immediates},
+            properties={"form": StringAttr(self.form_of(atom)), "selectors": immediates},
             result_types=[reg(*atom.registers("D"))],
         )
 
+    @classmethod
+    def form_of(cls, atom: MmaAtom) -> str:
+        """The form that issues an atom."""
+        name = cls.name.removeprefix("ptx.")
+        return atom.mnemonic.removeprefix(f"{name}.").replace(_ALIGNED, "")
+
     @property
     def mnemonic(self) -> str:
+        """The PTX mnemonic: what stands before `sync.aligned.` is a sparsity or a bit operation."""
+        before = re.match(r"(?:sp(?:::\w+)?|\w+\.popc)\.", self.form.data)
+        end = 0 if before is None else before.end()
         form = self.form.data
-        if not form.startswith("sp"):
-            return f"mma.{_ALIGNED}{form}"
-        sparsity, _, rest = form.partition(".")
-        return f"mma.{sparsity}.{_ALIGNED}{rest}"
+        return f"{super().mnemonic}.{form[:end]}{_ALIGNED}{form[end:]}"
 
     @property
     def mma_atom(self) -> MmaAtom:
@@ -109,9 +104,22 @@ class MmaOp(PtxOp):
                 )
 
 
-def _form(mnemonic: str) -> str:
-    """The mnemonic without what all have."""
-    return mnemonic.removeprefix("mma.").replace(_ALIGNED, "")
+@irdl_op_definition
+class MmaOp(WarpMmaOp):
+    """`mma{.sp}.sync.aligned.SHAPE.row.col... d, a, b, c, ...`. PTX ISA 9.7.14.5.14, 9.7.14.6.3.
+
+    ```mlir
+    %d = ptx.mma "m16n8k16.row.col.f32.bf16.bf16.f32" %a, %b, %c
+       : (!ptx.reg<b32 x 4>, !ptx.reg<b32 x 2>, !ptx.reg<f32 x 4>) -> !ptx.reg<f32 x 4>
+    %d = ptx.mma "sp.m16n8k16.row.col.f32.bf16.bf16.f32" %a, %b, %c, %e selectors array<i64: 1>
+       : (!ptx.reg<b32 x 2>, !ptx.reg<b32 x 2>, !ptx.reg<f32 x 4>, !ptx.reg<b32>)
+       -> !ptx.reg<f32 x 4>
+    ```
+
+    The form is the mnemonic without `mma.` and `sync.aligned.`.
+    """
+
+    name = "ptx.mma"
 
 
 class _MatrixCopyOp(PtxOp):

@@ -18,13 +18,14 @@ from tilewright.lowering.interpreter import (
     gpu,
     memref,
     ptx,
+    wmma,
 )
 from tilewright.lowering.interpreter.machine import Launch, run_grid
 from tilewright.lowering.interpreter.memory import GlobalMemory
 from tilewright.lowering.interpreter.program import Builder
 
 # Importing them fills the table of rules.
-DIALECTS = (arith, control_flow, cute_nvgpu, gpu, memref, ptx)
+DIALECTS = (arith, control_flow, cute_nvgpu, gpu, memref, ptx, wmma)
 
 
 def run_kernel(op: Operation, launch: Launch, memory: GlobalMemory, arguments: list[Any]) -> int:

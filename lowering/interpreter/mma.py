@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.dialects.cute_nvgpu.atom import WARP, MmaAtom
+from tilewright.dialects.cute_nvgpu.lattice import WmmaRow
 from tilewright.dialects.cute_nvgpu.lattice.row import MatrixOperand, Operand
 from tilewright.lowering.interpreter.block_scale import scale_factors
 from tilewright.lowering.interpreter.elements import values_of
@@ -29,6 +30,8 @@ def numerics_model(atom: MmaAtom, arch: str, numerics: str) -> Model | Literal["
         return "exact"
     a, b, _, d = atom.types
     unit: Unit = "mma.m8n8k4" if atom.row.matrices > 1 else "mma.sync"
+    if isinstance(atom.row, WmmaRow):
+        unit = "wmma"
     scaled = atom.row.scale is not None
     return model_for(arch, a, b, d, unit, atom.row.kind if scaled else None)  # type: ignore[arg-type]
 
@@ -78,13 +81,12 @@ def multiply_fragments(
 def _places(atom: MmaAtom, operand: Operand) -> NDArray[np.int64]:
     """Where in a warp's fragment each matrix element is, as indices into [threads, values]
     flattened: A [M, K], B [K, N], C and D [M, N]; in front of them, which of several MMAs it is,
-    where one instruction computes several."""
-    coords = atom.coords(operand)
+    where one instruction computes several. Of an element that a thread holds several times the
+    first counts: wmma's f16, as an H200 reads them (tests/silicon)."""
     rows, columns = atom.extents(operand)
-    places = np.empty((rows, columns), dtype=np.int64)
-    places[coords[..., 0], coords[..., 1]] = np.arange(WARP * atom.values(operand)).reshape(
-        WARP, -1
-    )
+    row, column = atom.coords(operand).reshape(-1, 2).T
+    _, first = np.unique(row * columns + column, return_index=True)
+    places = first.reshape(rows, columns)
     if (matrices := atom.row.matrices) > 1:
         places = places.reshape(rows, matrices, -1).transpose(1, 0, 2)
     return np.ascontiguousarray(places.swapaxes(-1, -2) if operand == "B" else places)

@@ -13,6 +13,7 @@ from tilewright.dialects.ptx import (
     matrix,
     registers,
     synchronization,
+    wmma,
 )
 from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.types import RegType
@@ -225,8 +226,8 @@ def _warp_sync(op: synchronization.WarpSyncOp, builder: Builder) -> Step:
 # Matrices
 
 
-@runs(matrix.MmaOp)
-def _mma(op: matrix.MmaOp, builder: Builder) -> Step:
+@runs(matrix.MmaOp, wmma.MmaOp)
+def _mma(op: matrix.WarpMmaOp, builder: Builder) -> Step:
     sources, dest, atom = builder.slots(op.operands), builder.slot(op.d), op.mma_atom
     elements, selectors = [atom.element(operand) for operand in atom.inputs], op.selectors
     held, single = CONTAINERS[op.d.type.kind.data], op.d.type.count.data == 1

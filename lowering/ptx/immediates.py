@@ -9,6 +9,7 @@ from tilewright.dialects.ptx.convert import CvtaOp, CvtOp
 from tilewright.dialects.ptx.data_movement import CpAsyncOp
 from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.registers import ConstOp
+from tilewright.dialects.ptx.wmma import WmmaAccessOp
 
 _NO_LITERAL = ("pred", "f16", "bf16", "f16x2", "bf16x2")
 
@@ -24,6 +25,8 @@ def takes_immediate(op: Operation, index: int) -> bool:
             return True
         case CpAsyncOp():
             return index == 2
+        case WmmaAccessOp():
+            return index == len(op.operands) - 1
         case _:
             return False
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from xdsl.ir import Operation
 
 from tilewright.dialects.ptx import data_movement as data
-from tilewright.dialects.ptx import matrix, registers, synchronization
+from tilewright.dialects.ptx import matrix, registers, synchronization, wmma
 from tilewright.dialects.ptx.types import KINDS
 from tilewright.lowering.ptx.immediates import immediate
 from tilewright.lowering.ptx.registers import needs_register
@@ -127,8 +127,8 @@ def _braced(names: list[str]) -> str:
     return "{" + ", ".join(names) + "}"
 
 
-@_emits(matrix.MmaOp)
-def _mma(op: matrix.MmaOp, out: KernelText) -> None:
+@_emits(matrix.MmaOp, wmma.MmaOp)
+def _mma(op: matrix.WarpMmaOp, out: KernelText) -> None:
     matrices = (op.d, *op.inputs[:3])
     operands = [_braced(out.registers.names(each)) for each in matrices]
     more, selectors = [out.register(each) for each in op.inputs[3:]], list(op.selectors)
@@ -149,3 +149,17 @@ def _ldmatrix(op: matrix.LdmatrixOp, out: KernelText) -> None:
 def _stmatrix(op: matrix.StmatrixOp, out: KernelText) -> None:
     address = _address(out.register(op.address), op.offset.value.data)
     out.line(f"{op.mnemonic} {address}, {_braced(out.registers.names(op.value))};", op)
+
+
+@_emits(wmma.LoadOp)
+def _wmma_load(op: wmma.LoadOp, out: KernelText) -> None:
+    address = _address(out.register(op.address), op.offset.value.data)
+    fragment = _braced(out.registers.names(op.result))
+    out.line(f"{op.mnemonic} {fragment}, {address}, {out.operand(op, 1, 's32')};", op)
+
+
+@_emits(wmma.StoreOp)
+def _wmma_store(op: wmma.StoreOp, out: KernelText) -> None:
+    address = _address(out.register(op.address), op.offset.value.data)
+    fragment = _braced(out.registers.names(op.value))
+    out.line(f"{op.mnemonic} {address}, {fragment}, {out.operand(op, 2, 's32')};", op)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp
-from tilewright.dialects.ptx.matrix import MmaOp
+from tilewright.dialects.ptx.matrix import WarpMmaOp
 from tilewright.dialects.ptx.registers import (
     ConstOp,
     ListGetOp,
@@ -181,7 +181,7 @@ class Registers:
                         self._unite(a, b)
         for block in region.blocks:
             for op in block.ops:
-                if isinstance(op, MmaOp) and op.inputs[2].type == op.d.type:
+                if isinstance(op, WarpMmaOp) and op.inputs[2].type == op.d.type:
                     for a, b in zip(self._slots[op.inputs[2]], self._slots[op.d], strict=True):
                         self._unite(a, b)
 

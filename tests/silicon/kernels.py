@@ -8,7 +8,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Region, SSAValue
 
 from tilewright.dialects.cute_nvgpu.atom import MmaAtom
-from tilewright.dialects.cute_nvgpu.lattice.row import Operand
+from tilewright.dialects.cute_nvgpu.lattice import WmmaRow
+from tilewright.dialects.ptx import wmma
 from tilewright.dialects.ptx.arithmetic import OPS as ARITHMETIC
 from tilewright.dialects.ptx.arithmetic import AddOp, MulOp
 from tilewright.dialects.ptx.control_flow import EntryOp, RetOp
@@ -24,7 +25,7 @@ from tilewright.dialects.ptx.registers import (
     ListMakeOp,
     SregOp,
 )
-from tilewright.dialects.ptx.types import KINDS, reg
+from tilewright.dialects.ptx.types import KINDS, RegType, reg
 
 SCALAR_OPS: tuple[type[ScalarOp], ...] = (*ARITHMETIC, *LOGIC, CvtOp)
 
@@ -34,7 +35,7 @@ def scalar_forms() -> list[tuple[type[ScalarOp], str]]:
     return [(op, form) for op in SCALAR_OPS for form in op.FORMS]
 
 
-class _Code:
+class Code:
     """A straight-line kernel whose parameters are pointers."""
 
     def __init__(self, parameters: int):
@@ -47,17 +48,42 @@ class _Code:
     def const(self, bits: int, kind: str) -> SSAValue:
         return self.add(ConstOp(bits, kind))
 
+    def start(self, pointer: SSAValue) -> SSAValue:
+        """The address of a buffer."""
+        return self.add(CvtaOp("to.global.u64", [pointer]))
+
+    def offset(self, width: int, type_: str) -> SSAValue:
+        """Where this thread's `width` bytes begin, as u32 or u64."""
+        thread = self.add(SregOp("tid.x"))
+        if type_ == "u64":
+            thread = self.add(CvtOp("u64.u32", [thread]))
+        return self.add(MulOp(f"lo.{type_}", [thread, self.const(width, type_.replace("u", "b"))]))
+
     def element(self, pointer: SSAValue, width: int) -> SSAValue:
         """The address of this thread's `width` bytes in a buffer."""
-        base = self.add(CvtaOp("to.global.u64", [pointer]))
-        thread = self.add(CvtOp("u64.u32", [self.add(SregOp("tid.x"))]))
-        offset = self.add(MulOp("lo.u64", [thread, self.const(width, "b64")]))
-        return self.add(AddOp("u64", [base, offset]))
+        return self.add(AddOp("u64", [self.start(pointer), self.offset(width, "u64")]))
 
-    def module(self, name: str) -> ModuleOp:
+    def load_list(self, pointer: SSAValue, kind: str, count: int) -> SSAValue:
+        """This thread's registers, from a buffer."""
+        width = KINDS[kind] // 8
+        address = self.element(pointer, width * count)
+        parts = [self.add(LdOp("global", kind, address, i * width)) for i in range(count)]
+        return parts[0] if count == 1 else self.add(ListMakeOp(parts, reg(kind, count)))
+
+    def store_list(self, pointer: SSAValue, value: SSAValue) -> None:
+        """The inverse of `load_list`."""
+        assert isinstance(value.type, RegType)
+        kind, count = value.type.kind.data, value.type.count.data
+        width = KINDS[kind] // 8
+        address = self.element(pointer, width * count)
+        for i in range(count):
+            part = self.add(ListGetOp(value, i)) if count > 1 else value
+            self.block.add_op(StOp("global", kind, address, part, i * width))
+
+    def module(self, name: str, shared_bytes: int = 0) -> ModuleOp:
         self.block.add_op(RetOp())
         names = [(f"p{i}", "u64") for i in range(len(self.block.args))]
-        return ModuleOp([EntryOp(name, names, Region(self.block))])
+        return ModuleOp([EntryOp(name, names, Region(self.block), shared_bytes, 128)])
 
 
 def access_type(type_: str) -> str:
@@ -69,7 +95,7 @@ def access_type(type_: str) -> str:
 def scalar_kernel(op_type: type[ScalarOp], form: str) -> ModuleOp:
     """Thread i computes one form on element i of the input buffers into the last buffer."""
     row = op_type.FORMS[form]
-    code = _Code(len(row.types) + 1)
+    code = Code(len(row.types) + 1)
     inputs = [
         _load(code, pointer, type_)
         for pointer, type_ in zip(code.block.args, row.types, strict=False)
@@ -83,7 +109,7 @@ def scalar_kernel(op_type: type[ScalarOp], form: str) -> ModuleOp:
     return code.module("scalar")
 
 
-def _load(code: _Code, pointer: SSAValue, type_: str) -> SSAValue:
+def _load(code: Code, pointer: SSAValue, type_: str) -> SSAValue:
     access = access_type(type_)
     address = code.element(pointer, KINDS[access] // 8)
     value = code.add(LdOp("global", access, address))
@@ -94,23 +120,11 @@ def _load(code: _Code, pointer: SSAValue, type_: str) -> SSAValue:
 
 def mma_kernel(atom: MmaAtom, selectors: Sequence[int] = ()) -> ModuleOp:
     """One warp computes one MMA: words of its inputs in, words of D out."""
-    code = _Code(len(atom.inputs) + 1)
+    code = Code(len(atom.inputs) + 1)
     fragments = [
-        _load_fragment(code, pointer, atom, operand)
+        code.load_list(pointer, *atom.registers(operand))
         for pointer, operand in zip(code.block.args, atom.inputs, strict=False)
     ]
-    result = code.add(MmaOp(fragments, atom, selectors))
-    kind, count = atom.registers("D")
-    address = code.element(code.block.args[-1], KINDS[kind] // 8 * count)
-    for i in range(count):
-        part = code.add(ListGetOp(result, i)) if count > 1 else result
-        code.block.add_op(StOp("global", kind, address, part, i * KINDS[kind] // 8))
+    op = wmma.MmaOp if isinstance(atom.row, WmmaRow) else MmaOp
+    code.store_list(code.block.args[-1], code.add(op(fragments, atom, selectors)))
     return code.module("mma")
-
-
-def _load_fragment(code: _Code, pointer: SSAValue, atom: MmaAtom, operand: Operand) -> SSAValue:
-    kind, count = atom.registers(operand)
-    width = KINDS[kind] // 8
-    address = code.element(pointer, width * count)
-    parts = [code.add(LdOp("global", kind, address, i * width)) for i in range(count)]
-    return parts[0] if count == 1 else code.add(ListMakeOp(parts, reg(kind, count)))

@@ -2,13 +2,16 @@
 
     python tests/silicon/record.py tests/silicon/fixtures
 
-Writes scalar.npz and mma.npz: the results of every scalar instruction form and of every MMA atom
-that the chip runs, on the inputs of inputs.py. test_fixtures.py compares the interpreter to them.
+Writes scalar.npz, mma.npz and wmma.npz: the results of every scalar instruction form, of every
+`mma.sync`, and of every `wmma` (its loads and stores too) that the chip runs, on the inputs of
+inputs.py and wmma_matrices.py. test_fixtures.py and test_wmma_fixtures.py compare the interpreter
+to them.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -19,21 +22,24 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from inputs import MMA_CASES, THREADS, mma_inputs, scalar_inputs
 from kernels import access_type, mma_kernel, scalar_forms, scalar_kernel
+from wmma_matrices import access_kernel, accesses_of, arguments, result
 
 import tilewright as tw
 from tilewright.dialects.cute_nvgpu.atom import WARP, MmaAtom, atoms_of
 from tilewright.dialects.cute_nvgpu.elements import register_bits
-from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
+from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, WMMA_MMA, MmaRow
 from tilewright.dialects.cute_nvgpu.targets import target
 from tilewright.dialects.ptx.types import KINDS
 from tilewright.launcher import device_arch, device_name
 
 
-def all_mmas(arch: str) -> list[tuple[str, MmaAtom, tuple[int, ...]]]:
+def all_mmas(
+    arch: str, rows: Iterable[MmaRow] = MMA_ROWS
+) -> list[tuple[str, MmaAtom, tuple[int, ...]]]:
     """Every atom that the chip runs, with every modifier and all of its selectors; and a name."""
     return [
         (" ".join([atom.mnemonic, *map(str, selectors)]), atom, selectors)
-        for row in MMA_ROWS
+        for row in rows
         if target(arch).supports(row.target)
         for atom in atoms_of(row)
         for selectors in product(*(each.legal for each in atom.selectors))
@@ -55,10 +61,10 @@ def record_scalars(arch: str) -> dict[str, Any]:
     return results
 
 
-def record_mmas(arch: str) -> dict[str, Any]:
+def record_mmas(arch: str, rows: Iterable[MmaRow] = MMA_ROWS) -> dict[str, Any]:
     """The results of every atom, uint32 [cases, 32, words], by mnemonic and selectors."""
     results: dict[str, Any] = {}
-    for name, atom, selectors in all_mmas(arch):
+    for name, atom, selectors in all_mmas(arch, rows):
         kernel = tw.compile(mma_kernel(atom, selectors), arch)
         kind, count = atom.registers("D")
         cases: list[Any] = []
@@ -70,12 +76,26 @@ def record_mmas(arch: str) -> dict[str, Any]:
     return results
 
 
+def record_wmma(arch: str) -> dict[str, Any]:
+    """The results of every `wmma`, by mnemonic."""
+    results = record_mmas(arch, WMMA_MMA)
+    for name, access, space in accesses_of(arch):
+        kernel = tw.compile(access_kernel(access, space), arch)
+        outputs = kernel.launch(*arguments(access), grid=(1,), block=(WARP,))
+        results[name] = result(access, outputs)
+    return results
+
+
 def main() -> None:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     arch = device_arch()
     chip = np.array([device_name(), arch])
-    for name, results in (("scalar", record_scalars(arch)), ("mma", record_mmas(arch))):
+    for name, results in (
+        ("scalar", record_scalars(arch)),
+        ("mma", record_mmas(arch)),
+        ("wmma", record_wmma(arch)),
+    ):
         np.savez_compressed(folder / f"{name}.npz", chip=chip, **results)
         print(f"{name}: {len(results)} instructions on {device_name()}")
 

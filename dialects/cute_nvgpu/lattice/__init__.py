@@ -17,6 +17,12 @@ from tilewright.dialects.cute_nvgpu.lattice.sm120 import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.sparse import SM80_SPARSE_MMA, SM89_SPARSE_MMA
 from tilewright.dialects.cute_nvgpu.lattice.sync import NAMED_BARRIER
+from tilewright.dialects.cute_nvgpu.lattice.wmma import (
+    WMMA_ACCESS,
+    WMMA_MMA,
+    WmmaAccessRow,
+    WmmaRow,
+)
 
 MMA_ROWS: tuple[MmaRow, ...] = (
     *SM70_MMA,
@@ -29,6 +35,7 @@ MMA_ROWS: tuple[MmaRow, ...] = (
     *SM120_MMA_BS,
     *SM120_MMA_BS_SP,
 )
+"""Every `mma.sync` and `mma.sp`."""
 
 __all__ = [
     "CP_ASYNC",
@@ -36,6 +43,10 @@ __all__ = [
     "MMA_ROWS",
     "NAMED_BARRIER",
     "STMATRIX",
+    "WMMA_ACCESS",
+    "WMMA_MMA",
     "MatrixCopyRow",
     "MmaRow",
+    "WmmaAccessRow",
+    "WmmaRow",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tilewright.dialects.cute_nvgpu.ops import sm70, sm80, sm89, sm120
+from tilewright.dialects.cute_nvgpu.ops import sm70, sm80, sm89, sm120, wmma
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 
 MMA_OPS: dict[str, type[RegisterMmaOp]] = {
@@ -17,5 +17,6 @@ MMA_OPS: dict[str, type[RegisterMmaOp]] = {
         sm120.MmaSpOp,
         sm120.MmaBsOp,
         sm120.MmaBsSpOp,
+        wmma.MmaOp,
     )
 }

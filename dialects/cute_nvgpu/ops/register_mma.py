@@ -15,10 +15,11 @@ from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def, traits_d
 from xdsl.traits import NoMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute import equivalent
+from tilewright.dialects.cute import Layout, equivalent
 from tilewright.dialects.cute_nvgpu.atom import AtomError, MmaAtom
 from tilewright.dialects.cute_nvgpu.atom_types import MMA_ATOM_TYPES
 from tilewright.dialects.cute_nvgpu.attributes import FragmentType
+from tilewright.dialects.cute_nvgpu.elements import ElementType
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 
 
@@ -217,29 +218,43 @@ class ScaledSparseMma(RegisterMmaOp):
 def verify_fragment(op: str, atom: MmaAtom, operand: Operand, type_: Attribute) -> None:
     """Raise VerifyException unless the type is the atom's fragment of that operand."""
     where = f"'{op}' operand {operand}" if operand != "D" else f"'{op}' result D"
-    element, count = atom.element(operand), atom.values(operand)
+    check_fragment(
+        where, type_, atom.element(operand), atom.tv_layout(operand), atom.mnemonic,
+        atom.row.section,
+    )  # fmt: skip
+
+
+def check_fragment(
+    where: str,
+    type_: Attribute,
+    element: ElementType,
+    canonical: Layout,
+    mnemonic: str,
+    section: str,
+) -> None:
+    """Raise VerifyException unless the type is the fragment of that element type and layout."""
+    count = canonical[1].size()
     legal = FragmentType.of(element, count)
     if not isinstance(type_, FragmentType):
         raise VerifyException(
             f"{where} expected a register fragment, got {type_} "
-            f"({atom.mnemonic} takes registers); nearest legal: {legal}"
+            f"({mnemonic} takes registers); nearest legal: {legal}"
         )
     if (type_.element_type, type_.unpacked) != (legal.element_type, legal.unpacked):
         wanted, got = _spelled(legal), _spelled(type_)
         raise VerifyException(
             f"{where} expected element type {wanted}, got {got} "
-            f"({atom.mnemonic}); nearest legal: {legal}"
+            f"({mnemonic}); nearest legal: {legal}"
         )
     if type_.count.data != count:
         raise VerifyException(
             f"{where} expected {count} elements a thread, got {type_.count.data} "
-            f"({atom.mnemonic}); nearest legal: {legal}"
+            f"({mnemonic}); nearest legal: {legal}"
         )
-    declared, canonical = type_.tv_layout, atom.tv_layout(operand)
+    declared = type_.tv_layout
     if declared is not None and declared != canonical and not equivalent(declared, canonical):
         raise VerifyException(
-            f"{where} expected layout {canonical}, got {declared} "
-            f"({atom.mnemonic}, PTX ISA {atom.row.section})"
+            f"{where} expected layout {canonical}, got {declared} ({mnemonic}, PTX ISA {section})"
         )
 
 

@@ -26,6 +26,8 @@ LOWERED = {
     "cute_nvgpu.ldmatrix": "ptx.ldmatrix",
     "cute_nvgpu.stmatrix": "ptx.stmatrix",
     "cute_nvgpu.sm80.mma": "ptx.mma",
+    "cute_nvgpu.wmma.load": "ptx.wmma.load",
+    "cute_nvgpu.wmma.store": "ptx.wmma.store",
     "cute_nvgpu.bar.sync": "ptx.bar.sync",
     "cute_nvgpu.bar.arrive": "ptx.bar.arrive",
     "cute_nvgpu.bar.warp.sync": "ptx.bar.warp.sync",

@@ -57,3 +57,13 @@ def test_gemm(size: tuple[int, int, int], level: Any) -> None:
 @pytest.mark.parametrize("size", [(70, 66, 40), (1, 1, 1), (65, 7, 97), (3, 130, 16)])
 def test_gemm_with_edges_and_padded_rows(size: tuple[int, int, int], level: Any) -> None:
     gemm(*size, 8, level)
+
+
+@pytest.mark.parametrize("level", ["atom", "ptx"])
+def test_gemm_wmma(level: Any) -> None:
+    rng = np.random.default_rng(64)
+    a, b = rng.integers(-8, 9, (2, 64, 64)).astype(np.float16)
+    text = (EXAMPLES / "gemm_wmma.mlir").read_text()
+    c = np.full((64, 64), np.nan, np.float32)
+    found = tw.interpret(text, grid=(1,), block=(128,), args=[a, b, c], level=level)
+    np.testing.assert_array_equal(found[2], a.astype(np.float32) @ b.astype(np.float32))

@@ -8,12 +8,12 @@ from fragment_kernels import WARP, Code, both, fragment, words_of
 
 import tilewright as tw
 from tilewright.dialects.cute_nvgpu.atom import MmaAtom, atoms_of
-from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
+from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, WMMA_MMA
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 from tilewright.dialects.cute_nvgpu.targets import target
 from tilewright.execution import ExecutionError
 
-ATOMS = [atom for row in MMA_ROWS for atom in atoms_of(row)]
+ATOMS = [atom for row in (*MMA_ROWS, *WMMA_MMA) for atom in atoms_of(row)]
 ARGUMENTS = {"A": "a", "B": "b", "C": "c", "E": "metadata", "SFA": "scale_a", "SFB": "scale_b"}
 SPARSE = "sm80.sparse_mma", (16, 8, 16), ("f16", "f16", "f32")
 

@@ -37,7 +37,7 @@ func.func @f(%x: !cute_nvgpu.fragment<2x2xf32>)
 
 // -----
 
-// expected-error @+1 {{fragment expected a layout of 32 threads x 4 values, got size 64 of (32,2):(1,32)}}
+// expected-error @+1 {{fragment expected a layout of 32 or 128 threads x 4 values, got size 64 of (32,2):(1,32)}}
 func.func @f(%x: !cute_nvgpu.fragment<4xf32, "(32,2):(1,32)">)
 
 // -----

@@ -1,0 +1,200 @@
+"""`cute_nvgpu.wmma.*`: MMAs whose fragments only their own loads and stores know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import IndexType, MemRefType
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    var_operand_def,
+)
+
+from tilewright.dialects.cute.dialect import is_memref
+from tilewright.dialects.cute_nvgpu.atom import MmaAtom
+from tilewright.dialects.cute_nvgpu.atom_types import WmmaMmaAtomType
+from tilewright.dialects.cute_nvgpu.attributes import FragmentType
+from tilewright.dialects.cute_nvgpu.ops.register_mma import DenseMma, check_fragment
+from tilewright.dialects.cute_nvgpu.ops.wmma_memory import static_stride, verify_memory
+from tilewright.dialects.cute_nvgpu.wmma_access import WmmaAccess
+from tilewright.dialects.cute_nvgpu.wmma_types import WmmaLoadType, WmmaStoreType
+
+
+@irdl_op_definition
+class MmaOp(DenseMma):
+    """D = A * B + C on the fragments of `wmma.load`s of its shape, types and layouts.
+
+    ```mlir
+    %d = cute_nvgpu.wmma.mma %a, %b, %c
+       <16x16x16, elem_type = (f16, f16, f32), layouts = (row, col)>
+       : (!cute_nvgpu.fragment<16xf16>, !cute_nvgpu.fragment<16xf16>,
+          !cute_nvgpu.fragment<8xf32>)
+       -> !cute_nvgpu.fragment<8xf32>
+    ```
+
+    PTX ISA 9.7.14.4.5.
+    """
+
+    name = "cute_nvgpu.wmma.mma"
+
+    atom = prop_def(WmmaMmaAtomType)
+
+    @property
+    def mma_atom(self) -> MmaAtom:
+        return self.atom.data
+
+
+class WmmaAccessOp(IRDLOperation):
+    """A matrix between memory and the registers of a warp.
+
+    All threads of the warp execute it together, with the same indices: those of the matrix's first
+    element. The last two dimensions of the memref are the rows and columns of the matrix, A (M, K),
+    B (K, N), C and D (M, N), wherever they lie; `layout` says which of them is contiguous.
+    """
+
+    @property
+    def access(self) -> WmmaAccess:
+        """What it moves."""
+        raise NotImplementedError
+
+    @property
+    def memory(self) -> SSAValue:
+        """The memref."""
+        raise NotImplementedError
+
+    @property
+    def coordinates(self) -> Sequence[SSAValue]:
+        """Where in the memref the matrix begins."""
+        raise NotImplementedError
+
+    @property
+    def held(self) -> SSAValue:
+        """The fragment."""
+        raise NotImplementedError
+
+    @property
+    def memory_type(self) -> MemRefType[Attribute]:
+        """The memref's type."""
+        type_ = self.memory.type
+        assert is_memref(type_)
+        return type_
+
+    @property
+    def leading_dimension(self) -> int:
+        """The dimension of the memref whose stride is that of the instruction."""
+        rank = self.memory_type.get_num_dims()
+        return rank - 2 if self.access.major == "row" else rank - 1
+
+    @property
+    def stride(self) -> int | None:
+        """The stride between rows (columns) in elements of the memref, where its type says it."""
+        return static_stride(self.memory_type, self.leading_dimension)
+
+    def verify_(self) -> None:
+        access = self.access
+        verify_memory(self.name, access, self.memory.type, len(self.coordinates))
+        check_fragment(
+            f"'{self.name}'", self.held.type, access.element, access.tv_layout, access.mnemonic(),
+            access.row.section,
+        )  # fmt: skip
+
+
+@irdl_op_definition
+class LoadOp(WmmaAccessOp):
+    """Load A, B or C of a `wmma.mma` from global or shared memory.
+
+    ```mlir
+    %a = cute_nvgpu.wmma.load %smem[%i, %k]
+       <16x16x16, operand = a, elem_type = f16, layout = row>
+       : memref<64x64xf16, #cute<space smem>> -> !cute_nvgpu.fragment<16xf16>
+    ```
+
+    Rows (or columns) must lie on `WmmaAccess.alignment` bytes. PTX ISA 9.7.14.4.3.
+    """
+
+    name = "cute_nvgpu.wmma.load"
+
+    source = operand_def()
+    indices = var_operand_def(IndexType)
+    atom = prop_def(WmmaLoadType)
+    fragment = result_def(FragmentType)
+
+    assembly_format = (
+        "$source `[` $indices `]` $atom attr-dict `:` type($source) `->` type($fragment)"
+    )
+
+    def __init__(self, source: SSAValue, indices: Sequence[SSAValue], access: WmmaAccess):
+        super().__init__(
+            operands=[source, indices],
+            properties={"atom": WmmaLoadType(access)},
+            result_types=[FragmentType.of(access.element, access.row.values)],
+        )
+
+    @property
+    def access(self) -> WmmaAccess:
+        return self.atom.data
+
+    @property
+    def memory(self) -> SSAValue:
+        return self.source
+
+    @property
+    def coordinates(self) -> Sequence[SSAValue]:
+        return self.indices
+
+    @property
+    def held(self) -> SSAValue:
+        return self.fragment
+
+
+@irdl_op_definition
+class StoreOp(WmmaAccessOp):
+    """Store D of a `wmma.mma` to global or shared memory.
+
+    ```mlir
+    cute_nvgpu.wmma.store %d, %out[%i, %j]
+      <16x16x16, operand = d, elem_type = f32, layout = row>
+      : !cute_nvgpu.fragment<8xf32>, memref<64x64xf32>
+    ```
+
+    Rows (or columns) must lie on `WmmaAccess.alignment` bytes. PTX ISA 9.7.14.4.4.
+    """
+
+    name = "cute_nvgpu.wmma.store"
+
+    fragment = operand_def(FragmentType)
+    dest = operand_def()
+    indices = var_operand_def(IndexType)
+    atom = prop_def(WmmaStoreType)
+
+    assembly_format = (
+        "$fragment `,` $dest `[` $indices `]` $atom attr-dict `:` type($fragment) `,` type($dest)"
+    )
+
+    def __init__(
+        self, fragment: SSAValue, dest: SSAValue, indices: Sequence[SSAValue], access: WmmaAccess
+    ):
+        super().__init__(
+            operands=[fragment, dest, indices], properties={"atom": WmmaStoreType(access)}
+        )
+
+    @property
+    def access(self) -> WmmaAccess:
+        return self.atom.data
+
+    @property
+    def memory(self) -> SSAValue:
+        return self.dest
+
+    @property
+    def coordinates(self) -> Sequence[SSAValue]:
+        return self.indices
+
+    @property
+    def held(self) -> SSAValue:
+        return self.fragment

@@ -1,0 +1,185 @@
+"""`wmma`: MMAs of one warp with loads and stores of their own. PTX ISA 9.7.14.4."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
+from xdsl.ir import SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.cute_nvgpu.atom import AtomError
+from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaSpace
+from tilewright.dialects.cute_nvgpu.wmma_access import WmmaAccess, parse_access
+from tilewright.dialects.ptx.data_movement import SPACES
+from tilewright.dialects.ptx.instruction import PtxOp, Requirement
+from tilewright.dialects.ptx.matrix import WarpMmaOp
+from tilewright.dialects.ptx.registers import ConstOp
+from tilewright.dialects.ptx.types import RegType, reg
+
+_ALIGNED = "sync.aligned."
+
+
+@irdl_op_definition
+class MmaOp(WarpMmaOp):
+    """`wmma.mma{.op.popc}.sync.aligned.ALAYOUT.BLAYOUT.SHAPE... d, a, b, c`. PTX ISA 9.7.14.4.5.
+
+    ```mlir
+    %d = ptx.wmma.mma "row.col.m16n16k16.f32.f32" %a, %b, %c
+       : (!ptx.reg<b32 x 8>, !ptx.reg<b32 x 8>, !ptx.reg<f32 x 8>) -> !ptx.reg<f32 x 8>
+    ```
+
+    The form is the mnemonic without `wmma.mma.` and `sync.aligned.`.
+    """
+
+    name = "ptx.wmma.mma"
+
+
+class WmmaAccessOp(PtxOp):
+    """A matrix between memory and registers: `form` is the mnemonic without what all have.
+
+    Every thread of the warp gives the same address, the first operand, and the same stride, in
+    elements of the matrix, the last one.
+    """
+
+    form = prop_def(StringAttr)
+    offset = prop_def(IntegerAttr.constr(type=i64))
+
+    @property
+    def mnemonic(self) -> str:
+        operand, _, rest = self.form.data.partition(".")
+        return f"{super().mnemonic}.{operand}.{_ALIGNED}{rest}"
+
+    @property
+    def access(self) -> WmmaAccess:
+        """What it moves. Raises AtomError where its mnemonic is none."""
+        return parse_access(self.mnemonic)[0]
+
+    @property
+    def space(self) -> WmmaSpace:
+        """Where the matrix lies."""
+        space = parse_access(self.mnemonic)[1]
+        assert space is not None
+        return space
+
+    @property
+    def stride(self) -> SSAValue:
+        """The stride between rows or columns."""
+        return self.operands[-1]
+
+    def requirement(self) -> Requirement:
+        row = self.access.row
+        return Requirement(row.target, row.ptx_version)
+
+    def verify_access(self, data: SSAValue) -> None:
+        """Raise VerifyException unless mnemonic, registers and stride fit together."""
+        try:
+            access, space = parse_access(self.mnemonic)
+        except AtomError as error:
+            raise VerifyException(f"'{self.name}' {error}") from None
+        if space is None:
+            raise VerifyException(
+                f"'{self.name}' expected a form with a state space, got {self.form.data}; nearest "
+                f"legal: {form_of(access, 'global')}"
+            )
+        address = self.operands[0].type
+        if address != reg(SPACES[space]):
+            raise VerifyException(
+                f"'{self.name}' expected a {space} address in {reg(SPACES[space])}, got {address}"
+            )
+        if data.type != reg(*access.row.registers):
+            raise VerifyException(
+                f"'{self.name}' expected a fragment in {reg(*access.row.registers)}, "
+                f"got {data.type} ({self.mnemonic})"
+            )
+        self._verify_stride(access)
+
+    def _verify_stride(self, access: WmmaAccess) -> None:
+        """A stride that is known must be long enough, and keep rows or columns aligned."""
+        if not isinstance(owner := self.stride.owner, ConstOp):
+            return
+        why = access.why_stride(owner.bits.value.data)
+        if why is not None:
+            raise VerifyException(f"'{self.name}' {why}")
+
+
+def form_of(access: WmmaAccess, space: WmmaSpace) -> str:
+    """The form of an access in a space."""
+    return access.mnemonic(space).removeprefix(f"{access.op}.").replace(_ALIGNED, "")
+
+
+@irdl_op_definition
+class LoadOp(WmmaAccessOp):
+    """`wmma.load.{a,b,c}.sync.aligned.LAYOUT.SHAPE.SPACE.TYPE r, [p], stride`.
+    PTX ISA 9.7.14.4.3.
+
+    ```mlir
+    %a = ptx.wmma.load "a.row.m16n16k16.shared.f16" %p, 32, %stride
+       : !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b32 x 8>
+    ```
+    """
+
+    name = "ptx.wmma.load"
+
+    address = operand_def(RegType)
+    elements = operand_def(reg("b32"))
+    result = result_def(RegType)
+
+    assembly_format = (
+        "$form $address `,` $offset `,` $elements attr-dict `:` type($address) `->` type($result)"
+    )
+
+    def __init__(
+        self, access: WmmaAccess, space: WmmaSpace, address: SSAValue, stride: SSAValue,
+        offset: int = 0,
+    ):  # fmt: skip
+        super().__init__(
+            operands=[address, stride],
+            properties={
+                "form": StringAttr(form_of(access, space)),
+                "offset": IntegerAttr(offset, i64),
+            },
+            result_types=[reg(*access.row.registers)],
+        )
+
+    def verify_(self) -> None:
+        self.verify_access(self.result)
+
+
+@irdl_op_definition
+class StoreOp(WmmaAccessOp):
+    """`wmma.store.d.sync.aligned.LAYOUT.SHAPE.SPACE.TYPE [p], r, stride`. PTX ISA 9.7.14.4.4.
+
+    ```mlir
+    ptx.wmma.store "d.row.m16n16k16.global.f32" %p, 0, %d, %stride
+      : !ptx.reg<b64>, !ptx.reg<f32 x 8>
+    ```
+    """
+
+    name = "ptx.wmma.store"
+
+    address = operand_def(RegType)
+    value = operand_def(RegType)
+    elements = operand_def(reg("b32"))
+
+    assembly_format = (
+        "$form $address `,` $offset `,` $value `,` $elements attr-dict"
+        " `:` type($address) `,` type($value)"
+    )
+
+    def __init__(
+        self, access: WmmaAccess, space: WmmaSpace, address: SSAValue, value: SSAValue,
+        stride: SSAValue, offset: int = 0,
+    ):  # fmt: skip
+        super().__init__(
+            operands=[address, value, stride],
+            properties={
+                "form": StringAttr(form_of(access, space)),
+                "offset": IntegerAttr(offset, i64),
+            },
+        )
+
+    def verify_(self) -> None:
+        self.verify_access(self.value)
+
+
+OPS = [LoadOp, MmaOp, StoreOp]

@@ -1,0 +1,44 @@
+"""wmma loads, multiplies and stores what the chip did (fixtures written by record.py)."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from inputs import MMA_CASES, mma_inputs
+from record import all_mmas
+from wmma_matrices import WARP, access_kernel, accesses_of, arguments, result
+
+import tilewright as tw
+from tilewright.dialects.cute_nvgpu.lattice import WMMA_MMA
+
+FIXTURES = np.load(Path(__file__).parent / "fixtures" / "wmma.npz")
+ARCH = str(FIXTURES["chip"][1])
+MMAS = {name: atom for name, atom, _ in all_mmas(ARCH, WMMA_MMA)}
+ACCESSES = {name: (access, space) for name, access, space in accesses_of(ARCH)}
+
+
+def test_everything_that_the_chip_runs_was_recorded() -> None:
+    assert set(FIXTURES.files) == {"chip", *MMAS, *ACCESSES}
+
+
+@pytest.mark.parametrize("name", MMAS)
+def test_mma_equals_the_chip(name: str) -> None:
+    atom = MMAS[name]
+    for case in range(MMA_CASES):
+        a, b, c = mma_inputs(atom, (), case)
+        d = tw.simulate(atom, a=a, b=b, c=c, arch=ARCH)
+        np.testing.assert_array_equal(d, FIXTURES[name][case])
+
+
+@pytest.mark.parametrize("name", ACCESSES)
+def test_access_equals_the_chip(name: str) -> None:
+    access, space = ACCESSES[name]
+    kernel = access_kernel(access, space)
+    outputs = tw.interpret(kernel, grid=(1,), block=(WARP,), args=arguments(access), arch=ARCH)
+    np.testing.assert_array_equal(result(access, outputs), FIXTURES[name])
