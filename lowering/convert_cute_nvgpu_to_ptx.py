@@ -41,6 +41,7 @@ from tilewright.lowering import (
     convert_arith_to_ptx,
     convert_gpu_to_ptx,
     convert_scf_to_ptx,
+    convert_wgmma_to_ptx,
     convert_wmma_to_ptx,
 )
 from tilewright.lowering.conversion import Conversion, lowers
@@ -55,6 +56,7 @@ _RULE_MODULES = (
     convert_arith_casts_to_ptx,
     convert_gpu_to_ptx,
     convert_scf_to_ptx,
+    convert_wgmma_to_ptx,
     convert_wmma_to_ptx,
 )
 

@@ -244,9 +244,19 @@ def allocate(op: Operation, type_: MemRefType, align: int, to: Conversion) -> Ti
     if layout is None:
         raise OpError(op, f"'{op.name}' expected a static shape and layout, got {type_}")
     size = element_bytes(op, type_)
-    offset = to.shared.take(footprint(layout) * size, max(align, SHARED_ALIGN))
+    offset = to.shared.take(footprint(layout) * size, alignment(align, layout, size))
     address = to.pure((SharedAddressOp, offset), (), lambda: SharedAddressOp(offset))
     return Tile(Space.SMEM, address, address, size, (), layout)
+
+
+def alignment(asked: int, layout: Layout | ComposedLayout, element_bytes: int) -> int:
+    """Where a tile of shared memory may start, in bytes: a swizzled one starts with its pattern, so
+    that the hardware, which swizzles addresses, sees what the layout, which swizzles offsets, says.
+    """
+    pattern = 1
+    if isinstance(layout, ComposedLayout) and isinstance(layout.inner, Swizzle):
+        pattern = layout.inner.size() * element_bytes
+    return max(asked, SHARED_ALIGN, pattern)
 
 
 def footprint(layout: Layout | ComposedLayout) -> int:

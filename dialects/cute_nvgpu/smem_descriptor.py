@@ -73,6 +73,8 @@ BIT_FIELDS: tuple[BitField, ...] = (
 )
 """PTX ISA 9.7.15.5.1.2.2."""
 
+FIELD_OF: dict[str, BitField] = {field.name: field for field in BIT_FIELDS}
+
 SWIZZLE_MODES: tuple[int, ...] = (0, 128, 64, 32)
 """The bytes of the pattern's rows, by swizzling mode; 0 is no swizzle."""
 

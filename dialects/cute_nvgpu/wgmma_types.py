@@ -43,11 +43,11 @@ class WgmmaAtomType(Data[WgmmaAtom], TypeAttribute):
             start = parser.pos
             shape = parser.parse_dimension_list()
             types = _after("elem_type", parser, lambda: parse_element(parser))
-            majors = _after("ab_major", parser, lambda: _word(parser, MAJOR_MODES))
+            majors = _after("ab_major", parser, lambda: MAJOR_MODES[_choice(parser, MAJOR_MODES)])
             parser.parse_punctuation(",")
             parser.parse_keyword("frag_kind")
             parser.parse_punctuation("=")
-            kind = _word(parser, _FRAGMENT_KINDS)
+            kind = _FRAGMENT_KINDS[_choice(parser, _FRAGMENT_KINDS)]
             satfinite = parser.parse_optional_punctuation(",") is not None
             if satfinite:
                 parser.parse_keyword("satfinite")
@@ -101,14 +101,13 @@ def _after(keyword: str, parser: AttrParser, parse: Callable[[], Parsed]) -> lis
     return parser.parse_comma_separated_list(parser.Delimiter.PAREN, parse)
 
 
-def _word(parser: AttrParser, legal: tuple[Parsed, ...]) -> Parsed:
-    """One of these words."""
+def _choice(parser: AttrParser, legal: Sequence[str]) -> int:
+    """Which of these words comes next."""
     start = parser.pos
     found = parser.parse_identifier()
-    for each in legal:
-        if found == each:
-            return each
-    parser.raise_error(f"expected {' or '.join(map(str, legal))}, got {found}", start, parser.pos)
+    if found not in legal:
+        parser.raise_error(f"expected {' or '.join(legal)}, got {found}", start, parser.pos)
+    return legal.index(found)
 
 
 @irdl_attr_definition

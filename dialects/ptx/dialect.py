@@ -11,6 +11,7 @@ from tilewright.dialects.ptx import (
     matrix,
     registers,
     synchronization,
+    wgmma,
     wmma,
 )
 from tilewright.dialects.ptx.types import RegType
@@ -27,6 +28,7 @@ PTX = Dialect(
         *synchronization.OPS,
         *matrix.OPS,
         *wmma.OPS,
+        *wgmma.OPS,
     ],
     [RegType],
 )

@@ -76,6 +76,11 @@ class WarpMmaOp(PtxOp):
         return parse(self.mnemonic)
 
     @property
+    def c(self) -> SSAValue:
+        """The accumulators that it reads."""
+        return self.inputs[2]
+
+    @property
     def selectors(self) -> tuple[int, ...]:
         """The values of the atom's selectors."""
         return () if self.immediates is None else self.immediates.get_values()

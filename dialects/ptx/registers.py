@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
+from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
 from xdsl.ir import SSAValue
@@ -197,33 +197,57 @@ class MovOp(PtxOp):
 
 @irdl_op_definition
 class PackOp(PtxOp):
-    """Two 16-bit registers side by side in one of 32: `mov.b32 d, {lo, hi}`. PTX ISA 9.7.9.2."""
+    """Two registers side by side in one of twice the width: `mov.b32 d, {lo, hi}` of 16-bit
+    registers, `mov.b64 d, {lo, hi}` of 32-bit ones. PTX ISA 9.7.9.2.
+
+    ```mlir
+    %0 = ptx.pack b32 %lo, %hi
+    ```
+    """
 
     name = "ptx.pack"
 
-    low = operand_def(reg("b16"))
-    high = operand_def(reg("b16"))
-    result = result_def(reg("b32"))
+    low = operand_def(RegType)
+    high = operand_def(RegType)
+    result = result_def(RegType)
 
     traits = traits_def(Pure())
 
-    def __init__(self, low: SSAValue, high: SSAValue):
-        super().__init__(operands=[low, high], result_types=[reg("b32")])
+    HALVES: ClassVar[dict[str, str]] = {"b32": "b16", "b64": "b32"}
+    """The kind of the halves, by that of the result."""
+
+    def __init__(self, low: SSAValue, high: SSAValue, kind: str = "b32"):
+        super().__init__(operands=[low, high], result_types=[reg(kind)])
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
+        start = parser.pos
+        kind = parser.parse_identifier()
+        if kind not in cls.HALVES:
+            parser.raise_error(
+                f"'{cls.name}' expected {' or '.join(cls.HALVES)}, got {kind}", start, parser.pos
+            )
         halves = parser.parse_comma_separated_list(
             parser.Delimiter.NONE, parser.parse_unresolved_operand
         )
-        low, high = parser.resolve_operands(halves, [reg("b16")] * 2, parser.pos)
-        op = cls(low, high)
+        low, high = parser.resolve_operands(halves, [reg(cls.HALVES[kind])] * 2, parser.pos)
+        op = cls(low, high, kind)
         op.attributes |= parser.parse_optional_attr_dict()
         return op
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
+        printer.print_string(f" {self.result.type.kind.data} ")
         printer.print_list(self.operands, printer.print_operand)
         printer.print_op_attributes(self.attributes)
+
+    def verify_(self) -> None:
+        kind = self.result.type
+        half = reg(self.HALVES.get(kind.kind.data, "b16"))
+        if kind not in map(reg, self.HALVES) or {self.low.type, self.high.type} != {half}:
+            raise VerifyException(
+                f"'{self.name}' expected two halves of a b32 or b64 register, got "
+                f"{self.low.type}, {self.high.type} for {kind}"
+            )
 
 
 @irdl_op_definition

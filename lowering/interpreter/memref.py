@@ -16,6 +16,7 @@ from tilewright.dialects.cute import ComposedLayout, Layout
 from tilewright.dialects.cute.dialect import Space, layout_of, space_of
 from tilewright.lowering.convert_memref_to_ptx import (
     SHARED_ALIGN,
+    alignment,
     argument_strides,
     check_layout,
     element_bytes,
@@ -138,7 +139,7 @@ def _allocate(op: memref.AllocOp, builder: Builder) -> Step:
         raise OpError(op, f"'{op.name}' expected a static memref in shared memory, got {type_}")
     width = element_bytes(op, type_)
     asked = op.alignment.value.data if isinstance(op.alignment, IntegerAttr) else SHARED_ALIGN
-    align = max(asked, SHARED_ALIGN)
+    align = alignment(asked, layout, width)
     offset = -(-builder.shared_bytes // align) * align
     builder.shared_bytes = offset + footprint(layout) * width
     base = np.array([offset], dtype=np.uint64)

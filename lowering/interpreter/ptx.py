@@ -79,8 +79,11 @@ def _mov(op: registers.MovOp, builder: Builder) -> Step:
 
 @runs(registers.PackOp)
 def _pack(op: registers.PackOp, builder: Builder) -> Step:
+    whole = CONTAINERS[op.result.type.kind.data]
+    shift = whole(np.dtype(whole).itemsize * 4)
+
     def compute(low: Bits, high: Bits) -> Bits:
-        return low.astype(np.uint32) | high.astype(np.uint32) << np.uint32(16)
+        return low.astype(whole) | high.astype(whole) << shift
 
     return pure(op, builder, compute)
 

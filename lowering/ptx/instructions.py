@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from xdsl.ir import Operation
 
 from tilewright.dialects.ptx import data_movement as data
-from tilewright.dialects.ptx import matrix, registers, synchronization, wmma
+from tilewright.dialects.ptx import matrix, registers, synchronization, wgmma, wmma
 from tilewright.dialects.ptx.types import KINDS
 from tilewright.lowering.ptx.immediates import immediate
 from tilewright.lowering.ptx.registers import needs_register
@@ -72,7 +72,8 @@ def _mov(op: registers.MovOp, out: KernelText) -> None:
 @_emits(registers.PackOp)
 def _pack(op: registers.PackOp, out: KernelText) -> None:
     low, high = out.register(op.low), out.register(op.high)
-    out.line(f"mov.b32 {out.register(op.result)}, {{{low}, {high}}};", op)
+    kind = op.result.type.kind.data
+    out.line(f"mov.{kind} {out.register(op.result)}, {{{low}, {high}}};", op)
 
 
 @_emits(registers.UnpackOp)
@@ -163,3 +164,41 @@ def _wmma_store(op: wmma.StoreOp, out: KernelText) -> None:
     address = _address(out.register(op.address), op.offset.value.data)
     fragment = _braced(out.registers.names(op.value))
     out.line(f"{op.mnemonic} {address}, {fragment}, {out.operand(op, 2, 's32')};", op)
+
+
+@_emits(wgmma.WgmmaOp)
+def _wgmma(op: wgmma.WgmmaOp, out: KernelText) -> None:
+    registers_in_a = op.mma_atom.frag_kind == "rs"
+    a = _braced(out.registers.names(op.a)) if registers_in_a else out.register(op.a)
+    operands = [_braced(out.registers.names(op.d)), a, out.register(op.b)]
+    if op.metadata is not None and op.selector is not None:
+        operands += [out.register(op.metadata), str(op.selector.value.data)]
+    if op.scale_d is not None:
+        operands.append(out.register(op.scale_d))
+    else:
+        operands.append("1" if op.zero is None else "0")
+    if op.immediates is not None:
+        operands += map(str, op.immediates.get_values())
+    _settle(op, out)
+    out.line(f"{op.mnemonic} {', '.join(operands)};", op)
+
+
+def _settle(op: wgmma.WgmmaOp, out: KernelText) -> None:
+    """Copy c where it is needed later and so could not have the registers of d."""
+    into, source = out.registers.names(op.d), out.registers.names(op.c)
+    if into == source or op.zero is not None:
+        return
+    kind = op.d.type.kind.data
+    for d, c in zip(into, source, strict=True):
+        out.line(f"mov.{kind} {d}, {c};", op)
+    out.line("wgmma.fence.sync.aligned;")
+
+
+@_emits(wgmma.WgmmaFenceOp, wgmma.WgmmaCommitGroupOp, wgmma.FenceProxyAsyncOp)
+def _plain(op: wgmma.WgmmaFenceOp, out: KernelText) -> None:
+    out.line(f"{op.mnemonic};", op)
+
+
+@_emits(wgmma.WgmmaWaitGroupOp)
+def _wgmma_wait(op: wgmma.WgmmaWaitGroupOp, out: KernelText) -> None:
+    out.line(f"{op.mnemonic} {op.pending.value.data};", op)

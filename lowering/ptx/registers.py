@@ -22,6 +22,7 @@ from tilewright.dialects.ptx.registers import (
     ListMakeOp,
 )
 from tilewright.dialects.ptx.types import RegType
+from tilewright.dialects.ptx.wgmma import WgmmaOp
 from tilewright.lowering.ptx.immediates import takes_immediate
 
 PREFIXES: dict[str, str] = {
@@ -164,8 +165,10 @@ class Registers:
     # Joining
 
     def _join(self, region: Region) -> None:
-        """Give block arguments the registers of what is passed to them, loops' edges first; then
-        accumulate in place where c and d are of one kind and c is not read again."""
+        """Give d of a wgmma the registers of c, then block arguments those of what is passed to
+        them, loops' edges first; then accumulate in place where c and d are of one kind and c is
+        not read again."""
+        self._join_accumulators(region, WgmmaOp)
         order = {block: index for index, block in enumerate(region.blocks)}
         edges = [
             edge
@@ -179,10 +182,13 @@ class Registers:
                 if not isinstance(value.owner, ConstOp):
                     for a, b in zip(self._slots[argument], self._slots[value], strict=True):
                         self._unite(a, b)
+        self._join_accumulators(region, WarpMmaOp)
+
+    def _join_accumulators(self, region: Region, op_type: type[WarpMmaOp] | type[WgmmaOp]) -> None:
         for block in region.blocks:
             for op in block.ops:
-                if isinstance(op, WarpMmaOp) and op.inputs[2].type == op.d.type:
-                    for a, b in zip(self._slots[op.inputs[2]], self._slots[op.d], strict=True):
+                if isinstance(op, op_type) and op.c.type == op.d.type:
+                    for a, b in zip(self._slots[op.c], self._slots[op.d], strict=True):
                         self._unite(a, b)
 
     def _unite(self, a: Slot, b: Slot) -> None:

@@ -35,13 +35,17 @@ class WarpgroupMmaOp(IRDLOperation):
     B and, unless it is a register fragment, A are matrices in shared memory. D is C's registers: it
     may be read once `wgmma.wait_group` has waited for the group that `wgmma.commit_group` put this
     op into, except as the C of an op of the same shape. Where `scale_d` is false, D = A * B.
-    `negate_a` and `negate_b` negate the elements of A and B. PTX ISA 9.7.15.5.2 and 9.7.15.6.3.
+    `negate_a` and `negate_b` negate the elements of A and B. The operands stand in the classes of
+    the ops: xDSL puts a subclass's before those of its base. PTX ISA 9.7.15.5.2 and 9.7.15.6.3.
     """
 
-    a = operand_def()
-    b = operand_def(SmemDescViewType)
-    c = operand_def(FragmentType)
     d = result_def(FragmentType)
+
+    @property
+    def multiplicands_and_c(self) -> tuple[SSAValue, SSAValue, SSAValue]:
+        """A, B and C."""
+        a, b, c, *_ = self.operands
+        return a, b, c
 
     @property
     def mma_atom(self) -> WgmmaAtom:
@@ -59,13 +63,13 @@ class WarpgroupMmaOp(IRDLOperation):
         return "negate_a" in self.properties, "negate_b" in self.properties
 
     def verify_(self) -> None:
-        atom = self.mma_atom
+        atom, (a, b, c) = self.mma_atom, self.multiplicands_and_c
         if atom.frag_kind == "rs":
-            _verify_fragment(self.name, atom, "A", self.a.type)
+            _verify_fragment(self.name, atom, "A", a.type)
         else:
-            _verify_matrix(self.name, atom, "A", self.a.type)
-        _verify_matrix(self.name, atom, "B", self.b.type)
-        _verify_fragment(self.name, atom, "C", self.c.type)
+            _verify_matrix(self.name, atom, "A", a.type)
+        _verify_matrix(self.name, atom, "B", b.type)
+        _verify_fragment(self.name, atom, "C", c.type)
         _verify_fragment(self.name, atom, "D", self.d.type)
         if any(self.negated) and not atom.row.negates:
             raise VerifyException(
@@ -94,6 +98,9 @@ class MmaOp(WarpgroupMmaOp):
 
     name = "cute_nvgpu.sm90.mma"
 
+    a = operand_def()
+    b = operand_def(SmemDescViewType)
+    c = operand_def(FragmentType)
     scale_d = opt_operand_def(i1)
     atom = prop_def(Sm90MmaAtomType)
     negate_a = opt_prop_def(UnitAttr)
@@ -147,6 +154,9 @@ class SparseMmaOp(WarpgroupMmaOp):
 
     name = "cute_nvgpu.sm90.sparse_mma"
 
+    a = operand_def()
+    b = operand_def(SmemDescViewType)
+    c = operand_def(FragmentType)
     e = operand_def(FragmentType)
     scale_d = opt_operand_def(i1)
     atom = prop_def(Sm90SparseMmaAtomType)

@@ -12,7 +12,7 @@
 // CHECK-NEXT:    %halves = ptx.unpack %moved {name = "x"}
 // CHECK-NEXT:    %low = ptx.list.get %halves[0] : !ptx.reg<b16 x 2> -> !ptx.reg<b16>
 // CHECK-NEXT:    %high = ptx.list.get %halves[1] {name = "x"} : !ptx.reg<b16 x 2> -> !ptx.reg<b16>
-// CHECK-NEXT:    %packed = ptx.pack %high, %low {name = "x"}
+// CHECK-NEXT:    %packed = ptx.pack b32 %high, %low {name = "x"}
 // CHECK-NEXT:    %list = ptx.list.make %packed, %c, %undef : !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32 x 4> -> !ptx.reg<b32 x 6>
 // CHECK-NEXT:    ptx.ret
 ptx.entry @values(%p: u64) {
@@ -26,7 +26,7 @@ ptx.entry @values(%p: u64) {
   %halves = ptx.unpack %moved {name = "x"}
   %low = ptx.list.get %halves[0] : !ptx.reg<b16 x 2> -> !ptx.reg<b16>
   %high = ptx.list.get %halves[1] {name = "x"} : !ptx.reg<b16 x 2> -> !ptx.reg<b16>
-  %packed = ptx.pack %high, %low {name = "x"}
+  %packed = ptx.pack b32 %high, %low {name = "x"}
   %list = ptx.list.make %packed, %c, %undef : !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32 x 4> -> !ptx.reg<b32 x 6>
   ptx.ret
 }

@@ -75,7 +75,7 @@ ptx.entry @f() {
 
 ptx.entry @f(%n: u32) {
   // expected-error @+1 {{operand is used with type !ptx.reg<b16>, but has been previously used or defined with type}}
-  %x = ptx.pack %n, %n
+  %x = ptx.pack b32 %n, %n
   ptx.ret
 }
 

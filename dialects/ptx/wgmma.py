@@ -1,0 +1,239 @@
+"""Matrix multiply-accumulate of a warpgroup: `wgmma.mma_async` and what orders it.
+
+PTX ISA 9.7.15.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, UnitAttr, i64
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.cute_nvgpu.atom import AtomError
+from tilewright.dialects.cute_nvgpu.smem_descriptor import MAJOR_MODES
+from tilewright.dialects.cute_nvgpu.wgmma_atom import Immediate, WgmmaAtom
+from tilewright.dialects.cute_nvgpu.wgmma_lookup import parse_wgmma
+from tilewright.dialects.ptx.instruction import PtxOp, Requirement, needs
+from tilewright.dialects.ptx.types import RegType, reg
+
+_WGMMA = needs("sm_90a", (8, 0))
+_FENCE_PROXY = needs("sm_90", (8, 0))
+
+_PREFIX = "wgmma.mma_async."
+_ALIGNED = "sync.aligned."
+_SPARSE = "sp."
+
+LEGAL_IMMEDIATES: Mapping[Immediate, tuple[int, int]] = {
+    "imm-scale-a": (1, -1),
+    "imm-scale-b": (1, -1),
+    "imm-trans-a": (0, 1),
+    "imm-trans-b": (0, 1),
+}
+"""The values of each immediate, what changes nothing first. PTX ISA 9.7.15.5.2."""
+
+
+@irdl_op_definition
+class WgmmaOp(PtxOp):
+    """`wgmma.mma_async{.sp}.sync.aligned... d, a, b-desc{, sp-meta, sp-sel}, scale-d, ...;`
+
+    ```mlir
+    %d = ptx.wgmma.mma_async "m64n8k16.f32.bf16.bf16" %a, %b, %c scale_d %p immediates [1, 1, 0, 0]
+       : !ptx.reg<b64>, !ptx.reg<f32 x 4>
+    ```
+
+    The form is the mnemonic without `wgmma.mma_async.` and `sync.aligned.`. `a` is a descriptor or
+    a list of registers; `d` has the registers of `c`, which the instruction reads and writes.
+    Without the predicate `scale_d` it accumulates always or, with `zero`, never. `immediates` are
+    those after scale-d, in PTX's order. PTX ISA 9.7.15.5.2 and 9.7.15.6.3.
+    """
+
+    name = "ptx.wgmma.mma_async"
+
+    a = operand_def(RegType)
+    b = operand_def(reg("b64"))
+    c = operand_def(RegType)
+    metadata = opt_operand_def(reg("b32"))
+    scale_d = opt_operand_def(reg("pred"))
+    d = result_def(RegType)
+
+    form = prop_def(StringAttr)
+    selector = opt_prop_def(IntegerAttr.constr(type=i64))
+    zero = opt_prop_def(UnitAttr)
+    immediates = opt_prop_def(DenseArrayBase.constr(i64))
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    assembly_format = (
+        "$form $a `,` $b `,` $c (`,` $metadata^ `[` $selector `]`)? (`scale_d` $scale_d^)?"
+        " (`zero` $zero^)? (`immediates` $immediates^)? attr-dict"
+        " `:` type($a) `,` type($c) `->` type($d)"
+    )
+
+    def __init__(
+        self,
+        a: SSAValue,
+        b: SSAValue,
+        c: SSAValue,
+        atom: WgmmaAtom,
+        *,
+        negated: tuple[bool, bool] = (False, False),
+        scale_d: SSAValue | None = None,
+        zero: bool = False,
+        metadata: SSAValue | None = None,
+        selector: int | None = None,
+    ):
+        flags = {
+            "imm-scale-a": negated[0],
+            "imm-scale-b": negated[1],
+            "imm-trans-a": atom.majors[0] == "mn",
+            "imm-trans-b": atom.majors[1] == "mn",
+        }
+        immediates = [LEGAL_IMMEDIATES[name][flags[name]] for name in atom.immediates]
+        form = atom.mnemonic.removeprefix(_PREFIX).replace(_ALIGNED, "")
+        super().__init__(
+            operands=[a, b, c, metadata, scale_d],
+            properties={
+                "form": StringAttr(form),
+                "selector": None if selector is None else IntegerAttr(selector, i64),
+                "zero": UnitAttr() if zero else None,
+                "immediates": DenseArrayBase.from_list(i64, immediates) if immediates else None,
+            },
+            result_types=[c.type],
+        )
+
+    @property
+    def mnemonic(self) -> str:
+        form = self.form.data
+        sparse = _SPARSE if form.startswith(_SPARSE) else ""
+        return f"{_PREFIX}{sparse}{_ALIGNED}{form.removeprefix(_SPARSE)}"
+
+    @property
+    def mma_atom(self) -> WgmmaAtom:
+        """The atom, its operands where they are. Raises AtomError where there is none."""
+        atom = parse_wgmma(self.mnemonic)
+        atom = replace(atom, frag_kind="ss" if self.a.type == reg("b64") else "rs")
+        values = self.immediate_values(atom)
+        majors = [values.get(name, 0) for name in ("imm-trans-a", "imm-trans-b")]
+        return replace(atom, majors=(MAJOR_MODES[majors[0]], MAJOR_MODES[majors[1]]))
+
+    def immediate_values(self, atom: WgmmaAtom) -> dict[Immediate, int]:
+        """The immediates by name. Raises AtomError unless they are those of the atom."""
+        found = () if self.immediates is None else self.immediates.get_values()
+        if len(found) != len(atom.immediates):
+            raise AtomError(
+                f"{atom.mnemonic} expected immediates {', '.join(atom.immediates) or 'none'}, "
+                f"got {len(found)}"
+            )
+        values = dict(zip(atom.immediates, found, strict=True))
+        for name, value in values.items():
+            if value not in (legal := LEGAL_IMMEDIATES[name]):
+                nearest = min(legal, key=lambda each: abs(each - value))
+                raise AtomError(
+                    f"{atom.mnemonic} expected {name} {legal[0]} or {legal[1]}, got {value}; "
+                    f"nearest legal: {nearest}"
+                )
+        return values
+
+    @property
+    def negated(self) -> tuple[bool, bool]:
+        """Whether A and B are negated."""
+        values = self.immediate_values(self.mma_atom)
+        return values.get("imm-scale-a", 1) == -1, values.get("imm-scale-b", 1) == -1
+
+    def requirement(self) -> Requirement:
+        row = self.mma_atom.row
+        return Requirement(row.target, row.ptx_version)
+
+    def verify_(self) -> None:
+        try:
+            atom = self.mma_atom
+            if self.selector is not None:
+                atom.check_selector(self.selector.value.data)
+        except AtomError as error:
+            raise VerifyException(f"'{self.name}' {error}") from None
+        if atom.row.sparse != (self.metadata is not None and self.selector is not None):
+            expected = "metadata and a selector" if atom.row.sparse else "no metadata"
+            raise VerifyException(f"'{self.name}' expected {expected} ({atom.mnemonic})")
+        if self.scale_d is not None and self.zero is not None:
+            raise VerifyException(f"'{self.name}' expected scale_d or zero, got both")
+        held = {"C": self.c, "D": self.d} | ({"A": self.a} if atom.frag_kind == "rs" else {})
+        for operand, value in held.items():
+            if value.type != (legal := reg(*atom.registers(operand))):
+                raise VerifyException(
+                    f"'{self.name}' operand {operand} expected {legal}, got {value.type} "
+                    f"({atom.mnemonic})"
+                )
+
+
+class _WgmmaSyncOp(PtxOp):
+    @property
+    def mnemonic(self) -> str:
+        return f"{super().mnemonic}.sync.aligned"
+
+    def requirement(self) -> Requirement:
+        return _WGMMA
+
+
+@irdl_op_definition
+class WgmmaFenceOp(_WgmmaSyncOp):
+    """`wgmma.fence.sync.aligned`. PTX ISA 9.7.15.7.1."""
+
+    name = "ptx.wgmma.fence"
+
+    assembly_format = "attr-dict"
+
+
+@irdl_op_definition
+class WgmmaCommitGroupOp(_WgmmaSyncOp):
+    """`wgmma.commit_group.sync.aligned`. PTX ISA 9.7.15.7.2."""
+
+    name = "ptx.wgmma.commit_group"
+
+    assembly_format = "attr-dict"
+
+
+@irdl_op_definition
+class WgmmaWaitGroupOp(_WgmmaSyncOp):
+    """`wgmma.wait_group.sync.aligned N`. PTX ISA 9.7.15.7.3."""
+
+    name = "ptx.wgmma.wait_group"
+
+    pending = prop_def(IntegerAttr.constr(type=i64))
+
+    assembly_format = "$pending attr-dict"
+
+    def __init__(self, pending: int):
+        super().__init__(properties={"pending": IntegerAttr(pending, i64)})
+
+    def verify_(self) -> None:
+        if self.pending.value.data < 0:
+            raise VerifyException(
+                f"'{self.name}' expected 0 or more pending groups, got {self.pending.value.data}"
+            )
+
+
+@irdl_op_definition
+class FenceProxyAsyncOp(PtxOp):
+    """`fence.proxy.async`: generic writes before what the async proxy does. PTX ISA 9.7.13.4."""
+
+    name = "ptx.fence.proxy.async"
+
+    assembly_format = "attr-dict"
+
+    def requirement(self) -> Requirement:
+        return _FENCE_PROXY
+
+
+OPS = [WgmmaOp, WgmmaFenceOp, WgmmaCommitGroupOp, WgmmaWaitGroupOp, FenceProxyAsyncOp]
