@@ -13,16 +13,19 @@ from tilewright.dialects.cute_nvgpu.atom import WARP, AtomError, MmaAtom
 from tilewright.dialects.cute_nvgpu.elements import register_bits
 from tilewright.dialects.cute_nvgpu.lattice.row import ElementTypes, Operand, Shape
 from tilewright.dialects.cute_nvgpu.lookup import Modifiers, find, parse
+from tilewright.dialects.cute_nvgpu.wgmma_atom import WgmmaAtom
+from tilewright.dialects.cute_nvgpu.wgmma_lookup import parse_wgmma
 from tilewright.lowering.interpreter.elements import elements_of
 from tilewright.lowering.interpreter.mma import NUMERICS, multiply_fragments, numerics_model
+from tilewright.warpgroup_simulation import WarpgroupInputs, simulate_wgmma
 
 _ARGUMENTS: dict[Operand, str] = {
     "A": "a",
     "B": "b",
     "C": "c",
     "E": "metadata",
-    "SFA": "scale_a",
-    "SFB": "scale_b",
+    "SFA": "scale_a_data",
+    "SFB": "scale_b_data",
 }
 
 
@@ -32,7 +35,7 @@ def atom(
     shape: Shape | None = None,
     elem_type: tuple[str, ...] | None = None,
     **modifiers: Unpack[Modifiers],
-) -> MmaAtom:
+) -> MmaAtom | WgmmaAtom:
     """An MMA atom, by PTX mnemonic or by op.
 
         atom("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32")
@@ -44,53 +47,110 @@ def atom(
     scale_type) take PTX's words. Raises AtomError, naming the nearest legal atom, where the lattice
     has no such row.
     """
-    if name.startswith(("mma.", "wmma.mma.")):
+    if name.startswith(("mma.", "wmma.mma.", "wgmma.mma_async.")):
         if shape is not None or elem_type is not None or any(modifiers.values()):
             raise AtomError(f"a mnemonic says everything by itself, got more beside '{name}'")
-        return parse(name)
+        return parse_wgmma(name) if name.startswith("wgmma.") else parse(name)
     if shape is None or elem_type is None or len(elem_type) not in (3, 4):
         raise AtomError(
             f"'{name}' expected shape=(M, N, K) and elem_type=(a, b, acc) or (a, b, c, d)"
         )
+    op = name.removeprefix("cute_nvgpu.")
+    if op in WGMMA_OPS:
+        return _find_wgmma(op, shape, elem_type, modifiers)
     types = (*elem_type, elem_type[-1]) if len(elem_type) == 3 else elem_type
-    return find(name.removeprefix("cute_nvgpu."), shape, cast("ElementTypes", types), **modifiers)
+    return find(op, shape, cast("ElementTypes", types), **modifiers)
+
+
+def _find_wgmma(
+    op: str, shape: Shape, elem_type: tuple[str, ...], modifiers: Modifiers
+) -> WgmmaAtom:
+    satfinite = modifiers.pop("satfinite", False)
+    if any(modifiers.values()) or len(elem_type) != 3:
+        given = ", ".join((*modifiers, *elem_type))
+        raise AtomError(
+            f"'{op}' expected elem_type=(a, b, d) and no modifier but satfinite, got {given}"
+        )
+    a, b, d = elem_type
+    return find_wgmma(op, shape, (a, b, d), satfinite=satfinite)
 
 
 def simulate(
-    atom: MmaAtom,
+    atom: MmaAtom | WgmmaAtom,
     *,
-    a: ArrayLike,
-    b: ArrayLike,
     c: ArrayLike,
     arch: str,
+    a: ArrayLike | None = None,
+    b: ArrayLike | None = None,
+    numerics: Literal["hardware", "exact"] = "hardware",
     metadata: ArrayLike | None = None,
     selector: int = 0,
-    scale_a: ArrayLike | None = None,
-    scale_b: ArrayLike | None = None,
-    scale_a_id: tuple[int, int] = (0, 0),
-    scale_b_id: tuple[int, int] = (0, 0),
-    numerics: Literal["hardware", "exact"] = "hardware",
+    scale_a_data: ArrayLike | None = None,
+    scale_b_data: ArrayLike | None = None,
+    byte_id_a: int = 0,
+    thread_id_a: int = 0,
+    byte_id_b: int = 0,
+    thread_id_b: int = 0,
+    smem: ArrayLike | None = None,
+    a_desc: ArrayLike | None = None,
+    b_desc: ArrayLike | None = None,
+    scale_d: ArrayLike = True,
+    imm_scale_a: int = 1,
+    imm_scale_b: int = 1,
+    imm_trans_a: int = 0,
+    imm_trans_b: int = 0,
 ) -> NDArray[np.uint32]:
     """D = A * B + C of one atom, on raw register words.
 
-    `a`, `b`, `c`: uint32 [..., 32 threads, words], with equal leading batch axes; elements count
-    from the low bits of a word, and an f64 register is two words, low first. Returns D alike.
-    A sparse atom also takes `metadata` [..., 32, 1] and its sparsity `selector`; a block-scaled
-    one `scale_a` and `scale_b` [..., 32, 1] and {byte-id, thread-id} of each.
+    `a`, `b`, `c`: uint32 [..., threads, words], with equal leading batch axes; elements count from
+    the low bits of a word, and an f64 register is two words, low first. Returns D alike. A sparse
+    atom also takes `metadata` (uint32 [..., threads]) and its sparsity `selector`; a block-scaled
+    one `scale_a_data` and `scale_b_data` (uint32 [..., threads]) and their selectors. A `wgmma`
+    atom reads `smem` (uint8 [bytes] or [..., bytes]), the image of shared memory from address 0 on:
+    B at `b_desc` (a 64-bit word, or one for each batch) and A at `a_desc`, or from registers, `a`;
+    where `scale_d` is false, D = A * B. Names are PTX's.
+
     `numerics="hardware"` is what the tensor cores of `arch` compute, bit for bit where
     docs/numerics.md says so; "exact" is the mathematical result, rounded once. Metadata that PTX
-    leaves undefined give what an H200 computes.
+    leaves undefined give what an H100 or H200 computes.
 
     Raises AtomError where the arch cannot run the atom, an operand is missing, superfluous or of
-    the wrong shape or dtype, or a selector is illegal; TargetError for an unknown arch,
-    NumericsError where that chip's arithmetic is unknown.
+    the wrong shape or dtype, or a selector or descriptor is illegal; TargetError for an unknown
+    arch, NumericsError where that chip's arithmetic is unknown.
     """
-    atom.check(arch)
     if numerics not in NUMERICS:
         raise AtomError(f"expected numerics of {', '.join(NUMERICS)}, got '{numerics}'")
-    given = {"A": a, "B": b, "C": c, "E": metadata, "SFA": scale_a, "SFB": scale_b}
+    scale_ids = (byte_id_a, thread_id_a, byte_id_b, thread_id_b)
+    if isinstance(atom, WgmmaAtom):
+        _none_of(atom, b=b, scale_a_data=scale_a_data, scale_b_data=scale_b_data)
+        given = WarpgroupInputs(
+            c, smem, a, a_desc, b_desc, scale_d,
+            imm_scale_a, imm_scale_b, imm_trans_a, imm_trans_b, metadata, selector,
+        )  # fmt: skip
+        return simulate_wgmma(atom, given, arch, numerics)
+    _none_of(atom, smem=smem, a_desc=a_desc, b_desc=b_desc)
+    operands = {
+        "A": a, "B": b, "C": c, "E": metadata, "SFA": scale_a_data, "SFB": scale_b_data
+    }  # fmt: skip
+    return _simulate_warp(atom, operands, arch, numerics, _selectors(atom, selector, scale_ids))
+
+
+def _none_of(atom: MmaAtom | WgmmaAtom, **given: ArrayLike | None) -> None:
+    """Raise AtomError for an operand that only other atoms have."""
+    for name, value in given.items():
+        if value is not None:
+            raise AtomError(f"{atom.mnemonic} expected no {name}=")
+
+
+def _simulate_warp(
+    atom: MmaAtom,
+    given: Mapping[str, ArrayLike | None],
+    arch: str,
+    numerics: str,
+    selectors: tuple[int, ...],
+) -> NDArray[np.uint32]:
+    atom.check(arch)
     inputs, batch = _inputs(atom, given)
-    selectors = _selectors(atom, selector, (*scale_a_id, *scale_b_id))
     model = numerics_model(atom, arch, numerics)
     if 0 in batch:
         return np.zeros((*batch, WARP, _words(atom, "D")), dtype=np.uint32)
@@ -112,6 +172,8 @@ def _inputs(
         if words is None:
             continue
         array = np.asarray(words)
+        if operand in ("E", "SFA", "SFB") and array.shape[-1:] == (WARP,):
+            array = array[..., None]
         _check_words(atom, operand, array)
         if batch is not None and array.shape[:-2] != batch:
             raise AtomError(
@@ -129,7 +191,7 @@ def _selectors(atom: MmaAtom, selector: int, scale_ids: tuple[int, ...]) -> tupl
     sparse, scaled = atom.row.sparsity is not None, atom.row.scale is not None
     for name, value, there in (
         ("sparsity selector (selector=)", selector, sparse),
-        ("scale factor selectors (scale_a_id=, scale_b_id=)", any(scale_ids), scaled),
+        ("scale factor selectors (byte_id_a= and the like)", any(scale_ids), scaled),
     ):
         if value and not there:
             raise AtomError(f"{atom.mnemonic} expected no {name}")

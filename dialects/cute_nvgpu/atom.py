@@ -73,6 +73,26 @@ class MmaAtom:
         return self.row.inputs
 
     @property
+    def threads(self) -> int:
+        """How many threads issue it together."""
+        return WARP
+
+    @property
+    def chunk(self) -> int:
+        """Of how many neighbours in a row of a sparse A half are zeros: 2, 4 or 8."""
+        return self.row.chunk(self.types)
+
+    @property
+    def contributors(self) -> int:
+        """How many threads of each group of four give sparsity metadata."""
+        return self.row.contributors(self.types)
+
+    @property
+    def ordered_metadata(self) -> bool:
+        """Whether the indices of a chunk must increase."""
+        return self.row.sparsity == "sp::ordered_metadata"
+
+    @property
     def selectors(self) -> tuple[Selector, ...]:
         """Its immediate operands, in PTX's order. PTX ISA 9.7.14.3 and 9.7.14.6.1."""
         return _selectors(self.row, self.types)

@@ -174,13 +174,14 @@ class SmemDescriptor:
         layout = self.layout(major, extents, bits)
         mn, k = extents
         offsets = np.array([layout(i) for i in range(mn * k)], dtype=np.int64).reshape(k, mn).T
-        return self.swizzled(8 * self.start_address + offsets * bits)
+        places = 8 * self.start_address + offsets * bits
+        return self.swizzled(places // 8) * 8 + places % 8
 
-    def swizzled(self, bit_addresses: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Addresses in bits after the swizzle."""
+    def swizzled(self, addresses: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Addresses in bytes after the swizzle."""
         pattern = Swizzle(self.swizzle_bits, 4, 3)
-        moved = bit_addresses // 8 - 128 * self.base_offset
-        return bit_addresses ^ (moved ^ pattern(moved)) * 8
+        moved = addresses - 128 * self.base_offset
+        return addresses ^ moved ^ pattern(moved)
 
 
 def _check_field(field: BitField, value: int) -> None:

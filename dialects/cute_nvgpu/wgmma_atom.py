@@ -57,6 +57,21 @@ class WgmmaAtom:
         return WARPGROUP
 
     @property
+    def chunk(self) -> int:
+        """Of how many neighbours in a row of a sparse A half are zeros: 2 or 4."""
+        return self.row.chunk
+
+    @property
+    def contributors(self) -> int:
+        """How many threads of each group of four give sparsity metadata."""
+        return self.row.contributors
+
+    @property
+    def ordered_metadata(self) -> bool:
+        """Whether the indices of a chunk must increase: `wgmma` has plain metadata alone."""
+        return False
+
+    @property
     def immediates(self) -> tuple[Immediate, ...]:
         """The immediate operands after scale-d, in PTX's order. PTX ISA 9.7.15.5.2."""
         scales: tuple[Immediate, ...] = ("imm-scale-a", "imm-scale-b") if self.row.negates else ()

@@ -18,6 +18,8 @@ from tilewright.dialects.cute_nvgpu.smem_descriptor import MajorMode
 from tilewright.dialects.cute_nvgpu.wgmma_atom import FragmentKind, WgmmaAtom
 
 _ROWS = {"sm90.mma": SM90_MMA, "sm90.sparse_mma": SM90_SPARSE_MMA}
+WGMMA_OPS = tuple(_ROWS)
+"""The ops that issue a `wgmma`, without their dialect."""
 
 
 def find_wgmma(

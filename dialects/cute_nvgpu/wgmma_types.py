@@ -19,7 +19,7 @@ from tilewright.dialects.cute_nvgpu.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atom_types import parse_element
 from tilewright.dialects.cute_nvgpu.attributes import LEGAL_ELEMENTS, element_of
 from tilewright.dialects.cute_nvgpu.elements import ElementType
-from tilewright.dialects.cute_nvgpu.smem_descriptor import MAJOR_MODES, DescriptorError
+from tilewright.dialects.cute_nvgpu.smem_descriptor import MAJOR_MODES, DescriptorError, MajorMode
 from tilewright.dialects.cute_nvgpu.solve_descriptor import SmemTile, solve
 from tilewright.dialects.cute_nvgpu.wgmma_atom import FragmentKind, WgmmaAtom
 from tilewright.dialects.cute_nvgpu.wgmma_lookup import find_wgmma
@@ -43,7 +43,7 @@ class WgmmaAtomType(Data[WgmmaAtom], TypeAttribute):
             start = parser.pos
             shape = parser.parse_dimension_list()
             types = _after("elem_type", parser, lambda: parse_element(parser))
-            majors = _after("ab_major", parser, lambda: MAJOR_MODES[_choice(parser, MAJOR_MODES)])
+            majors = _after("ab_major", parser, lambda: _major(parser))
             parser.parse_punctuation(",")
             parser.parse_keyword("frag_kind")
             parser.parse_punctuation("=")
@@ -99,6 +99,10 @@ def _after(keyword: str, parser: AttrParser, parse: Callable[[], Parsed]) -> lis
     parser.parse_keyword(keyword)
     parser.parse_punctuation("=")
     return parser.parse_comma_separated_list(parser.Delimiter.PAREN, parse)
+
+
+def _major(parser: AttrParser) -> MajorMode:
+    return MAJOR_MODES[_choice(parser, MAJOR_MODES)]
 
 
 def _choice(parser: AttrParser, legal: Sequence[str]) -> int:

@@ -79,11 +79,11 @@ def _mov(op: registers.MovOp, builder: Builder) -> Step:
 
 @runs(registers.PackOp)
 def _pack(op: registers.PackOp, builder: Builder) -> Step:
-    whole = CONTAINERS[op.result.type.kind.data]
-    shift = whole(np.dtype(whole).itemsize * 4)
+    whole = np.dtype(CONTAINERS[op.result.type.kind.data])
+    half = 4 * whole.itemsize
 
     def compute(low: Bits, high: Bits) -> Bits:
-        return low.astype(whole) | high.astype(whole) << shift
+        return low.astype(whole) | np.left_shift(high.astype(whole), half, dtype=whole)
 
     return pure(op, builder, compute)
 

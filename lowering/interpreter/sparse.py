@@ -15,19 +15,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tilewright.dialects.cute_nvgpu.atom import WARP, MmaAtom
+from tilewright.dialects.cute_nvgpu.atom import MmaAtom
+from tilewright.dialects.cute_nvgpu.wgmma_atom import WgmmaAtom
 from tilewright.lowering.interpreter.errors import Fault
 
 _GROUP = 4
 
 
-def select(atom: MmaAtom, b: NDArray[Any], e: NDArray[Any], selector: int) -> NDArray[Any]:
+def select(
+    atom: MmaAtom | WgmmaAtom, b: NDArray[Any], e: NDArray[Any], selector: int
+) -> NDArray[Any]:
     """The rows of B that each row of A meets: [warps, M, K/2, N].
 
     b [warps, K, N]: elements in containers. e [warps, threads, 16]: 2-bit indices. `selector` says
     which threads' indices count.
     """
-    chunk = atom.row.chunk(atom.types)
+    chunk = atom.chunk
     indices = _indices(atom, e, selector)
     if chunk == 2:
         return _select_halves(b, indices)
@@ -56,14 +59,14 @@ def _rows(b: NDArray[Any], positions: NDArray[np.int64]) -> NDArray[Any]:
     return b[np.arange(len(b))[:, None, None], positions]
 
 
-def _indices(atom: MmaAtom, e: NDArray[Any], selector: int) -> NDArray[np.int64]:
+def _indices(atom: MmaAtom | WgmmaAtom, e: NDArray[Any], selector: int) -> NDArray[np.int64]:
     """The 2-bit indices of each row of A: [warps, M, J]."""
     flat = e.reshape(len(e), -1)[:, _places(atom, selector)]
     return flat.astype(np.int64)
 
 
 @cache
-def _places(atom: MmaAtom, selector: int) -> NDArray[np.int64]:
+def _places(atom: MmaAtom | WgmmaAtom, selector: int) -> NDArray[np.int64]:
     """Where each row's indices are, [M, J] into [threads, values] flattened."""
     coords = atom.coords("E")
     places = np.empty(atom.extents("E"), dtype=np.int64)
@@ -74,22 +77,22 @@ def _places(atom: MmaAtom, selector: int) -> NDArray[np.int64]:
     return places
 
 
-def contributing_threads(atom: MmaAtom, selector: int) -> list[int]:
+def contributing_threads(atom: MmaAtom | WgmmaAtom, selector: int) -> list[int]:
     """The threads of a warp whose metadata counts."""
-    contributors = atom.row.contributors(atom.types)
-    return [thread for thread in range(WARP) if thread % _GROUP // contributors == selector]
+    contributors = atom.contributors
+    return [thread for thread in range(atom.threads) if thread % _GROUP // contributors == selector]
 
 
-def check_metadata(atom: MmaAtom, e: NDArray[Any], selector: int) -> None:
+def check_metadata(atom: MmaAtom | WgmmaAtom, e: NDArray[Any], selector: int) -> None:
     """Raise Fault where a thread gives metadata that PTX leaves undefined. PTX ISA 9.7.14.6.1.
 
     e [warps, threads, 16]: 2-bit indices.
     """
     threads = contributing_threads(atom, selector)
     low, high = e[:, threads, ::2].astype(np.int64), e[:, threads, 1::2].astype(np.int64)
-    if atom.row.chunk(atom.types) == 2:
+    if atom.chunk == 2:
         bad, legal = (low % 2 != 0) | (high != low + 1), "0b0100 or 0b1110"
-    elif atom.row.sparsity == "sp::ordered_metadata":
+    elif atom.ordered_metadata:
         bad, legal = low >= high, "two indices in increasing order"
     else:
         bad, legal = low == high, "two different indices"
@@ -99,5 +102,5 @@ def check_metadata(atom: MmaAtom, e: NDArray[Any], selector: int) -> None:
         raise Fault(
             f"{atom.mnemonic} expected metadata of {legal} for each chunk, got {found:#06b} in "
             f"bits {4 * chunk} to {4 * chunk + 3} (PTX ISA 9.7.14.6.1)",
-            warp * WARP + threads[thread],
+            warp * atom.threads + threads[thread],
         )

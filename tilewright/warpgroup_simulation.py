@@ -1,0 +1,175 @@
+"""`tilewright.simulate` of `wgmma`: matrices from descriptors and an image of shared memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tilewright.dialects.cute_nvgpu.atom import AtomError
+from tilewright.dialects.cute_nvgpu.elements import register_bits
+from tilewright.dialects.cute_nvgpu.smem_descriptor import CHUNK, MAJOR_MODES, DescriptorError
+from tilewright.dialects.cute_nvgpu.wgmma_atom import WgmmaAtom
+from tilewright.dialects.cute_nvgpu.wgmma_lookup import find_wgmma
+from tilewright.lowering.interpreter.elements import elements_of
+from tilewright.lowering.interpreter.wgmma import (
+    fragment_matrix,
+    multiply_matrices,
+    read_matrix,
+    wgmma_model,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WarpgroupInputs:
+    """What one `wgmma` reads, as `tilewright.simulate` takes it."""
+
+    c: ArrayLike
+    smem: ArrayLike | None
+    a: ArrayLike | None
+    a_desc: ArrayLike | None
+    b_desc: ArrayLike | None
+    scale_d: ArrayLike
+    imm_scale_a: int
+    imm_scale_b: int
+    imm_trans_a: int
+    imm_trans_b: int
+    metadata: ArrayLike | None
+    selector: int
+
+
+def simulate_wgmma(
+    atom: WgmmaAtom, given: WarpgroupInputs, arch: str, numerics: str
+) -> NDArray[np.uint32]:
+    """D = A * B + C on raw words. Raises AtomError for inputs that the atom does not take."""
+    atom.check(arch)
+    atom = _placed(atom, given)
+    c, batch = _elements(atom, "C", given.c, None)
+    accumulates = np.broadcast_to(np.asarray(given.scale_d, dtype=bool), batch).reshape(-1)
+    c = np.where(accumulates[:, None, None], c, c.dtype.type(0))
+    smem = _image(given.smem, batch)
+    if given.a is not None:
+        a = fragment_matrix(atom, _elements(atom, "A", given.a, batch)[0])
+    else:
+        a = _matrices(atom, "A", given.a_desc, smem, batch)
+    d = multiply_matrices(
+        atom,
+        a,
+        _matrices(atom, "B", given.b_desc, smem, batch),
+        c,
+        wgmma_model(atom, arch, numerics),
+        negated=(given.imm_scale_a == -1, given.imm_scale_b == -1),
+        e=_metadata(atom, given, batch),
+        selector=given.selector,
+    )
+    return np.ascontiguousarray(d).view(np.uint32).reshape(*batch, atom.threads, -1)
+
+
+def _placed(atom: WgmmaAtom, given: WarpgroupInputs) -> WgmmaAtom:
+    """The atom with its operands where they are given."""
+    if (given.a is None) == (given.a_desc is None):
+        raise AtomError(f"{atom.mnemonic} expected A in registers (a=) or by descriptor (a_desc=)")
+    if given.b_desc is None or given.smem is None:
+        raise AtomError(f"{atom.mnemonic} expected b_desc= and the image of shared memory, smem=")
+    for name, value, legal in (
+        ("imm_scale_a", given.imm_scale_a, (1, -1) if atom.row.negates else (1,)),
+        ("imm_scale_b", given.imm_scale_b, (1, -1) if atom.row.negates else (1,)),
+        ("imm_trans_a", given.imm_trans_a, (0, 1)),
+        ("imm_trans_b", given.imm_trans_b, (0, 1)),
+    ):
+        if value not in legal:
+            raise AtomError(
+                f"{atom.mnemonic} expected {name} {' or '.join(map(str, legal))}, got {value}"
+            )
+    if given.metadata is not None and not atom.row.sparse:
+        raise AtomError(f"{atom.mnemonic} expected no metadata=")
+    if atom.row.sparse:
+        if given.metadata is None:
+            raise AtomError(f"{atom.mnemonic} expected metadata=")
+        atom.check_selector(given.selector)
+    elif given.selector:
+        raise AtomError(f"{atom.mnemonic} expected no selector=")
+    return find_wgmma(
+        atom.op,
+        atom.shape,
+        atom.types,
+        majors=(MAJOR_MODES[given.imm_trans_a], MAJOR_MODES[given.imm_trans_b]),
+        frag_kind="ss" if given.a is None else "rs",
+        satfinite=atom.satfinite,
+    )
+
+
+def _elements(
+    atom: WgmmaAtom, operand: str, words: ArrayLike, batch: tuple[int, ...] | None
+) -> tuple[NDArray[Any], tuple[int, ...]]:
+    """The elements of a fragment's words, [warpgroups, threads, values], and its batch axes."""
+    kind, count = atom.registers(operand)
+    legal = count * register_bits(kind) // 32
+    array = np.asarray(words)
+    if array.dtype != np.uint32:
+        raise AtomError(f"operand {operand} expected dtype uint32 (raw words), got {array.dtype}")
+    if array.ndim < 2 or array.shape[-2:] != (atom.threads, legal):
+        raise AtomError(
+            f"operand {operand} of {atom.mnemonic} expected shape [..., {atom.threads}, {legal}] "
+            f"(threads, words), got {list(array.shape)}"
+        )
+    if batch is not None and array.shape[:-2] != batch:
+        raise AtomError(
+            f"operand {operand} expected leading batch axes {batch}, got {array.shape[:-2]}"
+        )
+    flat = array.reshape(prod(array.shape[:-2]), atom.threads, legal)
+    return elements_of(flat, atom.element(operand)), array.shape[:-2]
+
+
+def _metadata(
+    atom: WgmmaAtom, given: WarpgroupInputs, batch: tuple[int, ...]
+) -> NDArray[Any] | None:
+    if given.metadata is None:
+        return None
+    words = np.asarray(given.metadata)
+    if words.shape[-1:] == (atom.threads,):
+        words = words[..., None]
+    return _elements(atom, "E", words, batch)[0]
+
+
+def _image(smem: ArrayLike | None, batch: tuple[int, ...]) -> NDArray[np.uint8]:
+    """Shared memory by warpgroup: uint8 [warpgroups, bytes], or [1, bytes] for all."""
+    image = np.asarray(smem)
+    if image.dtype != np.uint8 or image.shape[:-1] not in ((), batch):
+        raise AtomError(
+            f"smem expected uint8 [bytes] or [{', '.join(map(str, (*batch, 'bytes')))}], "
+            f"got {image.dtype} {list(image.shape)}"
+        )
+    return image.reshape(-1, image.shape[-1])
+
+
+def _matrices(
+    atom: WgmmaAtom,
+    operand: Literal["A", "B"],
+    words: ArrayLike | None,
+    smem: NDArray[np.uint8],
+    batch: tuple[int, ...],
+) -> NDArray[Any]:
+    """The matrices of descriptors: [warpgroups, rows, columns]."""
+    count = prod(batch)
+    descriptors = np.broadcast_to(np.asarray(words, dtype=np.uint64), batch).reshape(count)
+
+    def matrix(word: int, image: NDArray[np.uint8]) -> NDArray[Any]:
+        def read(addresses: NDArray[np.int64]) -> NDArray[np.uint8]:
+            if (end := int(addresses.max()) + CHUNK) > image.size:
+                raise AtomError(
+                    f"descriptor {word:#018x} of {operand} expected {end} bytes of shared memory, "
+                    f"got smem of {image.size}"
+                )
+            return image[addresses[..., None] + np.arange(CHUNK)]
+
+        try:
+            return read_matrix(atom, operand, word, read)
+        except DescriptorError as error:
+            raise AtomError(f"descriptor {word:#x} of {operand}: {error}") from None
+
+    found = [matrix(int(word), smem[min(i, len(smem) - 1)]) for i, word in enumerate(descriptors)]
+    return np.stack(found)
