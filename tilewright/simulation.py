@@ -14,7 +14,7 @@ from tilewright.dialects.cute_nvgpu.elements import register_bits
 from tilewright.dialects.cute_nvgpu.lattice.row import ElementTypes, Operand, Shape
 from tilewright.dialects.cute_nvgpu.lookup import Modifiers, find, parse
 from tilewright.dialects.cute_nvgpu.wgmma_atom import WgmmaAtom
-from tilewright.dialects.cute_nvgpu.wgmma_lookup import parse_wgmma
+from tilewright.dialects.cute_nvgpu.wgmma_lookup import WGMMA_OPS, find_wgmma, parse_wgmma
 from tilewright.lowering.interpreter.elements import elements_of
 from tilewright.lowering.interpreter.mma import NUMERICS, multiply_fragments, numerics_model
 from tilewright.warpgroup_simulation import WarpgroupInputs, simulate_wgmma
