@@ -234,18 +234,18 @@ def _explain(mnemonic: str) -> MmaAtom:
 def _explain_wmma(mnemonic: str) -> MmaAtom:
     """`_explain` of a `wmma.mma`."""
     match = read_wmma(mnemonic)
-    d, c = match["d"], match["c"]
-    if (match["a"], match["b"]) == ("f16", "f16"):
-        raise AtomError(
-            f"'wmma.mma' expected no .ATYPE.BTYPE for f16, got '{mnemonic}' (without them both are "
-            f"f16); nearest legal: {mnemonic.replace('.f16.f16', '', 1)}"
-        )
     modifiers: Modifiers = {
         "satfinite": match["satfinite"] is not None,
         "rounding": match["rounding"],
         "majors": (match["al"], match["bl"]),  # type: ignore[typeddict-item]
         "bit_op": match["bit_op"],
     }
-    types = (match["a"] or "f16", match["b"] or "f16", c, d)
+    types = (match["a"] or "f16", match["b"] or "f16", match["c"], match["d"])
     shape = (int(match["m"]), int(match["n"]), int(match["k"]))
-    return find("wmma.mma", shape, types, **modifiers)
+    atom = find("wmma.mma", shape, types, **modifiers)
+    if (match["a"], match["b"]) == ("f16", "f16"):
+        raise AtomError(
+            f"'wmma.mma' expected no .ATYPE.BTYPE for f16, got '{mnemonic}' (without them both are "
+            f"f16); nearest legal: {atom.mnemonic}"
+        )
+    return atom
