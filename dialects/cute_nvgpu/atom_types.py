@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from xdsl.ir import Data, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -157,37 +159,55 @@ def _parse_modifiers(parser: AttrParser) -> Modifiers:
 def _parse_assignment(parser: AttrParser, found: Modifiers) -> None:
     start = parser.pos
     name = parser.parse_identifier("a modifier")
+    if name not in _ASSIGNED:
+        parser.raise_error(
+            f"expected a modifier of {', '.join((*_ASSIGNED, 'ordered_metadata', 'satfinite'))}, "
+            f"got {name}",
+            start,
+            parser.pos,
+        )
     parser.parse_punctuation("=")
-    match name:
-        case "rounding":
-            found["rounding"] = parser.parse_identifier()
-        case "bit_op":
-            found["bit_op"] = parser.parse_identifier()
-        case "kind":
-            found["kind"] = parser.parse_identifier()
-        case "scale_vec":
-            found["scale_vector"] = parser.parse_integer(allow_boolean=False)
-        case "scale_type":
-            found["scale_type"] = _parse_scale_type(parser)
-        case "layouts":
-            majors = parser.parse_comma_separated_list(
-                parser.Delimiter.PAREN, parser.parse_identifier
-            )
-            found["majors"] = tuple(majors)  # type: ignore[typeddict-item]
-        case _:
-            parser.raise_error(
-                "expected a modifier of layouts, kind, scale_vec, scale_type, ordered_metadata, "
-                f"satfinite, rounding, bit_op, got {name}",
-                start,
-                parser.pos,
-            )
+    _ASSIGNED[name](parser, found)
 
 
-def _parse_scale_type(parser: AttrParser) -> str:
+def _rounding(parser: AttrParser, found: Modifiers) -> None:
+    found["rounding"] = parser.parse_identifier()
+
+
+def _bit_op(parser: AttrParser, found: Modifiers) -> None:
+    found["bit_op"] = parser.parse_identifier()
+
+
+def _kind(parser: AttrParser, found: Modifiers) -> None:
+    found["kind"] = parser.parse_identifier()
+
+
+def _scale_vec(parser: AttrParser, found: Modifiers) -> None:
+    found["scale_vector"] = parser.parse_integer(allow_boolean=False)
+
+
+def _layouts(parser: AttrParser, found: Modifiers) -> None:
+    majors = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_identifier)
+    found["majors"] = tuple(majors)  # type: ignore[typeddict-item]
+
+
+def _scale_type(parser: AttrParser, found: Modifiers) -> None:
     start = parser.pos
     spelled = str(parser.parse_type())
-    for row in SCALE_TYPES.values():
-        if row.mlir == spelled:
-            return row.name
-    legal = ", ".join(row.mlir for row in SCALE_TYPES.values())
-    parser.raise_error(f"expected scale factors of type {legal}, got {spelled}", start, parser.pos)
+    legal = {row.mlir: row.name for row in SCALE_TYPES.values()}
+    if spelled not in legal:
+        parser.raise_error(
+            f"expected scale factors of type {', '.join(legal)}, got {spelled}", start, parser.pos
+        )
+    found["scale_type"] = legal[spelled]
+
+
+_ASSIGNED: dict[str, Callable[[AttrParser, Modifiers], None]] = {
+    "layouts": _layouts,
+    "kind": _kind,
+    "scale_vec": _scale_vec,
+    "scale_type": _scale_type,
+    "rounding": _rounding,
+    "bit_op": _bit_op,
+}
+"""How the value of each modifier is read."""

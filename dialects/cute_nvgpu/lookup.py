@@ -56,10 +56,11 @@ def find(
         raise AtomError(_explain_types(types, given))
     shaped = [row for row in typed if row.shape == shape]
     if not shaped:
-        near = sorted({row.shape for row in typed}, key=lambda each: _distance(each, shape))
+        typed.sort(key=lambda row: _distance(row.shape, shape))
+        near = dict.fromkeys(shape_text(row.shape) for row in typed)
         raise AtomError(
             f"'{typed[0].op}' expected a shape that {_types_text(types)} has, "
-            f"got {shape_text(shape)}; nearest legal: {', '.join(map(shape_text, near))}"
+            f"got {shape_text(shape)}; nearest legal: {', '.join(near)}"
         )
     for field, what in _CHOICES.items():
         shaped = _choose(shaped, field, what, types, modifiers)
@@ -124,9 +125,10 @@ def _with_modifiers(row: MmaRow, types: ElementTypes, modifiers: Modifiers) -> M
     majors = modifiers.get("majors", ("row", "col"))
     if majors not in row.majors:
         legal = " or ".join(map(".".join, row.majors))
+        nearest = MmaAtom(row, types, satfinite, rounding, row.majors[0])
         raise AtomError(
             f"'{row.op}' expected layouts {legal}, got {'.'.join(majors)} (only m8n8k4 on f16 has "
-            f"others; ldmatrix.trans transposes on the way); nearest legal: {legal}"
+            f"others; ldmatrix.trans transposes on the way); nearest legal: {nearest}"
         )
     return MmaAtom(row, types, satfinite, rounding, majors)
 

@@ -13,7 +13,7 @@ from tilewright.dialects.cute_nvgpu.atom import WARP, MmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.row import MatrixOperand, Operand
 from tilewright.lowering.interpreter.block_scale import scale_factors
 from tilewright.lowering.interpreter.elements import values_of
-from tilewright.lowering.interpreter.numerics import Model, dot_add, model_for
+from tilewright.lowering.interpreter.numerics import Model, Unit, dot_add, model_for
 from tilewright.lowering.interpreter.sparse import select
 
 Elements = NDArray[Any]
@@ -28,7 +28,9 @@ def numerics_model(atom: MmaAtom, arch: str, numerics: str) -> Model | Literal["
     if numerics == "exact":
         return "exact"
     a, b, _, d = atom.types
-    return model_for(arch, a, b, d)
+    unit: Unit = "mma.m8n8k4" if atom.row.matrices > 1 else "mma.sync"
+    scaled = atom.row.scale is not None
+    return model_for(arch, a, b, d, unit, atom.row.kind if scaled else None)  # type: ignore[arg-type]
 
 
 def multiply_fragments(

@@ -185,7 +185,7 @@ def test_find_and_parse_agree() -> None:
     [
         (BF16.replace("m16n8k16", "m16n8k32"), "got 16x8x32", "nearest legal: 16x8x16"),
         (BF16.replace("bf16.bf16", "bf16.f16"), "got (bf16, f16, f32, f32)", "nearest legal: (bf"),
-        (BF16.replace("row.col", "col.row"), "got col.row", "nearest legal: row.col"),
+        (BF16.replace("row.col", "col.row"), "got col.row", f"nearest legal: {BF16}"),
         (BF16.replace("mma.", "mma.sp::ordered."), "ordered", "mma{.sp{::ordered_metadata}}"),
         (BF16.replace("row.col", "row.col.kind::f8f6f4"), "got f8f6f4", "legal: none"),
         (BF16.replace("row.col", "row.col.satfinite"), "got satfinite", "integer"),

@@ -127,7 +127,7 @@ def test_undefined_metadata_stop_a_kernel(
         if bad:
             with pytest.raises(ExecutionError, match=words) as error:
                 tw.interpret(text, **run)
-            assert "thread 22" in str(error.value)
+            assert "thread (22,0,0)" in str(error.value)
         else:
             tw.interpret(text, **run)
 
