@@ -153,7 +153,7 @@ def _explain_types(types: ElementTypes, given: _Given) -> str:
 @cache
 def _nearest_types(
     op: str | None, sparse: bool | None, scaled: bool | None
-) -> Nearest[tuple[ElementTypes, str]]:
+) -> Nearest[tuple[ElementTypes, str], tuple[int, str]]:
     """The element types of the candidates, each with the op of its first row."""
     legal: dict[ElementTypes, str] = {}
     for row in _candidates(op, sparse, scaled):

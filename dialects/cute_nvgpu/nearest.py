@@ -1,60 +1,88 @@
 """Which of many entries are most like a query, without looking at them one by one.
 
-An entry is known by its features. For each feature there is a bit mask of the entries that have
-it; a query adds up the masks of its own features, bit by bit, so that digit i of the sum of entry
-j is bit j of the i-th integer. Three entries and a query with the features a, b, c:
+An entry is known by its features; it is the nearer the less the features weigh that only one of
+the two has. With S the weight of what a query and an entry share, that is the weight of the query,
+plus the entry's, minus 2 S: the nearest entries have the largest 2 S minus their own weight.
+
+For each feature there is a bit mask of the entries that have it. A query adds up the masks of its
+own features, binary digit by binary digit: bit j of the i-th integer is digit i of the sum of entry
+j. Three entries, features that weigh 1 each, and a query that has a, b and c:
 
     entry     0: a b      1: a b c   2: c
     masks     a = 011     b = 011    c = 110       bit j is entry j, the last one first
     sums      ones 110    twos 011                 entry 0 shares 2, entry 1 shares 3, entry 2 one
 
-The largest sum is found from its top digit down. Work grows with the features of the query alone:
-an addition handles all entries at once.
+The largest sums are found from the top digit down. Work grows with the features of the query
+alone: an addition handles all entries at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Generic, TypeVar
 
 Entry = TypeVar("Entry")
+Feature = TypeVar("Feature", bound=Hashable)
 
 
-class Nearest(Generic[Entry]):
-    """Entries by their features. Raises ValueError where there is none."""
+def _one(_: object) -> int:
+    return 1
 
-    def __init__(self, entries: Iterable[tuple[Entry, Iterable[Hashable]]]):
+
+class Nearest(Generic[Entry, Feature]):
+    """Entries by their features, each of a weight of 1 or more; a feature counts once."""
+
+    def __init__(
+        self,
+        entries: Iterable[tuple[Entry, Iterable[Feature]]],
+        weight: Callable[[Feature], int] = _one,
+    ):
         self._entries: list[Entry] = []
-        self._masks: dict[Hashable, int] = {}
+        self._masks: dict[Feature, int] = {}
+        self._weight = weight
+        weights: list[int] = []
         for place, (entry, features) in enumerate(entries):
+            distinct = set(features)
             self._entries.append(entry)
-            for feature in features:
+            weights.append(sum(map(weight, distinct)))
+            for feature in distinct:
                 self._masks[feature] = self._masks.get(feature, 0) | 1 << place
-        if not self._entries:
-            raise ValueError("expected entries, got none")
+        self._start: list[int] = []
+        for place, own in enumerate(weights):
+            _add(self._start, 1 << place, max(weights) - own)
 
-    def find(self, features: Iterable[Hashable]) -> list[Entry]:
-        """The entries that share the most of these features, in the order they were given."""
+    def find(self, features: Iterable[Feature]) -> list[Entry]:
+        """The nearest entries, in the order they were given; none where there are none."""
+        digits = list(self._start)
+        for feature in set(features):
+            if mask := self._masks.get(feature):
+                _add(digits, mask, 2 * self._weight(feature))
         found = (1 << len(self._entries)) - 1
-        for digit in reversed(self._sums(features)):
+        for digit in reversed(digits):
             found = (found & digit) or found
         return list(self._of(found))
-
-    def _sums(self, features: Iterable[Hashable]) -> list[int]:
-        """How many features each entry shares: binary digits, each of all entries at once."""
-        digits: list[int] = []
-        for feature in features:
-            carry = self._masks.get(feature, 0)
-            for place, digit in enumerate(digits):
-                if not carry:
-                    break
-                digits[place], carry = digit ^ carry, digit & carry
-            if carry:
-                digits.append(carry)
-        return digits
 
     def _of(self, mask: int) -> Iterable[Entry]:
         while mask:
             lowest = mask & -mask
             yield self._entries[lowest.bit_length() - 1]
             mask ^= lowest
+
+
+def _add(digits: list[int], mask: int, number: int) -> None:
+    """Add a number to the sums of those entries that the mask has."""
+    place = 0
+    while number:
+        if number & 1:
+            _carry(digits, mask, place)
+        number >>= 1
+        place += 1
+
+
+def _carry(digits: list[int], mask: int, place: int) -> None:
+    """Add 2 ** place to the sums of those entries."""
+    while mask:
+        if place >= len(digits):
+            digits.extend([0] * (place + 1 - len(digits)))
+        digits[place], mask = digits[place] ^ mask, digits[place] & mask
+        place += 1
