@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from typing import Literal, TypeAlias, TypedDict, Unpack
 
@@ -52,6 +53,7 @@ def find(
     """
     given = (op, _there("sparsity", modifiers), _there("scale_type", modifiers))
     typed = [row for row in _candidates(*given) if types in row.element_types()]
+    chosen: dict[str, object] = {**modifiers}
     if not typed:
         raise AtomError(_explain_types(types, given))
     shaped = [row for row in typed if row.shape == shape]
@@ -63,7 +65,7 @@ def find(
             f"got {shape_text(shape)}; nearest legal: {', '.join(near)}"
         )
     for field, what in _CHOICES.items():
-        shaped = _choose(shaped, field, what, types, modifiers)
+        shaped = _choose(shaped, field, what, types, chosen)
     return _with_modifiers(shaped[0], types, modifiers)
 
 
@@ -90,10 +92,10 @@ def _candidates(op: str | None, sparse: bool | None, scaled: bool | None) -> tup
 
 
 def _choose(
-    rows: list[MmaRow], field: str, what: str, types: ElementTypes, modifiers: Modifiers
+    rows: list[MmaRow], field: str, what: str, types: ElementTypes, modifiers: Mapping[str, object]
 ) -> list[MmaRow]:
     """The rows of the chosen value of a field."""
-    legal = list(dict.fromkeys(getattr(row, field) for row in rows))
+    legal: list[object] = list(dict.fromkeys(getattr(row, field) for row in rows))
     if field in modifiers:
         wanted = modifiers[field]
     elif None in legal or len(legal) > 1:
