@@ -1,11 +1,11 @@
 """What an instruction wants of each of its operands, and what is wrong with another one.
 
-    registers   {a0,a1}    a vector in braces, of one register as well
-    register    e          one 32-bit register, with or without braces where `braces` is None
-    constant    1          one of some integers
-    selectors   {0,1}      a byte-id and a thread-id: integers or 16-bit registers
-    address     [p]        a register or a variable and an offset
-    count       16         an integer of a range, or a register
+registers   {a0,a1}    a vector in braces, of one register as well
+register    e          one 32-bit register, with or without braces where `braces` is None
+constant    1          one of some integers
+selectors   {0,1}      a byte-id and a thread-id: integers or 16-bit registers
+address     [p]        a register or a variable and an offset
+count       16         an integer of a range, or a register
 """
 
 from __future__ import annotations

@@ -29,9 +29,7 @@ _COMMA = re.compile(r",(?![^{}]*\})")
 _STATEMENT = re.compile(r"([^\s{\[;]*+)\s*+([^;]*+)(;?)\s*")
 
 _NAME = r"(?:[A-Za-z][\w$]*|[%$_][\w$]+)(?:\.[\w$]+)*"
-_INTEGER = (
-    r"[-+]?\s*(?:0[xX][0-9a-fA-F]{1,16}|0[bB][01]{1,64}|0[0-7]{0,22}|[1-9][0-9]{0,19})U?"
-)
+_INTEGER = r"[-+]?\s*(?:0[xX][0-9a-fA-F]{1,16}|0[bB][01]{1,64}|0[0-7]{0,22}|[1-9][0-9]{0,19})U?"
 _FLOAT = r"[-+]?(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?|0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}"
 _SCALARS: dict[Kind, re.Pattern[str]] = {
     kind: re.compile(pattern, re.ASCII)

@@ -15,9 +15,7 @@ def fit(mnemonic: str, operands: Sequence[Written]) -> bool:
     forms = operand_forms(mnemonic)
     if not _required(forms) <= len(operands) <= len(forms):
         return False
-    return all(
-        form.misfit(written) is None for form, written in zip(forms, operands, strict=False)
-    )
+    return all(form.misfit(written) is None for form, written in zip(forms, operands, strict=False))
 
 
 def why_illegal_operands(mnemonic: str, operands: Sequence[Written]) -> str | None:
@@ -35,9 +33,7 @@ def _required(forms: Sequence[OperandForm]) -> int:
     return sum(not form.optional for form in forms)
 
 
-def _wrong_number(
-    mnemonic: str, forms: Sequence[OperandForm], operands: Sequence[Written]
-) -> str:
+def _wrong_number(mnemonic: str, forms: Sequence[OperandForm], operands: Sequence[Written]) -> str:
     names = ", ".join(form.name + (" or not" if form.optional else "") for form in forms)
     required = _required(forms)
     most = f" to {len(forms)}" if len(forms) > required else ""

@@ -8,7 +8,7 @@ import pytest
 from tilewright.dialects.cute_nvgpu.atom import AtomError
 from tilewright.dialects.cute_nvgpu.lookup import parse
 from tilewright.dialects.cute_nvgpu.targets import TARGETS
-from tilewright.tools.command_atoms import lattice
+from tilewright.tools.instructions.catalogue import lattice
 from tilewright.tools.tilewright import main
 
 LEGAL = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"

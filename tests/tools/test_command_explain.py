@@ -9,8 +9,8 @@ from tilewright.dialects.cute_nvgpu.atom import atoms_of
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
 from tilewright.dialects.cute_nvgpu.lookup import parse
 from tilewright.parsing import parse_module
-from tilewright.tools.command_atoms import lattice
-from tilewright.tools.command_explain import ir_spelling
+from tilewright.tools.instructions.catalogue import lattice
+from tilewright.tools.instructions.mma_explained import ir_spelling
 from tilewright.tools.tilewright import main
 
 BF16 = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"

@@ -50,9 +50,7 @@ def _explain(row: MatrixCopyRow, number: int, transposed: bool) -> Iterator[str]
     turned = ", transposed on the way" if transposed else ""
     matrices = "one 8x8 matrix" if number == 1 else f"{number} 8x8 matrices"
     verb, where = ("load", "from") if row is LDMATRIX else ("store", "to")
-    yield line(
-        "computes", f"{verb} {matrices} of 16-bit elements {where} shared memory{turned}"
-    )
+    yield line("computes", f"{verb} {matrices} of 16-bit elements {where} shared memory{turned}")
     spelled = (form.spelling for form in _operands(row, number, transposed))
     yield line("operands", ", ".join(spelled))
     yield line("op", f"cute_nvgpu.{row.op}{' ... trans' if transposed else ''}")
