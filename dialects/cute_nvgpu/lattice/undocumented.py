@@ -220,10 +220,10 @@ class UndocumentedSelector:
 
 UNDOCUMENTED_SELECTORS: tuple[UndocumentedSelector, ...] = (
     UndocumentedSelector(
-        "sparsity selector 2 or 3 of m16n8k32 on f16",
+        "sparsity selector 2 or 3 of m16n8k32 on f16, into f32",
         "a pair of threads gives the metadata, selected by 0 or 1", "9.7.14.6.1",
         re.compile(r"mma\.sp(?:::ordered_metadata)?\.sync\.aligned\.m16n8k32\.row\.col"
-                   r"\.(f16|f32)\.f16\.f16\.\1"),
+                   r"\.f32\.f16\.f16\.f32"),
         "sparsity selector",
         (2, 3),
         "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 "
