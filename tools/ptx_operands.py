@@ -26,7 +26,7 @@ class Written:
 
 _KNOWN_TEXTS = 1 << 14
 _COMMA = re.compile(r",(?![^{}]*\})")
-_STATEMENT = re.compile(r"([^\s{\[;]*+)\s*+([^;]*+)(;?)\s*")
+_STATEMENT = re.compile(r"([^\s{\[;]++)\s*+([^;]*+)(;?)\s*")
 
 _NAME = r"(?:[A-Za-z][\w$]*|[%$_][\w$]+)(?:\.[\w$]+)*"
 _INTEGER = r"[-+]?\s*(?:0[xX][0-9a-fA-F]{1,16}|0[bB][01]{1,64}|0[0-7]{0,22}|[1-9][0-9]{0,19})U?"
