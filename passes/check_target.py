@@ -10,15 +10,15 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from tilewright.diagnostic import OpError
-from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, LDMATRIX, STMATRIX
+from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, MOVMATRIX
 from tilewright.dialects.cute_nvgpu.ops import copy
+from tilewright.dialects.cute_nvgpu.ops.matrix_copy import MatrixCopyOp, MovmatrixOp
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
-from tilewright.dialects.cute_nvgpu.targets import Target, TargetError, target
+from tilewright.dialects.cute_nvgpu.targets import Minimum, TargetError, target
 from tilewright.dialects.ptx.instruction import BASELINE, PtxOp
 
-_COPIES: dict[type[Operation], Target] = {
-    copy.LdmatrixOp: LDMATRIX.target,
-    copy.StmatrixOp: STMATRIX.target,
+_COPIES: dict[type[Operation], Minimum] = {
+    MovmatrixOp: MOVMATRIX.target,
     copy.CpAsyncOp: CP_ASYNC.target,
     copy.CpAsyncCommitGroupOp: CP_ASYNC.target,
     copy.CpAsyncWaitGroupOp: CP_ASYNC.target,
@@ -41,15 +41,21 @@ class CheckTargetPass(ModulePass):
         for each in op.walk():
             required = _required(each)
             if required is not None and not arch.supports(required):
-                what = (
-                    each.mma_atom.mnemonic if isinstance(each, RegisterMmaOp) else f"'{each.name}'"
+                raise OpError(
+                    each, f"{_spelled(each)} requires {required.at_least}, got target {arch}"
                 )
-                raise OpError(each, f"{what} requires {required} or later, got target {arch}")
 
 
-def required_targets(module: ModuleOp) -> list[Target]:
+def _spelled(op: Operation) -> str:
+    """The mnemonic where the op has a row of its own, otherwise its name."""
+    if isinstance(op, RegisterMmaOp):
+        return op.mma_atom.mnemonic
+    return op.matrix_copy.mnemonic if isinstance(op, MatrixCopyOp) else f"'{op.name}'"
+
+
+def required_targets(module: ModuleOp) -> list[Minimum]:
     """What the module's atoms, copies and instructions require, the baseline included."""
-    found = {BASELINE.target}
+    found: set[Minimum] = {BASELINE.target}
     for op in module.walk():
         required = op.requirement().target if isinstance(op, PtxOp) else _required(op)
         if required is not None:
@@ -57,7 +63,9 @@ def required_targets(module: ModuleOp) -> list[Target]:
     return list(found)
 
 
-def _required(op: Operation) -> Target | None:
+def _required(op: Operation) -> Minimum | None:
     if isinstance(op, RegisterMmaOp):
         return op.mma_atom.row.target
+    if isinstance(op, MatrixCopyOp):
+        return op.row.target
     return _COPIES.get(type(op))

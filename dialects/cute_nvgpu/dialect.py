@@ -3,15 +3,16 @@
 from xdsl.ir import Dialect
 
 from tilewright.dialects.cute_nvgpu.attributes import MMA_ATOM_TYPES, CacheAttr, FragmentType
-from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sm80, sm89, sync
+from tilewright.dialects.cute_nvgpu.ops import copy, fragment, matrix_copy, sm80, sm89, sync
 
 CUTE_NVGPU = Dialect(
     "cute_nvgpu",
     [
         sm80.MmaOp,
         sm89.MmaOp,
-        copy.LdmatrixOp,
-        copy.StmatrixOp,
+        matrix_copy.LdmatrixOp,
+        matrix_copy.StmatrixOp,
+        matrix_copy.MovmatrixOp,
         copy.CpAsyncOp,
         copy.CpAsyncCommitGroupOp,
         copy.CpAsyncWaitGroupOp,
@@ -25,5 +26,11 @@ CUTE_NVGPU = Dialect(
         sync.BarArriveOp,
         sync.WarpSyncOp,
     ],
-    [FragmentType, CacheAttr, *MMA_ATOM_TYPES.values()],
+    [
+        FragmentType,
+        CacheAttr,
+        matrix_copy.MatrixShapeAttr,
+        matrix_copy.SrcFmtAttr,
+        *MMA_ATOM_TYPES.values(),
+    ],
 )

@@ -22,23 +22,23 @@ _GROUP_SIZE = 4
 def multiplicand_a(shape: tuple[int, int, int], per_register: int) -> Layout:
     """`(T32, V) -> m + M*k`: A of an m8n8 or m16n8 MMA with `per_register` elements a register."""
     m, _, k = shape
-    return _blocks(m, k, per_register)
+    return blocks(m, k, per_register)
 
 
 def multiplicand_b(shape: tuple[int, int, int], per_register: int) -> Layout:
     """`(T32, V) -> n + N*k`: B of an m8n8 or m16n8 MMA with `per_register` elements a register."""
     _, n, k = shape
-    return _blocks(n, k, per_register)
+    return blocks(n, k, per_register)
 
 
 def accumulator(shape: tuple[int, int, int]) -> Layout:
     """`(T32, V) -> m + M*n`: C and D; a thread holds two neighbours in n of each row block."""
     m, n, _ = shape
-    return _blocks(m, n, 2)
+    return blocks(m, n, 2)
 
 
-def _blocks(rows: int, columns: int, width: int) -> Layout:
-    """Blocks of 8 rows x 4*width columns, rows first, index = row + rows*column."""
+def blocks(rows: int, columns: int, width: int) -> Layout:
+    """`(T32, V) -> row + rows*column`: blocks of 8 rows x 4*width columns, rows first."""
     values: list[tuple[int, int]] = [
         (width, rows),
         (rows // _GROUPS, _GROUPS),

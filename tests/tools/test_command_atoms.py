@@ -5,9 +5,12 @@ import json
 import pytest
 
 from tilewright.dialects.cute_nvgpu.atom import parse
-from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
+from tilewright.dialects.cute_nvgpu.lattice import MATRIX_COPY_ROWS, MMA_ROWS
 from tilewright.dialects.cute_nvgpu.targets import TARGETS
 from tilewright.tools.tilewright import main
+
+# movmatrix and cp.async are one row each.
+ROWS = len(MMA_ROWS) + len(MATRIX_COPY_ROWS) + 2
 
 
 def listed(capsys, *words):
@@ -17,7 +20,7 @@ def listed(capsys, *words):
 
 def test_one_line_a_row(capsys):
     lines = listed(capsys).splitlines()
-    assert len(lines) == 1 + len(MMA_ROWS) + 3
+    assert len(lines) == 1 + ROWS
     assert lines[0].split() == ["op", "shape", "a,b", "->", "c,d", "target", "PTX", "modifiers",
                                 "section"]  # fmt: skip
     f16 = next(line for line in lines if "16x8x16" in line)
@@ -27,14 +30,14 @@ def test_one_line_a_row(capsys):
         "f16,f16 -> f16,f16 | f32,f32",
     ]
     assert f16.split()[-4:] == ["sm_80", "7.0", "-", "9.7.14.5.8"]
-    assert {"ldmatrix", "stmatrix", "cp.async"} < {line.split()[0] for line in lines}
+    assert {"ldmatrix", "stmatrix", "movmatrix", "cp.async"} < {line.split()[0] for line in lines}
 
 
 def test_json_spells_every_atom(capsys):
     rows = json.loads(listed(capsys, "--json"))
-    assert len(rows) == len(MMA_ROWS) + 3
+    assert len(rows) == ROWS
     for row in rows:
-        assert row["mnemonics"] and row["target"] in TARGETS
+        assert row["mnemonics"] and row["target"] and set(row["targets"]) < set(TARGETS)
         if row["op"] != "sm80.mma":
             continue
         atoms = [parse(mnemonic) for mnemonic in row["mnemonics"]]
@@ -53,12 +56,23 @@ def test_modifiers_are_spelled_too(capsys):
     assert "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16" in every
 
 
+def test_a_row_with_several_minimum_targets(capsys):
+    rows = json.loads(listed(capsys, "--json"))
+    [row] = [row for row in rows if row["op"] == "stmatrix" and row["shape"] == [16, 8]]
+    assert row["target"] == "sm_100f, sm_110f or sm_120f"
+    assert row["targets"] == [
+        f"sm_{number}{suffix}" for number in (100, 103, 110, 120, 121) for suffix in "af"
+    ]
+    assert "stmatrix.sync.aligned.m16n8.x4.trans.shared.b8" in row["mnemonics"]
+    assert "stmatrix.sync.aligned.m16n8.x4.trans.b8" in row["mnemonics"]
+
+
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90a"])
 def test_arch_keeps_what_it_runs(arch, capsys):
     every = json.loads(listed(capsys, "--json"))
     kept = json.loads(listed(capsys, "--json", "--arch", arch))
-    assert kept == [row for row in every if TARGETS[arch].supports(TARGETS[row["target"]])]
-    assert (len(kept) == len(every)) == (arch == "sm_90a")
+    assert kept == [row for row in every if arch in row["targets"]]
+    assert kept and len(kept) < len(every)
     assert len(listed(capsys, "--arch", arch).splitlines()) == 1 + len(kept)
 
 

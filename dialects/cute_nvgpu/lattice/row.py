@@ -19,7 +19,7 @@ ElementTypes = tuple[str, str, str, str]
 """PTX names of the element types of a, b, c and d."""
 
 
-def shape_text(shape: Shape) -> str:
+def shape_text(shape: tuple[int, ...]) -> str:
     """`16x8x16`, as IR spells a shape."""
     return "x".join(map(str, shape))
 
