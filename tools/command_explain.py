@@ -94,7 +94,7 @@ def _matrix_copy(copy: MatrixCopy) -> Iterator[str]:
     yield _line("space", ", ".join(map(_space, SPACES.items())))
 
 
-_HEADING = ("operand", "registers", "elements", "layout (thread, value) -> index")
+_HEADING: tuple[str, ...] = ("operand", "registers", "elements", "layout (thread, value) -> index")
 
 
 def ir_form(copy: MatrixCopy) -> str:

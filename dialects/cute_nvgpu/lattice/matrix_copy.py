@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.dialects.cute import Layout, composition
+from tilewright.dialects.cute import Layout, append, composition, make_layout
 from tilewright.dialects.cute_nvgpu.fragments import blocks
 from tilewright.dialects.cute_nvgpu.targets import Minimum, any_of, target
 
@@ -145,12 +145,7 @@ class MatrixCopyRow:
         assert isinstance(held, Layout)
         if number == 1:
             return held
-        threads, values = held[0], held[1]
-        shape, stride = (
-            (*mode, last) if isinstance(mode, tuple) else (mode, last)
-            for mode, last in ((values.shape, number), (values.stride, m * n))
-        )
-        return Layout((threads.shape, shape), (threads.stride, stride))
+        return make_layout(held[0], append(held[1], Layout(number, m * n)))
 
     def mnemonic(self, number: int, trans: bool, space: str = "shared") -> str:
         """`ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8`."""
