@@ -18,7 +18,7 @@ from tilewright.dialects.cute_nvgpu.lattice import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.row import OPERANDS
 from tilewright.dialects.cute_nvgpu.matrix_copy import copies_of, undocumented_mnemonics
-from tilewright.dialects.cute_nvgpu.targets import TARGETS, Minimum, target
+from tilewright.dialects.cute_nvgpu.targets import Minimum, alternatives, target
 from tilewright.tools.command_input import read_target
 
 
@@ -157,8 +157,7 @@ def _json(row: Listing) -> dict[str, object]:
         "op": row.op,
         "shape": row.shape,
         "types": row.types,
-        "target": row.target.name,
-        "targets": [each.name for each in TARGETS.values() if each.supports(row.target)],
+        "targets": [each.name for each in alternatives(row.target)],
         "ptx": version_text(row.ptx_version),
         "modifiers": row.modifiers,
         "section": row.section,

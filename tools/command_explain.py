@@ -6,10 +6,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from tilewright.dialects.cute_nvgpu.atom import MmaAtom, parse
+from tilewright.dialects.cute_nvgpu.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, MOVMATRIX
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import SPACES
 from tilewright.dialects.cute_nvgpu.lattice.row import OPERANDS, shape_text
+from tilewright.dialects.cute_nvgpu.lookup import parse
 from tilewright.dialects.cute_nvgpu.matrix_copy import MatrixCopy, matrix_copies
 from tilewright.dialects.cute_nvgpu.targets import TARGETS
 from tilewright.tools.command_atoms import Listing, listings, version_text

@@ -2,14 +2,15 @@
 
 from xdsl.ir import Dialect
 
-from tilewright.dialects.cute_nvgpu.attributes import MMA_ATOM_TYPES, CacheAttr, FragmentType
-from tilewright.dialects.cute_nvgpu.ops import copy, fragment, matrix_copy, sm80, sm89, sync
+from tilewright.dialects.cute_nvgpu.atom_types import MMA_ATOM_TYPES
+from tilewright.dialects.cute_nvgpu.attributes import CacheAttr, FragmentType
+from tilewright.dialects.cute_nvgpu.ops import copy, fragment, matrix_copy, sync
+from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 
 CUTE_NVGPU = Dialect(
     "cute_nvgpu",
     [
-        sm80.MmaOp,
-        sm89.MmaOp,
+        *MMA_OPS.values(),
         matrix_copy.LdmatrixOp,
         matrix_copy.StmatrixOp,
         matrix_copy.MovmatrixOp,

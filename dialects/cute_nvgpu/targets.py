@@ -86,6 +86,11 @@ Minimum: TypeAlias = Target | AnyOf
 """What an instruction requires: code for a target runs it where `target.supports(minimum)`."""
 
 
+def alternatives(minimum: Minimum) -> tuple[Target, ...]:
+    """The targets each of which meets the requirement by itself."""
+    return minimum.targets if isinstance(minimum, AnyOf) else (minimum,)
+
+
 # (name, PTX ISA version that introduced it); sm_75 is the oldest that current ptxas knows.
 _ROWS: tuple[tuple[str, tuple[int, int]], ...] = (
     ("sm_70", (6, 0)),

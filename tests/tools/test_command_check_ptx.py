@@ -5,7 +5,8 @@ import json
 
 import pytest
 
-from tilewright.dialects.cute_nvgpu.atom import AtomError, parse
+from tilewright.dialects.cute_nvgpu.atom import AtomError
+from tilewright.dialects.cute_nvgpu.lookup import parse
 from tilewright.dialects.cute_nvgpu.matrix_copy import matrix_copies
 from tilewright.dialects.cute_nvgpu.targets import TARGETS
 from tilewright.tools.command_atoms import lattice

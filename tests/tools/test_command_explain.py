@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 
 from tilewright.dialects.cute import Layout
-from tilewright.dialects.cute_nvgpu.atom import atoms_of, parse
+from tilewright.dialects.cute_nvgpu.atom import atoms_of
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
+from tilewright.dialects.cute_nvgpu.lookup import parse
 from tilewright.dialects.cute_nvgpu.matrix_copy import matrix_copies
 from tilewright.dialects.cute_nvgpu.ops.matrix_copy import MatrixCopyOp
 from tilewright.parsing import parse_module

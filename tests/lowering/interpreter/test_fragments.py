@@ -1,15 +1,16 @@
-"""Fragments, asynchronous copies and MMAs: both levels, and NumPy's word for it."""
+"""Fragments and asynchronous copies: both levels, and NumPy's word for it."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from warp_kernels import LANE, SMEM, WARP, Code, both, fragment, words_of
+from fragment_kernels import LANE, WARP, Code, both, fragment, words_of
 
 import tilewright as tw
-from tilewright.dialects.cute_nvgpu.atom import MmaAtom, atoms_of
 from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES, ElementType
-from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
+
+SMEM = "#cute<space smem>"
+
 
 # Building fragments and taking them apart
 
@@ -103,50 +104,6 @@ def test_fragments_as_carried_values() -> None:
     h[1::2, 0] = h[1::2, 7]
     np.testing.assert_array_equal(found[0].view(np.float32), f)
     np.testing.assert_array_equal(found[1].view(np.float16), h)
-
-
-# MMAs
-
-
-ATOMS = [atom for row in MMA_ROWS for atom in atoms_of(row)]
-
-
-def operand_words(atom: MmaAtom, operand: str) -> tuple[int, str]:
-    """How many words of which type a thread holds of an operand."""
-    return atom.registers(operand)[1], words_of(atom.element(operand))
-
-
-def mma_kernel(atom: MmaAtom) -> str:
-    code = Code()
-    types = [fragment(atom.values(each), atom.element(each).mlir) for each in ("A", "B", "C", "D")]
-    values = []
-    for operand, type_ in zip(("A", "B", "C"), types, strict=False):
-        count, word = operand_words(atom, operand)
-        values.append(code.cast(code.load_words(count, word), fragment(count, word), type_))
-    d = code.add(
-        f"cute_nvgpu.{atom.op} {', '.join(values)} <{atom.parameters}> : "
-        f"({', '.join(types[:3])}) -> {types[3]}"
-    )
-    count, word = operand_words(atom, "D")
-    code.store_words(code.cast(d, types[3], fragment(count, word)), count, word)
-    return code.text()
-
-
-@pytest.mark.parametrize("atom", ATOMS, ids=str)
-def test_every_mma(atom: MmaAtom) -> None:
-    """Two warps of random bits each, and the words that `simulate` gives."""
-    rng = np.random.default_rng(0)
-    words = []
-    for operand in ("A", "B", "C", "D"):
-        count, word = operand_words(atom, operand)
-        words.append(rng.integers(0, 1 << 32, (2, WARP, count * (1 + (word == "f64"))), np.uint32))
-    a, b, c, d = words
-    types = [np.uint64 if operand_words(atom, each)[1] == "f64" else np.uint32 for each in "ABCD"]
-    args = [each.reshape(2 * WARP, -1).view(type_)
-            for each, type_ in zip(words, types, strict=True)]  # fmt: skip
-    found = both(mma_kernel(atom), args, block=(2 * WARP,))[3]
-    expected = tw.simulate(atom, a=a, b=b, c=c, arch="sm_90")
-    np.testing.assert_array_equal(found.view(np.uint32).reshape(d.shape), expected)
 
 
 # cp.async

@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fragment_kernels import WARP, Code, both, fragment
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from warp_kernels import SMEM, WARP, Code, both, fragment
 
 from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES
 from tilewright.dialects.cute_nvgpu.matrix_copy import MatrixCopy, matrix_copies
 from tilewright.tools.command_explain import ir_form
 
 ARCH = "sm_100a"
+SMEM = "#cute<space smem>"
 COPIES = [copy for copy in matrix_copies().values() if copy.space]
 LOADS = [copy for copy in COPIES if copy.row.op == "ldmatrix"]
 STORES = [copy for copy in COPIES if copy.row.op == "stmatrix"]

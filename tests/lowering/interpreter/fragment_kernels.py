@@ -1,4 +1,4 @@
-"""Kernels of one warp on fragments, put together line by line, and what both levels make of it."""
+"""Kernels of fragment ops, built line by line and run at both levels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import tilewright as tw
 from tilewright.dialects.cute_nvgpu.elements import ElementType
 
 WARP = 32
-SMEM = "#cute<space smem>"
 LANE = '  %t = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index\n'
 
 
