@@ -1,8 +1,8 @@
 """Why a PTX mnemonic is illegal, and the legal one nearest to it.
 
 A mnemonic is read as words between dots: its instruction, then qualifiers. Two mnemonics of one
-instruction are the nearer the fewer words only one of them has, the more so at the same place
-(counted from either end); among equals the numbers in the words decide.
+instruction are the nearer the more words they share, the more so at the same place (counted from
+either end), where the same operands are there; among equals the numbers in the words decide.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _nearest(mnemonic: str, legal: frozenset[str]) -> str | None:
     if not family:
         return None
     wanted, numbers, form = _features(mnemonic), _numbers(mnemonic), _form(mnemonic)
-    scored = [((len(form ^ _form(each)), len(wanted ^ features)), each)
+    scored = [((len(form ^ _form(each)), -len(wanted & features)), each)
               for each, features in family]  # fmt: skip
     best = min(score for score, _ in scored)
     return min(
