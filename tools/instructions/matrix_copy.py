@@ -1,73 +1,134 @@
-"""`ldmatrix` and `stmatrix`."""
+"""`ldmatrix`, `stmatrix` and `movmatrix`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tilewright.dialects.cute import Layout
-from tilewright.dialects.cute_nvgpu.lattice import LDMATRIX, STMATRIX, MatrixCopyRow
-from tilewright.tools.instructions.listing import HEADING, Listing
-from tilewright.tools.operand_forms import Address, OperandForm, Registers
+from tilewright.dialects.cute_nvgpu.lattice import MATRIX_COPY_ROWS, MOVMATRIX, MatrixCopyRow
+from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import SPACES
+from tilewright.dialects.cute_nvgpu.lattice.row import shape_text
+from tilewright.dialects.cute_nvgpu.matrix_copy import MatrixCopy, copies_of, matrix_copies
+from tilewright.tools.instructions.listing import HEADING, Listing, version_text
+from tilewright.tools.operand_forms import Address, OperandForm, Register, Registers
 from tilewright.tools.render_table import LABEL, line, table
 
 
 def listings() -> Iterator[Listing]:
     """One of every row."""
-    return map(_listing, (LDMATRIX, STMATRIX))
+    yield from map(_copy_listing, MATRIX_COPY_ROWS)
+    yield _move_listing()
 
 
-def _listing(row: MatrixCopyRow) -> Listing:
+def _copy_listing(row: MatrixCopyRow) -> Listing:
+    held, _, source = row.type.partition(".")
     return Listing(
         row.op,
-        (8, 8),
-        ({"matrix": "b16"},),
-        "b16",
+        row.shape,
+        ({"source": source, "matrix": held} if source else {"matrix": held},),
+        f"{source} -> {held}" if source else held,
         (),
-        (*(f"x{number}" for number in row.numbers), "trans"),
+        (*(f"x{number}" for number in row.numbers), *(("trans",) if True in row.trans else ())),
         row.target,
         row.ptx_version,
         row.section,
-        tuple(row.mnemonic(number, trans) for trans in (False, True) for number in row.numbers),
-        lambda mnemonic: _operands(row, *_choices(mnemonic)),
-        lambda mnemonic: _explain(row, *_choices(mnemonic)),
+        tuple(copy.mnemonic for copy in copies_of(row)),
+        lambda mnemonic: _copy_operands(matrix_copies()[mnemonic]),
+        lambda mnemonic: _explain_copy(matrix_copies()[mnemonic]),
     )
 
 
-def _choices(mnemonic: str) -> tuple[int, bool]:
-    """How many matrices, and whether they are transposed."""
-    words = mnemonic.split(".")
-    return int(words[4][1:]), "trans" in words
-
-
-def _operands(row: MatrixCopyRow, number: int, transposed: bool) -> tuple[OperandForm, ...]:
-    loads = row is LDMATRIX
-    registers = Registers("r", "b32", number, row.section, target=loads)
-    address = Address("p", row.section)
+def _copy_operands(copy: MatrixCopy) -> tuple[OperandForm, ...]:
+    loads, section = copy.row.op == "ldmatrix", copy.row.section
+    registers = Registers("r", "b32", copy.registers, section, target=loads)
+    address = Address("p", section)
     return (registers, address) if loads else (address, registers)
 
 
-def _explain(row: MatrixCopyRow, number: int, transposed: bool) -> Iterator[str]:
-    turned = ", transposed on the way" if transposed else ""
-    matrices = "one 8x8 matrix" if number == 1 else f"{number} 8x8 matrices"
-    verb, where = ("load", "from") if row is LDMATRIX else ("store", "to")
-    yield line("computes", f"{verb} {matrices} of 16-bit elements {where} shared memory{turned}")
-    spelled = (form.spelling for form in _operands(row, number, transposed))
-    yield line("operands", ", ".join(spelled))
-    yield line("op", f"cute_nvgpu.{row.op}{' ... trans' if transposed else ''}")
-    layout = _layout(number, transposed)
-    matrices = (
+def _explain_copy(copy: MatrixCopy) -> Iterator[str]:
+    row = copy.row
+    yield line("computes", _computes(copy))
+    yield line("operands", ", ".join(form.spelling for form in _copy_operands(copy)))
+    yield line("op", f"cute_nvgpu.{row.op} ... {ir_form(copy)}".removesuffix(" ... "))
+    yield from table([HEADING, _matrices(copy)], LABEL - 2, "  ")
+    address = f"thread {row.runs(copy.trans)}*i + r gives row r of matrix i"
+    yield line("address", f"{address}: 16 bytes, 16-byte aligned")
+    if row.source is not None:
+        padding = row.source.padding // 8
+        yield line("row", f"16 elements, low bits first, then {padding} bytes of padding")
+        where = f"each element fills the low {row.source.bits} bits of a byte"
+        yield line("", f"{where}, with zeros above")
+    yield line("space", ", ".join(map(_space, SPACES.items())))
+
+
+def _computes(copy: MatrixCopy) -> str:
+    row = copy.row
+    bits = row.bits if row.source is None else row.source.bits
+    shape = shape_text(row.shape)
+    matrices = f"one {shape} matrix" if copy.number == 1 else f"{copy.number} {shape} matrices"
+    verb, where = ("load", "from") if row.op == "ldmatrix" else ("store", "to")
+    turned = ", transposed on the way" if copy.trans else ""
+    return f"{verb} {matrices} of {bits}-bit elements {where} shared memory{turned}"
+
+
+def ir_form(copy: MatrixCopy) -> str:
+    """How IR spells the form of a copy: `trans shape 16x16 src_fmt b6x16_p32`."""
+    row = copy.row
+    words = ["trans"] if copy.trans else []
+    words += [] if row.shape == (8, 8) else [f"shape {shape_text(row.shape)}"]
+    words += [] if row.source is None else [f"src_fmt {row.source.name}"]
+    return " ".join(words)
+
+
+def _matrices(copy: MatrixCopy) -> tuple[str, str, str, str]:
+    """The line of the table that says what a thread holds, rows as they lie in shared memory."""
+    row = copy.row
+    runs, elements = row.runs(copy.trans), row.shape[0] * row.shape[1]
+    index = f"row + {runs}*column" + (f" + {elements}*matrix" if copy.number > 1 else "")
+    return (
         "matrices",
-        f"{number} x .b32",
-        f"{2 * number} x b16",
-        f"{layout} -> row + 8*column" + (" + 64*matrix" if number > 1 else ""),
+        f"{copy.registers} x .b32",
+        f"{copy.values} x b{row.bits}",
+        f"{copy.tv_layout} -> {index}",
     )
-    yield from table([HEADING, matrices], LABEL - 2, "  ")
-    yield line("address", "thread 8*i + r gives row r of matrix i: 16 bytes, 16-byte aligned")
 
 
-def _layout(number: int, transposed: bool) -> Layout:
-    """`(T32, V) -> row + 8*column + 64*matrix`, rows as they lie in shared memory."""
-    group, neighbour, lane = (8, 1, 2) if transposed else (1, 8, 16)
-    if number == 1:
-        return Layout(((4, 8), 2), ((lane, group), neighbour))
-    return Layout(((4, 8), (2, number)), ((lane, group), (neighbour, 64)))
+def _space(space: tuple[str, tuple[int, int] | None]) -> str:
+    name, version = space
+    since = "" if version is None else f" (PTX ISA {version_text(version)})"
+    return f".{name}{since}" if name else "none: a generic address into shared memory"
+
+
+def _move_listing() -> Listing:
+    row = MOVMATRIX
+    return Listing(
+        "movmatrix",
+        row.shape,
+        ({"matrix": row.type},),
+        row.type,
+        ("trans",),
+        (),
+        row.target,
+        row.ptx_version,
+        row.section,
+        (row.mnemonic,),
+        lambda _: _move_operands(),
+        lambda _: _explain_move(),
+    )
+
+
+def _move_operands() -> tuple[OperandForm, ...]:
+    return tuple(Register(name, MOVMATRIX.section, braces=False) for name in ("d", "a"))
+
+
+def _explain_move() -> Iterator[str]:
+    row = MOVMATRIX
+    matrix = f"an {shape_text(row.shape)} matrix of {row.bits}-bit elements"
+    yield line("computes", f"transpose {matrix} across the warp")
+    yield line("operands", ", ".join(form.spelling for form in _move_operands()))
+    yield line("op", "cute_nvgpu.movmatrix")
+    index = f"row + {row.shape[0]}*column of a"
+    rows = [
+        (name, "1 x .b32", f"{row.values} x {row.type}", f"{layout} -> {index}")
+        for name, layout in (("d", row.result_layout), ("a", row.source_layout))
+    ]
+    yield from table([HEADING, *rows], LABEL - 2, "  ")
