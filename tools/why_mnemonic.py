@@ -1,9 +1,9 @@
 """Why a mnemonic is illegal, and the legal one nearest to it.
 
 A mnemonic is read as words between dots: its instruction, then qualifiers. Two mnemonics of one
-instruction are the nearer the fewer words only one of them has, the more so at the same place
-counted from either end; above all those that say which operands there are (`.sp`, `.kind::`,
-`.block_scale`). Among equals the numbers in the words decide.
+instruction are the nearer the fewer words only one of them has, above all of those that say which
+operands there are (`.sp`, `.kind::`, `.block_scale`). Among equals it counts which words stand at
+the same place, from either end, and at last the numbers in the words.
 """
 
 from __future__ import annotations
@@ -129,24 +129,26 @@ def _instruction(mnemonic: str) -> str:
 
 
 def _features(mnemonic: str) -> Iterator[str]:
-    """Its words, with and without their places."""
+    """Its words, each with which one of its like it is; and every word with its places."""
     words = mnemonic.split(".")
-    yield from words
     last = len(words) - 1
+    seen: dict[str, int] = {}
     for place, word in enumerate(words):
+        seen[word] = seen.get(word, 0) + 1
+        yield f"{word} {seen[word]}"
         yield f"{place}.{word}"
         yield f"-{last - place}.{word}"
 
 
 _FORMS = ("sp", "block_scale", "kind::")
-_WEIGHT_OF_FORM, _WEIGHT_OF_WORD = 1 << 8, 2
+_WEIGHT_OF_FORM, _WEIGHT_OF_WORD = 1 << 10, 1 << 5
 
 
 def _weight(feature: str) -> int:
-    """A word weighs as much as both its places together."""
-    if feature.startswith(_FORMS):
-        return _WEIGHT_OF_FORM
-    return 1 if "." in feature else _WEIGHT_OF_WORD
+    """A word weighs more than the places of all of them."""
+    if " " not in feature:
+        return 1
+    return _WEIGHT_OF_FORM if feature.startswith(_FORMS) else _WEIGHT_OF_WORD
 
 
 @lru_cache(_KNOWN_REASONS)
