@@ -6,7 +6,7 @@ types, layouts and state spaces count by their own order.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 
 from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES, SCALE_TYPES
 from tilewright.dialects.cute_nvgpu.lattice.undocumented import UNDOCUMENTED, Undocumented
@@ -15,6 +15,9 @@ from tilewright.tools.instructions.catalogue import canonical, legal_mnemonics, 
 
 _CLASSES = ({*ELEMENT_TYPES, *SCALE_TYPES}, {"row", "col"}, {"shared", "global"})
 """Words whose order among themselves has a meaning."""
+
+
+_KNOWN_ORDERS = 1 << 10
 
 
 def remark(mnemonic: str, arch: str | None) -> str | None:
@@ -49,6 +52,7 @@ def _takes(mnemonic: str, arch: str | None) -> bool:
     return canonical(mnemonic) in legal_mnemonics(arch) or _find(mnemonic, arch) is not None
 
 
+@lru_cache(_KNOWN_ORDERS)
 def in_order(mnemonic: str) -> str | None:
     """The mnemonic of the lattice that has the same words in another order, or None."""
     return _by_words().get(_words(mnemonic))

@@ -52,16 +52,16 @@ def find(
     legal choice, where there is no such row.
     """
     given = (op, _there("sparsity", modifiers), _there("scale_type", modifiers))
-    typed = [row for row in _candidates(*given) if types in row.element_types()]
+    typed = _typed(*given).get(types)
     chosen: dict[str, object] = {**modifiers}
     if not typed:
         raise AtomError(_explain_types(types, given))
     shaped = [row for row in typed if row.shape == shape]
     if not shaped:
-        typed.sort(key=lambda row: _distance(row.shape, shape))
-        near = dict.fromkeys(shape_text(row.shape) for row in typed)
+        ranked = sorted(typed, key=lambda row: _distance(row.shape, shape))
+        near = dict.fromkeys(shape_text(row.shape) for row in ranked)
         raise AtomError(
-            f"'{typed[0].op}' expected a shape that {_types_text(types)} has, "
+            f"'{ranked[0].op}' expected a shape that {_types_text(types)} has, "
             f"got {shape_text(shape)}; nearest legal: {', '.join(near)}"
         )
     for field, what in _CHOICES.items():
@@ -89,6 +89,18 @@ def _candidates(op: str | None, sparse: bool | None, scaled: bool | None) -> tup
         if there is not None:
             rows = [row for row in rows if (getattr(row, field) is not None) == there] or rows
     return tuple(rows)
+
+
+@cache
+def _typed(
+    op: str | None, sparse: bool | None, scaled: bool | None
+) -> dict[ElementTypes, tuple[MmaRow, ...]]:
+    """The candidates by the element types that they take."""
+    found: dict[ElementTypes, list[MmaRow]] = {}
+    for row in _candidates(op, sparse, scaled):
+        for types in row.element_types():
+            found.setdefault(types, []).append(row)
+    return {types: tuple(rows) for types, rows in found.items()}
 
 
 def _choose(
@@ -157,11 +169,8 @@ def _nearest_types(
     op: str | None, sparse: bool | None, scaled: bool | None
 ) -> Nearest[tuple[ElementTypes, str], tuple[int, str]]:
     """The element types of the candidates, each with the op of its first row."""
-    legal: dict[ElementTypes, str] = {}
-    for row in _candidates(op, sparse, scaled):
-        for types in row.element_types():
-            legal.setdefault(types, row.op)
-    return Nearest(((types, legal[types]), enumerate(types)) for types in sorted(legal))
+    legal = sorted(_typed(op, sparse, scaled).items())
+    return Nearest(((types, rows[0].op), enumerate(types)) for types, rows in legal)
 
 
 _MMA = re.compile(

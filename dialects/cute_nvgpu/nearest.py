@@ -38,25 +38,29 @@ class Nearest(Generic[Entry, Feature]):
         weight: Callable[[Feature], int] = _one,
     ):
         self._entries: list[Entry] = []
-        self._masks: dict[Feature, int] = {}
-        self._weight = weight
+        masks: dict[Feature, int] = {}
         weights: list[int] = []
         for place, (entry, features) in enumerate(entries):
             distinct = set(features)
             self._entries.append(entry)
             weights.append(sum(map(weight, distinct)))
             for feature in distinct:
-                self._masks[feature] = self._masks.get(feature, 0) | 1 << place
+                masks[feature] = masks.get(feature, 0) | 1 << place
+        self._known = {
+            feature: (mask, _ones(2 * weight(feature))) for feature, mask in masks.items()
+        }
         self._start: list[int] = []
         for place, own in enumerate(weights):
-            _add(self._start, 1 << place, max(weights) - own)
+            for one in _ones(max(weights) - own):
+                _add(self._start, 1 << place, one)
 
     def find(self, features: Iterable[Feature]) -> list[Entry]:
         """The nearest entries, in the order they were given; none where there are none."""
         digits = list(self._start)
         for feature in set(features):
-            if mask := self._masks.get(feature):
-                _add(digits, mask, 2 * self._weight(feature))
+            mask, ones = self._known.get(feature, _NOWHERE)
+            for one in ones:
+                _add(digits, mask, one)
         found = (1 << len(self._entries)) - 1
         for digit in reversed(digits):
             found = (found & digit) or found
@@ -69,18 +73,16 @@ class Nearest(Generic[Entry, Feature]):
             mask ^= lowest
 
 
-def _add(digits: list[int], mask: int, number: int) -> None:
-    """Add a number to the sums of those entries that the mask has."""
-    place = 0
-    while number:
-        if number & 1:
-            _carry(digits, mask, place)
-        number >>= 1
-        place += 1
+_NOWHERE: tuple[int, tuple[int, ...]] = (0, ())
 
 
-def _carry(digits: list[int], mask: int, place: int) -> None:
-    """Add 2 ** place to the sums of those entries."""
+def _ones(number: int) -> tuple[int, ...]:
+    """Which binary digits of a number are ones."""
+    return tuple(place for place in range(number.bit_length()) if number >> place & 1)
+
+
+def _add(digits: list[int], mask: int, place: int) -> None:
+    """Add 2 ** place to the sums of those entries that the mask has."""
     while mask:
         if place >= len(digits):
             digits.extend([0] * (place + 1 - len(digits)))

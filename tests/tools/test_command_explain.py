@@ -129,7 +129,7 @@ def test_packed_rows(capsys):
 
 def test_movmatrix(capsys):
     lines = explained(capsys, "movmatrix.sync.aligned.m8n8.trans.b16").splitlines()
-    layouts = {line.split()[0]: Layout.parse(line.split()[7]) for line in lines[4:6]}
+    layouts = {line.split()[0]: Layout.parse(line.split()[7]) for line in lines[5:7]}
     for thread in range(32):
         for value in range(2):
             row, column = thread // 4, 2 * (thread % 4) + value
@@ -177,7 +177,7 @@ def test_an_instruction_that_the_arch_lacks_has_no_nearest(capsys):
         (
             "ldmatrix.sync.aligned.m8n8.x8.shared.b16",
             "expected .x1, .x2 or .x4 after 'ldmatrix.sync.aligned.m8n8', got .x8 (undocumented: "
-            "ptxas takes it, PTX ISA 9.7.14.5.15 does not have it); nearest legal "
+            "ptxas takes it, but .num is .x1, .x2 or .x4, PTX ISA 9.7.14.5.15); nearest legal "
             "mnemonic: ldmatrix.sync.aligned.m8n8.x4.shared.b16",
         ),
         ("ldmatrix", "expected .sync after 'ldmatrix', got the end"),
