@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> None:
     if options.json:
         print("[\n" + ",\n".join(json.dumps(_json(row)) for row in rows) + "\n]")
     else:
-        print("\n".join(table([_HEADING, *map(_cells, rows)])))
+        print("\n".join(table([_HEADING, *map(cells, rows)])))
 
 
 def _of_op(op: str) -> Sequence[Listing]:
@@ -60,7 +60,8 @@ def _json(row: Listing) -> dict[str, object]:
     }
 
 
-def _cells(row: Listing) -> tuple[str, ...]:
+def cells(row: Listing) -> tuple[str, ...]:
+    """What the table says of a row."""
     return (
         row.op,
         "x".join(map(str, row.shape)) or "-",

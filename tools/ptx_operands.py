@@ -31,16 +31,13 @@ _STATEMENT = re.compile(r"([^\s{\[;]++)\s*+([^;]*+)(;?)\s*")
 _NAME = r"(?:[A-Za-z][\w$]*|[%$_][\w$]+)(?:\.[\w$]+)*"
 _INTEGER = r"[-+]?\s*(?:0[xX][0-9a-fA-F]{1,16}|0[bB][01]{1,64}|0[0-7]{0,22}|[1-9][0-9]{0,19})U?"
 _FLOAT = r"[-+]?(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?|0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}"
-_SCALARS: dict[Kind, re.Pattern[str]] = {
-    kind: re.compile(pattern, re.ASCII)
-    for kind, pattern in (
-        ("register", _NAME),
-        ("integer", _INTEGER),
-        ("sink", "_"),
-        ("address", rf"\[\s*{_NAME}\s*(?:\+\s*{_INTEGER}\s*)*\]"),
-        ("float", _FLOAT),
-    )
-}
+_SCALARS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    ("register", re.compile(_NAME, re.ASCII)),
+    ("integer", re.compile(_INTEGER, re.ASCII)),
+    ("sink", re.compile("_")),
+    ("address", re.compile(rf"\[\s*{_NAME}\s*(?:\+\s*{_INTEGER}\s*)*\]", re.ASCII)),
+    ("float", re.compile(_FLOAT, re.ASCII)),
+)
 
 
 def split(line: str) -> tuple[str, tuple[Written, ...] | None] | None:
@@ -69,7 +66,7 @@ def _operand(text: str) -> Written:
 
 
 def _scalar(text: str) -> Written:
-    for kind, pattern in _SCALARS.items():
+    for kind, pattern in _SCALARS:
         if pattern.fullmatch(text):
             return Written(kind, text, value=_value(text) if kind == "integer" else 0)
     return Written("other", text)

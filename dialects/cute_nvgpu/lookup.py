@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import Literal, TypeAlias, TypedDict, Unpack
+from typing import TypeAlias, TypedDict, Unpack
 
 from tilewright.dialects.cute_nvgpu.atom import AtomError, MmaAtom, atoms_of
 from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES, SCALE_TYPES
@@ -51,9 +51,9 @@ def find(
     otherwise the only one that there is; of metadata, `sp`. Raises AtomError, naming the nearest
     legal choice, where there is no such row.
     """
-    given = (op, _there("sparsity", modifiers), _there("scale_type", modifiers))
-    typed = _typed(*given).get(types)
     chosen: dict[str, object] = {**modifiers}
+    given = (op, _there("sparsity", chosen), _there("scale_type", chosen))
+    typed = _typed(*given).get(types)
     if not typed:
         raise AtomError(_explain_types(types, given))
     shaped = [row for row in typed if row.shape == shape]
@@ -74,7 +74,7 @@ _Given: TypeAlias = "tuple[str | None, bool | None, bool | None]"
 is not said."""
 
 
-def _there(field: Literal["sparsity", "scale_type"], modifiers: Modifiers) -> bool | None:
+def _there(field: str, modifiers: Mapping[str, object]) -> bool | None:
     return modifiers[field] is not None if field in modifiers else None
 
 
