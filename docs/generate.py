@@ -68,8 +68,9 @@ ones of its family run it too.
 LAYOUTS_NOTE = """
 `(thread, value) -> index`: m + M\\*k for A, n + N\\*k for B, m + M\\*n for C and D; the matrices of
 an m8n8k4 on f16 follow each other. A sparse A is stored, and counted, without its zeros: half of K.
-E, which depends on the type of A, holds m + M\\*j for the j-th 2-bit index of a row, SFA m + M\\*s and SFB n + N\\*s for the s-th
-scale factor. What several threads hold, the selectors of the instruction choose among.
+E, which depends on the type of A, holds m + M\\*j for the j-th 2-bit index of a row, SFA m + M\\*s
+and SFB n + N\\*s for the s-th scale factor. What several threads hold, the selectors of the
+instruction choose among.
 """
 
 
