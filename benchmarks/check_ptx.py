@@ -4,7 +4,7 @@ python benchmarks/check_ptx.py [--json]
 
 The lines are all different: a product of shapes, element types and forms of sparsity, of which
 few are legal, and every mnemonic of the lattice; with operands, each of these also with its
-operands, right and with one register too many.
+operands, right and with one register too many, under several names.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import subprocess
 import sys
 import sysconfig
@@ -26,6 +27,7 @@ from tilewright.tools.instructions.catalogue import listings, operand_forms
 
 ARCH = "sm_120a"
 ROUNDS = 3
+COPIES = 20
 COMMAND = str(Path(sysconfig.get_path("scripts")) / "tilewright")
 SPARSITIES = ("", "sp.", "sp::ordered_metadata.")
 ACCUMULATORS = ("f16", "f32", "f64", "s32")
@@ -43,12 +45,12 @@ def mnemonics() -> Iterator[str]:
 
 def instructions() -> Iterator[str]:
     """Every mnemonic of the lattice with its operands, and with one register too many."""
-    for number, mnemonic in enumerate(listings()):
+    for mnemonic, number in product(listings(), range(COPIES)):
         spelled = [form.spelling for form in operand_forms(mnemonic)]
+        named = [re.sub(r"\b([a-z])", rf"%r{number}\1", text) for text in spelled]
         for place in range(-1, len(spelled)):
             wrong = [
-                text.replace("}", f",%r{number}}}") if at == place else text
-                for at, text in enumerate(spelled)
+                text.replace("}", ",%r0}") if at == place else text for at, text in enumerate(named)
             ]
             yield f"{mnemonic} {', '.join(wrong)};"
 
