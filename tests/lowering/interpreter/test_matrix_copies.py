@@ -294,7 +294,7 @@ def test_a_transposed_a_of_an_mma() -> None:
         f"({a}, {b}, {c}) -> {c}"
     )
     code.store_words(d, 4, "i32")
-    matrix = random_tile("si8", 3).view(np.int8)
+    matrix = random_tile(3).view(np.int8)
     found = both(code.text(), [matrix, np.zeros((WARP, 4), np.int32)], arch=ARCH)[1]
     product = matrix[:, :16].T.astype(np.int32) @ matrix[:8, 16:48].T.astype(np.int32)
     held = found.reshape(8, 4, 2, 2).transpose(2, 0, 1, 3).reshape(16, 8)
@@ -314,7 +314,7 @@ def test_4_bit_elements_for_an_mma_are_shifted() -> None:
     code.store_words(
         code.add(f"cute_nvgpu.fragment.from_elements {central} : i32 -> {out}"), 1, "i32"
     )
-    matrix = random_tile("ui8", 4)
+    matrix = random_tile(4)
     found = both(code.text(), [matrix, np.zeros((WARP, 1), np.uint32)], arch=ARCH)[1]
     elements = matrices_of_words(copy, found)
     np.testing.assert_array_equal(elements, matrices_of(copy, named_runs(copy, matrix)) << 2)
