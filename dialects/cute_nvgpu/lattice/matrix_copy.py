@@ -37,8 +37,8 @@ class SourceFormat:
     """Sixteen elements packed into a run, low bits first, and `padding` bits that nobody reads.
 
     Loading puts each element into the low bits of a byte, with zeros above: b4x16_p64 as well,
-    although the MMAs on e2m1 want it two bits further up. `elements` are the types that fragments
-    may have.
+    although the MMAs on e2m1 want it two bits further up, so that its bytes are no fragment of
+    e2m1. `elements` are the types that fragments may have.
     """
 
     name: str
@@ -56,7 +56,11 @@ class SourceFormat:
 
 
 SOURCE_FORMATS: dict[str, SourceFormat] = {
-    row.name: row for row in (SourceFormat("b6x16_p32", 6, 32), SourceFormat("b4x16_p64", 4, 64))
+    row.name: row
+    for row in (
+        SourceFormat("b6x16_p32", 6, 32, ("u8", "e3m2", "e2m3")),
+        SourceFormat("b4x16_p64", 4, 64),
+    )
 }
 """PTX ISA 9.7.14.5.15, table of `.src_fmt`."""
 

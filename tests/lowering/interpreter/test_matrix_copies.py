@@ -37,9 +37,9 @@ def seeds(test: Any) -> Any:
 
 
 def element_types(copy: MatrixCopy) -> list[str]:
-    """MLIR types whose elements the copy moves, or that ride along in its 16 bits."""
+    """MLIR types of fragments whose elements the copy moves, or that ride along in its 16 bits."""
     if copy.row.source is not None:
-        return ["ui8"]
+        return ["ui8", "f6E3M2FN", "f6E2M3FN"] if copy.row.source.bits == 6 else ["ui8"]
     if copy.row.bits == 8:
         return ["si8", "f8E4M3FN"]
     return ["f16", "bf16"] if copy.trans else ["f16", "bf16", "si8", "ui8"]
@@ -168,8 +168,8 @@ def random_words(copy: MatrixCopy, seed: int) -> np.ndarray:
     return np.random.default_rng(seed).integers(0, 1 << 32, (WARP, copy.registers), np.uint32)
 
 
-def random_tile(type_: str, seed: int) -> np.ndarray:
-    """32 rows of 64 bytes, uint8 [32, 64]; as an argument: `.view(argument_type(type_))`."""
+def random_tile(seed: int) -> np.ndarray:
+    """32 rows of 64 bytes, uint8 [32, 64]."""
     return np.random.default_rng(seed).integers(0, 256, (32, 64), np.uint8)
 
 
@@ -183,10 +183,10 @@ def argument(matrix: np.ndarray, type_: str) -> np.ndarray:
 @pytest.mark.parametrize("copy, type_, layout", cases(LOADS))
 def test_ldmatrix(copy: MatrixCopy, type_: str, layout: str) -> None:
     code = Code()
-    tile = filled_tile(code, type_, layout)
+    tile = filled_tile(code, type_ if copy.row.source is None else "ui8", layout)
     words = load(code, copy, lane_place(code, copy, type_), tile, type_)
     code.store_words(words, copy.registers, "i32")
-    matrix = random_tile(type_, 0)
+    matrix = random_tile(0)
     out = np.zeros((WARP, copy.registers), np.uint32)
     found = both(code.text(), [argument(matrix, type_), out], arch=ARCH)[1]
     expected = words_of_matrices(matrices_of(copy, named_runs(copy, matrix)))
@@ -207,7 +207,7 @@ def test_stmatrix(copy: MatrixCopy, type_: str, layout: str) -> None:
     for run in range(4):
         place = f"%s[%t, {code.index(run * 16 // width_of(type_))}]"
         code.store_words(load(code, WHOLE_ROWS, place, tile, type_), 4, "i32")
-    given, matrix = random_words(copy, 0), random_tile(type_, 1)
+    given, matrix = random_words(copy, 0), random_tile(1)
     outs = [np.zeros((WARP, 4), np.uint32) for _ in range(4)]
     found = both(code.text(), [given, argument(matrix, type_), *outs], arch=ARCH)[2:]
     expected = matrix.copy()
@@ -294,7 +294,7 @@ def test_a_transposed_a_of_an_mma() -> None:
         f"({a}, {b}, {c}) -> {c}"
     )
     code.store_words(d, 4, "i32")
-    matrix = random_tile("si8", 3).view(np.int8)
+    matrix = random_tile(3).view(np.int8)
     found = both(code.text(), [matrix, np.zeros((WARP, 4), np.int32)], arch=ARCH)[1]
     product = matrix[:, :16].T.astype(np.int32) @ matrix[:8, 16:48].T.astype(np.int32)
     held = found.reshape(8, 4, 2, 2).transpose(2, 0, 1, 3).reshape(16, 8)
@@ -314,7 +314,7 @@ def test_4_bit_elements_for_an_mma_are_shifted() -> None:
     code.store_words(
         code.add(f"cute_nvgpu.fragment.from_elements {central} : i32 -> {out}"), 1, "i32"
     )
-    matrix = random_tile("ui8", 4)
+    matrix = random_tile(4)
     found = both(code.text(), [matrix, np.zeros((WARP, 1), np.uint32)], arch=ARCH)[1]
     elements = matrices_of_words(copy, found)
     np.testing.assert_array_equal(elements, matrices_of(copy, named_runs(copy, matrix)) << 2)

@@ -258,7 +258,7 @@ func.func @f(%s: memref<64x64xsi8, #cute<space smem>>, %i: index) {
 // -----
 
 func.func @f(%s: memref<64x64xsi8, #cute<space smem>>, %i: index) {
-  // expected-error @+1 {{'cute_nvgpu.ldmatrix' expected memory of ui8 and a fragment of ui8 with src_fmt b6x16_p32, got si8 and si8}}
+  // expected-error @+1 {{'cute_nvgpu.ldmatrix' expected memory of ui8 and a fragment of ui8 or f6E3M2FN or f6E2M3FN with src_fmt b6x16_p32, got si8 and si8}}
   %f = cute_nvgpu.ldmatrix %s[%i, %i] shape 8x16 src_fmt b6x16_p32 : memref<64x64xsi8, #cute<space smem>> -> !cute_nvgpu.fragment<4xsi8>
   func.return
 }
@@ -266,8 +266,8 @@ func.func @f(%s: memref<64x64xsi8, #cute<space smem>>, %i: index) {
 // -----
 
 func.func @f(%s: memref<64x64xui8, #cute<space smem>>, %i: index) {
-  // expected-error @+1 {{'cute_nvgpu.ldmatrix' expected memory of ui8 and a fragment of ui8 with src_fmt b4x16_p64, got ui8 and f8E4M3FN}}
-  %f = cute_nvgpu.ldmatrix %s[%i, %i] trans shape 16x16 src_fmt b4x16_p64 : memref<64x64xui8, #cute<space smem>> -> !cute_nvgpu.fragment<8xf8E4M3FN>
+  // expected-error @+1 {{'cute_nvgpu.ldmatrix' expected memory of ui8 and a fragment of ui8 with src_fmt b4x16_p64, got ui8 and f6E3M2FN}}
+  %f = cute_nvgpu.ldmatrix %s[%i, %i] trans shape 16x16 src_fmt b4x16_p64 : memref<64x64xui8, #cute<space smem>> -> !cute_nvgpu.fragment<8xf6E3M2FN>
   func.return
 }
 
