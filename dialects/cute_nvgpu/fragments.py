@@ -91,5 +91,6 @@ def _layout(threads: list[tuple[int, int]], values: list[tuple[int, int]]) -> La
 
 
 def _mode(items: Iterable[int]) -> int | tuple[int, ...]:
-    found = tuple(items)
-    return found if len(found) > 1 else found[0]
+    """A mode of CuTe's: one number by itself, several as a tuple."""
+    first, *others = items
+    return (first, *others) if others else first

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from typing import TypedDict, Unpack
 
@@ -53,9 +54,10 @@ def find(
     if not rows:
         legal = ", ".join(sorted({row.op for row in MMA_ROWS}))
         raise AtomError(f"expected an op of the lattice, got '{op}'; legal: {legal}")
+    chosen: dict[str, object] = {**modifiers}
     for field in ("sparsity", "scale_type"):
-        if field in modifiers:
-            there = modifiers[field] is not None
+        if field in chosen:
+            there = chosen[field] is not None
             rows = [row for row in rows if (getattr(row, field) is not None) == there] or rows
     typed = [row for row in rows if types in row.element_types()]
     if not typed:
@@ -69,15 +71,15 @@ def find(
             f"got {shape_text(shape)}; nearest legal: {', '.join(near)}"
         )
     for field, what in _CHOICES.items():
-        shaped = _choose(shaped, field, what, types, modifiers)
+        shaped = _choose(shaped, field, what, types, chosen)
     return _with_modifiers(shaped[0], types, modifiers)
 
 
 def _choose(
-    rows: list[MmaRow], field: str, what: str, types: ElementTypes, modifiers: Modifiers
+    rows: list[MmaRow], field: str, what: str, types: ElementTypes, modifiers: Mapping[str, object]
 ) -> list[MmaRow]:
     """The rows of the chosen value of a field."""
-    legal = list(dict.fromkeys(getattr(row, field) for row in rows))
+    legal: list[object] = list(dict.fromkeys(getattr(row, field) for row in rows))
     if field in modifiers:
         wanted = modifiers[field]
     elif None in legal or len(legal) > 1:

@@ -31,21 +31,24 @@ def select(atom: MmaAtom, b: NDArray[Any], e: NDArray[Any], selector: int) -> ND
     indices = _indices(atom, e, selector)
     if chunk == 2:
         return _select_halves(b, indices)
-    base = np.arange(indices.shape[2]) // 2 * chunk
+    base = _chunks(indices) * chunk
     if chunk == 8:
-        first = (base + 2 * indices)[..., None]
-        positions = np.concatenate([first, first + 1], axis=-1).reshape(*indices.shape[:2], -1)
-    else:
-        positions = base + indices
-    return _rows(b, positions)
+        first = base + 2 * indices
+        pairs = np.stack([first, first + 1], axis=-1)
+        return _rows(b, pairs.reshape(*indices.shape[:2], -1))
+    return _rows(b, base + indices)
 
 
 def _select_halves(b: NDArray[Any], indices: NDArray[np.int64]) -> NDArray[Any]:
     halves = np.stack([b & np.uint32(0xFFFF), b >> np.uint32(16)], axis=2)
     halves = halves.reshape(b.shape[0], -1, b.shape[2])
-    base = np.arange(indices.shape[2]) // 2 * 4
-    found = _rows(halves, base + indices)
+    found = _rows(halves, _chunks(indices) * 4 + indices)
     return found[:, :, ::2] | found[:, :, 1::2] << np.uint32(16)
+
+
+def _chunks(indices: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Which chunk of its row each index is for: [J]."""
+    return np.arange(indices.shape[2], dtype=np.int64) // 2
 
 
 def _rows(b: NDArray[Any], positions: NDArray[np.int64]) -> NDArray[Any]:

@@ -7,12 +7,12 @@ have ordered metadata only. PTX ISA 9.7.14.3, 9.7.14.5.14 and 9.7.14.6.3.
 
 from __future__ import annotations
 
-from itertools import product
+from tilewright.dialects.cute_nvgpu.lattice.row import BlockScale, Kind, MmaRow, Sparsity, row
 
-from tilewright.dialects.cute_nvgpu.lattice.row import BlockScale, MmaRow, Sparsity, row
-
-_F8F6F4 = tuple(product(("e4m3", "e5m2", "e3m2", "e2m3", "e2m1"), repeat=2))
-_FP8 = tuple(product(("e4m3", "e5m2"), repeat=2))
+_FP8_NAMES = ("e4m3", "e5m2")
+_F8F6F4_NAMES = (*_FP8_NAMES, "e3m2", "e2m3", "e2m1")
+_F8F6F4 = tuple((a, b) for a in _F8F6F4_NAMES for b in _F8F6F4_NAMES)
+_FP8 = tuple((a, b) for a in _FP8_NAMES for b in _FP8_NAMES)
 _E2M1 = (("e2m1", "e2m1"),)
 
 _ACC_F16_F32 = (("f16", "f16"), ("f32", "f32"))
@@ -20,6 +20,8 @@ _ACC_F16 = (("f16", "f16"),)
 _ACC_F32 = (("f32", "f32"),)
 
 _ORDERED: Sparsity = "sp::ordered_metadata"
+_MXF4: Kind = "mxf4"
+_MXF4NVF4: Kind = "mxf4nvf4"
 _1X = BlockScale(1, "ue8m0")
 _2X = BlockScale(2, "ue8m0")
 _4X = BlockScale(4, "ue4m3")
@@ -29,6 +31,13 @@ _FAMILY = "sm_120f"
 _EACH = ("sm_120a", "sm_121a")
 _V = (8, 7)
 _V_4X_UE8M0 = (9, 1)
+
+_MXF4_FORMS: tuple[tuple[Kind, BlockScale, tuple[int, int]], ...] = (
+    (_MXF4, _2X, _V),
+    (_MXF4NVF4, _2X, _V),
+    (_MXF4NVF4, _4X, _V),
+    (_MXF4NVF4, _4X_UE8M0, _V_4X_UE8M0),
+)
 
 _MMA, _SP, _BS, _BS_SP = "SM120.mma", "SM120.mma_sp", "SM120.mma_bs", "SM120.mma_bs_sp"
 
@@ -45,11 +54,11 @@ SM120_MMA_SP: tuple[MmaRow, ...] = (
 SM120_MMA_BS: tuple[MmaRow, ...] = (
     row(_BS, (16, 8, 32), _F8F6F4, _ACC_F32, _FAMILY, _V, "9.7.14.5.10",
         kind="mxf8f6f4", scale=_1X),
-    row(_BS, (16, 8, 64), _E2M1, _ACC_F32, _FAMILY, _V, "9.7.14.5.11", kind="mxf4", scale=_2X),
-    row(_BS, (16, 8, 64), _E2M1, _ACC_F32, _FAMILY, _V, "9.7.14.5.11", kind="mxf4nvf4", scale=_2X),
-    row(_BS, (16, 8, 64), _E2M1, _ACC_F32, _FAMILY, _V, "9.7.14.5.11", kind="mxf4nvf4", scale=_4X),
+    row(_BS, (16, 8, 64), _E2M1, _ACC_F32, _FAMILY, _V, "9.7.14.5.11", kind=_MXF4, scale=_2X),
+    row(_BS, (16, 8, 64), _E2M1, _ACC_F32, _FAMILY, _V, "9.7.14.5.11", kind=_MXF4NVF4, scale=_2X),
+    row(_BS, (16, 8, 64), _E2M1, _ACC_F32, _FAMILY, _V, "9.7.14.5.11", kind=_MXF4NVF4, scale=_4X),
     row(_BS, (16, 8, 64), _E2M1, _ACC_F32, _FAMILY, _V_4X_UE8M0, "9.7.14.5.11",
-        kind="mxf4nvf4", scale=_4X_UE8M0),
+        kind=_MXF4NVF4, scale=_4X_UE8M0),
 )  # fmt: skip
 
 SM120_MMA_BS_SP: tuple[MmaRow, ...] = (
@@ -58,11 +67,6 @@ SM120_MMA_BS_SP: tuple[MmaRow, ...] = (
     *(
         row(_BS_SP, (16, 8, 128), _E2M1, _ACC_F32, _EACH, version, "9.7.14.6.2.8",
             kind=kind, sparsity=_ORDERED, scale=scale)
-        for kind, scale, version in (
-            ("mxf4", _2X, _V),
-            ("mxf4nvf4", _2X, _V),
-            ("mxf4nvf4", _4X, _V),
-            ("mxf4nvf4", _4X_UE8M0, _V_4X_UE8M0),
-        )
+        for kind, scale, version in _MXF4_FORMS
     ),
 )  # fmt: skip

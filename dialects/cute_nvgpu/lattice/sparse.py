@@ -35,13 +35,21 @@ def _both(
     satfinite: bool = False,
 ) -> tuple[MmaRow, MmaRow]:
     """The row with plain metadata, from `ptx_version` on, and the one with ordered metadata."""
-    plain: Sparsity = "sp"
-    first, second = (
-        row(op, shape, multiplicands, accumulators, minimum, version, section,
-            satfinite=satfinite, sparsity=sparsity)
-        for sparsity, version in ((plain, ptx_version), (_ORDERED, _ORDERED_VERSION))
-    )  # fmt: skip
-    return first, second
+
+    def with_metadata(sparsity: Sparsity, version: tuple[int, int]) -> MmaRow:
+        return row(
+            op,
+            shape,
+            multiplicands,
+            accumulators,
+            minimum,
+            version,
+            section,
+            satfinite=satfinite,
+            sparsity=sparsity,
+        )
+
+    return with_metadata("sp", ptx_version), with_metadata(_ORDERED, _ORDERED_VERSION)
 
 
 _OP = "sm80.sparse_mma"
