@@ -110,6 +110,12 @@ class Contraction:
         if later:
             why = f"they require {min(later, key=lambda each: lowest([each]).number).at_least}"
         form, types = self.nearest(chip)
+        if self.bit_op is not None and (form, types) == (self.form, self.types):
+            other = next(each for each in _BIT_OPS if each != self.bit_op)
+            return (
+                f"expected bit operation {other} on {chip}, got {self.bit_op} ({why}); "
+                f"nearest legal: {other}"
+            )
         near = f"({', '.join(types)})"
         return (
             f"expected element types (a, b, c, d) of a {self.form.named('MMA')} on {chip}, "
