@@ -7,6 +7,7 @@ the body adds the product of A and B, extended or not, to C.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,11 +28,14 @@ from xdsl.ir.affine import AffineDimExpr
 from xdsl.utils.hints import isa
 
 from tilewright.diagnostic import OpError
-from tilewright.dialects.cute_nvgpu.attributes import LEGAL_ELEMENTS, element_of
+from tilewright.dialects.cute_nvgpu.attributes import element_of
+from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES
 from tilewright.dialects.cute_nvgpu.lattice.row import Shape
 
 _SIGNED: dict[Attribute, str] = {IntegerType(4): "s4", i8: "s8"}
 _UNSIGNED: dict[Attribute, str] = {i1: "b1", IntegerType(4): "u4", i8: "u8"}
+# The body says whether integers are signed, their type does not.
+_LEGAL = list(dict.fromkeys(row.mlir.lstrip("su") for row in ELEMENT_TYPES.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +54,11 @@ def contraction_of(op: Operation) -> LinalgContraction | None:
     """
     if not isinstance(op, LinalgStructuredOperation):
         return None
-    loops, signed = _loops(op), _signedness(op.body.block)
-    if loops is None or signed is None:
+    loops = _loops(op)
+    if loops is None:
+        return None
+    signed = _signedness(op.body.block)
+    if signed is None:
         return None
     m, n, k = (_extent(op, loop) for loop in loops)
     a, b, c = (
@@ -140,5 +147,10 @@ def _element(op: Operation, type_: Attribute, unsigned: bool) -> str:
         return name
     row = element_of(element)
     if row is None:
-        raise OpError(op, f"'{op.name}' expected element types of {LEGAL_ELEMENTS}, got {element}")
+        near = difflib.get_close_matches(str(element), _LEGAL, n=1, cutoff=0.0)[0]
+        legal = ", ".join(_LEGAL)
+        raise OpError(
+            op,
+            f"'{op.name}' expected element types of {legal}, got {element}; nearest legal: {near}",
+        )
     return row.name
