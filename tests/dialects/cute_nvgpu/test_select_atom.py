@@ -369,6 +369,12 @@ def test_registers() -> None:
             "expected a type of scale factors of ue8m0, ue4m3, got e4m3; nearest legal: ue4m3",
         ),
         (
+            (*TILE, ("b1", "b1", "s32"), "sm_75"),
+            {"bit_op": "and"},
+            "expected bit operation xor on sm_75, got and (they require sm_80 or later); "
+            "nearest legal: xor",
+        ),
+        (
             (*TILE, ("b1", "b1", "s32"), "sm_80"),
             {"bit_op": "or"},
             "expected a bit operation of xor, and, got or; nearest legal: xor",
