@@ -71,7 +71,9 @@ _F16, _F64, _B1 = ("f16",), ("f64",), ("b1",)
 _BYTES, _NIBBLES = ("s8", "u8"), ("s4", "u4")
 _FP8 = ("e4m3", "e5m2")
 
-_NEWEST = 121
+NEWEST = 121
+"""The chip of the highest number that ptxas 13.5 knows."""
+
 _PLAIN: tuple[Sparsity | None, ...] = ("sp",)
 _SPARSE: tuple[Sparsity | None, ...] = ("sp", "sp::ordered_metadata")
 
@@ -99,20 +101,20 @@ def _split(number: str, parts: int) -> MachineCode:
 MACHINE_ROWS: tuple[MachineRow, ...] = (
     MachineRow(_F16, 70, 75, _TWO_STEPS, shapes=((8, 8, 4),), results=("f16",)),
     MachineRow(_F16, 70, 75, _FOUR_STEPS, shapes=((8, 8, 4),), results=("f32",)),
-    MachineRow(_F16, 80, _NEWEST, _SCALAR, shapes=((8, 8, 4),)),
-    MachineRow(_F16, 100, _NEWEST, _REORDERED, sparsity=_PLAIN),
-    MachineRow(_F64, 100, _NEWEST, _split("two", 2), shapes=((16, 8, 4),)),
-    MachineRow(_F64, 100, _NEWEST, _split("four", 4), shapes=((16, 8, 8),)),
-    MachineRow(_F64, 100, _NEWEST, _split("eight", 8), shapes=((16, 8, 16),)),
-    MachineRow(_F64, 103, _NEWEST, _IDLE, shapes=((8, 8, 4),)),
-    MachineRow(_BYTES, 100, _NEWEST, _AS_M16, shapes=((8, 8, 16),)),
-    MachineRow(_BYTES, 100, _NEWEST, _REORDERED, sparsity=_PLAIN),
-    MachineRow(_NIBBLES, 100, _NEWEST, _UNPACKED_M8, shapes=((8, 8, 32),)),
-    MachineRow(_NIBBLES, 90, _NEWEST, _UNPACKED),
-    MachineRow(_NIBBLES, 90, _NEWEST, _UNPACKED, sparsity=_SPARSE),
+    MachineRow(_F16, 80, NEWEST, _SCALAR, shapes=((8, 8, 4),)),
+    MachineRow(_F16, 100, NEWEST, _REORDERED, sparsity=_PLAIN),
+    MachineRow(_F64, 100, NEWEST, _split("two", 2), shapes=((16, 8, 4),)),
+    MachineRow(_F64, 100, NEWEST, _split("four", 4), shapes=((16, 8, 8),)),
+    MachineRow(_F64, 100, NEWEST, _split("eight", 8), shapes=((16, 8, 16),)),
+    MachineRow(_F64, 103, NEWEST, _IDLE, shapes=((8, 8, 4),)),
+    MachineRow(_BYTES, 100, NEWEST, _AS_M16, shapes=((8, 8, 16),)),
+    MachineRow(_BYTES, 100, NEWEST, _REORDERED, sparsity=_PLAIN),
+    MachineRow(_NIBBLES, 100, NEWEST, _UNPACKED_M8, shapes=((8, 8, 32),)),
+    MachineRow(_NIBBLES, 90, NEWEST, _UNPACKED),
+    MachineRow(_NIBBLES, 90, NEWEST, _UNPACKED, sparsity=_SPARSE),
     MachineRow(_B1, 90, 99, _TWO_ANDS, bit_op="xor"),
-    MachineRow(_B1, 100, _NEWEST, _BITS_M8, shapes=((8, 8, 128),)),
-    MachineRow(_B1, 100, _NEWEST, _BITS),
+    MachineRow(_B1, 100, NEWEST, _BITS_M8, shapes=((8, 8, 128),)),
+    MachineRow(_B1, 100, NEWEST, _BITS),
     MachineRow(_FP8, 90, 119, _AS_F16),
     MachineRow(_FP8, 90, 119, _AS_SPARSE_F16, sparsity=_SPARSE),
 )
