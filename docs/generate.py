@@ -122,8 +122,8 @@ def machine_code_page() -> str:
     return (
         f"# What chips run an MMA as\n\n{NOTE}\n"
         "A later chip runs the MMAs of an earlier one, but not always as one instruction of its "
-        "own. An MMA that is not listed is one machine instruction; where several rows fit, the first "
-        "holds.\n\n"
+        "own. An MMA that is not listed is one machine instruction; where several rows fit, the "
+        "first holds.\n\n"
         + table(["chips", "MMA", "how", "as"], rows)
         + "\nRead from the machine code that ptxas 13.5 makes of one MMA whose inputs differ from "
         "thread to thread (nvdisasm 13.5; for sm_70 and sm_72 12.4). "
