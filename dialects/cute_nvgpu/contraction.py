@@ -105,23 +105,28 @@ class Contraction:
 
     def why_none(self, chip: Target) -> str:
         """Why no atom of the chip computes it, and what is nearest to it."""
-        later = [row.target for row in MMA_ROWS if self.types_in(row)]
-        why = "no target has them"
-        if later:
-            why = f"they require {min(later, key=lambda each: lowest([each]).number).at_least}"
+        needed = self._needed()
         form, types = self.nearest(chip)
-        if self.bit_op is not None and (form, types) == (self.form, self.types):
+        if needed and self.bit_op is not None and (form, types) == (self.form, self.types):
             other = next(each for each in _BIT_OPS if each != self.bit_op)
             return (
-                f"expected bit operation {other} on {chip}, got {self.bit_op} ({why}); "
-                f"nearest legal: {other}"
+                f"expected bit operation {other} on {chip}, "
+                f"got {self.bit_op} (requires {needed}); nearest legal: {other}"
             )
+        why = f"they require {needed}" if needed else "no target has them"
         near = f"({', '.join(types)})"
         return (
             f"expected element types (a, b, c, d) of a {self.form.named('MMA')} on {chip}, "
             f"got ({', '.join(self.types)}) ({why}); "
             f"nearest legal: {near if form == self.form else form.named(near)}"
         )
+
+    def _needed(self) -> str | None:
+        """The first targets that have atoms for it, in words, or None where none has."""
+        targets = [row.target for row in MMA_ROWS if self.types_in(row)]
+        if not targets:
+            return None
+        return min(targets, key=lambda each: lowest([each]).number).at_least
 
     def _distance(self, form: Form, types: ElementTypes) -> tuple[int, ...]:
         """How far other types and another form are: a changed kind of number weighs most."""

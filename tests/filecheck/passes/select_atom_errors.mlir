@@ -43,7 +43,7 @@ func.func @element(%a: memref<16x16xi16>, %b: memref<16x16xi16>, %c: memref<16x1
 // -----
 
 func.func @bits(%a: memref<64x256xi1>, %b: memref<256x48xi1>, %c: memref<64x48xi32>) {
-  // expected-error @+1 {{'linalg.generic' expected bit operation xor on sm_75, got and (they require sm_80 or later); nearest legal: xor}}
+  // expected-error @+1 {{'linalg.generic' expected bit operation xor on sm_75, got and (requires sm_80 or later); nearest legal: xor}}
   linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<64x256xi1>, memref<256x48xi1>) outs(%c : memref<64x48xi32>) {
   ^bb0(%x: i1, %y: i1, %z: i32):
     %0 = arith.extui %x : i1 to i32
