@@ -4,7 +4,7 @@ from xdsl.ir import Dialect
 
 from tilewright.dialects.cute_nvgpu.atom_types import MMA_ATOM_TYPES
 from tilewright.dialects.cute_nvgpu.attributes import CacheAttr, FragmentType
-from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sync, wmma
+from tilewright.dialects.cute_nvgpu.ops import copy, fragment, matrix_copy, sync, wmma
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.wmma_types import WMMA_ACCESS_TYPES
 
@@ -14,8 +14,9 @@ CUTE_NVGPU = Dialect(
         *MMA_OPS.values(),
         wmma.LoadOp,
         wmma.StoreOp,
-        copy.LdmatrixOp,
-        copy.StmatrixOp,
+        matrix_copy.LdmatrixOp,
+        matrix_copy.StmatrixOp,
+        matrix_copy.MovmatrixOp,
         copy.CpAsyncOp,
         copy.CpAsyncCommitGroupOp,
         copy.CpAsyncWaitGroupOp,
@@ -29,5 +30,12 @@ CUTE_NVGPU = Dialect(
         sync.BarArriveOp,
         sync.WarpSyncOp,
     ],
-    [FragmentType, CacheAttr, *MMA_ATOM_TYPES.values(), *WMMA_ACCESS_TYPES.values()],
+    [
+        FragmentType,
+        CacheAttr,
+        matrix_copy.MatrixShapeAttr,
+        matrix_copy.SrcFmtAttr,
+        *MMA_ATOM_TYPES.values(),
+        *WMMA_ACCESS_TYPES.values(),
+    ],
 )
