@@ -11,11 +11,28 @@ from pathlib import Path
 
 from tilewright.compiler import PIPELINE
 from tilewright.dialects.cute_nvgpu.atom import MmaAtom, atoms_of
-from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, LDMATRIX, MMA_ROWS, STMATRIX, MmaRow
-from tilewright.dialects.cute_nvgpu.lattice.row import OPERANDS, shape_text
+from tilewright.dialects.cute_nvgpu.lattice import (
+    CP_ASYNC,
+    MATRIX_COPY_ROWS,
+    MMA_ROWS,
+    MOVMATRIX,
+    MatrixCopyRow,
+)
+from tilewright.dialects.cute_nvgpu.lattice.copy import AsyncCopyRow
+from tilewright.dialects.cute_nvgpu.lattice.machine_code import MACHINE_ROWS, NEWEST, MachineRow
+from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import MatrixMoveRow
+from tilewright.dialects.cute_nvgpu.lattice.row import Operand, shape_text
+from tilewright.dialects.cute_nvgpu.lattice.undocumented import (
+    UNDOCUMENTED,
+    UNDOCUMENTED_SELECTORS,
+)
+from tilewright.dialects.cute_nvgpu.matrix_copy import MatrixCopy, copies_of
 from tilewright.dialects.ptx.arithmetic import OPS as ARITHMETIC
 from tilewright.dialects.ptx.convert import OPS as CONVERT
 from tilewright.dialects.ptx.logic import OPS as LOGIC
+from tilewright.dialects.ptx.matrix_copy import DEFAULT_FORM
+from tilewright.tools.command_atoms import cells
+from tilewright.tools.instructions.catalogue import lattice
 
 FOLDER = Path(__file__).parent
 NOTE = "Written by `python docs/generate.py` from the tables; do not edit.\n"
@@ -31,73 +48,116 @@ def version(pair: tuple[int, int]) -> str:
     return f"{pair[0]}.{pair[1]}"
 
 
-def types_of(row: MmaRow) -> str:
-    pairs = ", ".join(" x ".join(pair) for pair in row.multiplicands)
-    results = ", ".join(c if c == d else f"{c} to {d}" for c, d in row.accumulators)
-    return f"{pairs} into {results} {row.counting}".rstrip()
-
-
 def atoms_page() -> str:
     """docs/atoms.md: the lattice, its layouts and every mnemonic."""
-    rows = [
-        [
-            f"`{row.op}`",
-            shape_text(row.shape),
-            types_of(row),
-            ", ".join(row.modifiers) or "-",
-            str(row.target),
-            version(row.ptx_version),
-            row.section,
-        ]
-        for row in MMA_ROWS
-    ]
-    header = ["op", "M x N x K", "types", "modifiers", "target", "PTX", "section"]
-    copies = [
-        [f"`{row.mnemonic(n, False)}`", str(row.target), version(row.ptx_version), row.section]
-        for row in (LDMATRIX, STMATRIX)
-        for n in row.numbers
-    ] + [
-        [
-            f"`{CP_ASYNC.mnemonic(cache)}` {', '.join(map(str, sizes))} bytes",
-            str(CP_ASYNC.target),
-            version(CP_ASYNC.ptx_version),
-            CP_ASYNC.section,
-        ]
-        for cache, sizes in CP_ASYNC.sizes.items()
-    ]
-    layouts = [
-        [
-            shape_text(row.shape),
-            row.element_types()[0][0],
-            f"`{operand}`",
-            str(len_of(row, operand)),
-            f"`{layout_of(row, operand)}`",
-        ]
-        for row in MMA_ROWS
-        for operand in OPERANDS[:3]
-    ]
-    mnemonics = "".join(f"- `{atom.mnemonic}`\n" for row in MMA_ROWS for atom in atoms_of(row))
+    header = ["op", "shape", "types", "qualifiers", "modifiers", "target", "PTX", "section"]
+    rows = [[f"`{cell}`" if n == 0 else escaped(cell) for n, cell in enumerate(cells(row))]
+            for row in lattice()]  # fmt: skip
+    spelled = "".join(f"- `{mnemonic}`\n" for row in lattice() for mnemonic in row.mnemonics)
     return (
-        f"# Atoms\n\n{NOTE}\n## The lattice\n\n{table(header, rows)}"
-        "\n## Copies\n\n"
-        + table(["instruction", "target", "PTX", "section"], copies)
-        + "\n## Canonical layouts\n\n`(thread, value) -> index`: m + M\\*k for A, n + N\\*k for B, "
-        "m + M\\*n for C and D.\n\n"
-        + table(["shape", "a", "operand", "elements a thread", "layout"], layouts)
-        + f"\n## Mnemonics\n\n{mnemonics}"
+        f"# Atoms\n\n{NOTE}\n## The lattice\n{LATTICE_NOTE}\n{table(header, rows)}"
+        f"{layouts_section()}{copies_section()}\n## Mnemonics\n\n{spelled}"
     )
 
 
-def layout_of(row: MmaRow, operand: str) -> str:
-    return str(MmaAtom(row, row.element_types()[0]).tv_layout(operand))  # type: ignore[arg-type]
+LATTICE_NOTE = """
+As `tilewright atoms` lists it. Every mnemonic of a row has its qualifiers, and may have one of its
+modifiers. Where several targets stand, any of them will do; of a target with the suffix f, later
+ones of its family run it too.
+"""
+
+LAYOUTS_NOTE = """
+`(thread, value) -> index`: m + M\\*k for A, n + N\\*k for B, m + M\\*n for C and D; the matrices of
+an m8n8k4 on f16 follow each other. A sparse A is stored, and counted, without its zeros: half of K.
+E, which depends on the type of A, holds m + M\\*j for the j-th 2-bit index of a row, SFA m + M\\*s
+and SFB n + N\\*s for the s-th scale factor. What several threads hold, the selectors of the
+instruction choose among.
+"""
 
 
-def len_of(row: MmaRow, operand: str) -> int:
-    return MmaAtom(row, row.element_types()[0]).values(operand)  # type: ignore[arg-type]
+def escaped(cell: str) -> str:
+    """A cell whose bars are no columns."""
+    return cell.replace("|", r"\|")
+
+
+def layouts_section() -> str:
+    """The canonical layouts of docs/atoms.md, those alike in one line."""
+    elements: dict[tuple[str, ...], dict[str, None]] = {}
+    for atom in (atom for row in MMA_ROWS for atom in atoms_of(row)):
+        shape = shape_text(atom.shape) + (" sparse" if atom.row.sparsity else "")
+        for operand in (*atom.inputs, "D"):
+            count, layout = str(atom.values(operand)), f"`{atom.tv_layout(operand)}`"
+            of = atom.element("A" if operand == "E" else operand).name
+            elements.setdefault((shape, lying(atom, operand), count, layout), {})[of] = None
+    rows = [
+        [shape, operand, ", ".join(names), count, layout]
+        for (shape, operand, count, layout), names in elements.items()
+    ]
+    header = ["shape", "operand", "types", "elements a thread", "layout"]
+    return f"\n## Canonical layouts\n{LAYOUTS_NOTE}\n{table(header, rows)}"
+
+
+def lying(atom: MmaAtom, operand: Operand) -> str:
+    """An operand, and how it lies where that is a choice; C and D lie alike."""
+    if operand in ("A", "B") and len(atom.row.majors) > 1:
+        return f"{operand} {atom.majors['AB'.index(operand)]}"
+    return "C, D" if operand in ("C", "D") else operand
+
+
+COPIES_NOTE = """
+`.num` is `.x1`, `.x2` or `.x4` (two matrices of m16n16 at most). Where several minimum targets
+stand, any of them will do. `.shared::cta` (PTX ISA 7.8) is the same space, and without a space the
+address is a generic one.
+"""
+
+MATRICES_NOTE = """
+Where the elements that a thread holds lie in shared memory, whose rows are 16 bytes that one
+thread gives the address of: `(thread, value) -> row + rows*column + rows*columns*matrix`.
+`b6x16_p32` and `b4x16_p64` are rows of 16 elements, low bits first, and padding; each element
+lands in the low bits of a byte, with zeros above. The line of movmatrix says which elements of its
+source a thread gets.
+"""
+
+
+def copies_section() -> str:
+    """The copies of docs/atoms.md, and how their matrices lie."""
+    emitted = [copy for row in MATRIX_COPY_ROWS for copy in copies_of(row) if copy.space]
+    copies = [
+        *([f"`{pattern(row)}`", *facts(row)] for row in MATRIX_COPY_ROWS),
+        [f"`{MOVMATRIX.mnemonic}`", *facts(MOVMATRIX)],
+        *(
+            [f"`{CP_ASYNC.mnemonic(cache)}` {', '.join(map(str, sizes))} bytes", *facts(CP_ASYNC)]
+            for cache, sizes in CP_ASYNC.sizes.items()
+        ),
+    ]
+    moved = [f"`{MOVMATRIX.mnemonic}`", "-", str(MOVMATRIX.values), f"`{MOVMATRIX.result_layout}`"]
+    return (
+        "\n## Copies\n\n"
+        + table(["instruction", "target", "PTX", "section"], copies)
+        + f"{COPIES_NOTE}\n## Matrices in shared memory\n{MATRICES_NOTE}\n"
+        + table(["instruction", "addresses of threads", "values", "layout"],
+                [*map(matrix_line, emitted), moved])
+    )  # fmt: skip
+
+
+def pattern(row: MatrixCopyRow) -> str:
+    """All mnemonics of a row: `ldmatrix.sync.aligned.m8n8.num{.trans}.shared.b16`."""
+    spelled = row.mnemonic(row.numbers[0], row.trans[-1]).replace(f".x{row.numbers[0]}", ".num")
+    return spelled.replace(".trans", "{.trans}") if len(row.trans) > 1 else spelled
+
+
+def facts(row: MatrixCopyRow | MatrixMoveRow | AsyncCopyRow) -> list[str]:
+    """Target, version and section of a row."""
+    return [str(row.target), version(row.ptx_version), row.section]
+
+
+def matrix_line(copy: MatrixCopy) -> list[str]:
+    threads = f"0 to {copy.runs - 1}"
+    return [f"`{copy.mnemonic}`", threads, str(copy.values), f"`{copy.tv_layout}`"]
 
 
 def ptx_page() -> str:
-    """docs/ptx.md: the scalar instructions and their forms, and the pipeline that makes them."""
+    """docs/ptx.md: scalar instructions and matrix copies, their forms, and the pipeline."""
     rows = [
         [
             f"`{op.name}`",
@@ -108,14 +168,119 @@ def ptx_page() -> str:
     ]
     stages = "".join(f"{i}. `{stage.name}`\n" for i, stage in enumerate(PIPELINE, 1))
     return (
-        f"# Scalar instructions of the `ptx` dialect\n\n{NOTE}\n"
+        f"# Instructions of the `ptx` dialect\n\n{NOTE}\n"
         "An op is written with its form: `%2 = ptx.add rn.f32 %0, %1`.\n\n"
         + table(["op", "meaning", "forms"], rows)
+        + f"\n{ptx_matrix_copies()}"
         + f"\n## The pipeline of `tilewright.compile`\n\n{stages}"
     )
 
 
-PAGES = {"atoms.md": atoms_page, "ptx.md": ptx_page}
+def ptx_matrix_copies() -> str:
+    """The matrix copies of docs/ptx.md."""
+    rows = [
+        [
+            f"`ptx.{row.op}`",
+            "" if row.form == DEFAULT_FORM else f'`"{row.form}"`',
+            " or ".join("`trans`" if trans else "-" for trans in row.trans),
+            ", ".join(str(number * row.registers) for number in row.numbers),
+        ]
+        for row in MATRIX_COPY_ROWS
+    ]
+    return (
+        "## Matrix copies\n\n"
+        '`%d = ptx.ldmatrix "m16n16.b8" trans %address, 0 : !ptx.reg<b32 x 2>`; '
+        f"without a form, {DEFAULT_FORM}. `%d = ptx.movmatrix %a` transposes one register.\n\n"
+        + table(["op", "form", "trans", "registers"], rows)
+    )
+
+
+UNDOCUMENTED_NOTE = """
+A form is legal where the PTX ISA documents it and ptxas assembles it. ptxas takes some more, which
+tilewright rejects: a later ptxas may refuse them, and nobody says what they compute. `check-ptx`
+and `explain` call them undocumented, on the targets on which ptxas 13.5 takes them
+(`tests/tools/test_undocumented.py` asks it).
+"""
+
+ANY_ORDER = """
+Beside these, ptxas takes the qualifiers of an instruction in any order, `.x4.m8n8` for `.m8n8.x4`.
+The PTX ISA fixes the order by each instruction's syntax.
+"""
+
+OPERANDS_NOTE = """
+Among the registers of a vector that is read ptxas takes constants, and `_` among those of one that
+is written; every one must be a register.
+"""
+
+
+def undocumented_page() -> str:
+    """docs/undocumented.md: what ptxas takes beyond the PTX ISA."""
+    forms = [
+        [
+            row.form,
+            row.rule,
+            row.section,
+            "those of the plain form" if row.targets is None else row.targets.at_least,
+            f"`{row.example}`",
+        ]
+        for row in UNDOCUMENTED
+    ]
+    selectors = [[row.form, row.rule, row.section, f"`{row.example}`"] for row in
+                 UNDOCUMENTED_SELECTORS]  # fmt: skip
+    return (
+        f"# What ptxas takes and the PTX ISA does not have\n\n{NOTE}{UNDOCUMENTED_NOTE}\n"
+        "## Mnemonics\n\n"
+        + table(["form", "what the PTX ISA has", "section", "targets", "example"], forms)
+        + f"{ANY_ORDER}\n## Operands\n\n"
+        + table(["form", "what the PTX ISA has", "section", "example"], selectors)
+        + OPERANDS_NOTE
+    )
+
+
+def machine_code_page() -> str:
+    """docs/machine_code.md: what the chips run MMAs as, where it is not one instruction."""
+    rows = [[chips_of(row), mmas_of(row), row.code.how, row.code.words] for row in MACHINE_ROWS]
+    return (
+        f"# What chips run an MMA as\n\n{NOTE}\n"
+        "A later chip runs the MMAs of an earlier one, but not always as one instruction of its "
+        "own. An MMA that is not listed is one machine instruction; where several rows fit, the "
+        "first holds.\n\n"
+        + table(["chips", "MMA", "how", "as"], rows)
+        + "\nRead from the machine code that ptxas 13.5 makes of one MMA whose inputs differ from "
+        "thread to thread (nvdisasm 13.5; for sm_70 and sm_72 12.4). "
+        "`tests/dialects/ptx/test_machine_code.py` asks ptxas again, for every row of the lattice: "
+        "how many machine instructions an MMA becomes, and whether it calls a subroutine.\n\n"
+        "`native` is the tensor core itself, `split` several smaller MMAs and nothing else, "
+        "`padded` a larger MMA, part of it idle, `emulated` conversions, a subroutine, or no "
+        "tensor core at all. `tilewright select` puts emulated atoms last.\n"
+    )
+
+
+def chips_of(row: MachineRow) -> str:
+    if row.last == NEWEST:
+        return f"sm_{row.first} and later"
+    return f"sm_{row.first} to sm_{row.last}"
+
+
+def mmas_of(row: MachineRow) -> str:
+    """The MMAs that a row speaks of: element types of A, shapes, metadata, operation, result."""
+    metadata = {(None,): "", ("sp",): "`mma.sp`, plain metadata"}.get(row.sparsity, "`mma.sp`")
+    words = [
+        ", ".join(row.elements),
+        " or ".join(map(shape_text, row.shapes)),
+        metadata,
+        f".{row.bit_op}" if row.bit_op else "",
+        f"into {', '.join(row.results)}" if row.results else "",
+    ]
+    return " ".join(filter(None, words))
+
+
+PAGES = {
+    "atoms.md": atoms_page,
+    "machine_code.md": machine_code_page,
+    "ptx.md": ptx_page,
+    "undocumented.md": undocumented_page,
+}
 
 
 def main() -> None:

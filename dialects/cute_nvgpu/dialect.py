@@ -4,7 +4,15 @@ from xdsl.ir import Dialect
 
 from tilewright.dialects.cute_nvgpu.atom_types import MMA_ATOM_TYPES
 from tilewright.dialects.cute_nvgpu.attributes import CacheAttr, FragmentType
-from tilewright.dialects.cute_nvgpu.ops import copy, fragment, smem_desc, sync, wgmma_sync, wmma
+from tilewright.dialects.cute_nvgpu.ops import (
+    copy,
+    fragment,
+    matrix_copy,
+    smem_desc,
+    sync,
+    wgmma_sync,
+    wmma,
+)
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WGMMA_OPS
 from tilewright.dialects.cute_nvgpu.wgmma_types import WGMMA_ATOM_TYPES, SmemDescViewType
@@ -16,8 +24,9 @@ CUTE_NVGPU = Dialect(
         *MMA_OPS.values(),
         wmma.LoadOp,
         wmma.StoreOp,
-        copy.LdmatrixOp,
-        copy.StmatrixOp,
+        matrix_copy.LdmatrixOp,
+        matrix_copy.StmatrixOp,
+        matrix_copy.MovmatrixOp,
         copy.CpAsyncOp,
         copy.CpAsyncCommitGroupOp,
         copy.CpAsyncWaitGroupOp,
@@ -41,6 +50,8 @@ CUTE_NVGPU = Dialect(
         FragmentType,
         SmemDescViewType,
         CacheAttr,
+        matrix_copy.MatrixShapeAttr,
+        matrix_copy.SrcFmtAttr,
         *MMA_ATOM_TYPES.values(),
         *WGMMA_ATOM_TYPES.values(),
         *WMMA_ACCESS_TYPES.values(),

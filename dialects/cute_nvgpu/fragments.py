@@ -16,6 +16,7 @@ The four warps of a warpgroup hold 16 rows each, one below the other (PTX ISA 9.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 
 from tilewright.dialects.cute import Layout
 
@@ -23,6 +24,7 @@ _GROUPS = 8
 _GROUP_SIZE = 4
 
 
+@cache
 def blocks(rows: int, columns: int, width: int, warps: int = 1) -> Layout:
     """`(T32*warps, V) -> row + rows*column`: A, B, C or D in blocks of 8 rows x 4*width columns.
 
@@ -39,6 +41,7 @@ def blocks(rows: int, columns: int, width: int, warps: int = 1) -> Layout:
     )
 
 
+@cache
 def metadata(rows: int, indices: int, *, across: bool, warps: int = 1) -> Layout:
     """`(T32*warps, V16) -> m + M*j`: the 2-bit indices of a sparse A, `j` counting along its row.
 
@@ -58,6 +61,7 @@ def metadata(rows: int, indices: int, *, across: bool, warps: int = 1) -> Layout
     return tv_layout([(contributors, 8 * rows), *others], [(8, rows), (2, _GROUPS)])
 
 
+@cache
 def scale_a(rows: int, vector: int) -> Layout:
     """`(T32, V4) -> m + M*s`: scale factors of A, `vector` a row, one a byte.
 
@@ -69,6 +73,7 @@ def scale_a(rows: int, vector: int) -> Layout:
     )
 
 
+@cache
 def scale_b(columns: int, vector: int) -> Layout:
     """`(T32, V4) -> n + N*s`: scale factors of B, `vector` a column, one a byte.
 

@@ -43,7 +43,7 @@ class WgmmaAtomType(Data[WgmmaAtom], TypeAttribute):
             start = parser.pos
             shape = parser.parse_dimension_list()
             types = _after("elem_type", parser, lambda: parse_element(parser))
-            majors = _after("ab_major", parser, lambda: _major(parser))
+            majors: list[MajorMode] = _after("ab_major", parser, lambda: _major(parser))
             parser.parse_punctuation(",")
             parser.parse_keyword("frag_kind")
             parser.parse_punctuation("=")

@@ -118,7 +118,9 @@ def _expected(op: str, what: str, of_what: str, wanted: str, legal: Sequence[str
     """Why there is none such; shapes are ordered by how near they are."""
     if what == "a shape":
         legal = sorted(legal, key=lambda each: _apart(each, wanted))
-    why = " (elements of less than a byte lie along K)" if what == "a layout" else ""
+    why = ""
+    if what == "a layout" and len(legal) == 1:
+        why = " (elements of less than a byte lie along K)"
     return f"'{op}' expected {what}{of_what}, got {wanted}{why}; nearest legal: {', '.join(legal)}"
 
 

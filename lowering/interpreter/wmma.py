@@ -20,12 +20,13 @@ from tilewright.dialects.cute_nvgpu.ops import wmma
 from tilewright.dialects.cute_nvgpu.ops.wmma_memory import elements_per_item, extents_of
 from tilewright.dialects.cute_nvgpu.wmma_access import WmmaAccess
 from tilewright.dialects.ptx import wmma as ptx_wmma
-from tilewright.lowering.interpreter.cute_nvgpu import faults_of
 from tilewright.lowering.interpreter.elements import elements_of, words_of
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine import WARP, Gang, Machine
+from tilewright.lowering.interpreter.matrix_copy import faults_of
 from tilewright.lowering.interpreter.memref import View
 from tilewright.lowering.interpreter.program import Builder, Step, runs
+from tilewright.lowering.interpreter.ptx import as_columns, moved
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
 # Where a fragment's elements lie
@@ -196,7 +197,7 @@ def _ptx_locator(op: ptx_wmma.WmmaAccessOp, builder: Builder) -> Callable[[Gang]
     access, shared, offset = op.access, op.space == "shared", op.offset.value.data
 
     def locate(gang: Gang) -> _Matrices:
-        address = gang.regs[source].astype(np.int64) + offset
+        address = moved(gang.regs[source], offset)
         return _matrices(gang, access, shared, address, gang.regs[stride], op.name)
 
     return locate
@@ -220,8 +221,7 @@ def _ptx_store(op: ptx_wmma.StoreOp, builder: Builder) -> Step:
     element = op.access.element
 
     def step(machine: Machine, gang: Gang) -> None:
-        words = gang.regs[source]
-        columns = words if words.ndim == 2 else words[:, None]
-        locate(gang).store(machine, gang, elements_of(columns, element), number)
+        words = as_columns(gang.regs[source])
+        locate(gang).store(machine, gang, elements_of(words, element), number)
 
     return step

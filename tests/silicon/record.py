@@ -2,10 +2,10 @@
 
     python tests/silicon/record.py tests/silicon/fixtures
 
-Writes scalar.npz, mma.npz and wmma.npz: the results of every scalar instruction form, of every
-`mma.sync`, and of every `wmma` (its loads and stores too) that the chip runs, on the inputs of
-inputs.py and wmma_matrices.py. test_fixtures.py and test_wmma_fixtures.py compare the interpreter
-to them.
+Writes scalar.npz, mma.npz, matrix_copies.npz and wmma.npz: the results of every scalar instruction
+form, every `mma.sync`, every matrix copy, and every `wmma` with its loads and stores, that the chip
+runs, on the inputs of inputs.py, matrix_copies.py and wmma_matrices.py. test_fixtures.py,
+test_matrix_copy_fixtures.py and test_wmma_fixtures.py compare the interpreter to them.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from inputs import MMA_CASES, THREADS, mma_inputs, scalar_inputs
 from kernels import access_type, mma_kernel, scalar_forms, scalar_kernel
-from wmma_matrices import access_kernel, accesses_of, arguments, result
+from matrix_copies import arguments, copies_of, kernel, result
+from wmma_matrices import access_arguments, access_kernel, access_result, accesses_of
 
 import tilewright as tw
 from tilewright.dialects.cute_nvgpu.atom import WARP, MmaAtom, atoms_of
 from tilewright.dialects.cute_nvgpu.elements import register_bits
-from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, WMMA_MMA, MmaRow
+from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, MOVMATRIX, WMMA_MMA, MmaRow
 from tilewright.dialects.cute_nvgpu.targets import target
 from tilewright.dialects.ptx.types import KINDS
 from tilewright.launcher import device_arch, device_name
@@ -76,13 +77,23 @@ def record_mmas(arch: str, rows: Iterable[MmaRow] = MMA_ROWS) -> dict[str, Any]:
     return results
 
 
+def record_matrix_copies(arch: str) -> dict[str, Any]:
+    """The results of every matrix copy, by mnemonic."""
+    results: dict[str, Any] = {}
+    for copy in (None, *copies_of(arch)):
+        compiled = tw.compile(kernel(copy), arch)
+        outputs = compiled.launch(*arguments(copy), grid=(1,), block=(WARP,))
+        results[MOVMATRIX.mnemonic if copy is None else copy.mnemonic] = result(copy, outputs)
+    return results
+
+
 def record_wmma(arch: str) -> dict[str, Any]:
     """The results of every `wmma`, by mnemonic."""
     results = record_mmas(arch, WMMA_MMA)
     for name, access, space in accesses_of(arch):
         kernel = tw.compile(access_kernel(access, space), arch)
-        outputs = kernel.launch(*arguments(access), grid=(1,), block=(WARP,))
-        results[name] = result(access, outputs)
+        outputs = kernel.launch(*access_arguments(access), grid=(1,), block=(WARP,))
+        results[name] = access_result(access, outputs)
     return results
 
 
@@ -94,6 +105,7 @@ def main() -> None:
     for name, results in (
         ("scalar", record_scalars(arch)),
         ("mma", record_mmas(arch)),
+        ("matrix_copies", record_matrix_copies(arch)),
         ("wmma", record_wmma(arch)),
     ):
         np.savez_compressed(folder / f"{name}.npz", chip=chip, **results)

@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from inputs import MMA_CASES, mma_inputs
 from record import all_mmas
-from wmma_matrices import WARP, access_kernel, accesses_of, arguments, result
+from wmma_matrices import WARP, access_arguments, access_kernel, access_result, accesses_of
 
 import tilewright as tw
 from tilewright.dialects.cute_nvgpu.lattice import WMMA_MMA
@@ -40,5 +40,7 @@ def test_mma_equals_the_chip(name: str) -> None:
 def test_access_equals_the_chip(name: str) -> None:
     access, space = ACCESSES[name]
     kernel = access_kernel(access, space)
-    outputs = tw.interpret(kernel, grid=(1,), block=(WARP,), args=arguments(access), arch=ARCH)
-    np.testing.assert_array_equal(result(access, outputs), FIXTURES[name])
+    outputs = tw.interpret(
+        kernel, grid=(1,), block=(WARP,), args=access_arguments(access), arch=ARCH
+    )
+    np.testing.assert_array_equal(access_result(access, outputs), FIXTURES[name])

@@ -42,7 +42,7 @@ def stride_of(access: WmmaAccess) -> int:
     return length + access.alignment * 8 // access.element.bits
 
 
-def arguments(access: WmmaAccess) -> list[NDArray[np.uint32]]:
+def access_arguments(access: WmmaAccess) -> list[NDArray[np.uint32]]:
     """Random words of the memory, [32, words], and of the fragment, [32, words]."""
     rng = np.random.default_rng(zlib.crc32(access.mnemonic().encode()))
     lines, _ = access.lines
@@ -52,7 +52,7 @@ def arguments(access: WmmaAccess) -> list[NDArray[np.uint32]]:
     return [rng.integers(0, 1 << 32, (WARP, size), dtype=np.uint32) for size in sizes]
 
 
-def result(access: WmmaAccess, outputs: list[Any]) -> NDArray[Any]:
+def access_result(access: WmmaAccess, outputs: list[Any]) -> NDArray[Any]:
     """What it wrote: the fragment of a load, the memory of a store."""
     return outputs[1] if access.op == "wmma.load" else outputs[0]
 
@@ -60,7 +60,7 @@ def result(access: WmmaAccess, outputs: list[Any]) -> NDArray[Any]:
 def access_kernel(access: WmmaAccess, space: WmmaSpace) -> ModuleOp:
     """One access to memory in that space, where each thread keeps its share of the words."""
     code = Code(2)
-    memory, words = code.block.args[0], arguments(access)[0].shape[1]
+    memory, words = code.block.args[0], access_arguments(access)[0].shape[1]
     if space == "global":
         _access(code, access, space, code.start(memory))
         return code.module("access")

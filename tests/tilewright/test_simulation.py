@@ -13,7 +13,7 @@ import pytest
 import tilewright as tw
 from tilewright.dialects.cute_nvgpu.atom import MmaAtom, atoms_of
 from tilewright.dialects.cute_nvgpu.elements import ElementType
-from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
+from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, WMMA_MMA
 from tilewright.dialects.cute_nvgpu.targets import target
 
 BF16 = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
@@ -229,7 +229,8 @@ def sparse_matrix(atom: MmaAtom, rng: np.random.Generator) -> tuple[np.ndarray, 
 
 
 def every_kind() -> list[MmaAtom]:
-    return [next(atoms_of(row)) for row in MMA_ROWS if row.matrices == 1]
+    rows = (*MMA_ROWS, *WMMA_MMA)
+    return [next(atoms_of(row)) for row in rows if row.matrices == 1]
 
 
 @pytest.mark.parametrize("atom", every_kind(), ids=str)
@@ -316,3 +317,34 @@ def test_a_dense_simulation_has_no_selector() -> None:
     with pytest.raises(tw.AtomError, match="expected no sparsity selector"):
         tw.simulate(tw.atom(BF16), a=words_of[0], b=words_of[1], c=words_of[2], arch="sm_80",
                     selector=1)  # fmt: skip
+
+
+WMMA = "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32"
+
+
+def test_wmma_by_mnemonic_and_by_op() -> None:
+    atom = tw.atom(WMMA)
+    majors = ("row", "col")
+    types = ("f16", "f16", "f32")
+    assert atom == tw.atom("wmma.mma", shape=(16, 16, 16), elem_type=types, majors=majors)
+    with pytest.raises(tw.AtomError, match="a mnemonic says everything by itself"):
+        tw.atom(WMMA, shape=(16, 16, 16))
+    with pytest.raises(tw.AtomError, match="requires sm_80 or later, got sm_75"):
+        tw.simulate(
+            tw.atom("wmma.mma.sync.aligned.row.col.m16n16k8.f32.tf32.tf32.f32"),
+            a=np.zeros((32, 4), np.uint32), b=np.zeros((32, 4), np.uint32),
+            c=np.zeros((32, 8), np.uint32), arch="sm_75",
+        )  # fmt: skip
+
+
+def test_the_first_copy_of_a_wmma_element_counts() -> None:
+    """An f16 fragment holds every element twice; an H200 reads the first (tests/silicon)."""
+    atom, rng = tw.atom(WMMA), np.random.default_rng(3)
+    a, b = (rng.integers(0, 1 << 14, (32, 8), np.uint32) for _ in range(2))
+    c = np.zeros((32, 8), np.uint32)
+    d = tw.simulate(atom, a=a, b=b, c=c, arch="sm_90")
+    a[:, 4:] ^= 0x3FF
+    b[:, 4:] ^= 0x3FF
+    np.testing.assert_array_equal(tw.simulate(atom, a=a, b=b, c=c, arch="sm_90"), d)
+    a[:, :4] ^= 0x3FF
+    assert (tw.simulate(atom, a=a, b=b, c=c, arch="sm_90") != d).any()

@@ -30,7 +30,7 @@ from tilewright.dialects.cute import (
 )
 from tilewright.dialects.cute.dialect import Space, layout_of
 from tilewright.dialects.cute_nvgpu.elements import ElementType
-from tilewright.dialects.cute_nvgpu.ops.copy import verify_memref
+from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
 from tilewright.dialects.cute_nvgpu.wgmma_types import SmemDescViewType
 
 
