@@ -20,15 +20,16 @@ FORMS = forms()
 
 
 def test_every_form_was_recorded() -> None:
-    names = {form.name for form in FORMS}
-    assert names | {f"{name} digests" for name in names} | {"chip"} == set(WGMMA.files)
+    digests = {f"{form.name} digests" for form in FORMS}
+    results = {form.name for form in FORMS if form.is_smallest}
+    assert results | digests | {"chip"} == set(WGMMA.files)
 
 
 @pytest.mark.parametrize("form", FORMS, ids=[form.name for form in FORMS])
 def test_wgmma_equals_the_chip(form: Form) -> None:
     for case in range(CASES):
         d = tw.simulate(form.atom, **inputs(form, case), **immediates(form), arch=ARCH)
-        if case == 0:
+        if case == 0 and form.is_smallest:
             np.testing.assert_array_equal(d, WGMMA[form.name])
         found, recorded = digest(d), WGMMA[f"{form.name} digests"][case]
         np.testing.assert_array_equal(found, recorded, err_msg=f"case {case}")

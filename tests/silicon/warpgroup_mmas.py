@@ -55,6 +55,11 @@ class Form:
     selector: int
 
     @property
+    def is_smallest(self) -> bool:
+        """Whether it has the smallest N of its row."""
+        return self.atom.n == self.atom.row.ns[0]
+
+    @property
     def name(self) -> str:
         """The mnemonic, and everything that it does not say."""
         atom = self.atom
