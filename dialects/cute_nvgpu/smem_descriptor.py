@@ -171,8 +171,8 @@ class SmemDescriptor:
         import numpy as np
 
         layout = self.layout(major, extents, bits)
-        mn, k = extents
-        offsets = np.array([layout(i) for i in range(mn * k)], dtype=np.int64).reshape(k, mn).T
+        mn, k = (np.arange(extent, dtype=np.int64) for extent in extents)
+        offsets = layout[0](mn)[:, None] + layout[1](k)[None, :]
         places = 8 * self.start_address + offsets * bits
         return self.swizzled(places // 8) * 8 + places % 8
 
