@@ -33,11 +33,12 @@ def verdicts(capsys: pytest.CaptureFixture[str], *lines: str) -> list[dict[str, 
 
 def test_a_load(capsys: pytest.CaptureFixture[str]) -> None:
     lines = shown(capsys, "explain", LOAD).splitlines()
+    parameters = "16x16x16, operand = a, elem_type = f16, layout = row"
     assert lines[:4] == [
         LOAD,
         "  computes  load A, 16 x 16 of f16, from memory",
         "  operands  {r0,r1,r2,r3,r4,r5,r6,r7}, [p], stride",
-        "  op        cute_nvgpu.wmma.load ... <16x16x16, operand = a, elem_type = f16, layout = row>",
+        f"  op        cute_nvgpu.wmma.load ... <{parameters}>",
     ]
     assert "  memory    16 rows on 32 bytes each, 16 elements apart, or the stride" in lines
     assert "  modifiers .row, .col, .global, .shared" in lines
