@@ -14,7 +14,8 @@ from xdsl.traits import Pure
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.dialect import is_memref
 from tilewright.dialects.cute_nvgpu.attributes import FragmentType
-from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sm80, sm89, sync
+from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sync
+from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 from tilewright.dialects.cute_nvgpu.targets import Target, target
 from tilewright.dialects.ptx import matrix, synchronization
@@ -58,9 +59,10 @@ _RULE_MODULES = (
 # Matrix instructions
 
 
-@lowers(sm80.MmaOp, sm89.MmaOp)
+@lowers(*MMA_OPS.values())
 def _mma(op: RegisterMmaOp, to: Conversion) -> None:
-    to[op.d] = to.emit(matrix.MmaOp(to[op.a], to[op.b], to[op.c], op.mma_atom))
+    inputs = [to[operand] for operand in op.operands]
+    to[op.d] = to.emit(matrix.MmaOp(inputs, op.mma_atom, op.selectors))
 
 
 @lowers(copy.LdmatrixOp)

@@ -13,10 +13,10 @@ from tilewright.diagnostic import OpError
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, LDMATRIX, STMATRIX
 from tilewright.dialects.cute_nvgpu.ops import copy
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
-from tilewright.dialects.cute_nvgpu.targets import Target, TargetError, target
+from tilewright.dialects.cute_nvgpu.targets import Minimum, TargetError, target
 from tilewright.dialects.ptx.instruction import BASELINE, PtxOp
 
-_COPIES: dict[type[Operation], Target] = {
+_COPIES: dict[type[Operation], Minimum] = {
     copy.LdmatrixOp: LDMATRIX.target,
     copy.StmatrixOp: STMATRIX.target,
     copy.CpAsyncOp: CP_ASYNC.target,
@@ -44,12 +44,12 @@ class CheckTargetPass(ModulePass):
                 what = (
                     each.mma_atom.mnemonic if isinstance(each, RegisterMmaOp) else f"'{each.name}'"
                 )
-                raise OpError(each, f"{what} requires {required} or later, got target {arch}")
+                raise OpError(each, f"{what} requires {required.at_least}, got target {arch}")
 
 
-def required_targets(module: ModuleOp) -> list[Target]:
+def required_targets(module: ModuleOp) -> list[Minimum]:
     """What the module's atoms, copies and instructions require, the baseline included."""
-    found = {BASELINE.target}
+    found: set[Minimum] = {BASELINE.target}
     for op in module.walk():
         required = op.requirement().target if isinstance(op, PtxOp) else _required(op)
         if required is not None:
@@ -57,7 +57,7 @@ def required_targets(module: ModuleOp) -> list[Target]:
     return list(found)
 
 
-def _required(op: Operation) -> Target | None:
+def _required(op: Operation) -> Minimum | None:
     if isinstance(op, RegisterMmaOp):
         return op.mma_atom.row.target
     return _COPIES.get(type(op))

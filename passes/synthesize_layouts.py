@@ -22,7 +22,6 @@ from xdsl.passes import ModulePass
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute import Layout, equivalent
 from tilewright.dialects.cute_nvgpu.attributes import FragmentType
-from tilewright.dialects.cute_nvgpu.lattice.row import OPERANDS
 from tilewright.dialects.cute_nvgpu.ops import fragment
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 
@@ -84,8 +83,10 @@ def _seeds(module: ModuleOp) -> Iterator[tuple[SSAValue, _Source]]:
                     yield from _declared(op, argument)
     for op in module.walk():
         if isinstance(op, RegisterMmaOp):
-            for operand, value in zip(OPERANDS, (*op.operands, op.d), strict=True):
-                yield value, _Source(op, op.mma_atom.tv_layout(operand))
+            atom = op.mma_atom
+            for operand, value in zip(atom.inputs, op.operands, strict=True):
+                yield value, _Source(op, atom.tv_layout(operand))
+            yield op.d, _Source(op, atom.tv_layout("D"))
 
 
 def _declared(op: Operation, value: SSAValue) -> Iterator[tuple[SSAValue, _Source]]:
@@ -147,7 +148,7 @@ def _set_layout(value: SSAValue, layout: Layout) -> None:
     type_ = value.type
     assert isinstance(type_, FragmentType)
     if type_.tv_layout is None:
-        value._type = FragmentType.get(type_.count.data, type_.element_type, layout)  # pyright: ignore[reportPrivateUsage]
+        value._type = type_.with_layout(layout)  # pyright: ignore[reportPrivateUsage]
 
 
 def _set_signatures(module: ModuleOp) -> None:

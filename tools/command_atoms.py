@@ -17,7 +17,7 @@ from tilewright.dialects.cute_nvgpu.lattice import (
     MmaRow,
 )
 from tilewright.dialects.cute_nvgpu.lattice.row import OPERANDS
-from tilewright.dialects.cute_nvgpu.targets import Target, target
+from tilewright.dialects.cute_nvgpu.targets import Minimum, alternatives, target
 from tilewright.tools.command_input import read_target
 
 
@@ -30,7 +30,7 @@ class Listing:
     shape: tuple[int, ...]
     types: tuple[dict[str, str], ...]
     types_text: str
-    target: Target
+    target: Minimum
     ptx_version: tuple[int, int]
     modifiers: tuple[str, ...]
     section: str
@@ -131,7 +131,7 @@ def _json(row: Listing) -> dict[str, object]:
         "op": row.op,
         "shape": row.shape,
         "types": row.types,
-        "target": row.target.name,
+        "targets": [each.name for each in alternatives(row.target)],
         "ptx": version_text(row.ptx_version),
         "modifiers": row.modifiers,
         "section": row.section,

@@ -7,9 +7,10 @@ import argparse
 from collections.abc import Iterator
 
 from tilewright.dialects.cute import Layout
-from tilewright.dialects.cute_nvgpu.atom import MmaAtom, parse
+from tilewright.dialects.cute_nvgpu.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
 from tilewright.dialects.cute_nvgpu.lattice.row import OPERANDS
+from tilewright.dialects.cute_nvgpu.lookup import parse
 from tilewright.dialects.cute_nvgpu.targets import TARGETS
 from tilewright.tools.command_atoms import Listing, listings, version_text
 from tilewright.tools.command_input import InputError, read_target

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import cast
 
 from tilewright.dialects.cute import Layout
-from tilewright.dialects.cute_nvgpu.atom import AtomError, MmaAtom, parse
+from tilewright.dialects.cute_nvgpu.atom import AtomError, MmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.row import OPERANDS, Operand
+from tilewright.dialects.cute_nvgpu.lookup import parse
 from tilewright.tools.command_input import InputError
 from tilewright.tools.output import UnwritableError, write_whole
 from tilewright.tools.render_illegal import canonical, why_illegal
@@ -41,7 +42,7 @@ def fragments(atom: MmaAtom, operand: Operand) -> Fragments:
         for thread in range(threads)
         for value in range(atom.values(operand))
     }
-    outer, inner = atom.row.extents(operand)
+    outer, inner = atom.extents(operand)
     # The index counts A's m and B's n fastest; the figures draw A's m downwards, B's n across.
     cells = tuple(tuple(held[i + outer * j] for j in range(inner)) for i in range(outer))
     if operand == "B":

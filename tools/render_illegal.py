@@ -1,8 +1,8 @@
 """Why a PTX mnemonic is illegal, and the legal one nearest to it.
 
 A mnemonic is read as words between dots: its instruction, then qualifiers. Two mnemonics of one
-instruction are the nearer the more words they share, the more so at the same place (counted from
-the end, where the types stand); among equals the numbers in the words decide.
+instruction are the nearer the fewer words only one of them has, the more so at the same place
+(counted from the end, where the types stand); among equals the numbers in the words decide.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import difflib
 import re
 from functools import cache
 
-from tilewright.dialects.cute_nvgpu.atom import AtomError, parse
+from tilewright.dialects.cute_nvgpu.atom import AtomError
+from tilewright.dialects.cute_nvgpu.lookup import parse
 from tilewright.tools.command_atoms import legal_mnemonics, listings
 
 _NUMBER = re.compile(r"\d+")
@@ -36,8 +37,7 @@ def why_illegal(mnemonic: str, arch: str | None) -> str | None:
     if row is None:
         reason = _no_such(wanted)
     else:
-        later = "" if row.target.suffix else " or later"
-        reason = f"{mnemonic} requires {row.target}{later}, got {arch} (PTX ISA {row.section})"
+        reason = f"{mnemonic} requires {row.target.at_least}, got {arch} (PTX ISA {row.section})"
     found = _nearest(wanted, legal)
     if found is None or found in reason:
         return reason
@@ -86,9 +86,10 @@ def _nearest(mnemonic: str, legal: frozenset[str]) -> str | None:
     family = _families(legal).get(_instruction(mnemonic), [])
     if not family:
         return None
-    wanted, numbers = _features(mnemonic), _numbers(mnemonic)
-    scored = [(len(wanted & features), each) for each, features in family]
-    best = max(score for score, _ in scored)
+    wanted, numbers, form = _features(mnemonic), _numbers(mnemonic), _form(mnemonic)
+    scored = [((len(form ^ _form(each)), len(wanted ^ features)), each)
+              for each, features in family]  # fmt: skip
+    best = min(score for score, _ in scored)
     return min(
         (each for score, each in scored if score == best),
         key=lambda each: (_apart(_numbers(each), numbers), each),
@@ -119,6 +120,14 @@ def _features(mnemonic: str) -> frozenset[str]:
     """Its words, with and without their places."""
     words = mnemonic.split(".")
     return frozenset(words).union(f"{place}.{word}" for place, word in enumerate(reversed(words)))
+
+
+@cache
+def _form(mnemonic: str) -> frozenset[str]:
+    """The words that change which operands there are."""
+    return frozenset(
+        word for word in mnemonic.split(".") if word.startswith(("sp", "block_scale", "kind::"))
+    )
 
 
 def _numbers(mnemonic: str) -> list[int]:

@@ -1,22 +1,23 @@
 """An MMA atom: one row of the lattice with its element types and modifiers chosen.
 
 Atoms are plain values (no xDSL): IR wraps them in an attribute, `tilewright.atom` hands them to
-users, and the mnemonic parses to and prints from them.
+users, and the mnemonic parses to and prints from them (`lookup.py`).
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
 from tilewright.dialects.cute import Layout
-from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES, ElementType
-from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, MmaRow
+from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES, SCALE_TYPES, ElementType
 from tilewright.dialects.cute_nvgpu.lattice.row import (
+    BlockScale,
     ElementTypes,
+    Majors,
+    MmaRow,
     Operand,
     Shape,
     shape_text,
@@ -35,13 +36,24 @@ class AtomError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class Selector:
+    """An immediate operand that says which threads or bytes of a register count, and its legal
+    values."""
+
+    name: str
+    legal: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class MmaAtom:
-    """One legal `mma.sync`: build it with `find` or `parse`, which check it against its row."""
+    """One legal `mma.sync`: build it with `lookup.find` or `parse`, which check it against its
+    row."""
 
     row: MmaRow
     types: ElementTypes
     satfinite: bool = False
     rounding: str | None = None
+    majors: Majors = ("row", "col")
 
     @property
     def op(self) -> str:
@@ -53,17 +65,30 @@ class MmaAtom:
         """(M, N, K)."""
         return self.row.shape
 
+    @property
+    def inputs(self) -> tuple[Operand, ...]:
+        """The register operands that it reads, in PTX's order: A, B, C, then E, SFA and SFB where
+        it is sparse and block-scaled."""
+        return self.row.inputs
+
+    @property
+    def selectors(self) -> tuple[Selector, ...]:
+        """Its immediate operands, in PTX's order. PTX ISA 9.7.14.3 and 9.7.14.6.1."""
+        return _selectors(self.row, self.types)
+
     def element(self, operand: Operand) -> ElementType:
-        """The element type of operand "A", "B", "C" or "D"."""
-        return self.row.register(operand, self.types)
+        """The element type of operand "A", "B", "C", "D", "E", "SFA" or "SFB"."""
+        return self.row.element(operand, self.types)
 
     def tv_layout(self, operand: Operand) -> Layout:
         """The canonical layout `(thread, value) -> index` of an operand.
 
-        The index is m + M*k for A, n + N*k for B and m + M*n for C and D; values count in
-        register order, low bits first. PTX ISA: the row's `section`.
+        The index is m + M*k for A, n + N*k for B and m + M*n for C and D, of E m + M*j for the j-th
+        2-bit index of a row, of SFA m + M*s and of SFB n + N*s for the s-th scale factor; values
+        count in register order, low bits first. Threads and bytes that a selector chooses among
+        repeat each other. PTX ISA: the row's `section`.
         """
-        return _tv_layout(self.row, operand, self.types)
+        return _tv_layout(self.row, operand, self.types, self.majors)
 
     def values(self, operand: Operand) -> int:
         """How many elements of the operand one thread holds."""
@@ -74,6 +99,10 @@ class MmaAtom:
         element = self.element(operand)
         return element.register, self.values(operand) // element.per_register
 
+    def extents(self, operand: Operand) -> tuple[int, int]:
+        """(rows, columns) of the matrix that the operand's layout indexes."""
+        return self.row.extents(operand, self.types)
+
     def coords(self, operand: Operand) -> NDArray[np.int64]:
         """Matrix coordinates of every fragment element: int64 [threads, values, 2].
 
@@ -82,7 +111,7 @@ class MmaAtom:
         import numpy as np
 
         layout = self.tv_layout(operand)
-        rows, _ = self.row.extents(operand)
+        rows, _ = self.extents(operand)
         index = np.array([layout(i) for i in range(layout.size())], dtype=np.int64)
         index = index.reshape(self.values(operand), WARP).T
         return np.stack([index % rows, index // rows], axis=-1)
@@ -90,39 +119,36 @@ class MmaAtom:
     @property
     def parameters(self) -> str:
         """What IR writes of it between angle brackets: `16x8x16, elem_type = (bf16, bf16, f32)`."""
-        types = self.types[:3] if self.types[2] == self.types[3] else self.types
-        spelled = ", ".join(ELEMENT_TYPES[name].mlir for name in types)
-        parts = [shape_text(self.shape), f"elem_type = ({spelled})"]
-        if self.satfinite:
-            parts.append("satfinite")
-        if self.rounding is not None:
-            parts.append(f"rounding = {self.rounding}")
-        if self.row.bit_op is not None:
-            parts.append(f"bit_op = {self.row.bit_op}")
-        return ", ".join(parts)
+        return ", ".join(_parameters(self))
 
     @property
     def mnemonic(self) -> str:
         """The PTX mnemonic, `mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32`."""
-        m, n, k = self.shape
-        a, b, c, d = self.types
-        parts = ["mma.sync.aligned", f"m{m}n{n}k{k}", "row.col"]
-        if self.satfinite:
-            parts.append("satfinite")
-        if self.rounding is not None:
-            parts.append(self.rounding)
-        parts += [d, a, b, c]
-        if self.row.counting:
-            parts.append(self.row.counting)
-        return ".".join(parts)
+        return _mnemonic(self)
 
     def check(self, arch: str) -> None:
         """Raise AtomError where `arch` cannot run this atom, TargetError where it is unknown."""
         if not target(arch).supports(self.row.target):
             raise AtomError(
-                f"{self.mnemonic} requires {self.row.target} or later, got {arch}"
+                f"{self.mnemonic} requires {self.row.target.at_least}, got {arch}"
                 f" (PTX ISA {self.row.section})"
             )
+
+    def check_selectors(self, values: Sequence[int]) -> None:
+        """Raise AtomError unless there is a legal value for each of `selectors`."""
+        if len(values) != len(self.selectors):
+            names = ", ".join(each.name for each in self.selectors) or "none"
+            raise AtomError(
+                f"{self.mnemonic} expected {len(self.selectors)} selectors ({names}), "
+                f"got {len(values)}"
+            )
+        for selector, value in zip(self.selectors, values, strict=True):
+            if value not in selector.legal:
+                nearest = min(selector.legal, key=lambda legal: abs(legal - value))
+                raise AtomError(
+                    f"{self.mnemonic} expected a {selector.name} of "
+                    f"{', '.join(map(str, selector.legal))}, got {value}; nearest legal: {nearest}"
+                )
 
     def __str__(self) -> str:
         return self.mnemonic
@@ -131,7 +157,8 @@ class MmaAtom:
 def atoms_of(row: MmaRow) -> Iterator[MmaAtom]:
     """Every atom of a row: its element types with each of its modifiers."""
     for types in row.element_types():
-        yield MmaAtom(row, types)
+        for majors in row.majors:
+            yield MmaAtom(row, types, majors=majors)
         if row.satfinite:
             yield MmaAtom(row, types, satfinite=True)
         for rounding in row.rounding:
@@ -139,119 +166,59 @@ def atoms_of(row: MmaRow) -> Iterator[MmaAtom]:
 
 
 @cache
-def _tv_layout(row: MmaRow, operand: Operand, types: ElementTypes) -> Layout:
-    return row.tv_layout(operand, types)
-
-
-def find(
-    op: str | None,
-    shape: Shape,
-    types: ElementTypes,
-    *,
-    satfinite: bool = False,
-    rounding: str | None = None,
-    bit_op: str | None = None,
-) -> MmaAtom:
-    """The atom of that op, shape, element types (a, b, c, d, PTX names) and modifiers.
-
-    `op` None searches the whole lattice. Raises AtomError, naming the nearest legal choice, where
-    there is no such row.
-    """
-    rows = [row for row in MMA_ROWS if op in (None, row.op)]
-    if not rows:
-        legal = ", ".join(sorted({row.op for row in MMA_ROWS}))
-        raise AtomError(f"expected an op of the lattice, got '{op}'; legal: {legal}")
-    typed = [row for row in rows if types in row.element_types()]
-    if not typed:
-        raise AtomError(_explain_types(types, rows))
-    shaped = [row for row in typed if row.shape == shape]
-    if not shaped:
-        near = sorted({row.shape for row in typed}, key=lambda each: _distance(each, shape))
-        raise AtomError(
-            f"'{typed[0].op}' expected a shape that {_types_text(types)} has, "
-            f"got {shape_text(shape)}; nearest legal: {', '.join(map(shape_text, near))}"
-        )
-    row = next((row for row in shaped if row.bit_op == bit_op), None)
-    if row is None:
-        legal = " or ".join(each.bit_op or "none" for each in shaped)
-        raise AtomError(
-            f"'{shaped[0].op}' expected a bit operation that {_types_text(types)} has, "
-            f"got {bit_op or 'none'}; legal: {legal}"
-        )
-    return _with_modifiers(row, types, satfinite, rounding)
-
-
-def _with_modifiers(
-    row: MmaRow, types: ElementTypes, satfinite: bool, rounding: str | None
-) -> MmaAtom:
-    if satfinite and not row.satfinite:
-        raise AtomError(
-            f"'{row.op}' expected no satfinite for {_types_text(types)}, got satfinite "
-            "(only integer accumulators saturate)"
-        )
-    if rounding is not None and rounding not in row.rounding:
-        legal = ", ".join(row.rounding) or "none"
-        raise AtomError(
-            f"'{row.op}' expected a rounding modifier that {_types_text(types)} has, "
-            f"got {rounding}; legal: {legal}"
-        )
-    return MmaAtom(row, types, satfinite, rounding)
-
-
-def _distance(found: Shape, wanted: Shape) -> int:
-    return sum(abs(have - want) for have, want in zip(found, wanted, strict=True))
-
-
-def _types_text(types: ElementTypes) -> str:
-    return "(" + ", ".join(types) + ")"
-
-
-def _explain_types(types: ElementTypes, rows: list[MmaRow]) -> str:
-    """Why no row takes these element types: the nearest legal tuple differs least."""
-
-    def difference(candidate: tuple[ElementTypes, str]) -> tuple[int, ElementTypes]:
-        return sum(x != y for x, y in zip(candidate[0], types, strict=True)), candidate[0]
-
-    near, op = min(((each, row.op) for row in rows for each in row.element_types()), key=difference)
-    return (
-        f"'{op}' expected element types (a, b, c, d) of the lattice, got {_types_text(types)}; "
-        f"nearest legal: {_types_text(near)}"
-    )
-
-
-_MMA = re.compile(
-    r"mma\.sync\.aligned\.m(?P<m>\d+)n(?P<n>\d+)k(?P<k>\d+)\.(?P<al>\w+)\.(?P<bl>\w+)"
-    r"(?P<satfinite>\.satfinite)?(?:\.(?P<rounding>r[nzmp]))?"
-    r"\.(?P<d>\w+)\.(?P<a>\w+)\.(?P<b>\w+)\.(?P<c>\w+?)(?:\.(?P<bit_op>\w+)\.popc)?"
-)
+def _tv_layout(row: MmaRow, operand: Operand, types: ElementTypes, majors: Majors) -> Layout:
+    return row.tv_layout(operand, types, majors)
 
 
 @cache
-def parse(mnemonic: str) -> MmaAtom:
-    """The atom that a PTX mnemonic names.
+def _selectors(row: MmaRow, types: ElementTypes) -> tuple[Selector, ...]:
+    found: list[Selector] = []
+    if row.sparsity is not None:
+        found.append(Selector("sparsity selector", tuple(range(4 // row.contributors(types)))))
+    if row.scale is not None:
+        for operand, threads in (("a", 2), ("b", 4)):
+            found.append(Selector(f"byte-id-{operand}", row.scale.byte_ids))
+            found.append(Selector(f"thread-id-{operand}", tuple(range(threads))))
+    return tuple(found)
 
-    Raises AtomError where it is no `mma.sync` mnemonic, or an illegal one.
-    """
-    match = _MMA.fullmatch(mnemonic)
-    if match is None:
-        raise AtomError(
-            f"expected mma.sync.aligned.SHAPE.row.col.DTYPE.ATYPE.BTYPE.CTYPE, got '{mnemonic}'"
-        )
-    if (match["al"], match["bl"]) != ("row", "col"):
-        raise AtomError(
-            f"expected layouts row.col, got {match['al']}.{match['bl']}; nearest legal: "
-            + mnemonic.replace(f".{match['al']}.{match['bl']}.", ".row.col.")
-        )
-    types = (match["a"], match["b"], match["c"], match["d"])
-    unknown = [name for name in types if name not in ELEMENT_TYPES]
-    if unknown:
-        legal = ", ".join(ELEMENT_TYPES)
-        raise AtomError(f"expected element types of {legal}, got {unknown[0]}")
-    return find(
-        None,
-        (int(match["m"]), int(match["n"]), int(match["k"])),
-        types,
-        satfinite=match["satfinite"] is not None,
-        rounding=match["rounding"],
-        bit_op=match["bit_op"],
-    )
+
+def _parameters(atom: MmaAtom) -> Iterator[str]:
+    row = atom.row
+    types = atom.types[:3] if atom.types[2] == atom.types[3] else atom.types
+    spelled = ", ".join(ELEMENT_TYPES[name].mlir for name in types)
+    yield shape_text(atom.shape)
+    yield f"elem_type = ({spelled})"
+    if len(row.majors) > 1:
+        yield f"layouts = ({', '.join(atom.majors)})"
+    if row.kind is not None:
+        yield f"kind = {row.kind}"
+    if row.scale is not None:
+        yield f"scale_vec = {row.scale.vector}"
+        yield f"scale_type = {SCALE_TYPES[row.scale.type].mlir}"
+    if row.sparsity == "sp::ordered_metadata":
+        yield "ordered_metadata"
+    if atom.satfinite:
+        yield "satfinite"
+    if atom.rounding is not None:
+        yield f"rounding = {atom.rounding}"
+    if row.bit_op is not None:
+        yield f"bit_op = {row.bit_op}"
+
+
+def _mnemonic(atom: MmaAtom) -> str:
+    row = atom.row
+    m, n, k = atom.shape
+    a, b, c, d = atom.types
+    parts = ["mma", row.sparsity, f"sync.aligned.m{m}n{n}k{k}", *atom.majors]
+    if row.kind is not None:
+        parts.append(f"kind::{row.kind}")
+    parts += scale_words(row.scale)
+    if atom.satfinite:
+        parts.append("satfinite")
+    parts += [atom.rounding, d, a, b, c, row.scale_type, row.counting]
+    return ".".join(part for part in parts if part)
+
+
+def scale_words(scale: BlockScale | None) -> list[str]:
+    """How a mnemonic says block scaling."""
+    return [] if scale is None else ["block_scale", f"scale_vec::{scale.vector}X"]

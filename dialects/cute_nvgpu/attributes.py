@@ -1,16 +1,14 @@
-"""Types and attributes of `cute_nvgpu`: fragments and atoms."""
+"""Types and attributes of `cute_nvgpu`: fragments, and how copies are cached."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypedDict
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin, IntAttr, NoneAttr
+from xdsl.dialects.builtin import Builtin, IntAttr, NoneAttr, UnitAttr
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import (
     Attribute,
-    Data,
     ParametrizedAttribute,
     SpacedOpaqueSyntaxAttribute,
     TypeAttribute,
@@ -23,20 +21,30 @@ from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.cute import Layout, LayoutParseError, flatten
 from tilewright.dialects.cute.dialect import LayoutType
-from tilewright.dialects.cute_nvgpu.atom import WARP, AtomError, MmaAtom, find
-from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES, ElementType
+from tilewright.dialects.cute_nvgpu.atom import WARP
+from tilewright.dialects.cute_nvgpu.elements import (
+    ELEMENT_TYPES,
+    METADATA,
+    SCALE_TYPES,
+    UNPACKED,
+    ElementType,
+)
+
+_FRAGMENT_TYPES = (*ELEMENT_TYPES.values(), *SCALE_TYPES.values(), METADATA)
 
 
 def _mlir_types() -> dict[str, Attribute]:
     """MLIR's type of every element type, by its PTX name."""
     context = Context()
     context.load_dialect(Builtin)
-    return {row.name: Parser(context, row.mlir).parse_type() for row in ELEMENT_TYPES.values()}
+    return {row.name: Parser(context, row.mlir).parse_type() for row in _FRAGMENT_TYPES}
 
 
 MLIR_TYPES = _mlir_types()
-_ELEMENT_OF = {MLIR_TYPES[name]: row for name, row in ELEMENT_TYPES.items()}
-_LEGAL_ELEMENTS = ", ".join(row.mlir for row in ELEMENT_TYPES.values())
+# Where two types are one in MLIR (e4m3 and ue4m3), the first says how a fragment holds it.
+_ELEMENT_OF = {MLIR_TYPES[row.name]: row for row in reversed(_FRAGMENT_TYPES)}
+_UNPACKED_OF = {MLIR_TYPES[name]: row for name, row in UNPACKED.items()}
+LEGAL_ELEMENTS = ", ".join(dict.fromkeys(row.mlir for row in _FRAGMENT_TYPES))
 
 
 def element_of(type_: Attribute) -> ElementType | None:
@@ -50,6 +58,8 @@ class FragmentType(ParametrizedAttribute, TypeAttribute):
 
     `!cute_nvgpu.fragment<8xbf16, "((4,8),(2,2,2)):((32,1),(16,8,128))">`: eight elements a
     thread and, where it is known, the TV layout `(thread, value) -> index` of the matrix.
+    `!cute_nvgpu.fragment<16xf4E2M1FN, unpacked>` holds one element a byte, as `kind::f8f6f4` and
+    `kind::mxf8f6f4` want them, where the element type would otherwise be packed.
     """
 
     name = "cute_nvgpu.fragment"
@@ -57,17 +67,45 @@ class FragmentType(ParametrizedAttribute, TypeAttribute):
     count: IntAttr
     element_type: Attribute
     layout: LayoutType | NoneAttr
+    unpacked: UnitAttr | NoneAttr
 
     @classmethod
-    def get(cls, count: int, element_type: Attribute, layout: Layout | None = None) -> FragmentType:
+    def get(
+        cls,
+        count: int,
+        element_type: Attribute,
+        layout: Layout | None = None,
+        *,
+        unpacked: bool = False,
+    ) -> FragmentType:
         """The fragment of `count` elements a thread, with or without its layout."""
         return cls(
-            IntAttr(count), element_type, NoneAttr() if layout is None else LayoutType.get(layout)
+            IntAttr(count),
+            element_type,
+            NoneAttr() if layout is None else LayoutType.get(layout),
+            UnitAttr() if unpacked else NoneAttr(),
         )
+
+    @classmethod
+    def of(cls, element: ElementType, count: int) -> FragmentType:
+        """The fragment of `count` elements a thread, as a row of the tables describes them."""
+        unpacked = UNPACKED.get(element.name) is element
+        return cls.get(count, MLIR_TYPES[element.name], unpacked=unpacked)
+
+    def with_layout(self, layout: Layout) -> FragmentType:
+        """The same fragment, its layout known."""
+        return FragmentType(self.count, self.element_type, LayoutType.get(layout), self.unpacked)
+
+    @property
+    def is_unpacked(self) -> bool:
+        """Whether each element takes a byte where the element type would be packed."""
+        return isinstance(self.unpacked, UnitAttr)
 
     @property
     def element(self) -> ElementType:
         """The row of the element type."""
+        if self.is_unpacked:
+            return _UNPACKED_OF[self.element_type]
         return _ELEMENT_OF[self.element_type]
 
     @property
@@ -92,19 +130,26 @@ class FragmentType(ParametrizedAttribute, TypeAttribute):
             if len(shape) != 1:
                 parser.raise_error("expected COUNTxTYPE, such as 8xbf16", start, parser.pos)
             layout: Attribute = NoneAttr()
-            if parser.parse_optional_punctuation(","):
+            unpacked: Attribute = NoneAttr()
+            more = parser.parse_optional_punctuation(",") is not None
+            if more and parser.parse_optional_keyword("unpacked"):
+                unpacked = UnitAttr()
+                more = parser.parse_optional_punctuation(",") is not None
+            if more:
                 start = parser.pos
                 text = parser.parse_str_literal()
                 try:
                     layout = LayoutType.get(Layout.parse(text))
                 except LayoutParseError as error:
                     parser.raise_error(str(error), start, parser.pos)
-        return [IntAttr(shape[0]), element, layout]
+        return [IntAttr(shape[0]), element, layout, unpacked]
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             printer.print_string(f"{self.count.data}x")
             printer.print_attribute(self.element_type)
+            if self.is_unpacked:
+                printer.print_string(", unpacked")
             if isinstance(self.layout, LayoutType):
                 printer.print_string(", ")
                 printer.print_attribute(self.layout.text)
@@ -113,8 +158,16 @@ class FragmentType(ParametrizedAttribute, TypeAttribute):
         found = element_of(self.element_type)
         if found is None:
             raise VerifyException(
-                f"fragment expected an element type of {_LEGAL_ELEMENTS}, got {self.element_type}"
+                f"fragment expected an element type of {LEGAL_ELEMENTS}, got {self.element_type}"
             )
+        if self.is_unpacked:
+            if self.element_type not in _UNPACKED_OF:
+                legal = ", ".join(row.mlir for row in UNPACKED.values())
+                raise VerifyException(
+                    f"fragment expected unpacked elements of {legal}, got {self.element_type} "
+                    "(others have one form in registers)"
+                )
+            found = self.element
         count = self.count.data
         if count < 1 or count % found.per_register:
             nearest = max(1, round(count / found.per_register)) * found.per_register
@@ -132,95 +185,6 @@ class FragmentType(ParametrizedAttribute, TypeAttribute):
                 f"fragment expected a layout of {WARP} threads x {count} values, "
                 f"got size {layout.size()} of {layout}"
             )
-
-
-class MmaAtomType(Data[MmaAtom], TypeAttribute):
-    """An atom of one op of the lattice.
-
-    `!cute_nvgpu.sm80.mma<16x8x16, elem_type = (bf16, bf16, f32)>`: shape M x N x K and the
-    element types of a, b and the accumulators (or of a, b, c and d), then the modifiers
-    `satfinite`, `rounding = rz` or `bit_op = xor`.
-    """
-
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> MmaAtom:
-        with parser.in_angle_brackets():
-            start = parser.pos
-            shape = parser.parse_dimension_list()
-            parser.parse_punctuation(",")
-            parser.parse_keyword("elem_type")
-            parser.parse_punctuation("=")
-            types = parser.parse_comma_separated_list(
-                parser.Delimiter.PAREN, lambda: _parse_element(parser)
-            )
-            if len(shape) != 3 or len(types) not in (3, 4):
-                parser.raise_error(
-                    "expected MxNxK, elem_type = (a, b, acc) or (a, b, c, d)", start, parser.pos
-                )
-            modifiers = _parse_modifiers(parser)
-            a, b, c, d = (*types, types[-1]) if len(types) == 3 else types
-            try:
-                m, n, k = shape
-                op = cls.name.removeprefix("cute_nvgpu.")
-                return find(op, (m, n, k), (a, b, c, d), **modifiers)
-            except AtomError as error:
-                parser.raise_error(str(error), start, parser.pos)
-
-    def print_parameter(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_string(self.data.parameters)
-
-
-@irdl_attr_definition
-class Sm80MmaAtomType(MmaAtomType):
-    """An atom of `sm80.mma`."""
-
-    name = "cute_nvgpu.sm80.mma"
-
-
-@irdl_attr_definition
-class Sm89MmaAtomType(MmaAtomType):
-    """An atom of `sm89.mma`."""
-
-    name = "cute_nvgpu.sm89.mma"
-
-
-MMA_ATOM_TYPES: dict[str, type[MmaAtomType]] = {
-    each.name.removeprefix("cute_nvgpu."): each for each in (Sm80MmaAtomType, Sm89MmaAtomType)
-}
-"""The attribute of the atoms of each op."""
-
-
-def _parse_element(parser: AttrParser) -> str:
-    start = parser.pos
-    spelled = parser.parse_type()
-    element = element_of(spelled)
-    if element is None:
-        parser.raise_error(
-            f"expected an element type of {_LEGAL_ELEMENTS}, got {spelled}", start, parser.pos
-        )
-    return element.name
-
-
-class _Modifiers(TypedDict, total=False):
-    satfinite: bool
-    rounding: str
-    bit_op: str
-
-
-def _parse_modifiers(parser: AttrParser) -> _Modifiers:
-    found: _Modifiers = {}
-    while parser.parse_optional_punctuation(","):
-        if parser.parse_optional_keyword("satfinite"):
-            found["satfinite"] = True
-        elif parser.parse_optional_keyword("bit_op"):
-            parser.parse_punctuation("=")
-            found["bit_op"] = parser.parse_identifier()
-        else:
-            parser.parse_keyword("rounding")
-            parser.parse_punctuation("=")
-            found["rounding"] = parser.parse_identifier()
-    return found
 
 
 class Cache(StrEnum):

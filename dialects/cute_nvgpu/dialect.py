@@ -2,14 +2,15 @@
 
 from xdsl.ir import Dialect
 
-from tilewright.dialects.cute_nvgpu.attributes import MMA_ATOM_TYPES, CacheAttr, FragmentType
-from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sm80, sm89, sync
+from tilewright.dialects.cute_nvgpu.atom_types import MMA_ATOM_TYPES
+from tilewright.dialects.cute_nvgpu.attributes import CacheAttr, FragmentType
+from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sync
+from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 
 CUTE_NVGPU = Dialect(
     "cute_nvgpu",
     [
-        sm80.MmaOp,
-        sm89.MmaOp,
+        *MMA_OPS.values(),
         copy.LdmatrixOp,
         copy.StmatrixOp,
         copy.CpAsyncOp,

@@ -8,10 +8,13 @@ eight groups of four threads; with `w` elements to a register,
 
     A row r of the 8 x 4w block:  | t0: k=0..w-1 | t1: k=w..2w-1 | t2 | t3 |     group g holds row g
 
-and the registers of a thread walk the blocks: rows first (`m + 8`), then `k + 4w`.
+and the registers of a thread walk the blocks: rows first (`m + 8`), then `k + 4w`. A sparse A is
+stored as the dense A of half its K. `m8n8k4` on f16 has a pattern of its own (`quad_pairs.py`).
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from tilewright.dialects.cute import Layout
 
@@ -19,36 +22,75 @@ _GROUPS = 8
 _GROUP_SIZE = 4
 
 
-def multiplicand_a(shape: tuple[int, int, int], per_register: int) -> Layout:
-    """`(T32, V) -> m + M*k`: A of an m8n8 or m16n8 MMA with `per_register` elements a register."""
-    m, _, k = shape
-    return _blocks(m, k, per_register)
+def blocks(rows: int, columns: int, width: int) -> Layout:
+    """`(T32, V) -> row + rows*column`: A, B, C or D in blocks of 8 rows x 4*width columns.
 
-
-def multiplicand_b(shape: tuple[int, int, int], per_register: int) -> Layout:
-    """`(T32, V) -> n + N*k`: B of an m8n8 or m16n8 MMA with `per_register` elements a register."""
-    _, n, k = shape
-    return _blocks(n, k, per_register)
-
-
-def accumulator(shape: tuple[int, int, int]) -> Layout:
-    """`(T32, V) -> m + M*n`: C and D; a thread holds two neighbours in n of each row block."""
-    m, n, _ = shape
-    return _blocks(m, n, 2)
-
-
-def _blocks(rows: int, columns: int, width: int) -> Layout:
-    """Blocks of 8 rows x 4*width columns, rows first, index = row + rows*column."""
-    values: list[tuple[int, int]] = [
-        (width, rows),
-        (rows // _GROUPS, _GROUPS),
-        (columns // (_GROUP_SIZE * width), _GROUP_SIZE * width * rows),
-    ]
-    modes = [mode for mode in values if mode[0] > 1] or [(1, 0)]
-    shape = tuple(extent for extent, _ in modes)
-    stride = tuple(step for _, step in modes)
-    value_shape, value_stride = (shape, stride) if len(modes) > 1 else (shape[0], stride[0])
-    return Layout(
-        ((_GROUP_SIZE, _GROUPS), value_shape),
-        ((width * rows, 1), value_stride),
+    `width` is how many neighbours in a row one thread holds: those of a register of A or B, two of
+    C or D. Blocks follow each other down the rows first.
+    """
+    return _layout(
+        [(_GROUP_SIZE, width * rows), (_GROUPS, 1)],
+        [
+            (width, rows),
+            (rows // _GROUPS, _GROUPS),
+            (columns // (_GROUP_SIZE * width), _GROUP_SIZE * width * rows),
+        ],
     )
+
+
+def metadata(rows: int, indices: int, *, across: bool) -> Layout:
+    """`(T32, V16) -> m + M*j`: the 2-bit indices of a sparse A, `j` counting along its row.
+
+    A group of four threads holds rows `g` and `g + 8`; as many neighbours of the group as it takes
+    contribute a word each, and the sparsity selector says which neighbours (those that do not
+    repeat the words of the others). With `across`, a word holds indices of one row and the rows
+    alternate between neighbours; without, a word holds a stretch of both rows, low half and high.
+    PTX ISA 9.7.14.6.2 has the layouts as figures only; these equal what an H200 does with all
+    selectors (tests/silicon).
+    """
+    contributors = rows * indices // (_GROUPS * 16)
+    half = rows // 2
+    repeated = (_GROUP_SIZE // contributors, 0)
+    if across:
+        modes = [(2, half), (contributors // 2, 16 * rows), repeated, (_GROUPS, 1)]
+        return _layout(modes, [(16, rows)])
+    return _layout(
+        [(contributors, 8 * rows), repeated, (_GROUPS, 1)], [(8, rows), (rows // half, half)]
+    )
+
+
+def scale_a(rows: int, vector: int) -> Layout:
+    """`(T32, V4) -> m + M*s`: scale factors of A, `vector` a row, one a byte.
+
+    Two neighbours of each group of four hold rows `g` and `g + 8`; the selector {byte-id-a,
+    thread-id-a} says which two, and from which byte on. PTX ISA 9.7.14.3.
+    """
+    return _layout(
+        [(2, rows // 2), (2, 0), (_GROUPS, 1)], [(vector, rows), (_GROUP_SIZE // vector, 0)]
+    )
+
+
+def scale_b(columns: int, vector: int) -> Layout:
+    """`(T32, V4) -> n + N*s`: scale factors of B, `vector` a column, one a byte.
+
+    One thread of each group of four holds column `g`; {byte-id-b, thread-id-b} says which one, and
+    from which byte on. PTX ISA 9.7.14.3.
+    """
+    return _layout(
+        [(_GROUP_SIZE, 0), (_GROUPS, 1)], [(vector, columns), (_GROUP_SIZE // vector, 0)]
+    )
+
+
+def _layout(threads: list[tuple[int, int]], values: list[tuple[int, int]]) -> Layout:
+    """The layout of (extent, stride) modes, those of extent 1 left out."""
+    both = [[mode for mode in modes if mode[0] > 1] or [(1, 0)] for modes in (threads, values)]
+    return Layout(
+        tuple(_mode(extent for extent, _ in modes) for modes in both),
+        tuple(_mode(step for _, step in modes) for modes in both),
+    )
+
+
+def _mode(items: Iterable[int]) -> int | tuple[int, ...]:
+    """A mode of CuTe's: one number by itself, several as a tuple."""
+    first, *others = items
+    return (first, *others) if others else first

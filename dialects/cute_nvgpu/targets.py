@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from typing import TypeAlias
 
 
 class TargetError(ValueError):
@@ -34,8 +36,16 @@ class Target:
         """Chips of one family share the tens digit: 100 and 103, 120 and 121."""
         return self.number // 10
 
-    def supports(self, minimum: Target) -> bool:
+    @property
+    def at_least(self) -> str:
+        """Who runs what requires it, in words: `sm_90 or later`."""
+        later = {"": " or later", "a": "", "f": " or later of the same family"}
+        return self.name + later[self.suffix]
+
+    def supports(self, minimum: Minimum) -> bool:
         """Whether code that requires `minimum` may be compiled for this target."""
+        if isinstance(minimum, AnyOf):
+            return any(map(self.supports, minimum.targets))
         if minimum.suffix == "a":
             return self == minimum
         if minimum.suffix == "f":
@@ -45,6 +55,39 @@ class Target:
 
     def __str__(self) -> str:
         return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """A requirement that each of several targets meets by itself, lowest first."""
+
+    targets: tuple[Target, ...]
+
+    @property
+    def name(self) -> str:
+        """`sm_100f, sm_110f or sm_120f`."""
+        *others, last = (each.name for each in self.targets)
+        return f"{', '.join(others)} or {last}"
+
+    @property
+    def at_least(self) -> str:
+        """Who runs what requires it, in words."""
+        laters = dict.fromkeys(each.at_least.removeprefix(each.name) for each in self.targets)
+        if len(laters) == 1:
+            return self.name + next(iter(laters))
+        return " or ".join(each.at_least for each in self.targets)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+Minimum: TypeAlias = Target | AnyOf
+"""What an instruction requires: code for a target runs it where `target.supports(minimum)`."""
+
+
+def alternatives(minimum: Minimum) -> tuple[Target, ...]:
+    """The targets each of which meets the requirement by itself."""
+    return minimum.targets if isinstance(minimum, AnyOf) else (minimum,)
 
 
 # (name, PTX ISA version that introduced it); sm_75 is the oldest that current ptxas knows.
@@ -98,13 +141,23 @@ def target(name: str) -> Target:
     )
 
 
-def lowest(requirements: list[Target]) -> Target:
+def any_of(*names: str) -> AnyOf:
+    """The requirement that any of these targets meets. Raises TargetError for an unknown one."""
+    return AnyOf(tuple(map(target, names)))
+
+
+def lowest(requirements: Iterable[Minimum], arch: Target | None = None) -> Target:
     """The lowest target that meets every requirement: the text's `.target`.
 
-    Raises TargetError where no target meets them all (two architecture-specific ones).
+    With `arch`, the lowest whose code this target runs. Raises TargetError where no target meets
+    them all (two architecture-specific ones).
     """
+    wanted = list(requirements)
     for candidate in TARGETS.values():
-        if all(candidate.supports(each) for each in requirements):
+        if arch is not None and not arch.supports(candidate):
+            continue
+        if all(map(candidate.supports, wanted)):
             return candidate
-    names = ", ".join(sorted({each.name for each in requirements}))
-    raise TargetError(f"no target supports all of {names}")
+    names = ", ".join(sorted({each.name for each in wanted}))
+    where = "" if arch is None else f" that {arch} runs"
+    raise TargetError(f"no target{where} supports all of {names}")

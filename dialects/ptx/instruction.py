@@ -25,7 +25,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.targets import Target, target
+from tilewright.dialects.cute_nvgpu.targets import Minimum, target
 from tilewright.dialects.ptx.types import RegType, reg
 
 Version = tuple[int, int]
@@ -35,7 +35,7 @@ Version = tuple[int, int]
 class Requirement:
     """The lowest target and PTX ISA version that an instruction needs."""
 
-    target: Target
+    target: Minimum
     version: Version
 
 

@@ -5,7 +5,9 @@ Their mnemonics, registers and requirements are read from the atom lattice.
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i64
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, UnitAttr, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
@@ -14,56 +16,74 @@ from xdsl.irdl import (
     prop_def,
     result_def,
     traits_def,
+    var_operand_def,
 )
 from xdsl.traits import NoMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.atom import AtomError, MmaAtom, parse
+from tilewright.dialects.cute_nvgpu.atom import AtomError, MmaAtom
 from tilewright.dialects.cute_nvgpu.lattice import LDMATRIX, STMATRIX, MatrixCopyRow
-from tilewright.dialects.cute_nvgpu.lattice.row import OPERANDS
+from tilewright.dialects.cute_nvgpu.lookup import parse
 from tilewright.dialects.ptx.instruction import PtxOp, Requirement
 from tilewright.dialects.ptx.types import RegType, reg
 
-_MMA = "mma.sync.aligned."
+_ALIGNED = "sync.aligned."
 
 
 @irdl_op_definition
 class MmaOp(PtxOp):
-    """`mma.sync.aligned.SHAPE.row.col... d, a, b, c`. PTX ISA 9.7.14.5.14.
+    """`mma{.sp}.sync.aligned.SHAPE.row.col... d, a, b, c, ...`. PTX ISA 9.7.14.5.14, 9.7.14.6.3.
 
     ```mlir
     %d = ptx.mma "m16n8k16.row.col.f32.bf16.bf16.f32" %a, %b, %c
        : (!ptx.reg<b32 x 4>, !ptx.reg<b32 x 2>, !ptx.reg<f32 x 4>) -> !ptx.reg<f32 x 4>
+    %d = ptx.mma "sp.m16n8k16.row.col.f32.bf16.bf16.f32" %a, %b, %c, %e selectors array<i64: 1>
+       : (!ptx.reg<b32 x 2>, !ptx.reg<b32 x 2>, !ptx.reg<f32 x 4>, !ptx.reg<b32>)
+       -> !ptx.reg<f32 x 4>
     ```
+
+    The form is the mnemonic without `mma.` and `sync.aligned.`. The operands are the atom's inputs
+    in PTX's order, and `selectors` its immediates.
     """
 
     name = "ptx.mma"
 
-    a = operand_def(RegType)
-    b = operand_def(RegType)
-    c = operand_def(RegType)
+    inputs = var_operand_def(RegType)
     form = prop_def(StringAttr)
+    immediates = opt_prop_def(DenseArrayBase.constr(i64), prop_name="selectors")
     d = result_def(RegType)
 
     traits = traits_def(NoMemoryEffect())
 
-    assembly_format = "$form $a `,` $b `,` $c attr-dict `:` functional-type(operands, results)"
+    assembly_format = (
+        "$form $inputs (`selectors` $selectors^)? attr-dict `:` functional-type(operands, results)"
+    )
 
-    def __init__(self, a: SSAValue, b: SSAValue, c: SSAValue, atom: MmaAtom):
+    def __init__(self, inputs: Sequence[SSAValue], atom: MmaAtom, selectors: Sequence[int] = ()):
+        immediates = DenseArrayBase.from_list(i64, list(selectors)) if selectors else None
         super().__init__(
-            operands=[a, b, c],
-            properties={"form": StringAttr(atom.mnemonic.removeprefix(_MMA))},
+            operands=[list(inputs)],
+            properties={"form": StringAttr(_form(atom.mnemonic)), "selectors": immediates},
             result_types=[reg(*atom.registers("D"))],
         )
 
     @property
     def mnemonic(self) -> str:
-        return _MMA + self.form.data
+        form = self.form.data
+        if not form.startswith("sp"):
+            return f"mma.{_ALIGNED}{form}"
+        sparsity, _, rest = form.partition(".")
+        return f"mma.{sparsity}.{_ALIGNED}{rest}"
 
     @property
     def mma_atom(self) -> MmaAtom:
         """The atom of the mnemonic. Raises AtomError where there is none."""
         return parse(self.mnemonic)
+
+    @property
+    def selectors(self) -> tuple[int, ...]:
+        """The values of the atom's selectors."""
+        return () if self.immediates is None else self.immediates.get_values()
 
     def requirement(self) -> Requirement:
         row = self.mma_atom.row
@@ -72,15 +92,26 @@ class MmaOp(PtxOp):
     def verify_(self) -> None:
         try:
             atom = self.mma_atom
+            atom.check_selectors(self.selectors)
         except AtomError as error:
             raise VerifyException(f"'{self.name}' {error}") from None
-        for operand, value in zip(OPERANDS, (self.a, self.b, self.c, self.d), strict=True):
+        if len(self.inputs) != len(atom.inputs):
+            raise VerifyException(
+                f"'{self.name}' expected operands {', '.join(atom.inputs)}, "
+                f"got {len(self.inputs)} ({atom.mnemonic})"
+            )
+        for operand, value in zip((*atom.inputs, "D"), (*self.inputs, self.d), strict=True):
             legal = reg(*atom.registers(operand))
             if value.type != legal:
                 raise VerifyException(
                     f"'{self.name}' operand {operand} expected {legal}, got {value.type} "
                     f"({atom.mnemonic})"
                 )
+
+
+def _form(mnemonic: str) -> str:
+    """The mnemonic without what all have."""
+    return mnemonic.removeprefix("mma.").replace(_ALIGNED, "")
 
 
 class _MatrixCopyOp(PtxOp):

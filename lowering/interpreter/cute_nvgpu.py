@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation
 
+from tilewright.dialects.cute_nvgpu.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.attributes import FragmentType
-from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sm80, sm89, sync
+from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sync
+from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 from tilewright.lowering.interpreter.arith import pure, unary
 from tilewright.lowering.interpreter.elements import elements_of, words_of
@@ -21,6 +23,7 @@ from tilewright.lowering.interpreter.memref import View
 from tilewright.lowering.interpreter.mma import multiply_fragments, numerics_model
 from tilewright.lowering.interpreter.numerics import NumericsError
 from tilewright.lowering.interpreter.program import Builder, Step, runs
+from tilewright.lowering.interpreter.sparse import check_metadata
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
 
@@ -37,20 +40,34 @@ def warps_of(value: Bits, gang: Gang, warps: int) -> Bits:
 # MMA
 
 
-@runs(sm80.MmaOp, sm89.MmaOp)
+@runs(*MMA_OPS.values())
 def _mma(op: RegisterMmaOp, builder: Builder) -> Step:
     sources, dest, atom = builder.slots(op.operands), builder.slot(op.d), op.mma_atom
+    selectors = op.selectors
 
     def step(machine: Machine, gang: Gang) -> None:
         warps = gang.warps(atom.mnemonic)
-        a, b, c = (warps_of(gang.regs[slot], gang, warps) for slot in sources)
-        try:
-            model = numerics_model(atom, machine.launch.arch, machine.launch.numerics)
-        except NumericsError as error:
-            raise Fault(str(error)) from error
-        gang.regs[dest] = multiply_fragments(atom, a, b, c, model).reshape(gang.count, -1)
+        inputs = [warps_of(gang.regs[slot], gang, warps) for slot in sources]
+        d = multiply(machine, atom, inputs, selectors)
+        gang.regs[dest] = d.reshape(gang.count, -1)
 
     return step
+
+
+def multiply(
+    machine: Machine, atom: MmaAtom, inputs: Sequence[Bits], selectors: Sequence[int]
+) -> Bits:
+    """D of an atom's inputs, elements [warps, threads, values], in the arithmetic of the run.
+
+    Raises Fault where that is unknown, or the sparsity metadata is undefined.
+    """
+    if atom.row.sparsity is not None:
+        check_metadata(atom, inputs[3], selectors[0])
+    try:
+        model = numerics_model(atom, machine.launch.arch, machine.launch.numerics)
+    except NumericsError as error:
+        raise Fault(str(error)) from error
+    return multiply_fragments(atom, inputs, model, selectors)
 
 
 # Matrix copies

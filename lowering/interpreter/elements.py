@@ -32,3 +32,11 @@ def words_of(elements: NDArray[Any], element: ElementType) -> NDArray[Any]:
         parts = held.reshape(*held.shape[:-1], -1, len(shifts)) << shifts
         held = np.bitwise_or.reduce(parts, axis=-1, dtype=np.uint8)
     return held.view(f"uint{register_bits(element.register)}")
+
+
+def values_of(elements: NDArray[Any], element: ElementType) -> NDArray[Any]:
+    """The elements without the padding that a fragment may hold around them, as low bits."""
+    if not element.padded:
+        return elements
+    dtype = elements.dtype.type
+    return elements >> dtype(element.shift) & dtype((1 << element.width) - 1)

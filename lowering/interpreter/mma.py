@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, Literal
 
@@ -9,8 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.dialects.cute_nvgpu.atom import WARP, MmaAtom
-from tilewright.dialects.cute_nvgpu.lattice.row import Operand
-from tilewright.lowering.interpreter.numerics import Model, dot_add, model_for
+from tilewright.dialects.cute_nvgpu.lattice.row import MatrixOperand, Operand
+from tilewright.lowering.interpreter.block_scale import scale_factors
+from tilewright.lowering.interpreter.elements import values_of
+from tilewright.lowering.interpreter.numerics import Model, Unit, dot_add, model_for
+from tilewright.lowering.interpreter.sparse import select
+
+Elements = NDArray[Any]
+"""Elements in containers: [warps, threads, values]."""
 
 Numerics = Literal["hardware", "exact"]
 NUMERICS: tuple[Numerics, ...] = ("hardware", "exact")
@@ -21,20 +28,66 @@ def numerics_model(atom: MmaAtom, arch: str, numerics: str) -> Model | Literal["
     if numerics == "exact":
         return "exact"
     a, b, _, d = atom.types
-    return model_for(arch, a, b, d)
+    unit: Unit = "mma.m8n8k4" if atom.row.matrices > 1 else "mma.sync"
+    scaled = atom.row.scale is not None
+    return model_for(arch, a, b, d, unit, atom.row.kind if scaled else None)  # type: ignore[arg-type]
+
+
+def multiply_fragments(
+    atom: MmaAtom,
+    inputs: Sequence[Elements],
+    model: Model | Literal["exact"],
+    selectors: Sequence[int] = (),
+) -> Elements:
+    """D of the atom's inputs, in their order: elements in containers, [warps, threads, values]
+    each."""
+    held = dict(zip(atom.inputs, inputs, strict=True))
+    a, b, c = (_matrices(atom, operand, held[operand]) for operand in ("A", "B", "C"))
+    scales: dict[str, Any] = {}
+    if atom.row.scale is not None:
+        scale_a, scale_b = scale_factors(atom, held["SFA"], held["SFB"], selectors[-4:])
+        scales = {"scale_a": scale_a, "scale_b": scale_b, "scale_type": atom.row.scale.type}
+    if atom.row.sparsity is not None:
+        # Every row of A meets rows of B of its own: each becomes an MMA with M = 1.
+        b = select(atom, b, held["E"], selectors[0])
+        a, c = a[:, :, None, :], c[:, :, None, :]
+        if scales:
+            scales["scale_a"] = scales["scale_a"][:, :, None, :]
+            shape = (*b.shape[:2], *scales["scale_b"].shape[1:])
+            scales["scale_b"] = np.broadcast_to(scales["scale_b"][:, None], shape)
+    a_type, b_type, c_type, d_type = atom.types
+    d = dot_add(
+        a,
+        b,
+        c,
+        a_type=a_type,
+        b_type=b_type,
+        c_type=c_type,
+        d_type=d_type,
+        model=model,
+        satfinite=atom.satfinite,
+        rounding=atom.rounding or "rn",  # type: ignore[arg-type]
+        bit_operation=atom.row.bit_op or "and",  # type: ignore[arg-type]
+        **scales,
+    )
+    flat = d.reshape(len(inputs[0]), -1)[:, _back(atom)]
+    return flat.reshape(len(flat), WARP, -1)
 
 
 @cache
 def _places(atom: MmaAtom, operand: Operand) -> NDArray[np.int64]:
-    """Where in a warp's fragment each matrix element is: A [M, K], B [K, N], C and D [M, N], as
-    indices into [threads, values] flattened."""
+    """Where in a warp's fragment each matrix element is, as indices into [threads, values]
+    flattened: A [M, K], B [K, N], C and D [M, N]; in front of them, which of several MMAs it is,
+    where one instruction computes several."""
     coords = atom.coords(operand)
-    rows, columns = atom.row.extents(operand)
+    rows, columns = atom.extents(operand)
     places = np.empty((rows, columns), dtype=np.int64)
     places[coords[..., 0], coords[..., 1]] = np.arange(WARP * atom.values(operand)).reshape(
         WARP, -1
     )
-    return np.ascontiguousarray(places.T) if operand == "B" else places
+    if (matrices := atom.row.matrices) > 1:
+        places = places.reshape(rows, matrices, -1).transpose(1, 0, 2)
+    return np.ascontiguousarray(places.swapaxes(-1, -2) if operand == "B" else places)
 
 
 @cache
@@ -46,29 +99,7 @@ def _back(atom: MmaAtom) -> NDArray[np.int64]:
     return back
 
 
-def multiply_fragments(
-    atom: MmaAtom,
-    a: NDArray[Any],
-    b: NDArray[Any],
-    c: NDArray[Any],
-    model: Model | Literal["exact"],
-) -> NDArray[Any]:
-    """D of A, B and C: elements in containers, [warps, threads, values] each."""
-    matrices = [
-        each.reshape(len(each), -1)[:, _places(atom, operand)]
-        for operand, each in zip(("A", "B", "C"), (a, b, c), strict=True)
-    ]
-    a_type, b_type, c_type, d_type = atom.types
-    d = dot_add(
-        *matrices,
-        a_type=a_type,
-        b_type=b_type,
-        c_type=c_type,
-        d_type=d_type,
-        model=model,
-        satfinite=atom.satfinite,
-        rounding=atom.rounding or "rn",  # type: ignore[arg-type]
-        bit_operation=atom.row.bit_op or "and",  # type: ignore[arg-type]
-    )
-    flat = d.reshape(len(d), -1)[:, _back(atom)]
-    return flat.reshape(len(d), WARP, -1)
+def _matrices(atom: MmaAtom, operand: MatrixOperand, elements: Elements) -> NDArray[Any]:
+    """The matrices of an operand, [warps, rows, columns], padding bits removed."""
+    flat = elements.reshape(len(elements), -1)[:, _places(atom, operand)]
+    return values_of(flat, atom.element(operand))

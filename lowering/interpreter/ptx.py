@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from tilewright.dialects.cute_nvgpu.lattice.row import OPERANDS
 from tilewright.dialects.ptx import (
     arithmetic,
     control_flow,
@@ -21,16 +20,14 @@ from tilewright.lowering.interpreter.arith import constant, pure, same, unary, u
 from tilewright.lowering.interpreter.cute_nvgpu import (
     copy_async,
     load_matrices,
+    multiply,
     store_matrices,
     sync_warps,
     warps_of,
 )
 from tilewright.lowering.interpreter.elements import elements_of
-from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.gpu import wait_at
 from tilewright.lowering.interpreter.machine import Gang, Machine
-from tilewright.lowering.interpreter.mma import multiply_fragments, numerics_model
-from tilewright.lowering.interpreter.numerics import NumericsError
 from tilewright.lowering.interpreter.program import Builder, Exit, Fork, Step, runs
 from tilewright.lowering.interpreter.scalar import scalar
 from tilewright.lowering.interpreter.values import CONTAINERS, Bits, spread, uniform
@@ -231,20 +228,16 @@ def _warp_sync(op: synchronization.WarpSyncOp, builder: Builder) -> Step:
 @runs(matrix.MmaOp)
 def _mma(op: matrix.MmaOp, builder: Builder) -> Step:
     sources, dest, atom = builder.slots(op.operands), builder.slot(op.d), op.mma_atom
-    elements = [atom.element(operand) for operand in OPERANDS[:3]]
+    elements, selectors = [atom.element(operand) for operand in atom.inputs], op.selectors
     held, single = CONTAINERS[op.d.type.kind.data], op.d.type.count.data == 1
 
     def step(machine: Machine, gang: Gang) -> None:
         warps = gang.warps(atom.mnemonic)
-        a, b, c = (
+        inputs = [
             elements_of(warps_of(gang.regs[slot], gang, warps), element)
             for slot, element in zip(sources, elements, strict=True)
-        )
-        try:
-            model = numerics_model(atom, machine.launch.arch, machine.launch.numerics)
-        except NumericsError as error:
-            raise Fault(str(error)) from error
-        d = np.ascontiguousarray(multiply_fragments(atom, a, b, c, model)).view(held)
+        ]
+        d = np.ascontiguousarray(multiply(machine, atom, inputs, selectors)).view(held)
         d = d.reshape(gang.count, -1)
         gang.regs[dest] = d[:, 0] if single else d
 

@@ -129,8 +129,14 @@ def _braced(names: list[str]) -> str:
 
 @_emits(matrix.MmaOp)
 def _mma(op: matrix.MmaOp, out: KernelText) -> None:
-    groups = [_braced(out.registers.names(each)) for each in (op.d, op.a, op.b, op.c)]
-    out.line(f"{op.mnemonic} {', '.join(groups)};", op)
+    matrices = (op.d, *op.inputs[:3])
+    operands = [_braced(out.registers.names(each)) for each in matrices]
+    more, selectors = [out.register(each) for each in op.inputs[3:]], list(op.selectors)
+    if op.mma_atom.row.sparsity is not None:
+        operands += [more.pop(0), str(selectors.pop(0))]
+    for i, scale in enumerate(more):
+        operands += [scale, _braced([str(each) for each in selectors[2 * i : 2 * i + 2]])]
+    out.line(f"{op.mnemonic} {', '.join(operands)};", op)
 
 
 @_emits(matrix.LdmatrixOp)

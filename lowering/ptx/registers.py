@@ -181,8 +181,8 @@ class Registers:
                         self._unite(a, b)
         for block in region.blocks:
             for op in block.ops:
-                if isinstance(op, MmaOp):
-                    for a, b in zip(self._slots[op.c], self._slots[op.d], strict=True):
+                if isinstance(op, MmaOp) and op.inputs[2].type == op.d.type:
+                    for a, b in zip(self._slots[op.inputs[2]], self._slots[op.d], strict=True):
                         self._unite(a, b)
 
     def _unite(self, a: Slot, b: Slot) -> None:

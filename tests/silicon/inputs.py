@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+from collections.abc import Sequence
 from typing import Any
 
 import ml_dtypes
@@ -13,6 +15,7 @@ from tilewright.dialects.cute_nvgpu.elements import register_bits
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 
 THREADS = 128
+MMA_CASES = 4
 _FP8 = {"e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2}
 _SPECIAL: dict[int, tuple[int, ...]] = {
     16: (0, 0x8000, 0x7C00, 0xFC00, 0x7E00, 0x3C00, 0xBC00, 1, 0x7FFF, 0xFFFF, 0x03FF),
@@ -65,8 +68,29 @@ def _moderate(atom: MmaAtom, operand: Operand, rng: np.random.Generator) -> NDAr
     return np.ascontiguousarray(raw).view(np.uint32).reshape(WARP, -1)
 
 
-def mma_inputs(atom: MmaAtom, case: int, seed: int) -> list[NDArray[Any]]:
-    """Words of A, B and C: moderate values for even cases, random bits for odd ones."""
+def _metadata(atom: MmaAtom, case: int, rng: np.random.Generator) -> NDArray[Any]:
+    """Legal indices of each chunk, in either order where plain `.sp` allows it; the last case has
+    random bits, most of which PTX leaves undefined."""
+    if case == MMA_CASES - 1:
+        return rng.integers(0, 1 << 32, (WARP, 1), dtype=np.uint32)
+    ordered = (0b0100, 0b1000, 0b1001, 0b1100, 0b1101, 0b1110)
+    if atom.element("A").name == "tf32":
+        legal = (0b0100, 0b1110)
+    elif atom.row.sparsity == "sp":
+        legal = (*ordered, *(each >> 2 | (each & 3) << 2 for each in ordered))
+    else:
+        legal = ordered
+    chunks = rng.choice(np.array(legal, dtype=np.uint32), (WARP, 8))
+    words = chunks << np.arange(0, 32, 4, dtype=np.uint32)
+    return np.bitwise_or.reduce(words, axis=1, keepdims=True)
+
+
+def mma_inputs(atom: MmaAtom, selectors: Sequence[int], case: int) -> list[NDArray[Any]]:
+    """Words of every input: moderate values for even cases, random bits for odd ones."""
+    seed = zlib.crc32(f"{atom.mnemonic} {list(selectors)}".encode())
     rng = np.random.default_rng([seed, case])
     make = _random_words if case % 2 else _moderate
-    return [make(atom, operand, rng) for operand in ("A", "B", "C")]
+    return [
+        _metadata(atom, case, rng) if operand == "E" else make(atom, operand, rng)
+        for operand in atom.inputs
+    ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Region, SSAValue
 
@@ -90,16 +92,16 @@ def _load(code: _Code, pointer: SSAValue, type_: str) -> SSAValue:
     return value
 
 
-def mma_kernel(atom: MmaAtom) -> ModuleOp:
-    """One warp computes one MMA: words of A, B and C in, words of D out."""
-    code = _Code(4)
+def mma_kernel(atom: MmaAtom, selectors: Sequence[int] = ()) -> ModuleOp:
+    """One warp computes one MMA: words of its inputs in, words of D out."""
+    code = _Code(len(atom.inputs) + 1)
     fragments = [
         _load_fragment(code, pointer, atom, operand)
-        for pointer, operand in zip(code.block.args, ("A", "B", "C"), strict=False)
+        for pointer, operand in zip(code.block.args, atom.inputs, strict=False)
     ]
-    result = code.add(MmaOp(*fragments, atom))
+    result = code.add(MmaOp(fragments, atom, selectors))
     kind, count = atom.registers("D")
-    address = code.element(code.block.args[3], KINDS[kind] // 8 * count)
+    address = code.element(code.block.args[-1], KINDS[kind] // 8 * count)
     for i in range(count):
         part = code.add(ListGetOp(result, i)) if count > 1 else result
         code.block.add_op(StOp("global", kind, address, part, i * KINDS[kind] // 8))

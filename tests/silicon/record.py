@@ -9,6 +9,7 @@ that the chip runs, on the inputs of inputs.py. test_fixtures.py compares the in
 from __future__ import annotations
 
 import sys
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from inputs import THREADS, mma_inputs, scalar_inputs
+from inputs import MMA_CASES, THREADS, mma_inputs, scalar_inputs
 from kernels import access_type, mma_kernel, scalar_forms, scalar_kernel
 
 import tilewright as tw
@@ -27,12 +28,16 @@ from tilewright.dialects.cute_nvgpu.targets import target
 from tilewright.dialects.ptx.types import KINDS
 from tilewright.launcher import device_arch, device_name
 
-MMA_CASES = 4
 
-
-def all_atoms() -> list[MmaAtom]:
-    """Every atom of the lattice, with every modifier."""
-    return [atom for row in MMA_ROWS for atom in atoms_of(row)]
+def all_mmas(arch: str) -> list[tuple[str, MmaAtom, tuple[int, ...]]]:
+    """Every atom that the chip runs, with every modifier and all of its selectors; and a name."""
+    return [
+        (" ".join([atom.mnemonic, *map(str, selectors)]), atom, selectors)
+        for row in MMA_ROWS
+        if target(arch).supports(row.target)
+        for atom in atoms_of(row)
+        for selectors in product(*(each.legal for each in atom.selectors))
+    ]
 
 
 def record_scalars(arch: str) -> dict[str, Any]:
@@ -51,20 +56,17 @@ def record_scalars(arch: str) -> dict[str, Any]:
 
 
 def record_mmas(arch: str) -> dict[str, Any]:
-    """The results of every atom, uint32 [cases, 32, words], by mnemonic."""
+    """The results of every atom, uint32 [cases, 32, words], by mnemonic and selectors."""
     results: dict[str, Any] = {}
-    for seed, atom in enumerate(all_atoms()):
-        if not target(arch).supports(atom.row.target):
-            continue
-        kernel = tw.compile(mma_kernel(atom), arch)
+    for name, atom, selectors in all_mmas(arch):
+        kernel = tw.compile(mma_kernel(atom, selectors), arch)
         kind, count = atom.registers("D")
         cases: list[Any] = []
         for case in range(MMA_CASES):
             out = np.zeros((WARP, count * register_bits(kind) // 32), dtype=np.uint32)
-            cases.append(
-                kernel.launch(*mma_inputs(atom, case, seed), out, grid=(1,), block=(WARP,))[-1]
-            )
-        results[atom.mnemonic] = np.stack(cases)
+            inputs = mma_inputs(atom, selectors, case)
+            cases.append(kernel.launch(*inputs, out, grid=(1,), block=(WARP,))[-1])
+        results[name] = np.stack(cases)
     return results
 
 

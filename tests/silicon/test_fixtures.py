@@ -10,9 +10,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from inputs import THREADS, mma_inputs, scalar_inputs
+from inputs import MMA_CASES, THREADS, mma_inputs, scalar_inputs
 from kernels import access_type, scalar_forms, scalar_kernel
-from record import MMA_CASES, all_atoms
+from record import all_mmas
 
 import tilewright as tw
 from tilewright.dialects.ptx.types import KINDS
@@ -26,15 +26,16 @@ SCALAR_FORMS = [
     for seed, (op, form) in enumerate(scalar_forms())
     if f"{op.name}.{form}" in SCALAR.files
 ]
-ATOMS = [(seed, atom) for seed, atom in enumerate(all_atoms()) if atom.mnemonic in MMA.files]
+MMAS = [each for each in all_mmas(ARCH) if each[0] in MMA.files]
+ARGUMENTS = {"A": "a", "B": "b", "C": "c", "E": "metadata"}
 
 
 def test_every_scalar_form_was_recorded() -> None:
     assert len(SCALAR_FORMS) == len(scalar_forms())
 
 
-def test_every_atom_was_recorded() -> None:
-    assert len(ATOMS) == len(all_atoms())
+def test_every_atom_that_the_chip_runs_was_recorded() -> None:
+    assert {name for name, _, _ in MMAS} == {name for name, _, _ in all_mmas(ARCH)}
 
 
 @pytest.mark.parametrize(
@@ -59,9 +60,12 @@ def test_scalar_instruction_equals_the_chip(seed: int, op: type, form: str) -> N
     np.testing.assert_array_equal(result[defined], expected[defined])
 
 
-@pytest.mark.parametrize("seed, atom", ATOMS, ids=[atom.mnemonic for _, atom in ATOMS])
-def test_mma_equals_the_chip(seed: int, atom: tw.MmaAtom) -> None:
+@pytest.mark.parametrize("name, atom, selectors", MMAS, ids=[name for name, _, _ in MMAS])
+def test_mma_equals_the_chip(name: str, atom: tw.MmaAtom, selectors: tuple[int, ...]) -> None:
     for case in range(MMA_CASES):
-        a, b, c = mma_inputs(atom, case, seed)
-        d = tw.simulate(atom, a=a, b=b, c=c, arch=ARCH)
-        np.testing.assert_array_equal(d, MMA[atom.mnemonic][case])
+        words = mma_inputs(atom, selectors, case)
+        inputs = {
+            ARGUMENTS[operand]: each for operand, each in zip(atom.inputs, words, strict=True)
+        }
+        d = tw.simulate(atom, **inputs, selector=sum(selectors), arch=ARCH)
+        np.testing.assert_array_equal(d, MMA[name][case])

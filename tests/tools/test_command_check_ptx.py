@@ -5,7 +5,8 @@ import json
 
 import pytest
 
-from tilewright.dialects.cute_nvgpu.atom import AtomError, parse
+from tilewright.dialects.cute_nvgpu.atom import AtomError
+from tilewright.dialects.cute_nvgpu.lookup import parse
 from tilewright.dialects.cute_nvgpu.targets import TARGETS
 from tilewright.tools.command_atoms import lattice
 from tilewright.tools.tilewright import main
@@ -60,7 +61,7 @@ def test_the_lattice_is_legal_where_the_target_runs_it(arch, capsys):
     for (row, mnemonic), verdict in zip(rows, found, strict=True):
         assert verdict["ptx"] == mnemonic
         assert verdict["ok"] == TARGETS[arch].supports(row.target)
-        assert verdict["ok"] or f"requires {row.target} or later, got {arch}" in verdict["why"]
+        assert verdict["ok"] or f"requires {row.target.at_least}, got {arch}" in verdict["why"]
 
 
 def test_verdicts_agree_with_the_atoms(capsys):

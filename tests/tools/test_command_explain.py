@@ -5,8 +5,9 @@ import re
 import pytest
 
 from tilewright.dialects.cute import Layout
-from tilewright.dialects.cute_nvgpu.atom import atoms_of, parse
+from tilewright.dialects.cute_nvgpu.atom import atoms_of
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
+from tilewright.dialects.cute_nvgpu.lookup import parse
 from tilewright.parsing import parse_module
 from tilewright.tools.command_atoms import lattice
 from tilewright.tools.command_explain import ir_spelling

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tilewright.dialects.cute_nvgpu.atom import parse
+from tilewright.dialects.cute_nvgpu.lookup import parse
 from tilewright.tools.command_layout import fragments
 from tilewright.tools.render_svg import colour
 from tilewright.tools.tilewright import main

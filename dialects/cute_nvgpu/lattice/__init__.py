@@ -6,11 +6,29 @@ layouts, the mnemonic in both directions, the interpreter and the listings all r
 
 from tilewright.dialects.cute_nvgpu.lattice.copy import CP_ASYNC, LDMATRIX, STMATRIX, MatrixCopyRow
 from tilewright.dialects.cute_nvgpu.lattice.row import MmaRow
+from tilewright.dialects.cute_nvgpu.lattice.sm70 import SM70_MMA
 from tilewright.dialects.cute_nvgpu.lattice.sm80 import SM80_MMA
 from tilewright.dialects.cute_nvgpu.lattice.sm89 import SM89_MMA
+from tilewright.dialects.cute_nvgpu.lattice.sm120 import (
+    SM120_MMA,
+    SM120_MMA_BS,
+    SM120_MMA_BS_SP,
+    SM120_MMA_SP,
+)
+from tilewright.dialects.cute_nvgpu.lattice.sparse import SM80_SPARSE_MMA, SM89_SPARSE_MMA
 from tilewright.dialects.cute_nvgpu.lattice.sync import NAMED_BARRIER
 
-MMA_ROWS: tuple[MmaRow, ...] = (*SM80_MMA, *SM89_MMA)
+MMA_ROWS: tuple[MmaRow, ...] = (
+    *SM70_MMA,
+    *SM80_MMA,
+    *SM80_SPARSE_MMA,
+    *SM89_MMA,
+    *SM89_SPARSE_MMA,
+    *SM120_MMA,
+    *SM120_MMA_SP,
+    *SM120_MMA_BS,
+    *SM120_MMA_BS_SP,
+)
 
 __all__ = [
     "CP_ASYNC",

@@ -7,21 +7,54 @@ from itertools import product as cartesian
 from typing import Literal, get_args
 
 from tilewright.dialects.cute import Layout
-from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES, ElementType
-from tilewright.dialects.cute_nvgpu.fragments import accumulator, multiplicand_a, multiplicand_b
-from tilewright.dialects.cute_nvgpu.targets import Target, target
+from tilewright.dialects.cute_nvgpu import fragments, quad_pairs
+from tilewright.dialects.cute_nvgpu.elements import (
+    ELEMENT_TYPES,
+    METADATA,
+    SCALE_TYPES,
+    UNPACKED,
+    ElementType,
+)
+from tilewright.dialects.cute_nvgpu.targets import Minimum, any_of, target
 
-Operand = Literal["A", "B", "C", "D"]
-OPERANDS: tuple[Operand, ...] = get_args(Operand)
+Operand = Literal["A", "B", "C", "D", "E", "SFA", "SFB"]
+"""A, B, C, D; E is the sparsity metadata, SFA and SFB are the scale factors of A and B."""
+
+MatrixOperand = Literal["A", "B", "C", "D"]
+OPERANDS: tuple[MatrixOperand, ...] = get_args(MatrixOperand)
 
 Shape = tuple[int, int, int]
 ElementTypes = tuple[str, str, str, str]
 """PTX names of the element types of a, b, c and d."""
 
+Major = Literal["row", "col"]
+Majors = tuple[Major, Major]
+"""How A and B lie: PTX's `.alayout.blayout`."""
+
+ROW_COL: tuple[Majors, ...] = (("row", "col"),)
+
+Sparsity = Literal["sp", "sp::ordered_metadata"]
+Kind = Literal["f8f6f4", "mxf8f6f4", "mxf4", "mxf4nvf4"]
+
+_UNPACKED_KINDS: tuple[Kind, ...] = ("f8f6f4", "mxf8f6f4")
+
 
 def shape_text(shape: Shape) -> str:
     """`16x8x16`, as IR spells a shape."""
     return "x".join(map(str, shape))
+
+
+@dataclass(frozen=True, slots=True)
+class BlockScale:
+    """How many scale factors each row of A and column of B has, and of which type."""
+
+    vector: int
+    type: str
+
+    @property
+    def byte_ids(self) -> tuple[int, ...]:
+        """Where in a word the scale factors may start. PTX ISA 9.7.14.3, table 37."""
+        return tuple(range(0, 4, self.vector))
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,30 +64,35 @@ class MmaRow:
     `multiplicands` are the legal pairs (a, b), `accumulators` the legal pairs (c, d); every
     pair of the one goes with every pair of the other. `rounding` lists the rounding modifiers
     (the first is the default), `satfinite` says whether the saturating form exists, `bit_op` is
-    what a single-bit MMA does before it counts bits ("xor" or "and").
-    `section` is the section of the PTX ISA that gives the fragments.
+    what a single-bit MMA does before it counts bits ("xor" or "and"). `majors` are the legal
+    layouts of A and B, `kind` is PTX's `.kind::`, `sparsity` the form of a sparse A's metadata,
+    `scale` the block scaling. `section` is the section of the PTX ISA that gives the fragments.
     """
 
     op: str
     shape: Shape
     multiplicands: tuple[tuple[str, str], ...]
     accumulators: tuple[tuple[str, str], ...]
-    target: Target
+    target: Minimum
     ptx_version: tuple[int, int]
     section: str
     satfinite: bool = False
     rounding: tuple[str, ...] = ()
     bit_op: str | None = None
+    majors: tuple[Majors, ...] = ROW_COL
+    kind: Kind | None = None
+    sparsity: Sparsity | None = None
+    scale: BlockScale | None = None
 
     def __post_init__(self) -> None:
         """A row whose layouts do not cover its matrices exactly once cannot be built."""
-        for types in self.element_types():
+        for types, majors in cartesian(self.element_types(), self.majors):
             for operand in OPERANDS:
-                layout = self.tv_layout(operand, types)
-                extents = self.extents(operand)
-                assert layout.size() == layout.cosize() == extents[0] * extents[1], (self, operand)
-                register = self.register(operand, types)
-                assert (layout.size() // 32) % register.per_register == 0, (self, operand)
+                layout = self.tv_layout(operand, types, majors)
+                rows, columns = self.extents(operand, types)
+                assert layout.size() == layout.cosize() == rows * columns, (self, operand)
+                element = self.element(operand, types)
+                assert (layout.size() // 32) % element.per_register == 0, (self, operand)
 
     @property
     def modifiers(self) -> tuple[str, ...]:
@@ -66,27 +104,106 @@ class MmaRow:
         """`xor.popc` or `and.popc`, which a single-bit MMA's mnemonic ends with; or nothing."""
         return "" if self.bit_op is None else f"{self.bit_op}.popc"
 
+    @property
+    def scale_vector(self) -> int | None:
+        """How many scale factors a row of A has, or None without block scaling."""
+        return None if self.scale is None else self.scale.vector
+
+    @property
+    def scale_type(self) -> str | None:
+        """The type of the scale factors, or None without block scaling."""
+        return None if self.scale is None else self.scale.type
+
+    @property
+    def matrices(self) -> int:
+        """How many MMAs one instruction computes: four of m8n8k4 on f16, otherwise one."""
+        return quad_pairs.MATRICES if self._quad_pairs else 1
+
+    @property
+    def inputs(self) -> tuple[Operand, ...]:
+        """The register operands that it reads, in PTX's order."""
+        extra: tuple[Operand, ...] = ("E",) if self.sparsity is not None else ()
+        return ("A", "B", "C", *extra, *(("SFA", "SFB") if self.scale is not None else ()))
+
     def element_types(self) -> list[ElementTypes]:
         """Every legal (a, b, c, d)."""
         pairs = cartesian(self.multiplicands, self.accumulators)
         return [(a, b, c, d) for (a, b), (c, d) in pairs]
 
-    def extents(self, operand: Operand) -> tuple[int, int]:
-        """(rows, columns) as the layout's index counts: A (M, K), B (N, K), C and D (M, N)."""
+    def extents(self, operand: Operand, types: ElementTypes) -> tuple[int, int]:
+        """(rows, columns) as the layout's index counts: A (M, K), B (N, K), C and D (M, N).
+
+        A sparse A is stored in K/2 columns. E has a column for each 2-bit index of a row, SFA
+        (M, vector) and SFB (N, vector) one for each scale factor. Where one instruction computes
+        several MMAs, their matrices lie side by side.
+        """
         m, n, k = self.shape
-        return {"A": (m, k), "B": (n, k), "C": (m, n), "D": (m, n)}[operand]
+        match operand:
+            case "A":
+                return m, (k if self.sparsity is None else k // 2) * self.matrices
+            case "B":
+                return n, k * self.matrices
+            case "C" | "D":
+                return m, n * self.matrices
+            case "E":
+                return m, 2 * k // self.chunk(types)
+            case "SFA":
+                return m, self.scale_vector or 0
+            case "SFB":
+                return n, self.scale_vector or 0
 
-    def register(self, operand: Operand, types: ElementTypes) -> ElementType:
-        """The element type of the operand."""
-        return ELEMENT_TYPES[types[OPERANDS.index(operand)]]
+    def chunk(self, types: ElementTypes) -> int:
+        """Of how many neighbours in a row of a sparse A half are zeros: 2, 4 or 8.
 
-    def tv_layout(self, operand: Operand, types: ElementTypes) -> Layout:
+        At 8 they come in pairs (4:8). A chunk takes two 2-bit indices. PTX ISA 9.7.14.6.1.
+        """
+        return {32: 2, 4: 8}.get(self.element("A", types).bits, 4)
+
+    def contributors(self, types: ElementTypes) -> int:
+        """How many threads of each group of four give sparsity metadata."""
+        rows, columns = self.extents("E", types)
+        return rows * columns // 128
+
+    def element(self, operand: Operand, types: ElementTypes) -> ElementType:
+        """The element type of the operand, as its fragment holds it."""
+        if operand == "E":
+            return METADATA
+        if operand in ("SFA", "SFB"):
+            assert self.scale is not None
+            return SCALE_TYPES[self.scale.type]
+        name = types[OPERANDS.index(operand)]
+        if self.kind in _UNPACKED_KINDS and name in UNPACKED:
+            return UNPACKED[name]
+        return ELEMENT_TYPES[name]
+
+    def tv_layout(self, operand: Operand, types: ElementTypes, majors: Majors) -> Layout:
         """The operand's canonical layout `(thread, value) -> index`."""
+        match operand:
+            case "E":
+                rows, columns = self.extents("E", types)
+                return fragments.metadata(rows, columns, across=self.element("A", types).bits <= 8)
+            case "SFA":
+                return fragments.scale_a(*self.extents("SFA", types))
+            case "SFB":
+                return fragments.scale_b(*self.extents("SFB", types))
+            case _ if self._quad_pairs:
+                return self._quad_pair_layout(operand, types, majors)
+            case "A" | "B":
+                rows, columns = self.extents(operand, types)
+                return fragments.blocks(rows, columns, self.element(operand, types).per_register)
+            case "C" | "D":
+                return fragments.blocks(*self.extents(operand, types), 2)
+
+    @property
+    def _quad_pairs(self) -> bool:
+        return self.shape == (8, 8, 4) and self.multiplicands == (("f16", "f16"),)
+
+    def _quad_pair_layout(self, operand: Operand, types: ElementTypes, majors: Majors) -> Layout:
         if operand == "A":
-            return multiplicand_a(self.shape, self.register("A", types).per_register)
+            return quad_pairs.multiplicand(along_k=majors[0] == "row")
         if operand == "B":
-            return multiplicand_b(self.shape, self.register("B", types).per_register)
-        return accumulator(self.shape)
+            return quad_pairs.multiplicand(along_k=majors[1] == "col")
+        return quad_pairs.accumulator(self.element(operand, types).name)
 
 
 def row(
@@ -94,24 +211,32 @@ def row(
     shape: Shape,
     multiplicands: tuple[tuple[str, str], ...],
     accumulators: tuple[tuple[str, str], ...],
-    minimum: str,
+    minimum: str | tuple[str, ...],
     ptx_version: tuple[int, int],
     section: str,
     *,
     satfinite: bool = False,
     rounding: tuple[str, ...] = (),
     bit_op: str | None = None,
+    majors: tuple[Majors, ...] = ROW_COL,
+    kind: Kind | None = None,
+    sparsity: Sparsity | None = None,
+    scale: BlockScale | None = None,
 ) -> MmaRow:
-    """A row, its target by name."""
+    """A row, its target by name, or several names where each will do."""
     return MmaRow(
         op,
         shape,
         multiplicands,
         accumulators,
-        target(minimum),
+        target(minimum) if isinstance(minimum, str) else any_of(*minimum),
         ptx_version,
         section,
         satfinite,
         rounding,
         bit_op,
+        majors,
+        kind,
+        sparsity,
+        scale,
     )

@@ -1,31 +1,88 @@
-"""What the MMAs of one warp share, whose operands all live in registers."""
+"""What the MMAs of one warp share, whose operands all live in registers.
+
+One base class for each list of operands: dense, sparse (with metadata), block-scaled (with scale
+factors), and both at once.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import IRDLOperation, operand_def, result_def, traits_def
+from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import NoMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute import equivalent
-from tilewright.dialects.cute_nvgpu.atom import MmaAtom
-from tilewright.dialects.cute_nvgpu.attributes import MLIR_TYPES, MMA_ATOM_TYPES, FragmentType
-from tilewright.dialects.cute_nvgpu.lattice.row import OPERANDS, Operand
+from tilewright.dialects.cute_nvgpu.atom import AtomError, MmaAtom
+from tilewright.dialects.cute_nvgpu.atom_types import MMA_ATOM_TYPES
+from tilewright.dialects.cute_nvgpu.attributes import FragmentType
+from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 
 
 class RegisterMmaOp(IRDLOperation):
     """D = A * B + C on the fragments of one warp.
 
-    Every thread of the warp executes it together (`.sync.aligned`). PTX ISA 9.7.14.5.14.
+    Every thread of the warp executes it together (`.sync.aligned`). Each list of operands, in the
+    order of the atom's `inputs`, stands in one class: xDSL puts a subclass's operands before those
+    of its base. PTX ISA 9.7.14.5.14.
     """
-
-    a = operand_def()
-    b = operand_def()
-    c = operand_def()
 
     d = result_def()
 
     traits = traits_def(NoMemoryEffect())
+
+    SELECTORS: ClassVar[tuple[str, ...]] = ()
+    """The properties that hold the atom's selectors, in their order."""
+
+    @property
+    def mma_atom(self) -> MmaAtom:
+        """The atom that it issues."""
+        raise NotImplementedError
+
+    @property
+    def selectors(self) -> tuple[int, ...]:
+        """The values of the atom's selectors."""
+        found: list[int] = []
+        for name in self.SELECTORS:
+            held = self.properties[name]
+            assert isinstance(held, IntegerAttr)
+            found.append(held.value.data)
+        return tuple(found)
+
+    def _initialise(
+        self,
+        inputs: Sequence[SSAValue],
+        atom: MmaAtom,
+        selectors: Sequence[int],
+        result_type: Attribute | None,
+    ) -> None:
+        """Initialise from the operands in order, and the selectors' values."""
+        properties: dict[str, Attribute] = {"atom": MMA_ATOM_TYPES[atom.op](atom)}
+        for name, value in zip(self.SELECTORS, selectors, strict=True):
+            properties[name] = IntegerAttr(value, i64)
+        result = inputs[2].type if result_type is None else result_type
+        super().__init__(operands=list(inputs), properties=properties, result_types=[result])
+
+    def verify_(self) -> None:
+        atom = self.mma_atom
+        for operand, value in zip(atom.inputs, self.operands, strict=True):
+            verify_fragment(self.name, atom, operand, value.type)
+        verify_fragment(self.name, atom, "D", self.d.type)
+        try:
+            atom.check_selectors(self.selectors)
+        except AtomError as error:
+            raise VerifyException(f"'{self.name}' {error}") from None
+
+
+class DenseMma(RegisterMmaOp):
+    """D = A * B + C, as `%a, %b, %c <ATOM>`."""
+
+    a = operand_def()
+    b = operand_def()
+    c = operand_def()
 
     assembly_format = "$a `,` $b `,` $c $atom attr-dict `:` functional-type(operands, results)"
 
@@ -37,36 +94,140 @@ class RegisterMmaOp(IRDLOperation):
         atom: MmaAtom,
         result_type: Attribute | None = None,
     ):
-        super().__init__(
-            operands=[a, b, c],
-            properties={"atom": MMA_ATOM_TYPES[atom.op](atom)},
-            result_types=[c.type if result_type is None else result_type],
-        )
+        self._initialise((a, b, c), atom, (), result_type)
 
-    @property
-    def mma_atom(self) -> MmaAtom:
-        """The atom that it issues."""
-        raise NotImplementedError
 
-    def verify_(self) -> None:
-        values = (self.a, self.b, self.c, self.d)
-        for operand, value in zip(OPERANDS, values, strict=True):
-            verify_fragment(self.name, self.mma_atom, operand, value.type)
+class SparseMma(RegisterMmaOp):
+    """D = A * B + C with half of A left out, as `%a, %b, %c, %e[0] <ATOM>`.
+
+    `e` holds where in A the stored elements belong, two bits each, and the sparsity selector in
+    brackets says which threads' `e` counts. PTX ISA 9.7.14.6.
+    """
+
+    a = operand_def()
+    b = operand_def()
+    c = operand_def()
+    e = operand_def()
+    selector = prop_def(IntegerAttr.constr(type=i64))
+
+    SELECTORS: ClassVar[tuple[str, ...]] = ("selector",)
+
+    assembly_format = (
+        "$a `,` $b `,` $c `,` $e `[` $selector `]` $atom attr-dict"
+        " `:` functional-type(operands, results)"
+    )
+
+    def __init__(
+        self,
+        a: SSAValue,
+        b: SSAValue,
+        c: SSAValue,
+        e: SSAValue,
+        atom: MmaAtom,
+        *,
+        selector: int = 0,
+        result_type: Attribute | None = None,
+    ):
+        self._initialise((a, b, c, e), atom, (selector,), result_type)
+
+
+class ScaledMma(RegisterMmaOp):
+    """D = (A * SFA) * (B * SFB) + C, as `%a, %b, %c, %sfa[0, 0], %sfb[0, 0] <ATOM>`.
+
+    The brackets hold {byte-id, thread-id}: the byte of the word from which on the scale factors
+    count, and the threads of each group of four that give them. PTX ISA 9.7.14.3.
+    """
+
+    a = operand_def()
+    b = operand_def()
+    c = operand_def()
+    sfa = operand_def()
+    sfb = operand_def()
+    byte_id_a = prop_def(IntegerAttr.constr(type=i64))
+    thread_id_a = prop_def(IntegerAttr.constr(type=i64))
+    byte_id_b = prop_def(IntegerAttr.constr(type=i64))
+    thread_id_b = prop_def(IntegerAttr.constr(type=i64))
+
+    SELECTORS: ClassVar[tuple[str, ...]] = ("byte_id_a", "thread_id_a", "byte_id_b", "thread_id_b")
+
+    assembly_format = (
+        "$a `,` $b `,` $c `,` $sfa `[` $byte_id_a `,` $thread_id_a `]`"
+        " `,` $sfb `[` $byte_id_b `,` $thread_id_b `]` $atom attr-dict"
+        " `:` functional-type(operands, results)"
+    )
+
+    def __init__(
+        self,
+        a: SSAValue,
+        b: SSAValue,
+        c: SSAValue,
+        sfa: SSAValue,
+        sfb: SSAValue,
+        atom: MmaAtom,
+        *,
+        scale_a_id: tuple[int, int] = (0, 0),
+        scale_b_id: tuple[int, int] = (0, 0),
+        result_type: Attribute | None = None,
+    ):
+        self._initialise((a, b, c, sfa, sfb), atom, (*scale_a_id, *scale_b_id), result_type)
+
+
+class ScaledSparseMma(RegisterMmaOp):
+    """A sparse and block-scaled MMA, as `%a, %b, %c, %e[0], %sfa[0, 0], %sfb[0, 0] <ATOM>`."""
+
+    a = operand_def()
+    b = operand_def()
+    c = operand_def()
+    e = operand_def()
+    sfa = operand_def()
+    sfb = operand_def()
+    selector = prop_def(IntegerAttr.constr(type=i64))
+    byte_id_a = prop_def(IntegerAttr.constr(type=i64))
+    thread_id_a = prop_def(IntegerAttr.constr(type=i64))
+    byte_id_b = prop_def(IntegerAttr.constr(type=i64))
+    thread_id_b = prop_def(IntegerAttr.constr(type=i64))
+
+    SELECTORS: ClassVar[tuple[str, ...]] = (*SparseMma.SELECTORS, *ScaledMma.SELECTORS)
+
+    assembly_format = (
+        "$a `,` $b `,` $c `,` $e `[` $selector `]` `,` $sfa `[` $byte_id_a `,` $thread_id_a `]`"
+        " `,` $sfb `[` $byte_id_b `,` $thread_id_b `]` $atom attr-dict"
+        " `:` functional-type(operands, results)"
+    )
+
+    def __init__(
+        self,
+        a: SSAValue,
+        b: SSAValue,
+        c: SSAValue,
+        e: SSAValue,
+        sfa: SSAValue,
+        sfb: SSAValue,
+        atom: MmaAtom,
+        *,
+        selector: int = 0,
+        scale_a_id: tuple[int, int] = (0, 0),
+        scale_b_id: tuple[int, int] = (0, 0),
+        result_type: Attribute | None = None,
+    ):
+        inputs = (a, b, c, e, sfa, sfb)
+        self._initialise(inputs, atom, (selector, *scale_a_id, *scale_b_id), result_type)
 
 
 def verify_fragment(op: str, atom: MmaAtom, operand: Operand, type_: Attribute) -> None:
     """Raise VerifyException unless the type is the atom's fragment of that operand."""
     where = f"'{op}' operand {operand}" if operand != "D" else f"'{op}' result D"
     element, count = atom.element(operand), atom.values(operand)
-    legal = FragmentType.get(count, MLIR_TYPES[element.name])
+    legal = FragmentType.of(element, count)
     if not isinstance(type_, FragmentType):
         raise VerifyException(
             f"{where} expected a register fragment, got {type_} "
             f"({atom.mnemonic} takes registers); nearest legal: {legal}"
         )
-    if type_.element.name != element.name:
+    if (type_.element_type, type_.unpacked) != (legal.element_type, legal.unpacked):
+        wanted, got = _spelled(legal), _spelled(type_)
         raise VerifyException(
-            f"{where} expected element type {element.mlir}, got {type_.element_type} "
+            f"{where} expected element type {wanted}, got {got} "
             f"({atom.mnemonic}); nearest legal: {legal}"
         )
     if type_.count.data != count:
@@ -80,3 +241,8 @@ def verify_fragment(op: str, atom: MmaAtom, operand: Operand, type_: Attribute) 
             f"{where} expected layout {canonical}, got {declared} "
             f"({atom.mnemonic}, PTX ISA {atom.row.section})"
         )
+
+
+def _spelled(type_: FragmentType) -> str:
+    """The element type, and whether it takes a byte each."""
+    return f"{type_.element_type}{', unpacked' if type_.is_unpacked else ''}"

@@ -5,10 +5,12 @@
     model = model_for("sm_90a", "f16", "f16", "f32")
     d = dot_add(a, b, c, a_type="f16", b_type="f16", c_type="f32", d_type="f32", model=model)
 
-`formats` says what bits are worth, `rounding` goes back to bits, `models` is the table of chips,
-`fused_sum`, `exact_sum`, `integer_dot` and `fma` are the arithmetics, `dot` chooses among them.
+`formats` says what bits are worth, `rounding` goes back to bits; `models` are the arithmetics as
+data and `chips` the table of who follows which; `fused_sum`, `scaled_sum`, `converted_sum`,
+`float32_sum`, `exact_sum`, `integer_dot` and `fma` compute them, and `dot` chooses among those.
 """
 
+from tilewright.lowering.interpreter.numerics.chips import ScaleKind, Unit, family_of, model_for
 from tilewright.lowering.interpreter.numerics.dot import dot_add, fma_chain
 from tilewright.lowering.interpreter.numerics.errors import NumericsError
 from tilewright.lowering.interpreter.numerics.fma import fma32, fma64
@@ -24,12 +26,12 @@ from tilewright.lowering.interpreter.numerics.integer_dot import INTEGER_FORMATS
 from tilewright.lowering.interpreter.numerics.models import (
     ConvertedDotAdd,
     ExactInteger,
+    Float32DotAdd,
     FmaChain,
     FusedDotAdd,
     Model,
-    Unit,
-    family_of,
-    model_for,
+    ScaledBlockDotAdd,
+    ScaledDotAdd,
 )
 from tilewright.lowering.interpreter.numerics.rounding import Rounding, encode
 
@@ -40,12 +42,16 @@ __all__ = [
     "BitOperation",
     "ConvertedDotAdd",
     "ExactInteger",
+    "Float32DotAdd",
     "FloatFormat",
     "FmaChain",
     "FusedDotAdd",
     "Model",
     "NumericsError",
     "Rounding",
+    "ScaleKind",
+    "ScaledBlockDotAdd",
+    "ScaledDotAdd",
     "Unit",
     "decode",
     "dot_add",

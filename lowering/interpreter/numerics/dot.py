@@ -9,6 +9,7 @@ import numpy as np
 from tilewright.lowering.interpreter.numerics.converted_sum import converted_dot_add
 from tilewright.lowering.interpreter.numerics.errors import NumericsError
 from tilewright.lowering.interpreter.numerics.exact_sum import exact_dot_add
+from tilewright.lowering.interpreter.numerics.float32_sum import float32_dot_add
 from tilewright.lowering.interpreter.numerics.fma import fma64
 from tilewright.lowering.interpreter.numerics.formats import Bits, decode, format_named
 from tilewright.lowering.interpreter.numerics.fused_sum import fused_dot_add
@@ -21,11 +22,16 @@ from tilewright.lowering.interpreter.numerics.lanes import check_shapes
 from tilewright.lowering.interpreter.numerics.models import (
     ConvertedDotAdd,
     ExactInteger,
+    Float32DotAdd,
     FmaChain,
     FusedDotAdd,
     Model,
+    ScaledBlockDotAdd,
+    ScaledDotAdd,
 )
 from tilewright.lowering.interpreter.numerics.rounding import Rounding, check_rounding
+from tilewright.lowering.interpreter.numerics.scaled_sum import scaled_dot_add
+from tilewright.lowering.interpreter.numerics.scales import Scales, scales_for
 
 
 def dot_add(
@@ -41,6 +47,9 @@ def dot_add(
     satfinite: bool = False,
     rounding: Rounding = "rn",
     bit_operation: BitOperation = "and",
+    scale_a: Bits | None = None,
+    scale_b: Bits | None = None,
+    scale_type: str | None = None,
 ) -> Bits:
     """D = A B + C.
 
@@ -50,17 +59,22 @@ def dot_add(
     "exact" for the mathematical result rounded once. Returns D's words [..., M, N].
 
     satfinite: clamp integers to s32's range. rounding: f64 only. bit_operation: b1 only.
+    scale_a [..., M, S], scale_b [..., S, N]: uint8 words of scale_type (ue8m0 or ue4m3), each for
+    K / S consecutive k; block-scaled MMAs only.
     Raises NumericsError for types, shapes, containers and options that no MMA has.
     """
     check_rounding(rounding)
     types = (a_type, b_type, c_type, d_type)
+    scales = scales_for(a, b, scale_a, scale_b, scale_type)
     if a_type in INTEGER_FORMATS or b_type in INTEGER_FORMATS:
+        if scales is not None:
+            raise NumericsError(f"scales are for floats of 4 to 8 bits, not {a_type} x {b_type}")
         return _integer(a, b, c, types, model, satfinite, bit_operation)
     if satfinite:
         raise NumericsError(f"satfinite is for integers, not {a_type} x {b_type}")
     if rounding != "rn" and a_type != "f64":
         raise NumericsError(f"a rounding mode is for f64, not {a_type} x {b_type}")
-    return _floating(a, b, c, types, model, rounding)
+    return _floating(a, b, c, types, model, rounding, scales)
 
 
 def fma_chain(a: Bits, b: Bits, c: Bits, rounding: Rounding = "rn") -> Bits:
@@ -83,17 +97,28 @@ def _floating(
     types: tuple[str, str, str, str],
     model: Model | Literal["exact"],
     rounding: Rounding,
+    scales: Scales | None,
 ) -> Bits:
     fa, fb, fc, fd = map(format_named, types)
     _check_containers((a, b, c), types, (fa.container, fb.container, fc.container))
+    if scales is not None and max(fa.bits, fb.bits) > 8:
+        raise NumericsError(f"scales are for floats of 4 to 8 bits, not {fa.name} x {fb.name}")
     if model == "exact":
-        return exact_dot_add(a, b, c, (fa, fb, fc, fd), rounding)
+        return exact_dot_add(a, b, c, (fa, fb, fc, fd), rounding, scales)
+    if isinstance(model, ScaledDotAdd | ScaledBlockDotAdd):
+        if scales is None:
+            raise NumericsError(f"{model} expected scale_a, scale_b and scale_type")
+        return scaled_dot_add(a, b, c, scales, (fa, fb, fc, fd), model)
+    if scales is not None:
+        raise NumericsError(f"{model} does not scale")
     if isinstance(model, FmaChain) and set(types) == {"f64"}:
         return fma_chain(a, b, c, rounding)
     if isinstance(model, FusedDotAdd) and "f64" not in types:
         return fused_dot_add(a, b, c, (fa, fb, fc, fd), model)
     if isinstance(model, ConvertedDotAdd):
         return converted_dot_add(a, b, c, (fa, fb, fc, fd), model)
+    if isinstance(model, Float32DotAdd):
+        return float32_dot_add(a, b, c, (fa, fb, fc, fd))
     raise NumericsError(f"{model} does not compute {types[0]} x {types[1]} into {types[3]}")
 
 

@@ -1,10 +1,11 @@
 """The mathematical dot product plus addend, rounded once: numerics="exact".
 
-All products of up to 16-bit and tf32 elements are exact in float64. Their sum is kept as a number
-in base 2**40: each addend, scaled by the largest exponent, is cut into digits from the top until
-nothing is left, and a digit's column is summed without error. After carrying, the leading two
-digits and one sticky bit make a round-to-odd float64, which rounds to the result type as the exact
-sum would (`rounding.py`). Products of f64 are summed as whole numbers, one element at a time.
+All products of up to 16-bit and tf32 elements, and of scaled narrow ones, are exact in float64.
+Their sum is kept as a number in base 2**40: each addend, scaled by the largest exponent, is cut
+into digits from the top until nothing is left, and a digit's column is summed without error. After
+carrying, the leading two digits and one sticky bit make a round-to-odd float64, which rounds to the
+result type as the exact sum would (`rounding.py`). Products of f64 are summed as whole numbers, one
+element at a time.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from tilewright.lowering.interpreter.numerics.formats import (
 )
 from tilewright.lowering.interpreter.numerics.lanes import Block, in_blocks
 from tilewright.lowering.interpreter.numerics.rounding import Rounding, encode
+from tilewright.lowering.interpreter.numerics.scales import Scales
 from tilewright.lowering.interpreter.numerics.whole import round_whole, sum_of_products
 
 _DIGIT = 40
@@ -36,29 +38,39 @@ def exact_dot_add(
     c: Bits,
     formats: tuple[FloatFormat, FloatFormat, FloatFormat, FloatFormat],
     rounding: Rounding = "rn",
+    scales: Scales | None = None,
 ) -> Bits:
     """D = A B + C, exact, then rounded once to D's format.
 
-    a [..., M, K], b [..., K, N], c [..., M, N]: words of the formats of A, B and C. Returns words
-    of D's format, [..., M, N]. An exact zero is +0; NaN as in the fused dot-add. Raises
-    NumericsError for f64 mixed with other element types.
+    a [..., M, K], b [..., K, N], c [..., M, N]: words of the formats of A, B and C; scales, if any,
+    multiply the elements of A and B. Returns words of D's format, [..., M, N]. An exact zero is +0;
+    NaN as in the fused dot-add. Raises NumericsError for f64 mixed with other element types.
     """
     names = {fmt.name for fmt in formats}
     if "f64" in names and names != {"f64"}:
         raise NumericsError(f"f64 does not mix with other types: {sorted(names)}")
-    block = _whole_block if names == {"f64"} else _digit_block
+    container = formats[3].container
     with np.errstate(all="ignore"):
-        f = partial(block, formats=formats, rounding=rounding)
-        return in_blocks(a, b, c, formats[3].container, f)
+        if names == {"f64"}:
+            f = partial(_whole_block, formats=formats, rounding=rounding)
+            return in_blocks(a, b, c, container, f)
+        scale_format = None if scales is None else scales.format
+        f = partial(_digit_block, formats=formats, rounding=rounding, scale_format=scale_format)
+        along_k = None if scales is None else scales.along_k(a.shape[-1])
+        return in_blocks(a, b, c, container, f, along_k)
 
 
 def _digit_block(
     block: Block,
     formats: tuple[FloatFormat, FloatFormat, FloatFormat, FloatFormat],
     rounding: Rounding,
+    scale_format: FloatFormat | None,
 ) -> Bits:
     """One block by digits; words of D laid out like `block.c`."""
     products = decode(block.a, formats[0]) * decode(block.b, formats[1])
+    if scale_format is not None:
+        assert block.scale_a is not None and block.scale_b is not None
+        products *= decode(block.scale_a, scale_format) * decode(block.scale_b, scale_format)
     addend = decode(block.c, formats[2])
     # No finite sum here overflows float64, so this one is infinite or NaN just when it should be.
     rough = np.add.reduce(products, axis=0) + addend

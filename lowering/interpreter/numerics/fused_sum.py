@@ -1,6 +1,6 @@
 """The fused dot-add: what the tensor cores make of one row of A, one column of B and an addend.
 
-docs/numerics.md, "The fused dot-add", states the five steps. They are computed here in float64,
+docs/numerics.md, "One element of D", states the steps. They are computed here in float64,
 whose 53 bits hold every intermediate exactly: a product has at most 22 significant bits; scaled by
 2**(F - emax) an addend is below 4 * 2**F <= 2**42, so up to 2**10 truncated ones sum exactly; and
 no format here comes near float64's exponent range. Infinities and NaNs need no special path: the
@@ -23,12 +23,14 @@ from tilewright.lowering.interpreter.numerics.formats import (
     Floats,
     decode,
     exponent_of,
+    format_named,
 )
 from tilewright.lowering.interpreter.numerics.lanes import Block, in_blocks
 from tilewright.lowering.interpreter.numerics.models import FusedDotAdd
+from tilewright.lowering.interpreter.numerics.rounding import encode
 
-# No floor: below every real exponent sum (tf32: -252), and 2**(F - LOWEST) is still a float64.
-_LOWEST = -600
+LOWEST_EXPONENT = -600
+"""No floor: below every real exponent sum (scaled e5m2: -282), and 2**(F + 600) is a float64."""
 _F32_MIN_NORMAL = 2.0**-126
 _F32_QUANTUM = 2.0**-149
 
@@ -43,63 +45,65 @@ def fused_dot_add(
     """D = A B + C as the hardware computes it.
 
     a [..., M, K], b [..., K, N], c [..., M, N]: words of the formats of A, B and C. Returns words
-    of D's format, [..., M, N]. Raises NumericsError if D is not f16 or f32.
+    of D's format, [..., M, N]. Where C and D differ (`wmma` and m8n8k4) the sum is in f32: an f16 C
+    is converted first, and the result to an f16 D last, to nearest even. Raises NumericsError if D
+    is not f16 or f32.
     """
-    result = formats[3]
+    a_format, b_format, c_format, result = formats
     if result.name not in ("f16", "f32"):
         raise NumericsError(f"the fused dot-add writes f16 or f32, not {result.name}")
+    accumulator = result if c_format.name == result.name else format_named("f32")
+    f = partial(_block, formats=(a_format, b_format, accumulator), model=model)
     with np.errstate(all="ignore"):
-        return in_blocks(a, b, c, result.container, partial(_block, formats=formats, model=model))
+        # What an f16 subnormal's exponent is depends on it: in f32 it is a normal number (H200).
+        words = in_blocks(a, b, _converted(c, c_format, accumulator), accumulator.container, f)
+        return _converted(words, accumulator, result)
+
+
+def _converted(words: Bits, fmt: FloatFormat, to: FloatFormat) -> Bits:
+    return words if fmt.name == to.name else encode(decode(words, fmt), to)
 
 
 def _block(
     block: Block,
-    formats: tuple[FloatFormat, FloatFormat, FloatFormat, FloatFormat],
+    formats: tuple[FloatFormat, FloatFormat, FloatFormat],
     model: FusedDotAdd,
 ) -> Bits:
-    """The chain of fused sums over one block; words of D laid out like `block.c`."""
-    a_format, b_format, addend_format, result = formats
+    """The chain of fused sums over one block; words of D laid out like `block.c`.
+
+    formats: of A, of B, of C and D.
+    """
+    a_format, b_format, result = formats
     a, a_exponent = decode(block.a, a_format), exponent_of(block.a, a_format)
     b, b_exponent = decode(block.b, b_format), exponent_of(block.b, b_format)
     k = a.shape[0]
     step = model.chunk or k
     floor = model.exponent_floor
-    lowest = _LOWEST if floor is None else result.min_exponent - floor
+    lowest = LOWEST_EXPONENT if floor is None else result.min_exponent - floor
     words = block.c
     for start in range(0, k, step):
         part = slice(start, start + step)
-        total = _fused_sum(
-            (a[part], b[part], decode(words, addend_format)),
-            (a_exponent[part], b_exponent[part], exponent_of(words, addend_format)),
-            (model.fraction_bits, lowest),
-        )
-        words = _round(total, result, model.f32_fraction_bits)
-        addend_format = result
+        # A zero's exponent sentinel keeps its products out of this maximum.
+        top = (a_exponent[part] + b_exponent[part]).max(axis=0)
+        np.maximum(top, exponent_of(words, result), out=top)
+        np.maximum(top, np.int16(lowest), out=top)
+        products = a[part] * b[part]
+        total = truncated_sum(products, decode(words, result), top, model.fraction_bits)
+        words = round_total(total, result, model.f32_fraction_bits)
     return words
 
 
-def _fused_sum(
-    values: tuple[Floats, Floats, Floats],
-    exponents: tuple[Exponents, Exponents, Exponents],
-    limits: tuple[int, int],
-) -> Floats:
-    """Steps 2 to 4 and the exact sum: float64, laid out like the addend.
+def truncated_sum(products: Floats, addend: Floats, top: Exponents, fraction_bits: int) -> Floats:
+    """Steps 3 and 4: every addend cut off below 2**(top - F), then the exact sum.
 
-    values, exponents: of A and B, broadcastable to [K, ...], and of the addend [...]. limits: F,
-    and the exponent below which the largest exponent does not go.
+    products [K, ...], overwritten; addend and top, the largest exponent, [...]. Returns float64
+    laid out like the addend.
     """
-    a, b, c = values
-    fraction_bits, lowest = limits
-    # A zero's exponent sentinel keeps its products out of this maximum.
-    top = (exponents[0] + exponents[1]).max(axis=0)
-    np.maximum(top, exponents[2], out=top)
-    np.maximum(top, np.int16(lowest), out=top)
     scale = _power_of_two(fraction_bits - top)
-    products = a * b
     products *= scale
     np.trunc(products, out=products)
     total = np.add.reduce(products, axis=0)
-    addend = c * scale
+    addend = addend * scale
     total += np.trunc(addend, out=addend)
     total /= scale
     return total
@@ -113,8 +117,8 @@ def _power_of_two(exponents: NDArray[np.int16]) -> Floats:
     return field.view(np.float64)
 
 
-def _round(total: Floats, result: FloatFormat, f32_fraction_bits: int) -> Bits:
-    """Step 5: f16 to nearest even; f32 by cutting off. Words, shape of `total`.
+def round_total(total: Floats, result: FloatFormat, f32_fraction_bits: int) -> Bits:
+    """The one rounding: f16 to nearest even; f32 by cutting off. Words, shape of `total`.
 
     A zero is always +0, of whatever sign the addends or the lost value were (H200).
     """

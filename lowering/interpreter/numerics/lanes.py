@@ -29,11 +29,14 @@ longer innermost loops win more than the last misses lose."""
 
 @dataclass(frozen=True)
 class Block:
-    """One block's operands, broadcastable to [K, ...]: words as they came, not yet decoded."""
+    """One block's operands: words as they came, not yet decoded. A, B and their scales (the
+    latter None where nothing is scaled) are broadcastable to [K, ...], C is laid out like D."""
 
     a: Bits
     b: Bits
     c: Bits
+    scale_a: Bits | None = None
+    scale_b: Bits | None = None
 
 
 BlockFunction = Callable[[Block], Bits]
@@ -52,23 +55,32 @@ def check_shapes(a: Bits, b: Bits, c: Bits) -> None:
         )
 
 
-def in_blocks(a: Bits, b: Bits, c: Bits, container: np.dtype[Any], f: BlockFunction) -> Bits:
+def in_blocks(
+    a: Bits,
+    b: Bits,
+    c: Bits,
+    container: np.dtype[Any],
+    f: BlockFunction,
+    scales: tuple[Bits, Bits] | None = None,
+) -> Bits:
     """Apply `f` to cache-sized blocks of a [..., M, K], b [..., K, N], c [..., M, N].
 
-    Returns D [..., M, N] of `container`. Raises NumericsError for shapes that do not fit.
+    scales: of A [..., M, K] and of B [..., K, N], one to an element. Returns D [..., M, N] of
+    `container`. Raises NumericsError for shapes that do not fit.
     """
     check_shapes(a, b, c)
     (m, k), n = a.shape[-2:], b.shape[-1]
     batches = prod(a.shape[:-2])
     d = np.empty(c.shape, container)
-    a3, b3 = a.reshape(batches, m, k), b.reshape(batches, k, n)
+    pairs = [(a, b)] if scales is None else [(a, b), scales]
+    flat = [(x.reshape(batches, m, k), y.reshape(batches, k, n)) for x, y in pairs]
     c3, d3 = c.reshape(batches, m, n), d.reshape(batches, m, n)
     for batch, rows in _slices(batches, m, n, k):
-        words = a3[batch, rows], b3[batch], c3[batch, rows]
+        cut = [(x[batch, rows], y[batch]) for x, y in flat]
         if batch.stop - batch.start > n:
-            d3[batch, rows] = f(_batch_inside(*words)).transpose(2, 0, 1)
+            d3[batch, rows] = f(_batch_inside(cut, c3[batch, rows])).transpose(2, 0, 1)
         else:
-            d3[batch, rows] = f(_columns_inside(*words))
+            d3[batch, rows] = f(_columns_inside(cut, c3[batch, rows]))
     return d
 
 
@@ -82,17 +94,23 @@ def _slices(batch: int, m: int, n: int, k: int) -> Iterator[tuple[slice, slice]]
             yield slice(start, stop), slice(row, min(m, row + rows))
 
 
-def _batch_inside(a: Bits, b: Bits, c: Bits) -> Block:
-    return Block(
-        np.ascontiguousarray(a.transpose(2, 1, 0))[:, :, None, :],
-        np.ascontiguousarray(b.transpose(1, 2, 0))[:, None, :, :],
-        np.ascontiguousarray(c.transpose(1, 2, 0)),
-    )
+def _batch_inside(pairs: list[tuple[Bits, Bits]], c: Bits) -> Block:
+    (a, b), *scales = [
+        (
+            np.ascontiguousarray(x.transpose(2, 1, 0))[:, :, None, :],
+            np.ascontiguousarray(y.transpose(1, 2, 0))[:, None, :, :],
+        )
+        for x, y in pairs
+    ]
+    return Block(a, b, np.ascontiguousarray(c.transpose(1, 2, 0)), *(scales[0] if scales else ()))
 
 
-def _columns_inside(a: Bits, b: Bits, c: Bits) -> Block:
-    return Block(
-        np.ascontiguousarray(a.transpose(2, 0, 1))[:, :, :, None],
-        np.ascontiguousarray(b.transpose(1, 0, 2))[:, :, None, :],
-        np.ascontiguousarray(c),
-    )
+def _columns_inside(pairs: list[tuple[Bits, Bits]], c: Bits) -> Block:
+    (a, b), *scales = [
+        (
+            np.ascontiguousarray(x.transpose(2, 0, 1))[:, :, :, None],
+            np.ascontiguousarray(y.transpose(1, 0, 2))[:, :, None, :],
+        )
+        for x, y in pairs
+    ]
+    return Block(a, b, np.ascontiguousarray(c), *(scales[0] if scales else ()))

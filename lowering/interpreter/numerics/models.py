@@ -1,25 +1,19 @@
-"""Which arithmetic each chip's MMAs follow: one row per chip, unit and element type.
+"""The arithmetics that MMAs follow, as data: a class each. `chips.py` says who follows which.
 
-The arithmetic is not in the PTX ISA; the rows come from docs/numerics.md, which took them from
-measurements on an H100 ("H100") and from MMA-Sim, arXiv 2511.10909 ("paper"). A combination that
-is not in the table has no known arithmetic, and `model_for` says so instead of guessing.
+None of this is in the PTX ISA. Every model names its source; docs/numerics.md has the evidence.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from functools import cache
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from tilewright.lowering.interpreter.numerics.errors import NumericsError
-
-Unit: TypeAlias = Literal["mma.sync", "wgmma", "tcgen05"]
 
 
 @dataclass(frozen=True)
 class FusedDotAdd:
-    """The fused dot-add of docs/numerics.md.
+    """The fused dot-add of docs/numerics.md (fused_sum.py).
 
     fraction_bits: F, the fraction bits that an addend keeps relative to the largest exponent.
     chunk: how many k one fused sum takes. A longer K is a chain of fused sums in k order, each
@@ -47,6 +41,64 @@ class FusedDotAdd:
 
 
 @dataclass(frozen=True)
+class ScaledDotAdd:
+    """Block scaling of single products, kind::mxf8f6f4 (scaled_sum.py).
+
+    One fused sum over the whole K in which a product's significand and exponent are those of
+    a * b * scale_a * scale_b. fraction_bits: F, as in `FusedDotAdd`. The result is f32.
+    """
+
+    fraction_bits: int
+    source: str
+
+    def __post_init__(self) -> None:
+        """Reject rows outside what float64 holds exactly."""
+        # Addends below 2**(F + 4), at most 2**10 of them, summed in 53 bits.
+        if not 1 <= self.fraction_bits <= 38:
+            raise NumericsError(f"scaled dot-add with impossible widths: {self}")
+
+
+@dataclass(frozen=True)
+class ScaledBlockDotAdd:
+    """Block scaling of exact block sums, kind::mxf4 and kind::mxf4nvf4 (scaled_sum.py).
+
+    `block` consecutive products are summed exactly; the block's two scales multiply that sum's
+    significand and give it their exponents; then one fused sum over the blocks and c.
+    fraction_bits: F, as in `FusedDotAdd`. The result is f32.
+    """
+
+    fraction_bits: int
+    source: str
+    block: int = 16
+
+    def __post_init__(self) -> None:
+        """Reject rows outside what float64 holds exactly."""
+        # 16 products of e2m1, at most 36 each, times two significands below 2: below 2**(F + 12),
+        # and at most 2**6 blocks.
+        if not 1 <= self.fraction_bits <= 35 or not 1 <= self.block <= 16:
+            raise NumericsError(f"scaled block dot-add with impossible widths: {self}")
+
+
+@dataclass(frozen=True)
+class ConvertedDotAdd:
+    """fp8 on a chip without fp8 tensor cores for the instruction: two chained f16 sums from zero,
+    over the low and the high halves of every register, then one addition of c (converted_sum.py).
+    """
+
+    halves: FusedDotAdd
+    source: str
+
+
+@dataclass(frozen=True)
+class Float32DotAdd:
+    """f16 m8n8k4 on a chip whose tensor cores do not have that shape: multiply-adds in f32, each
+    rounded to nearest even (float32_sum.py).
+    """
+
+    source: str
+
+
+@dataclass(frozen=True)
 class FmaChain:
     """f64: fused multiply-adds in k order, each with the instruction's rounding mode."""
 
@@ -60,134 +112,12 @@ class ExactInteger:
     source: str
 
 
-@dataclass(frozen=True)
-class ConvertedDotAdd:
-    """fp8 on a chip without fp8 tensor cores for the instruction: two chained f16 sums from zero,
-    over the low and the high halves of every register, then one addition of c (converted_sum.py).
-    """
-
-    halves: FusedDotAdd
-    source: str
-
-
-Model: TypeAlias = FusedDotAdd | ConvertedDotAdd | FmaChain | ExactInteger
-
-FLOAT16 = frozenset({"f16"})
-BFLOAT16 = frozenset({"bf16"})
-TFLOAT32 = frozenset({"tf32"})
-FP8 = frozenset({"e4m3", "e5m2"})
-F8F6F4 = FP8 | {"e3m2", "e2m3", "e2m1"}
-FLOAT64 = frozenset({"f64"})
-INTEGER = frozenset({"s8", "u8", "s4", "u4"})
-BINARY = frozenset({"b1"})
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the table: chip family, unit, the types that A and B may have, the model."""
-
-    family: str
-    unit: Unit
-    types: frozenset[str]
-    accumulators: frozenset[str]
-    model: Model
-
-
-_F16_F32 = frozenset({"f16", "f32"})
-_F32 = frozenset({"f32"})
-_PAPER = "paper (arXiv 2511.10909)"
-_SIMULATOR = (
-    "program of arXiv 2511.10909; not in docs/numerics.md, to be measured on an RTX Blackwell"
+Model: TypeAlias = (
+    FusedDotAdd
+    | ScaledDotAdd
+    | ScaledBlockDotAdd
+    | ConvertedDotAdd
+    | Float32DotAdd
+    | FmaChain
+    | ExactInteger
 )
-
-_VOLTA = FusedDotAdd(23, _PAPER, chunk=4)
-_TURING = FusedDotAdd(24, _PAPER, chunk=8)
-_AMPERE16 = FusedDotAdd(24, _PAPER, chunk=8)
-_AMPERE32 = FusedDotAdd(24, _PAPER, chunk=4)
-_ADA_FP8 = FusedDotAdd(13, _PAPER, chunk=16, f32_fraction_bits=13)
-# The floor: mma.sync bf16, tf32 (floor -133) and f16 into f16 (-21) on an H200, c = 0; no other
-# floor gives every subnormal result.
-_HOPPER = FusedDotAdd(25, "H100; exponent floor: H200, mma.sync", exponent_floor=7)
-_HOPPER_CONVERTED = ConvertedDotAdd(_HOPPER, "machine code of ptxas for sm_90; H200")
-_HOPPER_FP8 = FusedDotAdd(13, "H100", f32_fraction_bits=13)
-_BLACKWELL = FusedDotAdd(25, _PAPER)
-_RTX_FP8 = FusedDotAdd(25, _SIMULATOR)
-
-TABLE: tuple[Row, ...] = (
-    Row("Volta", "mma.sync", FLOAT16, _F16_F32, _VOLTA),
-    Row("Turing", "mma.sync", FLOAT16, _F16_F32, _TURING),
-    Row("Ampere", "mma.sync", FLOAT16, _F16_F32, _AMPERE16),
-    Row("Ampere", "mma.sync", BFLOAT16, _F32, _AMPERE16),
-    Row("Ampere", "mma.sync", TFLOAT32, _F32, _AMPERE32),
-    Row("Ada", "mma.sync", FLOAT16, _F16_F32, _AMPERE16),
-    Row("Ada", "mma.sync", BFLOAT16, _F32, _AMPERE16),
-    Row("Ada", "mma.sync", TFLOAT32, _F32, _AMPERE32),
-    Row("Ada", "mma.sync", FP8, _F16_F32, _ADA_FP8),
-    Row("Hopper", "mma.sync", FLOAT16, _F16_F32, _HOPPER),
-    Row("Hopper", "mma.sync", BFLOAT16, _F32, _HOPPER),
-    Row("Hopper", "mma.sync", TFLOAT32, _F32, _HOPPER),
-    Row("Hopper", "mma.sync", FP8, _F16_F32, _HOPPER_CONVERTED),
-    Row("Hopper", "wgmma", FLOAT16, _F16_F32, _HOPPER),
-    Row("Hopper", "wgmma", BFLOAT16, _F32, _HOPPER),
-    Row("Hopper", "wgmma", TFLOAT32, _F32, _HOPPER),
-    Row("Hopper", "wgmma", FP8, _F16_F32, _HOPPER_FP8),
-    Row("Blackwell", "mma.sync", FLOAT16, _F16_F32, _BLACKWELL),
-    Row("Blackwell", "mma.sync", BFLOAT16, _F32, _BLACKWELL),
-    Row("Blackwell", "mma.sync", TFLOAT32, _F32, _BLACKWELL),
-    Row("Blackwell", "tcgen05", FLOAT16, _F16_F32, _BLACKWELL),
-    Row("Blackwell", "tcgen05", BFLOAT16, _F32, _BLACKWELL),
-    Row("Blackwell", "tcgen05", TFLOAT32, _F32, _BLACKWELL),
-    Row("Blackwell", "tcgen05", F8F6F4, _F16_F32, _BLACKWELL),
-    Row("RTX Blackwell", "mma.sync", FLOAT16, _F16_F32, _BLACKWELL),
-    Row("RTX Blackwell", "mma.sync", BFLOAT16, _F32, _BLACKWELL),
-    Row("RTX Blackwell", "mma.sync", TFLOAT32, _F32, _BLACKWELL),
-    Row("RTX Blackwell", "mma.sync", F8F6F4, _F16_F32, _RTX_FP8),
-)
-
-_CHAIN = f"H200: m8n8k4 in all four roundings, m16n8k16; other chips: {_PAPER}"
-_ANY_CHIP: tuple[tuple[frozenset[str], str, Model], ...] = (
-    (FLOAT64, "f64", FmaChain(_CHAIN)),
-    (INTEGER, "s32", ExactInteger("H100")),
-    (BINARY, "s32", ExactInteger("H100")),
-)
-
-_FAMILIES: tuple[tuple[frozenset[int], str], ...] = (
-    (frozenset({70, 72}), "Volta"),
-    (frozenset({75}), "Turing"),
-    (frozenset({80, 86, 87, 88}), "Ampere"),
-    (frozenset({89}), "Ada"),
-    (frozenset({90}), "Hopper"),
-    (frozenset({100, 101, 103, 107, 110}), "Blackwell"),
-    (frozenset({120, 121}), "RTX Blackwell"),
-)
-
-
-def family_of(arch: str) -> str:
-    """The chip family of a target name such as "sm_90a"; NumericsError if it has none here."""
-    match = re.fullmatch(r"sm_(\d+)[af]?", arch)
-    number = int(match[1]) if match else -1
-    for numbers, family in _FAMILIES:
-        if number in numbers:
-            return family
-    raise NumericsError(f"expected a target from sm_70 to sm_121a, got {arch!r}")
-
-
-@cache
-def model_for(arch: str, a_type: str, b_type: str, acc_type: str, unit: Unit = "mma.sync") -> Model:
-    """The arithmetic of an MMA on the chip that runs it.
-
-    arch: the chip's target name ("sm_80", "sm_90a", ...). a_type, b_type: PTX element types of A
-    and B. acc_type: the type of D. unit: which instruction family; Hopper's differ. `wmma` and
-    `mma.sp` are "mma.sync". Raises NumericsError for a combination with no known arithmetic.
-    """
-    family = family_of(arch)
-    for types, accumulator, model in _ANY_CHIP:
-        if {a_type, b_type} <= types and acc_type == accumulator:
-            return model
-    for row in TABLE:
-        if (row.family, row.unit) != (family, unit):
-            continue
-        if {a_type, b_type} <= row.types and acc_type in row.accumulators:
-            return row.model
-    what = f"{unit} with {a_type} x {b_type} into {acc_type} on {arch} ({family})"
-    raise NumericsError(f"no known arithmetic for {what}")

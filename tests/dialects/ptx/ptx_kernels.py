@@ -119,6 +119,9 @@ VERSIONS = (
     *((9, minor) for minor in range(4)),
 )
 
+NEWEST = VERSIONS[-1]
+"""A version that knows every target and instruction of ours."""
+
 
 def older_version(version: tuple[int, int]) -> tuple[int, int]:
     """The PTX ISA version before one."""

@@ -8,6 +8,7 @@ from itertools import product
 
 import pytest
 from ptx_kernels import (
+    NEWEST,
     Kernel,
     complaints,
     directives,
@@ -20,47 +21,73 @@ from ptx_kernels import (
     with_version,
 )
 
-from tilewright.dialects.cute_nvgpu.atom import atoms_of, parse
+from tilewright.dialects.cute_nvgpu.atom import MmaAtom, atoms_of
 from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
+from tilewright.dialects.cute_nvgpu.lookup import parse
+from tilewright.dialects.cute_nvgpu.targets import TARGETS, Minimum, Target, lowest
 from tilewright.dialects.ptx.matrix import MmaOp
 from tilewright.ptxas import PtxasReport
 
 Ptxas = Callable[..., PtxasReport]
 
-REQUIREMENTS = sorted({(row.target.name, row.ptx_version) for row in MMA_ROWS})
+REQUIREMENTS = sorted({(row.target, row.ptx_version) for row in MMA_ROWS}, key=str)
 
 
-@pytest.mark.parametrize(("target", "version"), REQUIREMENTS)
+@pytest.mark.parametrize(("minimum", "version"), REQUIREMENTS, ids=str)
 def test_atoms_need_exactly_what_their_rows_say(
-    target: str, version: tuple[int, int], ptxas: Ptxas
+    minimum: Minimum, version: tuple[int, int], ptxas: Ptxas
 ) -> None:
-    rows = [row for row in MMA_ROWS if (row.target.name, row.ptx_version) == (target, version)]
+    rows = [row for row in MMA_ROWS if (row.target, row.ptx_version) == (minimum, version)]
     kernel, atoms = Kernel(), [atom for row in rows for atom in atoms_of(row)]
     for atom in atoms:
-        inputs = [kernel.input(*atom.registers(operand)) for operand in "ABC"]
-        kernel.output(kernel.add(MmaOp(*inputs, atom)))
-    text = text_of(kernel)
-    lines = instructions(text, "mma.sync")
+        _add(kernel, atom)
+    text, target = text_of(kernel), lowest([minimum]).name
+    lines = instructions(text, "mma.")
     assert {line.split()[0] for line in lines} == {atom.mnemonic for atom in atoms}
-    assert directives(text) == (target, version)
+    assert directives(text) == (target, max(version, TARGETS[target].ptx_version))
     assert complaints(text, ptxas(text, gpu_of(target))) == {}
-    for lowered, arch in (
-        (with_target(text, older_target(target)), gpu_of(older_target(target))),
-        (with_version(text, older_version(version)), gpu_of(target)),
-    ):
-        refused = complaints(lowered, ptxas(lowered, arch))
-        assert lines <= set(refused)
+    for other in _nearest_without(minimum):
+        lowered = with_target(with_version(text, NEWEST), other)
+        assert lines <= set(complaints(lowered, ptxas(lowered, gpu_of(other))))
+    lowered = with_version(text, older_version(version))
+    refused = ptxas(lowered, gpu_of(target))
+    if version > TARGETS[target].ptx_version:
+        assert lines <= set(complaints(lowered, refused))
+    else:
+        assert not refused.ok  # The target is as young as its instructions.
+
+
+def _nearest_without(minimum: Minimum) -> list[str]:
+    """Targets as near as can be to those that run what requires this one, and that do not."""
+    target = lowest([minimum])
+    if not target.suffix:
+        return [] if target == min(TARGETS.values(), key=_number) else [older_target(target.name)]
+    family = [each for each in TARGETS.values() if each.family == target.family]
+    return [each.name for each in family if not each.supports(minimum)]
 
 
 @pytest.mark.parametrize("arch", ["sm_90a", "sm_100a", "sm_120a"])
 def test_atoms_assemble_on_later_chips(arch: str, ptxas: Ptxas) -> None:
     kernel = Kernel()
-    for atom in (atom for row in MMA_ROWS for atom in atoms_of(row)):
-        inputs = [kernel.input(*atom.registers(operand)) for operand in "ABC"]
-        kernel.output(kernel.add(MmaOp(*inputs, atom)))
+    for row in MMA_ROWS:
+        if TARGETS[arch].supports(row.target):
+            for atom in atoms_of(row):
+                _add(kernel, atom)
     text = text_of(kernel)
     assert complaints(text, ptxas(text, arch)) == {}
+
+
+def _number(target: Target) -> int:
+    return target.number
+
+
+def _add(kernel: Kernel, atom: MmaAtom) -> None:
+    """The atom with every legal value of its selectors, the first choices first."""
+    inputs = [kernel.input(*atom.registers(operand)) for operand in atom.inputs]
+    for choice in range(max([1, *(len(each.legal) for each in atom.selectors)])):
+        selectors = [each.legal[choice % len(each.legal)] for each in atom.selectors]
+        kernel.output(kernel.add(MmaOp(inputs, atom, selectors)))
 
 
 def test_mnemonics_parse_back() -> None:
@@ -79,7 +106,9 @@ def _registers(element: str, count: int) -> str:
 
 def _line(shape: tuple[int, int, int], types: tuple[str, ...], modifier: str) -> str:
     (m, n, k), (a, b, c, d) = shape, types
-    operands = zip((d, a, b, c), (m * n, m * k, k * n, m * n), strict=True)
+    matrices = 4 if shape == (8, 8, 4) and (a, b) == ("f16", "f16") else 1
+    counts = (matrices * each for each in (m * n, m * k, k * n, m * n))
+    operands = zip((d, a, b, c), counts, strict=True)
     return (
         f"mma.sync.aligned.m{m}n{n}k{k}.row.col{modifier}.{d}.{a}.{b}.{c} "
         + ", ".join(_registers(element, count) for element, count in operands)

@@ -1,99 +1,15 @@
-"""Fragments, matrix copies, asynchronous copies and MMAs: both levels, and NumPy's word for it."""
+"""Fragments, matrix copies and asynchronous copies: both levels, and NumPy's word for it."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
+from fragment_kernels import LANE, WARP, Code, both, fragment, words_of
 
 import tilewright as tw
-from tilewright.dialects.cute_nvgpu.atom import MmaAtom, atoms_of
 from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES, ElementType
-from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
 
-WARP = 32
 SMEM = "#cute<space smem>"
-LANE = '  %t = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index\n'
-
-
-def both(text: str, args: list[Any], **launch: Any) -> list[np.ndarray]:
-    """The arrays after a run, which must be equal at both levels."""
-    launch = {"grid": (1,), "block": (WARP,), "arch": "sm_90", **launch}
-    atom, ptx = (tw.interpret(text, args=args, level=level, **launch) for level in ("atom", "ptx"))
-    for before, after in zip(atom, ptx, strict=True):
-        np.testing.assert_array_equal(before, after)
-    return atom
-
-
-def fragment(count: int, type_: str) -> str:
-    return f"!cute_nvgpu.fragment<{count}x{type_}>"
-
-
-class Code:
-    """A kernel in the making, whose values are SSA names."""
-
-    def __init__(self) -> None:
-        self.arguments: list[str] = []
-        self.lines: list[str] = [LANE.rstrip()]
-        self._indices: dict[int, str] = {}
-
-    def argument(self, type_: str) -> str:
-        self.arguments.append(f"%x{len(self.arguments)}: {type_}")
-        return self.arguments[-1].split(":")[0]
-
-    def add(self, text: str) -> str:
-        self.lines.append(f"  %v{len(self.lines)} = {text}")
-        return self.lines[-1].split(" = ")[0].strip()
-
-    def do(self, text: str) -> None:
-        self.lines.append("  " + text)
-
-    def index(self, value: int) -> str:
-        if value not in self._indices:
-            self._indices[value] = self.add(f"arith.constant {value} : index")
-        return self._indices[value]
-
-    def load_words(self, count: int, type_: str) -> str:
-        """`count` words of each thread, from an argument of its own, as a fragment."""
-        memref = f"memref<?x{count}x{type_}>"
-        pointer = self.argument(memref)
-        words = [
-            self.add(f"memref.load {pointer}[%t, {self.index(n)}] : {memref}") for n in range(count)
-        ]
-        return self.add(
-            f"cute_nvgpu.fragment.from_elements {', '.join(words)} : "
-            f"{', '.join([type_] * count)} -> {fragment(count, type_)}"
-        )
-
-    def store_words(self, value: str, count: int, type_: str) -> None:
-        memref = f"memref<?x{count}x{type_}>"
-        pointer = self.argument(memref)
-        for n in range(count):
-            word = self.extract(value, n, count, type_)
-            self.do(f"memref.store {word}, {pointer}[%t, {self.index(n)}] : {memref}")
-
-    def extract(self, value: str, position: int, count: int, type_: str) -> str:
-        return self.add(
-            f"cute_nvgpu.fragment.extract {value}[{position}] : {fragment(count, type_)} -> {type_}"
-        )
-
-    def cast(self, value: str, source: str, result: str) -> str:
-        if source == result:
-            return value
-        return self.add(f"cute_nvgpu.fragment.cast {value} : {source} -> {result}")
-
-    def text(self) -> str:
-        return (
-            f"func.func @k({', '.join(self.arguments)}) attributes {{gpu.kernel}} {{\n"
-            + "\n".join(self.lines)
-            + "\n  func.return\n}"
-        )
-
-
-def words_of(element: ElementType) -> str:
-    """The scalar type that goes to memory for a fragment of these elements."""
-    return "f64" if element.bits == 64 else "i32"
 
 
 # Building fragments and taking them apart
@@ -188,50 +104,6 @@ def test_fragments_as_carried_values() -> None:
     h[1::2, 0] = h[1::2, 7]
     np.testing.assert_array_equal(found[0].view(np.float32), f)
     np.testing.assert_array_equal(found[1].view(np.float16), h)
-
-
-# MMAs
-
-
-ATOMS = [atom for row in MMA_ROWS for atom in atoms_of(row)]
-
-
-def operand_words(atom: MmaAtom, operand: str) -> tuple[int, str]:
-    """How many words of which type a thread holds of an operand."""
-    return atom.registers(operand)[1], words_of(atom.element(operand))
-
-
-def mma_kernel(atom: MmaAtom) -> str:
-    code = Code()
-    types = [fragment(atom.values(each), atom.element(each).mlir) for each in ("A", "B", "C", "D")]
-    values = []
-    for operand, type_ in zip(("A", "B", "C"), types, strict=False):
-        count, word = operand_words(atom, operand)
-        values.append(code.cast(code.load_words(count, word), fragment(count, word), type_))
-    d = code.add(
-        f"cute_nvgpu.{atom.op} {', '.join(values)} <{atom.parameters}> : "
-        f"({', '.join(types[:3])}) -> {types[3]}"
-    )
-    count, word = operand_words(atom, "D")
-    code.store_words(code.cast(d, types[3], fragment(count, word)), count, word)
-    return code.text()
-
-
-@pytest.mark.parametrize("atom", ATOMS, ids=str)
-def test_every_mma(atom: MmaAtom) -> None:
-    """Two warps of random bits each, and the words that `simulate` gives."""
-    rng = np.random.default_rng(0)
-    words = []
-    for operand in ("A", "B", "C", "D"):
-        count, word = operand_words(atom, operand)
-        words.append(rng.integers(0, 1 << 32, (2, WARP, count * (1 + (word == "f64"))), np.uint32))
-    a, b, c, d = words
-    types = [np.uint64 if operand_words(atom, each)[1] == "f64" else np.uint32 for each in "ABCD"]
-    args = [each.reshape(2 * WARP, -1).view(type_)
-            for each, type_ in zip(words, types, strict=True)]  # fmt: skip
-    found = both(mma_kernel(atom), args, block=(2 * WARP,))[3]
-    expected = tw.simulate(atom, a=a, b=b, c=c, arch="sm_90")
-    np.testing.assert_array_equal(found.view(np.uint32).reshape(d.shape), expected)
 
 
 # ldmatrix and stmatrix

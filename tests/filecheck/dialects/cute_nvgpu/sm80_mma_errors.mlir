@@ -136,7 +136,7 @@ func.func @f(%x: !cute_nvgpu.sm80.mma<16x8x32, elem_type = (si8, si8, i32), roun
 
 // -----
 
-// expected-error @+1 {{Expected 'rounding'}}
+// expected-error @+1 {{expected a modifier of layouts, kind, scale_vec, scale_type, rounding, bit_op, ordered_metadata, satfinite, got saturate}}
 func.func @f(%x: !cute_nvgpu.sm80.mma<16x8x16, elem_type = (bf16, bf16, f32), saturate>)
 
 // -----

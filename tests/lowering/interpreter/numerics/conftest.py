@@ -10,7 +10,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from tilewright.lowering.interpreter.numerics import FORMATS
+from tilewright.lowering.interpreter.numerics import FORMATS, dot_add
 
 
 @pytest.fixture(scope="session")
@@ -60,6 +60,46 @@ def random_words(rng: np.random.Generator, name: str, shape: tuple[int, ...], ki
 def words():
     """`random_words`, for tests."""
     return random_words
+
+
+@pytest.fixture(scope="session")
+def scaled_dots(reference: ModuleType):
+    """A function of (types of A, B and scales, K, S), kind of words, and model: D of a block-scaled
+    MMA on random words, and the same from `exact_dot`, or from `scaled_dot` for a model."""
+
+    def compute(case, kind: str, model):
+        a_type, b_type, scale_type, k, count = case
+        rng = np.random.default_rng(83)
+        a, b = (
+            random_words(rng, a_type, (9, 2, k), kind),
+            random_words(rng, b_type, (9, k, 2), kind),
+        )
+        c = random_words(rng, "f32", (9, 2, 2), kind)
+        scale_a = random_words(rng, scale_type, (9, 2, count), kind)
+        scale_b = random_words(rng, scale_type, (9, count, 2), kind)
+        d = dot_add(
+            a, b, c, a_type=a_type, b_type=b_type, c_type="f32", d_type="f32", model=model,
+            scale_a=scale_a, scale_b=scale_b, scale_type=scale_type,
+        )  # fmt: skip
+        expected = np.empty_like(c)
+        for index in np.ndindex(*c.shape):
+            batch, m, n = index
+            scaling = reference.Scaling(
+                scale_a[batch, m].tolist(), scale_b[batch, :, n].tolist(), scale_type
+            )
+            operands = a[batch, m].tolist(), b[batch, :, n].tolist(), int(c[index])
+            if model == "exact":
+                types = (a_type, b_type, "f32", "f32")
+                expected[index] = reference.exact_dot(*operands, types, scaling)
+            else:
+                block = getattr(model, "block", None)
+                bits = model.fraction_bits
+                expected[index] = reference.scaled_dot(
+                    *operands, (a_type, b_type), scaling, bits, block
+                )
+        return d, expected
+
+    return compute
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

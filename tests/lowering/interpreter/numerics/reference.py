@@ -158,12 +158,17 @@ def fused_sum(products: list[tuple[Number, Number]], c: Number, d_type: str, wid
     addends = [(a.value * b.value, a.exponent + b.exponent) for a, b in products]
     addends.append((c.value, c.exponent))
     exponents = [exponent for value, exponent in addends if value != 0]
+    return aligned_sum([value for value, _ in addends], exponents, d_type, widths)
+
+
+def aligned_sum(addends: list[Fraction], exponents: list[int], d_type: str, widths: Widths) -> int:
+    """Truncate the addends to F bits below the largest of `exponents`, add, round once."""
     if widths.floor is not None:
-        exponents.append(1 - FORMATS[d_type].bias - widths.floor)
+        exponents = [*exponents, 1 - FORMATS[d_type].bias - widths.floor]
     if not exponents:
         return 0
     quantum = Fraction(2) ** (max(exponents) - widths.fraction_bits)
-    total = sum((math.trunc(value / quantum) * quantum for value, _ in addends), Fraction(0))
+    total = sum((math.trunc(value / quantum) * quantum for value in addends), Fraction(0))
     if d_type == "f16":
         word = round_word(total, "f16", "rn")
         return 0 if word == 0x8000 else word
@@ -188,23 +193,125 @@ def fused_dot(
 ) -> int:
     """One element of D. types: of A, B, C, D."""
     pairs = [(number(x, types[0]), number(y, types[1])) for x, y in zip(a, b, strict=True)]
-    addend = number(c, types[2])
+    inside = types[3] if types[2] == types[3] else "f32"
+    word = converted(c, types[2], inside)
     step = widths.chunk or len(pairs)
-    word = c
     for start in range(0, len(pairs), step):
-        word = fused_sum(pairs[start : start + step], addend, types[3], widths)
-        addend = number(word, types[3])
-    return word
+        part = pairs[start : start + step]
+        word = fused_sum(part, number(word, inside), inside, widths)
+    return converted(word, inside, types[3])
 
 
-def exact_dot(a: list[int], b: list[int], c: int, types: tuple[str, str, str, str]) -> int:
+def converted(word: int, name: str, to: str) -> int:
+    """A word of one format in another, to nearest even."""
+    if name == to:
+        return word
+    x = number(word, name)
+    special_word = special([], x, to)
+    if special_word is not None:
+        return special_word
+    return round_word(x.value, to, "rn", zero_sign=x.negative and x.value == 0)
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """The scale words of one row of A and one column of B, and their type."""
+
+    a: list[int]
+    b: list[int]
+    name: str
+
+    def pairs(self, k: int) -> list[tuple[Number, Number]]:
+        """The two scales of each k."""
+        each = k // len(self.a)
+        pairs = zip(self.a, self.b, strict=True)
+        return [
+            (scale_number(x, self.name), scale_number(y, self.name))
+            for x, y in pairs
+            for _ in range(each)
+        ]
+
+
+def scale_number(word: int, name: str) -> Number:
+    if name == "ue4m3":
+        return number(word & 0x7F, "e4m3")
+    return Number("nan" if word == 0xFF else "finite", False, Fraction(1), word - 127)
+
+
+def scaled_special(pairs, scales, c: Number, d_type: str) -> int | None:
+    """As `special`, with scales: a NaN among them is NaN, a zero one makes a zero of a number."""
+    if any(x.kind == "nan" for pair in scales for x in pair):
+        return NAN[d_type]
+    return special(pairs, c, d_type)
+
+
+def exact_dot(
+    a: list[int],
+    b: list[int],
+    c: int,
+    types: tuple[str, str, str, str],
+    scaling: Scaling | None = None,
+) -> int:
     pairs = [(number(x, types[0]), number(y, types[1])) for x, y in zip(a, b, strict=True)]
+    scales = [] if scaling is None else scaling.pairs(len(pairs))
     addend = number(c, types[2])
-    word = special(pairs, addend, types[3])
+    word = scaled_special(pairs, scales, addend, types[3])
     if word is not None:
         return word
-    total = sum((x.value * y.value for x, y in pairs), addend.value)
-    return round_word(total, types[3], "rn")
+    factors = [x.value * y.value for x, y in scales] or [Fraction(1)] * len(pairs)
+    products = (x.value * y.value * z for (x, y), z in zip(pairs, factors, strict=True))
+    return round_word(sum(products, addend.value), types[3], "rn")
+
+
+def scaled_dot(
+    a: list[int],
+    b: list[int],
+    c: int,
+    types: tuple[str, str],
+    scaling: Scaling,
+    fraction_bits: int,
+    block: int | None,
+) -> int:
+    """One element of a block-scaled MMA's f32 D. types: of A and B. block: how many products are
+    first summed exactly; None: every product is an addend, with its own exponent."""
+    pairs = [(number(x, types[0]), number(y, types[1])) for x, y in zip(a, b, strict=True)]
+    scales = scaling.pairs(len(pairs))
+    addend = number(c, "f32")
+    word = scaled_special(pairs, scales, addend, "f32")
+    if word is not None:
+        return word
+    addends, exponents = [addend.value], [addend.exponent] if addend.value else []
+    step = block or 1
+    for start in range(0, len(pairs), step):
+        x, y = scales[start]
+        total = sum((p.value * q.value for p, q in pairs[start : start + step]), Fraction(0))
+        addends.append(total * x.value * y.value)
+        exponent = x.exponent + y.exponent
+        if block is None:
+            exponent += sum(each.exponent for each in pairs[start])
+        if addends[-1] or (block is not None and x.value * y.value):
+            exponents.append(exponent)
+    return aligned_sum(addends, exponents, "f32", Widths(fraction_bits, None, 23, None))
+
+
+def float32_dot(a: list[int], b: list[int], c: int, c_type: str, d_type: str) -> int:
+    """One element of f16 m8n8k4 in f32 arithmetic: `fma_word` is every step."""
+    x, y = ([converted(word, "f16", "f32") for word in words] for words in (a, b))
+    one, plus_zero, minus_zero = 0x3F800000, 0, 0x80000000
+
+    def fma(p: int, q: int, r: int) -> int:
+        return fma_word(p, q, r, "f32", "rn")
+
+    total = converted(c, c_type, "f32")
+    if d_type == "f32":
+        chain = plus_zero
+        for p, q in zip(x, y, strict=True):
+            chain = fma(p, q, chain)
+        return fma(total, one, chain)
+    for k in (0, 2):
+        # x * y - 0 is x * y, its zero sign included.
+        total = fma(total, one, fma(x[k + 1], y[k + 1], fma(x[k], y[k], minus_zero)))
+    return converted(total, "f32", d_type)
 
 
 def fma_word(a: int, b: int, c: int, name: str, rounding: str) -> int:

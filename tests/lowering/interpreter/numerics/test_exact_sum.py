@@ -67,6 +67,20 @@ def test_halfway_cases_see_the_last_bit(reference) -> None:
         assert run(a, b, c, types) == reference.exact_dot(row, column, 0, types)
 
 
+SCALED = [
+    ("e4m3", "e5m2", "ue8m0", 32, 1),
+    ("e2m3", "e3m2", "ue8m0", 32, 1),
+    ("e2m1", "e2m1", "ue8m0", 64, 2),
+    ("e2m1", "e2m1", "ue4m3", 64, 4),
+]
+
+
+@pytest.mark.parametrize("case", SCALED, ids=lambda case: "-".join(map(str, case)))
+def test_scaled_elements(case, kind: str, words, scaled_dots) -> None:
+    d, expected = scaled_dots(case, kind, "exact")
+    assert d.tolist() == expected.tolist()
+
+
 def test_f64_does_not_mix() -> None:
     a, c = np.zeros((1, 1), np.uint64), np.zeros((1, 1), np.uint32)
     with pytest.raises(NumericsError, match="f64 does not mix"):

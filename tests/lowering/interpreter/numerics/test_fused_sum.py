@@ -19,9 +19,12 @@ from tilewright.lowering.interpreter.numerics import lanes as lanes_module
 
 # arch, unit, A, B, C, D, K
 CASES = [
-    ("sm_70", "mma.sync", "f16", "f16", "f32", "f32", 4),
-    ("sm_70", "mma.sync", "f16", "f16", "f16", "f16", 4),
-    ("sm_70", "mma.sync", "f16", "f16", "f16", "f32", 4),
+    ("sm_70", "mma.m8n8k4", "f16", "f16", "f32", "f32", 4),
+    ("sm_70", "mma.m8n8k4", "f16", "f16", "f16", "f16", 4),
+    ("sm_70", "mma.m8n8k4", "f16", "f16", "f16", "f32", 4),
+    ("sm_70", "wmma", "f16", "f16", "f32", "f16", 16),
+    ("sm_75", "mma.m8n8k4", "f16", "f16", "f16", "f32", 4),
+    ("sm_75", "wmma", "f16", "f16", "f16", "f32", 16),
     ("sm_75", "mma.sync", "f16", "f16", "f32", "f32", 8),
     ("sm_80", "mma.sync", "f16", "f16", "f32", "f32", 16),
     ("sm_80", "mma.sync", "f16", "f16", "f16", "f16", 16),
@@ -35,11 +38,17 @@ CASES = [
     ("sm_90a", "mma.sync", "f16", "f16", "f16", "f16", 16),
     ("sm_90a", "mma.sync", "bf16", "bf16", "f32", "f32", 16),
     ("sm_90a", "mma.sync", "tf32", "tf32", "f32", "f32", 8),
+    ("sm_90a", "wmma", "f16", "f16", "f16", "f32", 16),
+    ("sm_90a", "wmma", "f16", "f16", "f32", "f16", 16),
+    ("sm_90a", "wmma", "tf32", "tf32", "f32", "f32", 8),
     ("sm_90a", "wgmma", "e5m2", "e4m3", "f32", "f32", 32),
     ("sm_90a", "wgmma", "e4m3", "e4m3", "f16", "f16", 32),
     ("sm_100a", "tcgen05", "e4m3", "e2m1", "f32", "f32", 32),
     ("sm_100a", "tcgen05", "e3m2", "e2m3", "f16", "f16", 32),
     ("sm_120a", "mma.sync", "f16", "f16", "f32", "f32", 16),
+    ("sm_120a", "mma.sync", "e4m3", "e5m2", "f16", "f16", 32),
+    ("sm_120a", "mma.sync", "e2m1", "e3m2", "f32", "f32", 32),
+    ("sm_120a", "wmma", "tf32", "tf32", "f32", "f32", 8),
 ]
 
 
@@ -125,6 +134,30 @@ def test_unnormalised_products_reach_past_their_exponent() -> None:
     d = run(one_half, one_half, minus, types, model).view(np.float32)
     assert d[0, 0] == np.float32(2.0**-22)
     assert run(one_half, one_half, tiny, types, FusedDotAdd(24, "test")).view(np.float32) == 2.25
+
+
+def test_an_f16_addend_of_an_f32_result_is_converted_first() -> None:
+    """wmma on an H200: c = 2**-24 has exponent -24 there, not f16's smallest, so that 25 fraction
+    bits reach down to 2**-49 and the products' 2**-48 is kept."""
+    types = ("f16", "f16", "f16", "f32")
+    model = model_for("sm_90a", "f16", "f16", "f32", "wmma")
+    least, c = np.full((1, 1), 1, np.uint16), np.full((1, 1), 1, np.uint16)
+    expected = np.float32(2.0**-24 + 2.0**-47)
+    both = np.full((1, 2), 1, np.uint16)
+    assert run(both, both.T, c, types, model).view(np.float32) == expected
+    assert run(least, least, c * 0, types, model).view(np.float32) == np.float32(2.0**-48)
+
+
+def test_an_f16_result_of_an_f32_addend_is_rounded_twice() -> None:
+    """wmma: first cut off to f32, then to nearest f16: the 2**-25 that would break the tie of
+    1 + 2**-11 is lost on the way."""
+    model = model_for("sm_90a", "f16", "f16", "f16", "wmma")
+    types = ("f16", "f16", "f32", "f16")
+    c = np.array([[np.float32(2.0**-11)]]).view(np.uint32)
+    row = encode(np.array([[1.0, 2.0**-12]]), FORMATS["f16"])
+    for small, expected in ((0.0, 0x3C00), (2.0**-13, 0x3C00), (2.0**-11, 0x3C01)):
+        column = encode(np.array([[1.0], [small]]), FORMATS["f16"])
+        assert run(row, column, c, types, model) == expected
 
 
 def test_f32_overflow_is_infinite_only_from_2_to_128() -> None:

@@ -1,0 +1,217 @@
+"""Atoms by what they are called: by op, shape and element types, and by PTX mnemonic."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import TypedDict, Unpack
+
+from tilewright.dialects.cute_nvgpu.atom import AtomError, MmaAtom, atoms_of
+from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES, SCALE_TYPES
+from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, MmaRow
+from tilewright.dialects.cute_nvgpu.lattice.row import (
+    ElementTypes,
+    Majors,
+    Shape,
+    shape_text,
+)
+
+
+class Modifiers(TypedDict, total=False):
+    """What tells atoms of one shape and its element types apart; see `MmaRow` for each."""
+
+    satfinite: bool
+    rounding: str | None
+    majors: Majors
+    bit_op: str | None
+    kind: str | None
+    sparsity: str | None
+    scale_vector: int | None
+    scale_type: str | None
+
+
+_CHOICES = {
+    "kind": "a kind",
+    "sparsity": "a form of metadata",
+    "scale_vector": "a scale vector size",
+    "scale_type": "a type of scale factors",
+    "bit_op": "a bit operation",
+}
+"""The fields of a row that a modifier chooses among, in words."""
+
+
+def find(
+    op: str | None, shape: Shape, types: ElementTypes, **modifiers: Unpack[Modifiers]
+) -> MmaAtom:
+    """The atom of that op, shape, element types (a, b, c, d, PTX names) and modifiers.
+
+    `op` None searches the whole lattice. A modifier that is left out is none where that is legal,
+    otherwise the only one that there is; of metadata, `sp`. Raises AtomError, naming the nearest
+    legal choice, where there is no such row.
+    """
+    rows = [row for row in MMA_ROWS if op in (None, row.op)]
+    if not rows:
+        legal = ", ".join(sorted({row.op for row in MMA_ROWS}))
+        raise AtomError(f"expected an op of the lattice, got '{op}'; legal: {legal}")
+    chosen: dict[str, object] = {**modifiers}
+    for field in ("sparsity", "scale_type"):
+        if field in chosen:
+            there = chosen[field] is not None
+            rows = [row for row in rows if (getattr(row, field) is not None) == there] or rows
+    typed = [row for row in rows if types in row.element_types()]
+    if not typed:
+        raise AtomError(_explain_types(types, rows))
+    shaped = [row for row in typed if row.shape == shape]
+    if not shaped:
+        typed.sort(key=lambda row: _distance(row.shape, shape))
+        near = dict.fromkeys(shape_text(row.shape) for row in typed)
+        raise AtomError(
+            f"'{typed[0].op}' expected a shape that {_types_text(types)} has, "
+            f"got {shape_text(shape)}; nearest legal: {', '.join(near)}"
+        )
+    for field, what in _CHOICES.items():
+        shaped = _choose(shaped, field, what, types, chosen)
+    return _with_modifiers(shaped[0], types, modifiers)
+
+
+def _choose(
+    rows: list[MmaRow], field: str, what: str, types: ElementTypes, modifiers: Mapping[str, object]
+) -> list[MmaRow]:
+    """The rows of the chosen value of a field."""
+    legal: list[object] = list(dict.fromkeys(getattr(row, field) for row in rows))
+    if field in modifiers:
+        wanted = modifiers[field]
+    elif None in legal or len(legal) > 1:
+        wanted = "sp" if "sp" in legal else None
+    else:
+        wanted = legal[0]
+    chosen = [row for row in rows if getattr(row, field) == wanted]
+    if not chosen:
+        raise AtomError(
+            f"'{rows[0].op}' expected {what} that {_types_text(types)} has, "
+            f"got {wanted or 'none'}; legal: {' or '.join(str(each or 'none') for each in legal)}"
+        )
+    return chosen
+
+
+def _with_modifiers(row: MmaRow, types: ElementTypes, modifiers: Modifiers) -> MmaAtom:
+    satfinite, rounding = modifiers.get("satfinite", False), modifiers.get("rounding")
+    if satfinite and not row.satfinite:
+        raise AtomError(
+            f"'{row.op}' expected no satfinite for {_types_text(types)}, got satfinite "
+            "(only integer accumulators saturate)"
+        )
+    if rounding is not None and rounding not in row.rounding:
+        legal = ", ".join(row.rounding) or "none"
+        raise AtomError(
+            f"'{row.op}' expected a rounding modifier that {_types_text(types)} has, "
+            f"got {rounding}; legal: {legal}"
+        )
+    majors = modifiers.get("majors", ("row", "col"))
+    if majors not in row.majors:
+        legal = " or ".join(map(".".join, row.majors))
+        nearest = MmaAtom(row, types, satfinite, rounding, row.majors[0])
+        raise AtomError(
+            f"'{row.op}' expected layouts {legal}, got {'.'.join(majors)} (only m8n8k4 on f16 has "
+            f"others; ldmatrix.trans transposes on the way); nearest legal: {nearest}"
+        )
+    return MmaAtom(row, types, satfinite, rounding, majors)
+
+
+def _distance(found: Shape, wanted: Shape) -> int:
+    return sum(abs(have - want) for have, want in zip(found, wanted, strict=True))
+
+
+def _types_text(types: ElementTypes) -> str:
+    return "(" + ", ".join(types) + ")"
+
+
+def _explain_types(types: ElementTypes, rows: list[MmaRow]) -> str:
+    """Why no row takes these element types: the nearest legal tuple differs least."""
+
+    def difference(candidate: tuple[ElementTypes, str]) -> tuple[int, ElementTypes]:
+        return sum(x != y for x, y in zip(candidate[0], types, strict=True)), candidate[0]
+
+    near, op = min(((each, row.op) for row in rows for each in row.element_types()), key=difference)
+    return (
+        f"'{op}' expected element types (a, b, c, d) of the lattice, got {_types_text(types)}; "
+        f"nearest legal: {_types_text(near)}"
+    )
+
+
+_MMA = re.compile(
+    r"mma(?:\.(?P<sparsity>sp(?:::ordered_metadata)?))?\.sync\.aligned"
+    r"\.m(?P<m>\d+)n(?P<n>\d+)k(?P<k>\d+)\.(?P<al>row|col)\.(?P<bl>row|col)"
+    r"(?:\.kind::(?P<kind>\w+))?(?P<scaled>\.block_scale)?(?:\.scale_vec::(?P<vector>[124])X)?"
+    r"(?P<satfinite>\.satfinite)?(?:\.(?P<rounding>r[nzmp]))?"
+    r"\.(?P<d>\w+)\.(?P<a>\w+)\.(?P<b>\w+)\.(?P<c>\w+?)(?:\.(?P<stype>ue\w+))?"
+    r"(?:\.(?P<bit_op>\w+)\.popc)?"
+)
+_DEFAULT_VECTOR = {"mxf8f6f4": 1, "mxf4": 2}
+"""What PTX assumes where `.scale_vec_size` is left out. PTX ISA 9.7.14.5.14."""
+
+_SHORT = re.compile(r"\.kind::(\w+)\.block_scale\.(?!scale_vec::)")
+
+
+def canonical(mnemonic: str) -> str:
+    """The spelling of an MMA's mnemonic that the lattice uses: with `.scale_vec_size`."""
+    match = _SHORT.search(mnemonic)
+    if match is None or match[1] not in _DEFAULT_VECTOR:
+        return mnemonic
+    place = match.end()
+    return f"{mnemonic[:place]}scale_vec::{_DEFAULT_VECTOR[match[1]]}X.{mnemonic[place:]}"
+
+
+@cache
+def mnemonics() -> dict[str, MmaAtom]:
+    """Every atom of the lattice by its mnemonic."""
+    return {atom.mnemonic: atom for row in MMA_ROWS for atom in atoms_of(row)}
+
+
+@cache
+def parse(mnemonic: str) -> MmaAtom:
+    """The atom that a PTX mnemonic names.
+
+    Raises AtomError where it is no `mma.sync` mnemonic, or an illegal one.
+    """
+    wanted = canonical(mnemonic)
+    found = mnemonics().get(wanted)
+    return _explain(wanted) if found is None else found
+
+
+def _explain(mnemonic: str) -> MmaAtom:
+    """The atom of a mnemonic that is in no row, if only for its order of words; an AtomError that
+    says why there is none such, otherwise."""
+    match = _MMA.fullmatch(mnemonic)
+    if match is None:
+        raise AtomError(
+            "expected mma{.sp{::ordered_metadata}}.sync.aligned.SHAPE.row.col{.kind::KIND}"
+            "{.block_scale{.scale_vec::NX}}{.satfinite}{.ROUNDING}.DTYPE.ATYPE.BTYPE.CTYPE{.STYPE}"
+            f"{{.BITOP.popc}}, got '{mnemonic}'"
+        )
+    types = (match["a"], match["b"], match["c"], match["d"])
+    scale = match["stype"]
+    unknown = [name for name in types if name not in ELEMENT_TYPES]
+    if unknown or (scale is not None and scale not in SCALE_TYPES):
+        legal = ", ".join(ELEMENT_TYPES if unknown else SCALE_TYPES)
+        raise AtomError(f"expected element types of {legal}, got {(unknown or [scale])[0]}")
+    vector = match["vector"]
+    if (match["scaled"] is None) != (scale is None) or (vector is not None and scale is None):
+        raise AtomError(
+            "expected .block_scale, .scale_vec::NX and the type of the scale factors "
+            f"together or not at all, got '{mnemonic}'"
+        )
+    return find(
+        None,
+        (int(match["m"]), int(match["n"]), int(match["k"])),
+        types,
+        satfinite=match["satfinite"] is not None,
+        rounding=match["rounding"],
+        majors=(match["al"], match["bl"]),  # type: ignore[arg-type]
+        kind=match["kind"],
+        sparsity=match["sparsity"],
+        scale_vector=None if vector is None else int(vector),
+        scale_type=scale,
+        bit_op=match["bit_op"],
+    )
