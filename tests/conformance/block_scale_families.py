@@ -1,4 +1,4 @@
-"""`mma` and `mma.sp::ordered_metadata` with block scaling: PTX ISA 9.7.14.3, 9.7.14.5.14, 9.7.14.6.3.
+"""Block scaling of `mma` and `mma.sp::ordered_metadata`: PTX ISA 9.7.14.3, 9.7.14.5.14, 9.7.14.6.3.
 
 | family                       | points  | spans                                               |
 |------------------------------|---------|-----------------------------------------------------|

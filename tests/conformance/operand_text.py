@@ -4,7 +4,7 @@ A fragment holds elements / 32 of a matrix. An f32 or f64 takes a register of it
 else is packed into 32-bit registers. e2m1 is packed by eight for kind::mxf4 and kind::mxf4nvf4,
 and stands in a byte of its own elsewhere (PTX ISA 9.7.14.5.14).
 
-    m16n8k16, f32 f16 f16 f32  ->  {%f0,%f1,%f2,%f3}, {%r0,%r1,%r2,%r3}, {%r0,%r1}, {%f0,%f1,%f2,%f3}
+    m16n8k8, f32 f16 f16 f32  ->  {%f0,%f1,%f2,%f3}, {%r0,%r1}, {%r0}, {%f0,%f1,%f2,%f3}
 """
 
 from __future__ import annotations

@@ -31,6 +31,7 @@ _FILES = 512  # candidates in one run of the assembler
 _WRONG = "wrong;"
 _BUILTIN = "<builtin>"
 _SPACERS = 3
+_NO_TARGET = "is not defined for option 'gpu-name'"
 
 _ERROR = re.compile(r"^ptxas (\S+), line (\d+)\s*;\s*(?:error|fatal)", re.MULTILINE)
 
@@ -67,7 +68,7 @@ def _parsed(chosen: Sequence[int], instructions: Sequence[str], target: str) -> 
 def _wrong_places(lines: Sequence[str], target: str) -> set[int]:
     """The places of the lines with errors of the parser."""
     with tempfile.TemporaryDirectory(prefix="tilewright-lattice-") as folder:
-        text, first = _text(lines, target, "k")
+        text, first = kernel(lines, target, "k")
         Path(folder, "all.ptx").write_text(text)
         said, _ = _run(folder, ["all.ptx"], target.replace("sm_", "compute_"))
     places = {int(line) - first for name, line in _ERROR.findall(said) if name == "all.ptx"}
@@ -102,7 +103,7 @@ def _each_alone(
             for place in range(spacers + 1):
                 lines = () if place else (instructions[i],)
                 names.append(f"{i}-{place}.ptx")
-                Path(folder, names[-1]).write_text(_text(lines, target, f"k{i}_{place}")[0])
+                Path(folder, names[-1]).write_text(kernel(lines, target, f"k{i}_{place}")[0])
         return _run(folder, names, target)
 
 
@@ -120,8 +121,8 @@ def _in_halves(
     return [i for half in halves for i in stage(half, instructions, target)]
 
 
-def _text(lines: Iterable[str], target: str, entry: str) -> tuple[str, int]:
-    """A kernel of the lines, and the number of the first, from 1."""
+def kernel(lines: Iterable[str], target: str, entry: str) -> tuple[str, int]:
+    """A PTX text of one kernel that holds the lines, and the number of the first, from 1."""
     head = [
         f".version {newest_version()}",
         f".target {target}",
@@ -134,6 +135,7 @@ def _text(lines: Iterable[str], target: str, entry: str) -> tuple[str, int]:
 
 
 def _run(folder: str, names: Sequence[str], arch: str) -> tuple[str, bool]:
+    """What ptxas says of the files, and whether all is well."""
     run = subprocess.run(
         [find_ptxas(), "-O0", f"-arch={arch}", *names, "-o", "all.cubin"],
         cwd=folder,
@@ -141,7 +143,10 @@ def _run(folder: str, names: Sequence[str], arch: str) -> tuple[str, bool]:
         text=True,
         check=False,
     )
-    return run.stdout + run.stderr, run.returncode == 0
+    said = run.stdout + run.stderr
+    if _NO_TARGET in said:
+        raise RuntimeError(f"ptxas does not know {arch}: {said}")
+    return said, run.returncode == 0
 
 
 @cache

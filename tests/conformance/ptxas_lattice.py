@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 
-from agreement import Tally, compare
+from agreement import ORACLES, Oracles, Tally, compare
 from documented_targets import KNOWN
 from instruction_family import Candidate, spell
 from lattice_families import FAMILIES
@@ -34,19 +34,22 @@ Tallies = dict[tuple[str, str], Tally]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Some points of a family, for some targets."""
+    """Some points of a family, for some targets, and who is asked about them."""
 
     family: str
     numbers: range
     targets: tuple[str, ...]
+    oracles: Oracles
 
 
-def whole(families: Sequence[str], targets: tuple[str, ...]) -> Iterator[Task]:
+def whole(
+    families: Sequence[str], targets: tuple[str, ...], oracles: Oracles = ORACLES
+) -> Iterator[Task]:
     """The tasks that make up every point of the families."""
     for name in families:
         for start in range(0, len(FAMILIES[name]), _SLICE):
             stop = min(start + _SLICE, len(FAMILIES[name]))
-            yield Task(name, range(start, stop), targets)
+            yield Task(name, range(start, stop), targets, oracles)
 
 
 def carry_out(task: Task) -> Tallies:
@@ -55,7 +58,7 @@ def carry_out(task: Task) -> Tallies:
     return {
         (name, target): tally
         for target in task.targets
-        for name, tally in compare(candidates, target).items()
+        for name, tally in compare(candidates, target, task.oracles).items()
     }
 
 
@@ -70,20 +73,27 @@ def sample(families: Sequence[str], target: str, number: int, seed: int) -> list
 
 
 def compare_sample(
-    families: Sequence[str], targets: Sequence[str], number: int, seed: int
+    families: Sequence[str],
+    targets: Sequence[str],
+    number: int,
+    seed: int,
+    oracles: Oracles = ORACLES,
 ) -> Tallies:
     """`number` points or a few more, spread evenly over the families and targets."""
     share = -(-number // (len(families) * len(targets)))
     return {
         (name, target): tally
         for target in targets
-        for name, tally in compare(sample(families, target, share, seed), target).items()
+        for name, tally in compare(sample(families, target, share, seed), target, oracles).items()
     }
 
 
-def compare_whole(families: Sequence[str], targets: tuple[str, ...], jobs: int) -> Tallies:
-    """Every point, task by task; says on stderr how far it is."""
-    tasks, total, began = list(whole(families, targets)), Tallies(), time.monotonic()
+def compare_whole(
+    families: Sequence[str], targets: tuple[str, ...], jobs: int, oracles: Oracles = ORACLES
+) -> Tallies:
+    """Every point, task by task, `jobs` at a time; says on stderr how far it is."""
+    tasks = list(whole(families, targets, oracles))
+    total, began = Tallies(), time.monotonic()
     with ProcessPoolExecutor(jobs) as pool:
         for done, future in enumerate(as_completed(pool.submit(carry_out, t) for t in tasks), 1):
             for key, tally in future.result().items():
@@ -132,14 +142,14 @@ def _arguments(given: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(given)
 
 
-def main(given: Sequence[str] | None = None) -> int:
+def main(given: Sequence[str] | None = None, oracles: Oracles = ORACLES) -> int:
     options = _arguments(given)
     families: list[str] = options.family or list(FAMILIES)
     targets: tuple[str, ...] = tuple(options.target or KNOWN)
     if options.sample is not None:
-        tallies = compare_sample(families, targets, options.sample, options.seed)
+        tallies = compare_sample(families, targets, options.sample, options.seed, oracles)
     else:
-        tallies = compare_whole(families, targets, options.jobs)
+        tallies = compare_whole(families, targets, options.jobs, oracles)
     print(*table(tallies), sep="\n")
     wrong = [each for tally in tallies.values() for each in tally.disagreements]
     if options.list_disagreements:

@@ -29,8 +29,10 @@ def _asked(lines: Sequence[str], target: str, *options: str) -> list[dict[str, A
         input="\n".join(lines),
         capture_output=True,
         text=True,
-        check=True,
+        check=False,
     )
+    if run.returncode:
+        raise RuntimeError(f"check-ptx gives up for {target}: {run.stderr}")
     said = [json.loads(line) for line in run.stdout.splitlines()]
     assert [each["ptx"] for each in said] == list(lines), "check-ptx answers line by line"
     return said

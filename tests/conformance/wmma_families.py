@@ -1,13 +1,13 @@
 """`wmma.load`, `wmma.store` and `wmma.mma`: PTX ISA 9.7.14.4.3 to 9.7.14.4.5, fragments 9.7.14.4.1.
 
-| family            | points | spans                                                         |
-|-------------------|--------|---------------------------------------------------------------|
-| wmma.load         | 7,488  | matrix x type x shape x layout x state space                  |
-| wmma.store        | 3,744  | matrix x type x shape x layout x state space                  |
-| wmma.mma-f16      | 5,200  | d and c (a and b are f16, unsaid) x shape x layouts x satfinite x rounding |
-| wmma.mma          | 88,088 | a x b x d and c x shape x layouts x satfinite                 |
-| wmma.mma-rounding | 40,040 | a of b's type x d and c x shape x layouts x satfinite x rounding |
-| wmma.mma-bit-op   | 24,024 | a of b's type x d and c x shape x layouts x satfinite x bit op |
+| family            | points | spans                                                              |
+|-------------------|--------|--------------------------------------------------------------------|
+| wmma.load         | 7,488  | matrix x type x shape x layout x state space                       |
+| wmma.store        | 3,744  | matrix x type x shape x layout x state space                       |
+| wmma.mma-f16      | 5,200  | d x c x shape x layouts x satfinite x rounding; a and b unsaid     |
+| wmma.mma          | 88,088 | a x b x d and c x shape x layouts x satfinite                      |
+| wmma.mma-rounding | 40,040 | a, b alike x d and c x shape x layouts x satfinite x rounding      |
+| wmma.mma-bit-op   | 24,024 | a, b alike x d and c x shape x layouts x satfinite x bit operation |
 """
 
 from __future__ import annotations
