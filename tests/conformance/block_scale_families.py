@@ -31,7 +31,7 @@ from mma_families import SECTION as DENSE_SECTION
 from sparse_families import FORMS, ORDERED, SPARSE_BOXES, sparse_operands
 from sparse_families import SECTION as SPARSE_SECTION
 
-MXF8F6F4, MXF4, MXF4NVF4 = KINDS[1:4]
+MXF8F6F4, MXF4, MXF4NVF4 = KINDS[1:]
 
 # kind, scale_vec (9.7.14.5.14: the size that each stands for where it is left out), stype.
 # 2X with .ue4m3 is in the syntax, but not in Table 36; ptxas has no such instruction.
@@ -112,7 +112,7 @@ _FIRST_IDS = dict.fromkeys(("byte_id_a", "thread_id_a", "byte_id_b", "thread_id_
 _FORM_AXES = {
     "alayout": ("row",),
     "blayout": ("col",),
-    "kind": ("", *KINDS),
+    "kind": ("", *KINDS, ".kind::i8"),
     "block_scale": ("", ".block_scale"),
     "scale_vec": ("", ".scale_vec::1X", ".scale_vec::2X", ".scale_vec::4X", ".scale_vec::8X"),
     "stype": ("", ".ue8m0", ".ue4m3", ".ue5m3"),

@@ -5,7 +5,7 @@
 | mma           | 720,000 | shape x layouts x satfinite x d x a x b x c                     |
 | mma-bit-op    | 217,728 | the same x bit operation; d and c in seven pairs, a and b nine  |
 | mma-rounding  | 286,720 | the same x rounding; a and b of eight types                     |
-| mma-kind      | 286,720 | the same x kind; a and b of eight types                         |
+| mma-kind      | 401,408 | the same x kind; a and b of eight types                         |
 | mma-modifiers | 36,960  | all modifiers together, on the types of the documented forms    |
 """
 
@@ -28,7 +28,8 @@ ACCUMULATOR_PAIRS = (
     *(("f16", "f16"), ("bf16", "bf16"), ("f32", "f32"), ("f64", "f64"), ("s32", "s32")),
     *(("f32", "f16"), ("f16", "f32")),
 )
-KINDS = (".kind::f8f6f4", ".kind::mxf8f6f4", ".kind::mxf4", ".kind::mxf4nvf4", ".kind::i8")
+KINDS = (".kind::f8f6f4", ".kind::mxf8f6f4", ".kind::mxf4", ".kind::mxf4nvf4")
+TCGEN05_KINDS = (".kind::i8", ".kind::f16", ".kind::tf32")
 TYPES = ".{d}.{a}.{b}.{c}"
 
 # The words of boxes.
@@ -130,7 +131,7 @@ _MODIFIER_AXES = {
     "shape": _SHAPES,
     "alayout": ("row",),
     "blayout": ("col",),
-    "kind": ("", *KINDS[:4]),
+    "kind": ("", *KINDS),
     "satfinite": SATFINITE,
     "rounding": ("", ".rn", ".rz"),
     "bit_op": ("", ".xor.popc", ".and.popc", ".or.popc", ".xor", ".and", ".popc"),
@@ -193,7 +194,7 @@ MMA_FAMILIES = (
         "mma-kind",
         {
             **_LAYOUT_AXES,
-            "kind": KINDS,
+            "kind": (*KINDS, *TCGEN05_KINDS),
             "d c": ACCUMULATOR_PAIRS,
             "a": _KIND_MULTIPLICANDS,
             "b": _KIND_MULTIPLICANDS,
