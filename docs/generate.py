@@ -11,11 +11,22 @@ from pathlib import Path
 
 from tilewright.compiler import PIPELINE
 from tilewright.dialects.cute_nvgpu.atom import MmaAtom, atoms_of
-from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, LDMATRIX, MMA_ROWS, STMATRIX, MmaRow
+from tilewright.dialects.cute_nvgpu.lattice import (
+    CP_ASYNC,
+    MATRIX_COPY_ROWS,
+    MMA_ROWS,
+    MOVMATRIX,
+    MatrixCopyRow,
+    MmaRow,
+)
+from tilewright.dialects.cute_nvgpu.lattice.copy import AsyncCopyRow
+from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import MatrixMoveRow
 from tilewright.dialects.cute_nvgpu.lattice.row import OPERANDS, shape_text
+from tilewright.dialects.cute_nvgpu.matrix_copy import MatrixCopy, copies_of
 from tilewright.dialects.ptx.arithmetic import OPS as ARITHMETIC
 from tilewright.dialects.ptx.convert import OPS as CONVERT
 from tilewright.dialects.ptx.logic import OPS as LOGIC
+from tilewright.dialects.ptx.matrix_copy import DEFAULT_FORM
 
 FOLDER = Path(__file__).parent
 NOTE = "Written by `python docs/generate.py` from the tables; do not edit.\n"
@@ -52,19 +63,6 @@ def atoms_page() -> str:
         for row in MMA_ROWS
     ]
     header = ["op", "M x N x K", "types", "modifiers", "target", "PTX", "section"]
-    copies = [
-        [f"`{row.mnemonic(n, False)}`", str(row.target), version(row.ptx_version), row.section]
-        for row in (LDMATRIX, STMATRIX)
-        for n in row.numbers
-    ] + [
-        [
-            f"`{CP_ASYNC.mnemonic(cache)}` {', '.join(map(str, sizes))} bytes",
-            str(CP_ASYNC.target),
-            version(CP_ASYNC.ptx_version),
-            CP_ASYNC.section,
-        ]
-        for cache, sizes in CP_ASYNC.sizes.items()
-    ]
     layouts = [
         [
             shape_text(row.shape),
@@ -79,13 +77,63 @@ def atoms_page() -> str:
     mnemonics = "".join(f"- `{atom.mnemonic}`\n" for row in MMA_ROWS for atom in atoms_of(row))
     return (
         f"# Atoms\n\n{NOTE}\n## The lattice\n\n{table(header, rows)}"
-        "\n## Copies\n\n"
-        + table(["instruction", "target", "PTX", "section"], copies)
-        + "\n## Canonical layouts\n\n`(thread, value) -> index`: m + M\\*k for A, n + N\\*k for B, "
-        "m + M\\*n for C and D.\n\n"
+        f"{copies_section()}\n## Canonical layouts\n\n"
+        "`(thread, value) -> index`: m + M\\*k for A, n + N\\*k for B, m + M\\*n for C and D.\n\n"
         + table(["shape", "a", "operand", "elements a thread", "layout"], layouts)
         + f"\n## Mnemonics\n\n{mnemonics}"
     )
+
+
+COPIES_NOTE = """
+`.num` is `.x1`, `.x2` or `.x4` (two matrices of m16n16 at most). Where several minimum targets
+stand, any of them will do. `.shared::cta` (PTX ISA 7.8) is the same space, and without a space the
+address is a generic one.
+"""
+
+MATRICES_NOTE = """
+Where the elements that a thread holds lie in shared memory, whose rows are 16 bytes that one
+thread gives the address of: `(thread, value) -> row + rows*column + rows*columns*matrix`.
+`b6x16_p32` and `b4x16_p64` are rows of 16 elements, low bits first, and padding; each element
+lands in the low bits of a byte, with zeros above. The line of movmatrix says which elements of its
+source a thread gets.
+"""
+
+
+def copies_section() -> str:
+    """The copies of docs/atoms.md, and how their matrices lie."""
+    emitted = [copy for row in MATRIX_COPY_ROWS for copy in copies_of(row) if copy.space]
+    copies = [
+        *([f"`{pattern(row)}`", *facts(row)] for row in MATRIX_COPY_ROWS),
+        [f"`{MOVMATRIX.mnemonic}`", *facts(MOVMATRIX)],
+        *(
+            [f"`{CP_ASYNC.mnemonic(cache)}` {', '.join(map(str, sizes))} bytes", *facts(CP_ASYNC)]
+            for cache, sizes in CP_ASYNC.sizes.items()
+        ),
+    ]
+    moved = [f"`{MOVMATRIX.mnemonic}`", "-", str(MOVMATRIX.values), f"`{MOVMATRIX.result_layout}`"]
+    return (
+        "\n## Copies\n\n"
+        + table(["instruction", "target", "PTX", "section"], copies)
+        + f"{COPIES_NOTE}\n## Matrices in shared memory\n{MATRICES_NOTE}\n"
+        + table(["instruction", "addresses of threads", "values", "layout"],
+                [*map(matrix_line, emitted), moved])
+    )  # fmt: skip
+
+
+def pattern(row: MatrixCopyRow) -> str:
+    """All mnemonics of a row: `ldmatrix.sync.aligned.m8n8.num{.trans}.shared.b16`."""
+    spelled = row.mnemonic(row.numbers[0], row.trans[-1]).replace(f".x{row.numbers[0]}", ".num")
+    return spelled.replace(".trans", "{.trans}") if len(row.trans) > 1 else spelled
+
+
+def facts(row: MatrixCopyRow | MatrixMoveRow | AsyncCopyRow) -> list[str]:
+    """Target, version and section of a row."""
+    return [str(row.target), version(row.ptx_version), row.section]
+
+
+def matrix_line(copy: MatrixCopy) -> list[str]:
+    threads = f"0 to {copy.runs - 1}"
+    return [f"`{copy.mnemonic}`", threads, str(copy.values), f"`{copy.tv_layout}`"]
 
 
 def layout_of(row: MmaRow, operand: str) -> str:
@@ -97,7 +145,7 @@ def len_of(row: MmaRow, operand: str) -> int:
 
 
 def ptx_page() -> str:
-    """docs/ptx.md: the scalar instructions and their forms, and the pipeline that makes them."""
+    """docs/ptx.md: scalar instructions and matrix copies, their forms, and the pipeline."""
     rows = [
         [
             f"`{op.name}`",
@@ -108,10 +156,30 @@ def ptx_page() -> str:
     ]
     stages = "".join(f"{i}. `{stage.name}`\n" for i, stage in enumerate(PIPELINE, 1))
     return (
-        f"# Scalar instructions of the `ptx` dialect\n\n{NOTE}\n"
+        f"# Instructions of the `ptx` dialect\n\n{NOTE}\n"
         "An op is written with its form: `%2 = ptx.add rn.f32 %0, %1`.\n\n"
         + table(["op", "meaning", "forms"], rows)
+        + f"\n{ptx_matrix_copies()}"
         + f"\n## The pipeline of `tilewright.compile`\n\n{stages}"
+    )
+
+
+def ptx_matrix_copies() -> str:
+    """The matrix copies of docs/ptx.md."""
+    rows = [
+        [
+            f"`ptx.{row.op}`",
+            "" if row.form == DEFAULT_FORM else f'`"{row.form}"`',
+            " or ".join("`trans`" if trans else "-" for trans in row.trans),
+            ", ".join(str(number * row.registers) for number in row.numbers),
+        ]
+        for row in MATRIX_COPY_ROWS
+    ]
+    return (
+        "## Matrix copies\n\n"
+        '`%d = ptx.ldmatrix "m16n16.b8" trans %address, 0 : !ptx.reg<b32 x 2>`; '
+        f"without a form, {DEFAULT_FORM}. `%d = ptx.movmatrix %a` transposes one register.\n\n"
+        + table(["op", "form", "trans", "registers"], rows)
     )
 
 

@@ -40,6 +40,7 @@ from tilewright.lowering import (
     convert_arith_floats_to_ptx,
     convert_arith_to_ptx,
     convert_gpu_to_ptx,
+    convert_matrix_copy_to_ptx,
     convert_scf_to_ptx,
 )
 from tilewright.lowering.conversion import Conversion, lowers
@@ -53,6 +54,7 @@ _RULE_MODULES = (
     convert_arith_floats_to_ptx,
     convert_arith_casts_to_ptx,
     convert_gpu_to_ptx,
+    convert_matrix_copy_to_ptx,
     convert_scf_to_ptx,
 )
 
@@ -63,21 +65,6 @@ _RULE_MODULES = (
 def _mma(op: RegisterMmaOp, to: Conversion) -> None:
     inputs = [to[operand] for operand in op.operands]
     to[op.d] = to.emit(matrix.MmaOp(inputs, op.mma_atom, op.selectors))
-
-
-@lowers(copy.LdmatrixOp)
-def _ldmatrix(op: copy.LdmatrixOp, to: Conversion) -> None:
-    address, offset = locate(op, to.tile(op.source), op.indices, to)
-    number = op.fragment.type.registers
-    load = matrix.LdmatrixOp(address, number, trans=op.trans is not None, offset=offset)
-    to[op.fragment] = to.emit(load)
-
-
-@lowers(copy.StmatrixOp)
-def _stmatrix(op: copy.StmatrixOp, to: Conversion) -> None:
-    address, offset = locate(op, to.tile(op.dest), op.indices, to)
-    trans = op.trans is not None
-    to.add(matrix.StmatrixOp(address, to[op.fragment], trans=trans, offset=offset))
 
 
 # Asynchronous copies and barriers
@@ -357,7 +344,7 @@ def _check_instructions(entry: EntryOp, arch: Target) -> None:
     """Raise OpError for the first instruction that the target does not have."""
     for op in entry.walk():
         if isinstance(op, PtxOp) and not arch.supports(required := op.requirement().target):
-            raise OpError(op, f"{op.mnemonic} requires {required} or later, got target {arch}")
+            raise OpError(op, f"{op.mnemonic} requires {required.at_least}, got target {arch}")
 
 
 def _kernels(top: Operation) -> list[gpu.FuncOp | func.FuncOp]:

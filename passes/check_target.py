@@ -10,15 +10,15 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from tilewright.diagnostic import OpError
-from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, LDMATRIX, STMATRIX
+from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, MOVMATRIX
 from tilewright.dialects.cute_nvgpu.ops import copy
+from tilewright.dialects.cute_nvgpu.ops.matrix_copy import MatrixCopyOp, MovmatrixOp
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 from tilewright.dialects.cute_nvgpu.targets import Minimum, TargetError, target
 from tilewright.dialects.ptx.instruction import BASELINE, PtxOp
 
 _COPIES: dict[type[Operation], Minimum] = {
-    copy.LdmatrixOp: LDMATRIX.target,
-    copy.StmatrixOp: STMATRIX.target,
+    MovmatrixOp: MOVMATRIX.target,
     copy.CpAsyncOp: CP_ASYNC.target,
     copy.CpAsyncCommitGroupOp: CP_ASYNC.target,
     copy.CpAsyncWaitGroupOp: CP_ASYNC.target,
@@ -41,10 +41,16 @@ class CheckTargetPass(ModulePass):
         for each in op.walk():
             required = _required(each)
             if required is not None and not arch.supports(required):
-                what = (
-                    each.mma_atom.mnemonic if isinstance(each, RegisterMmaOp) else f"'{each.name}'"
+                raise OpError(
+                    each, f"{_spelled(each)} requires {required.at_least}, got target {arch}"
                 )
-                raise OpError(each, f"{what} requires {required.at_least}, got target {arch}")
+
+
+def _spelled(op: Operation) -> str:
+    """The mnemonic where the op has a row of its own, otherwise its name."""
+    if isinstance(op, RegisterMmaOp):
+        return op.mma_atom.mnemonic
+    return op.matrix_copy.mnemonic if isinstance(op, MatrixCopyOp) else f"'{op.name}'"
 
 
 def required_targets(module: ModuleOp) -> list[Minimum]:
@@ -60,4 +66,6 @@ def required_targets(module: ModuleOp) -> list[Minimum]:
 def _required(op: Operation) -> Minimum | None:
     if isinstance(op, RegisterMmaOp):
         return op.mma_atom.row.target
+    if isinstance(op, MatrixCopyOp):
+        return op.row.target
     return _COPIES.get(type(op))

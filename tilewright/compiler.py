@@ -113,14 +113,15 @@ def compile(
     """Compile IR to PTX for a target.
 
     `module_or_text` is an xDSL module (which is left as it is) or MLIR text, `arch` a target such
-    as "sm_90a". The text carries the lowest `.version` and `.target` that its instructions need.
+    as "sm_90a". The text carries the lowest `.version` and `.target` that its instructions need and
+    that `arch` runs.
     `verify_each` verifies the IR after every stage too. Raises CompileError with a diagnostic that
     points into the text (called `name`), TargetError for an unknown arch.
     """
     target(arch)
     module, source = lower(module_or_text, arch, name=name, verify_each=verify_each)
     try:
-        text = module_text(module)
+        text = module_text(module, target(arch))
     except OpError as error:
         raise CompileError(op_diagnostic(error, source)) from None
     return Kernel(text, tuple(_entry(op) for op in module.body.block.ops if

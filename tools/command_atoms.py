@@ -10,13 +10,14 @@ from functools import cache
 from tilewright.dialects.cute_nvgpu.atom import atoms_of
 from tilewright.dialects.cute_nvgpu.lattice import (
     CP_ASYNC,
-    LDMATRIX,
+    MATRIX_COPY_ROWS,
     MMA_ROWS,
-    STMATRIX,
+    MOVMATRIX,
     MatrixCopyRow,
     MmaRow,
 )
 from tilewright.dialects.cute_nvgpu.lattice.row import OPERANDS
+from tilewright.dialects.cute_nvgpu.matrix_copy import copies_of, undocumented_mnemonics
 from tilewright.dialects.cute_nvgpu.targets import Minimum, alternatives, target
 from tilewright.tools.command_input import read_target
 
@@ -24,7 +25,8 @@ from tilewright.tools.command_input import read_target
 @dataclass(frozen=True, slots=True)
 class Listing:
     """A row of the lattice as it is listed; `mnemonics` are all that it spells, in a fixed
-    order, `types` the legal element types by operand."""
+    order, `types` the legal element types by operand, `undocumented` the mnemonics that ptxas
+    takes although the PTX ISA has none such."""
 
     op: str
     shape: tuple[int, ...]
@@ -35,6 +37,7 @@ class Listing:
     modifiers: tuple[str, ...]
     section: str
     mnemonics: tuple[str, ...]
+    undocumented: tuple[str, ...] = ()
 
 
 @cache
@@ -42,8 +45,8 @@ def lattice() -> tuple[Listing, ...]:
     """Every row of the lattice."""
     return (
         *map(_mma, MMA_ROWS),
-        _matrix_copy(LDMATRIX),
-        _matrix_copy(STMATRIX),
+        *map(_matrix_copy, MATRIX_COPY_ROWS),
+        _matrix_move(),
         _async_copy(),
     )
 
@@ -52,6 +55,12 @@ def lattice() -> tuple[Listing, ...]:
 def listings() -> dict[str, Listing]:
     """The row of every mnemonic of the lattice."""
     return {mnemonic: row for row in lattice() for mnemonic in row.mnemonics}
+
+
+@cache
+def undocumented() -> dict[str, Listing]:
+    """The row of every mnemonic that ptxas takes although the PTX ISA has none such."""
+    return {mnemonic: row for row in lattice() for mnemonic in row.undocumented}
 
 
 @cache
@@ -80,16 +89,33 @@ def _mma(row: MmaRow) -> Listing:
 
 
 def _matrix_copy(row: MatrixCopyRow) -> Listing:
+    held, _, source = row.type.partition(".")
     return Listing(
         row.op,
-        (8, 8),
-        ({"matrix": "b16"},),
-        "b16",
+        row.shape,
+        ({"source": source, "matrix": held} if source else {"matrix": held},),
+        f"{source} -> {held}" if source else held,
         row.target,
         row.ptx_version,
-        (*(f"x{number}" for number in row.numbers), "trans"),
+        (*(f"x{number}" for number in row.numbers), *(("trans",) if True in row.trans else ())),
         row.section,
-        tuple(row.mnemonic(number, trans) for trans in (False, True) for number in row.numbers),
+        tuple(copy.mnemonic for copy in copies_of(row)),
+        tuple(undocumented_mnemonics(row)),
+    )
+
+
+def _matrix_move() -> Listing:
+    row = MOVMATRIX
+    return Listing(
+        "movmatrix",
+        row.shape,
+        ({"matrix": row.type},),
+        row.type,
+        row.target,
+        row.ptx_version,
+        ("trans",),
+        row.section,
+        (row.mnemonic,),
     )
 
 

@@ -6,11 +6,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.atom import MmaAtom
-from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
-from tilewright.dialects.cute_nvgpu.lattice.row import OPERANDS
+from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, MOVMATRIX
+from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import SPACES
+from tilewright.dialects.cute_nvgpu.lattice.row import OPERANDS, shape_text
 from tilewright.dialects.cute_nvgpu.lookup import parse
+from tilewright.dialects.cute_nvgpu.matrix_copy import MatrixCopy, matrix_copies
 from tilewright.dialects.cute_nvgpu.targets import TARGETS
 from tilewright.tools.command_atoms import Listing, listings, version_text
 from tilewright.tools.command_input import InputError, read_target
@@ -39,8 +40,10 @@ def _instruction(mnemonic: str, row: Listing) -> Iterator[str]:
     """What the instruction itself is, line by line."""
     if row.op == "cp.async":
         yield from _async_copy(mnemonic)
-    elif row.op in ("ldmatrix", "stmatrix"):
-        yield from _matrix_copy(mnemonic, row)
+    elif row.op == "movmatrix":
+        yield from _matrix_move()
+    elif mnemonic in matrix_copies():
+        yield from _matrix_copy(matrix_copies()[mnemonic])
     else:
         yield from _mma(parse(mnemonic))
 
@@ -50,7 +53,7 @@ def _mma(atom: MmaAtom) -> Iterator[str]:
     yield _line("computes", f"D = A * B + C: A is {m} x {k}, B {k} x {n}, C and D {m} x {n}")
     yield _line("atom", ir_spelling(atom))
     index = {"A": f"m + {m}*k", "B": f"n + {n}*k", "C": f"m + {m}*n", "D": f"m + {m}*n"}
-    rows = [("operand", "registers", "elements", "layout (thread, value) -> index")]
+    rows = [_HEADING]
     for operand in OPERANDS:
         register, count = atom.registers(operand)
         rows.append(
@@ -69,37 +72,76 @@ def ir_spelling(atom: MmaAtom) -> str:
     return f"cute_nvgpu.{atom.op}<{atom.parameters}>"
 
 
-def _matrix_copy(mnemonic: str, row: Listing) -> Iterator[str]:
-    words = mnemonic.split(".")
-    number, transposed = int(words[4][1:]), "trans" in words
-    turned = ", transposed on the way" if transposed else ""
-    matrices = "one 8x8 matrix" if number == 1 else f"{number} 8x8 matrices"
-    if row.op == "ldmatrix":
-        yield _line("computes", f"load {matrices} of 16-bit elements from shared memory{turned}")
-    else:
-        yield _line("computes", f"store {matrices} of 16-bit elements to shared memory{turned}")
-    yield _line("op", f"cute_nvgpu.{row.op}{' ... trans' if transposed else ''}")
-    layout = _matrix_layout(number, transposed)
+def _matrix_copy(copy: MatrixCopy) -> Iterator[str]:
+    row = copy.row
+    bits = row.bits if row.source is None else row.source.bits
+    count = "one" if copy.number == 1 else copy.number
+    matrices = f"{count} {shape_text(row.shape)} {'matrix' if count == 'one' else 'matrices'}"
+    verb, place = ("load", "from") if row.op == "ldmatrix" else ("store", "to")
+    turned = ", transposed on the way" if copy.trans else ""
+    yield _line(
+        "computes", f"{verb} {matrices} of {bits}-bit elements {place} shared memory{turned}"
+    )
+    yield _line("op", f"cute_nvgpu.{row.op} ... {ir_form(copy)}".removesuffix(" ... "))
+    yield from _table([_HEADING, _matrices(copy)])
+    runs = row.runs(copy.trans)
+    yield _line(
+        "address", f"thread {runs}*i + r gives row r of matrix i: 16 bytes, 16-byte aligned"
+    )
+    if row.source is not None:
+        padding = row.source.padding // 8
+        yield _line("row", f"16 elements, low bits first, then {padding} bytes of padding")
+        yield _line("", f"each element fills the low {bits} bits of a byte, with zeros above")
+    yield _line("space", ", ".join(map(_space, SPACES.items())))
+
+
+_HEADING: tuple[str, ...] = ("operand", "registers", "elements", "layout (thread, value) -> index")
+
+
+def ir_form(copy: MatrixCopy) -> str:
+    """How IR spells the form of a copy: `trans shape 16x16 src_fmt b6x16_p32`."""
+    row = copy.row
+    words = ["trans"] if copy.trans else []
+    words += [] if row.shape == (8, 8) else [f"shape {shape_text(row.shape)}"]
+    words += [] if row.source is None else [f"src_fmt {row.source.name}"]
+    return " ".join(words)
+
+
+def _matrices(copy: MatrixCopy) -> tuple[str, ...]:
+    """The line of the table that says what a thread holds, rows as they lie in shared memory."""
+    row = copy.row
+    runs, elements = row.runs(copy.trans), row.shape[0] * row.shape[1]
+    index = f"row + {runs}*column" + (f" + {elements}*matrix" if copy.number > 1 else "")
+    return (
+        "matrices",
+        f"{copy.registers} x .b32",
+        f"{copy.values} x b{row.bits}",
+        f"{copy.tv_layout} -> {index}",
+    )
+
+
+def _space(space: tuple[str, tuple[int, int] | None]) -> str:
+    name, version = space
+    since = "" if version is None else f" (PTX ISA {version_text(version)})"
+    return f".{name}{since}" if name else "none: a generic address into shared memory"
+
+
+def _matrix_move() -> Iterator[str]:
+    row = MOVMATRIX
+    matrix = f"an {shape_text(row.shape)} matrix of {row.bits}-bit elements"
+    yield _line("computes", f"transpose {matrix} across the warp")
+    yield _line("op", "cute_nvgpu.movmatrix")
+    index = f"row + {row.shape[0]}*column"
+    sides = (("d", row.result_layout), ("a", row.source_layout))
     yield from _table(
         [
-            ("operand", "registers", "elements", "layout (thread, value) -> index"),
-            (
-                "matrices",
-                f"{number} x .b32",
-                f"{2 * number} x b16",
-                f"{layout} -> row + 8*column" + (" + 64*matrix" if number > 1 else ""),
+            _HEADING,
+            *(
+                (name, "1 x .b32", f"{row.values} x {row.type}", f"{layout} -> {index} of a")
+                for name, layout in sides
             ),
         ]
     )
-    yield _line("address", "thread 8*i + r gives row r of matrix i: 16 bytes, 16-byte aligned")
-
-
-def _matrix_layout(number: int, transposed: bool) -> Layout:
-    """`(T32, V) -> row + 8*column + 64*matrix`, rows as they lie in shared memory."""
-    group, neighbour, lane = (8, 1, 2) if transposed else (1, 8, 16)
-    if number == 1:
-        return Layout(((4, 8), 2), ((lane, group), neighbour))
-    return Layout(((4, 8), (2, number)), ((lane, group), (neighbour, 64)))
 
 
 def _async_copy(mnemonic: str) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """Why a PTX mnemonic is illegal, and the legal one nearest to it.
 
 A mnemonic is read as words between dots: its instruction, then qualifiers. Two mnemonics of one
-instruction are the nearer the fewer words only one of them has, the more so at the same place
-(counted from the end, where the types stand); among equals the numbers in the words decide.
+instruction are the nearer the more words they share, the more so at the same place (counted from
+either end), where the same operands are there; among equals the numbers in the words decide.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from functools import cache
 
 from tilewright.dialects.cute_nvgpu.atom import AtomError
 from tilewright.dialects.cute_nvgpu.lookup import parse
-from tilewright.tools.command_atoms import legal_mnemonics, listings
+from tilewright.dialects.cute_nvgpu.matrix_copy import matrix_copies
+from tilewright.dialects.cute_nvgpu.targets import target
+from tilewright.tools.command_atoms import legal_mnemonics, listings, undocumented
 
 _NUMBER = re.compile(r"\d+")
 _LONGEST_WORD = 64  # no instruction comes near it; difflib's time grows with the square
@@ -35,7 +37,7 @@ def why_illegal(mnemonic: str, arch: str | None) -> str | None:
         return None
     row = listings().get(wanted)
     if row is None:
-        reason = _no_such(wanted)
+        reason = _no_such(wanted) + _undocumented(wanted, arch)
     else:
         reason = f"{mnemonic} requires {row.target.at_least}, got {arch} (PTX ISA {row.section})"
     found = _nearest(wanted, legal)
@@ -43,6 +45,14 @@ def why_illegal(mnemonic: str, arch: str | None) -> str | None:
         return reason
     where = "" if arch is None else f" on {arch}"
     return f"{reason}; nearest legal mnemonic{where}: {found}"
+
+
+def _undocumented(mnemonic: str, arch: str | None) -> str:
+    """A remark where ptxas takes the mnemonic for that target nevertheless."""
+    row = undocumented().get(mnemonic)
+    if row is None or (arch is not None and not target(arch).supports(row.target)):
+        return ""
+    return f" (undocumented: ptxas takes it, PTX ISA {row.section} does not have it)"
 
 
 def _no_such(mnemonic: str) -> str:
@@ -87,7 +97,7 @@ def _nearest(mnemonic: str, legal: frozenset[str]) -> str | None:
     if not family:
         return None
     wanted, numbers, form = _features(mnemonic), _numbers(mnemonic), _form(mnemonic)
-    scored = [((len(form ^ _form(each)), len(wanted ^ features)), each)
+    scored = [((len(form ^ _form(each)), -len(wanted & features)), each)
               for each, features in family]  # fmt: skip
     best = min(score for score, _ in scored)
     return min(
@@ -98,9 +108,11 @@ def _nearest(mnemonic: str, legal: frozenset[str]) -> str | None:
 
 @cache
 def _families(legal: frozenset[str]) -> dict[str, list[tuple[str, frozenset[str]]]]:
-    """The mnemonics, each with its features, by instruction."""
+    """The mnemonics, each with its features, by instruction; copies as we emit them, with
+    `.shared`."""
     families: dict[str, list[tuple[str, frozenset[str]]]] = {}
-    for each in sorted(legal):
+    generic = {name for name, copy in matrix_copies().items() if not copy.space}
+    for each in sorted(legal - generic):
         families.setdefault(each.partition(".")[0], []).append((each, _features(each)))
     return families
 
@@ -117,9 +129,13 @@ def _instruction(mnemonic: str) -> str:
 
 
 def _features(mnemonic: str) -> frozenset[str]:
-    """Its words, with and without their places."""
+    """Its words, with and without their places; without them they count twice."""
     words = mnemonic.split(".")
-    return frozenset(words).union(f"{place}.{word}" for place, word in enumerate(reversed(words)))
+    return frozenset(words).union(
+        (f"any.{word}" for word in words),
+        (f"{place}.{word}" for place, word in enumerate(words)),
+        (f"-{place}.{word}" for place, word in enumerate(reversed(words))),
+    )
 
 
 @cache

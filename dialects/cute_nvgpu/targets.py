@@ -74,7 +74,8 @@ class AnyOf:
         """Who runs what requires it, in words."""
         laters = dict.fromkeys(each.at_least.removeprefix(each.name) for each in self.targets)
         if len(laters) == 1:
-            return self.name + next(iter(laters))
+            later = next(iter(laters))
+            return f"{self.name},{later}" if later else self.name
         return " or ".join(each.at_least for each in self.targets)
 
     def __str__(self) -> str:
@@ -149,15 +150,18 @@ def any_of(*names: str) -> AnyOf:
 def lowest(requirements: Iterable[Minimum], arch: Target | None = None) -> Target:
     """The lowest target that meets every requirement: the text's `.target`.
 
-    With `arch`, the lowest whose code this target runs. Raises TargetError where no target meets
-    them all (two architecture-specific ones).
+    With `arch`, the lowest whose code this target runs. Raises TargetError where `arch` does not
+    meet them, or no target meets them all (two architecture-specific ones).
     """
-    wanted = list(requirements)
+    wanted = set(requirements)
     for candidate in TARGETS.values():
         if arch is not None and not arch.supports(candidate):
             continue
         if all(map(candidate.supports, wanted)):
             return candidate
-    names = ", ".join(sorted({each.name for each in wanted}))
-    where = "" if arch is None else f" that {arch} runs"
-    raise TargetError(f"no target{where} supports all of {names}")
+    if arch is not None:
+        missing = sorted(each.at_least for each in wanted if not arch.supports(each))
+        raise TargetError(f"instructions require {'; '.join(missing)}; got target {arch}")
+    raise TargetError(
+        f"no target supports all of {'; '.join(sorted(each.name for each in wanted))}"
+    )

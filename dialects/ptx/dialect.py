@@ -9,6 +9,7 @@ from tilewright.dialects.ptx import (
     data_movement,
     logic,
     matrix,
+    matrix_copy,
     registers,
     synchronization,
 )
@@ -25,6 +26,7 @@ PTX = Dialect(
         *control_flow.OPS,
         *synchronization.OPS,
         *matrix.OPS,
+        *matrix_copy.OPS,
     ],
     [RegType],
 )

@@ -1,4 +1,4 @@
-"""Warp-level matrix instructions. PTX ISA 9.7.14.
+"""Warp-level matrix multiplication. PTX ISA 9.7.14.
 
 Their mnemonics, registers and requirements are read from the atom lattice.
 """
@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, UnitAttr, i64
+from xdsl.dialects.builtin import DenseArrayBase, StringAttr, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
-    operand_def,
     opt_prop_def,
     prop_def,
     result_def,
@@ -22,7 +21,6 @@ from xdsl.traits import NoMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.atom import AtomError, MmaAtom
-from tilewright.dialects.cute_nvgpu.lattice import LDMATRIX, STMATRIX, MatrixCopyRow
 from tilewright.dialects.cute_nvgpu.lookup import parse
 from tilewright.dialects.ptx.instruction import PtxOp, Requirement
 from tilewright.dialects.ptx.types import RegType, reg
@@ -114,86 +112,4 @@ def _form(mnemonic: str) -> str:
     return mnemonic.removeprefix("mma.").replace(_ALIGNED, "")
 
 
-class _MatrixCopyOp(PtxOp):
-    """`ldmatrix` and `stmatrix`: each thread gives the address of one row of 16 bytes."""
-
-    trans = opt_prop_def(UnitAttr)
-
-    def verify_count(self, row: MatrixCopyRow, data: object) -> None:
-        """Raise VerifyException unless as many matrices are moved as the row allows."""
-        if data not in [reg("b32", number) for number in row.numbers]:
-            raise VerifyException(
-                f"'{self.name}' expected {' or '.join(map(str, row.numbers))} registers b32, "
-                f"got {data}"
-            )
-
-
-@irdl_op_definition
-class LdmatrixOp(_MatrixCopyOp):
-    """`ldmatrix.sync.aligned.m8n8.xN{.trans}.shared.b16 d, [a]`. PTX ISA 9.7.14.5.15."""
-
-    name = "ptx.ldmatrix"
-
-    address = operand_def(reg("b32"))
-    offset = prop_def(IntegerAttr.constr(type=i64))
-    result = result_def(RegType)
-
-    assembly_format = "(`trans` $trans^)? $address `,` $offset attr-dict `:` type($result)"
-
-    def __init__(self, address: SSAValue, number: int, *, trans: bool = False, offset: int = 0):
-        super().__init__(
-            operands=[address],
-            properties={
-                "trans": UnitAttr() if trans else None,
-                "offset": IntegerAttr(offset, i64),
-            },
-            result_types=[reg("b32", number)],
-        )
-
-    @property
-    def mnemonic(self) -> str:
-        return LDMATRIX.mnemonic(self.result.type.count.data, self.trans is not None)
-
-    def requirement(self) -> Requirement:
-        return Requirement(LDMATRIX.target, LDMATRIX.ptx_version)
-
-    def verify_(self) -> None:
-        self.verify_count(LDMATRIX, self.result.type)
-
-
-@irdl_op_definition
-class StmatrixOp(_MatrixCopyOp):
-    """`stmatrix.sync.aligned.m8n8.xN{.trans}.shared.b16 [a], d`. PTX ISA 9.7.14.5.16."""
-
-    name = "ptx.stmatrix"
-
-    address = operand_def(reg("b32"))
-    value = operand_def(RegType)
-    offset = prop_def(IntegerAttr.constr(type=i64))
-
-    assembly_format = (
-        "(`trans` $trans^)? $address `,` $offset `,` $value attr-dict `:` type($value)"
-    )
-
-    def __init__(self, address: SSAValue, value: SSAValue, *, trans: bool = False, offset: int = 0):
-        super().__init__(
-            operands=[address, value],
-            properties={
-                "trans": UnitAttr() if trans else None,
-                "offset": IntegerAttr(offset, i64),
-            },
-        )
-
-    @property
-    def mnemonic(self) -> str:
-        assert isinstance(self.value.type, RegType)
-        return STMATRIX.mnemonic(self.value.type.count.data, self.trans is not None)
-
-    def requirement(self) -> Requirement:
-        return Requirement(STMATRIX.target, STMATRIX.ptx_version)
-
-    def verify_(self) -> None:
-        self.verify_count(STMATRIX, self.value.type)
-
-
-OPS = [MmaOp, LdmatrixOp, StmatrixOp]
+OPS = [MmaOp]

@@ -16,6 +16,7 @@ from tilewright.lowering.interpreter import (
     control_flow,
     cute_nvgpu,
     gpu,
+    matrix_copy,
     memref,
     ptx,
 )
@@ -24,7 +25,7 @@ from tilewright.lowering.interpreter.memory import GlobalMemory
 from tilewright.lowering.interpreter.program import Builder
 
 # Importing them fills the table of rules.
-DIALECTS = (arith, control_flow, cute_nvgpu, gpu, memref, ptx)
+DIALECTS = (arith, control_flow, cute_nvgpu, gpu, matrix_copy, memref, ptx)
 
 
 def run_kernel(op: Operation, launch: Launch, memory: GlobalMemory, arguments: list[Any]) -> int:

@@ -1,9 +1,8 @@
-"""`cute_nvgpu`: MMAs, matrix copies, asynchronous copies and barriers on whole warps."""
+"""`cute_nvgpu`: MMAs, asynchronous copies, barriers and fragments on whole warps."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,12 +18,11 @@ from tilewright.lowering.interpreter.elements import elements_of, words_of
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.gpu import wait_at
 from tilewright.lowering.interpreter.machine import WARP, Gang, Machine
-from tilewright.lowering.interpreter.memref import View
 from tilewright.lowering.interpreter.mma import multiply_fragments, numerics_model
 from tilewright.lowering.interpreter.numerics import NumericsError
 from tilewright.lowering.interpreter.program import Builder, Step, runs
 from tilewright.lowering.interpreter.sparse import check_metadata
-from tilewright.lowering.interpreter.values import Bits, Lanes, spread
+from tilewright.lowering.interpreter.values import Bits, spread
 
 
 def container(held: FragmentType) -> Any:
@@ -68,104 +66,6 @@ def multiply(
     except NumericsError as error:
         raise Fault(str(error)) from error
     return multiply_fragments(atom, inputs, model, selectors)
-
-
-# Matrix copies
-
-
-def load_matrices(
-    machine: Machine, gang: Gang, address: Bits, number: int, trans: bool, op: int, what: str
-) -> Bits:
-    """`ldmatrix.xN`: the 32-bit words of every thread, uint32 [threads, N]."""
-    rows, warps = _row_threads(gang, number, what)
-    address = spread(address, gang.count)[rows]
-    with faults_of(rows):
-        data = machine.shared.load(gang.lanes[rows], address, 16, op)
-    matrices = data.view(np.uint16).reshape(warps, number, 8, 8)
-    if trans:
-        matrices = matrices.swapaxes(2, 3)
-    # Thread 4*r + t holds elements 2t and 2t + 1 of row r.
-    words = np.ascontiguousarray(matrices).reshape(warps, number, WARP, 2).swapaxes(1, 2)
-    return np.ascontiguousarray(words).view(np.uint32).reshape(gang.count, number)
-
-
-def store_matrices(
-    machine: Machine, gang: Gang, address: Bits, words: Bits, trans: bool, op: int, what: str
-) -> None:
-    """`stmatrix.xN`: the inverse of `load_matrices`."""
-    number = words.shape[1]
-    rows, warps = _row_threads(gang, number, what)
-    address = spread(address, gang.count)[rows]
-    held = np.ascontiguousarray(spread(words, gang.count)).reshape(warps, WARP, number)
-    halves = held.view(np.uint16).reshape(warps, WARP, number, 2).swapaxes(1, 2)
-    matrices = np.ascontiguousarray(halves).reshape(warps, number, 8, 8)
-    if trans:
-        matrices = matrices.swapaxes(2, 3)
-    data = np.ascontiguousarray(matrices).view(np.uint8).reshape(-1, 16)
-    with faults_of(rows):
-        machine.shared.store(gang.lanes[rows], address, data, op)
-
-
-@contextmanager
-def faults_of(threads: Lanes) -> Generator[None]:
-    """Faults of an access by some threads of a gang, told of the gang's threads."""
-    try:
-        yield
-    except Fault as fault:
-        if fault.lane is None:
-            raise
-        raise Fault(fault.message, int(threads[fault.lane])) from None
-
-
-def _locate_rows(view: View, indices: Sequence[Bits], gang: Gang, matrices: int) -> Bits:
-    """The address that each thread gives; threads beyond the matrices' rows may name anything."""
-    used = np.arange(gang.count) % WARP < 8 * matrices
-    return view.locate([np.where(used, each, np.uint64(0)) for each in indices])
-
-
-def _row_threads(gang: Gang, number: int, what: str) -> tuple[Any, int]:
-    """The threads whose addresses count: the first 8 * N of every warp."""
-    warps = gang.warps(what)
-    rows = np.arange(warps)[:, None] * WARP + np.arange(8 * number)
-    return rows.ravel(), warps
-
-
-@runs(copy.LdmatrixOp)
-def _ldmatrix(op: copy.LdmatrixOp, builder: Builder) -> Step:
-    source, indices, dest = (
-        builder.slot(op.source),
-        builder.slots(op.indices),
-        builder.slot(op.fragment),
-    )
-    held, number, trans = op.fragment.type, builder.number(op), op.trans is not None
-
-    def step(machine: Machine, gang: Gang) -> None:
-        view = gang.regs[source]
-        address = _locate_rows(view, [gang.regs[slot] for slot in indices], gang, held.registers)
-        words = load_matrices(machine, gang, address, held.registers, trans, number, op.name)
-        gang.regs[dest] = elements_of(words, held.element)
-
-    return step
-
-
-@runs(copy.StmatrixOp)
-def _stmatrix(op: copy.StmatrixOp, builder: Builder) -> Step:
-    source, dest, indices = (
-        builder.slot(op.fragment),
-        builder.slot(op.dest),
-        builder.slots(op.indices),
-    )
-    number, trans = builder.number(op), op.trans is not None
-    held = op.fragment.type
-    assert isinstance(held, FragmentType)
-
-    def step(machine: Machine, gang: Gang) -> None:
-        words = words_of(gang.regs[source], held.element)
-        coordinates = [gang.regs[slot] for slot in indices]
-        address = _locate_rows(gang.regs[dest], coordinates, gang, words.shape[1])
-        store_matrices(machine, gang, address, words, trans, number, op.name)
-
-    return step
 
 
 # Asynchronous copies

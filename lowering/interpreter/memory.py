@@ -213,9 +213,14 @@ class SharedMemory:
 
     # Accesses
 
-    def load(self, lanes: Lanes, address: Bits, size: int, op: int) -> NDArray[np.uint8]:
-        """`size` bytes at each thread's address: uint8 [threads, size]."""
-        places = self.places(lanes, address, size, "read")
+    def load(
+        self, lanes: Lanes, address: Bits, size: int, op: int, used: int | None = None
+    ) -> NDArray[np.uint8]:
+        """`size` bytes at each thread's address: uint8 [threads, size].
+
+        With `used` only the first so many of them, the others being padding that nobody looks at.
+        """
+        places = self.places(lanes, address, size, "read")[:, :used]
         self._check_read(lanes, places, op)
         return self.data[places]
 

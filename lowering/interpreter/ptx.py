@@ -19,9 +19,7 @@ from tilewright.dialects.ptx.types import RegType
 from tilewright.lowering.interpreter.arith import constant, pure, same, unary, undefined
 from tilewright.lowering.interpreter.cute_nvgpu import (
     copy_async,
-    load_matrices,
     multiply,
-    store_matrices,
     sync_warps,
     warps_of,
 )
@@ -89,7 +87,7 @@ def _unpack(op: registers.UnpackOp, builder: Builder) -> Step:
     return unary(op, builder, lambda a: np.ascontiguousarray(a)[:, None].view(np.uint16))
 
 
-def _columns(value: Bits) -> Bits:
+def as_columns(value: Bits) -> Bits:
     """A register or a list as [threads, registers]."""
     return value if value.ndim == 2 else value[:, None]
 
@@ -97,7 +95,7 @@ def _columns(value: Bits) -> Bits:
 @runs(registers.ListMakeOp)
 def _list_make(op: registers.ListMakeOp, builder: Builder) -> Step:
     def compute(*parts: Bits) -> Bits:
-        columns = [_columns(each) for each in parts]
+        columns = [as_columns(each) for each in parts]
         count = max(map(len, columns))
         return np.concatenate([spread(each, count) for each in columns], axis=1)
 
@@ -107,7 +105,7 @@ def _list_make(op: registers.ListMakeOp, builder: Builder) -> Step:
 @runs(registers.ListGetOp)
 def _list_get(op: registers.ListGetOp, builder: Builder) -> Step:
     position = op.position.value.data
-    return unary(op, builder, lambda value: _columns(value)[:, position])
+    return unary(op, builder, lambda value: as_columns(value)[:, position])
 
 
 # Memory
@@ -122,7 +120,7 @@ def _ld(op: data_movement.LdOp, builder: Builder) -> Step:
     word = np.dtype(f"uint{8 * width}")
 
     def step(machine: Machine, gang: Gang) -> None:
-        address = _moved(gang.regs[source], offset)
+        address = moved(gang.regs[source], offset)
         if shared:
             value = machine.shared.load(gang.lanes, address, width * count, number).view(word)
             value = value if count > 1 else value[:, 0]
@@ -142,8 +140,8 @@ def _st(op: data_movement.StOp, builder: Builder) -> Step:
     word = np.dtype(f"uint{8 * width}")
 
     def step(machine: Machine, gang: Gang) -> None:
-        address = spread(_moved(gang.regs[dest], offset), gang.count)
-        value = spread(_columns(gang.regs[source]).astype(word), gang.count)
+        address = spread(moved(gang.regs[dest], offset), gang.count)
+        value = spread(as_columns(gang.regs[source]).astype(word), gang.count)
         if shared:
             raw = np.ascontiguousarray(value).view(np.uint8)
             machine.shared.store(gang.lanes, address, raw, number)
@@ -153,7 +151,8 @@ def _st(op: data_movement.StOp, builder: Builder) -> Step:
     return step
 
 
-def _moved(address: Bits, offset: int) -> Bits:
+def moved(address: Bits, offset: int) -> Bits:
+    """Addresses plus a constant offset in bytes."""
     return address if offset == 0 else (address.astype(np.int64) + offset).astype(address.dtype)
 
 
@@ -240,31 +239,5 @@ def _mma(op: matrix.MmaOp, builder: Builder) -> Step:
         d = np.ascontiguousarray(multiply(machine, atom, inputs, selectors)).view(held)
         d = d.reshape(gang.count, -1)
         gang.regs[dest] = d[:, 0] if single else d
-
-    return step
-
-
-@runs(matrix.LdmatrixOp)
-def _ldmatrix(op: matrix.LdmatrixOp, builder: Builder) -> Step:
-    source, dest, number = builder.slot(op.address), builder.slot(op.result), builder.number(op)
-    count, trans, offset = op.result.type.count.data, op.trans is not None, op.offset.value.data
-
-    def step(machine: Machine, gang: Gang) -> None:
-        address = _moved(gang.regs[source], offset)
-        words = load_matrices(machine, gang, address, count, trans, number, op.name)
-        gang.regs[dest] = words if count > 1 else words[:, 0]
-
-    return step
-
-
-@runs(matrix.StmatrixOp)
-def _stmatrix(op: matrix.StmatrixOp, builder: Builder) -> Step:
-    dest, source, number = builder.slot(op.address), builder.slot(op.value), builder.number(op)
-    trans, offset = op.trans is not None, op.offset.value.data
-
-    def step(machine: Machine, gang: Gang) -> None:
-        address = _moved(gang.regs[dest], offset)
-        words = np.ascontiguousarray(_columns(gang.regs[source]))
-        store_matrices(machine, gang, address, words, trans, number, op.name)
 
     return step

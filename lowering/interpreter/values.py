@@ -67,6 +67,9 @@ class Undefined:
     def __getitem__(self, _: Any) -> NoReturn:
         self.fault()
 
+    def __len__(self) -> NoReturn:
+        self.fault()
+
 
 class PartlyUndefined(Undefined):
     """A register that some threads have written: fine as long as only they look at it."""

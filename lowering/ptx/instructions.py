@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from xdsl.ir import Operation
 
 from tilewright.dialects.ptx import data_movement as data
-from tilewright.dialects.ptx import matrix, registers, synchronization
+from tilewright.dialects.ptx import matrix, matrix_copy, registers, synchronization
 from tilewright.dialects.ptx.types import KINDS
 from tilewright.lowering.ptx.immediates import immediate
 from tilewright.lowering.ptx.registers import needs_register
@@ -139,13 +139,18 @@ def _mma(op: matrix.MmaOp, out: KernelText) -> None:
     out.line(f"{op.mnemonic} {', '.join(operands)};", op)
 
 
-@_emits(matrix.LdmatrixOp)
-def _ldmatrix(op: matrix.LdmatrixOp, out: KernelText) -> None:
+@_emits(matrix_copy.LdmatrixOp)
+def _ldmatrix(op: matrix_copy.LdmatrixOp, out: KernelText) -> None:
     address = _address(out.register(op.address), op.offset.value.data)
     out.line(f"{op.mnemonic} {_braced(out.registers.names(op.result))}, {address};", op)
 
 
-@_emits(matrix.StmatrixOp)
-def _stmatrix(op: matrix.StmatrixOp, out: KernelText) -> None:
+@_emits(matrix_copy.StmatrixOp)
+def _stmatrix(op: matrix_copy.StmatrixOp, out: KernelText) -> None:
     address = _address(out.register(op.address), op.offset.value.data)
     out.line(f"{op.mnemonic} {address}, {_braced(out.registers.names(op.value))};", op)
+
+
+@_emits(matrix_copy.MovmatrixOp)
+def _movmatrix(op: matrix_copy.MovmatrixOp, out: KernelText) -> None:
+    out.line(f"{op.mnemonic} {out.register(op.d)}, {out.register(op.a)};", op)

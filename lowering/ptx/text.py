@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp, NameLoc
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.diagnostic import OpError, file_location
-from tilewright.dialects.cute_nvgpu.targets import TargetError, lowest
+from tilewright.dialects.cute_nvgpu.targets import Target, TargetError, lowest
 from tilewright.dialects.ptx import registers
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp, EntryOp, RetOp
 from tilewright.dialects.ptx.instruction import BASELINE, PtxOp, ScalarOp
@@ -23,8 +23,9 @@ STATIC_SHARED_LIMIT = 48 * 1024
 """Above this many bytes a kernel's shared memory must be dynamic. PTX ISA 5.1.7."""
 
 
-def module_text(module: ModuleOp) -> str:
-    """The PTX of a module of `ptx.entry` ops.
+def module_text(module: ModuleOp, arch: Target | None = None) -> str:
+    """The PTX of a module of `ptx.entry` ops, with the lowest `.version` and `.target` that its
+    instructions need; with `arch`, the lowest that this target runs.
 
     Raises OpError for any other top-level op, and where no target supports all instructions.
     """
@@ -41,7 +42,7 @@ def module_text(module: ModuleOp) -> str:
         op.requirement() for entry in entries for op in entry.walk() if isinstance(op, PtxOp)
     ]
     try:
-        target = lowest(list({BASELINE.target, *(each.target for each in required)}))
+        target = lowest({BASELINE.target, *(each.target for each in required)}, arch)
     except TargetError as error:
         raise OpError(module, str(error)) from error
     version = max([BASELINE.version, target.ptx_version, *(each.version for each in required)])

@@ -2,8 +2,9 @@
 
     python tests/silicon/record.py tests/silicon/fixtures
 
-Writes scalar.npz and mma.npz: the results of every scalar instruction form and of every MMA atom
-that the chip runs, on the inputs of inputs.py. test_fixtures.py compares the interpreter to them.
+Writes scalar.npz, mma.npz and matrix_copies.npz: the results of every scalar instruction form, of
+every MMA atom and of every matrix copy that the chip runs, on the inputs of inputs.py and
+matrix_copies.py. test_fixtures.py and test_matrix_copy_fixtures.py compare the interpreter to them.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from inputs import MMA_CASES, THREADS, mma_inputs, scalar_inputs
 from kernels import access_type, mma_kernel, scalar_forms, scalar_kernel
+from matrix_copies import arguments, copies_of, kernel, result
 
 import tilewright as tw
 from tilewright.dialects.cute_nvgpu.atom import WARP, MmaAtom, atoms_of
 from tilewright.dialects.cute_nvgpu.elements import register_bits
-from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
+from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, MOVMATRIX
 from tilewright.dialects.cute_nvgpu.targets import target
 from tilewright.dialects.ptx.types import KINDS
 from tilewright.launcher import device_arch, device_name
@@ -70,12 +72,26 @@ def record_mmas(arch: str) -> dict[str, Any]:
     return results
 
 
+def record_matrix_copies(arch: str) -> dict[str, Any]:
+    """The results of every matrix copy, by mnemonic."""
+    results: dict[str, Any] = {}
+    for copy in (None, *copies_of(arch)):
+        compiled = tw.compile(kernel(copy), arch)
+        outputs = compiled.launch(*arguments(copy), grid=(1,), block=(WARP,))
+        results[MOVMATRIX.mnemonic if copy is None else copy.mnemonic] = result(copy, outputs)
+    return results
+
+
 def main() -> None:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     arch = device_arch()
     chip = np.array([device_name(), arch])
-    for name, results in (("scalar", record_scalars(arch)), ("mma", record_mmas(arch))):
+    for name, results in (
+        ("scalar", record_scalars(arch)),
+        ("mma", record_mmas(arch)),
+        ("matrix_copies", record_matrix_copies(arch)),
+    ):
         np.savez_compressed(folder / f"{name}.npz", chip=chip, **results)
         print(f"{name}: {len(results)} instructions on {device_name()}")
 

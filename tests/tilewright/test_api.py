@@ -196,6 +196,30 @@ def test_arch_too_low() -> None:
         tw.compile(without_copies, "sm_75")
 
 
+@pytest.mark.parametrize(
+    ("arch", "version", "target"),
+    [
+        ("sm_100a", "8.6", "sm_100a"),
+        ("sm_103a", "8.8", "sm_100f"),
+        ("sm_110f", "9.0", "sm_110f"),
+        ("sm_120a", "8.7", "sm_120a"),
+        ("sm_121a", "8.8", "sm_120f"),
+    ],
+)
+def test_the_text_is_for_the_arch_where_several_targets_would_do(
+    arch: str, version: str, target: str
+) -> None:
+    text = """func.func @k() attributes {gpu.kernel} {
+  %i = arith.constant 0 : index
+  %s = memref.alloc() : memref<32x16xui8, #cute<space smem>>
+  %f = cute_nvgpu.ldmatrix %s[%i, %i] trans shape 16x16
+    : memref<32x16xui8, #cute<space smem>> -> !cute_nvgpu.fragment<8xui8>
+  func.return
+}"""
+    lines = tw.compile(text, arch).ptx.splitlines()
+    assert lines[1:3] == [f".version {version}", f".target {target}"]
+
+
 def test_unknown_arch() -> None:
     for call in (lambda: tw.compile(AXPY, "sm_91"), lambda: interpret_axpy(arch="sm_91")):
         with pytest.raises(tw.TargetError, match="unknown target 'sm_91'; nearest legal: sm_90"):

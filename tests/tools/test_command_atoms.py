@@ -4,10 +4,13 @@ import json
 
 import pytest
 
-from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
+from tilewright.dialects.cute_nvgpu.lattice import MATRIX_COPY_ROWS, MMA_ROWS
 from tilewright.dialects.cute_nvgpu.lookup import parse
 from tilewright.dialects.cute_nvgpu.targets import TARGETS
 from tilewright.tools.tilewright import main
+
+# movmatrix and cp.async are one row each.
+ROWS = len(MMA_ROWS) + len(MATRIX_COPY_ROWS) + 2
 
 
 def listed(capsys, *words):
@@ -17,7 +20,7 @@ def listed(capsys, *words):
 
 def test_one_line_a_row(capsys):
     lines = listed(capsys).splitlines()
-    assert len(lines) == 1 + len(MMA_ROWS) + 3
+    assert len(lines) == 1 + ROWS
     assert lines[0].split() == ["op", "shape", "a,b", "->", "c,d", "target", "PTX", "modifiers",
                                 "section"]  # fmt: skip
     f16 = next(line for line in lines if "16x8x16" in line)
@@ -27,12 +30,12 @@ def test_one_line_a_row(capsys):
         "f16,f16 -> f16,f16 | f32,f32",
     ]
     assert f16.split()[-4:] == ["sm_80", "7.0", "-", "9.7.14.5.8"]
-    assert {"ldmatrix", "stmatrix", "cp.async"} < {line.split()[0] for line in lines}
+    assert {"ldmatrix", "stmatrix", "movmatrix", "cp.async"} < {line.split()[0] for line in lines}
 
 
 def test_json_spells_every_atom(capsys):
     rows = json.loads(listed(capsys, "--json"))
-    assert len(rows) == len(MMA_ROWS) + 3
+    assert len(rows) == ROWS
     for row in rows:
         assert row["mnemonics"] and row["targets"] and set(row["targets"]) <= set(TARGETS)
         if row["op"] != "sm80.mma":
@@ -51,6 +54,16 @@ def test_modifiers_are_spelled_too(capsys):
     assert "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.u8.s32" in every
     assert "mma.sync.aligned.m8n8k4.row.col.rz.f64.f64.f64.f64" in every
     assert "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16" in every
+
+
+def test_a_row_with_several_minimum_targets(capsys):
+    rows = json.loads(listed(capsys, "--json"))
+    [row] = [row for row in rows if row["op"] == "stmatrix" and row["shape"] == [16, 8]]
+    assert row["targets"] == ["sm_100f", "sm_110f", "sm_120f"]
+    kept = json.loads(listed(capsys, "--json", "--arch", "sm_121a"))
+    assert row in kept and row not in json.loads(listed(capsys, "--json", "--arch", "sm_90a"))
+    assert "stmatrix.sync.aligned.m16n8.x4.trans.shared.b8" in row["mnemonics"]
+    assert "stmatrix.sync.aligned.m16n8.x4.trans.b8" in row["mnemonics"]
 
 
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90a"])

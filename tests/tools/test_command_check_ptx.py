@@ -7,12 +7,14 @@ import pytest
 
 from tilewright.dialects.cute_nvgpu.atom import AtomError
 from tilewright.dialects.cute_nvgpu.lookup import parse
+from tilewright.dialects.cute_nvgpu.matrix_copy import matrix_copies
 from tilewright.dialects.cute_nvgpu.targets import TARGETS
 from tilewright.tools.command_atoms import lattice
 from tilewright.tools.tilewright import main
 
 LEGAL = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 ILLEGAL = "mma.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"
+GENERIC = [copy for copy in matrix_copies().values() if not copy.space]
 TYPES = ["f16", "bf16", "tf32", "f32", "f64", "s8", "u8", "s32", "e4m3"]
 
 
@@ -102,8 +104,53 @@ def test_the_nearest_is_legal_on_that_target(arch, capsys):
 def test_the_long_name_of_shared_is_legal(capsys):
     long = ["cp.async.ca.shared::cta.global", "ldmatrix.sync.aligned.m8n8.x4.shared::cta.b16"]
     assert all(each["ok"] for each in verdicts(capsys, "--arch", "sm_80", *long))
+    every = [mnemonic for row in lattice() for mnemonic in row.mnemonics if ".shared." in mnemonic]
+    long = [mnemonic.replace(".shared.", ".shared::cta.") for mnemonic in every]
+    assert all(each["ok"] for each in verdicts(capsys, "--arch", "sm_120a", *long))
     cluster = "ldmatrix.sync.aligned.m8n8.x4.shared::cluster.b16"
     assert not verdicts(capsys, "--arch", "sm_90", cluster)[0]["ok"]
+
+
+def test_generic_addresses_are_legal(capsys):
+    found = verdicts(capsys, "--arch", "sm_100f", *(copy.mnemonic for copy in GENERIC))
+    assert len(found) == len(matrix_copies()) / 2 and all(each["ok"] for each in found)
+
+
+@pytest.mark.parametrize("copy", GENERIC, ids=str)
+@pytest.mark.parametrize("space", ["", ".shared", ".shared::cta"])
+@pytest.mark.parametrize("number", [8, 128])
+def test_eight_matrices_and_more_are_undocumented(copy, space, number, capsys):
+    """ptxas takes them wherever it takes one (test_matrix_copies_assemble.py): the ISA has none."""
+    words = copy.mnemonic.replace(f".x{copy.number}", f".x{number}").split(".")
+    last = words.index(copy.row.type.split(".")[0])
+    mnemonic = ".".join([*words[:last], *filter(None, [space[1:]]), *words[last:]])
+    [found] = verdicts(capsys, "--arch", "sm_120f", mnemonic)
+    assert not found["ok"] and "undocumented" in found["why"]
+    [found] = verdicts(capsys, "--arch", "sm_72", mnemonic)
+    assert not found["ok"] and "undocumented" not in found["why"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why", "nearest"),
+    [
+        ("ldmatrix.sync.aligned.m16n16.x1.shared.b8", "expected .trans after",
+         "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8"),
+        ("ldmatrix.sync.aligned.m16n16.x4.trans.shared.b8", "expected .x1 or .x2 after",
+         "ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8"),
+        ("ldmatrix.sync.aligned.m8n16.x2.shared.b4x16_p64", "expected .b8x16 after",
+         "ldmatrix.sync.aligned.m8n16.x2.shared.b8x16.b4x16_p64"),
+        ("ldmatrix.sync.aligned.m8n16.x1.trans.shared.b8x16.b6x16_p32", "got .trans",
+         "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8x16.b6x16_p32"),
+        ("stmatrix.sync.aligned.m16n8.x4.b8", "expected .trans after",
+         "stmatrix.sync.aligned.m16n8.x4.trans.shared.b8"),
+        ("movmatrix.sync.aligned.m8n8.b16", "expected .trans after",
+         "movmatrix.sync.aligned.m8n8.trans.b16"),
+    ],
+)  # fmt: skip
+def test_wrong_matrix_copies(wrong, why, nearest, capsys):
+    [found] = verdicts(capsys, "--arch", "sm_120a", wrong)
+    assert not found["ok"] and "undocumented" not in found["why"]
+    assert why in found["why"] and found["why"].endswith(f"on sm_120a: {nearest}")
 
 
 def test_a_target_without_any(capsys):

@@ -1,6 +1,7 @@
 """`tilewright explain`."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -8,9 +9,11 @@ from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.atom import atoms_of
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
 from tilewright.dialects.cute_nvgpu.lookup import parse
+from tilewright.dialects.cute_nvgpu.matrix_copy import matrix_copies
+from tilewright.dialects.cute_nvgpu.ops.matrix_copy import MatrixCopyOp
 from tilewright.parsing import parse_module
 from tilewright.tools.command_atoms import lattice
-from tilewright.tools.command_explain import ir_spelling
+from tilewright.tools.command_explain import ir_form, ir_spelling
 from tilewright.tools.tilewright import main
 
 BF16 = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
@@ -69,22 +72,68 @@ def test_modifiers(capsys):
     assert "modifiers .rn | .rz | .rm | .rp (none is .rn)" in explained(capsys, rounding)
 
 
-@pytest.mark.parametrize("number", [1, 2, 4])
-@pytest.mark.parametrize("op", ["ldmatrix", "stmatrix"])
-@pytest.mark.parametrize("trans", ["", ".trans"])
-def test_matrix_copies(number, op, trans, capsys):
-    shown = explained(capsys, f"{op}.sync.aligned.m8n8.x{number}{trans}.shared.b16")
-    assert f"{number} x .b32" in shown and f"{2 * number} x b16" in shown
-    match = re.search(r"(\(\(4,8\)\S+) -> row", shown)
+# Where value v of thread t lies in the 16-byte rows of shared memory: (row, column). PTX ISA
+# 9.7.14.5.15 and 9.7.14.5.16, and of m16n8 the accumulator of an m16n8 MMA.
+PLACES = {
+    ("m8n8", False): lambda t, v: (t // 4, 2 * (t % 4) + v),
+    ("m8n8", True): lambda t, v: (2 * (t % 4) + v, t // 4),
+    ("m8n16", False): lambda t, v: (t // 4, 4 * (t % 4) + v),
+    ("m16n16", True): lambda t, v: (4 * (t % 4) + v % 4, t // 4 + 8 * (v // 4)),
+    ("m16n8", True): lambda t, v: (2 * (t % 4) + v % 2, t // 4 + 8 * (v // 2)),
+}
+
+
+@pytest.mark.parametrize("copy", matrix_copies().values(), ids=str)
+def test_matrix_copies(copy, capsys):
+    shown, row = explained(capsys, copy.mnemonic), copy.row
+    assert f"{copy.registers} x .b32" in shown and f"{copy.values} x b{row.bits}" in shown
+    match = re.search(r"(\(\(4,8\)\S+) -> row \+ (\d+)\*column(?: \+ (\d+)\*matrix)?", shown)
     assert match is not None
-    layout = Layout.parse(match[1])
+    layout, rows, elements = Layout.parse(match[1]), int(match[2]), int(match[3] or 0)
+    assert f"thread {rows}*i + r gives row r of matrix i: 16 bytes" in shown
     for thread in range(32):
-        for value in range(2 * number):
-            # PTX ISA 9.7.14.5.15: thread t gets elements 2*(t%4) and +1 of row t/4.
-            row, column = thread // 4, 2 * (thread % 4) + value % 2
-            if trans:
-                row, column = column, row
-            assert layout((thread, value)) == row + 8 * column + 64 * (value // 2)
+        for value in range(copy.values):
+            matrix, inside = divmod(value, copy.values // copy.number)
+            at, column = PLACES[row.ptx_shape, copy.trans](thread, inside)
+            assert layout((thread, value)) == at + rows * column + elements * matrix
+
+
+@pytest.mark.parametrize("copy", matrix_copies().values(), ids=str)
+def test_the_op_of_a_matrix_copy_is_spelled_as_ir_parses_it(copy):
+    """The op so spelled, on a fragment and memory of any legal type, is that copy."""
+    held = {16: "f16", 8: "ui8"}[copy.row.bits]
+    fragment = f"!cute_nvgpu.fragment<{copy.values}x{held}>"
+    memory = f"memref<64x64x{held}, #cute<space smem>>"
+    op = f"%s[%i, %i] {ir_form(copy)} :"
+    body = (
+        f"%f = cute_nvgpu.ldmatrix {op} {memory} -> {fragment}"
+        if copy.row.op == "ldmatrix"
+        else f"cute_nvgpu.stmatrix %v, {op} {fragment}, {memory}"
+    )
+    module = parse_module(
+        f"func.func @f(%s: {memory}, %i: index, %v: {fragment}) {{\n{body}\nfunc.return }}"
+    )
+    module.verify()
+    [found] = [op for op in module.walk() if isinstance(op, MatrixCopyOp)]
+    assert found.matrix_copy == replace(copy, space="shared")
+
+
+def test_packed_rows(capsys):
+    shown = explained(capsys, "ldmatrix.sync.aligned.m8n16.x1.shared.b8x16.b4x16_p64")
+    assert "load one 8x16 matrix of 4-bit elements from shared memory\n" in shown
+    assert "16 elements, low bits first, then 8 bytes of padding" in shown
+    assert "low 4 bits of a byte, with zeros above" in shown
+    assert "then" not in explained(capsys, "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8")
+
+
+def test_movmatrix(capsys):
+    lines = explained(capsys, "movmatrix.sync.aligned.m8n8.trans.b16").splitlines()
+    layouts = {line.split()[0]: Layout.parse(line.split()[7]) for line in lines[4:6]}
+    for thread in range(32):
+        for value in range(2):
+            row, column = thread // 4, 2 * (thread % 4) + value
+            assert layouts["a"]((thread, value)) == row + 8 * column
+            assert layouts["d"]((thread, value)) == column + 8 * row
 
 
 def test_async_copies(capsys):
@@ -126,14 +175,15 @@ def test_an_instruction_that_the_arch_lacks_has_no_nearest(capsys):
     [
         (
             "ldmatrix.sync.aligned.m8n8.x8.shared.b16",
-            "expected .x1, .x2 or .x4 after 'ldmatrix.sync.aligned.m8n8', got .x8; nearest legal "
+            "expected .x1, .x2 or .x4 after 'ldmatrix.sync.aligned.m8n8', got .x8 (undocumented: "
+            "ptxas takes it, PTX ISA 9.7.14.5.15 does not have it); nearest legal "
             "mnemonic: ldmatrix.sync.aligned.m8n8.x4.shared.b16",
         ),
         ("ldmatrix", "expected .sync after 'ldmatrix', got the end"),
         ("cp.async.cg.shared.global.x", "expected the end after 'cp.async.cg.shared.global', got"),
         ("cp.async.ca.global.shared", "got .global; nearest legal mnemonic: cp.async.ca.shared"),
         ("mmma.sync", "got 'mmma'; nearest legal mnemonic: mma.sync.aligned."),
-        ("fma.rn.f32", "('cp', 'ldmatrix', 'mma' or 'stmatrix'), got 'fma'\n"),
+        ("fma.rn.f32", "('cp', 'ldmatrix', 'mma', 'movmatrix' or 'stmatrix'), got 'fma'\n"),
         ("", "got ''\n"),
         ("mma.sync.aligned.m16n8k16.row.row.f32.f16.f16.f32", "expected layouts row.col, got"),
         ("x" * 10_000, "expected an instruction"),

@@ -4,7 +4,13 @@ A row is the only place where a fact about its instruction stands: the verifier,
 layouts, the mnemonic in both directions, the interpreter and the listings all read it.
 """
 
-from tilewright.dialects.cute_nvgpu.lattice.copy import CP_ASYNC, LDMATRIX, STMATRIX, MatrixCopyRow
+from tilewright.dialects.cute_nvgpu.lattice.copy import CP_ASYNC
+from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import (
+    LDMATRIX,
+    MOVMATRIX,
+    STMATRIX,
+    MatrixCopyRow,
+)
 from tilewright.dialects.cute_nvgpu.lattice.row import MmaRow
 from tilewright.dialects.cute_nvgpu.lattice.sm70 import SM70_MMA
 from tilewright.dialects.cute_nvgpu.lattice.sm80 import SM80_MMA
@@ -29,11 +35,14 @@ MMA_ROWS: tuple[MmaRow, ...] = (
     *SM120_MMA_BS,
     *SM120_MMA_BS_SP,
 )
+MATRIX_COPY_ROWS: tuple[MatrixCopyRow, ...] = (*LDMATRIX, *STMATRIX)
 
 __all__ = [
     "CP_ASYNC",
     "LDMATRIX",
+    "MATRIX_COPY_ROWS",
     "MMA_ROWS",
+    "MOVMATRIX",
     "NAMED_BARRIER",
     "STMATRIX",
     "MatrixCopyRow",

@@ -39,7 +39,7 @@ Kind = Literal["f8f6f4", "mxf8f6f4", "mxf4", "mxf4nvf4"]
 _UNPACKED_KINDS: tuple[Kind, ...] = ("f8f6f4", "mxf8f6f4")
 
 
-def shape_text(shape: Shape) -> str:
+def shape_text(shape: tuple[int, ...]) -> str:
     """`16x8x16`, as IR spells a shape."""
     return "x".join(map(str, shape))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tilewright.dialects.cute_nvgpu.targets import TARGETS, TargetError, lowest, target
+from tilewright.dialects.cute_nvgpu.targets import TARGETS, TargetError, any_of, lowest, target
 
 
 @pytest.mark.parametrize(
@@ -52,8 +52,58 @@ def test_lowest(requirements: list[str], found: str) -> None:
     assert all(result.supports(target(each)) for each in requirements)
 
 
+BLACKWELL = any_of("sm_100f", "sm_110f", "sm_120f")
+
+
+@pytest.mark.parametrize("arch", TARGETS)
+def test_any_of_several_targets(arch: str) -> None:
+    runs = any(target(arch).supports(each) for each in BLACKWELL.targets)
+    assert target(arch).supports(BLACKWELL) is runs
+    assert runs == (arch[-1] in "af" and arch != "sm_90a")
+
+
+def test_any_of_in_words() -> None:
+    assert str(BLACKWELL) == BLACKWELL.name == "sm_100f, sm_110f or sm_120f"
+    assert BLACKWELL.at_least == "sm_100f, sm_110f or sm_120f, or later of the same family"
+    assert any_of("sm_120a", "sm_121a").at_least == "sm_120a or sm_121a"
+    mixed = any_of("sm_80", "sm_120f")
+    assert mixed.at_least == "sm_80 or later or sm_120f or later of the same family"
+    assert target("sm_80").at_least == "sm_80 or later"
+    assert target("sm_90a").at_least == "sm_90a"
+    with pytest.raises(TargetError, match="unknown target 'sm_100b'"):
+        any_of("sm_100a", "sm_100b")
+
+
+@pytest.mark.parametrize(
+    ("arch", "found"),
+    [
+        (None, "sm_100a"),
+        ("sm_100a", "sm_100a"),
+        ("sm_100f", "sm_100f"),
+        ("sm_103a", "sm_100f"),
+        ("sm_110a", "sm_110a"),
+        ("sm_120a", "sm_120a"),
+        ("sm_121a", "sm_120f"),
+        ("sm_121f", "sm_120f"),
+    ],
+)
+def test_lowest_that_an_arch_runs(arch: str | None, found: str) -> None:
+    chip = None if arch is None else target(arch)
+    assert lowest([target("sm_80"), BLACKWELL], chip) == target(found)
+    if chip is not None:
+        assert lowest([target("sm_80")], chip) == target("sm_80")
+
+
+def test_an_arch_that_lacks_a_requirement() -> None:
+    said = "instructions require sm_100f, sm_110f or sm_120f, or later of the same family; got "
+    with pytest.raises(TargetError, match=f"{said}target sm_90a"):
+        lowest([target("sm_90"), BLACKWELL], target("sm_90a"))
+    with pytest.raises(TargetError, match=r"all of sm_100f, sm_110f or sm_120f; sm_90a"):
+        lowest([target("sm_90a"), BLACKWELL])
+
+
 def test_no_target_for_two_architectures() -> None:
-    with pytest.raises(TargetError, match="no target supports all of sm_100a, sm_90a"):
+    with pytest.raises(TargetError, match="no target supports all of sm_100a; sm_90a"):
         lowest([target("sm_90a"), target("sm_100a")])
 
 

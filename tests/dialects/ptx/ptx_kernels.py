@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from tilewright.dialects.cute_nvgpu.targets import TARGETS
+from tilewright.dialects.cute_nvgpu.targets import TARGETS, Target
 from tilewright.dialects.ptx.control_flow import EntryOp, RetOp
 from tilewright.dialects.ptx.convert import CvtaOp
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
@@ -86,11 +86,11 @@ class Kernel:
         )
 
 
-def text_of(*kernels: Kernel) -> str:
-    """The PTX of verified kernels."""
+def text_of(*kernels: Kernel, arch: Target | None = None) -> str:
+    """The PTX of verified kernels, for that target."""
     module = ModuleOp([kernel.entry() for kernel in kernels])
     module.verify()
-    return module_text(module)
+    return module_text(module, arch)
 
 
 def directives(text: str) -> tuple[str, tuple[int, int]]:

@@ -16,9 +16,9 @@ from ptx_kernels import (
     with_version,
 )
 
-from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, LDMATRIX, NAMED_BARRIER, STMATRIX
+from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, NAMED_BARRIER
 from tilewright.dialects.ptx import data_movement as data
-from tilewright.dialects.ptx import matrix, registers, synchronization
+from tilewright.dialects.ptx import registers, synchronization
 from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES
 from tilewright.dialects.ptx.types import KINDS, reg
 from tilewright.ptxas import PtxasReport
@@ -162,28 +162,3 @@ def test_barriers(ptxas: Ptxas) -> None:
             kernel.add(synchronization.BarArriveOp(barrier, threads))
     kernel.add(synchronization.WarpSyncOp())
     check(kernel, ptxas)
-
-
-@pytest.mark.parametrize("trans", [False, True], ids=["plain", "trans"])
-def test_ldmatrix(trans: bool, ptxas: Ptxas) -> None:
-    kernel = Kernel()
-    for number in LDMATRIX.numbers:
-        for offset in OFFSETS:
-            address = kernel.shared_address(256)
-            kernel.output(
-                kernel.add(matrix.LdmatrixOp(address, number, trans=trans, offset=offset))
-            )
-    text = check(kernel, ptxas, lowest=(LDMATRIX.target.name, LDMATRIX.ptx_version))
-    check_refused(text, "ldmatrix", "sm_72", (6, 4), ptxas)
-
-
-@pytest.mark.parametrize("trans", [False, True], ids=["plain", "trans"])
-def test_stmatrix(trans: bool, ptxas: Ptxas) -> None:
-    kernel = Kernel()
-    for number in STMATRIX.numbers:
-        for offset in OFFSETS:
-            value = kernel.input("b32", number)
-            address = kernel.shared_address(256)
-            kernel.add(matrix.StmatrixOp(address, value, trans=trans, offset=offset))
-    text = check(kernel, ptxas, lowest=(STMATRIX.target.name, STMATRIX.ptx_version))
-    check_refused(text, "stmatrix", "sm_89", (7, 7), ptxas)

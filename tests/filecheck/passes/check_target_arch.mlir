@@ -7,7 +7,7 @@
 // RUN: not tilewright-opt %s -p 'cute-nvgpu-check-target{arch=sm_80a}' 2>&1 | filecheck %s --check-prefix SUFFIX
 
 // CHECK:        func.func @hopper
-// SM89:         check_target_arch.mlir:17:3: error: 'cute_nvgpu.stmatrix' requires sm_90 or later, got target sm_89
+// SM89:         check_target_arch.mlir:17:3: error: stmatrix.sync.aligned.m8n8.x1.shared.b16 requires sm_90 or later, got target sm_89
 // SM89-NEXT:      cute_nvgpu.stmatrix %x, %s[%i]
 // SM89-NEXT:    {{ }}^
 // UNKNOWN:      error: unknown target 'sm_99'; nearest legal: sm_90; known: sm_70, sm_72, sm_75, sm_80

@@ -25,6 +25,7 @@ LOWERED = {
     "cute_nvgpu.cp.async": "ptx.cp.async",
     "cute_nvgpu.ldmatrix": "ptx.ldmatrix",
     "cute_nvgpu.stmatrix": "ptx.stmatrix",
+    "cute_nvgpu.movmatrix": "ptx.movmatrix",
     "cute_nvgpu.sm80.mma": "ptx.mma",
     "cute_nvgpu.bar.sync": "ptx.bar.sync",
     "cute_nvgpu.bar.arrive": "ptx.bar.arrive",

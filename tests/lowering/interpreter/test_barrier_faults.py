@@ -23,6 +23,8 @@ ALIGNED = {
     "-> !cute_nvgpu.fragment<2xf16>",
     "cute_nvgpu.stmatrix": f"cute_nvgpu.stmatrix %b, %w[%t, %c0] : !cute_nvgpu.fragment<2xf16>, "
     f"{HALVES}",
+    "cute_nvgpu.movmatrix": "%f = cute_nvgpu.movmatrix %b : !cute_nvgpu.fragment<2xf16> "
+    "-> !cute_nvgpu.fragment<2xf16>",
     "cute_nvgpu.bar.warp.sync": "cute_nvgpu.bar.warp.sync",
     "cute_nvgpu.bar.sync": "cute_nvgpu.bar.sync 1 threads 64",
     "cute_nvgpu.bar.arrive": "cute_nvgpu.bar.arrive 1 threads 64",

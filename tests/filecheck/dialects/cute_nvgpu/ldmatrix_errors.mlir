@@ -167,7 +167,7 @@ func.func @f(%s: memref<64x32xbf16, #cute<space smem>>, %i: index, %v: !cute_nvg
 
 // Transposition moves 16-bit elements.
 func.func @f(%s: memref<64x32xsi8, #cute<space smem>>, %i: index, %v: !cute_nvgpu.fragment<16xsi8>) {
-  // expected-error @+1 {{'cute_nvgpu.ldmatrix' expected 16-bit elements with trans, got si8 (.trans moves 16-bit elements)}}
+  // expected-error @+1 {{'cute_nvgpu.ldmatrix' expected 16-bit elements with trans, got si8 (.m8n8.trans moves 16-bit elements); nearest legal: trans shape 16x16}}
   %f = cute_nvgpu.ldmatrix %s[%i, %i] trans : memref<64x32xsi8, #cute<space smem>> -> !cute_nvgpu.fragment<16xsi8>
   func.return
 }
@@ -175,7 +175,148 @@ func.func @f(%s: memref<64x32xsi8, #cute<space smem>>, %i: index, %v: !cute_nvgp
 // -----
 
 func.func @f(%s: memref<64x32xtf32, #cute<space smem>>, %i: index, %v: !cute_nvgpu.fragment<4xtf32>) {
-  // expected-error @+1 {{'cute_nvgpu.ldmatrix' expected 16-bit elements with trans, got tf32}}
+  // expected-error @+1 {{'cute_nvgpu.ldmatrix' expected 16-bit elements with trans, got tf32 (.m8n8.trans moves 16-bit elements)}}
   %f = cute_nvgpu.ldmatrix %s[%i, %i] trans : memref<64x32xtf32, #cute<space smem>> -> !cute_nvgpu.fragment<4xtf32>
+  func.return
+}
+
+// -----
+
+// Shapes of the lattice: plain ones, and those of packed rows.
+func.func @f(%s: memref<64x64xui8, #cute<space smem>>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.ldmatrix' expected shape 8x8 or 16x16 without src_fmt, got 8x16 (PTX ISA 9.7.14.5.15); nearest legal: shape 8x16 with src_fmt b6x16_p32}}
+  %f = cute_nvgpu.ldmatrix %s[%i, %i] shape 8x16 : memref<64x64xui8, #cute<space smem>> -> !cute_nvgpu.fragment<4xui8>
+  func.return
+}
+
+// -----
+
+func.func @f(%s: memref<64x64xui8, #cute<space smem>>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.ldmatrix' expected shape 8x8 or 16x16 without src_fmt, got 16x8 (PTX ISA 9.7.14.5.15); nearest legal: shape 8x8 without src_fmt}}
+  %f = cute_nvgpu.ldmatrix %s[%i, %i] trans shape 16x8 : memref<64x64xui8, #cute<space smem>> -> !cute_nvgpu.fragment<4xui8>
+  func.return
+}
+
+// -----
+
+func.func @f(%s: memref<64x64xui8, #cute<space smem>>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.ldmatrix' expected shape 8x16 or 16x16 with src_fmt b4x16_p64, got 8x8 (PTX ISA 9.7.14.5.15); nearest legal: shape 8x16 with src_fmt b4x16_p64}}
+  %f = cute_nvgpu.ldmatrix %s[%i, %i] src_fmt b4x16_p64 : memref<64x64xui8, #cute<space smem>> -> !cute_nvgpu.fragment<4xui8>
+  func.return
+}
+
+// -----
+
+func.func @f(%s: memref<64x64xui8, #cute<space smem>>, %i: index) {
+  // expected-error @+1 {{expected a shape MxN, such as 16x16}}
+  %f = cute_nvgpu.ldmatrix %s[%i, %i] shape 16x16x16 : memref<64x64xui8, #cute<space smem>> -> !cute_nvgpu.fragment<4xui8>
+  func.return
+}
+
+// -----
+
+func.func @f(%s: memref<64x64xui8, #cute<space smem>>, %i: index) {
+  // expected-error @+1 {{Expected `b6x16_p32`, or `b4x16_p64`.}}
+  %f = cute_nvgpu.ldmatrix %s[%i, %i] shape 8x16 src_fmt b4x16 : memref<64x64xui8, #cute<space smem>> -> !cute_nvgpu.fragment<4xui8>
+  func.return
+}
+
+// -----
+
+// 16x16 always, 8x16 never with trans.
+func.func @f(%s: memref<64x64xui8, #cute<space smem>>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.ldmatrix' expected trans with m16n16.b8, got none (PTX has it with .trans alone); nearest legal: trans}}
+  %f = cute_nvgpu.ldmatrix %s[%i, %i] shape 16x16 : memref<64x64xui8, #cute<space smem>> -> !cute_nvgpu.fragment<8xui8>
+  func.return
+}
+
+// -----
+
+func.func @f(%s: memref<64x64xui8, #cute<space smem>>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.ldmatrix' expected no trans with m8n16.b8x16.b6x16_p32, got trans (PTX has it without .trans alone); nearest legal: no trans}}
+  %f = cute_nvgpu.ldmatrix %s[%i, %i] trans shape 8x16 src_fmt b6x16_p32 : memref<64x64xui8, #cute<space smem>> -> !cute_nvgpu.fragment<4xui8>
+  func.return
+}
+
+// -----
+
+// Element widths.
+func.func @f(%s: memref<64x64xbf16, #cute<space smem>>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.ldmatrix' expected 8-bit elements with trans, got bf16 (.m16n16.trans moves 8-bit elements); nearest legal: trans shape 8x8}}
+  %f = cute_nvgpu.ldmatrix %s[%i, %i] trans shape 16x16 : memref<64x64xbf16, #cute<space smem>> -> !cute_nvgpu.fragment<4xbf16>
+  func.return
+}
+
+// -----
+
+func.func @f(%s: memref<64x64xsi8, #cute<space smem>>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.ldmatrix' expected a fragment of si8, got ui8}}
+  %f = cute_nvgpu.ldmatrix %s[%i, %i] trans shape 16x16 : memref<64x64xsi8, #cute<space smem>> -> !cute_nvgpu.fragment<8xui8>
+  func.return
+}
+
+// -----
+
+func.func @f(%s: memref<64x64xsi8, #cute<space smem>>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.ldmatrix' expected memory of ui8 and a fragment of ui8 or f6E3M2FN or f6E2M3FN with src_fmt b6x16_p32, got si8 and si8}}
+  %f = cute_nvgpu.ldmatrix %s[%i, %i] shape 8x16 src_fmt b6x16_p32 : memref<64x64xsi8, #cute<space smem>> -> !cute_nvgpu.fragment<4xsi8>
+  func.return
+}
+
+// -----
+
+func.func @f(%s: memref<64x64xui8, #cute<space smem>>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.ldmatrix' expected memory of ui8 and a fragment of ui8 with src_fmt b4x16_p64, got ui8 and f6E3M2FN}}
+  %f = cute_nvgpu.ldmatrix %s[%i, %i] trans shape 16x16 src_fmt b4x16_p64 : memref<64x64xui8, #cute<space smem>> -> !cute_nvgpu.fragment<8xf6E3M2FN>
+  func.return
+}
+
+// -----
+
+// A 16x16 matrix is two registers, and two matrices are the most.
+func.func @f(%s: memref<64x64xui8, #cute<space smem>>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.ldmatrix' expected a fragment of 8 or 16 elements a thread (.x1 or .x2), got 4}}
+  %f = cute_nvgpu.ldmatrix %s[%i, %i] trans shape 16x16 : memref<64x64xui8, #cute<space smem>> -> !cute_nvgpu.fragment<4xui8>
+  func.return
+}
+
+// -----
+
+func.func @f(%s: memref<64x64xui8, #cute<space smem>>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.ldmatrix' expected a fragment of 8 or 16 elements a thread (.x1 or .x2), got 32}}
+  %f = cute_nvgpu.ldmatrix %s[%i, %i] trans shape 16x16 src_fmt b6x16_p32 : memref<64x64xui8, #cute<space smem>> -> !cute_nvgpu.fragment<32xui8>
+  func.return
+}
+
+// -----
+
+func.func @f(%s: memref<64x64xui8, #cute<space smem>>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.ldmatrix' expected a fragment of 4 or 8 or 16 elements a thread (.x1, .x2 or .x4), got 12}}
+  %f = cute_nvgpu.ldmatrix %s[%i, %i] shape 8x16 src_fmt b6x16_p32 : memref<64x64xui8, #cute<space smem>> -> !cute_nvgpu.fragment<12xui8>
+  func.return
+}
+
+// -----
+
+// Rows of 16 bytes, also where they are packed.
+func.func @f(%s: memref<64x64xui8, strided<[72, 1]>, #cute<space smem>>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.ldmatrix' memory expected 16 elements (16 bytes) side by side along the last index, each run on its own 16 bytes, got layout (64,64):(72,1)}}
+  %f = cute_nvgpu.ldmatrix %s[%i, %i] shape 8x16 src_fmt b4x16_p64 : memref<64x64xui8, strided<[72, 1]>, #cute<space smem>> -> !cute_nvgpu.fragment<4xui8>
+  func.return
+}
+
+// -----
+
+func.func @f(%s: memref<64x64xui8, strided<[1, 64]>, #cute<space smem>>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.ldmatrix' memory expected 16 elements (16 bytes) side by side}}
+  %f = cute_nvgpu.ldmatrix %s[%i, %i] trans shape 16x16 : memref<64x64xui8, strided<[1, 64]>, #cute<space smem>> -> !cute_nvgpu.fragment<8xui8>
+  func.return
+}
+
+// -----
+
+func.func @f(%s: memref<64x64xui8, #cute<space smem>>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.ldmatrix' expected a layout in which threads 0 to 3 hold 16 neighbouring columns of one row, got ((4,8),(2,4)):((32,1),(16,8))}}
+  %f = cute_nvgpu.ldmatrix %s[%i, %i] trans shape 16x16 : memref<64x64xui8, #cute<space smem>> -> !cute_nvgpu.fragment<8xui8, "((4,8),(2,4)):((32,1),(16,8))">
   func.return
 }

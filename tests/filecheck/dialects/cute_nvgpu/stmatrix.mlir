@@ -22,3 +22,17 @@ func.func @elements(%s8: memref<64x64xsi8, 3>, %swizzled: memref<64x32xf16, !cut
   cute_nvgpu.stmatrix %b, %swizzled[%i, %i] trans : !cute_nvgpu.fragment<8xf16>, memref<64x32xf16, !cute.composed_layout<"S<2,3,3> o 0 o (64,32):(32,1)">, #cute<space smem>>
   func.return
 }
+
+// Bytes, always transposed; the accumulator's layout of an m16n8 MMA.
+// CHECK-LABEL: func.func @shapes
+// CHECK-NEXT:    cute_nvgpu.stmatrix %a, %s8[%i, %j] trans shape 16x8 : !cute_nvgpu.fragment<4xsi8>, memref<64x64xsi8, #cute<space smem>>
+// CHECK-NEXT:    cute_nvgpu.stmatrix %b, %e5m2[%i, %j] trans shape 16x8 {name = "x"} : !cute_nvgpu.fragment<16xf8E5M2>, memref<64x64xf8E5M2, #cute<space smem>>
+// CHECK-NEXT:    cute_nvgpu.stmatrix %c, %s8[%i, %j] trans shape 16x8 : !cute_nvgpu.fragment<4xsi8, "((4,8),(2,2)):((32,1),(16,8))">, memref<64x64xsi8, #cute<space smem>>
+func.func @shapes(%s8: memref<64x64xsi8, #cute<space smem>>, %e5m2: memref<64x64xf8E5M2, #cute<space smem>>,
+                  %i: index, %j: index, %a: !cute_nvgpu.fragment<4xsi8>, %b: !cute_nvgpu.fragment<16xf8E5M2>,
+                  %c: !cute_nvgpu.fragment<4xsi8, "((4,8),(2,2)):((32,1),(16,8))">) {
+  cute_nvgpu.stmatrix %a, %s8[%i, %j] trans shape 16x8 : !cute_nvgpu.fragment<4xsi8>, memref<64x64xsi8, #cute<space smem>>
+  cute_nvgpu.stmatrix %b, %e5m2[%i, %j] trans shape 16x8 {name = "x"} : !cute_nvgpu.fragment<16xf8E5M2>, memref<64x64xf8E5M2, #cute<space smem>>
+  cute_nvgpu.stmatrix %c, %s8[%i, %j] trans shape 16x8 : !cute_nvgpu.fragment<4xsi8, "((4,8),(2,2)):((32,1),(16,8))">, memref<64x64xsi8, #cute<space smem>>
+  func.return
+}

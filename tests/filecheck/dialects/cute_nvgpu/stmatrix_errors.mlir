@@ -167,7 +167,7 @@ func.func @f(%s: memref<64x32xbf16, #cute<space smem>>, %i: index, %v: !cute_nvg
 
 // Transposition moves 16-bit elements.
 func.func @f(%s: memref<64x32xsi8, #cute<space smem>>, %i: index, %v: !cute_nvgpu.fragment<16xsi8>) {
-  // expected-error @+1 {{'cute_nvgpu.stmatrix' expected 16-bit elements with trans, got si8 (.trans moves 16-bit elements)}}
+  // expected-error @+1 {{'cute_nvgpu.stmatrix' expected 16-bit elements with trans, got si8 (.m8n8.trans moves 16-bit elements); nearest legal: trans shape 16x8}}
   cute_nvgpu.stmatrix %v, %s[%i, %i] trans : !cute_nvgpu.fragment<16xsi8>, memref<64x32xsi8, #cute<space smem>>
   func.return
 }
@@ -175,7 +175,58 @@ func.func @f(%s: memref<64x32xsi8, #cute<space smem>>, %i: index, %v: !cute_nvgp
 // -----
 
 func.func @f(%s: memref<64x32xtf32, #cute<space smem>>, %i: index, %v: !cute_nvgpu.fragment<4xtf32>) {
-  // expected-error @+1 {{'cute_nvgpu.stmatrix' expected 16-bit elements with trans, got tf32}}
+  // expected-error @+1 {{'cute_nvgpu.stmatrix' expected 16-bit elements with trans, got tf32 (.m8n8.trans moves 16-bit elements)}}
   cute_nvgpu.stmatrix %v, %s[%i, %i] trans : !cute_nvgpu.fragment<4xtf32>, memref<64x32xtf32, #cute<space smem>>
+  func.return
+}
+
+// -----
+
+// Shapes of the lattice.
+func.func @f(%s: memref<64x64xui8, #cute<space smem>>, %i: index, %v: !cute_nvgpu.fragment<8xui8>) {
+  // expected-error @+1 {{'cute_nvgpu.stmatrix' expected shape 8x8 or 16x8 without src_fmt, got 16x16 (PTX ISA 9.7.14.5.16); nearest legal: shape 16x8 without src_fmt}}
+  cute_nvgpu.stmatrix %v, %s[%i, %i] trans shape 16x16 : !cute_nvgpu.fragment<8xui8>, memref<64x64xui8, #cute<space smem>>
+  func.return
+}
+
+// -----
+
+// 16x8 always with trans, and of bytes.
+func.func @f(%s: memref<64x64xui8, #cute<space smem>>, %i: index, %v: !cute_nvgpu.fragment<8xui8>) {
+  // expected-error @+1 {{'cute_nvgpu.stmatrix' expected trans with m16n8.b8, got none (PTX has it with .trans alone); nearest legal: trans}}
+  cute_nvgpu.stmatrix %v, %s[%i, %i] shape 16x8 : !cute_nvgpu.fragment<8xui8>, memref<64x64xui8, #cute<space smem>>
+  func.return
+}
+
+// -----
+
+func.func @f(%s: memref<64x64xf16, #cute<space smem>>, %i: index, %v: !cute_nvgpu.fragment<8xf16>) {
+  // expected-error @+1 {{'cute_nvgpu.stmatrix' expected 8-bit elements with trans, got f16 (.m16n8.trans moves 8-bit elements); nearest legal: trans shape 8x8}}
+  cute_nvgpu.stmatrix %v, %s[%i, %i] trans shape 16x8 : !cute_nvgpu.fragment<8xf16>, memref<64x64xf16, #cute<space smem>>
+  func.return
+}
+
+// -----
+
+func.func @f(%s: memref<64x64xui8, #cute<space smem>>, %i: index, %v: !cute_nvgpu.fragment<12xui8>) {
+  // expected-error @+1 {{'cute_nvgpu.stmatrix' expected a fragment of 4 or 8 or 16 elements a thread (.x1, .x2 or .x4), got 12}}
+  cute_nvgpu.stmatrix %v, %s[%i, %i] trans shape 16x8 : !cute_nvgpu.fragment<12xui8>, memref<64x64xui8, #cute<space smem>>
+  func.return
+}
+
+// -----
+
+func.func @f(%s: memref<64x64xui8, strided<[72, 1]>, #cute<space smem>>, %i: index, %v: !cute_nvgpu.fragment<8xui8>) {
+  // expected-error @+1 {{'cute_nvgpu.stmatrix' memory expected 16 elements (16 bytes) side by side along the last index, each run on its own 16 bytes, got layout (64,64):(72,1)}}
+  cute_nvgpu.stmatrix %v, %s[%i, %i] trans shape 16x8 : !cute_nvgpu.fragment<8xui8>, memref<64x64xui8, strided<[72, 1]>, #cute<space smem>>
+  func.return
+}
+
+// -----
+
+// Two neighbours of a row to a thread: the layout of an accumulator, not of a multiplicand.
+func.func @f(%s: memref<64x64xui8, #cute<space smem>>, %i: index, %v: !cute_nvgpu.fragment<4xui8, "((4,8),4):((32,1),8)">) {
+  // expected-error @+1 {{'cute_nvgpu.stmatrix' expected a layout in which threads 0 to 3 hold 8 neighbouring columns of one row, got ((4,8),4):((32,1),8)}}
+  cute_nvgpu.stmatrix %v, %s[%i, %i] trans shape 16x8 : !cute_nvgpu.fragment<4xui8, "((4,8),4):((32,1),8)">, memref<64x64xui8, #cute<space smem>>
   func.return
 }

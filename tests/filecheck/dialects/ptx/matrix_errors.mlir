@@ -1,37 +1,5 @@
 // RUN: tilewright-opt %s --split-input-file --verify-diagnostics
 
-ptx.entry @f(%p: u32) {
-  // expected-error @+1 {{'ptx.ldmatrix' expected 1 or 2 or 4 registers b32, got !ptx.reg<b32 x 3>}}
-  %a = ptx.ldmatrix %p, 0 : !ptx.reg<b32 x 3>
-  ptx.ret
-}
-
-// -----
-
-ptx.entry @f(%p: u32) {
-  // expected-error @+1 {{'ptx.ldmatrix' expected 1 or 2 or 4 registers b32, got !ptx.reg<f32>}}
-  %a = ptx.ldmatrix %p, 0 : !ptx.reg<f32>
-  ptx.ret
-}
-
-// -----
-
-ptx.entry @f(%p: u64) {
-  // expected-error @+1 {{operand is used with type !ptx.reg<b32>, but has been previously used or defined with type}}
-  %a = ptx.ldmatrix %p, 0 : !ptx.reg<b32>
-  ptx.ret
-}
-
-// -----
-
-ptx.entry @f(%p: u32, %v: u64) {
-  // expected-error @+1 {{'ptx.stmatrix' expected 1 or 2 or 4 registers b32, got !ptx.reg<b64>}}
-  ptx.stmatrix %p, 0, %v : !ptx.reg<b64>
-  ptx.ret
-}
-
-// -----
-
 ptx.entry @f(%r: u32, %f: f32) {
   // expected-error @+1 {{'ptx.mma' operand A expected !ptx.reg<b32 x 4>, got !ptx.reg<b32> (mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32)}}
   %d = ptx.mma "m16n8k16.row.col.f32.bf16.bf16.f32" %r, %r, %f : (!ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<f32>) -> !ptx.reg<f32>

@@ -1,0 +1,181 @@
+"""Copies of whole matrices: ldmatrix, stmatrix and movmatrix. PTX ISA 9.7.14.5.15 to 9.7.14.5.17.
+
+Their mnemonics, registers and requirements are read from the atom lattice.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import NoMemoryEffect
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.cute_nvgpu.atom import AtomError
+from tilewright.dialects.cute_nvgpu.lattice import MOVMATRIX, MatrixCopyRow
+from tilewright.dialects.cute_nvgpu.matrix_copy import MatrixCopy, check_trans, find_form
+from tilewright.dialects.ptx.instruction import PtxOp, Requirement
+from tilewright.dialects.ptx.types import RegType, reg
+
+DEFAULT_FORM = "m8n8.b16"
+
+
+class MatrixCopyOp(PtxOp):
+    """`ldmatrix` and `stmatrix`: some threads give the address of 16 bytes each.
+
+    The form is shape and type, `m16n16.b8`; left out it is m8n8.b16.
+    """
+
+    MNEMONIC: ClassVar[str]
+
+    form = opt_prop_def(StringAttr)
+    trans = opt_prop_def(UnitAttr)
+    offset = prop_def(IntegerAttr.constr(type=i64))
+
+    @property
+    def row(self) -> MatrixCopyRow:
+        """The row of the lattice. Raises AtomError where there is none."""
+        return find_form(self.MNEMONIC, DEFAULT_FORM if self.form is None else self.form.data)
+
+    @property
+    def data(self) -> RegType:
+        """The registers that are loaded or stored."""
+        raise NotImplementedError
+
+    @property
+    def matrix_copy(self) -> MatrixCopy:
+        """The copy that it is."""
+        row = self.row
+        return MatrixCopy(row, self.data.count.data // row.registers, self.trans is not None)
+
+    @property
+    def mnemonic(self) -> str:
+        return self.matrix_copy.mnemonic
+
+    def requirement(self) -> Requirement:
+        row = self.row
+        return Requirement(row.target, row.ptx_version)
+
+    def verify_(self) -> None:
+        try:
+            row = self.row
+            check_trans(row, self.trans is not None)
+        except AtomError as error:
+            raise VerifyException(f"'{self.name}' {error}") from None
+        counts = [number * row.registers for number in row.numbers]
+        if self.data not in [reg("b32", count) for count in counts]:
+            raise VerifyException(
+                f"'{self.name}' expected {' or '.join(map(str, counts))} registers b32, "
+                f"got {self.data}"
+            )
+
+
+def _properties(copy: MatrixCopy, offset: int) -> dict[str, Attribute | None]:
+    form = copy.row.form
+    return {
+        "form": None if form == DEFAULT_FORM else StringAttr(form),
+        "trans": UnitAttr() if copy.trans else None,
+        "offset": IntegerAttr(offset, i64),
+    }
+
+
+@irdl_op_definition
+class LdmatrixOp(MatrixCopyOp):
+    """`ldmatrix.sync.aligned.SHAPE.xN{.trans}.shared.TYPE d, [a]`. PTX ISA 9.7.14.5.15.
+
+    ```mlir
+    %d = ptx.ldmatrix trans %address, 256 : !ptx.reg<b32 x 4>
+    %e = ptx.ldmatrix "m16n16.b8" trans %address, 0 : !ptx.reg<b32 x 2>
+    ```
+    """
+
+    name = "ptx.ldmatrix"
+    MNEMONIC: ClassVar = "ldmatrix"
+
+    address = operand_def(reg("b32"))
+    result = result_def(RegType)
+
+    assembly_format = (
+        "($form^)? (`trans` $trans^)? $address `,` $offset attr-dict `:` type($result)"
+    )
+
+    def __init__(self, address: SSAValue, copy: MatrixCopy, offset: int = 0):
+        super().__init__(
+            operands=[address],
+            properties=_properties(copy, offset),
+            result_types=[reg("b32", copy.registers)],
+        )
+
+    @property
+    def data(self) -> RegType:
+        return self.result.type
+
+
+@irdl_op_definition
+class StmatrixOp(MatrixCopyOp):
+    """`stmatrix.sync.aligned.SHAPE.xN{.trans}.shared.TYPE [a], d`. PTX ISA 9.7.14.5.16.
+
+    ```mlir
+    ptx.stmatrix %address, 0, %d : !ptx.reg<b32 x 4>
+    ptx.stmatrix "m16n8.b8" trans %address, 0, %d : !ptx.reg<b32 x 2>
+    ```
+    """
+
+    name = "ptx.stmatrix"
+    MNEMONIC: ClassVar = "stmatrix"
+
+    address = operand_def(reg("b32"))
+    value = operand_def(RegType)
+
+    assembly_format = (
+        "($form^)? (`trans` $trans^)? $address `,` $offset `,` $value attr-dict `:` type($value)"
+    )
+
+    def __init__(self, address: SSAValue, value: SSAValue, copy: MatrixCopy, offset: int = 0):
+        super().__init__(operands=[address, value], properties=_properties(copy, offset))
+
+    @property
+    def data(self) -> RegType:
+        assert isinstance(self.value.type, RegType)
+        return self.value.type
+
+
+@irdl_op_definition
+class MovmatrixOp(PtxOp):
+    """`movmatrix.sync.aligned.m8n8.trans.b16 d, a`. PTX ISA 9.7.14.5.17.
+
+    ```mlir
+    %d = ptx.movmatrix %a
+    ```
+    """
+
+    name = "ptx.movmatrix"
+
+    a = operand_def(reg("b32"))
+    d = result_def(reg("b32"))
+
+    traits = traits_def(NoMemoryEffect())
+
+    assembly_format = "$a attr-dict"
+
+    def __init__(self, a: SSAValue):
+        super().__init__(operands=[a], result_types=[reg("b32")])
+
+    @property
+    def mnemonic(self) -> str:
+        return MOVMATRIX.mnemonic
+
+    def requirement(self) -> Requirement:
+        return Requirement(MOVMATRIX.target, MOVMATRIX.ptx_version)
+
+
+OPS = [LdmatrixOp, StmatrixOp, MovmatrixOp]
