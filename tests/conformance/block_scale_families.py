@@ -14,9 +14,10 @@ Without selectors a candidate has the ids 0, which every scale vector takes.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from documented_targets import FAMILY_120, ONLY_120A_121A
-from instruction_family import Documented, Family, Point, documented, within
+from instruction_family import Boxes, Documented, Family, Point, documented, within
 from mma_families import (
     F32,
     FP8_FP6_FP4,
@@ -109,6 +110,13 @@ _SPARSE_SCALED = tuple(
 )
 
 _FIRST_IDS = dict.fromkeys(("byte_id_a", "thread_id_a", "byte_id_b", "thread_id_b"), ("0",))
+
+
+def _with_ids(boxes: Boxes) -> Boxes:
+    """Boxes of instructions without selectors, among points that all have the first ones."""
+    return tuple(replace(box, words={**box.words, **_FIRST_IDS}) for box in boxes)
+
+
 _FORM_AXES = {
     "alayout": ("row",),
     "blayout": ("col",),
@@ -165,7 +173,7 @@ BLOCK_SCALE_FAMILIES = (
         _DENSE_FORMS,
         "mma" + _REST,
         _dense_scaled,
-        within(_DENSE_FORMS, (*_DENSE_SCALED, *UNSCALED)),
+        within(_DENSE_FORMS, (*_DENSE_SCALED, *_with_ids(UNSCALED))),
     ),
     Family(
         "mma-block-scale-selectors",
@@ -180,7 +188,7 @@ BLOCK_SCALE_FAMILIES = (
         _SPARSE_FORMS,
         "mma{sparse}" + _REST,
         _sparse_scaled,
-        within(_SPARSE_FORMS, (*_SPARSE_SCALED, *SPARSE_BOXES)),
+        within(_SPARSE_FORMS, (*_SPARSE_SCALED, *_with_ids(SPARSE_BOXES))),
     ),
     Family(
         "mma.sp-block-scale-selectors",

@@ -52,7 +52,8 @@ def documented(section: str, targets: frozenset[str], **words: str | tuple[str, 
 
 
 def within(axes: Mapping[str, tuple[Value, ...]], boxes: Iterable[Documented]) -> Boxes:
-    """The boxes cut down to the words of these axes, without those that have no point left."""
+    """The boxes cut down to the words of these axes, without those that have no point left. A name
+    that no axis binds is a qualifier that is always left out."""
     known = _words(axes)
     cut = [
         Documented(
@@ -61,10 +62,11 @@ def within(axes: Mapping[str, tuple[Value, ...]], boxes: Iterable[Documented]) -
             {
                 name: tuple(w for w in words if w in known[name])
                 for name, words in box.words.items()
+                if name in known
             },
         )
         for box in boxes
-        if box.words.keys() <= known.keys()
+        if all("" in words for name, words in box.words.items() if name not in known)
     ]
     return tuple(box for box in cut if all(_inside(box, *axis) for axis in axes.items()))
 

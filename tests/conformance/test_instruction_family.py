@@ -78,6 +78,10 @@ def test_boxes_are_cut_down_to_axes() -> None:
     few = {"shape": ("m16n8k8",), "d": ("f32", "f64"), "a": ("f16",)}
     [box] = within(few, BOXES)
     assert box.words == {"shape": ("m16n8k8",), "d": ("f32",), "a": ("f16",)}
+    words = {"shape": "m16n8k8", "d": "f32", "a": "f16"}
+    [kept] = within(few, [documented("9.7.14.5.14", since(80), satfinite=("", ".sat"), **words)])
+    assert kept.words == box.words
+    assert not within(few, [documented("9.7.14.5.14", since(80), satfinite=(".sat",), **words)])
 
 
 def test_a_candidate_is_judged_by_its_mnemonic_or_with_its_operands() -> None:
