@@ -11,6 +11,7 @@ from pathlib import Path
 
 SCRIPTS = (
     "startup.py",
+    "check_ptx.py",
     "compile_time.py",
     "layout_algebra.py",
     "interpret_gemm.py",

@@ -18,6 +18,12 @@ COMMAND = str(Path(sysconfig.get_path("scripts")) / "tilewright")
 CASES: dict[str, list[str]] = {
     "python -c pass": [sys.executable, "-c", "pass"],
     "python -c 'import tilewright'": [sys.executable, "-c", "import tilewright"],
+    "the first atom of a mnemonic": [
+        sys.executable,
+        "-c",
+        "from tilewright.dialects.cute_nvgpu.lookup import parse\n"
+        "parse('mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32')",
+    ],
     "tilewright --help": [COMMAND, "--help"],
     "tilewright atoms": [COMMAND, "atoms"],
 }

@@ -17,16 +17,21 @@ from tilewright.dialects.cute_nvgpu.lattice import (
     MMA_ROWS,
     MOVMATRIX,
     MatrixCopyRow,
-    MmaRow,
 )
 from tilewright.dialects.cute_nvgpu.lattice.copy import AsyncCopyRow
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import MatrixMoveRow
-from tilewright.dialects.cute_nvgpu.lattice.row import OPERANDS, shape_text
+from tilewright.dialects.cute_nvgpu.lattice.row import Operand, shape_text
+from tilewright.dialects.cute_nvgpu.lattice.undocumented import (
+    UNDOCUMENTED,
+    UNDOCUMENTED_SELECTORS,
+)
 from tilewright.dialects.cute_nvgpu.matrix_copy import MatrixCopy, copies_of
 from tilewright.dialects.ptx.arithmetic import OPS as ARITHMETIC
 from tilewright.dialects.ptx.convert import OPS as CONVERT
 from tilewright.dialects.ptx.logic import OPS as LOGIC
 from tilewright.dialects.ptx.matrix_copy import DEFAULT_FORM
+from tilewright.tools.command_atoms import cells
+from tilewright.tools.instructions.catalogue import lattice
 
 FOLDER = Path(__file__).parent
 NOTE = "Written by `python docs/generate.py` from the tables; do not edit.\n"
@@ -42,46 +47,60 @@ def version(pair: tuple[int, int]) -> str:
     return f"{pair[0]}.{pair[1]}"
 
 
-def types_of(row: MmaRow) -> str:
-    pairs = ", ".join(" x ".join(pair) for pair in row.multiplicands)
-    results = ", ".join(c if c == d else f"{c} to {d}" for c, d in row.accumulators)
-    return f"{pairs} into {results} {row.counting}".rstrip()
-
-
 def atoms_page() -> str:
     """docs/atoms.md: the lattice, its layouts and every mnemonic."""
-    rows = [
-        [
-            f"`{row.op}`",
-            shape_text(row.shape),
-            types_of(row),
-            ", ".join(row.modifiers) or "-",
-            str(row.target),
-            version(row.ptx_version),
-            row.section,
-        ]
-        for row in MMA_ROWS
-    ]
-    header = ["op", "M x N x K", "types", "modifiers", "target", "PTX", "section"]
-    layouts = [
-        [
-            shape_text(row.shape),
-            row.element_types()[0][0],
-            f"`{operand}`",
-            str(len_of(row, operand)),
-            f"`{layout_of(row, operand)}`",
-        ]
-        for row in MMA_ROWS
-        for operand in OPERANDS[:3]
-    ]
-    mnemonics = "".join(f"- `{atom.mnemonic}`\n" for row in MMA_ROWS for atom in atoms_of(row))
+    header = ["op", "shape", "types", "qualifiers", "modifiers", "target", "PTX", "section"]
+    rows = [[f"`{cell}`" if n == 0 else escaped(cell) for n, cell in enumerate(cells(row))]
+            for row in lattice()]  # fmt: skip
+    spelled = "".join(f"- `{mnemonic}`\n" for row in lattice() for mnemonic in row.mnemonics)
     return (
-        f"# Atoms\n\n{NOTE}\n## The lattice\n\n{table(header, rows)}"
-        f"{copies_section()}\n## Canonical layouts\n\n"
-        "`(thread, value) -> index`: m + M\\*k for A, n + N\\*k for B, m + M\\*n for C and D.\n\n"
-        + table(["shape", "a", "operand", "elements a thread", "layout"], layouts)
-        + f"\n## Mnemonics\n\n{mnemonics}"
+        f"# Atoms\n\n{NOTE}\n## The lattice\n{LATTICE_NOTE}\n{table(header, rows)}"
+        f"{layouts_section()}{copies_section()}\n## Mnemonics\n\n{spelled}"
     )
+
+
+LATTICE_NOTE = """
+As `tilewright atoms` lists it. Every mnemonic of a row has its qualifiers, and may have one of its
+modifiers. Where several targets stand, any of them will do; of a target with the suffix f, later
+ones of its family run it too.
+"""
+
+LAYOUTS_NOTE = """
+`(thread, value) -> index`: m + M\\*k for A, n + N\\*k for B, m + M\\*n for C and D; the matrices of
+an m8n8k4 on f16 follow each other. A sparse A is stored, and counted, without its zeros: half of K.
+E, which depends on the type of A, holds m + M\\*j for the j-th 2-bit index of a row, SFA m + M\\*s
+and SFB n + N\\*s for the s-th scale factor. What several threads hold, the selectors of the
+instruction choose among.
+"""
+
+
+def escaped(cell: str) -> str:
+    """A cell whose bars are no columns."""
+    return cell.replace("|", r"\|")
+
+
+def layouts_section() -> str:
+    """The canonical layouts of docs/atoms.md, those alike in one line."""
+    elements: dict[tuple[str, ...], dict[str, None]] = {}
+    for atom in (atom for row in MMA_ROWS for atom in atoms_of(row)):
+        shape = shape_text(atom.shape) + (" sparse" if atom.row.sparsity else "")
+        for operand in (*atom.inputs, "D"):
+            count, layout = str(atom.values(operand)), f"`{atom.tv_layout(operand)}`"
+            of = atom.element("A" if operand == "E" else operand).name
+            elements.setdefault((shape, lying(atom, operand), count, layout), {})[of] = None
+    rows = [
+        [shape, operand, ", ".join(names), count, layout]
+        for (shape, operand, count, layout), names in elements.items()
+    ]
+    header = ["shape", "operand", "types", "elements a thread", "layout"]
+    return f"\n## Canonical layouts\n{LAYOUTS_NOTE}\n{table(header, rows)}"
+
+
+def lying(atom: MmaAtom, operand: Operand) -> str:
+    """An operand, and how it lies where that is a choice; C and D lie alike."""
+    if operand in ("A", "B") and len(atom.row.majors) > 1:
+        return f"{operand} {atom.majors['AB'.index(operand)]}"
+    return "C, D" if operand in ("C", "D") else operand
 
 
 COPIES_NOTE = """
@@ -136,14 +155,6 @@ def matrix_line(copy: MatrixCopy) -> list[str]:
     return [f"`{copy.mnemonic}`", threads, str(copy.values), f"`{copy.tv_layout}`"]
 
 
-def layout_of(row: MmaRow, operand: str) -> str:
-    return str(MmaAtom(row, row.element_types()[0]).tv_layout(operand))  # type: ignore[arg-type]
-
-
-def len_of(row: MmaRow, operand: str) -> int:
-    return MmaAtom(row, row.element_types()[0]).values(operand)  # type: ignore[arg-type]
-
-
 def ptx_page() -> str:
     """docs/ptx.md: scalar instructions and matrix copies, their forms, and the pipeline."""
     rows = [
@@ -183,7 +194,53 @@ def ptx_matrix_copies() -> str:
     )
 
 
-PAGES = {"atoms.md": atoms_page, "ptx.md": ptx_page}
+UNDOCUMENTED_NOTE = """
+A form is legal where the PTX ISA documents it and ptxas assembles it. ptxas takes some more, which
+tilewright rejects: a later ptxas may refuse them, and nobody says what they compute. `check-ptx`
+and `explain` call them undocumented, on the targets on which ptxas 13.5 takes them
+(`tests/tools/test_undocumented.py` asks it).
+"""
+
+ANY_ORDER = """
+Beside these, ptxas takes the qualifiers of an instruction in any order, `.x4.m8n8` for `.m8n8.x4`.
+The PTX ISA fixes the order by each instruction's syntax.
+"""
+
+OPERANDS_NOTE = """
+Among the registers of a vector that is read ptxas takes constants, and `_` among those of one that
+is written; every one must be a register.
+"""
+
+
+def undocumented_page() -> str:
+    """docs/undocumented.md: what ptxas takes beyond the PTX ISA."""
+    forms = [
+        [
+            row.form,
+            row.rule,
+            row.section,
+            "those of the plain form" if row.targets is None else row.targets.at_least,
+            f"`{row.example}`",
+        ]
+        for row in UNDOCUMENTED
+    ]
+    selectors = [[row.form, row.rule, row.section, f"`{row.example}`"] for row in
+                 UNDOCUMENTED_SELECTORS]  # fmt: skip
+    return (
+        f"# What ptxas takes and the PTX ISA does not have\n\n{NOTE}{UNDOCUMENTED_NOTE}\n"
+        "## Mnemonics\n\n"
+        + table(["form", "what the PTX ISA has", "section", "targets", "example"], forms)
+        + f"{ANY_ORDER}\n## Operands\n\n"
+        + table(["form", "what the PTX ISA has", "section", "example"], selectors)
+        + OPERANDS_NOTE
+    )
+
+
+PAGES = {
+    "atoms.md": atoms_page,
+    "ptx.md": ptx_page,
+    "undocumented.md": undocumented_page,
+}
 
 
 def main() -> None:

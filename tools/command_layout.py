@@ -1,26 +1,34 @@
 """Show which thread holds which element of an operand: T<thread>V<value> for every element, rows
-and columns as the figures of the PTX ISA have them (A: m x k, B: k x n, C and D: m x n)."""
+and columns as the figures of the PTX ISA have them (A: m x k, B: k x n, C and D: m x n). E is m x j
+for the j-th 2-bit index of a row, SFA m x s and SFB s x n for the s-th scale factor: of the threads
+that hold one, the one that --select names."""
 
 from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass
-from typing import cast
+from typing import cast, get_args
 
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.atom import AtomError, MmaAtom
-from tilewright.dialects.cute_nvgpu.lattice.row import OPERANDS, Operand
+from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 from tilewright.dialects.cute_nvgpu.lookup import parse
 from tilewright.tools.command_input import InputError
+from tilewright.tools.fragment_places import places, selectors
+from tilewright.tools.instructions.catalogue import canonical
 from tilewright.tools.output import UnwritableError, write_whole
-from tilewright.tools.render_illegal import canonical, why_illegal
+from tilewright.tools.why_mnemonic import why_illegal_mnemonic
 
 _AXES: dict[Operand, tuple[str, str]] = {
     "A": ("m", "k"),
     "B": ("k", "n"),
     "C": ("m", "n"),
     "D": ("m", "n"),
+    "E": ("m", "j"),
+    "SFA": ("m", "s"),
+    "SFB": ("s", "n"),
 }
+"""What the rows and columns of the figures of the PTX ISA are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,38 +41,54 @@ class Fragments:
     cells: tuple[tuple[tuple[int, int], ...], ...]
 
 
-def fragments(atom: MmaAtom, operand: Operand) -> Fragments:
-    """Who holds what of that operand."""
-    layout = atom.tv_layout(operand)
-    threads = layout[0].size()
-    held = {
-        layout((thread, value)): (thread, value)
-        for thread in range(threads)
-        for value in range(atom.values(operand))
-    }
+def fragments(atom: MmaAtom, operand: Operand, choice: tuple[int, ...] = ()) -> Fragments:
+    """Who holds what of that operand; `choice` are values of the selectors that speak of it."""
+    held = places(atom, operand, choice)
     outer, inner = atom.extents(operand)
     # The index counts A's m and B's n fastest; the figures draw A's m downwards, B's n across.
     cells = tuple(tuple(held[i + outer * j] for j in range(inner)) for i in range(outer))
-    if operand == "B":
-        cells = tuple(zip(*cells, strict=True))
     down, across = _AXES[operand]
+    if across == "n" and operand not in ("C", "D"):
+        cells = tuple(zip(*cells, strict=True))
     title = (
         f"{atom.mnemonic}: {operand}, {len(cells)} x {len(cells[0])} of "
         f"{atom.element(operand).name}, rows {down}, columns {across}"
     )
-    return Fragments(title, layout, (down, across), cells)
+    if atom.row.matrices > 1:
+        title += f", the {atom.row.matrices} matrices side by side along {_side(operand)}"
+    for selector, value in zip(selectors(atom, operand), choice, strict=False):
+        title += f", {selector.name} {value}"
+    return Fragments(title, atom.tv_layout(operand), (down, across), cells)
+
+
+def _side(operand: Operand) -> str:
+    """Along which axis the matrices of one instruction follow each other."""
+    return "k" if operand in ("A", "B") else "n"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("mnemonic", metavar="MNEMONIC", help="an MMA, as PTX spells it")
     parser.add_argument(
-        "operand", metavar="OPERAND", type=str.upper, choices=OPERANDS, help="A, B, C or D"
+        "operand",
+        metavar="OPERAND",
+        type=str.upper,
+        choices=get_args(Operand),
+        help="A, B, C or D; E (sparsity metadata); SFA or SFB (scale factors)",
+    )
+    parser.add_argument(
+        "--select",
+        metavar="N[,N]",
+        help="the sparsity selector, or byte-id,thread-id; otherwise the first legal ones",
     )
     parser.add_argument("--svg", metavar="FILE", help="draw it into that file; - is stdout")
 
 
 def run(options: argparse.Namespace) -> None:
-    shown = fragments(_atom(options.mnemonic.strip()), cast(Operand, options.operand))
+    atom, operand = _atom(options.mnemonic.strip()), cast(Operand, options.operand)
+    if operand not in (*atom.inputs, "D"):
+        legal = ", ".join((*atom.inputs, "D"))
+        raise InputError(f"{atom.mnemonic} expected an operand of {legal}, got {operand}")
+    shown = fragments(atom, operand, _choice(atom, operand, options.select))
     if options.svg is None:
         print(_table(shown))
         return
@@ -77,7 +101,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _atom(mnemonic: str) -> MmaAtom:
-    reason = why_illegal(mnemonic, None)
+    reason = why_illegal_mnemonic(mnemonic, None)
     if reason is not None:
         raise InputError(reason)
     try:
@@ -87,6 +111,28 @@ def _atom(mnemonic: str) -> MmaAtom:
             f"expected an MMA, which has operands A, B, C and D, got '{mnemonic}'; "
             f"'tilewright explain {mnemonic}' shows what its threads hold"
         ) from None
+
+
+def _choice(atom: MmaAtom, operand: Operand, text: str | None) -> tuple[int, ...]:
+    """The values of the operand's selectors: those of the text, or their first ones."""
+    wanted = selectors(atom, operand)
+    if text is None:
+        return tuple(each.legal[0] for each in wanted)
+    given = text.split(",")
+    legal = [[str(value) for value in each.legal] for each in wanted]
+    if len(given) != len(legal) or any(
+        value not in each for value, each in zip(given, legal, strict=True)
+    ):
+        rule = "; ".join(f"a {each.name} of {', '.join(map(str, each.legal))}" for each in wanted)
+        nearest = ",".join(
+            given[place] if place < len(given) and given[place] in each else each[0]
+            for place, each in enumerate(legal)
+        )
+        raise InputError(
+            f"{atom.mnemonic} expected {rule or 'no selectors'} for {operand}, got '{text}'; "
+            f"nearest legal: {nearest or 'none'}"
+        )
+    return tuple(map(int, given))
 
 
 def _table(shown: Fragments) -> str:

@@ -15,6 +15,7 @@ stored as the dense A of half its K. `m8n8k4` on f16 has a pattern of its own (`
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 
 from tilewright.dialects.cute import Layout
 
@@ -22,6 +23,7 @@ _GROUPS = 8
 _GROUP_SIZE = 4
 
 
+@cache
 def blocks(rows: int, columns: int, width: int) -> Layout:
     """`(T32, V) -> row + rows*column`: A, B, C or D in blocks of 8 rows x 4*width columns.
 
@@ -38,6 +40,7 @@ def blocks(rows: int, columns: int, width: int) -> Layout:
     )
 
 
+@cache
 def metadata(rows: int, indices: int, *, across: bool) -> Layout:
     """`(T32, V16) -> m + M*j`: the 2-bit indices of a sparse A, `j` counting along its row.
 
@@ -59,6 +62,7 @@ def metadata(rows: int, indices: int, *, across: bool) -> Layout:
     )
 
 
+@cache
 def scale_a(rows: int, vector: int) -> Layout:
     """`(T32, V4) -> m + M*s`: scale factors of A, `vector` a row, one a byte.
 
@@ -70,6 +74,7 @@ def scale_a(rows: int, vector: int) -> Layout:
     )
 
 
+@cache
 def scale_b(columns: int, vector: int) -> Layout:
     """`(T32, V4) -> n + N*s`: scale factors of B, `vector` a column, one a byte.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import TypedDict, Unpack
+from typing import TypeAlias, TypedDict, Unpack
 
 from tilewright.dialects.cute_nvgpu.atom import AtomError, MmaAtom, atoms_of
 from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES, SCALE_TYPES
@@ -16,6 +16,7 @@ from tilewright.dialects.cute_nvgpu.lattice.row import (
     Shape,
     shape_text,
 )
+from tilewright.dialects.cute_nvgpu.nearest import Nearest
 
 
 class Modifiers(TypedDict, total=False):
@@ -50,29 +51,56 @@ def find(
     otherwise the only one that there is; of metadata, `sp`. Raises AtomError, naming the nearest
     legal choice, where there is no such row.
     """
-    rows = [row for row in MMA_ROWS if op in (None, row.op)]
-    if not rows:
-        legal = ", ".join(sorted({row.op for row in MMA_ROWS}))
-        raise AtomError(f"expected an op of the lattice, got '{op}'; legal: {legal}")
     chosen: dict[str, object] = {**modifiers}
-    for field in ("sparsity", "scale_type"):
-        if field in chosen:
-            there = chosen[field] is not None
-            rows = [row for row in rows if (getattr(row, field) is not None) == there] or rows
-    typed = [row for row in rows if types in row.element_types()]
+    given = (op, _there("sparsity", chosen), _there("scale_type", chosen))
+    typed = _typed(*given).get(types)
     if not typed:
-        raise AtomError(_explain_types(types, rows))
+        raise AtomError(_explain_types(types, given))
     shaped = [row for row in typed if row.shape == shape]
     if not shaped:
-        typed.sort(key=lambda row: _distance(row.shape, shape))
-        near = dict.fromkeys(shape_text(row.shape) for row in typed)
+        ranked = sorted(typed, key=lambda row: _distance(row.shape, shape))
+        near = dict.fromkeys(shape_text(row.shape) for row in ranked)
         raise AtomError(
-            f"'{typed[0].op}' expected a shape that {_types_text(types)} has, "
+            f"'{ranked[0].op}' expected a shape that {_types_text(types)} has, "
             f"got {shape_text(shape)}; nearest legal: {', '.join(near)}"
         )
     for field, what in _CHOICES.items():
         shaped = _choose(shaped, field, what, types, chosen)
     return _with_modifiers(shaped[0], types, modifiers)
+
+
+_Given: TypeAlias = "tuple[str | None, bool | None, bool | None]"
+"""What narrows the rows: the op, and whether they are sparse and block-scaled, or None where that
+is not said."""
+
+
+def _there(field: str, modifiers: Mapping[str, object]) -> bool | None:
+    return modifiers[field] is not None if field in modifiers else None
+
+
+@cache
+def _candidates(op: str | None, sparse: bool | None, scaled: bool | None) -> tuple[MmaRow, ...]:
+    """The rows of an op, sparse or not, block-scaled or not. Raises AtomError for an unknown op."""
+    rows = [row for row in MMA_ROWS if op in (None, row.op)]
+    if not rows:
+        legal = ", ".join(sorted({row.op for row in MMA_ROWS}))
+        raise AtomError(f"expected an op of the lattice, got '{op}'; legal: {legal}")
+    for field, there in (("sparsity", sparse), ("scale_type", scaled)):
+        if there is not None:
+            rows = [row for row in rows if (getattr(row, field) is not None) == there] or rows
+    return tuple(rows)
+
+
+@cache
+def _typed(
+    op: str | None, sparse: bool | None, scaled: bool | None
+) -> dict[ElementTypes, tuple[MmaRow, ...]]:
+    """The candidates by the element types that they take."""
+    found: dict[ElementTypes, list[MmaRow]] = {}
+    for row in _candidates(op, sparse, scaled):
+        for types in row.element_types():
+            found.setdefault(types, []).append(row)
+    return {types: tuple(rows) for types, rows in found.items()}
 
 
 def _choose(
@@ -127,17 +155,22 @@ def _types_text(types: ElementTypes) -> str:
     return "(" + ", ".join(types) + ")"
 
 
-def _explain_types(types: ElementTypes, rows: list[MmaRow]) -> str:
+def _explain_types(types: ElementTypes, given: _Given) -> str:
     """Why no row takes these element types: the nearest legal tuple differs least."""
-
-    def difference(candidate: tuple[ElementTypes, str]) -> tuple[int, ElementTypes]:
-        return sum(x != y for x, y in zip(candidate[0], types, strict=True)), candidate[0]
-
-    near, op = min(((each, row.op) for row in rows for each in row.element_types()), key=difference)
+    near, op = _nearest_types(*given).find(enumerate(types))[0]
     return (
         f"'{op}' expected element types (a, b, c, d) of the lattice, got {_types_text(types)}; "
         f"nearest legal: {_types_text(near)}"
     )
+
+
+@cache
+def _nearest_types(
+    op: str | None, sparse: bool | None, scaled: bool | None
+) -> Nearest[tuple[ElementTypes, str], tuple[int, str]]:
+    """The element types of the candidates, each with the op of its first row."""
+    legal = sorted(_typed(op, sparse, scaled).items())
+    return Nearest(((types, rows[0].op), enumerate(types)) for types, rows in legal)
 
 
 _MMA = re.compile(

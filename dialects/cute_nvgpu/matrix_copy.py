@@ -69,14 +69,6 @@ def matrix_copies() -> dict[str, MatrixCopy]:
     return {each.mnemonic: each for row in MATRIX_COPY_ROWS for each in copies_of(row)}
 
 
-def undocumented_mnemonics(row: MatrixCopyRow) -> Iterator[str]:
-    """The mnemonics that ptxas takes although the PTX ISA has no such count of matrices."""
-    for space in ("shared", ""):
-        for trans in row.trans:
-            for number in row.undocumented:
-                yield row.mnemonic(number, trans, space)
-
-
 def find_row(op: str, shape: Shape, source: str | None) -> MatrixCopyRow:
     """The row of `ldmatrix` or `stmatrix` of that shape and source format (a name, or None).
 

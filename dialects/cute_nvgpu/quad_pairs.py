@@ -12,11 +12,14 @@ The four matrices lie side by side: the index is `m + 8*k + 32*q` for A, `n + 8*
 
 from __future__ import annotations
 
+from functools import cache
+
 from tilewright.dialects.cute import Layout
 
 MATRICES = 4
 
 
+@cache
 def multiplicand(along_k: bool) -> Layout:
     """`(T32, V4)` of A or B: a thread's values run along k, or along m (A) and n (B)."""
     if along_k:
@@ -24,6 +27,7 @@ def multiplicand(along_k: bool) -> Layout:
     return Layout(((4, 4, 2), 4), ((8, 32, 4), 1))
 
 
+@cache
 def accumulator(element: str) -> Layout:
     """`(T32, V8)` of C or D, which depends on their type: f16 or f32."""
     if element == "f16":

@@ -1,6 +1,7 @@
 """`tilewright atoms`."""
 
 import json
+import re
 
 import pytest
 
@@ -21,15 +22,23 @@ def listed(capsys, *words):
 def test_one_line_a_row(capsys):
     lines = listed(capsys).splitlines()
     assert len(lines) == 1 + ROWS
-    assert lines[0].split() == ["op", "shape", "a,b", "->", "c,d", "target", "PTX", "modifiers",
-                                "section"]  # fmt: skip
+    assert re.split("  +", lines[0]) == [
+        "op", "shape", "a,b -> c,d", "qualifiers", "modifiers", "target", "PTX", "section",
+    ]  # fmt: skip
     f16 = next(line for line in lines if "16x8x16" in line)
     assert [cell.strip() for cell in f16.split("  ") if cell][:3] == [
         "sm80.mma",
         "16x8x16",
         "f16,f16 -> f16,f16 | f32,f32",
     ]
-    assert f16.split()[-4:] == ["sm_80", "7.0", "-", "9.7.14.5.8"]
+    assert f16.split()[-5:] == ["-", "-", "sm_80", "7.0", "9.7.14.5.8"]
+    scaled = next(line for line in lines if "4X" in line and "ordered" in line)
+    assert re.split("  +", scaled)[2:6] == [
+        "e2m1,e2m1 -> f32,f32",
+        "sp::ordered_metadata,kind::mxf4nvf4,scale_vec::4X,ue4m3",
+        "-",
+        "sm_120a or sm_121a",
+    ]
     assert {"ldmatrix", "stmatrix", "movmatrix", "cp.async"} < {line.split()[0] for line in lines}
 
 
@@ -59,7 +68,10 @@ def test_modifiers_are_spelled_too(capsys):
 def test_a_row_with_several_minimum_targets(capsys):
     rows = json.loads(listed(capsys, "--json"))
     [row] = [row for row in rows if row["op"] == "stmatrix" and row["shape"] == [16, 8]]
-    assert row["targets"] == ["sm_100f", "sm_110f", "sm_120f"]
+    assert row["requires"] == ["sm_100f", "sm_110f", "sm_120f"]
+    assert row["targets"] == [
+        f"sm_{number}{suffix}" for number in (100, 103, 110, 120, 121) for suffix in "af"
+    ]
     kept = json.loads(listed(capsys, "--json", "--arch", "sm_121a"))
     assert row in kept and row not in json.loads(listed(capsys, "--json", "--arch", "sm_90a"))
     assert "stmatrix.sync.aligned.m16n8.x4.trans.shared.b8" in row["mnemonics"]
@@ -70,12 +82,8 @@ def test_a_row_with_several_minimum_targets(capsys):
 def test_arch_keeps_what_it_runs(arch, capsys):
     every = json.loads(listed(capsys, "--json"))
     kept = json.loads(listed(capsys, "--json", "--arch", arch))
-    assert kept == [
-        row
-        for row in every
-        if any(TARGETS[arch].supports(TARGETS[name]) for name in row["targets"])
-    ]
-    assert len(kept) < len(every)
+    assert kept == [row for row in every if arch in row["targets"]]
+    assert kept and len(kept) < len(every)
     assert len(listed(capsys, "--arch", arch).splitlines()) == 1 + len(kept)
 
 
@@ -85,3 +93,33 @@ def test_unknown_arch(capsys):
     captured = capsys.readouterr()
     assert leaving.value.code == 1 and not captured.out
     assert captured.err.startswith("error: unknown target 'sm_91'; nearest legal: sm_90;")
+
+
+@pytest.mark.parametrize(
+    ("op", "kept"),
+    [("sm80.mma", {"sm80.mma"}), ("sm80", {"sm80.mma", "sm80.sparse_mma"}), ("cp", {"cp.async"})],
+)
+def test_op_keeps_its_rows(op, kept, capsys):
+    every = json.loads(listed(capsys, "--json"))
+    found = json.loads(listed(capsys, "--json", "--op", op))
+    assert found == [row for row in every if row["op"] in kept]
+    assert {row["op"] for row in found} == kept
+
+
+@pytest.mark.parametrize("op", ["sm8", "sm80.mm", "", "mma"])
+def test_unknown_op(op, capsys):
+    with pytest.raises(SystemExit) as leaving:
+        main(["atoms", "--op", op])
+    captured = capsys.readouterr()
+    assert leaving.value.code == 1 and not captured.out
+    assert captured.err.startswith(f"error: expected an op of the lattice, got '{op}'; legal: sm70")
+
+
+def test_qualifiers_are_words_of_every_mnemonic_and_modifiers_of_some(capsys):
+    for row in json.loads(listed(capsys, "--json")):
+        words = [f".{mnemonic}.".replace("block_scale.", "") for mnemonic in row["mnemonics"]]
+        for qualifier in row["qualifiers"]:
+            assert all(f".{qualifier}." in each for each in words)
+        for modifier in row["modifiers"]:
+            found = [f".{modifier}." in each for each in words]
+            assert any(found) and not all(found)

@@ -9,7 +9,7 @@ from tilewright.dialects.cute_nvgpu.atom import AtomError
 from tilewright.dialects.cute_nvgpu.lookup import parse
 from tilewright.dialects.cute_nvgpu.matrix_copy import matrix_copies
 from tilewright.dialects.cute_nvgpu.targets import TARGETS
-from tilewright.tools.command_atoms import lattice
+from tilewright.tools.instructions.catalogue import lattice
 from tilewright.tools.tilewright import main
 
 LEGAL = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
@@ -140,9 +140,9 @@ def test_eight_matrices_and_more_are_undocumented(copy, space, number, capsys):
         ("ldmatrix.sync.aligned.m8n16.x2.shared.b4x16_p64", "expected .b8x16 after",
          "ldmatrix.sync.aligned.m8n16.x2.shared.b8x16.b4x16_p64"),
         ("ldmatrix.sync.aligned.m8n16.x1.trans.shared.b8x16.b6x16_p32", "got .trans",
-         "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8x16.b6x16_p32"),
+         "ldmatrix.sync.aligned.m8n16.x1.shared.b8x16.b6x16_p32"),
         ("stmatrix.sync.aligned.m16n8.x4.b8", "expected .trans after",
-         "stmatrix.sync.aligned.m16n8.x4.trans.shared.b8"),
+         "stmatrix.sync.aligned.m16n8.x4.trans.b8"),
         ("movmatrix.sync.aligned.m8n8.b16", "expected .trans after",
          "movmatrix.sync.aligned.m8n8.trans.b16"),
     ],

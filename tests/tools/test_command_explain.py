@@ -12,8 +12,9 @@ from tilewright.dialects.cute_nvgpu.lookup import parse
 from tilewright.dialects.cute_nvgpu.matrix_copy import matrix_copies
 from tilewright.dialects.cute_nvgpu.ops.matrix_copy import MatrixCopyOp
 from tilewright.parsing import parse_module
-from tilewright.tools.command_atoms import lattice
-from tilewright.tools.command_explain import ir_form, ir_spelling
+from tilewright.tools.instructions.catalogue import lattice
+from tilewright.tools.instructions.matrix_copy import ir_form
+from tilewright.tools.instructions.mma_explained import ir_spelling
 from tilewright.tools.tilewright import main
 
 BF16 = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
@@ -128,7 +129,7 @@ def test_packed_rows(capsys):
 
 def test_movmatrix(capsys):
     lines = explained(capsys, "movmatrix.sync.aligned.m8n8.trans.b16").splitlines()
-    layouts = {line.split()[0]: Layout.parse(line.split()[7]) for line in lines[4:6]}
+    layouts = {line.split()[0]: Layout.parse(line.split()[7]) for line in lines[5:7]}
     for thread in range(32):
         for value in range(2):
             row, column = thread // 4, 2 * (thread % 4) + value
@@ -176,7 +177,7 @@ def test_an_instruction_that_the_arch_lacks_has_no_nearest(capsys):
         (
             "ldmatrix.sync.aligned.m8n8.x8.shared.b16",
             "expected .x1, .x2 or .x4 after 'ldmatrix.sync.aligned.m8n8', got .x8 (undocumented: "
-            "ptxas takes it, PTX ISA 9.7.14.5.15 does not have it); nearest legal "
+            "ptxas takes it, but .num is .x1, .x2 or .x4, PTX ISA 9.7.14.5.15); nearest legal "
             "mnemonic: ldmatrix.sync.aligned.m8n8.x4.shared.b16",
         ),
         ("ldmatrix", "expected .sync after 'ldmatrix', got the end"),
@@ -191,3 +192,114 @@ def test_an_instruction_that_the_arch_lacks_has_no_nearest(capsys):
 )
 def test_what_is_wrong_and_what_is_nearest(mnemonic, said, capsys):
     assert said in refused(capsys, mnemonic)
+
+
+def labelled(capsys, label, mnemonic):
+    """The texts of the lines of that label."""
+    start = f"  {label.ljust(10)}"
+    return [line.removeprefix(start) for line in explained(capsys, mnemonic).splitlines()
+            if line.startswith(start)]  # fmt: skip
+
+
+def test_every_operand_of_a_sparse_block_scaled_mma(capsys):
+    mnemonic = (
+        "mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4nvf4.block_scale"
+        ".scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0"
+    )
+    atom = parse(mnemonic)
+    for operand in (*atom.inputs, "D"):
+        text = labelled(capsys, operand, mnemonic)[0]
+        register, count = atom.registers(operand)
+        assert re.split("  +", text)[:2] == [
+            f"{count} x .{register}",
+            f"{atom.values(operand)} x {atom.element(operand).name}",
+        ]
+        assert f"{atom.tv_layout(operand)} -> " in text
+    assert labelled(capsys, "operands", mnemonic) == [
+        "{d0,d1,d2,d3}, {a0,a1,a2,a3}, {b0,b1,b2,b3}, {c0,c1,c2,c3}, e, 0, "
+        "scale_a_data, {0,0}, scale_b_data, {0,0}"
+    ]
+    assert labelled(capsys, "A", mnemonic)[1] == (
+        "stored as 16 x 64: 2 of the 4 pairs in every 8 neighbours of a row (4:8)"
+    )
+    assert labelled(capsys, "SFA", mnemonic)[1:] == [
+        "byte-id-a 0, 2: 2 bytes from byte-id on",
+        "thread-id-a 0: threads 0, 1; 1: threads 2, 3 of each group of four",
+    ]
+    assert labelled(capsys, "SFB", mnemonic)[2] == (
+        "thread-id-b 0: thread 0; 1: thread 1; 2: thread 2; 3: thread 3 of each group of four"
+    )
+
+
+@pytest.mark.parametrize(
+    ("mnemonic", "stored", "indices", "selector"),
+    [
+        (
+            "mma.sp.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32",
+            "16 x 4: one of every 2 neighbours",
+            "4 bits for every 2 neighbours: 0b0100 stores the first, 0b1110 the second",
+            "0: thread 0; 1: thread 1; 2: thread 2; 3: thread 3 of each",
+        ),
+        (
+            "mma.sp.sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32",
+            "16 x 16: 2 of every 4 neighbours",
+            "which elements are stored, different, in any order",
+            "0: threads 0, 1; 1: threads 2, 3 of each",
+        ),
+        (
+            "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.s32.u8.s8.s32",
+            "16 x 32: 2 of every 4 neighbours",
+            "which elements are stored, in increasing order",
+            "0: threads 0, 1, 2, 3 of each",
+        ),
+        (
+            "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.s32.u4.s4.s32",
+            "16 x 32: 2 of the 4 pairs in every 8 neighbours",
+            "which pairs are stored, in increasing order",
+            "0: threads 0, 1; 1: threads 2, 3 of each",
+        ),
+    ],
+)
+def test_metadata(mnemonic, stored, indices, selector, capsys):
+    assert stored in labelled(capsys, "A", mnemonic)[1]
+    _, meaning, threads = labelled(capsys, "E", mnemonic)
+    assert indices in meaning
+    assert threads.startswith(f"sparsity selector {selector}")
+
+
+def test_elements_that_stand_in_bytes(capsys):
+    kind = "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f16.{}.{}.f16"
+    assert labelled(capsys, "A", kind.format("e2m1", "e3m2"))[1] == (
+        "e2m1 stands in bits 2 to 5 of a byte, the others are padding"
+    )
+    assert "bits 0 to 5 of a byte" in labelled(capsys, "B", kind.format("e2m1", "e3m2"))[1]
+    assert "bits 2 to 5" in labelled(capsys, "A, B", kind.format("e2m1", "e2m1"))[0]
+    assert len(labelled(capsys, "A", kind.format("e4m3", "e3m2"))) == 1
+
+
+def test_the_four_mmas_of_m8n8k4(capsys):
+    mnemonic = "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32"
+    assert "4 times, once a quad pair: A is 8 x 4" in labelled(capsys, "computes", mnemonic)[0]
+    assert labelled(capsys, "A", mnemonic)[0].endswith("-> m + 8*k + 32*q")
+    assert labelled(capsys, "D", mnemonic)[0].endswith("-> m + 8*n + 64*q")
+    assert labelled(capsys, "q", mnemonic)[0].startswith("quad pair 0 to 3: threads 4*q to 4*q + 3")
+    assert labelled(capsys, "modifiers", mnemonic) == [".row.row, .row.col, .col.row, .col.col"]
+
+
+def test_single_bits_are_counted(capsys):
+    mnemonic = "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc"
+    assert "the number of ones in A and B along K" in labelled(capsys, "computes", mnemonic)[0]
+
+
+def test_what_it_requires(capsys):
+    kind = "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e2m1.f32"
+    assert labelled(capsys, "requires", kind) == ["sm_120f or later of the same family"]
+    assert labelled(capsys, "targets", kind) == ["sm_120a, sm_120f, sm_121a, sm_121f"]
+
+
+def test_the_scale_vector_may_be_left_out_where_it_has_a_default(capsys):
+    mnemonic = "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale{}.f32.e2m1.e2m1.f32.ue8m0"
+    short = explained(capsys, mnemonic.format(""))
+    assert short == explained(capsys, mnemonic.format(".scale_vec::2X"))
+    assert short.startswith(mnemonic.format(".scale_vec::2X") + "\n")
+    assert "expected" in refused(capsys, mnemonic.format("").replace("mxf4.", "mxf4nvf4."))

@@ -97,3 +97,99 @@ def test_wrong_input(words, said, capsys):
     captured = capsys.readouterr()
     assert leaving.value.code == 1 and not captured.out
     assert captured.err.startswith("error: ") and said in captured.err
+
+
+SPARSE = "mma.sp::ordered_metadata.sync.aligned.m16n8k{k}.row.col.{d}.{a}.{a}.{d}"
+SCALED = (
+    "mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::{vector}X"
+    ".f32.e2m1.e2m1.f32.{scale}"
+)
+
+
+def cells(capsys, mnemonic, operand, *words):
+    """The (thread, value) of each row and column that `layout` prints."""
+    lines = shown(capsys, mnemonic, operand, *words).splitlines()[4:]
+    table = [[re.fullmatch(r"T(\d+)V(\d+)", cell) for cell in row.split()[1:]] for row in lines]
+    return [[(int(cell[1]), int(cell[2])) for cell in row if cell] for row in table]
+
+
+@pytest.mark.parametrize("selector", range(4))
+def test_metadata_of_one_thread_in_four(selector, capsys):
+    """PTX ISA 9.7.14.6.2.1: thread 4*g + selector holds rows g and g + 8 of an m16n8k16."""
+    found = cells(capsys, SPARSE.format(k=16, a="bf16", d="f32"), "E", "--select", str(selector))
+    assert len(found) == 16
+    for row, columns in enumerate(found):
+        assert columns == [(row % 8 * 4 + selector, row // 8 * 8 + j) for j in range(8)]
+
+
+@pytest.mark.parametrize("selector", range(2))
+def test_metadata_of_two_threads_in_four(selector, capsys):
+    """PTX ISA 9.7.14.6.2.5: the pair of threads holds row g, and row g + 8, of an m16n8k32."""
+    found = cells(capsys, SPARSE.format(k=32, a="s8", d="s32"), "e", "--select", str(selector))
+    for row, columns in enumerate(found):
+        thread = row % 8 * 4 + 2 * selector + row // 8
+        assert columns == [(thread, j) for j in range(16)]
+
+
+def test_metadata_of_every_thread(capsys):
+    found = cells(capsys, SPARSE.format(k=64, a="e4m3", d="f32"), "E")
+    assert {thread for row in found for thread, _ in row} == set(range(32))
+
+
+@pytest.mark.parametrize("thread_id", range(2))
+@pytest.mark.parametrize("byte_id", [0, 2])
+def test_scale_factors_of_a(byte_id, thread_id, capsys):
+    """PTX ISA 9.7.14.3: threads 4*g + 2*thread-id and the one after it hold rows g and g + 8."""
+    mnemonic = SCALED.format(vector=2, scale="ue8m0")
+    found = cells(capsys, mnemonic, "SFA", "--select", f"{byte_id},{thread_id}")
+    for row, columns in enumerate(found):
+        thread = row % 8 * 4 + 2 * thread_id + row // 8
+        assert columns == [(thread, byte_id), (thread, byte_id + 1)]
+
+
+@pytest.mark.parametrize("thread_id", range(4))
+def test_scale_factors_of_b(thread_id, capsys):
+    mnemonic = SCALED.format(vector=4, scale="ue4m3")
+    found = cells(capsys, mnemonic, "SFB", "--select", f"0,{thread_id}")
+    assert found == [[(4 * n + thread_id, s) for n in range(8)] for s in range(4)]
+
+
+def test_the_first_selectors_are_the_default(capsys):
+    mnemonic = SCALED.format(vector=2, scale="ue8m0")
+    assert cells(capsys, mnemonic, "SFB") == cells(capsys, mnemonic, "SFB", "--select", "0,0")
+    title = shown(capsys, mnemonic, "SFB").splitlines()[0]
+    assert title.endswith("SFB, 2 x 8 of ue8m0, rows s, columns n, byte-id-b 0, thread-id-b 0")
+
+
+def test_four_matrices(capsys):
+    """PTX ISA 9.7.14.5.1: row-major A of m8n8k4, its four matrices one after the other."""
+    found = cells(capsys, "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32", "A")
+    for row, columns in enumerate(found):
+        first = row % 4 + row // 4 * 16
+        assert columns == [(first + 4 * pair, i) for pair in range(4) for i in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([BF16, "E"], f"{BF16} expected an operand of A, B, C, D, got E"),
+        ([SPARSE.format(k=32, a="s8", d="s32"), "SFA"], "an operand of A, B, C, E, D, got SFA"),
+        (
+            [SPARSE.format(k=32, a="s8", d="s32"), "E", "--select", "2"],
+            "expected a sparsity selector of 0, 1 for E, got '2'; nearest legal: 0",
+        ),
+        ([BF16, "A", "--select", "0"], "expected no selectors for A, got '0'; nearest legal: none"),
+        (
+            [SCALED.format(vector=2, scale="ue8m0"), "SFA", "--select", "1,1"],
+            "expected a byte-id-a of 0, 2; a thread-id-a of 0, 1 for SFA, got '1,1'; "
+            "nearest legal: 0,1",
+        ),
+        ([SCALED.format(vector=2, scale="ue8m0"), "SFA", "--select", "2"], "nearest legal: 2,0"),
+    ],
+)
+def test_operands_and_selectors_that_it_does_not_have(words, said, capsys):
+    with pytest.raises(SystemExit) as leaving:
+        main(["layout", *words])
+    captured = capsys.readouterr()
+    assert leaving.value.code == 1 and not captured.out
+    assert captured.err.startswith("error: ") and said in captured.err

@@ -49,7 +49,7 @@ def test_version(capsys):
         ["explain"],
         ["check-ptx", "x"],
         ["layout", "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16"],
-        ["layout", "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16", "E"],
+        ["layout", "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16", "F"],
         ["run", "x.mlir"],
         ["run", "x.mlir", "--grid", "0", "--block", "32"],
         ["run", "x.mlir", "--grid", "1,1,1,1", "--block", "32"],

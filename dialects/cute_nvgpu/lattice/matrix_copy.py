@@ -72,8 +72,7 @@ class MatrixCopyRow:
     """`ldmatrix` or `stmatrix` of 1, 2 or 4 matrices of one shape (M, N) and element type.
 
     `type` is what the mnemonic ends with, `trans` whether `.trans` may be written (both), must be
-    or must not, `source` the packed form of what is loaded. `undocumented` are the other counts of
-    matrices that ptxas takes (with any number of registers).
+    or must not, `source` the packed form of what is loaded.
     """
 
     op: str
@@ -85,7 +84,6 @@ class MatrixCopyRow:
     ptx_version: tuple[int, int]
     section: str
     source: SourceFormat | None = None
-    undocumented: tuple[int, ...] = (8, 16, 32, 64, 128)
 
     def __post_init__(self) -> None:
         """A row whose layouts do not cover its matrices exactly once cannot be built."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from itertools import product as cartesian
 from typing import Literal, get_args
 
@@ -90,9 +91,8 @@ class MmaRow:
             for operand in OPERANDS:
                 layout = self.tv_layout(operand, types, majors)
                 rows, columns = self.extents(operand, types)
-                assert layout.size() == layout.cosize() == rows * columns, (self, operand)
                 element = self.element(operand, types)
-                assert (layout.size() // 32) % element.per_register == 0, (self, operand)
+                assert _fills(layout, rows * columns, element.per_register), (self, operand)
 
     @property
     def modifiers(self) -> tuple[str, ...]:
@@ -204,6 +204,12 @@ class MmaRow:
         if operand == "B":
             return quad_pairs.multiplicand(along_k=majors[1] == "col")
         return quad_pairs.accumulator(self.element(operand, types).name)
+
+
+@cache
+def _fills(layout: Layout, elements: int, per_register: int) -> bool:
+    """Whether the threads hold that many elements, each of them, in whole registers."""
+    return layout.size() == layout.cosize() == elements and elements // 32 % per_register == 0
 
 
 def row(

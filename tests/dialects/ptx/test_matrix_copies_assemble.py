@@ -23,11 +23,11 @@ from ptx_kernels import (
 
 from tilewright.dialects.cute_nvgpu.lattice import MATRIX_COPY_ROWS, MOVMATRIX, MatrixCopyRow
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import SPACES, MatrixMoveRow
+from tilewright.dialects.cute_nvgpu.lattice.undocumented import UNDOCUMENTED
 from tilewright.dialects.cute_nvgpu.matrix_copy import (
     MatrixCopy,
     copies_of,
     matrix_copies,
-    undocumented_mnemonics,
 )
 from tilewright.dialects.cute_nvgpu.targets import TARGETS, AnyOf, Target
 from tilewright.dialects.ptx.matrix_copy import LdmatrixOp, MovmatrixOp, StmatrixOp
@@ -41,6 +41,8 @@ NEWEST = (9, 0)
 """A version that has every row and every target."""
 KNOWN = [each for each in TARGETS.values() if each.number >= TARGETS[OLDEST].number]
 OFFSETS = (0, 32, -32)
+UNDOCUMENTED_NUMBERS = (8, 16, 32, 64, 128)
+"""Of matrices, that ptxas takes with any number of registers."""
 
 
 def add_copies(kernel: Kernel, row: Row) -> None:
@@ -174,16 +176,21 @@ def test_ptxas_takes_no_copy_that_the_lattice_leaves_out(
     legal = {line(mnemonic, copy.registers) for copy, mnemonic in spelled}
     undocumented = {
         line(row.mnemonic(number, trans, space), registers)
-        for row in rows for number in row.undocumented for trans in row.trans
+        for row in rows for number in UNDOCUMENTED_NUMBERS for trans in row.trans
         for registers in (1, 2, 4)
     }  # fmt: skip
     assert accepted(lines, ptxas, target) == legal | undocumented
 
 
-def test_the_undocumented_mnemonics_are_those_of_the_listing() -> None:
-    listed = {each for row in MATRIX_COPY_ROWS for each in undocumented_mnemonics(row)}
-    assert listed and not listed & set(matrix_copies())
-    assert {each.split(".")[4] for each in listed} == {"x8", "x16", "x32", "x64", "x128"}
+@pytest.mark.parametrize("number", UNDOCUMENTED_NUMBERS)
+def test_what_the_lattice_says_of_other_numbers(number: int) -> None:
+    """Each stands for the form of one matrix, and is none of the lattice."""
+    for row in MATRIX_COPY_ROWS:
+        for trans, space in product(row.trans, ("shared", "")):
+            mnemonic = row.mnemonic(number, trans, space)
+            plain = {row.plain_form(mnemonic) for row in UNDOCUMENTED} - {None}
+            assert plain == {row.mnemonic(1, trans, space)}
+            assert mnemonic not in matrix_copies()
 
 
 def test_the_long_name_of_shared_came_later(ptxas: Ptxas) -> None:

@@ -1,0 +1,91 @@
+"""How many lines a second `tilewright check-ptx --batch` judges, one process on one core.
+
+python benchmarks/check_ptx.py [--json]
+
+The lines are all different: a product of shapes, element types and forms of sparsity, of which
+few are legal, and every mnemonic of the lattice; with operands, each of these also with its
+operands, right and with one register too many, under several names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+
+from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES
+from tilewright.tools.instructions.catalogue import listings, operand_forms
+
+ARCH = "sm_120a"
+ROUNDS = 3
+COPIES = 20
+COMMAND = str(Path(sysconfig.get_path("scripts")) / "tilewright")
+SPARSITIES = ("", "sp.", "sp::ordered_metadata.")
+ACCUMULATORS = ("f16", "f32", "f64", "s32")
+
+
+def mnemonics() -> Iterator[str]:
+    """Legal ones, and a product of mostly illegal ones."""
+    yield from listings()
+    shapes = product((8, 16), (4, 8, 16, 32, 64, 128, 256))
+    for (m, k), a, b, d, sparsity in product(
+        shapes, ELEMENT_TYPES, ELEMENT_TYPES, ACCUMULATORS, SPARSITIES
+    ):
+        yield f"mma.{sparsity}sync.aligned.m{m}n8k{k}.row.col.{d}.{a}.{b}.{d}"
+
+
+def instructions() -> Iterator[str]:
+    """Every mnemonic of the lattice with its operands, and with one register too many."""
+    for mnemonic, number in product(listings(), range(COPIES)):
+        spelled = [form.spelling for form in operand_forms(mnemonic)]
+        named = [re.sub(r"\b([a-z])", rf"%r{number}\1", text) for text in spelled]
+        for place in range(-1, len(spelled)):
+            wrong = [
+                text.replace("}", ",%r0}") if at == place else text for at, text in enumerate(named)
+            ]
+            yield f"{mnemonic} {', '.join(wrong)};"
+
+
+def lines_a_second(lines: list[str], *options: str) -> float:
+    """The best of ROUNDS processes, start and all."""
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as batch:
+        batch.write("\n".join(lines))
+        batch.flush()
+        command = [COMMAND, "check-ptx", "--arch", ARCH, "--batch", batch.name, *options]
+        best = float("inf")
+        for _ in range(ROUNDS):
+            start = time.perf_counter()
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+            best = min(best, time.perf_counter() - start)
+    return len(lines) / best
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    results: dict[str, float] = {}
+    for name, made in (("mnemonics", mnemonics()), ("with operands", instructions())):
+        lines = sorted(set(made))
+        random.Random(0).shuffle(lines)
+        print(f"{len(lines)} {name}", file=sys.stderr)
+        results[f"{name}, --brief"] = lines_a_second(lines, "--brief")
+        results[f"{name}, with reasons"] = lines_a_second(lines)
+    if options.json:
+        print(json.dumps(results))
+        return
+    for name, rate in results.items():
+        print(f"{name:34} {rate:9,.0f} lines a second")
+
+
+if __name__ == "__main__":
+    main()

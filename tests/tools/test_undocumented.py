@@ -1,0 +1,105 @@
+"""What is called undocumented: ptxas takes exactly that, and check-ptx says why it is illegal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import permutations
+
+import pytest
+
+from tilewright.dialects.cute_nvgpu.lattice.undocumented import (
+    UNDOCUMENTED,
+    UNDOCUMENTED_SELECTORS,
+    Undocumented,
+    UndocumentedSelector,
+)
+from tilewright.dialects.cute_nvgpu.targets import TARGETS
+from tilewright.ptxas import PtxasReport
+from tilewright.tools.instructions.catalogue import listings
+from tilewright.tools.judge import why_illegal
+from tilewright.tools.undocumented import remark
+
+Ptxas = Callable[..., PtxasReport]
+Row = Undocumented | UndocumentedSelector
+
+ROWS: tuple[Row, ...] = (*UNDOCUMENTED, *UNDOCUMENTED_SELECTORS)
+OLDEST = 75
+"""The oldest target that ptxas of CUDA 13 knows."""
+ARCHES = [name for name, each in TARGETS.items() if each.number >= OLDEST]
+KERNEL = """\
+.version 9.0
+.target {arch}
+.address_size 64
+.visible .entry kernel() {{
+.reg .b16 %h<8>;
+.reg .b32 %r<8>;
+.reg .f32 %f<8>;
+.reg .f64 %fd<8>;
+.reg .b64 %rd<8>;
+{lines}
+ret;
+}}
+"""
+
+
+def assembles(ptxas: Ptxas, arch: str, lines: Iterable[str]) -> bool:
+    text = KERNEL.format(arch=arch, lines="\n".join(lines))
+    return ptxas(text, arch, options=["-O0"], verbose=False).ok
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+def test_ptxas_takes_what_is_called_undocumented_and_nothing_else(arch: str, ptxas: Ptxas) -> None:
+    verdicts = {row.example: why_illegal(row.example, arch) for row in ROWS}
+    taken = [line for line, why in verdicts.items() if why is None or "undocumented" in why]
+    assert taken and assembles(ptxas, arch, taken)
+    for line in verdicts:
+        assert line in taken or not assembles(ptxas, arch, [line]), line
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.form)
+def test_the_reason_names_the_rule_and_its_section(row: Row) -> None:
+    found = [why_illegal(row.example, arch) or "" for arch in ARCHES]
+    said = [why for why in found if "undocumented" in why]
+    assert said, "no target takes it"
+    why = f"undocumented: ptxas takes it, but {row.rule}, PTX ISA {row.section}"
+    assert all(why in each for each in said)
+
+
+@pytest.mark.parametrize("row", UNDOCUMENTED, ids=lambda row: row.form)
+def test_what_is_legal_nowhere_is_no_row_of_the_lattice(row: Undocumented) -> None:
+    """Only forms that are legal on other targets may be in the lattice."""
+    legal = [each for each in listings() if row.pattern.fullmatch(each)]
+    assert not legal or "beyond" in row.form
+
+
+def test_the_order_of_qualifiers(ptxas: Ptxas) -> None:
+    """Any order but the legal one is undocumented, and assembles."""
+    rest = ("sync", "aligned", "x2")
+    lines = [
+        f"{'.'.join(('ldmatrix', *order, 'm8n8', 'shared', 'b16'))} {{%r0,%r1}}, [%rd0];"
+        for order in permutations(rest)
+    ]
+    whys = [why_illegal(line, "sm_80") for line in lines]
+    assert None not in whys
+    assert all("undocumented: ptxas takes its qualifiers in any order" in str(why) for why in whys)
+    legal = "ldmatrix.sync.aligned.m8n8.x2.shared.b16"
+    assert all(f"expected the order of words of {legal}" in str(why) for why in whys)
+    assert assembles(ptxas, "sm_80", lines)
+
+
+@pytest.mark.parametrize(
+    ("mnemonic", "arch"),
+    [
+        ("mma.sync.aligned.m16n8k16.col.row.f32.f16.f16.f32", "sm_90"),
+        ("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.f32", "sm_90"),
+        ("ldmatrix.sync.aligned.m8n8.x3.shared.b16", "sm_90"),
+        ("ldmatrix.sync.aligned.m8n8.x256.shared.b16", "sm_90"),
+        ("mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e3m2.e4m3.f32", "sm_100a"),
+        ("mma.sync.aligned.m16n8k32.row.col.kind::mxf4.f32.e4m3.e4m3.f32", "sm_100"),
+        ("mma.sync.aligned.m8n8k4.row.col.f32.bf16.bf16.f32", "sm_75"),
+        ("stmatrix.sync.aligned.m8n8.x8.shared.b16", "sm_80"),
+    ],
+)
+def test_what_ptxas_refuses_is_just_illegal(mnemonic: str, arch: str) -> None:
+    assert why_illegal(mnemonic, arch) is not None
+    assert remark(mnemonic, arch) is None

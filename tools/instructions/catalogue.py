@@ -1,0 +1,49 @@
+"""Every instruction of the lattice: by row, and by mnemonic."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from tilewright.dialects.cute_nvgpu import lookup
+from tilewright.dialects.cute_nvgpu.targets import target
+from tilewright.tools.instructions import async_copy, matrix_copy, mma
+from tilewright.tools.instructions.listing import Listing
+from tilewright.tools.operand_forms import OperandForm
+
+KINDS = (mma, matrix_copy, async_copy)
+
+
+@cache
+def lattice() -> tuple[Listing, ...]:
+    """Every row of the lattice."""
+    return tuple(row for kind in KINDS for row in kind.listings())
+
+
+@cache
+def listings() -> dict[str, Listing]:
+    """The row of every mnemonic of the lattice."""
+    return {mnemonic: row for row in lattice() for mnemonic in row.mnemonics}
+
+
+@cache
+def legal_mnemonics(arch: str | None) -> frozenset[str]:
+    """Every mnemonic that the target runs; of the whole lattice where it is None."""
+    if arch is None:
+        return frozenset(listings())
+    chip = target(arch)
+    return frozenset(each for each, row in listings().items() if chip.supports(row.target))
+
+
+@cache
+def operand_forms(mnemonic: str) -> tuple[OperandForm, ...]:
+    """The operands of a mnemonic of the lattice, in PTX's order."""
+    return listings()[mnemonic].operands(mnemonic)
+
+
+def canonical(mnemonic: str) -> str:
+    """The spelling that the lattice uses: `.shared::cta` is PTX's long name of `.shared`, and what
+    an MMA may leave out is there."""
+    if "shared::cta" in mnemonic:
+        words = mnemonic.split(".")
+        mnemonic = ".".join("shared" if word == "shared::cta" else word for word in words)
+    return lookup.canonical(mnemonic)

@@ -1,0 +1,41 @@
+"""A row of the lattice as the command line shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from tilewright.dialects.cute_nvgpu.targets import Minimum
+from tilewright.tools.operand_forms import OperandForm
+
+HEADING = ("operand", "registers", "elements", "layout (thread, value) -> index")
+"""Of the table of operands that `explain` prints."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A row of the lattice.
+
+    `types` are the legal element types by operand, `types_text` the same in one line,
+    `qualifiers` the words that all its mnemonics have beside shape and types, `modifiers` those
+    that some of them have. `mnemonics` are all that it spells, in a fixed order. `operands` gives
+    the operands of one of them in PTX's order, `explain` what it does, line by line.
+    """
+
+    op: str
+    shape: tuple[int, ...]
+    types: tuple[dict[str, str], ...]
+    types_text: str
+    qualifiers: tuple[str, ...]
+    modifiers: tuple[str, ...]
+    target: Minimum
+    ptx_version: tuple[int, int]
+    section: str
+    mnemonics: tuple[str, ...]
+    operands: Callable[[str], tuple[OperandForm, ...]]
+    explain: Callable[[str], Iterator[str]]
+
+
+def version_text(version: tuple[int, int]) -> str:
+    """`7.0`."""
+    return ".".join(map(str, version))

@@ -1,0 +1,64 @@
+"""Why the operands of a legal mnemonic are illegal, and the legal ones nearest to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tilewright.dialects.cute_nvgpu.lattice.undocumented import UNDOCUMENTED_SELECTORS
+from tilewright.tools.instructions.catalogue import listings, operand_forms
+from tilewright.tools.operand_forms import Misfit, OperandForm
+from tilewright.tools.ptx_operands import Written
+
+
+def fit(mnemonic: str, operands: Sequence[Written]) -> bool:
+    """Whether a mnemonic of the lattice takes these operands."""
+    forms = operand_forms(mnemonic)
+    if not _required(forms) <= len(operands) <= len(forms):
+        return False
+    return all(form.misfit(written) is None for form, written in zip(forms, operands, strict=False))
+
+
+def why_illegal_operands(mnemonic: str, operands: Sequence[Written]) -> str | None:
+    """What is wrong with the number of the operands, or with the first one that does not fit."""
+    forms = operand_forms(mnemonic)
+    if not _required(forms) <= len(operands) <= len(forms):
+        return _wrong_number(mnemonic, forms, operands)
+    for form, written in zip(forms, operands, strict=False):
+        if (misfit := form.misfit(written)) is not None:
+            return _wrong(mnemonic, form, written, misfit)
+    return None
+
+
+def _required(forms: Sequence[OperandForm]) -> int:
+    return sum(not form.optional for form in forms)
+
+
+def _wrong_number(mnemonic: str, forms: Sequence[OperandForm], operands: Sequence[Written]) -> str:
+    names = ", ".join(form.name + (" or not" if form.optional else "") for form in forms)
+    required = _required(forms)
+    most = f" to {len(forms)}" if len(forms) > required else ""
+    wanted = max(required, min(len(operands), len(forms)))
+    near = [
+        operands[place].text
+        if place < len(operands) and form.misfit(operands[place]) is None
+        else form.spelling
+        for place, form in enumerate(forms[:wanted])
+    ]
+    return (
+        f"{mnemonic} expected {required}{most} operands ({names}), got {len(operands)} "
+        f"(PTX ISA {listings()[mnemonic].section}); nearest legal: {', '.join(near)}"
+    )
+
+
+def _wrong(mnemonic: str, form: OperandForm, written: Written, misfit: Misfit) -> str:
+    why = f"PTX ISA {form.section}"
+    if misfit.replaced is not None:
+        why = f"undocumented: ptxas takes {misfit.replaced}, {why}"
+    for row in UNDOCUMENTED_SELECTORS:
+        known = written.kind == "integer" and written.value in row.values
+        if form.name == row.operand and known and row.pattern.fullmatch(mnemonic):
+            why = f"undocumented: ptxas takes it, but {row.rule}, PTX ISA {row.section}"
+    return (
+        f"{mnemonic} expected {misfit.expected} as {form.name}, got {written.text or 'nothing'} "
+        f"({why}); nearest legal: {misfit.nearest}"
+    )
