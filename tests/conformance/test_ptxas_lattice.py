@@ -13,7 +13,7 @@ from documented_targets import KNOWN
 from lattice_families import FAMILIES
 from ptxas_lattice import carry_out, compare_sample, sample, whole
 
-FAMILIES_IN_CI = tuple(FAMILIES)
+FAMILIES_IN_CI = tuple(name for name in FAMILIES if not name.startswith("wmma."))
 POINTS = 4000
 SEED = 20
 
