@@ -99,6 +99,14 @@ def compare(
     return tallies
 
 
+def refused(
+    candidates: Sequence[Candidate], target: str, oracles: Oracles = ORACLES
+) -> list[Candidate]:
+    """The candidates that ptxas does not take for the target."""
+    taken = _any_taken(candidates, target, oracles)
+    return [each for each, ok in zip(candidates, taken, strict=True) if not ok]
+
+
 def _any_taken(candidates: Sequence[Candidate], target: str, oracles: Oracles) -> Iterator[bool]:
     """Whether ptxas takes one of each candidate's instructions."""
     instructions = [each for candidate in candidates for each in candidate.instructions]

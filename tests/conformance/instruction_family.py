@@ -17,6 +17,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from math import prod
 
 Point = dict[str, str]
@@ -128,6 +129,13 @@ class Family:
 
     def points(self, numbers: range) -> Iterator[Point]:
         return map(self.point, numbers)
+
+    def listed(self, target: str) -> Iterator[Point]:
+        """Every point that the ISA lists for the target, box by box."""
+        for box in self.documented:
+            if target in box.targets:
+                choices = [_inside(box, *axis) for axis in self.axes.items()]
+                yield from (_bind(zip(self.axes, each, strict=True)) for each in product(*choices))
 
     def documents(self, point: Point, target: str) -> bool:
         """Whether the ISA lists the point for the target."""

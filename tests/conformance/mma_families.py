@@ -36,6 +36,7 @@ TYPES = ".{d}.{a}.{b}.{c}"
 FP8 = "e4m3 e5m2"
 FP8_FP6_FP4 = "e4m3 e5m2 e3m2 e2m3 e2m1"
 ROW_COL = {"alayout": "row", "blayout": "col"}
+F16 = {"d": "f16", "c": "f16"}
 F16_OR_F32 = {"d": "f16 f32", "c": "f16 f32"}
 F32 = {"d": "f32", "c": "f32"}
 S32 = {"d": "s32", "c": "s32"}
@@ -66,18 +67,16 @@ def _row_col(
     return documented(SECTION, since(number), shape=shape, **ROW_COL, **types, **words)
 
 
+def _m8n8k4(d: str, c: str) -> Documented:
+    words = {"shape": "m8n8k4", "a": "f16", "b": "f16", "d": d, "c": c}
+    return documented(SECTION, since(70), alayout=LAYOUTS, blayout=LAYOUTS, **words)
+
+
 _FLOATS = (
-    documented(
-        SECTION,
-        since(70),
-        shape="m8n8k4",
-        alayout=LAYOUTS,
-        blayout=LAYOUTS,
-        a="f16",
-        b="f16",
-        **F16_OR_F32,
-    ),
-    _row_col(75, "m16n8k8", "f16", F16_OR_F32),
+    _m8n8k4("f16 f32", "f16"),
+    _m8n8k4("f32", "f32"),
+    _row_col(75, "m16n8k8", "f16", F16),
+    _row_col(75, "m16n8k8", "f16", F32),
     _row_col(80, "m16n8k16", "f16", F16_OR_F32),
     _row_col(80, "m16n8k8 m16n8k16", "bf16", F32),
     _row_col(80, "m16n8k4 m16n8k8", "tf32", F32),

@@ -15,6 +15,7 @@ from documented_targets import FAMILY_120, since
 from instruction_family import Documented, Family, Point, documented, within
 from mma_families import (
     ACCUMULATOR_PAIRS,
+    F16,
     F16_OR_F32,
     F32,
     FP8,
@@ -73,8 +74,10 @@ def _sparse(
 
 
 SPARSE_BOXES = (
-    _sparse(80, "m16n8k16", "f16", F16_OR_F32, "0 1 2 3"),
-    _sparse(80, "m16n8k32", "f16", F16_OR_F32, "0 1"),
+    _sparse(80, "m16n8k16", "f16", F16, "0 1 2 3"),
+    _sparse(80, "m16n8k16", "f16", F32, "0 1 2 3"),
+    _sparse(80, "m16n8k32", "f16", F16, "0 1"),
+    _sparse(80, "m16n8k32", "f16", F32, "0 1"),
     _sparse(80, "m16n8k16", "bf16", F32, "0 1 2 3"),
     _sparse(80, "m16n8k32", "bf16", F32, "0 1"),
     _sparse(80, "m16n8k8", "tf32", F32, "0 1 2 3"),
@@ -92,10 +95,9 @@ SPARSE_BOXES = (
         shape="m16n8k64",
         a=FP8,
         b=FP8,
-        d="f16",
-        c="f16",
         selector="0",
         **ROW_COL,
+        **F16,
     ),
     documented(
         SECTION,
