@@ -19,6 +19,7 @@ from tilewright.dialects.cute_nvgpu.lattice import (
     MatrixCopyRow,
 )
 from tilewright.dialects.cute_nvgpu.lattice.copy import AsyncCopyRow
+from tilewright.dialects.cute_nvgpu.lattice.machine_code import MACHINE_ROWS, NEWEST, MachineRow
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import MatrixMoveRow
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand, shape_text
 from tilewright.dialects.cute_nvgpu.lattice.undocumented import (
@@ -236,8 +237,47 @@ def undocumented_page() -> str:
     )
 
 
+def machine_code_page() -> str:
+    """docs/machine_code.md: what the chips run MMAs as, where it is not one instruction."""
+    rows = [[chips_of(row), mmas_of(row), row.code.how, row.code.words] for row in MACHINE_ROWS]
+    return (
+        f"# What chips run an MMA as\n\n{NOTE}\n"
+        "A later chip runs the MMAs of an earlier one, but not always as one instruction of its "
+        "own. An MMA that is not listed is one machine instruction; where several rows fit, the "
+        "first holds.\n\n"
+        + table(["chips", "MMA", "how", "as"], rows)
+        + "\nRead from the machine code that ptxas 13.5 makes of one MMA whose inputs differ from "
+        "thread to thread (nvdisasm 13.5; for sm_70 and sm_72 12.4). "
+        "`tests/dialects/ptx/test_machine_code.py` asks ptxas again, for every row of the lattice: "
+        "how many machine instructions an MMA becomes, and whether it calls a subroutine.\n\n"
+        "`native` is the tensor core itself, `split` several smaller MMAs and nothing else, "
+        "`padded` a larger MMA, part of it idle, `emulated` conversions, a subroutine, or no "
+        "tensor core at all. `tilewright select` puts emulated atoms last.\n"
+    )
+
+
+def chips_of(row: MachineRow) -> str:
+    if row.last == NEWEST:
+        return f"sm_{row.first} and later"
+    return f"sm_{row.first} to sm_{row.last}"
+
+
+def mmas_of(row: MachineRow) -> str:
+    """The MMAs that a row speaks of: element types of A, shapes, metadata, operation, result."""
+    metadata = {(None,): "", ("sp",): "`mma.sp`, plain metadata"}.get(row.sparsity, "`mma.sp`")
+    words = [
+        ", ".join(row.elements),
+        " or ".join(map(shape_text, row.shapes)),
+        metadata,
+        f".{row.bit_op}" if row.bit_op else "",
+        f"into {', '.join(row.results)}" if row.results else "",
+    ]
+    return " ".join(filter(None, words))
+
+
 PAGES = {
     "atoms.md": atoms_page,
+    "machine_code.md": machine_code_page,
     "ptx.md": ptx_page,
     "undocumented.md": undocumented_page,
 }

@@ -41,6 +41,12 @@ def _check_target() -> type[ModulePass]:
     return CheckTargetPass
 
 
+def _select_atom() -> type[ModulePass]:
+    from tilewright.passes.select_atom import SelectAtomPass
+
+    return SelectAtomPass
+
+
 def _synthesize_layouts() -> type[ModulePass]:
     from tilewright.passes.synthesize_layouts import SynthesizeLayoutsPass
 
@@ -57,6 +63,7 @@ TILEWRIGHT_UNIVERSE = Universe(
     all_dialects={"cute": _cute, "cute_nvgpu": _cute_nvgpu, "ptx": _ptx},
     all_passes={
         "cute-nvgpu-check-target": _check_target,
+        "cute-nvgpu-select-atom": _select_atom,
         "cute-nvgpu-synthesize-layouts": _synthesize_layouts,
         "convert-cute-nvgpu-to-ptx": _convert_to_ptx,
     },

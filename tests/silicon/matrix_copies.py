@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tilewright.dialects.cute_nvgpu.lattice import MOVMATRIX
 from tilewright.dialects.cute_nvgpu.matrix_copy import MatrixCopy, matrix_copies
 from tilewright.dialects.cute_nvgpu.targets import target
-from tilewright.tools.command_explain import ir_form
+from tilewright.tools.instructions.matrix_copy import ir_form
 
 WARP = 32
 ROWS = "memref<32x8xf16>"

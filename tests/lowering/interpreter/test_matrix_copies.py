@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES
 from tilewright.dialects.cute_nvgpu.matrix_copy import MatrixCopy, matrix_copies
-from tilewright.tools.command_explain import ir_form
+from tilewright.tools.instructions.matrix_copy import ir_form
 
 ARCH = "sm_100a"
 SMEM = "#cute<space smem>"

@@ -1,0 +1,55 @@
+"""`cute-nvgpu-select-atom`: which atoms can compute each contraction of a tile, best first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
+from xdsl.passes import ModulePass
+
+from tilewright.diagnostic import OpError
+from tilewright.dialects.cute_nvgpu.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atom_types import MMA_ATOM_TYPES
+from tilewright.dialects.cute_nvgpu.select_atom import Choice, select_atoms
+from tilewright.dialects.cute_nvgpu.targets import TargetError, target
+from tilewright.passes.linalg_contraction import LinalgContraction, contraction_of
+
+ATOMS = "cute_nvgpu.atoms"
+REASONS = "cute_nvgpu.reasons"
+
+
+@dataclass(frozen=True)
+class SelectAtomPass(ModulePass):
+    """Give each contraction the attribute `cute_nvgpu.atoms`, its legal atoms on `arch`, best
+    first; with `explain`, also `cute_nvgpu.reasons`, one for each. A contraction that no atom can
+    compute is an error; ops that are none are left alone."""
+
+    name = "cute-nvgpu-select-atom"
+
+    arch: str
+    explain: bool = False
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        try:
+            target(self.arch)
+        except TargetError as error:
+            raise OpError(op, str(error)) from error
+        for each in op.walk():
+            contraction = contraction_of(each)
+            if contraction is None:
+                continue
+            choices = _choices(contraction, self.arch)
+            atoms = (choice.atom for choice in choices)
+            each.attributes[ATOMS] = ArrayAttr(MMA_ATOM_TYPES[atom.op](atom) for atom in atoms)
+            if self.explain:
+                each.attributes[REASONS] = ArrayAttr(StringAttr(each.reason) for each in choices)
+
+
+def _choices(contraction: LinalgContraction, arch: str) -> list[Choice]:
+    """The legal atoms; a product of single bits is their conjunction. Raises OpError."""
+    try:
+        return select_atoms(*contraction.shape, contraction.types, arch, bit_op="and")
+    except AtomError as error:
+        op = contraction.op
+        raise OpError(op, f"'{op.name}' {error}") from error
