@@ -20,6 +20,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from math import floor
 
 from agreement import ORACLES, Oracles, Tally, compare
 from documented_targets import KNOWN
@@ -122,10 +123,15 @@ def table(tallies: Tallies) -> Iterator[str]:
                     target,
                     tally.points,
                     tally.legal,
-                    f"{tally.agreement:.2f}",
+                    _percent(tally.agreement),
                     tally.undocumented,
                     len(tally.disagreements),
                 )
+
+
+def _percent(share: float) -> str:
+    """Cut, not rounded: 100.00 is all."""
+    return f"{floor(share * 100) / 100:.2f}"
 
 
 def _arguments(given: Sequence[str] | None) -> argparse.Namespace:

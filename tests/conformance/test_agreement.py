@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from agreement import Oracles, Tally, compare
+from agreement import Disagreement, Oracles, Tally, compare
 from instruction_family import spell
 from lattice_families import FAMILIES
 from ptxas_lattice import compare_sample, main, table
@@ -82,7 +82,11 @@ def test_ptxas_takes_a_candidate_where_it_takes_one_of_its_instructions() -> Non
 
 def test_tallies_add_up() -> None:
     total = Tally(points=3, legal=1)
-    total.add(Tally(points=1, legal=1, undocumented=0, disagreements=["wrong"]))
+    total.add(
+        Tally(
+            points=1, legal=1, undocumented=0, disagreements=[Disagreement("mma", TARGET, "", "")]
+        )
+    )
     assert (total.points, total.legal, total.agreement) == (4, 2, 75)
 
 
@@ -111,3 +115,9 @@ def test_the_table() -> None:
         *("agree", "%", "undocumented", "disagreements"),
     ]
     assert row.split() == ["movmatrix", "sm_75", "8", "0", "0.00", "0", "8"]
+
+
+def test_one_disagreement_of_many_is_seen_in_the_table() -> None:
+    tally = Tally(points=1_000_000, disagreements=[Disagreement("mma", TARGET, "mma", "is wrong")])
+    _, row = table({("mma", TARGET): tally})
+    assert "99.99" in row.split()
