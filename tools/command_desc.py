@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _decode(options: argparse.Namespace, element: ElementType) -> None:
     descriptor = SmemDescriptor.decode(_integer(options.what))
-    readings = {
+    readings: dict[MajorMode, tuple[int, int]] = {
         major: _extents(options.shape, major, descriptor, element)
         for major in _majors(options.major, element)
     }
@@ -127,9 +127,8 @@ def _extents(
 
 
 def _fields(descriptor: SmemDescriptor) -> dict[str, object]:
-    return {"word": f"{descriptor.encode():#018x}", "swizzle": descriptor.swizzle} | {
-        field.name: getattr(descriptor, field.name) for field in BIT_FIELDS[:-1]
-    }
+    values = {field.name: getattr(descriptor, field.name) for field in BIT_FIELDS[:-1]}
+    return {"word": f"{descriptor.encode():#018x}", "swizzle": descriptor.swizzle, **values}
 
 
 def _field_lines(descriptor: SmemDescriptor) -> Iterator[str]:
