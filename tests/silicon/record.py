@@ -93,7 +93,7 @@ def record_wmma(arch: str) -> dict[str, Any]:
     results = record_mmas(arch, WMMA_MMA)
     for name, access, space in accesses_of(arch):
         kernel = tw.compile(access_kernel(access, space), arch)
-        outputs = kernel.launch(*access_arguments(access), grid=(1,), block=(WARP,))
+        outputs = kernel.launch(*access_arguments(access, space), grid=(1,), block=(WARP,))
         results[name] = access_result(access, outputs)
     return results
 

@@ -63,5 +63,9 @@ def _explain(access: WmmaAccess) -> Iterator[str]:
     )
     yield line("", "the layout is an H200's: the PTX ISA leaves it to the chip")
     apart = f"{length} elements apart, or the stride"
-    yield line("memory", f"{lines} {access.line}s on {access.alignment} bytes each, {apart}")
+    anywhere, shared = access.alignment(None), access.alignment("shared")
+    aligned = f"on {anywhere} bytes each" + (
+        f" ({shared} in shared memory)" if shared > anywhere else ""
+    )
+    yield line("memory", f"{lines} {access.line}s {aligned}, {apart}")
     yield line("threads", "all of the warp, with the same address and stride")
