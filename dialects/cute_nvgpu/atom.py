@@ -23,7 +23,7 @@ from tilewright.dialects.cute_nvgpu.lattice.row import (
     shape_text,
 )
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaRow
-from tilewright.dialects.cute_nvgpu.targets import target
+from tilewright.dialects.cute_nvgpu.targets import Minimum, target
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,6 +34,21 @@ WARP = 32
 
 class AtomError(ValueError):
     """What was asked for is no legal atom: what was found, what is legal, and why."""
+
+
+def coordinates(layout: Layout, rows: int) -> NDArray[np.int64]:
+    """The (row, column) of every element that a TV layout names: int64 [threads, values, 2]."""
+    import numpy as np
+
+    threads, values = (np.arange(layout[mode].size(), dtype=np.int64) for mode in (0, 1))
+    index = layout[0](threads)[:, None] + layout[1](values)[None, :]
+    return np.stack([index % rows, index // rows], axis=-1)
+
+
+def check_arch(mnemonic: str, minimum: Minimum, section: str, arch: str) -> None:
+    """Raise AtomError where `arch` cannot run the instruction, TargetError where it is unknown."""
+    if not target(arch).supports(minimum):
+        raise AtomError(f"{mnemonic} requires {minimum.at_least}, got {arch} (PTX ISA {section})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +144,7 @@ class MmaAtom:
 
         A holds (m, k), B (n, k), C and D (m, n); values in register order, low bits first.
         """
-        import numpy as np
-
-        layout = self.tv_layout(operand)
-        rows, _ = self.extents(operand)
-        index = np.array([layout(i) for i in range(layout.size())], dtype=np.int64)
-        index = index.reshape(self.values(operand), WARP).T
-        return np.stack([index % rows, index // rows], axis=-1)
+        return coordinates(self.tv_layout(operand), self.extents(operand)[0])
 
     @property
     def parameters(self) -> str:
@@ -149,11 +158,7 @@ class MmaAtom:
 
     def check(self, arch: str) -> None:
         """Raise AtomError where `arch` cannot run this atom, TargetError where it is unknown."""
-        if not target(arch).supports(self.row.target):
-            raise AtomError(
-                f"{self.mnemonic} requires {self.row.target.at_least}, got {arch}"
-                f" (PTX ISA {self.row.section})"
-            )
+        check_arch(self.mnemonic, self.row.target, self.row.section, arch)
 
     def check_selectors(self, values: Sequence[int]) -> None:
         """Raise AtomError unless there is a legal value for each of `selectors`."""

@@ -8,12 +8,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from tilewright.dialects.cute import Layout
-from tilewright.dialects.cute_nvgpu.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atom import AtomError, check_arch, coordinates
 from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES, ElementType
 from tilewright.dialects.cute_nvgpu.lattice.row import Shape, shape_text
 from tilewright.dialects.cute_nvgpu.lattice.sm90 import WARPGROUP, WgmmaRow, WgmmaTypes
 from tilewright.dialects.cute_nvgpu.smem_descriptor import MajorMode
-from tilewright.dialects.cute_nvgpu.targets import target
 
 if TYPE_CHECKING:
     import numpy as np
@@ -121,13 +120,7 @@ class WgmmaAtom:
 
     def coords(self, operand: str) -> NDArray[np.int64]:
         """Matrix coordinates of every fragment element: int64 [threads, values, 2]."""
-        import numpy as np
-
-        layout = self.tv_layout(operand)
-        rows, _ = self.extents(operand)
-        index = np.array([layout(i) for i in range(layout.size())], dtype=np.int64)
-        index = index.reshape(self.values(operand), WARPGROUP).T
-        return np.stack([index % rows, index // rows], axis=-1)
+        return coordinates(self.tv_layout(operand), self.extents(operand)[0])
 
     @property
     def parameters(self) -> str:
@@ -146,11 +139,7 @@ class WgmmaAtom:
 
     def check(self, arch: str) -> None:
         """Raise AtomError where `arch` cannot run this atom, TargetError where it is unknown."""
-        if not target(arch).supports(self.row.target):
-            raise AtomError(
-                f"{self.mnemonic} requires {self.row.target.at_least}, got {arch}"
-                f" (PTX ISA {self.row.section})"
-            )
+        check_arch(self.mnemonic, self.row.target, self.row.section, arch)
 
     def check_selector(self, value: int) -> None:
         """Raise AtomError for a sparsity selector that says nothing. PTX ISA 9.7.15.6.1."""
