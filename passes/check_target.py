@@ -11,7 +11,7 @@ from xdsl.passes import ModulePass
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, MOVMATRIX
-from tilewright.dialects.cute_nvgpu.ops import copy
+from tilewright.dialects.cute_nvgpu.ops import copy, mbarrier, tma, warp_specialization
 from tilewright.dialects.cute_nvgpu.ops.matrix_copy import MatrixCopyOp, MovmatrixOp
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 from tilewright.dialects.cute_nvgpu.ops.wmma import WmmaAccessOp
@@ -23,6 +23,8 @@ _COPIES: dict[type[Operation], Minimum] = {
     copy.CpAsyncOp: CP_ASYNC.target,
     copy.CpAsyncCommitGroupOp: CP_ASYNC.target,
     copy.CpAsyncWaitGroupOp: CP_ASYNC.target,
+    mbarrier.FenceMbarrierInitOp: mbarrier.FenceMbarrierInitOp.ROW.target,
+    **{each: each.ROW.target for each in (*tma.OPS, *warp_specialization.OPS)},
 }
 
 
@@ -71,6 +73,6 @@ def _required(op: Operation) -> Minimum | None:
         return op.mma_atom.row.target
     if isinstance(op, WmmaAccessOp):
         return op.access.row.target
-    if isinstance(op, MatrixCopyOp):
+    if isinstance(op, MatrixCopyOp | mbarrier.MbarrierOp):
         return op.row.target
     return _COPIES.get(type(op))
