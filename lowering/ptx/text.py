@@ -12,15 +12,19 @@ from xdsl.ir import Block, Operation, SSAValue
 from tilewright.diagnostic import OpError, file_location
 from tilewright.dialects.cute_nvgpu.targets import Target, TargetError, lowest
 from tilewright.dialects.ptx import registers
-from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp, EntryOp, RetOp
+from tilewright.dialects.ptx.control_flow import TENSORMAP, BraOp, CondBraOp, EntryOp, RetOp
 from tilewright.dialects.ptx.instruction import BASELINE, PtxOp, ScalarOp
 from tilewright.dialects.ptx.types import RegType
+from tilewright.dialects.ptx.warp_specialization import SetmaxnregOp
 from tilewright.lowering.ptx.immediates import immediate, takes_immediate
 from tilewright.lowering.ptx.instructions import EMITTERS, emit_scalar
 from tilewright.lowering.ptx.registers import Edge, Registers, edges_of
 
 STATIC_SHARED_LIMIT = 48 * 1024
 """Above this many bytes a kernel's shared memory must be dynamic. PTX ISA 5.1.7."""
+
+_PARAMETER_SPELLINGS = {TENSORMAP: ".align 64 .b8 {}[128]"}
+"""Parameters that are no scalar, by their type; all others are `.TYPE NAME`."""
 
 
 def module_text(module: ModuleOp, arch: Target | None = None) -> str:
@@ -108,7 +112,7 @@ class KernelText:
 
     def _head(self) -> str:
         parameters = ",\n".join(
-            f"\t.param .{each.data} {name}"
+            f"\t.param {_PARAMETER_SPELLINGS.get(each.data, '.' + each.data + ' {}').format(name)}"
             for name, each in zip(self._parameter_names, self.entry.parameters, strict=True)
         )
         shared = ""
@@ -120,6 +124,9 @@ class KernelText:
         bound = ""
         if self.entry.reqntid is not None:
             bound = f"\n.reqntid {', '.join(map(str, self.entry.reqntid.get_values()))}"
+            if any(isinstance(op, SetmaxnregOp) for op in self.entry.walk()):
+                # Otherwise ptxas ignores setmaxnreg, not knowing the registers at entry (C7508).
+                bound += "\n.minnctapersm 1"
         opened = f"(\n{parameters}\n)" if parameters else "()"
         return f"{shared}.visible .entry {self.name}{opened}{bound}\n{{\n"
 
@@ -137,8 +144,13 @@ class KernelText:
             self._parameter_names,
             strict=True,
         ):
-            if argument.first_use is not None:
-                register = self.register(argument)
+            if argument.first_use is None:
+                continue
+            register = self.register(argument)
+            if type_.data == TENSORMAP:
+                self.line(f"mov.b64 {register}, {name};")
+                self.line(f"cvta.param.u64 {register}, {register};")
+            else:
                 self.line(f"ld.param.{type_.data} {register}, [{name}];")
 
     # Blocks and edges

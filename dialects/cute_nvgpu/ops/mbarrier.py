@@ -139,9 +139,7 @@ class ArriveOp(_CountedOp):
 
     count = opt_prop_def(IntegerAttr.constr(type=i64))
 
-    assembly_format = (
-        "$barrier `[` $indices `]` (`count` $count^)? attr-dict `:` type($barrier)"
-    )
+    assembly_format = "$barrier `[` $indices `]` (`count` $count^)? attr-dict `:` type($barrier)"
 
     def __init__(self, barrier: SSAValue, indices: Sequence[SSAValue], count: int | None = None):
         IRDLOperation.__init__(
@@ -199,6 +197,9 @@ class WaitOp(MbarrierOp):
     name = "cute_nvgpu.mbarrier.wait"
     ROW: ClassVar = MBARRIER_TRY_WAIT
 
+    # xDSL puts a subclass's operands before those of its base.
+    barrier = operand_def(MemRefType)
+    indices = var_operand_def(IndexType())
     parity = operand_def(i32)
 
     assembly_format = "$barrier `[` $indices `]` `parity` $parity attr-dict `:` type($barrier)"
