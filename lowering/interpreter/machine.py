@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from xdsl.ir import Operation
 
 from tilewright.diagnostic import at
+from tilewright.lowering.interpreter.clocks import Clocks
 from tilewright.lowering.interpreter.errors import ExecutionError, Fault
-from tilewright.lowering.interpreter.memory import Clocks, GlobalMemory, SharedMemory
+from tilewright.lowering.interpreter.memory import GlobalMemory, SharedMemory
 from tilewright.lowering.interpreter.program import (
     CodeBlock,
     Fork,
@@ -43,13 +44,16 @@ class Gang:
     """Threads that execute together.
 
     `lanes` numbers them within the wave (CTA * threads of a CTA + thread), in ascending order;
-    `regs` holds one value per register of the program.
+    `regs` holds one value per register of the program. `ordered` are the register lists, by
+    identity, that a wgmma may access: a `wgmma.fence` came after they were written, or a wgmma
+    wrote them.
     """
 
     lanes: Lanes
     regs: list[Any]
     block: CodeBlock
     waiting: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
+    ordered: dict[int, Any] = field(default_factory=dict[int, Any])
 
     @property
     def count(self) -> int:
@@ -76,7 +80,16 @@ class Gang:
     def part(self, chosen: NDArray[np.bool_], block: CodeBlock) -> Gang:
         """The threads that are chosen, at another block."""
         lanes = np.flatnonzero(chosen)
-        return Gang(self.lanes[lanes], [take(each, lanes) for each in self.regs], block)
+        part = Gang(self.lanes[lanes], [take(each, lanes) for each in self.regs], block)
+        part.ordered = _renamed(self.ordered, self.regs, part.regs)
+        return part
+
+
+def _renamed(ordered: dict[int, Any], before: list[Any], after: list[Any]) -> dict[int, Any]:
+    """Which values are ordered once each register of `before` is that of `after`."""
+    if not ordered:
+        return {}
+    return {id(b): b for a, b in zip(before, after, strict=True) if id(a) in ordered}
 
 
 @dataclass
@@ -195,7 +208,10 @@ class Machine:
                 joined(a, b, counts, order) if slot in live else None
                 for slot, (a, b) in enumerate(zip(result.regs, other.regs, strict=True))
             ]
+            ordered = _renamed(result.ordered, result.regs, regs)
+            both = _renamed(other.ordered, other.regs, regs)
             result = Gang(lanes[order], regs, result.block)
+            result.ordered = {key: each for key, each in ordered.items() if key in both}
         return result
 
     def _run_block(self, gang: Gang) -> list[Gang]:
@@ -220,7 +236,10 @@ class Machine:
             return [self._jump(gang, ending)]
         if isinstance(ending, Fork):
             return self._fork(gang, ending)
-        return self._wait(gang, ending) if isinstance(ending, Wait) else []
+        if isinstance(ending, Wait):
+            return self._wait(gang, ending)
+        self.shared.wgmmas.check_done(gang.lanes)
+        return []
 
     def _jump(self, gang: Gang, jump: Jump) -> Gang:
         regs = gang.regs
@@ -242,6 +261,11 @@ class Machine:
         ]
 
     # Barriers
+
+    @property
+    def slots(self) -> int:
+        """How many thread slots a CTA has: whole warps."""
+        return self._warps * WARP
 
     def cta_of(self, lanes: Lanes) -> Lanes:
         """The CTA of each thread, as its place in the wave."""

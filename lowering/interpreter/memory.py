@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.async_proxy import ProxyFences, WgmmaGroups
+from tilewright.lowering.interpreter.clocks import Clocks
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
@@ -139,41 +141,6 @@ class PendingCopy:
     op: int
 
 
-@dataclass
-class Clocks:
-    """Vector clocks: `seen[w, v]` is what warp w (of the wave) knows of warp v (of its CTA).
-
-    An access is stamped with its warp's own clock. It happened before what warp w does now where
-    its stamp is below `seen[w, v]`.
-    """
-
-    warps: int
-    seen: NDArray[np.int32]
-
-    @classmethod
-    def of(cls, ctas: int, warps: int) -> Clocks:
-        """Clocks of a wave of CTAs of `warps` warps: everyone starts at 1 and knows nobody."""
-        seen = np.zeros((ctas * warps, warps), dtype=np.int32)
-        seen[np.arange(ctas * warps), np.arange(ctas * warps) % warps] = 1
-        return cls(warps, seen)
-
-    def now(self, warp: NDArray[np.int64]) -> NDArray[np.int32]:
-        """The stamp of an access by these warps."""
-        return self.seen[warp, warp % self.warps]
-
-    def release(self, warp: NDArray[np.int64]) -> None:
-        """End an interval: what these warps did so far is before whatever learns of it."""
-        self.seen[warp, warp % self.warps] += 1
-
-    def known(self, warp: NDArray[np.int64]) -> NDArray[np.int32]:
-        """What these warps of one CTA know together."""
-        return self.seen[warp].max(axis=0)
-
-    def learn(self, warp: NDArray[np.int64], known: NDArray[np.int32]) -> None:
-        """What is known at a barrier becomes known to the warps that waited there."""
-        self.seen[warp] = np.maximum(self.seen[warp], known)
-
-
 class SharedMemory:
     """The shared memory of a wave of CTAs, one after the other in one array."""
 
@@ -193,6 +160,8 @@ class SharedMemory:
         self._copies: list[PendingCopy] = []
         self.committed = np.zeros(ctas * threads, dtype=np.int64)
         self.op_names: dict[int, str] = {}
+        self.wgmmas = WgmmaGroups(ctas * threads, total, self.op_names)
+        self._proxy = ProxyFences(ctas * threads, total, self.op_names)
 
     # Addresses
 
@@ -286,6 +255,7 @@ class SharedMemory:
 
     def _check_write(self, lanes: Lanes, places: NDArray[np.int64], op: int) -> None:
         self._check_pending(places, "write")
+        self.wgmmas.check_write(places)
         self._check_writers(lanes, places, self._writer[places], "write")
         warp = lanes // 32
         for local in range(self.clocks.warps):
@@ -301,6 +271,58 @@ class SharedMemory:
         self._writer[places] = lanes[:, None]
         self._written[places] = self.clocks.now(lanes // 32)[:, None]
         self._write_op[places] = op
+        self._proxy.wrote(lanes, places)
+
+    # The async proxy
+
+    def fence_proxy(self, lanes: Lanes) -> None:
+        """`fence.proxy.async`: what the threads wrote is before what the async proxy does."""
+        self._proxy.fence(lanes, self.clocks.now(lanes // 32))
+
+    def read_async(
+        self, lanes: Lanes, addresses: list[NDArray[np.int64]], op: int
+    ) -> list[NDArray[np.uint8]]:
+        """What a wgmma of the warpgroup `lanes` reads until it is complete: the 16 bytes at each
+        of these addresses, uint8 [..., 16]."""
+        starts = np.unique(np.concatenate([each.ravel() for each in addresses]))
+        if starts[-1] + 16 > self.size:
+            raise Fault(
+                f"read out of bounds: bytes {starts[-1]} to {starts[-1] + 15} of shared memory, "
+                f"which has {self.size}"
+            )
+        base = int(lanes[0]) // self._threads * self.size
+        places = base + (starts[:, None] + np.arange(16)).ravel()
+        self._check_async_read(lanes, places[None])
+        self._stamp_async_read(int(lanes[0]), places, op)
+        self.wgmmas.issue(int(lanes[0]), places, op)
+        return [self.data[base + each[..., None] + np.arange(16)] for each in addresses]
+
+    def _check_async_read(self, lanes: Lanes, places: NDArray[np.int64]) -> None:
+        self._check_pending(places, "read")
+        writer = self._writer[places]
+        if (writer < 0).any():
+            raise Fault("read of shared memory that nothing has written")
+        # Every warp reads for the others: what one of them does not know is not ordered.
+        known = self.clocks.seen[np.unique(lanes // 32)].min(axis=0)[
+            writer // 32 % self.clocks.warps
+        ]
+        race = self._written[places] >= known
+        if race.any():
+            byte = int(np.argmax(race))
+            self._race("read", "write", int(self._write_op[places[0, byte]]), 0,
+                       int(writer[0, byte]))  # fmt: skip
+        self._proxy.check_read(places, writer, known, self._write_op)
+
+    def _stamp_async_read(self, lane: int, places: NDArray[np.int64], op: int) -> None:
+        local = lane // 32 % self.clocks.warps
+        self._read[local, places] = self.clocks.now(np.array([lane // 32]))
+        self._reader[local, places] = lane
+        self._read_op[local, places] = op
+
+    def wait_wgmma(self, lanes: Lanes, pending: int) -> None:
+        """`wgmma.wait_group`: what the wgmmas that are complete read, they read until now."""
+        for read in self.wgmmas.wait(lanes, pending):
+            self._stamp_async_read(read.lane, read.places, read.op)
 
     # Asynchronous copies
 
