@@ -27,20 +27,24 @@ class AsyncRead:
     op: int
 
 
-class WgmmaGroups:
-    """The wgmmas of a wave: per thread how many groups are committed and complete, and what those
-    in flight read. A wgmma belongs to the group that is next committed."""
+class AsyncGroups:
+    """The wgmmas of a wave, or its copies to global memory: per thread how many groups are
+    committed and complete, and what those in flight read. Each belongs to the group that is next
+    committed, and `wait` is the instruction that completes groups."""
 
-    def __init__(self, threads: int, size: int, op_names: dict[int, str]):
+    def __init__(
+        self, threads: int, size: int, op_names: dict[int, str], wait: str = "wgmma.wait_group"
+    ):
         self.committed = np.zeros(threads, dtype=np.int64)
         self.completed = np.zeros(threads, dtype=np.int64)
         self.fenced = np.zeros(threads, dtype=np.bool_)
         self.reads: list[AsyncRead] = []
         self._readers = np.zeros(size, dtype=np.int16)
         self._op_names = op_names
+        self._wait = wait
 
     def issue(self, lane: int, places: NDArray[np.int64], op: int) -> None:
-        """A wgmma that reads these bytes begins; each of them is named once."""
+        """One that reads these bytes begins; each of them is named once."""
         self.reads.append(AsyncRead(lane, places, int(self.committed[lane]), op))
         self._readers[places] += 1
 
@@ -69,7 +73,7 @@ class WgmmaGroups:
             op = next(each.op for each in self.reads if (each.places == place).any())
             raise Fault(
                 f"write of shared memory that {self._op_names.get(op, '?')} reads, which no "
-                "wgmma.wait_group has completed",
+                f"{self._wait} has completed",
                 int(lane),
             )
 
@@ -80,7 +84,7 @@ class WgmmaGroups:
             if place < len(lanes) and lanes[place] == read.lane:
                 raise Fault(
                     f"ends the kernel while {self._op_names.get(read.op, '?')} is in flight: no "
-                    "wgmma.wait_group has completed it",
+                    f"{self._wait} has completed it",
                     place,
                 )
 
@@ -101,6 +105,10 @@ class ProxyFences:
     def wrote(self, lanes: Lanes, places: NDArray[np.int64]) -> None:
         """Threads wrote bytes: [threads, bytes]."""
         self._before[places] = self._count[lanes][:, None]
+
+    def wrote_async(self, places: NDArray[np.int64]) -> None:
+        """The async proxy wrote bytes itself, and sees them without a fence."""
+        self._before[places] = -1
 
     def fence(self, lanes: Lanes, now: NDArray[np.int32]) -> None:
         """Threads execute `fence.proxy.async`; `now` is their clock."""

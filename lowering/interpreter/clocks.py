@@ -13,7 +13,8 @@ class Clocks:
     """Vector clocks: `seen[w, v]` is what warp w (of the wave) knows of warp v (of its CTA).
 
     An access is stamped with its warp's own clock. It happened before what warp w does now where
-    its stamp is below `seen[w, v]`.
+    its stamp is below `seen[w, v]`. Columns above those of warps are those of mbarriers: how many
+    of its phases are known to be complete.
     """
 
     warps: int
@@ -25,6 +26,20 @@ class Clocks:
         seen = np.zeros((ctas * warps, warps), dtype=np.int32)
         seen[np.arange(ctas * warps), np.arange(ctas * warps) % warps] = 1
         return cls(warps, seen)
+
+    def add_column(self) -> int:
+        """A column for a new mbarrier, of which nobody knows a phase."""
+        self.seen = np.pad(self.seen, ((0, 0), (0, 1)))
+        return self.seen.shape[1] - 1
+
+    def columns(self, writer: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The column of each writer: a thread's warp, or (see `async_writer`) an mbarrier."""
+        return np.where(writer >= 0, writer // 32 % self.warps, -2 - writer)
+
+    @staticmethod
+    def async_writer(column: int) -> int:
+        """What stands for a copy that an mbarrier completes where a thread's number would."""
+        return -2 - column
 
     def now(self, warp: NDArray[np.int64]) -> NDArray[np.int32]:
         """The stamp of an access by these warps."""
@@ -40,4 +55,13 @@ class Clocks:
 
     def learn(self, warp: NDArray[np.int64], known: NDArray[np.int32]) -> None:
         """What is known at a barrier becomes known to the warps that waited there."""
-        self.seen[warp] = np.maximum(self.seen[warp], known)
+        width = len(known)
+        self.seen[warp, :width] = np.maximum(self.seen[warp, :width], known)
+
+
+def together(a: NDArray[np.int32], b: NDArray[np.int32]) -> NDArray[np.int32]:
+    """What is known from two places; later columns may be missing in one."""
+    short, long = sorted((a, b), key=len)
+    result = long.copy()
+    result[: len(short)] = np.maximum(result[: len(short)], short)
+    return result

@@ -20,14 +20,17 @@ from numpy.typing import NDArray
 from xdsl.ir import Operation
 
 from tilewright.diagnostic import at
-from tilewright.lowering.interpreter.clocks import Clocks
+from tilewright.lowering.interpreter.clocks import Clocks, together
 from tilewright.lowering.interpreter.errors import ExecutionError, Fault
-from tilewright.lowering.interpreter.memory import GlobalMemory, SharedMemory
+from tilewright.lowering.interpreter.global_memory import GlobalMemory
+from tilewright.lowering.interpreter.mbarrier import Mbarriers, PhaseWait
+from tilewright.lowering.interpreter.memory import SharedMemory
 from tilewright.lowering.interpreter.program import (
     CodeBlock,
     Fork,
     Jump,
     Program,
+    Suspend,
     Wait,
 )
 from tilewright.lowering.interpreter.values import Bits, Lanes, joined, take
@@ -46,7 +49,7 @@ class Gang:
     `lanes` numbers them within the wave (CTA * threads of a CTA + thread), in ascending order;
     `regs` holds one value per register of the program. `ordered` are the register lists, by
     identity, that a wgmma may access: a `wgmma.fence` came after they were written, or a wgmma
-    wrote them.
+    wrote them. `waiting` are the barriers that it waits at, `phase` the phases of mbarriers.
     """
 
     lanes: Lanes
@@ -54,6 +57,7 @@ class Gang:
     block: CodeBlock
     waiting: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
     ordered: dict[int, Any] = field(default_factory=dict[int, Any])
+    phase: PhaseWait | None = None
 
     @property
     def count(self) -> int:
@@ -82,6 +86,7 @@ class Gang:
         lanes = np.flatnonzero(chosen)
         part = Gang(self.lanes[lanes], [take(each, lanes) for each in self.regs], block)
         part.ordered = _renamed(self.ordered, self.regs, part.regs)
+        part.phase = None if self.phase is None else self.phase.take(lanes)
         return part
 
 
@@ -129,6 +134,7 @@ class Machine:
         # Shadows count whole warps; a CTA whose last warp is not full still has it.
         self.clocks = Clocks.of(len(ctas), self._warps)
         self.shared = SharedMemory(len(ctas), program.shared_bytes, self._warps * WARP, self.clocks)
+        self.mbarriers = Mbarriers(self.shared, self.clocks)
         for number, op in enumerate(program.ops, 1):
             self.shared.op_names[number] = _named(op)
         self._arrived: Counter[tuple[int, int]] = Counter()
@@ -185,8 +191,9 @@ class Machine:
 
     def _next(self, gangs: list[Gang]) -> Gang:
         """Take out the runnable gang that is furthest behind, merged with all at its place."""
-        if len(gangs) == 1 and not gangs[0].waiting:
+        if len(gangs) == 1 and not gangs[0].waiting and gangs[0].phase is None:
             return gangs.pop()
+        gangs[:] = [part for gang in gangs for part in self._by_phase(gang)]
         ready = [gang for gang in gangs if self._is_open(gang)]
         if not ready:
             self._deadlock(gangs)
@@ -238,7 +245,11 @@ class Machine:
             return self._fork(gang, ending)
         if isinstance(ending, Wait):
             return self._wait(gang, ending)
+        if isinstance(ending, Suspend):
+            gang.phase = ending.begin(self, gang)
+            return [self._jump(gang, ending.following)]
         self.shared.wgmmas.check_done(gang.lanes)
+        self.shared.bulk_stores.check_done(gang.lanes)
         return []
 
     def _jump(self, gang: Gang, jump: Jump) -> Gang:
@@ -300,7 +311,7 @@ class Machine:
         self.clocks.release(warps)
         known = self.clocks.known(warps)
         before = self._known.get(key)
-        self._known[key] = known if before is None else np.maximum(before, known)
+        self._known[key] = known if before is None else together(before, known)
         if waits:
             self._waiters.setdefault(key, []).append(warps)
 
@@ -318,10 +329,31 @@ class Machine:
         return parts
 
     def _is_open(self, gang: Gang) -> bool:
+        if gang.phase is not None:
+            return False
         return all(self._opened[key] > count for key, count in gang.waiting.items())
+
+    def _by_phase(self, gang: Gang) -> list[Gang]:
+        """Threads whose phase is complete go on, apart from those that wait for one still."""
+        if gang.phase is None:
+            return [gang]
+        ready = self.mbarriers.ready(gang.phase)
+        if not ready.any():
+            return [gang]
+        parts = [gang]
+        if not ready.all():
+            parts = [gang.part(ready, gang.block), gang.part(~ready, gang.block)]
+        first = parts[0]
+        assert first.phase is not None
+        self.mbarriers.resume(first.phase, first.lanes)
+        first.phase = None
+        return parts
 
     def _deadlock(self, gangs: list[Gang]) -> NoReturn:
         gang = min(gangs, key=lambda each: each.block.number)
+        if gang.phase is not None:
+            self.fail(gang.phase.op, self.mbarriers.deadlock(gang.phase, gang.lanes),
+                      int(gang.lanes[0]))  # fmt: skip
         (cta, barrier), _ = next(iter(gang.waiting.items()))
         waiting = [each for each in gangs if (cta, barrier) in each.waiting]
         warps = sorted({int(w) % self._warps for each in waiting for w in each.lanes // WARP})

@@ -119,9 +119,7 @@ class Issue:
             return np.full(count, not self.zero)
         return self._one_each(gang, gang.regs[self.scale_d], "scale-d")
 
-    def _accumulator(
-        self, machine: Machine, gang: Gang, accumulates: NDArray[np.bool_]
-    ) -> Bits:
+    def _accumulator(self, machine: Machine, gang: Gang, accumulates: NDArray[np.bool_]) -> Bits:
         """C: [warpgroups, threads, values], zeros where it is not added."""
         value = gang.regs[self.c]
         if isinstance(value, InFlight):
@@ -318,4 +316,8 @@ def _settle(machine: Machine, gang: Gang) -> None:
 
 @runs(wgmma_sync.FenceProxyAsyncOp, ptx.FenceProxyAsyncOp)
 def _fence_proxy(op: Operation, builder: Builder) -> Step:
-    return lambda machine, gang: machine.shared.fence_proxy(gang.lanes)
+    def step(machine: Machine, gang: Gang) -> None:
+        machine.shared.fence_proxy(gang.lanes)
+        machine.mbarriers.fence(gang.lanes)
+
+    return step
