@@ -94,9 +94,10 @@ class Kernel:
     ) -> list[NDArray[np.generic]]:
         """Run a kernel on the GPU of this machine, as `tilewright.interpret` runs it on the CPU.
 
-        `args`: a NumPy array for each memref (copied to the GPU and back), a number for each
-        scalar. Returns the arrays after the run. Needs the `gpu` extra and a CUDA driver; raises
-        `tilewright.launcher.LaunchError` where there is none, or where the launch fails.
+        `args`: a NumPy array for each memref (copied to the GPU and back), a `TensorMap` for each
+        `tma_descriptor`, a number for each scalar. Returns the arrays after the run. Needs the
+        `gpu` extra and a CUDA driver; raises `tilewright.launcher.LaunchError` where there is none,
+        or where the launch fails.
         """
         from tilewright.launcher import launch
 

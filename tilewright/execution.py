@@ -74,7 +74,8 @@ def interpret(
 
     `args`: a C-contiguous NumPy array for each memref, a `TensorMap` of one for each
     `tma_descriptor` and a number for each scalar, in order; inputs are not modified. An array of
-    unsigned integers stands for raw bits of any element type of its width. `grid` and `block` are (x, y, z). `kernel` may be left out where there is one.
+    unsigned integers stands for raw bits of any element type of its width. `grid` and
+    `block` are (x, y, z). `kernel` may be left out where there is one.
     `level="ptx"` lowers first and runs the instructions. `numerics="hardware"` computes MMAs as
     the chip `arch` does (by default the lowest target that the kernel needs), "exact" rounds the
     mathematical result once. `progress(done, total)` is called as CTAs finish.

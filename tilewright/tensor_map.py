@@ -36,9 +36,9 @@ class TensorMap:
     `tensor` is a C-contiguous NumPy array, an array on the GPU (`__cuda_array_interface__`), or an
     address there. `shape` and `strides` (in elements) are the tensor's, outermost first: by default
     the array's own, and dense ones for an address; the last stride is 1. `element` is MLIR's name
-    of the element type: by default that of the array. The box's last dimension is contiguous in shared
-    memory, in rows of `swizzle` bytes; out of bounds the tensor is zeros. Raises TensorMapError for
-    what the hardware cannot copy.
+    of the element type: by default that of the array. The box's last dimension is contiguous in
+    shared memory, in rows of `swizzle` bytes; out of bounds the tensor is zeros. Raises
+    TensorMapError for what the hardware cannot copy.
     """
 
     def __init__(
