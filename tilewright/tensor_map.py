@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +51,7 @@ class TensorMap:
         strides: Sequence[int] | None = None,
         element: str | None = None,
     ):
-        self.tensor = tensor
+        self.tensor: Any = tensor
         if element is None:
             element = _element_of(tensor)
         self.box = TensorBox(tuple(map(int, box)), tensor_element(element), swizzle)
@@ -64,9 +64,7 @@ class TensorMap:
     @property
     def array(self) -> NDArray[Any] | None:
         """The NumPy array, or None where the tensor is on the GPU."""
-        if not isinstance(self.tensor, np.ndarray):
-            return None
-        return cast("NDArray[Any]", self.tensor)
+        return self.tensor if _is_array(self.tensor) else None
 
     def _check(self) -> None:
         if not len(self.shape) == len(self.strides) == self.box.rank:
@@ -114,6 +112,10 @@ class TensorMap:
             )
 
 
+def _is_array(value: Any) -> TypeGuard[NDArray[Any]]:
+    return isinstance(value, np.ndarray)
+
+
 def _element_of(tensor: Any) -> str:
     dtype = getattr(tensor, "dtype", None)
     name = getattr(dtype, "name", str(dtype).removeprefix("torch."))
@@ -132,9 +134,8 @@ def _shape_of(tensor: Any) -> Sequence[int]:
 
 def _strides_of(tensor: Any, shape: tuple[int, ...]) -> Sequence[int]:
     """The strides in elements: of an array its own, even where `shape` is less of it."""
-    if isinstance(tensor, np.ndarray):
-        array = cast("NDArray[Any]", tensor)
-        return [each // array.dtype.itemsize for each in array.strides]
+    if _is_array(tensor):
+        return [each // tensor.dtype.itemsize for each in tensor.strides]
     own = getattr(tensor, "stride", None)
     if callable(own):
         return cast("Sequence[int]", own())

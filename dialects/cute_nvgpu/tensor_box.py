@@ -106,10 +106,15 @@ class TensorBox:
                 raise TensorMapError(f"expected a swizzle before the layout, got {layout}")
             swizzle = layout.inner if layout.inner.bits else swizzle
         assert isinstance(plain, Layout)
+        if swizzle != self.pattern and not self.swizzle:
+            raise TensorMapError(
+                f"expected memory without a swizzle, as the box {self} has none, got {layout}; "
+                f"nearest legal: {plain}"
+            )
         if swizzle != self.pattern:
             raise TensorMapError(
-                f"expected memory swizzled by {self.pattern}, as {self.swizzle} bytes are "
-                f"for {self.element.mlir}, got {layout}"
+                f"expected memory through {self.pattern}, as the box {self} lies, got {layout}; "
+                f"nearest legal: {ComposedLayout(self.pattern, 0, plain)}"
             )
         self._check_dense(plain)
 
