@@ -28,7 +28,18 @@ from tilewright.lowering.interpreter.memory import GlobalMemory
 from tilewright.lowering.interpreter.program import Builder
 
 # Importing them fills the table of rules.
-DIALECTS = (arith, control_flow, cute_nvgpu, gpu, matrix_copy, memref, ptx, smem_desc, warpgroup, wmma)
+DIALECTS = (
+    arith,
+    control_flow,
+    cute_nvgpu,
+    gpu,
+    matrix_copy,
+    memref,
+    ptx,
+    smem_desc,
+    warpgroup,
+    wmma,
+)
 
 
 def run_kernel(op: Operation, launch: Launch, memory: GlobalMemory, arguments: list[Any]) -> int:

@@ -119,9 +119,7 @@ class Issue:
             return np.full(count, not self.zero)
         return self._one_each(gang, gang.regs[self.scale_d], "scale-d")
 
-    def _accumulator(
-        self, machine: Machine, gang: Gang, accumulates: NDArray[np.bool_]
-    ) -> Bits:
+    def _accumulator(self, machine: Machine, gang: Gang, accumulates: NDArray[np.bool_]) -> Bits:
         """C: [warpgroups, threads, values], zeros where it is not added."""
         value = gang.regs[self.c]
         if isinstance(value, InFlight):
