@@ -45,16 +45,24 @@ def same_shape(a: WarpgroupMmaOp, b: WarpgroupMmaOp) -> bool:
 class WgmmaFlow:
     """One function; `report` is told what is wrong, as it is found.
 
-    With `cautious`, accesses that may meet count as those that do. `before` holds what may be true
-    before each op.
+    With `cautious`, accesses that may meet count as those that do. Ages are counted up to `limit`,
+    by default as far as any wait looks. `before` holds what may be true before each op.
     """
 
-    def __init__(self, function: Operation, report: Report, *, cautious: bool = False):
+    def __init__(
+        self,
+        function: Operation,
+        report: Report,
+        *,
+        cautious: bool = False,
+        limit: int | None = None,
+    ):
         self.report = report
         self.before: dict[Operation, State] = {}
         self._cautious = cautious
         waits = (op for op in function.walk() if isinstance(op, wgmma_sync.WgmmaWaitGroupOp))
-        self._limit = max((op.pending.value.data for op in waits), default=0) + 1
+        highest = max((op.pending.value.data for op in waits), default=0)
+        self._limit = highest + 1 if limit is None else limit
         wgmmas = [op for op in function.walk() if isinstance(op, WarpgroupMmaOp)]
         self._matrices = {op: matrices(op) for op in wgmmas}
         self._fragments = {op: _fragment(op) for op in wgmmas}

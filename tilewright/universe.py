@@ -47,6 +47,12 @@ def _check_target() -> type[ModulePass]:
     return CheckTargetPass
 
 
+def _insert_wgmma_sync() -> type[ModulePass]:
+    from tilewright.passes.insert_wgmma_sync import InsertWgmmaSyncPass
+
+    return InsertWgmmaSyncPass
+
+
 def _select_atom() -> type[ModulePass]:
     from tilewright.passes.select_atom import SelectAtomPass
 
@@ -70,6 +76,7 @@ TILEWRIGHT_UNIVERSE = Universe(
     all_passes={
         "cute-nvgpu-check-hazards": _check_hazards,
         "cute-nvgpu-check-target": _check_target,
+        "cute-nvgpu-insert-wgmma-sync": _insert_wgmma_sync,
         "cute-nvgpu-select-atom": _select_atom,
         "cute-nvgpu-synthesize-layouts": _synthesize_layouts,
         "convert-cute-nvgpu-to-ptx": _convert_to_ptx,
