@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: demo test check lint types bench bench-gpu golden-update clean
+.PHONY: demo test check lint types conformance bench bench-gpu golden-update clean
 
 ## demo: compile, check, interpret and (with a GPU) launch examples/gemm_sm80.mlir
 demo: $(VENV)/demo.stamp
@@ -27,6 +27,10 @@ types: $(VENV)/test.stamp
 	rm -rf build/typed
 	$(BIN)/python -m pip install -q --no-deps --no-build-isolation --no-compile --target build/typed .
 	$(BIN)/pyright -p pyrightconfig.json
+
+## conformance: the verifier against ptxas on every tensor-core instruction, half an hour
+conformance: $(VENV)/test.stamp
+	$(BIN)/python tests/conformance/ptxas_lattice.py
 
 ## bench: speed against the peers, as ratios
 bench: $(VENV)/bench.stamp

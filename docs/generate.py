@@ -16,7 +16,9 @@ from tilewright.dialects.cute_nvgpu.lattice import (
     MATRIX_COPY_ROWS,
     MMA_ROWS,
     MOVMATRIX,
+    WMMA_MMA,
     MatrixCopyRow,
+    WmmaRow,
 )
 from tilewright.dialects.cute_nvgpu.lattice.copy import AsyncCopyRow
 from tilewright.dialects.cute_nvgpu.lattice.machine_code import MACHINE_ROWS, NEWEST, MachineRow
@@ -71,7 +73,8 @@ LAYOUTS_NOTE = """
 an m8n8k4 on f16 follow each other. A sparse A is stored, and counted, without its zeros: half of K.
 E, which depends on the type of A, holds m + M\\*j for the j-th 2-bit index of a row, SFA m + M\\*s
 and SFB n + N\\*s for the s-th scale factor. What several threads hold, the selectors of the
-instruction choose among.
+instruction choose among. Those of wmma are an H200's, whichever way the matrix lay in memory: the
+PTX ISA leaves them to the chip, and a program that does not look into its fragments cannot tell.
 """
 
 
@@ -83,8 +86,9 @@ def escaped(cell: str) -> str:
 def layouts_section() -> str:
     """The canonical layouts of docs/atoms.md, those alike in one line."""
     elements: dict[tuple[str, ...], dict[str, None]] = {}
-    for atom in (atom for row in MMA_ROWS for atom in atoms_of(row)):
+    for atom in (atom for row in (*MMA_ROWS, *WMMA_MMA) for atom in atoms_of(row)):
         shape = shape_text(atom.shape) + (" sparse" if atom.row.sparsity else "")
+        shape += " wmma" if isinstance(atom.row, WmmaRow) else ""
         for operand in (*atom.inputs, "D"):
             count, layout = str(atom.values(operand)), f"`{atom.tv_layout(operand)}`"
             of = atom.element("A" if operand == "E" else operand).name
@@ -98,8 +102,9 @@ def layouts_section() -> str:
 
 
 def lying(atom: MmaAtom, operand: Operand) -> str:
-    """An operand, and how it lies where that is a choice; C and D lie alike."""
-    if operand in ("A", "B") and len(atom.row.majors) > 1:
+    """An operand, and how it lies where its layout depends on that; C and D lie alike."""
+    choice = len(atom.row.majors) > 1 and not isinstance(atom.row, WmmaRow)
+    if operand in ("A", "B") and choice:
         return f"{operand} {atom.majors['AB'.index(operand)]}"
     return "C, D" if operand in ("C", "D") else operand
 

@@ -23,6 +23,7 @@ COMMANDS = {
     "explain": "say what a PTX mnemonic is, or why there is none such",
     "check-ptx": "judge PTX mnemonics, one JSON line each",
     "layout": "show which thread holds which element of an operand",
+    "desc": "explain or build the shared-memory descriptors of wgmma",
     "select": "list the atoms that compute a tile, best first, and why",
     "run": "execute a kernel on .npy files, on the CPU or on the GPU",
 }

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 
 from tilewright.dialects.cute_nvgpu.atom import AtomError
 from tilewright.dialects.cute_nvgpu.lookup import parse
 from tilewright.dialects.cute_nvgpu.nearest import Nearest
+from tilewright.dialects.cute_nvgpu.wmma_access import parse_access
 from tilewright.tools.instructions.catalogue import canonical, legal_mnemonics, listings
 from tilewright.tools.undocumented import in_order, remark
 
@@ -47,15 +48,23 @@ def why_illegal_mnemonic(mnemonic: str, arch: str | None) -> str | None:
     return f"{reason}; nearest legal mnemonic{where}: {found}"
 
 
+_READERS: tuple[tuple[tuple[str, ...], Callable[[str], object]], ...] = (
+    (("mma.", "wmma.mma."), parse),
+    (("wmma.load.", "wmma.store."), parse_access),
+)
+"""What says of mnemonics that begin so why there is none such."""
+
+
 def _no_such(mnemonic: str) -> str:
     """Why the lattice has no such mnemonic."""
     if (ordered := in_order(mnemonic)) is not None:
         return f"expected the order of words of {ordered}, got '{mnemonic}'"
-    if mnemonic.startswith(("mma.", "wmma.mma.")):
-        try:
-            parse(mnemonic)
-        except AtomError as error:
-            return str(error)
+    for beginnings, read in _READERS:
+        if mnemonic.startswith(beginnings):
+            try:
+                read(mnemonic)
+            except AtomError as error:
+                return str(error)
     return _first_unexpected(mnemonic.split("."))
 
 

@@ -4,7 +4,8 @@
         print(choice.atom, choice.instructions, choice.reason)
 
 What "best" means is the tuple `CRITERIA`: the first criterion in which two choices differ decides
-between them, and its words are the reason.
+between them, and its words are the reason. `wmma` is none of the choices: what its threads hold is
+the chip's own business, so that no other copy than its own can feed it.
 """
 
 from __future__ import annotations

@@ -4,12 +4,13 @@ A descriptor says where a matrix of 16-byte chunks lies. With `b` the bits of it
 a chunk's address is the start address, plus (PTX ISA 9.7.15.5.1.2.1.3, in bytes)
 
     K-major, no swizzle     row%8 * 16          row/8 * SBO        chunk * LBO
-    K-major, swizzled       row%8 * 16 << b     row/8 * SBO        chunk * 16
+    K-major, swizzled       row%8 * 16 << b     row/8 * SBO        chunk%2^b * 16, chunk/2^b * LBO
     MN-major, no swizzle    k%8 * 16            k/8 * LBO          chunk * SBO
     MN-major, swizzled      k%8 * 16 << b       k/8 * SBO          chunk%2^b * 16, chunk/2^b * LBO
 
 and the swizzle XORs the lowest bits of `(address >> 7) - base offset` into the address from bit 4
-on. All of it, any start address and overlapping strides too, is what an H100 does.
+on. All of it, any start address and overlapping strides too, is what an H100 does. PTX calls the
+LBO of the second line unused: only a sparse B under the 32-byte swizzle has that many chunks.
 """
 
 from __future__ import annotations
@@ -154,15 +155,13 @@ class SmemDescriptor:
                 f"whole groups of {ROWS} along the other, got ({mn}, {k})"
             )
         row = per_chunk << self.swizzle_bits
-        chunks = along // per_chunk
-        groups = across // ROWS
-        if major == "k":
-            step = per_chunk if self.swizzle else lead
-            return Layout(((ROWS, groups), (per_chunk, chunks)), ((row, stride), (1, step)))
-        if not self.swizzle:
-            return Layout(((per_chunk, chunks), (ROWS, groups)), ((1, stride), (per_chunk, lead)))
         inside = min(row, along)
-        return Layout(((inside, -(-along // inside)), (ROWS, groups)), ((1, lead), (row, stride)))
+        # Without a swizzle an MN-major matrix has the two offsets the other way round.
+        first, second = (lead, stride) if major == "k" or self.swizzle else (stride, lead)
+        runs = ((inside, -(-along // inside)), (1, first))
+        groups = ((ROWS, across // ROWS), (row, second))
+        modes = (groups, runs) if major == "k" else (runs, groups)
+        return Layout(tuple(shape for shape, _ in modes), tuple(step for _, step in modes))
 
     def addresses(self, major: MajorMode, extents: tuple[int, int], bits: int) -> NDArray[np.int64]:
         """Where each element is, in bits from the start of the shared window: int64 [mn, k].
@@ -172,8 +171,8 @@ class SmemDescriptor:
         import numpy as np
 
         layout = self.layout(major, extents, bits)
-        mn, k = extents
-        offsets = np.array([layout(i) for i in range(mn * k)], dtype=np.int64).reshape(k, mn).T
+        mn, k = (np.arange(extent, dtype=np.int64) for extent in extents)
+        offsets = layout[0](mn)[:, None] + layout[1](k)[None, :]
         places = 8 * self.start_address + offsets * bits
         return self.swizzled(places // 8) * 8 + places % 8
 

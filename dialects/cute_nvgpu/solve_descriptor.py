@@ -127,11 +127,6 @@ def _solve_major(outer: Layout, bits: int, swizzle: int, major: MajorMode) -> tu
     interleaved = major == "mn" and not swizzle
     offsets = ("SBO", "LBO") if interleaved else ("LBO", "SBO")
     row = (8 * CHUNK // bits) << swizzle
-    if major == "k" and swizzle and along.size() > row:
-        raise DescriptorError(
-            f"expected at most {row} elements along k, one row of the swizzle, got {along.size()}; "
-            "split the tile along k"
-        )
     first = _step(along, row, 1, f"mode {names[0]} of ({{}},i):(1,{offsets[0]})")
     second = _step(across, ROWS, row, f"mode {names[1]} of ({{}},i):({row},{offsets[1]})")
     in_bytes = [_UNUSED if step is None else step * bits // 8 for step in (first, second)]

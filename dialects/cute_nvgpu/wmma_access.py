@@ -45,21 +45,23 @@ class WmmaAccess:
         elements side by side; the second is the least stride too."""
         return self.row.lines(self.major)
 
-    @property
-    def alignment(self) -> int:
+    def alignment(self, space: WmmaSpace | None) -> int:
         """On how many bytes each of `lines` must begin. PTX ISA 9.7.14.4.2."""
-        return self.row.alignment(self.major)
+        return self.row.alignment(self.major, space)
 
-    def why_stride(self, stride: int, several: int = 1) -> str | None:
+    def why_stride(
+        self, stride: int, space: WmmaSpace | None = None, several: int = 1
+    ) -> str | None:
         """What is wrong with a stride, or None; it counts units of `several` elements."""
         _, least = self.lines
-        unit = self.alignment * 8 // self.element.bits
+        alignment = self.alignment(space)
+        unit = alignment * 8 // self.element.bits
         if stride * several >= least and stride * several % unit == 0:
             return None
         nearest = max(least, -(-stride * several // unit) * unit)
         return (
             f"expected a stride of at least {least // several} and a multiple of "
-            f"{unit // several} (a {self.line} on {self.alignment} bytes), got {stride}; nearest "
+            f"{unit // several} (a {self.line} on {alignment} bytes), got {stride}; nearest "
             f"legal: {nearest // several} ({self.mnemonic()}, PTX ISA 9.7.14.4.2)"
         )
 

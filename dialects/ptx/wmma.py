@@ -97,7 +97,7 @@ class WmmaAccessOp(PtxOp):
         """A stride that is known must be long enough, and keep rows or columns aligned."""
         if not isinstance(owner := self.stride.owner, ConstOp):
             return
-        why = access.why_stride(owner.bits.value.data)
+        why = access.why_stride(owner.bits.value.data, self.space)
         if why is not None:
             raise VerifyException(f"'{self.name}' {why}")
 

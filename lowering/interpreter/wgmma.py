@@ -97,7 +97,10 @@ def multiply_matrices(
 ) -> Elements:
     """D of matrices a [warpgroups, M, stored K] and b [warpgroups, N, K], and of fragments
     c and e [warpgroups, threads, values]: [warpgroups, threads, values]."""
-    a, b = (_signed(each, atom, sign) for each, sign in zip((a, b), negated, strict=True))
+    if negated[0] != negated[1]:
+        # Only the products' signs show. With metadata that PTX leaves undefined, a half of one
+        # tf32 of B can meet the other half of another, and the sign turns after that.
+        a = a ^ a.dtype.type(1 << (atom.element("A").bits - 1))
     b = np.ascontiguousarray(b.swapaxes(1, 2))
     c_matrix = c.reshape(len(c), -1)[:, _places(atom, "C")]
     if e is not None:
@@ -125,14 +128,6 @@ def multiply_matrices(
 def fragment_matrix(atom: WgmmaAtom, a: Elements) -> NDArray[Any]:
     """A from registers: [warpgroups, threads, values] to [warpgroups, M, stored K]."""
     return a.reshape(len(a), -1)[:, _places(atom, "A")]
-
-
-def _signed(matrix: NDArray[Any], atom: WgmmaAtom, negate: bool) -> NDArray[Any]:
-    """The matrix with its elements negated: the sign bit turned, of NaN and zero, too."""
-    if not negate:
-        return matrix
-    bits = atom.element("A").bits
-    return matrix ^ matrix.dtype.type(1 << (bits - 1))
 
 
 @cache

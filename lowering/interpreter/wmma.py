@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.dialects.cute.dialect import Space
+from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaSpace
 from tilewright.dialects.cute_nvgpu.ops import wmma
 from tilewright.dialects.cute_nvgpu.ops.wmma_memory import elements_per_item, extents_of
 from tilewright.dialects.cute_nvgpu.wmma_access import WmmaAccess
@@ -64,8 +65,18 @@ class _Matrices:
     """
 
     access: WmmaAccess
-    shared: bool
+    space: WmmaSpace
     address: NDArray[np.uint64]
+
+    @property
+    def alignment(self) -> int:
+        """The bytes of a piece."""
+        return self.access.alignment(self.space)
+
+    @property
+    def shared(self) -> bool:
+        """Whether they lie in shared memory."""
+        return self.space == "shared"
 
     @property
     def threads(self) -> Lanes:
@@ -77,11 +88,11 @@ class _Matrices:
     @property
     def word(self) -> int:
         """The bytes of the words that global memory takes."""
-        return min(self.access.alignment, 8)
+        return min(self.alignment, 8)
 
     def load(self, machine: Machine, gang: Gang, op: int) -> NDArray[Any]:
         """Elements of every thread in containers: [threads, values]."""
-        address, size = self.address.ravel(), self.access.alignment
+        address, size = self.address.ravel(), self.alignment
         threads = self.threads
         with faults_of(threads):
             if self.shared:
@@ -100,7 +111,7 @@ class _Matrices:
         """The inverse of `load`."""
         access = self.access
         held = spread(elements, gang.count).reshape(len(self.address), -1)[:, _inverse(access)]
-        raw = words_of(held, access.element).view(np.uint8).reshape(-1, access.alignment)
+        raw = words_of(held, access.element).view(np.uint8).reshape(-1, self.alignment)
         address, threads = self.address.ravel(), self.threads
         with faults_of(threads):
             if self.shared:
@@ -111,7 +122,7 @@ class _Matrices:
 
 
 def _matrices(
-    gang: Gang, access: WmmaAccess, shared: bool, address: Bits, stride: Bits, what: str
+    gang: Gang, access: WmmaAccess, space: WmmaSpace, address: Bits, stride: Bits, what: str
 ) -> _Matrices:
     """The matrices at a byte address, `stride` in elements of theirs.
 
@@ -121,14 +132,14 @@ def _matrices(
     first = _one_a_warp(address, gang, warps, "address", access)
     between = _one_a_warp(stride, gang, warps, "stride", access)
     for each in np.unique(between).tolist():
-        if (why := access.why_stride(each)) is not None:
+        if (why := access.why_stride(each, space)) is not None:
             raise Fault(why, WARP * int(np.argmax(between == each)))
     lines, length = access.lines
     bits = access.element.bits
     line = np.arange(lines)[:, None] * (between * bits // 8)[:, None, None]
-    inside = np.arange(0, length * bits // 8, access.alignment)
+    inside = np.arange(0, length * bits // 8, access.alignment(space))
     place = first[:, None, None] + line + inside
-    return _Matrices(access, shared, place.reshape(warps, -1).astype(np.uint64))
+    return _Matrices(access, space, place.reshape(warps, -1).astype(np.uint64))
 
 
 def _one_a_warp(
@@ -163,7 +174,8 @@ def _locator(op: wmma.WmmaAccessOp, builder: Builder) -> Callable[[Gang], _Matri
         view.locate([index + np.uint64(more) for index, more in zip(first, corner, strict=True)])
         step = view.strides[op.leading_dimension] if stride is None else stride
         elements = np.atleast_1d(np.asarray(step, dtype=np.int64)) * several
-        return _matrices(gang, access, view.space is Space.SMEM, address, elements, op.name)
+        space: WmmaSpace = "shared" if view.space is Space.SMEM else "global"
+        return _matrices(gang, access, space, address, elements, op.name)
 
     return locate
 
@@ -194,11 +206,11 @@ def _store(op: wmma.StoreOp, builder: Builder) -> Step:
 def _ptx_locator(op: ptx_wmma.WmmaAccessOp, builder: Builder) -> Callable[[Gang], _Matrices]:
     """Where an instruction's matrices are, once it runs."""
     source, stride = builder.slot(op.operands[0]), builder.slot(op.stride)
-    access, shared, offset = op.access, op.space == "shared", op.offset.value.data
+    access, space, offset = op.access, op.space, op.offset.value.data
 
     def locate(gang: Gang) -> _Matrices:
         address = moved(gang.regs[source], offset)
-        return _matrices(gang, access, shared, address, gang.regs[stride], op.name)
+        return _matrices(gang, access, space, address, gang.regs[stride], op.name)
 
     return locate
 

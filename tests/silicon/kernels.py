@@ -80,10 +80,10 @@ class Code:
             part = self.add(ListGetOp(value, i)) if count > 1 else value
             self.block.add_op(StOp("global", kind, address, part, i * width))
 
-    def module(self, name: str, shared_bytes: int = 0) -> ModuleOp:
+    def module(self, name: str, shared_bytes: int = 0, align: int = 128) -> ModuleOp:
         self.block.add_op(RetOp())
         names = [(f"p{i}", "u64") for i in range(len(self.block.args))]
-        return ModuleOp([EntryOp(name, names, Region(self.block), shared_bytes, 128)])
+        return ModuleOp([EntryOp(name, names, Region(self.block), shared_bytes, align)])
 
 
 def access_type(type_: str) -> str:

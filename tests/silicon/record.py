@@ -2,10 +2,10 @@
 
     python tests/silicon/record.py tests/silicon/fixtures
 
-Writes scalar.npz, mma.npz, matrix_copies.npz and wmma.npz: the results of every scalar instruction
-form, every `mma.sync`, every matrix copy, and every `wmma` with its loads and stores, that the chip
-runs, on the inputs of inputs.py, matrix_copies.py and wmma_matrices.py. test_fixtures.py,
-test_matrix_copy_fixtures.py and test_wmma_fixtures.py compare the interpreter to them.
+Writes scalar.npz, mma.npz, matrix_copies.npz, wmma.npz and wgmma.npz: the results of every scalar
+instruction form, every `mma.sync`, every matrix copy, every `wmma` with its loads and stores, and
+every `wgmma` that the chip runs, on the inputs of inputs.py, matrix_copies.py, wmma_matrices.py and
+warpgroup_mmas.py. The test_*fixtures.py compare the interpreter to them.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import warpgroup_mmas
 from inputs import MMA_CASES, THREADS, mma_inputs, scalar_inputs
 from kernels import access_type, mma_kernel, scalar_forms, scalar_kernel
 from matrix_copies import arguments, copies_of, kernel, result
@@ -92,8 +93,28 @@ def record_wmma(arch: str) -> dict[str, Any]:
     results = record_mmas(arch, WMMA_MMA)
     for name, access, space in accesses_of(arch):
         kernel = tw.compile(access_kernel(access, space), arch)
-        outputs = kernel.launch(*access_arguments(access), grid=(1,), block=(WARP,))
+        outputs = kernel.launch(*access_arguments(access, space), grid=(1,), block=(WARP,))
         results[name] = access_result(access, outputs)
+    return results
+
+
+def record_wgmma(arch: str) -> dict[str, Any]:
+    """The results of every `wgmma`, by name: the SHA-256 of D's words of each case and, at the
+    smallest N, D's words of the first case, uint32 [128, words]."""
+    results: dict[str, Any] = {}
+    if not target(arch).supports(target("sm_90a")):
+        return results
+    for form in warpgroup_mmas.forms():
+        compiled = tw.compile(warpgroup_mmas.kernel(form), arch)
+        cases = [
+            compiled.launch(
+                *warpgroup_mmas.arguments(form, case), grid=(1,), block=(warpgroup_mmas.WARPGROUP,)
+            )[-1]
+            for case in range(warpgroup_mmas.CASES)
+        ]
+        if form.is_smallest:
+            results[form.name] = cases[0]
+        results[f"{form.name} digests"] = np.stack([warpgroup_mmas.digest(d) for d in cases])
     return results
 
 
@@ -107,6 +128,7 @@ def main() -> None:
         ("mma", record_mmas(arch)),
         ("matrix_copies", record_matrix_copies(arch)),
         ("wmma", record_wmma(arch)),
+        ("wgmma", record_wgmma(arch)),
     ):
         np.savez_compressed(folder / f"{name}.npz", chip=chip, **results)
         print(f"{name}: {len(results)} instructions on {device_name()}")

@@ -41,6 +41,6 @@ def test_access_equals_the_chip(name: str) -> None:
     access, space = ACCESSES[name]
     kernel = access_kernel(access, space)
     outputs = tw.interpret(
-        kernel, grid=(1,), block=(WARP,), args=access_arguments(access), arch=ARCH
+        kernel, grid=(1,), block=(WARP,), args=access_arguments(access, space), arch=ARCH
     )
     np.testing.assert_array_equal(access_result(access, outputs), FIXTURES[name])

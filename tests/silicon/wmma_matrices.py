@@ -36,17 +36,17 @@ def accesses_of(arch: str) -> list[tuple[str, WmmaAccess, WmmaSpace]]:
     ]
 
 
-def stride_of(access: WmmaAccess) -> int:
+def stride_of(access: WmmaAccess, space: WmmaSpace) -> int:
     """A legal stride, in elements, that leaves a gap between rows (columns)."""
     _, length = access.lines
-    return length + access.alignment * 8 // access.element.bits
+    return length + access.alignment(space) * 8 // access.element.bits
 
 
-def access_arguments(access: WmmaAccess) -> list[NDArray[np.uint32]]:
+def access_arguments(access: WmmaAccess, space: WmmaSpace) -> list[NDArray[np.uint32]]:
     """Random words of the memory, [32, words], and of the fragment, [32, words]."""
     rng = np.random.default_rng(zlib.crc32(access.mnemonic().encode()))
     lines, _ = access.lines
-    memory = lines * stride_of(access) * access.element.bits // 32
+    memory = lines * stride_of(access, space) * access.element.bits // 32
     kind, count = access.row.registers
     sizes = (-(-memory // WARP), count * register_bits(kind) // 32)
     return [rng.integers(0, 1 << 32, (WARP, size), dtype=np.uint32) for size in sizes]
@@ -60,7 +60,7 @@ def access_result(access: WmmaAccess, outputs: list[Any]) -> NDArray[Any]:
 def access_kernel(access: WmmaAccess, space: WmmaSpace) -> ModuleOp:
     """One access to memory in that space, where each thread keeps its share of the words."""
     code = Code(2)
-    memory, words = code.block.args[0], access_arguments(access)[0].shape[1]
+    memory, words = code.block.args[0], access_arguments(access, space)[0].shape[1]
     if space == "global":
         _access(code, access, space, code.start(memory))
         return code.module("access")
@@ -78,7 +78,7 @@ def access_kernel(access: WmmaAccess, space: WmmaSpace) -> ModuleOp:
 
 def _access(code: Code, access: WmmaAccess, space: WmmaSpace, address: SSAValue) -> None:
     pointer, registers = code.block.args[1], access.row.registers
-    stride = code.const(stride_of(access), "b32")
+    stride = code.const(stride_of(access, space), "b32")
     if access.op == "wmma.load":
         code.store_list(pointer, code.add(LoadOp(access, space, address, stride)))
     else:

@@ -5,13 +5,13 @@ import re
 
 import pytest
 
-from tilewright.dialects.cute_nvgpu.lattice import MATRIX_COPY_ROWS, MMA_ROWS
+from tilewright.dialects.cute_nvgpu.lattice import MATRIX_COPY_ROWS, MMA_ROWS, WMMA_ACCESS, WMMA_MMA
 from tilewright.dialects.cute_nvgpu.lookup import parse
 from tilewright.dialects.cute_nvgpu.targets import TARGETS
 from tilewright.tools.tilewright import main
 
 # movmatrix and cp.async are one row each.
-ROWS = len(MMA_ROWS) + len(MATRIX_COPY_ROWS) + 2
+ROWS = len((*MMA_ROWS, *WMMA_MMA, *WMMA_ACCESS, *MATRIX_COPY_ROWS)) + 2
 
 
 def listed(capsys, *words):

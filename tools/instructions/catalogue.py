@@ -6,11 +6,11 @@ from functools import cache
 
 from tilewright.dialects.cute_nvgpu import lookup
 from tilewright.dialects.cute_nvgpu.targets import target
-from tilewright.tools.instructions import async_copy, matrix_copy, mma
+from tilewright.tools.instructions import async_copy, matrix_copy, mma, wmma
 from tilewright.tools.instructions.listing import Listing
 from tilewright.tools.operand_forms import OperandForm
 
-KINDS = (mma, matrix_copy, async_copy)
+KINDS = (mma, wmma, matrix_copy, async_copy)
 
 
 @cache

@@ -1,11 +1,11 @@
-"""`mma`, dense and sparse, plain and block-scaled."""
+"""`mma`, dense and sparse, plain and block-scaled, and `wmma.mma`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from tilewright.dialects.cute_nvgpu.atom import MmaAtom, atoms_of
-from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, MmaRow
+from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, WMMA_MMA, MmaRow
 from tilewright.dialects.cute_nvgpu.lattice.row import OPERANDS
 from tilewright.dialects.cute_nvgpu.lookup import parse
 from tilewright.tools.instructions.listing import Listing
@@ -24,7 +24,7 @@ _BLOCK_SCALING = "9.7.14.3"
 
 def listings() -> Iterator[Listing]:
     """One of every row."""
-    return map(_listing, MMA_ROWS)
+    return map(_listing, (*MMA_ROWS, *WMMA_MMA))
 
 
 def _listing(row: MmaRow) -> Listing:

@@ -59,9 +59,12 @@ _ORDERED = r"mma\.sp::ordered_metadata\.sync\.aligned\.m16n8k64\.row\.col"
 _MX = "kind::mxf8f6f4"
 _MX4 = "kind::mxf4(?:nvf4)?"
 
+_TENSOR_MEMORY = any_of("sm_100f", "sm_110f")
+_TENSOR_MEMORY_I8 = any_of("sm_100a", "sm_110a")
 _FAMILIES = any_of("sm_100f", "sm_110f", "sm_120f")
 _EACH = any_of("sm_100a", "sm_103a", "sm_110a", "sm_120a", "sm_121a")
 _SCALED_RULE = "the mx kinds have .block_scale, scale factors and their selectors"
+_TCGEN05_RULE = "kind::f16, kind::tf32 and kind::i8 are of tcgen05.mma"
 _FAMILY_RULE = "kinds require sm_120a, or sm_120f and later of its family"
 
 _F4 = "{%f0,%f1,%f2,%f3}"
@@ -72,10 +75,10 @@ _SPARSE = f"{_F4}, {_R4}, {_R4}, {_F4}, %r0, 0;"
 
 UNDOCUMENTED: tuple[Undocumented, ...] = (
     _row(
-        "`.xor.popc` or `.and.popc` on s4 and u4 (without effect)",
+        "`.xor`, `.and`, `.or` or several of them, with `.popc` or not, on s4 and u4",
         "bit operations are of .b1 alone", "9.7.14.5.14",
         rf"({_DENSE}\.(?:m8n8k32|m16n8k32|m16n8k64)\.row\.col\.s32\.[su]4\.[su]4\.s32)"
-        r"\.(?:xor|and)\.popc",
+        r"(?:\.(?:xor|and|or))+(?:\.popc)?",
         "mma.sync.aligned.m8n8k32.row.col.s32.s4.s4.s32.xor.popc "
         "{%r0,%r1}, {%r2}, {%r3}, {%r0,%r1};",
         plain=r"\1",
@@ -108,6 +111,36 @@ UNDOCUMENTED: tuple[Undocumented, ...] = (
         rf"{_DENSE}\.m16n8k(?:16|32)\.row\.col\.(?:{_MX}|{_MX4})\.(f16|f32)\.{_FP8_PAIR}\.\1",
         f"mma.sync.aligned.m16n8k32.row.col.kind::mxf4.f32.e5m2.e4m3.f32 {_DENSE_K32}",
         targets=_FAMILIES,
+    ),
+    _row(
+        "`kind::f16` or `tf32` on e4m3 and e5m2",
+        _TCGEN05_RULE, "9.7.14.5.14",
+        rf"{_DENSE}\.m16n8k(?:16|32)\.row\.col\.kind::(?:f16|tf32)\.(f16|f32)\.{_FP8_PAIR}\.\1",
+        f"mma.sync.aligned.m16n8k32.row.col.kind::f16.f32.e5m2.e4m3.f32 {_DENSE_K32}",
+        targets=_TENSOR_MEMORY,
+    ),
+    _row(
+        "`kind::i8` on e4m3 and e5m2",
+        _TCGEN05_RULE, "9.7.14.5.14",
+        rf"{_DENSE}\.m16n8k(?:16|32)\.row\.col\.kind::i8\.(f16|f32)\.{_FP8_PAIR}\.\1",
+        f"mma.sync.aligned.m16n8k32.row.col.kind::i8.f32.e5m2.e4m3.f32 {_DENSE_K32}",
+        targets=_TENSOR_MEMORY_I8,
+    ),
+    _row(
+        "sparse `kind::f16` or `tf32` on e4m3 and e5m2 into f32",
+        _TCGEN05_RULE, "9.7.14.6.3",
+        rf"{_ORDERED}\.kind::(?:f16|tf32)\.f32\.{_FP8_PAIR}\.f32",
+        "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::tf32.f32.e4m3.e5m2.f32 "
+        f"{_SPARSE}",
+        targets=_TENSOR_MEMORY,
+    ),
+    _row(
+        "sparse `kind::i8` on e4m3 and e5m2 into f32",
+        _TCGEN05_RULE, "9.7.14.6.3",
+        rf"{_ORDERED}\.kind::i8\.f32\.{_FP8_PAIR}\.f32",
+        "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::i8.f32.e4m3.e5m2.f32 "
+        f"{_SPARSE}",
+        targets=_TENSOR_MEMORY_I8,
     ),
     _row(
         "sparse `kind::f8f6f4` on e4m3 and e5m2 into f32, beyond sm_120f",

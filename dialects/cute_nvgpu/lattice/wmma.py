@@ -29,6 +29,8 @@ from tilewright.dialects.cute_nvgpu.lattice.row import (
 from tilewright.dialects.cute_nvgpu.targets import Minimum, target
 
 WARP = 32
+MATRIX_ROW_BYTES = 16
+"""What a row of a matrix that `ldmatrix` reads has."""
 _HALF_REGISTERS = 8
 """How many registers an f16 A or B has at every shape. PTX ISA 9.7.14.4.1."""
 
@@ -176,12 +178,18 @@ class WmmaAccessRow:
         rows, columns = self.extents
         return (rows, columns) if major == "row" else (columns, rows)
 
-    def alignment(self, major: Major) -> int:
+    def alignment(self, major: Major, space: WmmaSpace | None) -> int:
         """On how many bytes each run must lie: on the size of the fragment, but no more than a
-        run has. PTX ISA 9.7.14.4.2."""
+        run has. PTX ISA 9.7.14.4.2. What ptxas reads from shared memory as `ldmatrix` would needs
+        the 16 bytes of its rows, as an H100 shows."""
         register, count = self.registers
         _, length = self.lines(major)
-        return min(count * register_bits(register), length * self.element.bits) // 8
+        fragment = min(count * register_bits(register), length * self.element.bits) // 8
+        along_k = (self.operand, major) in (("A", "row"), ("B", "col"))
+        as_rows = self.element.bits == 16 or (along_k and self.element.bits < 16)
+        if space == "shared" and self.operand in ("A", "B") and as_rows:
+            return max(fragment, MATRIX_ROW_BYTES)
+        return fragment
 
     def mnemonic(self, major: Major, space: WmmaSpace | None) -> str:
         """`wmma.load.a.sync.aligned.row.m16n16k16.shared.f16`."""

@@ -114,7 +114,7 @@ class LoadOp(WmmaAccessOp):
        : memref<64x64xf16, #cute<space smem>> -> !cute_nvgpu.fragment<16xf16>
     ```
 
-    Rows (or columns) must lie on `WmmaAccess.alignment` bytes. PTX ISA 9.7.14.4.3.
+    Rows (or columns) must lie on `WmmaAccess.alignment()` bytes. PTX ISA 9.7.14.4.3.
     """
 
     name = "cute_nvgpu.wmma.load"
@@ -162,7 +162,7 @@ class StoreOp(WmmaAccessOp):
       : !cute_nvgpu.fragment<8xf32>, memref<64x64xf32>
     ```
 
-    Rows (or columns) must lie on `WmmaAccess.alignment` bytes. PTX ISA 9.7.14.4.4.
+    Rows (or columns) must lie on `WmmaAccess.alignment()` bytes. PTX ISA 9.7.14.4.4.
     """
 
     name = "cute_nvgpu.wmma.store"

@@ -10,6 +10,7 @@ from tilewright.dialects.cute import Layout, coalesce
 from tilewright.dialects.cute.dialect import Space, is_memref, layout_mismatch, layout_of, space_of
 from tilewright.dialects.cute_nvgpu.attributes import MLIR_TYPES
 from tilewright.dialects.cute_nvgpu.elements import ElementType
+from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaSpace
 from tilewright.dialects.cute_nvgpu.wmma_access import WmmaAccess
 
 _SPACES = (Space.GMEM, Space.SMEM)
@@ -130,12 +131,14 @@ def _verify_strides(op: str, access: WmmaAccess, type_: MemRefType[Attribute]) -
             f"index with layout = {access.major}, got {found} in {type_}{hint}"
         )
     several = elements_per_item(access.element, type_)
-    why = None if leading is None else access.why_stride(leading, several)
+    space: WmmaSpace = "shared" if space_of(type_.memory_space) is Space.SMEM else "global"
+    alignment = access.alignment(space)
+    why = None if leading is None else access.why_stride(leading, space, several)
     if why is not None:
         raise VerifyException(f"'{op}' memory {why}")
     for stride in (each for mode in batch for each in mode):
-        if stride is not None and stride * several * access.element.bits // 8 % access.alignment:
+        if stride is not None and stride * several * access.element.bits // 8 % alignment:
             raise VerifyException(
-                f"'{op}' memory expected matrices on {access.alignment} bytes, got {type_} "
+                f"'{op}' memory expected matrices on {alignment} bytes, got {type_} "
                 f"({access.mnemonic()}, PTX ISA 9.7.14.4.2)"
             )

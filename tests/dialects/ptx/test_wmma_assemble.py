@@ -1,9 +1,8 @@
-"""Every wmma assembles at its row's target and version, and not below; among what the rows leave
-out, ptxas takes nothing that is documented."""
+"""Every wmma assembles at its row's target and version, and not below. What the rows leave out is
+asked of ptxas in tests/conformance."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from itertools import product
 
@@ -23,7 +22,6 @@ from ptx_kernels import (
 )
 
 from tilewright.dialects.cute_nvgpu.atom import MmaAtom, atoms_of
-from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES
 from tilewright.dialects.cute_nvgpu.lattice import WMMA_ACCESS, WMMA_MMA
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WMMA_SPACES, WmmaSpace
 from tilewright.dialects.cute_nvgpu.lookup import parse
@@ -104,80 +102,3 @@ def test_mnemonics_parse_back() -> None:
         assert parse(atom.mnemonic) == atom
     for name, (access, space) in accesses().items():
         assert parse_access(name) == (access, space)
-
-
-# What the rows leave out
-
-TYPES = ("f16", "bf16", "tf32", "f64", "s8", "u8", "s4", "u4", "b1", "f32", "s32")
-SHAPES = sorted({row.shape for row in WMMA_MMA})
-_PAIRS = ("row.col", "col.row")
-UNDOCUMENTED = {
-    *(f"wmma.load.c.sync.aligned.{major}.{shape}.f32"
-      for major in ("row", "col") for shape in ("m8n8k32", "m8n8k128")),
-    *(f"wmma.mma.sync.aligned.{majors}.{shape}.f64.f64.f64.f64"
-      for majors in _PAIRS for shape in ("m16n16k8", "m16n16k16")),
-}  # fmt: skip
-"""What ptxas takes and the PTX ISA has not; nothing loads an f64 of these shapes."""
-
-
-def registers(element: str, count: int) -> str:
-    """Operands of `count` elements a warp, `{%r1, %r2}`."""
-    row = ELEMENT_TYPES[element]
-    number = max(count // 32 // row.per_register, 1)
-    prefix = {"b32": "%r", "f32": "%f", "f64": "%d"}[row.register]
-    return "{" + ", ".join(f"{prefix}{i}" for i in range(number)) + "}"
-
-
-def loads() -> list[str]:
-    """Loads of every operand, layout, shape and type, with the registers that it may need."""
-    lines: list[str] = []
-    for operand, major, (m, n, k), element in product("abc", ("row", "col"), SHAPES, TYPES):
-        name = f"wmma.load.{operand}.sync.aligned.{major}.m{m}n{n}k{k}.{element}"
-        extents = {"a": m * k, "b": k * n, "c": m * n}[operand]
-        counts = {extents, 512 if element == "f16" else extents}
-        lines += [f"{name} {registers(element, count)}, [%p];" for count in sorted(counts)]
-    return lines
-
-
-OF_THE_LINE = re.compile("Unexpected|Incorrect|Illegal|vector size")
-"""Complaints that are of the line they point at; others are of what ptxas makes of some line."""
-
-
-def accepted(lines: list[str], ptxas: Ptxas) -> set[str]:
-    """The mnemonics of those lines that ptxas takes."""
-    left: list[str] = []
-    for batch in (set(lines[first : first + 64]) for first in range(0, len(lines), 64)):
-        text = kernel_text(batch)
-        found = complaints(text, ptxas(text, "sm_90"))
-        refused = {line for line, why in found.items() if OF_THE_LINE.search(" ".join(why))}
-        left += batch - refused
-    return {line.split()[0] for line in left if ptxas(kernel_text({line}), "sm_90").ok}
-
-
-def kernel_text(lines: set[str]) -> str:
-    return (
-        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
-        ".reg .b32 %r<32>;\n.reg .f32 %f<32>;\n.reg .f64 %d<32>;\n.reg .b64 %p;\n"
-        "ld.param.u64 %p, [p];\n" + "\n".join(sorted(lines)) + "\nret;\n}\n"
-    )
-
-
-def mmas() -> list[str]:
-    """MMAs of every shape, layouts and types; a and b of one type, c and d of any."""
-    lines: list[str] = []
-    sums = ("f16", "f32", "f64", "s32")
-    for majors, (m, n, k), ab, c, d in product(_PAIRS, SHAPES, TYPES[:9], sums, sums):
-        types = f"{d}.{c}" if ab == "f16" else f"{d}.{ab}.{ab}.{c}"
-        halves = 512 if ab == "f16" else 0
-        operands = [registers(d, m * n), registers(ab, halves or m * k),
-                    registers(ab, halves or k * n), registers(c, m * n)]  # fmt: skip
-        for bit_op in ("", ".xor.popc", ".and.popc") if ab == "b1" else ("",):
-            name = f"wmma.mma{bit_op}.sync.aligned.{majors}.m{m}n{n}k{k}.{types}"
-            lines.append(f"{name} {', '.join(operands)};")
-    return lines
-
-
-def test_ptxas_takes_no_wmma_that_the_rows_leave_out(ptxas: Ptxas) -> None:
-    legal = {*accesses(), *(atom.mnemonic for atom in ATOMS)}
-    lines = [line for line in (*loads(), *mmas()) if line.split()[0] not in legal]
-    assert accepted(lines, ptxas) == UNDOCUMENTED

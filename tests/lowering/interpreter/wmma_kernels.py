@@ -96,7 +96,7 @@ def matrix_of(atom: MmaAtom, operand: MatrixOperand, major: str | None = None) -
     major = atom.majors[place] if place >= 0 else major or "row"
     op = "wmma.store" if operand == "D" else "wmma.load"
     access = find_access(op, operand.lower(), atom.shape, atom.element(operand).name, major)
-    unit = access.alignment * 8 // access.element.bits
+    unit = access.alignment("shared") * 8 // access.element.bits
     return Matrix(access, unit, access.lines[1] + 2 * unit)
 
 

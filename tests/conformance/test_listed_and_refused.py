@@ -1,0 +1,31 @@
+"""Everything that the ISA lists assembles, but for the exceptions of listed_and_refused."""
+
+from __future__ import annotations
+
+import pytest
+from agreement import refused
+from instruction_family import Candidate, spell
+from lattice_families import FAMILIES
+from listed_and_refused import LISTED_AND_REFUSED
+
+TARGETS = ("sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120a", "sm_120f")
+
+
+def explained(candidate: Candidate) -> bool:
+    return any(each.holds(candidate.point) for each in LISTED_AND_REFUSED)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_is_listed_assembles_or_is_an_exception(target: str) -> None:
+    listed = [
+        spell(family, point) for family in FAMILIES.values() for point in family.listed(target)
+    ]
+    assert {each.judged for each in refused(listed, target)} == {
+        each.judged for each in listed if explained(each)
+    }
+
+
+@pytest.mark.parametrize("exception", LISTED_AND_REFUSED, ids=lambda each: each.form)
+def test_an_exception_is_listed(exception) -> None:
+    points = (point for family in FAMILIES.values() for point in family.listed("sm_120a"))
+    assert any(map(exception.holds, points))

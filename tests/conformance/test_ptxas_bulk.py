@@ -1,0 +1,73 @@
+"""Many instructions asked of ptxas at once are judged as each alone is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from documented_targets import KNOWN
+from lattice_families import FAMILIES
+from operand_text import product_operands, registers
+from ptxas_bulk import kernel, taken
+from ptxas_lattice import sample
+
+from tilewright.ptxas import PtxasReport
+
+
+def _mma(shape: str, a: str) -> str:
+    (operands,) = product_operands(shape, ("f32", a, a, "f32"))
+    return f"mma.sync.aligned.{shape}.row.col.f32.{a}.{a}.f32 {operands};"
+
+
+R8 = registers("%r", 8)
+LEGAL = _mma("m16n8k8", "tf32")
+REFUSED = {
+    "the parser": _mma("m16n8k2", "tf32"),
+    "the check behind the parser": _mma("m16n8k16", "tf32"),
+    "the parser, and crashes": (
+        f"wmma.mma.sync.aligned.row.row.m8n8k32.f16.f16 {{%r0}}, {R8}, {R8}, {{%r0}};"
+    ),
+    "its own builtin, and what follows": (
+        f"wmma.load.a.sync.aligned.row.m16n16k16.global.f64 {registers('%fd', 8)}, [%rd0];"
+    ),
+}
+
+
+@pytest.mark.parametrize("refused", REFUSED.values(), ids=REFUSED)
+def test_every_stage_refuses_its_own(refused: str) -> None:
+    mixed = [LEGAL, refused, LEGAL, LEGAL, refused, refused, LEGAL] * 40
+    assert taken(mixed, "sm_90a") == [line == LEGAL for line in mixed]
+
+
+def test_all_refusals_together() -> None:
+    mixed = [LEGAL, *REFUSED.values(), LEGAL, *reversed(REFUSED.values()), LEGAL] * 40
+    assert taken(mixed, "sm_90a") == [line == LEGAL for line in mixed]
+
+
+def test_an_older_target_takes_less() -> None:
+    assert taken([LEGAL], "sm_80") == [True]
+    assert taken([LEGAL], "sm_75") == [False]
+    assert taken([], "sm_75") == []
+
+
+@pytest.mark.parametrize("target", KNOWN)
+def test_every_target_is_known_to_ptxas(target: str) -> None:
+    nothing = "mov.b32 %r0, %r1;"
+    assert taken([nothing, "mov.b32 %r0, %q;"], target) == [True, False]
+
+
+def test_an_unknown_target_is_an_error() -> None:
+    with pytest.raises(RuntimeError, match="does not know compute_70"):
+        taken([LEGAL], "sm_70")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_in_bulk_as_alone(family: str, ptxas: Callable[..., PtxasReport]) -> None:
+    target = "sm_120a"
+    chosen = [each.instructions[0] for each in sample([family], target, 16, seed=5)]
+    alone = [
+        ptxas(kernel([line], target, "k")[0], target, verbose=False, options=["-O0"]).ok
+        for line in chosen
+    ]
+    assert taken(chosen, target) == alone
+    assert not all(alone)

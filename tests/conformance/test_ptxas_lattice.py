@@ -1,0 +1,47 @@
+"""The verifier agrees with ptxas and the ISA: a seeded sample of every family for every target.
+
+All points: `python tests/conformance/ptxas_lattice.py`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from agreement import Oracles
+from documented_targets import KNOWN
+from lattice_families import FAMILIES
+from ptxas_lattice import carry_out, compare_sample, sample, whole
+
+POINTS = 4000
+SEED = 20
+
+
+@pytest.mark.parametrize("target", KNOWN)
+def test_the_verifier_agrees(target: str) -> None:
+    tallies = compare_sample(tuple(FAMILIES), [target], POINTS // len(KNOWN), SEED)
+    assert {name for name, _ in tallies} == set(FAMILIES)
+    wrong = [each for tally in tallies.values() for each in tally.disagreements]
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+def test_a_third_of_the_sample_is_legal() -> None:
+    share = -(-POINTS // (len(FAMILIES) * len(KNOWN)))
+    listed = Counter(
+        each.family.documents(each.point, target)
+        for target in KNOWN
+        for each in sample(tuple(FAMILIES), target, share, SEED)
+    )
+    assert listed.total() >= 2000
+    assert listed[True] >= listed.total() / 3
+
+
+def test_the_tasks_are_the_whole_product() -> None:
+    def nothing(lines: list[str], target: str) -> list[bool]:
+        return [False] * len(lines)
+
+    names, seen = ["ldmatrix", "wmma.mma-rounding"], Counter[str]()
+    oracles = Oracles(nothing, nothing, lambda lines, target: [])
+    for task in whole(names, ("sm_90",), oracles):
+        seen.update({name: tally.points for (name, _), tally in carry_out(task).items()})
+    assert seen == {name: len(FAMILIES[name]) for name in names}
