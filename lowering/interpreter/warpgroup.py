@@ -265,17 +265,28 @@ def _mma(op: sm90.WarpgroupMmaOp, builder: Builder) -> Step:
 def _wgmma(op: ptx.WgmmaOp, builder: Builder) -> Step:
     atom = op.mma_atom
     held = np.dtype(CONTAINERS[op.d.type.kind.data])
+
+    def elements(operand: str, value: Bits) -> Bits:
+        return elements_of(value, atom.element(operand))
+
+    def words(d: Bits) -> Bits:
+        return np.ascontiguousarray(d).view(held)
+
+    a, b, c, d = builder.slots((op.a, op.b, op.c, op.d))
     return Issue(
         atom,
         builder.number(op),
-        *builder.slots((op.a, op.b, op.c, op.d)),
+        a,
+        b,
+        c,
+        d,
         None if op.metadata is None else builder.slot(op.metadata),
         None if op.scale_d is None else builder.slot(op.scale_d),
         op.zero is not None,
         op.negated,
         0 if op.selector is None else op.selector.value.data,
-        lambda operand, value: elements_of(value, atom.element(operand)),
-        lambda d: np.ascontiguousarray(d).view(held),
+        elements,
+        words,
         _guarded(builder, _list_sources(op.a), atom),
     ).run
 
