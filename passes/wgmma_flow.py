@@ -67,6 +67,7 @@ class WgmmaFlow:
         self._matrices = {op: matrices(op) for op in wgmmas}
         self._fragments = {op: _fragment(op) for op in wgmmas}
         self._writes: dict[Operation, Access] = {}
+        self._order = {op: index for index, op in enumerate(function.walk())}
 
     def follow(self, body: Region) -> None:
         """Follow all paths of a function's body."""
@@ -165,7 +166,7 @@ class WgmmaFlow:
     def _define(self, state: State, value: SSAValue, op: Operation) -> None:
         """A value is given: what was known of its last one goes."""
         state.forget(value)
-        for issue in state.pending:
+        for issue in self._latest_first(state.pending):
             if value in self._fragments[issue.op]:
                 self.report(Hazard("fragment", op, issue.op, value))
         state.pending = frozenset(
@@ -197,7 +198,7 @@ class WgmmaFlow:
             case WarpgroupMmaOp():
                 self._wgmma(op, state)
             case func.ReturnOp() | gpu.ReturnOp():
-                for issue in _sorted(state.pending):
+                for issue in self._latest_first(state.pending):
                     self.report(Hazard("end", op, issue.op))
             case _:
                 self._other(op, state)
@@ -206,7 +207,9 @@ class WgmmaFlow:
         for value in op.operands:
             if value in state.gone:
                 self.report(Hazard("overwritten", op, state.gone[value], value))
-            for other, _ in sorted(state.held.get(value, ()), key=lambda each: each[1]):
+            for other, _ in sorted(
+                state.held.get(value, ()), key=lambda each: (each[1], self._order[each[0]])
+            ):
                 if not isinstance(op, WarpgroupMmaOp) or value is not op.multiplicands_and_c[2]:
                     self.report(Hazard("result", op, other, value))
                 elif not same_shape(op, other):
@@ -219,7 +222,7 @@ class WgmmaFlow:
         for value in (a, c):
             if value in state.touched:
                 self.report(Hazard("fence", op, state.touched[value], value))
-        for write in sorted(state.writes, key=lambda each: each.current):
+        for write in sorted(state.writes, key=lambda each: self._order[each.op]):
             for matrix in self._matrices[op]:
                 if self._meets(matrix, self._writes[write.op], write.current):
                     self.report(Hazard("proxy", op, write.op))
@@ -228,7 +231,7 @@ class WgmmaFlow:
 
     def _other(self, op: Operation, state: State) -> None:
         if (access := written(op)) is not None:
-            for issue in _sorted(state.pending):
+            for issue in self._latest_first(state.pending):
                 for matrix in self._matrices[issue.op]:
                     if self._meets(matrix, access, issue.current):
                         self.report(Hazard("memory", op, issue.op))
@@ -240,6 +243,9 @@ class WgmmaFlow:
             if isinstance(result.type, FragmentType) and not isinstance(op, ub.PoisonOp):
                 state.touched[result] = op
 
+    def _latest_first(self, pending: frozenset[Issue]) -> list[Issue]:
+        return sorted(pending, key=lambda each: (each.age, not each.current, self._order[each.op]))
+
     def _meets(self, matrix: Access, write: Access, current: bool) -> bool:
         found = overlap(matrix, write, current=current)
         return found == "same" or (self._cautious and found == "maybe")
@@ -250,11 +256,6 @@ def _fragment(op: WarpgroupMmaOp) -> frozenset[SSAValue]:
     if op.mma_atom.frag_kind == "ss":
         return frozenset()
     return frozenset(register_sources(op.multiplicands_and_c[0]))
-
-
-def _sorted(pending: frozenset[Issue]) -> list[Issue]:
-    """The latest first: what is found wrong does not depend on the order of a set."""
-    return sorted(pending, key=lambda each: (each.age, not each.current))
 
 
 def _last(block: Block) -> Operation:

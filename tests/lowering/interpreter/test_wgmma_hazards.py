@@ -68,7 +68,7 @@ def fill(case: Case, marks: bool) -> str:
     text = case.a.fill() + case.b.fill()
     if not marks:
         return text
-    stored = f"memref.store %v, %b[%r, %c] : {case.b.memref}"
+    stored = f"memref.store %v, %a[%r, %c] : {case.a.memref}"
     return text.replace(stored, f"{stored} {OTHER}")
 
 
@@ -110,6 +110,10 @@ class Row:
 IN_FLIGHT = "which no wgmma.wait_group has completed"
 FIRST = FENCE + m(0, "%d_0", "%d_1", OTHER)
 ACCUMULATE = m(0, "%acc", "%d_1", OTHER)
+FRESH = f"""
+  %lv = memref.load %out[%t] : memref<?xf32>
+  %g_0 = cute_nvgpu.fragment.splat %lv : f32 -> {CASE.c_type} {OTHER}
+"""
 GOOD = (
     Row("one wgmma", FIRST + COMMIT + wait() + read("%d_1")),
     Row("a chain", FIRST + m(1, "%d_1", "%d_2") + COMMIT + wait() + read("%d_2")),
@@ -161,8 +165,7 @@ BAD = (
         "expected every wgmma to be complete", "ends the kernel while"),
     Row("no fence at all", m(0, "%d_0", "%d_1", HERE) + COMMIT + wait(),
         "expected a wgmma.fence before the first wgmma", "is the first of its warpgroup"),
-    Row("no fence after a write", FENCE + splat(CASE).replace("%d_0", "%g_0").rstrip()
-        + f" {OTHER}\n" + m(0, "%g_0", "%d_1", HERE) + COMMIT + wait(),
+    Row("no fence after a write", FENCE + FRESH + m(0, "%g_0", "%d_1", HERE) + COMMIT + wait(),
         "expected registers that were not written", "accesses registers of operand C"),
     Row("no fence of the proxy", FENCE + m(0, "%d_0", "%d_1", HERE) + COMMIT + wait(),
         "expected memory that the async proxy sees", "no fence.proxy.async of its thread",
