@@ -45,8 +45,8 @@ def same_shape(a: WarpgroupMmaOp, b: WarpgroupMmaOp) -> bool:
 class WgmmaFlow:
     """One function; `report` is told what is wrong, as it is found.
 
-    With `cautious`, accesses that may meet count as those that do. Ages are counted up to `limit`,
-    by default as far as any wait looks. `before` holds what may be true before each op.
+    Ages are counted up to `limit`, by default as far as any wait looks. With `cautious`, accesses
+    that may meet count as those that do, and `before` holds what may be true before each op.
     """
 
     def __init__(
@@ -92,7 +92,8 @@ class WgmmaFlow:
 
     def _block(self, block: Block, state: State) -> State:
         for op in block.ops:
-            self.before[op] = state.copy()
+            if self._cautious:
+                self.before[op] = state.copy()
             match op:
                 case scf.ForOp():
                     state = self._for(op, state)
