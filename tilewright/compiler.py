@@ -22,6 +22,7 @@ from tilewright.parsing import (
     verify,
     verify_diagnostic,
 )
+from tilewright.passes.check_hazards import CheckHazardsPass
 from tilewright.passes.check_target import CheckTargetPass
 from tilewright.passes.synthesize_layouts import SynthesizeLayoutsPass
 
@@ -41,6 +42,7 @@ class Stage:
 PIPELINE: tuple[Stage, ...] = (
     Stage("cute-nvgpu-check-target", lambda arch: CheckTargetPass(arch)),
     Stage("cute-nvgpu-synthesize-layouts", lambda arch: SynthesizeLayoutsPass()),
+    Stage("cute-nvgpu-check-hazards", lambda arch: CheckHazardsPass()),
     Stage("convert-cute-nvgpu-to-ptx", lambda arch: ConvertCuteNvgpuToPtxPass(arch)),
 )
 """What happens between verified IR and PTX text, in order."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.errors import Fault
-from tilewright.lowering.interpreter.values import Lanes
+from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
 
 @dataclass(eq=False)
@@ -24,6 +24,18 @@ class AsyncRead:
     lane: int
     places: NDArray[np.int64]
     group: int
+    op: int
+
+
+@dataclass(eq=False)
+class HeldFragment:
+    """The registers of A that one wgmma reads: `slots` of the program, the first of them holding
+    `value` in threads `lanes`, whose groups are `group`."""
+
+    slots: tuple[int, ...]
+    value: Bits
+    lanes: Lanes
+    group: NDArray[np.int64]
     op: int
 
 
@@ -39,6 +51,7 @@ class AsyncGroups:
         self.completed = np.zeros(threads, dtype=np.int64)
         self.fenced = np.zeros(threads, dtype=np.bool_)
         self.reads: list[AsyncRead] = []
+        self._held: list[HeldFragment] = []
         self._readers = np.zeros(size, dtype=np.int16)
         self._op_names = op_names
         self._wait = wait
@@ -47,6 +60,30 @@ class AsyncGroups:
         """One that reads these bytes begins; each of them is named once."""
         self.reads.append(AsyncRead(lane, places, int(self.committed[lane]), op))
         self._readers[places] += 1
+
+    def hold(self, slots: tuple[int, ...], value: Bits, lanes: Lanes, op: int) -> None:
+        """A wgmma that reads A from registers begins: `value` in the first of `slots`."""
+        held = spread(value, len(lanes))
+        self._held.append(HeldFragment(slots, held, lanes, self.committed[lanes], op))
+
+    def check_fragment(self, slot: int, lanes: Lanes, value: Bits | None) -> None:
+        """Raise Fault where threads are about to write a register that a wgmma in flight reads, or
+        wrote anything but what it held, `value`."""
+        for held in self._held:
+            if slot not in held.slots:
+                continue
+            _, mine, theirs = np.intersect1d(lanes, held.lanes, return_indices=True)
+            reading = held.group[theirs] >= self.completed[held.lanes[theirs]]
+            mine, theirs = mine[reading], theirs[reading]
+            if value is not None:
+                changed = (spread(value, len(lanes))[mine] != held.value[theirs]).any(axis=-1)
+                mine = mine[changed]
+            if len(mine):
+                raise Fault(
+                    f"overwrites registers of operand A of {self._op_names.get(held.op, '?')}, "
+                    "which no wgmma.wait_group has completed",
+                    int(mine[0]),
+                )
 
     def commit(self, lanes: Lanes) -> None:
         """Close the threads' groups."""
@@ -58,6 +95,9 @@ class AsyncGroups:
         self.completed[lanes] = np.maximum(self.completed[lanes], done)
         over = [each for each in self.reads if each.group < self.completed[each.lane]]
         self.reads = [each for each in self.reads if each.group >= self.completed[each.lane]]
+        self._held = [
+            each for each in self._held if (each.group >= self.completed[each.lanes]).any()
+        ]
         for each in over:
             self._readers[each.places] -= 1
         return over

@@ -329,9 +329,8 @@ class Machine:
         return parts
 
     def _is_open(self, gang: Gang) -> bool:
-        if gang.phase is not None:
-            return False
-        return all(self._opened[key] > count for key, count in gang.waiting.items())
+        opened = (self._opened[key] > count for key, count in gang.waiting.items())
+        return gang.phase is None and all(opened)
 
     def _by_phase(self, gang: Gang) -> list[Gang]:
         """Threads whose phase is complete go on, apart from those that wait for one still."""

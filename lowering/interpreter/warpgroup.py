@@ -6,18 +6,20 @@ The arithmetic is in `wgmma`, the rules of memory in `async_proxy`. A result is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute_nvgpu.ops import sm90, wgmma_sync
+from tilewright.dialects.cute_nvgpu.ops.fragment import register_sources
 from tilewright.dialects.cute_nvgpu.smem_descriptor import DescriptorError
 from tilewright.dialects.cute_nvgpu.wgmma_atom import WgmmaAtom
 from tilewright.dialects.ptx import wgmma as ptx
+from tilewright.dialects.ptx.registers import ListGetOp, ListMakeOp
 from tilewright.lowering.interpreter.elements import elements_of
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine import WARP, Gang, Machine
@@ -67,7 +69,8 @@ def warpgroups(machine: Machine, gang: Gang, what: str) -> Lanes:
 class Issue:
     """One `wgmma.mma_async` of a program: its atom, and the registers of its operands.
 
-    `elements` turns what a register holds into elements of an operand, `held` a result back.
+    `elements` turns what a register holds into elements of an operand, `held` a result back;
+    `a_sources` are all registers of which A is made, its own first.
     """
 
     atom: WgmmaAtom
@@ -83,6 +86,7 @@ class Issue:
     selector: int
     elements: Callable[[str, Bits], Bits]
     held: Convert
+    a_sources: tuple[int, ...] = ()
 
     def run(self, machine: Machine, gang: Gang) -> None:
         """Issue it for every warpgroup of the gang."""
@@ -100,6 +104,9 @@ class Issue:
         shape = (self.atom.shape, self.atom.types[2])
         group = machine.shared.wgmmas.committed[gang.lanes]
         origin = machine.shared.op_names[self.number]
+        if self.a_sources:
+            wgmmas = machine.shared.wgmmas
+            wgmmas.hold(self.a_sources, regs[self.a], gang.lanes, self.number)
         self._overwrite(gang, origin)
         regs[self.d] = InFlight(origin, self.held(d).reshape(gang.count, -1), group, shape)
 
@@ -247,6 +254,7 @@ def _mma(op: sm90.WarpgroupMmaOp, builder: Builder) -> Step:
         op.selector.value.data if sparse else 0,
         _same,
         lambda d: d,
+        _guarded(builder, register_sources(op.multiplicands_and_c[0]), op.mma_atom),
     ).run
 
 
@@ -257,18 +265,74 @@ def _mma(op: sm90.WarpgroupMmaOp, builder: Builder) -> Step:
 def _wgmma(op: ptx.WgmmaOp, builder: Builder) -> Step:
     atom = op.mma_atom
     held = np.dtype(CONTAINERS[op.d.type.kind.data])
+
+    def elements(operand: str, value: Bits) -> Bits:
+        return elements_of(value, atom.element(operand))
+
+    def words(d: Bits) -> Bits:
+        return np.ascontiguousarray(d).view(held)
+
+    a, b, c, d = builder.slots((op.a, op.b, op.c, op.d))
     return Issue(
         atom,
         builder.number(op),
-        *builder.slots((op.a, op.b, op.c, op.d)),
+        a,
+        b,
+        c,
+        d,
         None if op.metadata is None else builder.slot(op.metadata),
         None if op.scale_d is None else builder.slot(op.scale_d),
         op.zero is not None,
         op.negated,
         0 if op.selector is None else op.selector.value.data,
-        lambda operand, value: elements_of(value, atom.element(operand)),
-        lambda d: np.ascontiguousarray(d).view(held),
+        elements,
+        words,
+        _guarded(builder, _list_sources(op.a), atom),
     ).run
+
+
+def _list_sources(value: SSAValue) -> list[SSAValue]:
+    """The list and whatever its registers are named after."""
+    found = [value]
+    if isinstance(value.owner, ListMakeOp | ListGetOp):
+        for part in value.owner.operands:
+            found += _list_sources(part)
+    return found
+
+
+def _guarded(builder: Builder, values: Sequence[SSAValue], atom: WgmmaAtom) -> tuple[int, ...]:
+    """The registers of which A is made, all writes to them so far guarded: those are the writes
+    that a loop repeats while the wgmma is in flight."""
+    if atom.frag_kind == "ss":
+        return ()
+    slots = builder.slots(values)
+    for block in builder.blocks:
+        for index, (op, step) in enumerate(block.steps):
+            results = () if op.regions else builder.slots(op.results)
+            for result in set(results) & set(slots):
+                block.steps[index] = op, _before(step, result)
+        for jump in block.jumps():
+            if slots[0] in jump.dests and block.ending_op is not None:
+                entering = block.ending_op, _after_jump(slots[0])
+                jump.target.steps.insert(0, entering)
+    return slots
+
+
+def _before(step: Step, slot: int) -> Step:
+    def guarded(machine: Machine, gang: Gang) -> None:
+        machine.shared.wgmmas.check_fragment(slot, gang.lanes, None)
+        step(machine, gang)
+
+    return guarded
+
+
+def _after_jump(slot: int) -> Step:
+    def check(machine: Machine, gang: Gang) -> None:
+        value = gang.regs[slot]
+        if is_array(value):
+            machine.shared.wgmmas.check_fragment(slot, gang.lanes, value)
+
+    return check
 
 
 # What orders them

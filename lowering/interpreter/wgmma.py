@@ -38,9 +38,8 @@ def read_matrix(
     """
     element, extents = atom.element(operand), atom.extents(operand)
     major = atom.majors["AB".index(operand)]
-    return matrix_of_chunks(
-        atom, operand, read(chunk_addresses(word, major, extents, element.bits))
-    )
+    data = read(chunk_addresses(word, major, extents, element.bits))
+    return matrix_of_chunks(atom, operand, data)
 
 
 def matrix_of_chunks(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from io import StringIO
+from itertools import takewhile
 
 from xdsl.dialects.builtin import ModuleOp, NameLoc
 from xdsl.ir import Block, Operation, SSAValue
@@ -14,8 +16,9 @@ from tilewright.dialects.cute_nvgpu.targets import Target, TargetError, lowest
 from tilewright.dialects.ptx import registers
 from tilewright.dialects.ptx.control_flow import TENSORMAP, BraOp, CondBraOp, EntryOp, RetOp
 from tilewright.dialects.ptx.instruction import BASELINE, PtxOp, ScalarOp
-from tilewright.dialects.ptx.types import RegType
+from tilewright.dialects.ptx.types import RegType, reg
 from tilewright.dialects.ptx.warp_specialization import SetmaxnregOp
+from tilewright.dialects.ptx.wgmma import WgmmaFenceOp, WgmmaOp
 from tilewright.lowering.ptx.immediates import immediate, takes_immediate
 from tilewright.lowering.ptx.instructions import EMITTERS, emit_scalar
 from tilewright.lowering.ptx.registers import Edge, Registers, edges_of
@@ -212,6 +215,7 @@ class KernelText:
     def _moves(self, edge: Edge) -> None:
         """The edge's parallel moves in an order that overwrites nothing still to be read."""
         waiting = self._pending(edge)
+        touched = not self._unfenced.isdisjoint(into for _, into, _ in waiting)
         while waiting:
             ready = next(
                 (i for i, (_, d, _) in enumerate(waiting) if all(d != s for _, _, s in waiting)),
@@ -226,6 +230,20 @@ class KernelText:
                 continue
             kind, destination, source = waiting.pop(ready)
             self.line(f"mov.{kind} {destination}, {source};")
+        if touched:
+            self.line("wgmma.fence.sync.aligned;")
+
+    @cached_property
+    def _unfenced(self) -> set[str]:
+        """The registers that a wgmma accesses without a fence before it in its block: where a move
+        writes them on the way there, the program's own fence may stand before the move."""
+        found: set[str] = set()
+        for block in self.entry.body.blocks:
+            for op in takewhile(lambda op: not isinstance(op, WgmmaFenceOp), block.ops):
+                if isinstance(op, WgmmaOp):
+                    found.update(self.registers.names(op.c))
+                    found.update(self.registers.names(op.a) if op.a.type != reg("b64") else ())
+        return found
 
     # Instructions
 

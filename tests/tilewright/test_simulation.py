@@ -249,7 +249,7 @@ def test_every_kind_multiplies_matrices(atom: MmaAtom, numerics: Any) -> None:
     a_scaled, b_scaled = dense.astype(np.float64), b.astype(np.float64)
     if atom.row.scale is not None:
         vector = atom.row.scale.vector
-        for name, operand, rows in (("scale_a", "SFA", m), ("scale_b", "SFB", n)):
+        for name, operand, rows in (("scale_a_data", "SFA", m), ("scale_b_data", "SFB", n)):
             scale = np.exp2(rng.integers(-1, 3, (rows, vector)))
             settings[name] = register_words(atom, operand, scale)
             wide = np.repeat(scale, k // vector, axis=1)
@@ -257,7 +257,8 @@ def test_every_kind_multiplies_matrices(atom: MmaAtom, numerics: Any) -> None:
                 (a_scaled * wide, b_scaled) if operand == "SFA" else (a_scaled, b_scaled * wide)
             )
         ids = [each.legal[-1] for each in atom.selectors[-4:]]
-        settings |= {"scale_a_id": tuple(ids[:2]), "scale_b_id": tuple(ids[2:])}
+        names = ("byte_id_a", "thread_id_a", "byte_id_b", "thread_id_b")
+        settings |= dict(zip(names, ids, strict=True))
     arch = next(arch for arch in ("sm_90a", "sm_120a") if target(arch).supports(atom.row.target))
     d = tw.simulate(
         atom, a=register_words(atom, "A", stored), b=register_words(atom, "B", b),
@@ -294,9 +295,9 @@ def test_four_matrices_on_quad_pairs(majors: str, types: str, numerics: Any) -> 
 
 @pytest.mark.parametrize(("changes", "words_"), [
     ({"metadata": None}, "expected an operand E (metadata=)"),
-    ({"scale_a": np.zeros((32, 1), np.uint32)}, "expected no operand SFA (scale_a=)"),
+    ({"scale_a_data": np.zeros((32, 1), np.uint32)}, "expected no operand SFA (scale_a_data=)"),
     ({"selector": 2}, "expected a sparsity selector of 0, 1, got 2; nearest legal: 1"),
-    ({"scale_b_id": (0, 1)}, "expected no scale factor selectors"),
+    ({"thread_id_b": 1}, "expected no scale factor selectors"),
     ({"metadata": np.zeros((32, 2), np.uint32)}, "operand E of mma.sp"),
 ])  # fmt: skip
 def test_wrong_operands_of_a_sparse_simulation(changes: dict[str, Any], words_: str) -> None:
