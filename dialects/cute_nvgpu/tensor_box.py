@@ -13,11 +13,9 @@ from math import prod
 from tilewright.dialects.cute import (
     ComposedLayout,
     Layout,
-    LayoutError,
     Swizzle,
-    composition,
-    equivalent,
-    make_layout,
+    coalesce,
+    flatten,
 )
 from tilewright.dialects.cute_nvgpu.lattice.tma import (
     CHUNK,
@@ -125,23 +123,18 @@ class TensorBox:
         stride = prod(self.shape)
         for place, extent in enumerate(self.shape):
             stride //= extent
-            mode = plain.mode(first + place)
-            if mode.size() % extent:
+            mode = coalesce(plain.mode(first + place))
+            run, step = flatten(mode.shape)[0], flatten(mode.stride)[0]
+            assert isinstance(run, int)
+            where = f"in dimension {first + place} of {plain}"
+            # Where a mode has several strides, a box lies within the first of them.
+            if extent > run or (mode.rank() > 1 and run % extent):
                 raise TensorMapError(
-                    f"expected a dimension of whole boxes of {extent}, got {mode.size()} "
-                    f"in dimension {first + place} of {plain}"
+                    f"expected whole boxes of {extent} with one stride, got {run} {where}"
                 )
-            try:
-                held = composition(mode, Layout(extent, 1))
-            except LayoutError as error:
+            if extent > 1 and step != stride:
                 raise TensorMapError(
-                    f"expected {extent} elements {stride} apart in dimension {first + place}: "
-                    f"{error}"
-                ) from None
-            if not equivalent(make_layout(held), make_layout(Layout(extent, stride))):
-                raise TensorMapError(
-                    f"expected {extent}:{stride} in dimension {first + place}, as the box lies "
-                    f"densely, got {held} of {plain}"
+                    f"expected stride {stride}, as the box lies densely, got {step} {where}"
                 )
 
     def __str__(self) -> str:

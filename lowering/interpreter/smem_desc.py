@@ -30,13 +30,13 @@ def _make_smem_desc(op: MakeSmemDescOp, builder: Builder) -> Step:
     def step(machine: Machine, gang: Gang) -> None:
         view = gang.regs[source]
         coordinate = [gang.regs[slot] for slot in indices]
-        _check_begin(view, coordinate, extents)
+        check_begin(view, coordinate, extents)
         gang.regs[dest] = _words(view, coordinate, type_.tile)
 
     return step
 
 
-def _check_begin(view: View, indices: Sequence[Bits], extents: dict[int, int]) -> None:
+def check_begin(view: View, indices: Sequence[Bits], extents: dict[int, int]) -> None:
     """Raise Fault for a matrix that is not wholly in the memref or, where a mode is more than one
     stride, does not begin at a multiple of its extent."""
     layout = view.layout.outer if isinstance(view.layout, ComposedLayout) else view.layout

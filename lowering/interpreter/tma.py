@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from tilewright.dialects.cute import ComposedLayout
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, SMEM_ALIGN
 from tilewright.dialects.cute_nvgpu.ops import tma as atom
+from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
 from tilewright.dialects.ptx import bulk_copy as ptx
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine import Gang, Machine
 from tilewright.lowering.interpreter.memref import View
 from tilewright.lowering.interpreter.program import Builder, Step, runs
+from tilewright.lowering.interpreter.smem_desc import check_begin
 from tilewright.lowering.interpreter.tensor_map import TensorImage, chunk_addresses
 from tilewright.lowering.interpreter.values import Bits, spread
 
@@ -25,11 +27,14 @@ Locate = Callable[[Gang], Bits]
 # Where boxes are
 
 
-def _box_start(memory: int, indices: Sequence[int]) -> Locate:
+def _box_start(map_: TmaDescriptorType, memory: int, indices: Sequence[int]) -> Locate:
     """The address of a box's first element before the swizzle, which is the hardware's own."""
+    shape = map_.box.shape
+    extents = dict(enumerate(shape, len(indices) - len(shape)))
 
     def locate(gang: Gang) -> Bits:
         view: View = gang.regs[memory]
+        check_begin(view, [gang.regs[slot] for slot in indices], extents)
         plain = view.layout.outer if isinstance(view.layout, ComposedLayout) else view.layout
         unswizzled = View(
             view.space, view.base, view.address, view.width, view.sizes, view.strides, plain,  # type: ignore[arg-type]
@@ -37,6 +42,11 @@ def _box_start(memory: int, indices: Sequence[int]) -> Locate:
         return unswizzled.locate([gang.regs[slot] for slot in indices])
 
     return locate
+
+
+def _type_of(op: atom.TmaLoadOp | atom.TmaStoreOp) -> TmaDescriptorType:
+    assert isinstance(op.map.type, TmaDescriptorType)
+    return op.map.type
 
 
 def _register(slot: int) -> Locate:
@@ -110,7 +120,7 @@ def _tma_load(op: atom.TmaLoadOp, builder: Builder) -> Step:
         builder.number(op),
         builder.slot(op.map),
         builder.slots(op.coordinates),
-        _box_start(builder.slot(op.dest), builder.slots(op.dest_indices)),
+        _box_start(_type_of(op), builder.slot(op.dest), builder.slots(op.dest_indices)),
         lambda gang: gang.regs[barrier].locate([gang.regs[slot] for slot in barrier_indices]),
     )
 
@@ -151,7 +161,7 @@ def _tma_store(op: atom.TmaStoreOp, builder: Builder) -> Step:
         builder.number(op),
         builder.slot(op.map),
         builder.slots(op.coordinates),
-        _box_start(builder.slot(op.source), builder.slots(op.source_indices)),
+        _box_start(_type_of(op), builder.slot(op.source), builder.slots(op.source_indices)),
     )
 
 

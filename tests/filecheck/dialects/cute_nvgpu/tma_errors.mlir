@@ -73,7 +73,7 @@ func.func @f(%m: !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>, %s: mem
 // -----
 
 func.func @f(%m: !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>, %s: memref<4x128x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (4,128,64):(8192,1,128)">, #cute<space smem>>, %b: memref<4xi64, #cute<space smem>>, %i: index) {
-  // expected-error @+1 {{'cute_nvgpu.tma.load' dest expected 128:64 in dimension 1, as the box lies densely, got 128:1 of (4,128,64):(8192,1,128)}}
+  // expected-error @+1 {{'cute_nvgpu.tma.load' dest expected stride 64, as the box lies densely, got 1 in dimension 1 of (4,128,64):(8192,1,128)}}
   cute_nvgpu.tma.load %m[%i, %i] to %s[%i, %i, %i] mbarrier %b[%i] : !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128> to memref<4x128x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (4,128,64):(8192,1,128)">, #cute<space smem>>, memref<4xi64, #cute<space smem>>
   func.return
 }
@@ -81,7 +81,7 @@ func.func @f(%m: !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>, %s: mem
 // -----
 
 func.func @f(%m: !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>, %s: memref<4x128x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (4,128,64):(9216,72,1)">, #cute<space smem>>, %b: memref<4xi64, #cute<space smem>>, %i: index) {
-  // expected-error @+1 {{'cute_nvgpu.tma.load' dest expected 128:64 in dimension 1, as the box lies densely, got 128:72 of (4,128,64):(9216,72,1)}}
+  // expected-error @+1 {{'cute_nvgpu.tma.load' dest expected stride 64, as the box lies densely, got 72 in dimension 1 of (4,128,64):(9216,72,1)}}
   cute_nvgpu.tma.load %m[%i, %i] to %s[%i, %i, %i] mbarrier %b[%i] : !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128> to memref<4x128x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (4,128,64):(9216,72,1)">, #cute<space smem>>, memref<4xi64, #cute<space smem>>
   func.return
 }
@@ -89,7 +89,7 @@ func.func @f(%m: !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>, %s: mem
 // -----
 
 func.func @f(%m: !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>, %s: memref<4x64x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (4,64,64):(4096,64,1)">, #cute<space smem>>, %b: memref<4xi64, #cute<space smem>>, %i: index) {
-  // expected-error @+1 {{'cute_nvgpu.tma.load' dest expected a dimension of whole boxes of 128, got 64 in dimension 1 of (4,64,64):(4096,64,1)}}
+  // expected-error @+1 {{'cute_nvgpu.tma.load' dest expected whole boxes of 128 with one stride, got 64 in dimension 1 of (4,64,64):(4096,64,1)}}
   cute_nvgpu.tma.load %m[%i, %i] to %s[%i, %i, %i] mbarrier %b[%i] : !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128> to memref<4x64x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (4,64,64):(4096,64,1)">, #cute<space smem>>, memref<4xi64, #cute<space smem>>
   func.return
 }
@@ -97,7 +97,7 @@ func.func @f(%m: !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>, %s: mem
 // -----
 
 func.func @f(%m: !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>, %s: memref<4x128x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (4,(64,2),64):(8192,(64,8192),1)">, #cute<space smem>>, %b: memref<4xi64, #cute<space smem>>, %i: index) {
-  // expected-error @+1 {{'cute_nvgpu.tma.load' dest expected 128:64 in dimension 1, as the box lies densely, got (64,2):(64,8192) of (4,(64,2),64):(8192,(64,8192),1)}}
+  // expected-error @+1 {{'cute_nvgpu.tma.load' dest expected whole boxes of 128 with one stride, got 64 in dimension 1 of (4,(64,2),64):(8192,(64,8192),1)}}
   cute_nvgpu.tma.load %m[%i, %i] to %s[%i, %i, %i] mbarrier %b[%i] : !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128> to memref<4x128x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (4,(64,2),64):(8192,(64,8192),1)">, #cute<space smem>>, memref<4xi64, #cute<space smem>>
   func.return
 }
