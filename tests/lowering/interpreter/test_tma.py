@@ -66,7 +66,8 @@ def copy_kernel(box: tuple[int, ...], element: str, swizzle: int, width: int) ->
   %s = memref.alloc() : {tile}
   scf.if %first {{
     cute_nvgpu.mbarrier.arrive.expect_tx %bar[%c0] bytes {prod(box) * width} : {BARRIER}
-    cute_nvgpu.tma.load %from[{corner}] to %s[{zeros}] mbarrier %bar[%c0] : {map_} to {tile}, {BARRIER}
+    cute_nvgpu.tma.load %from[{corner}] to %s[{zeros}] mbarrier %bar[%c0]
+      : {map_} to {tile}, {BARRIER}
   }}
   cute_nvgpu.mbarrier.wait %bar[%c0] parity %even : {BARRIER}
   scf.if %first {{
@@ -148,7 +149,8 @@ def test_a_tensor_within_padded_rows(level: Any) -> None:
 
 def test_as_on_the_chip_the_swizzle_is_of_addresses() -> None:
     """A box may start within the pattern: its layout's offset is not that of the tile."""
-    tile = 'memref<24x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (24,64):(64,1)">, #cute<space smem>>'
+    layout = '!cute.composed_layout<"S<3,3,3> o 0 o (24,64):(64,1)">'
+    tile = f"memref<24x64xbf16, {layout}, #cute<space smem>>"
     map_ = box_type((5, 64), "bf16", 128)
     text = f"""func.func @k(%m: {map_}, %out: memref<?xbf16>) attributes {{gpu.kernel}} {{{HEAD}
   %c3 = arith.constant 3 : index
@@ -156,7 +158,8 @@ def test_as_on_the_chip_the_swizzle_is_of_addresses() -> None:
   %s = memref.alloc() : {tile}
   scf.if %first {{
     cute_nvgpu.mbarrier.arrive.expect_tx %bar[%c0] bytes 640 : {BARRIER}
-    cute_nvgpu.tma.load %m[%c0, %c0] to %s[%c3, %c0] mbarrier %bar[%c0] : {map_} to {tile}, {BARRIER}
+    cute_nvgpu.tma.load %m[%c0, %c0] to %s[%c3, %c0] mbarrier %bar[%c0]
+      : {map_} to {tile}, {BARRIER}
   }}
   cute_nvgpu.mbarrier.wait %bar[%c0] parity %even : {BARRIER}
   %r = arith.divui %t, %c64 : index
