@@ -45,10 +45,11 @@ def _sm80(a: Any, b: Any, c: Any, size: int) -> list[Any]:
 
 def _sm90(a: Any, b: Any, c: Any, size: int) -> list[Any]:
     maps = [
-        tw.TensorMap(each.data_ptr(), shape=(size, size), element="bf16", box=box, swizzle=128)
-        for each, box in ((a, (128, 64)), (b, (64, 64)))
-    ]
-    return [*(tensor_map_value(each, []) for each in maps), c.data_ptr(), *[size] * 4]
+        tw.TensorMap(each.data_ptr(), shape=(size, size), element=element, box=box, swizzle=128)
+        for each, element, box in
+        ((a, "bf16", (128, 64)), (b, "bf16", (64, 64)), (c, "f32", (64, 32)))
+    ]  # fmt: skip
+    return [*(tensor_map_value(each, []) for each in maps), size]
 
 
 ALL = (
