@@ -67,3 +67,19 @@ def test_gemm_wmma(level: Any) -> None:
     c = np.full((64, 64), np.nan, np.float32)
     found = tw.interpret(text, grid=(1,), block=(128,), args=[a, b, c], level=level)
     np.testing.assert_array_equal(found[2], a.astype(np.float32) @ b.astype(np.float32))
+
+
+@pytest.mark.parametrize("level", ["atom", "ptx"])
+def test_wgmma_fed_by_stores(level: Any) -> None:
+    rng = np.random.default_rng(3)
+    m, n, k = 128, 256, 128
+    a, b = (rng.integers(-8, 9, (rows, k)).astype(ml_dtypes.bfloat16) for rows in (m, n))
+    found = tw.interpret(
+        (EXAMPLES / "wgmma_sm90.mlir").read_text(),
+        grid=(n // 128, m // 64),
+        block=(128,),
+        args=[a, b, np.zeros((m, n), np.float32), m, n, k],
+        arch="sm_90a",
+        level=level,
+    )[2]
+    np.testing.assert_array_equal(found, a.astype(np.float32) @ b.astype(np.float32).T)
