@@ -12,14 +12,13 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.diagnostic import OpError
-from tilewright.dialects.cute_nvgpu.ops import sync, wgmma_sync
+from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
 from tilewright.passes.check_hazards import has_wgmma
 from tilewright.passes.wgmma_flow import Hazard, Rule, WgmmaFlow
-from tilewright.passes.wgmma_groups import WgmmaGroups
+from tilewright.passes.wgmma_groups import BARRIERS, WgmmaGroups
 
 _LOOPS = (scf.ForOp, scf.WhileOp)
-_BARRIERS = (gpu.BarrierOp, sync.BarSyncOp, sync.BarArriveOp)
 _GIVEN = (
     wgmma_sync.WgmmaFenceOp,
     wgmma_sync.WgmmaCommitGroupOp,
@@ -36,8 +35,10 @@ class InsertWgmmaSyncPass(ModulePass):
       within a chain of one accumulator, and before a loop rather than in it where that is enough;
     - a `wgmma.commit_group` at the end of a run of wgmmas that are waited for together, behind a
       loop that does not wait;
-    - a `wgmma.wait_group N` before the first op that needs a result, or what a wgmma reads, N being
-      the groups that it need not wait for; before the loop where the wgmma is not in it.
+    - a `wgmma.wait_group N` before the first op that needs a result or writes what a wgmma reads, N
+      being the groups that it need not wait for; before the loop where the wgmma is not in it. A
+      write is waited for before the barrier that precedes it: threads of other warpgroups may do
+      it, unless `gpu.known_block_size` says that there is but one.
 
     Where threads write memory that a wgmma in flight may read, be it of another stage of a
     pipeline, the wgmma is waited for. What is ordered already is an error: the two would not know
@@ -95,7 +96,7 @@ def _after_write(write: Operation, reader: Operation) -> Operation:
     while True:
         following = anchor.next_op
         while following is not None:
-            if isinstance(following, _BARRIERS) or following.is_ancestor(reader):
+            if isinstance(following, BARRIERS) or following.is_ancestor(reader):
                 return following
             last, following = following, following.next_op
             if following is None and _leads_on(last, reader):

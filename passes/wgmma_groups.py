@@ -6,14 +6,22 @@ stays where it is and lets the same wgmmas stay in flight.
 
 from __future__ import annotations
 
+from math import prod
+
 from xdsl.dialects import func, gpu, scf
+from xdsl.dialects.builtin import DenseArrayBase
 from xdsl.ir import Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tilewright.dialects.cute_nvgpu.lattice.sm90 import WARPGROUP
+from tilewright.dialects.cute_nvgpu.ops import sync
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
 from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import WgmmaCommitGroupOp, WgmmaWaitGroupOp
 from tilewright.passes.wgmma_flow import Hazard, Rule, WgmmaFlow
 from tilewright.passes.wgmma_state import State
+
+BARRIERS = (gpu.BarrierOp, sync.BarSyncOp, sync.BarArriveOp)
+"""What tells other threads that memory may be written, or read."""
 
 _LOOPS = (scf.ForOp, scf.WhileOp)
 _WAITED_FOR: tuple[Rule, ...] = ("result", "shape", "overwritten", "memory", "fragment", "end")
@@ -30,6 +38,7 @@ class WgmmaGroups:
         self._order = {op: index for index, op in enumerate(function.walk())}
         self._commits: list[Operation] = []
         self._waits: dict[Operation, WgmmaWaitGroupOp] = {}
+        self._alone = _threads(function) == WARPGROUP
 
     def insert(self) -> None:
         """Insert the commits and the waits."""
@@ -50,26 +59,26 @@ class WgmmaGroups:
         """Move a commit behind the outermost loop around it that does not wait for it."""
         while isinstance(loop := self._commits[index].parent_op(), _LOOPS):
             commit = self._commits[index]
-            following = commit.next_op
-            assert following is not None
+            before = commit.prev_op
+            assert before is not None, "a commit stands behind a wgmma"
             commit.detach()
             Rewriter.insert_op(commit, InsertPoint.after(loop))
             if self._plan() != plan:
                 commit.detach()
-                Rewriter.insert_op(commit, InsertPoint.before(following))
+                Rewriter.insert_op(commit, InsertPoint.after(before))
                 return
 
     def _drop(self, index: int, plan: Plan) -> None:
         """Leave out a commit where a later one does."""
         commit = self._commits[index]
-        following = commit.next_op
-        assert following is not None
+        before = commit.prev_op
+        assert before is not None, "a commit stands behind a wgmma"
         commit.detach()
         if self._plan() == plan:
             commit.erase()
             del self._commits[index]
         else:
-            Rewriter.insert_op(commit, InsertPoint.before(following))
+            Rewriter.insert_op(commit, InsertPoint.after(before))
 
     # Waits
 
@@ -105,7 +114,10 @@ class WgmmaGroups:
     def _wait_for(self, hazard: Hazard, before: dict[Operation, State]) -> bool:
         """Add the wait that a hazard needs, or let the one that is there wait for more."""
         for op, other in _conflicts(hazard, before):
-            for anchor in (_common(op, other), op):
+            anchors = [_common(op, other), op]
+            if hazard.rule == "memory" and not self._alone:
+                anchors = [*_barrier_between(other, op), *anchors]
+            for anchor in anchors:
                 ages = [each.age for each in before[anchor].pending if each.op is other]
                 if ages and (pending := min(ages) - 1) >= 0 and self._put(anchor, pending):
                     return True
@@ -140,6 +152,30 @@ def _conflicts(
         return [(hazard.op, other)]
     c = other.multiplicands_and_c[2]
     return [(other, each) for each, _ in before[other].held.get(c, ())]
+
+
+def _threads(function: Operation) -> int | None:
+    """The threads of a block, where the kernel names them."""
+    known = function.attributes.get("gpu.known_block_size")
+    return prod(known.get_values()) if isinstance(known, DenseArrayBase) else None  # type: ignore[arg-type]
+
+
+def _barrier_between(wgmma: Operation, write: Operation) -> list[Operation]:
+    """The last barrier on the way from a wgmma to a write of what it reads, if there is one; the
+    way may lead around their loop."""
+    last, first = _common(write, wgmma), _common(wgmma, write)
+    block = last.parent
+    if block is None or block is not first.parent:
+        return []
+    op = last.prev_op
+    while op is not first:
+        if op is None:
+            op = block.last_op
+            continue
+        if isinstance(op, BARRIERS):
+            return [op]
+        op = op.prev_op
+    return []
 
 
 def _common(op: Operation, other: Operation) -> Operation:

@@ -154,7 +154,8 @@ class SharedMemory:
         for local in range(self.clocks.warps):
             stamp, reader = self._read[local, places], self._reader[local, places]
             known = self.clocks.seen[warp, local][:, None]
-            race = (stamp >= known) & (stamp > 0) & (reader != lanes[:, None])
+            own = (reader == lanes[:, None]) | (reader == self._wgmma_reader(lanes)[:, None])
+            race = (stamp >= known) & (stamp > 0) & ~own
             if race.any():
                 lane, byte = np.unravel_index(int(np.argmax(race)), race.shape)
                 self._race("write", "read", int(self._read_op[local, places[lane, byte]]),
@@ -207,8 +208,14 @@ class SharedMemory:
     def _stamp_async_read(self, lane: int, places: NDArray[np.int64], op: int) -> None:
         local = lane // 32 % self.clocks.warps
         self._read[local, places] = self.clocks.now(np.array([lane // 32]))
-        self._reader[local, places] = lane
+        self._reader[local, places] = self._wgmma_reader(np.array([lane]))
         self._read_op[local, places] = op
+
+    def _wgmma_reader(self, lanes: Lanes) -> NDArray[np.int64]:
+        """Who reads for a wgmma of the threads' warpgroup: none of them, but all that have waited
+        know that it is over."""
+        thread = lanes % self._threads
+        return -3 - (lanes - thread + thread // 128 * 128)
 
     def wait_wgmma(self, lanes: Lanes, pending: int) -> None:
         """`wgmma.wait_group`: what the wgmmas that are complete read, they read until now."""

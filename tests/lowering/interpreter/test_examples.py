@@ -69,6 +69,22 @@ def test_gemm_wmma(level: Any) -> None:
     np.testing.assert_array_equal(found[2], a.astype(np.float32) @ b.astype(np.float32))
 
 
+@pytest.mark.parametrize("level", ["atom", "ptx"])
+def test_wgmma_fed_by_stores(level: Any) -> None:
+    rng = np.random.default_rng(3)
+    m, n, k = 128, 256, 128
+    a, b = (rng.integers(-8, 9, (rows, k)).astype(ml_dtypes.bfloat16) for rows in (m, n))
+    found = tw.interpret(
+        (EXAMPLES / "wgmma_sm90.mlir").read_text(),
+        grid=(n // 128, m // 64),
+        block=(128,),
+        args=[a, b, np.zeros((m, n), np.float32), m, n, k],
+        arch="sm_90a",
+        level=level,
+    )[2]
+    np.testing.assert_array_equal(found, a.astype(np.float32) @ b.astype(np.float32).T)
+
+
 def gemm_sm90_arguments(m: int, n: int, k: int) -> tuple[list[Any], np.ndarray]:
     """Small integers in matrices whose padding is NaN, and their product."""
     rng = np.random.default_rng(m)

@@ -129,11 +129,33 @@ def test_others_execute_the_fence_of_the_proxy() -> None:
     faults(text, "no fence.proxy.async of its thread follows it")
 
 
-def test_written_after_the_wait_without_a_barrier() -> None:
-    store = f"  memref.store %bf, %a[%half, %half] : {CASE.a.memref} {HERE}\n"
+def two_warpgroups(between: str, mark: str) -> str:
+    """The first multiplies, the second writes what that reads."""
+    store = f"    memref.store %bf, %a[%half, %half] : {CASE.a.memref} {mark}\n"
+    late = "  %late = arith.cmpi uge, %t, %c192 : index\n  scf.if %late {\n" + store + "  }\n"
+    mine = "  %mine = arith.cmpi ult, %t, %c128 : index\n  scf.if %mine {\n"
+    issue = f"{FENCE}{m(0, '%d_0', '%d_1')}{COMMIT}{wait()}  }}\n"
+    text = kernel(mine + issue + between + late).replace("step %c128", "step %c256")
+    more = "".join(f"  %c{each} = arith.constant {each} : index\n" for each in (192, 256))
+    return text.replace("  %no =", more + "  %no =")
+
+
+def test_another_warpgroup_writes_without_a_barrier() -> None:
+    faults(two_warpgroups("", HERE), "race on shared memory: this write and the read by",
+           block=(256,))  # fmt: skip
+
+
+def test_another_warpgroup_writes_behind_a_barrier() -> None:
+    for level in LEVELS:
+        execute(two_warpgroups(BARRIER, ""), level, block=(256,))
+
+
+def test_the_warpgroup_itself_writes_after_the_wait() -> None:
+    """A wgmma is complete for all of its threads, or for none."""
+    store = f"  memref.store %bf, %a[%half, %half] : {CASE.a.memref}\n"
     late = "  %late = arith.cmpi uge, %t, %c64 : index\n  scf.if %late {\n" + store + "  }\n"
-    text = kernel(FIRST + COMMIT + wait() + late)
-    faults(text, "race on shared memory: this write and the read by")
+    for level in LEVELS:
+        execute(kernel(FIRST + COMMIT + wait() + late), level)
 
 
 def test_a_copy_into_what_is_read() -> None:
