@@ -17,6 +17,7 @@ from tilewright.compiler import run_pipeline, verified
 from tilewright.diagnostic import CompileError, Diagnostic, OpError
 from tilewright.dialects.cute.dialect import is_memref
 from tilewright.dialects.cute_nvgpu.targets import lowest, target
+from tilewright.dialects.cute_nvgpu.tensor_box import TensorBox
 from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
 from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES, TENSORMAP, EntryOp
 from tilewright.lowering.convert_cute_nvgpu_to_ptx import is_kernel
@@ -50,11 +51,13 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class KernelParameter:
-    """A parameter of a kernel: its name and type as text; `element` is a memref's element type."""
+    """A parameter of a kernel: its name and type as text; `element` is the element type of a memref
+    or tensor map, `box` the box of a tensor map."""
 
     name: str
     type_text: str
     element: str | None
+    box: TensorBox | None = None
 
 
 def interpret(
@@ -142,14 +145,14 @@ def kernel_signature(
 ) -> list[KernelParameter]:
     """The parameters of a kernel. Raises CompileError where there is no such kernel."""
     module, _ = verified(module_or_text, name)
-    return [
-        KernelParameter(
-            each.name,
-            each.text,
-            str(each.type.element_type) if is_memref(each.type) else None,
-        )
-        for each in _parameters(find_kernel(module, kernel, name))
-    ]
+    return [_public(each) for each in _parameters(find_kernel(module, kernel, name))]
+
+
+def _public(parameter: _Parameter) -> KernelParameter:
+    name, text, type_ = parameter.name, parameter.text, parameter.type
+    if isinstance(type_, TmaDescriptorType):
+        return KernelParameter(name, text, type_.box.element.mlir, type_.box)
+    return KernelParameter(name, text, str(type_.element_type) if is_memref(type_) else None)
 
 
 # Kernels
