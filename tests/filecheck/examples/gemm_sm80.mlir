@@ -18,7 +18,7 @@
 
 // CHECK:      .version 7.0
 // CHECK-NEXT: .target sm_80
-// CHECK:      .shared .align 128 .b8 gemm_shared[24576];
+// CHECK:      .shared .align 1024 .b8 gemm_shared[24576];
 // CHECK:      .reqntid 128, 1, 1
 // CHECK:      $for2:
 // The accumulators stay in place: no move in the K loop but for the stage counters.

@@ -119,14 +119,14 @@ func.func @barriers() attributes {gpu.kernel} {
 // Elements of 16 bits, two to a register, low half first.
 // CHECK-LABEL: ptx.entry @halves(%x: u16, %y: u16, %out: u64) {
 // CHECK-NEXT:    %0 = ptx.cvta to.global.u64 %out
-// CHECK-NEXT:    %1 = ptx.pack %x, %y
-// CHECK-NEXT:    %2 = ptx.pack %y, %x
+// CHECK-NEXT:    %1 = ptx.pack b32 %x, %y
+// CHECK-NEXT:    %2 = ptx.pack b32 %y, %x
 // CHECK-NEXT:    %3 = ptx.list.make %1, %2 : !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b32 x 2>
 // CHECK-NEXT:    %4 = ptx.list.get %3[0] : !ptx.reg<b32 x 2> -> !ptx.reg<b32>
 // CHECK-NEXT:    %5 = ptx.list.get %3[1] : !ptx.reg<b32 x 2> -> !ptx.reg<b32>
 // CHECK-NEXT:    %6 = ptx.unpack %4
 // CHECK-NEXT:    %7 = ptx.list.get %6[0] : !ptx.reg<b16 x 2> -> !ptx.reg<b16>
-// CHECK-NEXT:    %8 = ptx.pack %7, %x
+// CHECK-NEXT:    %8 = ptx.pack b32 %7, %x
 // CHECK-NEXT:    %9 = ptx.list.make %8, %5 : !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b32 x 2>
 // CHECK-NEXT:    %10 = ptx.list.get %9[1] : !ptx.reg<b32 x 2> -> !ptx.reg<b32>
 // CHECK-NEXT:    %11 = ptx.unpack %10

@@ -13,7 +13,7 @@
 
 !bytes = memref<64x64xui8, !cute.composed_layout<"S<2,4,3> o 0 o (64,64):(64,1)">, #cute<space smem>>
 
-// CHECK-LABEL: ptx.entry @shapes(%i: u64, %j: u64) shared 4096 align 128 {
+// CHECK-LABEL: ptx.entry @shapes(%i: u64, %j: u64) shared 4096 align 512 {
 // CHECK-NEXT:    %0 = ptx.shared_address 0
 // CHECK-NEXT:    %1 = ptx.cvt u32.u64 %i
 // CHECK-NEXT:    %2 = ptx.cvt u32.u64 %j
@@ -57,7 +57,7 @@ func.func @shapes(%i: index, %j: index) attributes {gpu.kernel} {
 
 // A transposition has no side effect, but all threads of the warp take part: it stays.
 // CHECK-LABEL: ptx.entry @movmatrix(%x: u16) {
-// CHECK-NEXT:    %0 = ptx.pack %x, %x
+// CHECK-NEXT:    %0 = ptx.pack b32 %x, %x
 // CHECK-NEXT:    %1 = ptx.movmatrix %0
 // CHECK-NEXT:    %2 = ptx.movmatrix %1
 // CHECK-NEXT:    ptx.ret

@@ -187,7 +187,7 @@ func.func @shared(%i: index) attributes {gpu.kernel} {
 }
 
 // A swizzle is applied to the byte offset; the stage, above its period, is added after it.
-// CHECK-LABEL: ptx.entry @swizzled(%stage: u64, %row: u64, %col: u64) shared 12288 align 128 {
+// CHECK-LABEL: ptx.entry @swizzled(%stage: u64, %row: u64, %col: u64) shared 12288 align 512 {
 // CHECK-NEXT:    %0 = ptx.shared_address 0
 // CHECK-NEXT:    %1 = ptx.cvt u32.u64 %stage
 // CHECK-NEXT:    %2 = ptx.cvt u32.u64 %row
@@ -225,7 +225,7 @@ func.func @swizzled(%stage: index, %row: index, %col: index) attributes {gpu.ker
 }
 
 // Constant coordinates are swizzled here: element (5, 9) is at S<2,3,3>(169) = 185, byte 370.
-// CHECK-LABEL: ptx.entry @swizzled_constants() shared 4096 align 128 {
+// CHECK-LABEL: ptx.entry @swizzled_constants() shared 4096 align 512 {
 // CHECK-NEXT:    %0 = ptx.shared_address 0
 // CHECK-NEXT:    %1 = ptx.ld "shared" "b16" %0, 370 : !ptx.reg<b32> -> !ptx.reg<b16>
 // CHECK-NEXT:    ptx.st "shared" "b16" %0, 586, %1 : !ptx.reg<b32>, !ptx.reg<b16>

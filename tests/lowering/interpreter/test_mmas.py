@@ -14,7 +14,8 @@ from tilewright.dialects.cute_nvgpu.targets import target
 from tilewright.execution import ExecutionError
 
 ATOMS = [atom for row in (*MMA_ROWS, *WMMA_MMA) for atom in atoms_of(row)]
-ARGUMENTS = {"A": "a", "B": "b", "C": "c", "E": "metadata", "SFA": "scale_a", "SFB": "scale_b"}
+ARGUMENTS = {"A": "a", "B": "b", "C": "c", "E": "metadata", "SFA": "scale_a_data",
+             "SFB": "scale_b_data"}  # fmt: skip
 SPARSE = "sm80.sparse_mma", (16, 8, 16), ("f16", "f16", "f32")
 
 
@@ -96,7 +97,8 @@ def named(atom: MmaAtom, selectors: tuple[int, ...]) -> dict[str, object]:
     if atom.row.sparsity is not None:
         settings["selector"] = selectors[0]
     if atom.row.scale is not None:
-        settings |= {"scale_a_id": selectors[-4:-2], "scale_b_id": selectors[-2:]}
+        names = ("byte_id_a", "thread_id_a", "byte_id_b", "thread_id_b")
+        settings |= dict(zip(names, selectors[-4:], strict=True))
     return settings
 
 

@@ -237,7 +237,7 @@ ptx.entry @f() {
 // -----
 
 ptx.entry @f(%n: u32) {
-  // expected-error @+1 {{'ptx.pack' operand 'low' at position 0 does not verify}}
+  // expected-error @+1 {{'ptx.pack' expected two halves of a b32 or b64 register, got !ptx.reg<b32>, !ptx.reg<b32> for !ptx.reg<b32>}}
   %x = "ptx.pack"(%n, %n) : (!ptx.reg<b32>, !ptx.reg<b32>) -> !ptx.reg<b32>
   ptx.ret
 }
