@@ -83,10 +83,14 @@ def _insert_before(anchor: Operation, op: Operation) -> None:
 
 
 def _insert_proxy_fences(function: func.FuncOp | gpu.FuncOp) -> None:
+    placed: list[Operation] = []
     while hazards := _hazards(function, "proxy"):
-        write = hazards[0].other
+        write, fence = hazards[0].other, wgmma_sync.FenceProxyAsyncOp()
         assert write is not None
-        _insert_before(_after_write(write, hazards[0].op), wgmma_sync.FenceProxyAsyncOp())
+        _insert_before(_after_write(write, hazards[0].op), fence)
+        placed.append(fence)
+    for fence in placed:
+        _drop_unless_needed(fence, lambda: not _hazards(function, "proxy"))
 
 
 def _after_write(write: Operation, reader: Operation) -> Operation:

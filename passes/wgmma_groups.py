@@ -89,15 +89,27 @@ class WgmmaGroups:
             wait.detach()
             wait.erase()
         self._waits = {}
-        while True:
-            flow, hazards = self._follow()
-            if not hazards:
-                return {
-                    anchor: frozenset(each.op for each in flow.before[anchor].pending)
-                    for anchor in self._waits
-                }
+        flow, hazards = self._follow()
+        while hazards:
             if not self._wait_for(hazards[0], flow.before):
                 return None
+            flow, hazards = self._follow()
+        self._drop_waits()
+        flow, _ = self._follow()
+        return {
+            anchor: frozenset(each.op for each in flow.before[anchor].pending)
+            for anchor in self._waits
+        }
+
+    def _drop_waits(self) -> None:
+        """Leave out the waits that others have made needless."""
+        for anchor, wait in list(self._waits.items()):
+            wait.detach()
+            if self._follow()[1]:
+                Rewriter.insert_op(wait, InsertPoint.before(anchor))
+            else:
+                wait.erase()
+                del self._waits[anchor]
 
     def _follow(self) -> tuple[WgmmaFlow, list[Hazard]]:
         found: dict[Hazard, None] = {}

@@ -154,8 +154,9 @@ class SharedMemory:
         for local in range(self.clocks.warps):
             stamp, reader = self._read[local, places], self._reader[local, places]
             known = self.clocks.seen[warp, local][:, None]
-            own = (reader == lanes[:, None]) | (reader == self._wgmma_reader(lanes)[:, None])
-            race = (stamp >= known) & (stamp > 0) & ~own
+            race = (stamp >= known) & (stamp > 0) & (reader != lanes[:, None])
+            if race.any():
+                race &= reader != self._wgmma_reader(lanes)[:, None]
             if race.any():
                 lane, byte = np.unravel_index(int(np.argmax(race)), race.shape)
                 self._race("write", "read", int(self._read_op[local, places[lane, byte]]),

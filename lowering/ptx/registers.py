@@ -120,10 +120,18 @@ class Registers:
                 for operand in op.operands:
                     for slot in self._slots[operand]:
                         slot.uses.append((block, position))
-                if isinstance(op, WgmmaOp) and op.a.type != reg("b64"):
-                    spans = list(in_flight(op, _successors))
-                    for slot in self._slots[op.a]:
-                        slot.spans += spans
+                if isinstance(op, WgmmaOp):
+                    self._read_in_flight(op)
+
+    def _read_in_flight(self, op: WgmmaOp) -> None:
+        """What a wgmma still reads or, where nobody else asks for it, writes."""
+        values = [op.a] if op.a.type != reg("b64") else []
+        if op.d.first_use is None:
+            values.append(op.d)
+        spans = list(in_flight(op, _successors)) if values else []
+        for value in values:
+            for slot in self._slots[value]:
+                slot.spans += spans
 
     # Live ranges
 
