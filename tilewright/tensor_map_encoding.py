@@ -15,7 +15,8 @@ def encode(driver: Any, call: Any, tensor_map: TensorMap, address: int) -> Any:
     """
     box = tensor_map.box
     shape, extents = tensor_map.shape[::-1], box.shape[::-1]
-    strides = tensor_map.strides[:-1][::-1]
+    # Of one dimension there is no stride to give, but an array of them there must be.
+    strides = tensor_map.strides[:-1][::-1] or tensor_map.strides
     swizzle = f"SWIZZLE_{box.swizzle}B" if box.swizzle else "SWIZZLE_NONE"
     return call(
         "cuTensorMapEncodeTiled",
