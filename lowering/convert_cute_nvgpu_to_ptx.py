@@ -18,8 +18,9 @@ from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sync, wmma
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 from tilewright.dialects.cute_nvgpu.targets import Target, target
+from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
 from tilewright.dialects.ptx import matrix, synchronization
-from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES, EntryOp, RetOp
+from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES, TENSORMAP, EntryOp, RetOp
 from tilewright.dialects.ptx.convert import CvtaOp, CvtOp
 from tilewright.dialects.ptx.data_movement import (
     CpAsyncCommitGroupOp,
@@ -42,6 +43,7 @@ from tilewright.lowering import (
     convert_gpu_to_ptx,
     convert_matrix_copy_to_ptx,
     convert_scf_to_ptx,
+    convert_tma_to_ptx,
     convert_wgmma_to_ptx,
     convert_wmma_to_ptx,
 )
@@ -58,6 +60,7 @@ _RULE_MODULES = (
     convert_gpu_to_ptx,
     convert_matrix_copy_to_ptx,
     convert_scf_to_ptx,
+    convert_tma_to_ptx,
     convert_wgmma_to_ptx,
     convert_wmma_to_ptx,
 )
@@ -264,12 +267,14 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp) -> EntryOp:
 
 
 def _parameter(op: Operation, type_: object) -> ScalarType:
-    """How an argument is passed: a memref as one 64-bit pointer, a scalar as itself."""
+    """How an argument is passed: a memref as one 64-bit pointer, anything else as itself."""
     if is_memref(type_):
         return ScalarType(64, "b64", "b64", "u64")
+    if isinstance(type_, TmaDescriptorType):
+        return ScalarType(64, "b64", "b64", TENSORMAP)
     found = scalar_type(type_)  # type: ignore[arg-type]
     if found is None:
-        raise OpError(op, f"kernel argument of {type_} expected a memref or a scalar")
+        raise OpError(op, f"kernel argument of {type_} expected a memref, a scalar or a tensor map")
     return found
 
 

@@ -11,18 +11,33 @@ from xdsl.passes import ModulePass
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, MOVMATRIX
-from tilewright.dialects.cute_nvgpu.ops import copy
+from tilewright.dialects.cute_nvgpu.ops import (
+    copy,
+    mbarrier,
+    tma,
+    warp_specialization,
+    wgmma_sync,
+)
 from tilewright.dialects.cute_nvgpu.ops.matrix_copy import MatrixCopyOp, MovmatrixOp
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
+from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
 from tilewright.dialects.cute_nvgpu.ops.wmma import WmmaAccessOp
 from tilewright.dialects.cute_nvgpu.targets import Minimum, TargetError, target
 from tilewright.dialects.ptx.instruction import BASELINE, PtxOp
 
-_COPIES: dict[type[Operation], Minimum] = {
+_WARPGROUP = target("sm_90a")
+
+_MINIMA: dict[type[Operation], Minimum] = {
     MovmatrixOp: MOVMATRIX.target,
     copy.CpAsyncOp: CP_ASYNC.target,
     copy.CpAsyncCommitGroupOp: CP_ASYNC.target,
     copy.CpAsyncWaitGroupOp: CP_ASYNC.target,
+    mbarrier.FenceMbarrierInitOp: mbarrier.FenceMbarrierInitOp.ROW.target,
+    **{each: each.ROW.target for each in (*tma.OPS, *warp_specialization.OPS)},
+    wgmma_sync.WgmmaFenceOp: _WARPGROUP,
+    wgmma_sync.WgmmaCommitGroupOp: _WARPGROUP,
+    wgmma_sync.WgmmaWaitGroupOp: _WARPGROUP,
+    wgmma_sync.FenceProxyAsyncOp: target("sm_90"),
 }
 
 
@@ -49,7 +64,7 @@ class CheckTargetPass(ModulePass):
 
 def _spelled(op: Operation) -> str:
     """The mnemonic where the op has a row of its own, otherwise its name."""
-    if isinstance(op, RegisterMmaOp):
+    if isinstance(op, RegisterMmaOp | WarpgroupMmaOp):
         return op.mma_atom.mnemonic
     if isinstance(op, WmmaAccessOp):
         return op.access.mnemonic()
@@ -67,10 +82,10 @@ def required_targets(module: ModuleOp) -> list[Minimum]:
 
 
 def _required(op: Operation) -> Minimum | None:
-    if isinstance(op, RegisterMmaOp):
+    if isinstance(op, RegisterMmaOp | WarpgroupMmaOp):
         return op.mma_atom.row.target
     if isinstance(op, WmmaAccessOp):
         return op.access.row.target
-    if isinstance(op, MatrixCopyOp):
+    if isinstance(op, MatrixCopyOp | mbarrier.MbarrierOp):
         return op.row.target
-    return _COPIES.get(type(op))
+    return _MINIMA.get(type(op))

@@ -24,6 +24,7 @@ from tilewright.dialects.cute import Layout, equivalent
 from tilewright.dialects.cute_nvgpu.attributes import FragmentType
 from tilewright.dialects.cute_nvgpu.ops import fragment
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
+from tilewright.dialects.cute_nvgpu.ops.sm90 import SparseMmaOp, WarpgroupMmaOp
 from tilewright.dialects.cute_nvgpu.ops.wmma import WmmaAccessOp
 
 
@@ -88,8 +89,22 @@ def _seeds(module: ModuleOp) -> Iterator[tuple[SSAValue, _Source]]:
             for operand, value in zip(atom.inputs, op.operands, strict=True):
                 yield value, _Source(op, atom.tv_layout(operand))
             yield op.d, _Source(op, atom.tv_layout("D"))
+        elif isinstance(op, WarpgroupMmaOp):
+            for operand, value in _fragments(op):
+                yield value, _Source(op, op.mma_atom.tv_layout(operand))
         elif isinstance(op, WmmaAccessOp):
             yield op.held, _Source(op, op.access.tv_layout)
+
+
+def _fragments(op: WarpgroupMmaOp) -> Iterator[tuple[str, SSAValue]]:
+    """What a wgmma has in registers, by operand."""
+    a, _, c = op.multiplicands_and_c
+    if op.mma_atom.frag_kind == "rs":
+        yield "A", a
+    yield "C", c
+    yield "D", op.d
+    if isinstance(op, SparseMmaOp):
+        yield "E", op.e
 
 
 def _declared(op: Operation, value: SSAValue) -> Iterator[tuple[SSAValue, _Source]]:

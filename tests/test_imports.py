@@ -22,6 +22,7 @@ LAYERS: tuple[tuple[str, str], ...] = (
     ("dialects", "tilewright.dialects.cute_nvgpu.attributes"),
     ("dialects", "tilewright.dialects.cute_nvgpu.dialect"),
     ("dialects", "tilewright.dialects.cute_nvgpu.ops"),
+    ("dialects", "tilewright.dialects.cute_nvgpu.tma_types"),
     ("dialects", "tilewright.dialects.cute_nvgpu.wgmma_types"),
     ("dialects", "tilewright.dialects.cute_nvgpu.wmma_types"),
     ("dialects", "tilewright.dialects.ptx"),

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from tilewright.diagnostic import CompileError
     from tilewright.dialects.cute_nvgpu.atom import AtomError, MmaAtom
     from tilewright.dialects.cute_nvgpu.targets import TargetError
+    from tilewright.dialects.cute_nvgpu.tensor_box import TensorMapError
     from tilewright.execution import ExecutionError, interpret
     from tilewright.simulation import atom, simulate
+    from tilewright.tensor_map import TensorMap
 
 __version__ = "0.1.0"
 
@@ -30,6 +32,8 @@ _HOMES = {
     "Kernel": "tilewright.compiler",
     "MmaAtom": "tilewright.dialects.cute_nvgpu.atom",
     "TargetError": "tilewright.dialects.cute_nvgpu.targets",
+    "TensorMap": "tilewright.tensor_map",
+    "TensorMapError": "tilewright.dialects.cute_nvgpu.tensor_box",
     "atom": "tilewright.simulation",
     "compile": "tilewright.compiler",
     "interpret": "tilewright.execution",
@@ -43,6 +47,8 @@ __all__ = [
     "Kernel",
     "MmaAtom",
     "TargetError",
+    "TensorMap",
+    "TensorMapError",
     "atom",
     "compile",
     "interpret",

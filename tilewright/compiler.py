@@ -22,6 +22,7 @@ from tilewright.parsing import (
     verify,
     verify_diagnostic,
 )
+from tilewright.passes.check_hazards import CheckHazardsPass
 from tilewright.passes.check_target import CheckTargetPass
 from tilewright.passes.synthesize_layouts import SynthesizeLayoutsPass
 
@@ -41,6 +42,7 @@ class Stage:
 PIPELINE: tuple[Stage, ...] = (
     Stage("cute-nvgpu-check-target", lambda arch: CheckTargetPass(arch)),
     Stage("cute-nvgpu-synthesize-layouts", lambda arch: SynthesizeLayoutsPass()),
+    Stage("cute-nvgpu-check-hazards", lambda arch: CheckHazardsPass()),
     Stage("convert-cute-nvgpu-to-ptx", lambda arch: ConvertCuteNvgpuToPtxPass(arch)),
 )
 """What happens between verified IR and PTX text, in order."""
@@ -94,9 +96,10 @@ class Kernel:
     ) -> list[NDArray[np.generic]]:
         """Run a kernel on the GPU of this machine, as `tilewright.interpret` runs it on the CPU.
 
-        `args`: a NumPy array for each memref (copied to the GPU and back), a number for each
-        scalar. Returns the arrays after the run. Needs the `gpu` extra and a CUDA driver; raises
-        `tilewright.launcher.LaunchError` where there is none, or where the launch fails.
+        `args`: a NumPy array for each memref (copied to the GPU and back), a `TensorMap` for each
+        `tma_descriptor`, a number for each scalar. Returns the arrays after the run. Needs the
+        `gpu` extra and a CUDA driver; raises `tilewright.launcher.LaunchError` where there is none,
+        or where the launch fails.
         """
         from tilewright.launcher import launch
 

@@ -17,18 +17,22 @@ from tilewright.compiler import run_pipeline, verified
 from tilewright.diagnostic import CompileError, Diagnostic, OpError
 from tilewright.dialects.cute.dialect import is_memref
 from tilewright.dialects.cute_nvgpu.targets import lowest, target
-from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES, EntryOp
+from tilewright.dialects.cute_nvgpu.tensor_box import TensorBox
+from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
+from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES, TENSORMAP, EntryOp
 from tilewright.lowering.convert_cute_nvgpu_to_ptx import is_kernel
 from tilewright.lowering.interpreter import run_kernel
 from tilewright.lowering.interpreter.errors import ExecutionError
+from tilewright.lowering.interpreter.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine import Launch
-from tilewright.lowering.interpreter.memory import GlobalMemory
 from tilewright.lowering.interpreter.memref import argument_view
 from tilewright.lowering.interpreter.mma import NUMERICS
 from tilewright.lowering.interpreter.values import is_array, uniform
 from tilewright.lowering.scalar_types import ScalarType, scalar_type
 from tilewright.parsing import op_diagnostic
 from tilewright.passes.check_target import required_targets
+from tilewright.tensor_map import TensorMap
+from tilewright.tensor_map_argument import bind_tensor_map
 
 __all__ = ["ExecutionError", "KernelParameter", "interpret", "kernel_signature"]
 
@@ -47,11 +51,13 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class KernelParameter:
-    """A parameter of a kernel: its name and type as text; `element` is a memref's element type."""
+    """A parameter of a kernel: its name and type as text; `element` is the element type of a memref
+    or tensor map, `box` the box of a tensor map."""
 
     name: str
     type_text: str
     element: str | None
+    box: TensorBox | None = None
 
 
 def interpret(
@@ -67,11 +73,12 @@ def interpret(
     name: str = "<string>",
     progress: Callable[[int, int], None] | None = None,
 ) -> list[NDArray[Any]]:
-    """Run a kernel on the CPU and return its memref arguments as they are after the run.
+    """Run a kernel on the CPU and return its arrays, in order, as they are after the run.
 
-    `args`: a C-contiguous NumPy array for each memref and a number for each scalar, in order;
-    inputs are not modified. An array of unsigned integers stands for raw bits of any element type
-    of its width. `grid` and `block` are (x, y, z). `kernel` may be left out where there is one.
+    `args`: a C-contiguous NumPy array for each memref, a `TensorMap` of one for each
+    `tma_descriptor` and a number for each scalar, in order; inputs are not modified. An array of
+    unsigned integers stands for raw bits of any element type of its width. `grid` and
+    `block` are (x, y, z). `kernel` may be left out where there is one.
     `level="ptx"` lowers first and runs the instructions. `numerics="hardware"` computes MMAs as
     the chip `arch` does (by default the lowest target that the kernel needs), "exact" rounds the
     mathematical result once. `progress(done, total)` is called as CTAs finish.
@@ -138,14 +145,14 @@ def kernel_signature(
 ) -> list[KernelParameter]:
     """The parameters of a kernel. Raises CompileError where there is no such kernel."""
     module, _ = verified(module_or_text, name)
-    return [
-        KernelParameter(
-            each.name,
-            each.text,
-            str(each.type.element_type) if is_memref(each.type) else None,
-        )
-        for each in _parameters(find_kernel(module, kernel, name))
-    ]
+    return [_public(each) for each in _parameters(find_kernel(module, kernel, name))]
+
+
+def _public(parameter: _Parameter) -> KernelParameter:
+    name, text, type_ = parameter.name, parameter.text, parameter.type
+    if isinstance(type_, TmaDescriptorType):
+        return KernelParameter(name, text, type_.box.element.mlir, type_.box)
+    return KernelParameter(name, text, str(type_.element_type) if is_memref(type_) else None)
 
 
 # Kernels
@@ -239,6 +246,12 @@ def _bind(
 
 
 def _bind_one(op: Operation, parameter: _Parameter, arg: Any, memory: GlobalMemory) -> Any:
+    if isinstance(parameter.type, TmaDescriptorType) or parameter.text == TENSORMAP:
+        return bind_tensor_map(parameter.name, parameter.type, arg, memory)
+    if isinstance(arg, TensorMap):
+        raise ExecutionError(
+            f"argument '{parameter.name}' expected {parameter.text}, got a tensor map"
+        )
     if is_array(arg):
         array = np.asarray(arg, order="C")
         if is_memref(parameter.type):
@@ -331,7 +344,8 @@ def _pointer(value: Any) -> Any:
 
 
 def _results(args: Sequence[Any], memory: GlobalMemory) -> list[NDArray[Any]]:
-    arrays = [each for each in args if is_array(each)]
+    held = [each.array if isinstance(each, TensorMap) else each for each in args]
+    arrays = [each for each in held if is_array(each)]
     return [
         buffer.data[: buffer.size].view(array.dtype).reshape(array.shape).copy()
         for array, buffer in zip(arrays, memory.allocations, strict=True)

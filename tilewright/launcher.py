@@ -13,6 +13,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.dialects.ptx.control_flow import TENSORMAP
+from tilewright.tensor_map import TensorMap
+from tilewright.tensor_map_encoding import encode
+
 if TYPE_CHECKING:
     from tilewright.compiler import Entry, Kernel
 
@@ -28,6 +32,8 @@ _CTYPES: dict[str, Any] = {
     "u64": ctypes.c_uint64,
     "f32": ctypes.c_float,
     "f64": ctypes.c_double,
+    # Passed by its address, 128 bytes.
+    TENSORMAP: None,
 }
 
 
@@ -147,7 +153,8 @@ def start(
     block: Sequence[int],
     stream: int = 0,
 ) -> None:
-    """Launch without waiting; `values` are numbers, pointers as integers."""
+    """Launch without waiting; `values` are numbers, pointers as integers, and what
+    `tensor_map_value` gives."""
     kinds = tuple(_CTYPES[type_] for _, type_ in entry.parameters)
     extents = [*(*grid, 1, 1)[:3], *(*block, 1, 1)[:3]]
     shared = entry.dynamic_shared_bytes
@@ -161,8 +168,21 @@ def _checked(entry: Entry, args: Sequence[Any]) -> tuple[tuple[str, str], ...]:
     return entry.parameters
 
 
+def tensor_map_value(arg: Any, buffers: list[tuple[Any, NDArray[Any]]]) -> Any:
+    """A `TensorMap` as `cuLaunchKernel` takes it; a NumPy array behind it goes to the GPU.
+
+    Raises LaunchError for anything else.
+    """
+    if not isinstance(arg, TensorMap):
+        raise LaunchError(f"expected a TensorMap for a tensormap, got {type(arg).__name__}")
+    address = arg.tensor if isinstance(arg.tensor, int) else _value(arg.tensor, "u64", buffers)
+    return encode(_driver(), call, arg, address)
+
+
 def _value(arg: Any, type_: str, buffers: list[tuple[Any, NDArray[Any]]]) -> Any:
     """An argument as `cuLaunchKernel` takes it; arrays go to the GPU."""
+    if type_ == TENSORMAP:
+        return tensor_map_value(arg, buffers)
     if isinstance(arg, np.ndarray):
         array: NDArray[Any] = np.ascontiguousarray(cast("NDArray[Any]", arg))
         pointer = call("cuMemAlloc", max(array.nbytes, 1))

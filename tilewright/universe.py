@@ -35,10 +35,22 @@ def _ptx_target() -> type[Target]:
     return PtxTarget
 
 
+def _check_hazards() -> type[ModulePass]:
+    from tilewright.passes.check_hazards import CheckHazardsPass
+
+    return CheckHazardsPass
+
+
 def _check_target() -> type[ModulePass]:
     from tilewright.passes.check_target import CheckTargetPass
 
     return CheckTargetPass
+
+
+def _insert_wgmma_sync() -> type[ModulePass]:
+    from tilewright.passes.insert_wgmma_sync import InsertWgmmaSyncPass
+
+    return InsertWgmmaSyncPass
 
 
 def _select_atom() -> type[ModulePass]:
@@ -62,7 +74,9 @@ def _convert_to_ptx() -> type[ModulePass]:
 TILEWRIGHT_UNIVERSE = Universe(
     all_dialects={"cute": _cute, "cute_nvgpu": _cute_nvgpu, "ptx": _ptx},
     all_passes={
+        "cute-nvgpu-check-hazards": _check_hazards,
         "cute-nvgpu-check-target": _check_target,
+        "cute-nvgpu-insert-wgmma-sync": _insert_wgmma_sync,
         "cute-nvgpu-select-atom": _select_atom,
         "cute-nvgpu-synthesize-layouts": _synthesize_layouts,
         "convert-cute-nvgpu-to-ptx": _convert_to_ptx,

@@ -7,6 +7,8 @@ One ARG for each parameter of the kernel, in order:
   OUT.npy=@IN.npy         a memref that starts as IN.npy and is written to OUT.npy afterwards
   3, 0x10, -1.5, nan      a scalar, integer or float as the parameter's type has it
 
+A tensor map is given like a memref: its box is in the parameter's type.
+
 DTYPE is f16, bf16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64 or an ml_dtypes name; left out,
 the memref's own. NumPy's file format has no name for bf16 and the 8-bit floats: such an output is
 saved as ml_dtypes saves it (|V2, |V1), and an input may be that or the raw bits as uint16, uint8.
@@ -31,9 +33,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from tilewright.tensor_map import TensorMap
     from tilewright.tools.command_run_argument import KernelArgument
 
-    Value = NDArray[Any] | int | float
+    Value = NDArray[Any] | TensorMap | int | float
 
 Extent = tuple[int, int, int]
 
@@ -92,8 +95,8 @@ def run(options: argparse.Namespace) -> None:
         message = str(error)
         located = message.startswith("error: ") or ": error: " in message
         raise InputError(message, located=located) from None
-    memrefs = [argument for argument in arguments if argument.is_memref]
-    for argument, output in zip(memrefs, outputs, strict=True):
+    arrays = [argument for argument in arguments if argument.is_array]
+    for argument, output in zip(arrays, outputs, strict=True):
         if argument.output is not None:
             _write(argument.output, output, options.quiet)
 

@@ -12,6 +12,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.tensor_map import TensorMap, TensorMapError
 from tilewright.tools.command_input import InputError
 
 if TYPE_CHECKING:
@@ -61,12 +62,13 @@ _NUMBER = re.compile(r"[+-]?\d.*")
 class KernelArgument:
     """One argument: its value and, where the kernel's result is kept, the path for it."""
 
-    value: NDArray[Any] | int | float
+    value: NDArray[Any] | TensorMap | int | float
     output: str | None = None
 
     @property
-    def is_memref(self) -> bool:
-        return isinstance(self.value, np.ndarray)
+    def is_array(self) -> bool:
+        """Whether the run gives its array back."""
+        return isinstance(self.value, np.ndarray | TensorMap)
 
 
 def read_arguments(
@@ -106,7 +108,7 @@ class _Reader:
         if self.parameter.element is None and not self._is_address(text):
             return KernelArgument(self._scalar(text, self.parameter.type_text))
         if "=" not in text or os.path.exists(text):
-            return KernelArgument(self._load(text))
+            return KernelArgument(self._value(self._load(text)))
         if "=@" in text:
             output, _, source = text.partition("=@")
             array = self._load(source)
@@ -115,7 +117,17 @@ class _Reader:
             array = self._zeros(spec)
         if not output:
             raise self._error(f"expected {_FORMS}, got '{text}'")
-        return KernelArgument(array, output)
+        return KernelArgument(self._value(array), output)
+
+    def _value(self, array: NDArray[Any]) -> NDArray[Any] | TensorMap:
+        """The array, or where the parameter is a tensor map, one of it."""
+        box, element = self.parameter.box, self.parameter.element
+        if box is None:
+            return array
+        try:
+            return TensorMap(array, box=box.shape, swizzle=box.swizzle, element=element)
+        except TensorMapError as error:
+            raise self._error(str(error)) from None
 
     def _error(self, message: str) -> InputError:
         return InputError(f"{self.where}: {message}")

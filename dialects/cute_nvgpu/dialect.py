@@ -8,13 +8,17 @@ from tilewright.dialects.cute_nvgpu.ops import (
     copy,
     fragment,
     matrix_copy,
+    mbarrier,
     smem_desc,
     sync,
+    tma,
+    warp_specialization,
     wgmma_sync,
     wmma,
 )
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WGMMA_OPS
+from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
 from tilewright.dialects.cute_nvgpu.wgmma_types import WGMMA_ATOM_TYPES, SmemDescViewType
 from tilewright.dialects.cute_nvgpu.wmma_types import WMMA_ACCESS_TYPES
 
@@ -45,10 +49,14 @@ CUTE_NVGPU = Dialect(
         wgmma_sync.WgmmaCommitGroupOp,
         wgmma_sync.WgmmaWaitGroupOp,
         wgmma_sync.FenceProxyAsyncOp,
+        *mbarrier.OPS,
+        *tma.OPS,
+        *warp_specialization.OPS,
     ],
     [
         FragmentType,
         SmemDescViewType,
+        TmaDescriptorType,
         CacheAttr,
         matrix_copy.MatrixShapeAttr,
         matrix_copy.SrcFmtAttr,

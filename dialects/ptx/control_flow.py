@@ -32,11 +32,14 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.ptx.instruction import PtxOp
+from tilewright.dialects.ptx.instruction import PtxOp, Requirement, needs
 from tilewright.dialects.ptx.types import RegType, reg
 
 # PTX ISA 4.4.
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_$]*|[_$%][A-Za-z0-9_$]+")
+
+TENSORMAP = "tensormap"
+"""A parameter of 128 bytes that the hardware reads: `.param .align 64 .b8 name[128]`."""
 
 PARAMETER_TYPES: dict[str, str] = {
     "u8": "b16",
@@ -45,8 +48,12 @@ PARAMETER_TYPES: dict[str, str] = {
     "f32": "f32",
     "u64": "b64",
     "f64": "f64",
+    TENSORMAP: "b64",
 }
-"""Types of kernel parameters, and the register that `ld.param` puts each in."""
+"""Types of kernel parameters, and the register that each comes in: `ld.param` loads its value, but
+of a tensor map the kernel has the generic address."""
+
+_TENSORMAP = needs("sm_90", (7, 8))
 
 
 @irdl_op_definition
@@ -132,6 +139,11 @@ class EntryOp(PtxOp):
             printer.print_string(f" reqntid({', '.join(map(str, self.reqntid.get_values()))})")
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False)
+
+    def requirement(self) -> Requirement:
+        """cvta.param, which tensor maps need, is of PTX ISA 7.7 (ptxas)."""
+        has_map = any(each.data == TENSORMAP for each in self.parameters)
+        return _TENSORMAP if has_map else super().requirement()
 
     def verify_(self) -> None:
         if _IDENTIFIER.fullmatch(self.sym_name.data) is None:

@@ -4,14 +4,17 @@ from xdsl.ir import Dialect
 
 from tilewright.dialects.ptx import (
     arithmetic,
+    bulk_copy,
     control_flow,
     convert,
     data_movement,
     logic,
     matrix,
     matrix_copy,
+    mbarrier,
     registers,
     synchronization,
+    warp_specialization,
     wgmma,
     wmma,
 )
@@ -31,6 +34,9 @@ PTX = Dialect(
         *matrix_copy.OPS,
         *wmma.OPS,
         *wgmma.OPS,
+        *mbarrier.OPS,
+        *bulk_copy.OPS,
+        *warp_specialization.OPS,
     ],
     [RegType],
 )

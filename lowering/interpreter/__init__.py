@@ -17,16 +17,33 @@ from tilewright.lowering.interpreter import (
     cute_nvgpu,
     gpu,
     matrix_copy,
+    mbarrier_steps,
     memref,
     ptx,
+    smem_desc,
+    tma,
+    warpgroup,
     wmma,
 )
+from tilewright.lowering.interpreter.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine import Launch, run_grid
-from tilewright.lowering.interpreter.memory import GlobalMemory
 from tilewright.lowering.interpreter.program import Builder
 
 # Importing them fills the table of rules.
-DIALECTS = (arith, control_flow, cute_nvgpu, gpu, matrix_copy, memref, ptx, wmma)
+DIALECTS = (
+    arith,
+    control_flow,
+    cute_nvgpu,
+    gpu,
+    matrix_copy,
+    mbarrier_steps,
+    memref,
+    ptx,
+    smem_desc,
+    tma,
+    warpgroup,
+    wmma,
+)
 
 
 def run_kernel(op: Operation, launch: Launch, memory: GlobalMemory, arguments: list[Any]) -> int:

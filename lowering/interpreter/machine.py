@@ -20,13 +20,17 @@ from numpy.typing import NDArray
 from xdsl.ir import Operation
 
 from tilewright.diagnostic import at
+from tilewright.lowering.interpreter.clocks import Clocks, together
 from tilewright.lowering.interpreter.errors import ExecutionError, Fault
-from tilewright.lowering.interpreter.memory import Clocks, GlobalMemory, SharedMemory
+from tilewright.lowering.interpreter.global_memory import GlobalMemory
+from tilewright.lowering.interpreter.mbarrier import Mbarriers, PhaseWait
+from tilewright.lowering.interpreter.memory import SharedMemory
 from tilewright.lowering.interpreter.program import (
     CodeBlock,
     Fork,
     Jump,
     Program,
+    Suspend,
     Wait,
 )
 from tilewright.lowering.interpreter.values import Bits, Lanes, joined, take
@@ -43,13 +47,17 @@ class Gang:
     """Threads that execute together.
 
     `lanes` numbers them within the wave (CTA * threads of a CTA + thread), in ascending order;
-    `regs` holds one value per register of the program.
+    `regs` holds one value per register of the program. `ordered` are the register lists, by
+    identity, that a wgmma may access: a `wgmma.fence` came after they were written, or a wgmma
+    wrote them. `waiting` are the barriers that it waits at, `phase` the phases of mbarriers.
     """
 
     lanes: Lanes
     regs: list[Any]
     block: CodeBlock
     waiting: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
+    ordered: dict[int, Any] = field(default_factory=dict[int, Any])
+    phase: PhaseWait | None = None
 
     @property
     def count(self) -> int:
@@ -76,7 +84,17 @@ class Gang:
     def part(self, chosen: NDArray[np.bool_], block: CodeBlock) -> Gang:
         """The threads that are chosen, at another block."""
         lanes = np.flatnonzero(chosen)
-        return Gang(self.lanes[lanes], [take(each, lanes) for each in self.regs], block)
+        part = Gang(self.lanes[lanes], [take(each, lanes) for each in self.regs], block)
+        part.ordered = _renamed(self.ordered, self.regs, part.regs)
+        part.phase = None if self.phase is None else self.phase.take(lanes)
+        return part
+
+
+def _renamed(ordered: dict[int, Any], before: list[Any], after: list[Any]) -> dict[int, Any]:
+    """Which values are ordered once each register of `before` is that of `after`."""
+    if not ordered:
+        return {}
+    return {id(b): b for a, b in zip(before, after, strict=True) if id(a) in ordered}
 
 
 @dataclass
@@ -116,6 +134,7 @@ class Machine:
         # Shadows count whole warps; a CTA whose last warp is not full still has it.
         self.clocks = Clocks.of(len(ctas), self._warps)
         self.shared = SharedMemory(len(ctas), program.shared_bytes, self._warps * WARP, self.clocks)
+        self.mbarriers = Mbarriers(self.shared, self.clocks)
         for number, op in enumerate(program.ops, 1):
             self.shared.op_names[number] = _named(op)
         self._arrived: Counter[tuple[int, int]] = Counter()
@@ -172,8 +191,9 @@ class Machine:
 
     def _next(self, gangs: list[Gang]) -> Gang:
         """Take out the runnable gang that is furthest behind, merged with all at its place."""
-        if len(gangs) == 1 and not gangs[0].waiting:
+        if len(gangs) == 1 and not gangs[0].waiting and gangs[0].phase is None:
             return gangs.pop()
+        gangs[:] = [part for gang in gangs for part in self._by_phase(gang)]
         ready = [gang for gang in gangs if self._is_open(gang)]
         if not ready:
             self._deadlock(gangs)
@@ -195,7 +215,10 @@ class Machine:
                 joined(a, b, counts, order) if slot in live else None
                 for slot, (a, b) in enumerate(zip(result.regs, other.regs, strict=True))
             ]
+            ordered = _renamed(result.ordered, result.regs, regs)
+            both = _renamed(other.ordered, other.regs, regs)
             result = Gang(lanes[order], regs, result.block)
+            result.ordered = {key: each for key, each in ordered.items() if key in both}
         return result
 
     def _run_block(self, gang: Gang) -> list[Gang]:
@@ -220,7 +243,14 @@ class Machine:
             return [self._jump(gang, ending)]
         if isinstance(ending, Fork):
             return self._fork(gang, ending)
-        return self._wait(gang, ending) if isinstance(ending, Wait) else []
+        if isinstance(ending, Wait):
+            return self._wait(gang, ending)
+        if isinstance(ending, Suspend):
+            gang.phase = ending.begin(self, gang)
+            return [self._jump(gang, ending.following)]
+        self.shared.wgmmas.check_done(gang.lanes)
+        self.shared.bulk_stores.check_done(gang.lanes)
+        return []
 
     def _jump(self, gang: Gang, jump: Jump) -> Gang:
         regs = gang.regs
@@ -242,6 +272,11 @@ class Machine:
         ]
 
     # Barriers
+
+    @property
+    def slots(self) -> int:
+        """How many thread slots a CTA has: whole warps."""
+        return self._warps * WARP
 
     def cta_of(self, lanes: Lanes) -> Lanes:
         """The CTA of each thread, as its place in the wave."""
@@ -276,7 +311,7 @@ class Machine:
         self.clocks.release(warps)
         known = self.clocks.known(warps)
         before = self._known.get(key)
-        self._known[key] = known if before is None else np.maximum(before, known)
+        self._known[key] = known if before is None else together(before, known)
         if waits:
             self._waiters.setdefault(key, []).append(warps)
 
@@ -294,10 +329,30 @@ class Machine:
         return parts
 
     def _is_open(self, gang: Gang) -> bool:
-        return all(self._opened[key] > count for key, count in gang.waiting.items())
+        opened = (self._opened[key] > count for key, count in gang.waiting.items())
+        return gang.phase is None and all(opened)
+
+    def _by_phase(self, gang: Gang) -> list[Gang]:
+        """Threads whose phase is complete go on, apart from those that wait for one still."""
+        if gang.phase is None:
+            return [gang]
+        ready = self.mbarriers.ready(gang.phase)
+        if not ready.any():
+            return [gang]
+        parts = [gang]
+        if not ready.all():
+            parts = [gang.part(ready, gang.block), gang.part(~ready, gang.block)]
+        first = parts[0]
+        assert first.phase is not None
+        self.mbarriers.resume(first.phase, first.lanes)
+        first.phase = None
+        return parts
 
     def _deadlock(self, gangs: list[Gang]) -> NoReturn:
         gang = min(gangs, key=lambda each: each.block.number)
+        if gang.phase is not None:
+            self.fail(gang.phase.op, self.mbarriers.deadlock(gang.phase, gang.lanes),
+                      int(gang.lanes[0]))  # fmt: skip
         (cta, barrier), _ = next(iter(gang.waiting.items()))
         waiting = [each for each in gangs if (cta, barrier) in each.waiting]
         warps = sorted({int(w) % self._warps for each in waiting for w in each.lanes // WARP})

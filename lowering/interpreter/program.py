@@ -19,6 +19,7 @@ from tilewright.diagnostic import OpError
 
 if TYPE_CHECKING:
     from tilewright.lowering.interpreter.machine import Gang, Machine
+    from tilewright.lowering.interpreter.mbarrier import PhaseWait
 
 Step = Callable[["Machine", "Gang"], None]
 """What an op does to the registers and memory of the threads that execute it."""
@@ -69,11 +70,19 @@ class Wait:
 
 
 @dataclass(frozen=True, slots=True)
+class Suspend:
+    """Wait for phases of mbarriers: `begin` says for which, one a thread."""
+
+    begin: Callable[[Machine, Gang], PhaseWait]
+    following: Jump
+
+
+@dataclass(frozen=True, slots=True)
 class Exit:
     """The threads are done."""
 
 
-Ending = Jump | Fork | Wait | Exit
+Ending = Jump | Fork | Wait | Suspend | Exit
 
 
 @dataclass(eq=False)
@@ -94,7 +103,7 @@ class CodeBlock:
                 return [self.ending]
             case Fork():
                 return [self.ending.then, self.ending.other]
-            case Wait():
+            case Wait() | Suspend():
                 return [self.ending.following]
             case _:
                 return []

@@ -92,6 +92,45 @@ class PartlyUndefined(Undefined):
         return PartlyUndefined(self.origin, value, missing) if missing.any() else value
 
 
+class Overwritten(Undefined):
+    """The registers of an accumulator that a later wgmma accumulates in."""
+
+    __slots__ = ()
+
+    def fault(self) -> NoReturn:
+        raise Fault(f"use of an accumulator that {self.origin} has overwritten")
+
+    def take(self, lanes: Lanes) -> Overwritten:
+        return self
+
+
+class InFlight(Undefined):
+    """What a wgmma will have written when its group is complete: nobody may look before.
+
+    `value` is [threads, registers], `group` the number of each thread's group; a thread whose
+    registers are no wgmma's has group -1. `shape` is what the wgmma shares with those that may
+    accumulate in its registers at once.
+    """
+
+    __slots__ = ("group", "shape", "value")
+
+    def __init__(self, origin: str, value: Bits, group: NDArray[np.int64], shape: object):
+        super().__init__(origin)
+        self.value = value
+        self.group = group
+        self.shape = shape
+
+    def fault(self) -> NoReturn:
+        raise Fault(
+            f"reads an accumulator of {self.origin}, which no wgmma.wait_group has completed",
+            int(np.argmax(self.group >= 0)),
+        )
+
+    def take(self, lanes: Lanes) -> Any:
+        value, group = self.value[lanes], self.group[lanes]
+        return InFlight(self.origin, value, group, self.shape) if (group >= 0).any() else value
+
+
 def is_array(value: Any) -> TypeGuard[NDArray[Any]]:
     """Whether a value is a plain array."""
     return isinstance(value, np.ndarray)
@@ -108,6 +147,8 @@ def joined(a: Any, b: Any, counts: tuple[int, int], order: Lanes) -> Any:
     """One value of the threads of two groups: a's `counts[0]`, then b's, put in `order`."""
     if a is b or a is None or b is None:
         return a
+    if isinstance(a, InFlight) or isinstance(b, InFlight):
+        return _in_flight(a, b, counts, order)
     if isinstance(a, Undefined) or isinstance(b, Undefined):
         return _partly_undefined(a, b, counts, order)
     if not is_array(a):
@@ -115,6 +156,22 @@ def joined(a: Any, b: Any, counts: tuple[int, int], order: Lanes) -> Any:
     if len(a) == len(b) == 1 and np.array_equal(a, b):
         return a
     return np.concatenate([spread(a, counts[0]), spread(b, counts[1])])[order]
+
+
+def _in_flight(a: Any, b: Any, counts: tuple[int, int], order: Lanes) -> Undefined:
+    """Registers of which a wgmma in flight has some threads'."""
+    for each in (a, b):
+        if isinstance(each, Undefined) and not isinstance(each, InFlight):
+            return Undefined(each.origin)
+    first = a if isinstance(a, InFlight) else b
+    parts = [
+        (each.value, each.group)
+        if isinstance(each, InFlight)
+        else (spread(each, count), np.full(count, -1))
+        for each, count in zip((a, b), counts, strict=True)
+    ]
+    value, group = (np.concatenate(each)[order] for each in zip(*parts, strict=True))
+    return InFlight(first.origin, value, group, first.shape)
 
 
 def _partly_undefined(a: Any, b: Any, counts: tuple[int, int], order: Lanes) -> Undefined:

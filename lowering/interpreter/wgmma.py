@@ -39,10 +39,18 @@ def read_matrix(
     element, extents = atom.element(operand), atom.extents(operand)
     major = atom.majors["AB".index(operand)]
     data = read(chunk_addresses(word, major, extents, element.bits))
-    values = _elements(data, element)
+    return matrix_of_chunks(atom, operand, data)
+
+
+def matrix_of_chunks(
+    atom: WgmmaAtom, operand: Literal["A", "B"], data: NDArray[np.uint8]
+) -> NDArray[Any]:
+    """The matrix that the bytes at its `chunk_addresses` are, [..., 16]: elements in containers."""
+    values = _elements(data, atom.element(operand))
     # K-major: [mn, chunks, elements]; MN-major: [k, chunks, elements].
     matrix = values.reshape(values.shape[0], -1)
-    return matrix if major == "k" else np.ascontiguousarray(matrix.T)
+    k_major = atom.majors["AB".index(operand)] == "k"
+    return matrix if k_major else np.ascontiguousarray(matrix.T)
 
 
 def chunk_addresses(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
+from tilewright.dialects.ptx.bulk_copy import TensorCopyOp
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp
 from tilewright.dialects.ptx.convert import CvtaOp, CvtOp
 from tilewright.dialects.ptx.data_movement import CpAsyncOp
 from tilewright.dialects.ptx.instruction import ScalarOp
+from tilewright.dialects.ptx.mbarrier import TryWaitParityOp
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.wmma import WmmaAccessOp
 
@@ -25,6 +27,10 @@ def takes_immediate(op: Operation, index: int) -> bool:
             return True
         case CpAsyncOp():
             return index == 2
+        case TensorCopyOp():
+            return 0 <= index - op.FIRST_COORDINATE < len(op.box_coordinates)
+        case TryWaitParityOp():
+            return index == 1
         case WmmaAccessOp():
             return index == len(op.operands) - 1
         case _:

@@ -5,10 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
+from tilewright.dialects.ptx import (
+    bulk_copy,
+    matrix,
+    matrix_copy,
+    mbarrier,
+    registers,
+    synchronization,
+    warp_specialization,
+    wgmma,
+    wmma,
+)
 from tilewright.dialects.ptx import data_movement as data
-from tilewright.dialects.ptx import matrix, matrix_copy, registers, synchronization, wgmma, wmma
+from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.types import KINDS
 from tilewright.lowering.ptx.immediates import immediate
 from tilewright.lowering.ptx.registers import needs_register
@@ -199,11 +210,95 @@ def _settle(op: wgmma.WgmmaOp, out: KernelText) -> None:
     out.line("wgmma.fence.sync.aligned;")
 
 
-@_emits(wgmma.WgmmaFenceOp, wgmma.WgmmaCommitGroupOp, wgmma.FenceProxyAsyncOp)
-def _plain(op: wgmma.WgmmaFenceOp, out: KernelText) -> None:
+@_emits(
+    wgmma.WgmmaFenceOp,
+    wgmma.WgmmaCommitGroupOp,
+    wgmma.FenceProxyAsyncOp,
+    mbarrier.FenceMbarrierInitOp,
+    bulk_copy.BulkCommitGroupOp,
+)
+def _plain(op: PtxOp, out: KernelText) -> None:
     out.line(f"{op.mnemonic};", op)
 
 
-@_emits(wgmma.WgmmaWaitGroupOp)
-def _wgmma_wait(op: wgmma.WgmmaWaitGroupOp, out: KernelText) -> None:
+@_emits(wgmma.WgmmaWaitGroupOp, bulk_copy.BulkWaitGroupOp)
+def _wait_group(op: wgmma.WgmmaWaitGroupOp | bulk_copy.BulkWaitGroupOp, out: KernelText) -> None:
     out.line(f"{op.mnemonic} {op.pending.value.data};", op)
+
+
+# mbarriers
+
+
+def _at(op: mbarrier.MbarrierOp, out: KernelText) -> str:
+    return _address(out.register(op.address), op.offset.value.data)
+
+
+@_emits(mbarrier.InitOp)
+def _mbarrier_init(op: mbarrier.InitOp, out: KernelText) -> None:
+    out.line(f"{op.mnemonic} {_at(op, out)}, {op.count.value.data};", op)
+
+
+@_emits(mbarrier.InvalOp)
+def _mbarrier_inval(op: mbarrier.InvalOp, out: KernelText) -> None:
+    out.line(f"{op.mnemonic} {_at(op, out)};", op)
+
+
+@_emits(mbarrier.ArriveOp, mbarrier.ArriveExpectTxOp)
+def _mbarrier_arrive(op: mbarrier.ArriveOp | mbarrier.ArriveExpectTxOp, out: KernelText) -> None:
+    count = "" if op.count is None else f", {op.count.value.data}"
+    out.line(f"{op.mnemonic} _, {_at(op, out)}{count};", op)
+
+
+@_emits(mbarrier.TryWaitParityOp)
+def _mbarrier_wait(op: mbarrier.TryWaitParityOp, out: KernelText) -> None:
+    """The instruction waits for a while only: ask again until the phase is complete."""
+    done, parity = "done", out.operand(op, 1, "u32")
+    out.line(f"{{ .reg .pred {done};", op)
+    out.line("again:")
+    out.line(f"{op.mnemonic} {done}, {_at(op, out)}, {parity};")
+    out.line(f"@!{done} bra again; }}")
+
+
+# Boxes
+
+
+def _box(op: bulk_copy.TensorCopyOp, map_: SSAValue, out: KernelText) -> str:
+    first = op.FIRST_COORDINATE
+    places = range(first, first + len(op.box_coordinates))
+    coordinates = _braced([out.operand(op, place, "s32") for place in places])
+    return f"[{out.register(map_)}, {coordinates}]"
+
+
+@_emits(bulk_copy.TensorLoadOp)
+def _tensor_load(op: bulk_copy.TensorLoadOp, out: KernelText) -> None:
+    operands = [f"[{out.register(op.dest)}]", _box(op, op.map, out)]
+    operands.append(f"[{out.register(op.barrier)}]")
+    if op.cache_hint is not None:
+        operands.append(out.register(op.cache_hint))
+    out.line(f"{op.mnemonic} {', '.join(operands)};", op)
+
+
+@_emits(bulk_copy.TensorStoreOp)
+def _tensor_store(op: bulk_copy.TensorStoreOp, out: KernelText) -> None:
+    operands = [_box(op, op.map, out), f"[{out.register(op.source)}]"]
+    if op.cache_hint is not None:
+        operands.append(out.register(op.cache_hint))
+    out.line(f"{op.mnemonic} {', '.join(operands)};", op)
+
+
+@_emits(bulk_copy.PrefetchTensormapOp)
+def _prefetch(op: bulk_copy.PrefetchTensormapOp, out: KernelText) -> None:
+    out.line(f"{op.mnemonic} [{out.register(op.map)}];", op)
+
+
+# Warps
+
+
+@_emits(warp_specialization.ElectSyncOp)
+def _elect(op: warp_specialization.ElectSyncOp, out: KernelText) -> None:
+    out.line(f"{op.mnemonic} _|{out.register(op.leader)}, 0xffffffff;", op)
+
+
+@_emits(warp_specialization.SetmaxnregOp)
+def _setmaxnreg(op: warp_specialization.SetmaxnregOp, out: KernelText) -> None:
+    out.line(f"{op.mnemonic} {op.registers.value.data};", op)

@@ -3,7 +3,8 @@
 Every value has one slot per register of its list. Names of lists (`list.make`, `list.get`) share
 the slots of what they name. A block argument and the values that branches pass to it are then
 joined into one register wherever their live ranges do not overlap, so that a loop-carried
-accumulator stays in place; where they do overlap a move is left on that edge.
+accumulator stays in place; where they do overlap a move is left on that edge. The registers of A
+are read by a wgmma until the wait that completes it.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ from tilewright.dialects.ptx.registers import (
     ListGetOp,
     ListMakeOp,
 )
-from tilewright.dialects.ptx.types import RegType
+from tilewright.dialects.ptx.types import RegType, reg
 from tilewright.dialects.ptx.wgmma import WgmmaOp
 from tilewright.lowering.ptx.immediates import takes_immediate
+from tilewright.lowering.ptx.wgmma_ranges import Span, in_flight
 
 PREFIXES: dict[str, str] = {
     "pred": "%p",
@@ -40,12 +42,13 @@ Interval = tuple[int, int]
 
 @dataclass(eq=False)
 class Slot:
-    """One register before joining: where it is defined and read."""
+    """One register before joining: where it is defined and read, once and over a span."""
 
     kind: str
     block: Block | None = None
     position: int = -1
     uses: list[tuple[Block, int]] = field(default_factory=list[tuple[Block, int]])
+    spans: list[Span] = field(default_factory=list[Span])
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +120,18 @@ class Registers:
                 for operand in op.operands:
                     for slot in self._slots[operand]:
                         slot.uses.append((block, position))
+                if isinstance(op, WgmmaOp):
+                    self._read_in_flight(op)
+
+    def _read_in_flight(self, op: WgmmaOp) -> None:
+        """What a wgmma still reads or, where nobody else asks for it, writes."""
+        values = [op.a] if op.a.type != reg("b64") else []
+        if op.d.first_use is None:
+            values.append(op.d)
+        spans = list(in_flight(op, _successors)) if values else []
+        for value in values:
+            for slot in self._slots[value]:
+                slot.spans += spans
 
     # Live ranges
 
@@ -142,6 +157,8 @@ class Registers:
             # What nobody reads is written all the same: it takes its register for a moment.
             end = max(last.get(slot.block, -1), slot.position + 1)
             ranges[slot.block] = [(slot.position, end)]
+        for block, start, end in slot.spans:
+            ranges[block] = _union([*ranges.get(block, ()), (start, end)])
         return ranges
 
     def _find(self, slot: Slot) -> Slot:
@@ -221,6 +238,21 @@ class Registers:
         """A register of its own, to break a cycle of moves."""
         self.counts[kind] += 1
         return f"{PREFIXES[kind]}{self.counts[kind]}"
+
+
+def _successors(terminator: Operation) -> list[Block]:
+    return [edge.dest for edge in edges_of(terminator)]
+
+
+def _union(intervals: list[Interval]) -> list[Interval]:
+    """The intervals in order, those that overlap or touch as one."""
+    found: list[Interval] = []
+    for start, end in sorted(intervals):
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(found[-1][1], end))
+        else:
+            found.append((start, end))
+    return found
 
 
 def _meet(few: list[Interval], many: list[Interval]) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from io import StringIO
+from itertools import takewhile
 
 from xdsl.dialects.builtin import ModuleOp, NameLoc
 from xdsl.ir import Block, Operation, SSAValue
@@ -12,15 +14,20 @@ from xdsl.ir import Block, Operation, SSAValue
 from tilewright.diagnostic import OpError, file_location
 from tilewright.dialects.cute_nvgpu.targets import Target, TargetError, lowest
 from tilewright.dialects.ptx import registers
-from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp, EntryOp, RetOp
+from tilewright.dialects.ptx.control_flow import TENSORMAP, BraOp, CondBraOp, EntryOp, RetOp
 from tilewright.dialects.ptx.instruction import BASELINE, PtxOp, ScalarOp
-from tilewright.dialects.ptx.types import RegType
+from tilewright.dialects.ptx.types import RegType, reg
+from tilewright.dialects.ptx.warp_specialization import SetmaxnregOp
+from tilewright.dialects.ptx.wgmma import WgmmaFenceOp, WgmmaOp
 from tilewright.lowering.ptx.immediates import immediate, takes_immediate
 from tilewright.lowering.ptx.instructions import EMITTERS, emit_scalar
 from tilewright.lowering.ptx.registers import Edge, Registers, edges_of
 
 STATIC_SHARED_LIMIT = 48 * 1024
 """Above this many bytes a kernel's shared memory must be dynamic. PTX ISA 5.1.7."""
+
+_PARAMETER_SPELLINGS = {TENSORMAP: ".align 64 .b8 {}[128]"}
+"""Parameters that are no scalar, by their type; all others are `.TYPE NAME`."""
 
 
 def module_text(module: ModuleOp, arch: Target | None = None) -> str:
@@ -108,7 +115,7 @@ class KernelText:
 
     def _head(self) -> str:
         parameters = ",\n".join(
-            f"\t.param .{each.data} {name}"
+            f"\t.param {_PARAMETER_SPELLINGS.get(each.data, '.' + each.data + ' {}').format(name)}"
             for name, each in zip(self._parameter_names, self.entry.parameters, strict=True)
         )
         shared = ""
@@ -120,6 +127,9 @@ class KernelText:
         bound = ""
         if self.entry.reqntid is not None:
             bound = f"\n.reqntid {', '.join(map(str, self.entry.reqntid.get_values()))}"
+            if any(isinstance(op, SetmaxnregOp) for op in self.entry.walk()):
+                # Otherwise ptxas ignores setmaxnreg, not knowing the registers at entry (C7508).
+                bound += "\n.minnctapersm 1"
         opened = f"(\n{parameters}\n)" if parameters else "()"
         return f"{shared}.visible .entry {self.name}{opened}{bound}\n{{\n"
 
@@ -137,8 +147,13 @@ class KernelText:
             self._parameter_names,
             strict=True,
         ):
-            if argument.first_use is not None:
-                register = self.register(argument)
+            if argument.first_use is None:
+                continue
+            register = self.register(argument)
+            if type_.data == TENSORMAP:
+                self.line(f"mov.b64 {register}, {name};")
+                self.line(f"cvta.param.u64 {register}, {register};")
+            else:
                 self.line(f"ld.param.{type_.data} {register}, [{name}];")
 
     # Blocks and edges
@@ -200,6 +215,7 @@ class KernelText:
     def _moves(self, edge: Edge) -> None:
         """The edge's parallel moves in an order that overwrites nothing still to be read."""
         waiting = self._pending(edge)
+        touched = not self._unfenced.isdisjoint(into for _, into, _ in waiting)
         while waiting:
             ready = next(
                 (i for i, (_, d, _) in enumerate(waiting) if all(d != s for _, _, s in waiting)),
@@ -214,6 +230,20 @@ class KernelText:
                 continue
             kind, destination, source = waiting.pop(ready)
             self.line(f"mov.{kind} {destination}, {source};")
+        if touched:
+            self.line("wgmma.fence.sync.aligned;")
+
+    @cached_property
+    def _unfenced(self) -> set[str]:
+        """The registers that a wgmma accesses without a fence before it in its block: where a move
+        writes them on the way there, the program's own fence may stand before the move."""
+        found: set[str] = set()
+        for block in self.entry.body.blocks:
+            for op in takewhile(lambda op: not isinstance(op, WgmmaFenceOp), block.ops):
+                if isinstance(op, WgmmaOp):
+                    found.update(self.registers.names(op.c))
+                    found.update(self.registers.names(op.a) if op.a.type != reg("b64") else ())
+        return found
 
     # Instructions
 

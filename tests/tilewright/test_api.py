@@ -243,7 +243,7 @@ WRONG = [
     ("func.func @f() {\n  func.return\n}", 1, "'func.func' has no lowering to ptx; nearest legal",
      "no kernel"),
     ("func.func @k(%x: tensor<4xf32>) attributes {gpu.kernel} {\n  func.return\n}", 1,
-     "kernel argument of tensor<4xf32> expected a memref or a scalar", "argument"),
+     "kernel argument of tensor<4xf32> expected a memref, a scalar or a tensor map", "argument"),
 ]  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from tilewright.tools.tilewright import main
 EXAMPLES = Path(__file__).parents[2] / "examples"
 AXPY = str(EXAMPLES / "axpy.mlir")
 GEMM = str(EXAMPLES / "gemm_sm80.mlir")
+GEMM_SM90 = str(EXAMPLES / "gemm_sm90.mlir")
 COPY = """
 func.func @copy(%from: memref<2x4x{0}>, %to: memref<2x4x{0}>) attributes {{gpu.kernel}} {{
   %i = "gpu.thread_id"() <{{dimension = #gpu<dim x>}}> : () -> index
@@ -261,3 +262,24 @@ def test_gemm_gives_the_same_file_at_both_levels(tmp_path, monkeypatch):
     assert Path("atom.npy").read_bytes() == Path("ptx.npy").read_bytes()
     exact = values["a"].astype(np.float64) @ values["b"].astype(np.float64)
     np.testing.assert_allclose(np.load("atom.npy"), exact, rtol=1e-4, atol=1e-5)
+
+
+def gemm_sm90(*words):
+    main(["run", GEMM_SM90, "--grid", "1", "--block", "384", *words])
+
+
+def test_tensor_maps_are_given_like_memrefs(place, capsys):
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(-8, 9, shape).astype(ml_dtypes.bfloat16) for shape in ((3, 8), (8, 16)))
+    np.save("a.npy", a)
+    np.save("b.npy", b)
+    gemm_sm90("a.npy", "b.npy", "c.npy=3x16", "8")
+    assert (np.load("c.npy") == a.astype(np.float32) @ b.astype(np.float32)).all()
+    assert capsys.readouterr().out == "c.npy: 3x16 float32\n"
+
+
+def test_an_array_that_no_tensor_map_describes(place, capsys):
+    np.save("a.npy", np.zeros((3, 9), ml_dtypes.bfloat16))
+    said = refused(capsys, gemm_sm90, "a.npy", "a.npy", "c.npy=3x16", "8")
+    assert "argument 1 (map_a: !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>)" in said
+    assert "expected strides of whole 16 bytes, got 9 elements (18 bytes)" in said

@@ -241,3 +241,21 @@ class CastOp(IRDLOperation):
             raise VerifyException(
                 f"'{self.name}' expected fragments of equal size, got {bits[0]} and {bits[1]} bits"
             )
+
+
+def register_sources(value: SSAValue) -> list[SSAValue]:
+    """The value and all others of whose registers fragment ops made it.
+
+    Elements narrower than a register are packed into registers of their own.
+    """
+    found = [value]
+    match value.owner:
+        case CastOp() | InsertOp() | SliceOp():
+            parts = [each for each in value.owner.operands if isinstance(each.type, FragmentType)]
+        case SplatOp() | FromElementsOp() as op if op.fragment.type.element.per_register == 1:
+            parts = list(op.operands)
+        case _:
+            parts = []
+    for part in parts:
+        found += register_sources(part)
+    return found

@@ -262,14 +262,14 @@ func.func @f(%m: memref<4xvector<4xf32>>) attributes {gpu.kernel} {
 
 // -----
 
-// expected-error @+1 {{kernel argument of !cute_nvgpu.fragment<4xf32> expected a memref or a scalar}}
+// expected-error @+1 {{kernel argument of !cute_nvgpu.fragment<4xf32> expected a memref, a scalar or a tensor map}}
 func.func @f(%f: !cute_nvgpu.fragment<4xf32>) attributes {gpu.kernel} {
   func.return
 }
 
 // -----
 
-// expected-error @+1 {{kernel argument of vector<4xf32> expected a memref or a scalar}}
+// expected-error @+1 {{kernel argument of vector<4xf32> expected a memref, a scalar or a tensor map}}
 func.func @f(%f: vector<4xf32>) attributes {gpu.kernel} {
   func.return
 }

@@ -33,6 +33,16 @@ LOWERED = {
     "cute_nvgpu.bar.arrive": "ptx.bar.arrive",
     "cute_nvgpu.bar.warp.sync": "ptx.bar.warp.sync",
     "gpu.barrier": "ptx.bar.sync",
+    "cute_nvgpu.mbarrier.init": "ptx.mbarrier.init",
+    "cute_nvgpu.mbarrier.inval": "ptx.mbarrier.inval",
+    "cute_nvgpu.mbarrier.arrive": "ptx.mbarrier.arrive",
+    "cute_nvgpu.mbarrier.arrive.expect_tx": "ptx.mbarrier.arrive.expect_tx",
+    "cute_nvgpu.mbarrier.wait": "ptx.mbarrier.try_wait.parity",
+    "cute_nvgpu.tma.load": "ptx.cp.async.bulk.tensor.load",
+    "cute_nvgpu.tma.store": "ptx.cp.async.bulk.tensor.store",
+    "cute_nvgpu.elect.sync": "ptx.elect.sync",
+    "cute_nvgpu.setmaxnreg": "ptx.setmaxnreg",
+    "func.return": "ptx.ret",
 }
 HEAD = f"""
   %t = "gpu.thread_id"() <{{dimension = #gpu<dim x>}}> : () -> index

@@ -67,3 +67,62 @@ def test_gemm_wmma(level: Any) -> None:
     c = np.full((64, 64), np.nan, np.float32)
     found = tw.interpret(text, grid=(1,), block=(128,), args=[a, b, c], level=level)
     np.testing.assert_array_equal(found[2], a.astype(np.float32) @ b.astype(np.float32))
+
+
+@pytest.mark.parametrize("level", ["atom", "ptx"])
+def test_wgmma_fed_by_stores(level: Any) -> None:
+    rng = np.random.default_rng(3)
+    m, n, k = 128, 256, 128
+    a, b = (rng.integers(-8, 9, (rows, k)).astype(ml_dtypes.bfloat16) for rows in (m, n))
+    found = tw.interpret(
+        (EXAMPLES / "wgmma_sm90.mlir").read_text(),
+        grid=(n // 128, m // 64),
+        block=(128,),
+        args=[a, b, np.zeros((m, n), np.float32), m, n, k],
+        arch="sm_90a",
+        level=level,
+    )[2]
+    np.testing.assert_array_equal(found, a.astype(np.float32) @ b.astype(np.float32).T)
+
+
+def gemm_sm90_arguments(m: int, n: int, k: int) -> tuple[list[Any], np.ndarray]:
+    """Small integers in matrices whose padding is NaN, and their product."""
+    rng = np.random.default_rng(m)
+    a = np.full((m, -(-k // 8) * 8), np.nan, ml_dtypes.bfloat16)
+    b = np.full((k, -(-n // 8) * 8), np.nan, ml_dtypes.bfloat16)
+    c = np.full((m, -(-n // 4) * 4 + 4), np.nan, np.float32)
+    a[:, :k], b[:, :n] = rng.integers(-8, 9, (m, k)), rng.integers(-8, 9, (k, n))
+    maps = [
+        tw.TensorMap(a, shape=(m, k), box=(128, 64), swizzle=128),
+        tw.TensorMap(b, shape=(k, n), box=(64, 64), swizzle=128),
+        tw.TensorMap(c, shape=(m, n), box=(64, 32), swizzle=128),
+    ]
+    product = a[:, :k].astype(np.float32) @ b[:, :n].astype(np.float32)
+    return [*maps, k], product
+
+
+@pytest.mark.parametrize("level", ["atom", "ptx"])
+@pytest.mark.parametrize("numerics", ["hardware", "exact"])
+@pytest.mark.parametrize("size", [(128, 256, 64), (130, 258, 328), (1, 2, 3), (200, 250, 65)])
+def test_gemm_sm90(size: tuple[int, int, int], numerics: Any, level: Any) -> None:
+    m, n, k = size
+    args, expected = gemm_sm90_arguments(m, n, k)
+    found = tw.interpret(
+        (EXAMPLES / "gemm_sm90.mlir").read_text(),
+        grid=(-(-n // 256), -(-m // 128)),
+        block=(384,),
+        args=args,
+        numerics=numerics,
+        level=level,
+    )
+    np.testing.assert_array_equal(found[2][:, :n], expected)
+    assert np.isnan(found[2][:, n:]).all()
+
+
+def test_gemm_sm90_of_several_bands() -> None:
+    """More than 16 rows of tiles: every tile is computed once."""
+    m, n, k = 128 * 18, 512, 8
+    args, expected = gemm_sm90_arguments(m, n, k)
+    text = (EXAMPLES / "gemm_sm90.mlir").read_text()
+    found = tw.interpret(text, grid=(2, 18), block=(384,), args=args, numerics="exact")
+    np.testing.assert_array_equal(found[2][:, :n], expected)

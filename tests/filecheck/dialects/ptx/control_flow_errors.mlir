@@ -1,6 +1,6 @@
 // RUN: tilewright-opt %s --split-input-file --verify-diagnostics
 
-// expected-error @+1 {{expected a parameter type of u8, u16, u32, f32, u64, f64, got s32}}
+// expected-error @+1 {{expected a parameter type of u8, u16, u32, f32, u64, f64, tensormap, got s32}}
 ptx.entry @f(%n: s32) {
   ptx.ret
 }
@@ -42,7 +42,7 @@ ptx.entry @f() reqntid(1, 1, 1, 1) {
 
 // -----
 
-// expected-error @+1 {{'ptx.entry' expected parameter types of u8, u16, u32, f32, u64, f64, got s64}}
+// expected-error @+1 {{'ptx.entry' expected parameter types of u8, u16, u32, f32, u64, f64, tensormap, got s64}}
 "ptx.entry"() <{sym_name = "f", parameters = ["s64"], parameter_names = ["p"], shared = 0 : i64, align = 16 : i64}> ({^bb0(%p: !ptx.reg<b64>): "ptx.ret"() : () -> ()}) : () -> ()
 
 // -----

@@ -1,0 +1,70 @@
+"""Barriers in shared memory (mbarrier), and what warp-specialised kernels use beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tilewright.dialects.cute_nvgpu.targets import Target, target
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionRow:
+    """An instruction that has one form: what it is called and what it needs."""
+
+    mnemonic: str
+    target: Target
+    ptx_version: tuple[int, int]
+
+
+def _row(mnemonic: str, minimum: str, version: tuple[int, int]) -> InstructionRow:
+    return InstructionRow(mnemonic, target(minimum), version)
+
+
+# The lowest target and version are ptxas's.
+MBARRIER_INIT = _row("mbarrier.init.shared.b64", "sm_80", (7, 0))
+MBARRIER_INVAL = _row("mbarrier.inval.shared.b64", "sm_80", (7, 0))
+MBARRIER_ARRIVE = _row("mbarrier.arrive.shared.b64", "sm_80", (7, 1))
+MBARRIER_ARRIVE_COUNT = _row("mbarrier.arrive.shared.b64", "sm_90", (7, 8))
+MBARRIER_ARRIVE_EXPECT_TX = _row("mbarrier.arrive.expect_tx.shared.b64", "sm_90", (8, 0))
+MBARRIER_TRY_WAIT = _row("mbarrier.try_wait.parity.shared.b64", "sm_90", (7, 8))
+FENCE_MBARRIER_INIT = _row("fence.mbarrier_init.release.cluster", "sm_90", (8, 0))
+ELECT_SYNC = _row("elect.sync", "sm_90", (8, 0))
+
+MBARRIER_BYTES = 8
+"""The size and alignment of an mbarrier."""
+
+MAX_ARRIVALS = (1 << 20) - 1
+"""The most arrivals that a phase may wait for; transaction bytes have the same bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetmaxnregRow:
+    """`setmaxnreg.ACTION.sync.aligned.u32 N`: registers given back, or asked for, by a thread."""
+
+    actions: tuple[str, ...]
+    lowest: int
+    highest: int
+    unit: int
+    target: Target
+    ptx_version: tuple[int, int]
+
+    def why_illegal(self, registers: int) -> str | None:
+        """What is wrong with a count of registers, or None."""
+        if self.lowest <= registers <= self.highest and registers % self.unit == 0:
+            return None
+        nearest = min(max(round(registers / self.unit) * self.unit, self.lowest), self.highest)
+        return (
+            f"expected a multiple of {self.unit} from {self.lowest} to {self.highest} registers, "
+            f"got {registers}; nearest legal: {nearest}"
+        )
+
+
+SETMAXNREG = SetmaxnregRow(("inc", "dec"), 24, 256, 8, target("sm_90a"), (8, 0))
+
+
+def why_illegal_count(what: str, lowest: int, found: int) -> str | None:
+    """What is wrong with a count of arrivals or of bytes, or None."""
+    if lowest <= found <= MAX_ARRIVALS:
+        return None
+    nearest = min(max(found, lowest), MAX_ARRIVALS)
+    return f"expected {lowest} to {MAX_ARRIVALS} {what}, got {found}; nearest legal: {nearest}"

@@ -1,0 +1,82 @@
+"""The tensor memory accelerator: the boxes that it copies, and what its instructions need."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tilewright.dialects.cute_nvgpu.lattice.mbarrier import InstructionRow
+from tilewright.dialects.cute_nvgpu.targets import Target, target
+
+
+@dataclass(frozen=True, slots=True)
+class TensorCopyRow:
+    """`cp.async.bulk.tensor.Nd...`, up to `max_rank` dimensions."""
+
+    suffix: str
+    max_rank: int
+    target: Target
+    ptx_version: tuple[int, int]
+
+    def mnemonic(self, rank: int, *, hint: bool = False) -> str:
+        """The mnemonic of a copy of that rank."""
+        return f"cp.async.bulk.tensor.{rank}d.{self.suffix}" + (".L2::cache_hint" if hint else "")
+
+
+MAX_RANK = 5
+
+# The destination .shared::cta would need PTX ISA 8.6 (ptxas); of a CTA's own addresses it says the
+# same.
+TENSOR_LOAD = TensorCopyRow(
+    "shared::cluster.global.tile.mbarrier::complete_tx::bytes", MAX_RANK, target("sm_90"), (8, 0)
+)
+TENSOR_STORE = TensorCopyRow(
+    "global.shared::cta.tile.bulk_group", MAX_RANK, target("sm_90"), (8, 0)
+)
+BULK_COMMIT_GROUP = InstructionRow("cp.async.bulk.commit_group", target("sm_90"), (8, 0))
+BULK_WAIT_GROUP = InstructionRow("cp.async.bulk.wait_group", target("sm_90"), (8, 0))
+PREFETCH_TENSORMAP = InstructionRow("prefetch.tensormap", target("sm_90"), (8, 0))
+
+SWIZZLES: tuple[int, ...] = (0, 32, 64, 128)
+"""The bytes of a row of the swizzle's pattern; 0 is no swizzle."""
+
+CHUNK = 16
+"""What a swizzle keeps together, and what strides and rows of a box are multiples of, in bytes."""
+
+SMEM_ALIGN = 128
+"""Where a box may start in shared memory, in bytes."""
+
+MAX_BOX = 256
+"""The largest extent of a box."""
+
+MAX_EXTENT = 1 << 32
+MAX_STRIDE = 1 << 40
+
+
+@dataclass(frozen=True, slots=True)
+class TensorElement:
+    """An element type of tensor maps: MLIR's name of it, its bytes, the driver's name of it."""
+
+    mlir: str
+    bytes: int
+    driver: str
+
+
+_BYTES = ("ui8", "i8", "si8", "f8E4M3FN", "f8E5M2")
+TENSOR_ELEMENTS: dict[str, TensorElement] = {
+    row.mlir: row
+    for row in (
+        *(TensorElement(name, 1, "UINT8") for name in _BYTES),
+        *(TensorElement(name, 2, "UINT16") for name in ("i16", "ui16", "si16")),
+        *(TensorElement(name, 4, "UINT32") for name in ("i32", "ui32")),
+        TensorElement("si32", 4, "INT32"),
+        *(TensorElement(name, 8, "UINT64") for name in ("i64", "ui64")),
+        TensorElement("si64", 8, "INT64"),
+        TensorElement("f16", 2, "FLOAT16"),
+        TensorElement("bf16", 2, "BFLOAT16"),
+        # FLOAT32 copies bits; TFLOAT32 would round.
+        TensorElement("f32", 4, "FLOAT32"),
+        TensorElement("tf32", 4, "FLOAT32"),
+        TensorElement("f64", 8, "FLOAT64"),
+    )
+}
+"""What a tensor map may be made of, by MLIR's name."""

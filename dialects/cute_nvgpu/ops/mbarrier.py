@@ -1,0 +1,231 @@
+"""Barriers in shared memory: `mbarrier`, which threads arrive at and copies complete."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, i32, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    var_operand_def,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.cute.dialect import Space
+from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
+    FENCE_MBARRIER_INIT,
+    MBARRIER_ARRIVE,
+    MBARRIER_ARRIVE_COUNT,
+    MBARRIER_ARRIVE_EXPECT_TX,
+    MBARRIER_INIT,
+    MBARRIER_INVAL,
+    MBARRIER_TRY_WAIT,
+    InstructionRow,
+    why_illegal_count,
+)
+from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
+
+
+def verify_mbarrier(op: str, type_: Attribute, indices: int) -> None:
+    """Raise VerifyException unless the type is a memref of mbarriers: i64 in shared memory."""
+    held = verify_memref(op, "mbarrier", type_, indices, Space.SMEM)
+    if held.element_type != i64:
+        raise VerifyException(
+            f"'{op}' mbarrier expected a memref of i64, got {held} (an mbarrier has 64 bits)"
+        )
+
+
+class MbarrierOp(IRDLOperation):
+    """An op on the mbarrier at an element of a memref of i64 in shared memory."""
+
+    ROW: ClassVar[InstructionRow]
+
+    barrier = operand_def(MemRefType)
+    indices = var_operand_def(IndexType())
+
+    assembly_format = "$barrier `[` $indices `]` attr-dict `:` type($barrier)"
+
+    def __init__(self, barrier: SSAValue, indices: Sequence[SSAValue]):
+        super().__init__(operands=[barrier, list(indices)])
+
+    @property
+    def row(self) -> InstructionRow:
+        """What the instruction needs."""
+        return self.ROW
+
+    def verify_(self) -> None:
+        verify_mbarrier(self.name, self.barrier.type, len(self.indices))
+
+
+class _CountedOp(MbarrierOp):
+    """An op with a count as an attribute."""
+
+    WHAT: ClassVar[str]
+    LOWEST: ClassVar[int] = 1
+
+    def verify_(self) -> None:
+        super().verify_()
+        found = self.properties.get("count")
+        if isinstance(found, IntegerAttr):
+            why = why_illegal_count(self.WHAT, self.LOWEST, found.value.data)
+            if why is not None:
+                raise VerifyException(f"'{self.name}' {why}")
+
+
+@irdl_op_definition
+class InitOp(_CountedOp):
+    """Make an mbarrier whose phases each wait for `count` arrivals.
+
+    ```mlir
+    cute_nvgpu.mbarrier.init %full[%i] count 1 : memref<4xi64, #cute<space smem>>
+    ```
+
+    One thread does it, before a barrier that all others wait at; `fence.mbarrier_init` in between
+    shows it to the copies that complete the mbarrier. PTX ISA, mbarrier.init.
+    """
+
+    name = "cute_nvgpu.mbarrier.init"
+    ROW: ClassVar = MBARRIER_INIT
+    WHAT: ClassVar = "arrivals"
+
+    count = prop_def(IntegerAttr.constr(type=i64))
+
+    assembly_format = "$barrier `[` $indices `]` `count` $count attr-dict `:` type($barrier)"
+
+    def __init__(self, barrier: SSAValue, indices: Sequence[SSAValue], count: int):
+        IRDLOperation.__init__(
+            self,
+            operands=[barrier, list(indices)],
+            properties={"count": IntegerAttr(count, i64)},
+        )
+
+
+@irdl_op_definition
+class InvalOp(MbarrierOp):
+    """End an mbarrier: its memory may be used for something else.
+
+    ```mlir
+    cute_nvgpu.mbarrier.inval %full[%i] : memref<4xi64, #cute<space smem>>
+    ```
+
+    PTX ISA, mbarrier.inval.
+    """
+
+    name = "cute_nvgpu.mbarrier.inval"
+    ROW: ClassVar = MBARRIER_INVAL
+
+
+@irdl_op_definition
+class ArriveOp(_CountedOp):
+    """Arrive, once or `count` times, at the current phase of an mbarrier, without waiting.
+
+    ```mlir
+    cute_nvgpu.mbarrier.arrive %empty[%stage] : memref<4xi64, #cute<space smem>>
+    cute_nvgpu.mbarrier.arrive %empty[%stage] count 2 : memref<4xi64, #cute<space smem>>
+    ```
+
+    What the thread did before is before what those do who wait for the phase. PTX ISA,
+    mbarrier.arrive.
+    """
+
+    name = "cute_nvgpu.mbarrier.arrive"
+    WHAT: ClassVar = "arrivals"
+
+    count = opt_prop_def(IntegerAttr.constr(type=i64))
+
+    assembly_format = "$barrier `[` $indices `]` (`count` $count^)? attr-dict `:` type($barrier)"
+
+    def __init__(self, barrier: SSAValue, indices: Sequence[SSAValue], count: int | None = None):
+        IRDLOperation.__init__(
+            self,
+            operands=[barrier, list(indices)],
+            properties={"count": None if count is None else IntegerAttr(count, i64)},
+        )
+
+    @property
+    def row(self) -> InstructionRow:
+        return MBARRIER_ARRIVE if self.count is None else MBARRIER_ARRIVE_COUNT
+
+
+@irdl_op_definition
+class ArriveExpectTxOp(_CountedOp):
+    """Let the current phase of an mbarrier also wait for `count` bytes of copies, then arrive.
+
+    ```mlir
+    cute_nvgpu.mbarrier.arrive.expect_tx %full[%stage] bytes 49152
+      : memref<4xi64, #cute<space smem>>
+    ```
+
+    PTX ISA, mbarrier.arrive.expect_tx.
+    """
+
+    name = "cute_nvgpu.mbarrier.arrive.expect_tx"
+    ROW: ClassVar = MBARRIER_ARRIVE_EXPECT_TX
+    WHAT: ClassVar = "bytes"
+    LOWEST: ClassVar = 0
+
+    count = prop_def(IntegerAttr.constr(type=i64))
+
+    assembly_format = "$barrier `[` $indices `]` `bytes` $count attr-dict `:` type($barrier)"
+
+    def __init__(self, barrier: SSAValue, indices: Sequence[SSAValue], count: int):
+        IRDLOperation.__init__(
+            self,
+            operands=[barrier, list(indices)],
+            properties={"count": IntegerAttr(count, i64)},
+        )
+
+
+@irdl_op_definition
+class WaitOp(MbarrierOp):
+    """Wait until the phase of that parity is complete: 0 for the first phase, 1 for the second.
+
+    ```mlir
+    cute_nvgpu.mbarrier.wait %full[%stage] parity %parity : memref<4xi64, #cute<space smem>>
+    ```
+
+    Before the first phase is complete, parity 1 does not wait. A loop of `mbarrier.try_wait.parity`
+    in PTX. PTX ISA, mbarrier.try_wait.
+    """
+
+    name = "cute_nvgpu.mbarrier.wait"
+    ROW: ClassVar = MBARRIER_TRY_WAIT
+
+    # xDSL puts a subclass's operands before those of its base.
+    barrier = operand_def(MemRefType)
+    indices = var_operand_def(IndexType())
+    parity = operand_def(i32)
+
+    assembly_format = "$barrier `[` $indices `]` `parity` $parity attr-dict `:` type($barrier)"
+
+    def __init__(self, barrier: SSAValue, indices: Sequence[SSAValue], parity: SSAValue):
+        IRDLOperation.__init__(self, operands=[barrier, list(indices), parity])
+
+
+@irdl_op_definition
+class FenceMbarrierInitOp(IRDLOperation):
+    """The mbarriers that the thread made are made before what copies do to them.
+
+    ```mlir
+    cute_nvgpu.fence.mbarrier_init
+    ```
+
+    PTX ISA, fence.mbarrier_init.
+    """
+
+    name = "cute_nvgpu.fence.mbarrier_init"
+    ROW: ClassVar = FENCE_MBARRIER_INIT
+
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+
+OPS = [InitOp, InvalOp, ArriveOp, ArriveExpectTxOp, WaitOp, FenceMbarrierInitOp]

@@ -1,0 +1,242 @@
+"""Copies of boxes by the tensor memory accelerator: `cp.async.bulk.tensor`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, UnitAttr, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    var_operand_def,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.cute.dialect import Space, layout_of
+from tilewright.dialects.cute_nvgpu.lattice.tma import (
+    BULK_COMMIT_GROUP,
+    BULK_WAIT_GROUP,
+    PREFETCH_TENSORMAP,
+    TENSOR_LOAD,
+    TENSOR_STORE,
+)
+from tilewright.dialects.cute_nvgpu.ops.mbarrier import verify_mbarrier
+from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
+from tilewright.dialects.cute_nvgpu.tensor_box import TensorMapError
+from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
+
+
+@irdl_op_definition
+class TmaLoadOp(IRDLOperation):
+    """Start to copy a box of a tensor in global memory to shared memory.
+
+    ```mlir
+    cute_nvgpu.tma.load %map[%m, %k] to %smem[%stage, %zero, %zero] mbarrier %full[%stage]
+      : !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128> to
+        memref<4x128x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (4,128,64):(8192,64,1)">, 3>,
+        memref<4xi64, 3>
+    ```
+
+    The coordinates are those of the box's first element, outermost first; they may lie outside of
+    the tensor, what is outside is read as zeros. The last dimensions of the memref are those of the
+    box. The copy's bytes are counted down at the mbarrier, and who has waited for that phase may
+    read them. One thread executes it; `cache_hint` is an L2 cache policy. PTX ISA,
+    cp.async.bulk.tensor.
+    """
+
+    name = "cute_nvgpu.tma.load"
+    ROW: ClassVar = TENSOR_LOAD
+
+    map = operand_def(TmaDescriptorType)
+    coordinates = var_operand_def(IndexType())
+    dest = operand_def(MemRefType)
+    dest_indices = var_operand_def(IndexType())
+    barrier = operand_def(MemRefType)
+    barrier_indices = var_operand_def(IndexType())
+    cache_hint = opt_operand_def(i64)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    assembly_format = (
+        "$map `[` $coordinates `]` `to` $dest `[` $dest_indices `]`"
+        " `mbarrier` $barrier `[` $barrier_indices `]` (`cache_hint` $cache_hint^)? attr-dict"
+        " `:` type($map) `to` type($dest) `,` type($barrier)"
+    )
+
+    def __init__(
+        self,
+        map: SSAValue,
+        coordinates: Sequence[SSAValue],
+        dest: SSAValue,
+        dest_indices: Sequence[SSAValue],
+        barrier: SSAValue,
+        barrier_indices: Sequence[SSAValue],
+        cache_hint: SSAValue | None = None,
+    ):
+        super().__init__(
+            operands=[
+                map, coordinates, dest, dest_indices, barrier, barrier_indices, cache_hint,
+            ]
+        )  # fmt: skip
+
+    def verify_(self) -> None:
+        verify_box(self.name, "dest", self.map.type, len(self.coordinates), self.dest.type,
+                   len(self.dest_indices))  # fmt: skip
+        verify_mbarrier(self.name, self.barrier.type, len(self.barrier_indices))
+
+
+@irdl_op_definition
+class TmaStoreOp(IRDLOperation):
+    """Start to copy a box from shared memory to a tensor in global memory.
+
+    ```mlir
+    cute_nvgpu.tma.store %smem[%zero, %zero] to %map[%m, %n]
+      : memref<64x32xf32, !cute.composed_layout<"S<3,2,3> o 0 o (64,32):(32,1)">, 3> to
+        !cute_nvgpu.tma_descriptor<64x32xf32, swizzle = 128>
+    ```
+
+    What lies outside of the tensor is not written. Whoever stored to the shared memory executes
+    `fence.proxy.async` before the barrier that lets this thread go on; the shared memory may be
+    overwritten after `cp.async.bulk.wait_group`. PTX ISA, cp.async.bulk.tensor.
+    """
+
+    name = "cute_nvgpu.tma.store"
+    ROW: ClassVar = TENSOR_STORE
+
+    source = operand_def(MemRefType)
+    source_indices = var_operand_def(IndexType())
+    map = operand_def(TmaDescriptorType)
+    coordinates = var_operand_def(IndexType())
+    cache_hint = opt_operand_def(i64)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    assembly_format = (
+        "$source `[` $source_indices `]` `to` $map `[` $coordinates `]`"
+        " (`cache_hint` $cache_hint^)? attr-dict `:` type($source) `to` type($map)"
+    )
+
+    def __init__(
+        self,
+        source: SSAValue,
+        source_indices: Sequence[SSAValue],
+        map: SSAValue,
+        coordinates: Sequence[SSAValue],
+        cache_hint: SSAValue | None = None,
+    ):
+        super().__init__(operands=[source, source_indices, map, coordinates, cache_hint])
+
+    def verify_(self) -> None:
+        verify_box(self.name, "source", self.map.type, len(self.coordinates), self.source.type,
+                   len(self.source_indices))  # fmt: skip
+
+
+def verify_box(
+    op: str, what: str, map_: Attribute, coordinates: int, memory: Attribute, indices: int
+) -> None:
+    """Raise VerifyException unless shared memory holds the boxes of a tensor map as they lie."""
+    assert isinstance(map_, TmaDescriptorType)
+    held = verify_memref(op, what, memory, indices, Space.SMEM)
+    box = map_.box
+    if coordinates != box.rank:
+        raise VerifyException(
+            f"'{op}' expected {box.rank} coordinates for {map_}, got {coordinates}"
+        )
+    if held.element_type != map_.element_type:
+        raise VerifyException(
+            f"'{op}' {what} expected elements of {map_.element_type}, got {held.element_type}"
+        )
+    layout = layout_of(held)
+    if layout is None:
+        raise VerifyException(f"'{op}' {what} expected a memref of static layout, got {held}")
+    try:
+        box.check_layout(layout)
+    except TensorMapError as error:
+        raise VerifyException(f"'{op}' {what} {error}") from None
+
+
+@irdl_op_definition
+class BulkCommitGroupOp(IRDLOperation):
+    """Close the executing thread's group of pending stores by TMA.
+
+    ```mlir
+    cute_nvgpu.cp.async.bulk.commit_group
+    ```
+
+    PTX ISA, cp.async.bulk.commit_group.
+    """
+
+    name = "cute_nvgpu.cp.async.bulk.commit_group"
+    ROW: ClassVar = BULK_COMMIT_GROUP
+
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+
+@irdl_op_definition
+class BulkWaitGroupOp(IRDLOperation):
+    """Wait until at most `pending` of the executing thread's latest groups are not complete.
+
+    ```mlir
+    cute_nvgpu.cp.async.bulk.wait_group 0
+    cute_nvgpu.cp.async.bulk.wait_group 1 read
+    ```
+
+    With `read`, until they have read their shared memory. PTX ISA, cp.async.bulk.wait_group.
+    """
+
+    name = "cute_nvgpu.cp.async.bulk.wait_group"
+    ROW: ClassVar = BULK_WAIT_GROUP
+
+    pending = prop_def(IntegerAttr.constr(type=i64))
+    read = opt_prop_def(UnitAttr)
+
+    assembly_format = "$pending (`read` $read^)? attr-dict"
+
+    def __init__(self, pending: int, *, read: bool = False):
+        super().__init__(
+            properties={
+                "pending": IntegerAttr(pending, i64),
+                "read": UnitAttr() if read else None,
+            }
+        )
+
+    def verify_(self) -> None:
+        if (found := self.pending.value.data) < 0:
+            raise VerifyException(
+                f"'{self.name}' expected a count of groups, got {found}; nearest legal: 0"
+            )
+
+
+@irdl_op_definition
+class PrefetchTensormapOp(IRDLOperation):
+    """Bring a tensor map near before the first copy needs it.
+
+    ```mlir
+    cute_nvgpu.prefetch.tensormap %map : !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>
+    ```
+
+    PTX ISA, prefetch.tensormap.
+    """
+
+    name = "cute_nvgpu.prefetch.tensormap"
+    ROW: ClassVar = PREFETCH_TENSORMAP
+
+    map = operand_def(TmaDescriptorType)
+
+    assembly_format = "$map attr-dict `:` type($map)"
+
+    def __init__(self, map: SSAValue):
+        super().__init__(operands=[map])
+
+
+OPS = [TmaLoadOp, TmaStoreOp, BulkCommitGroupOp, BulkWaitGroupOp, PrefetchTensormapOp]

@@ -1,0 +1,89 @@
+"""What warps that do different work need: one thread of a warp, and how many registers each has."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, i1, i64
+from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, result_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.cute_nvgpu.lattice.mbarrier import ELECT_SYNC, SETMAXNREG
+
+
+@irdl_op_definition
+class ElectSyncOp(IRDLOperation):
+    """True in one thread of the warp, the same one each time.
+
+    ```mlir
+    %leader = cute_nvgpu.elect.sync
+    ```
+
+    All threads of the warp execute it together. PTX ISA, elect.sync.
+    """
+
+    name = "cute_nvgpu.elect.sync"
+    ROW: ClassVar = ELECT_SYNC
+
+    leader = result_def(i1)
+
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__(result_types=[i1])
+
+
+@irdl_op_definition
+class SetmaxnregOp(IRDLOperation):
+    """Let each thread of the warpgroup have that many registers from here on.
+
+    ```mlir
+    cute_nvgpu.setmaxnreg dec 40
+    cute_nvgpu.setmaxnreg inc 232
+    ```
+
+    All threads of the warpgroup execute it together; the kernel needs `gpu.known_block_size`. PTX
+    ISA, setmaxnreg.
+    """
+
+    name = "cute_nvgpu.setmaxnreg"
+    ROW: ClassVar = SETMAXNREG
+
+    action = prop_def(StringAttr)
+    registers = prop_def(IntegerAttr.constr(type=i64))
+
+    def __init__(self, action: str, registers: int):
+        super().__init__(
+            properties={"action": StringAttr(action), "registers": IntegerAttr(registers, i64)}
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> SetmaxnregOp:
+        start = parser.pos
+        action = parser.parse_identifier()
+        if action not in SETMAXNREG.actions:
+            parser.raise_error(
+                f"'{cls.name}' expected {' or '.join(SETMAXNREG.actions)}, got {action}",
+                start,
+                parser.pos,
+            )
+        op = cls(action, parser.parse_integer(allow_boolean=False))
+        op.attributes |= parser.parse_optional_attr_dict()
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {self.action.data} {self.registers.value.data}")
+        printer.print_op_attributes(self.attributes)
+
+    def verify_(self) -> None:
+        if self.action.data not in SETMAXNREG.actions:
+            raise VerifyException(
+                f"'{self.name}' expected {' or '.join(SETMAXNREG.actions)}, got {self.action.data}"
+            )
+        if (why := SETMAXNREG.why_illegal(self.registers.value.data)) is not None:
+            raise VerifyException(f"'{self.name}' {why}")
+
+
+OPS = [ElectSyncOp, SetmaxnregOp]

@@ -1,0 +1,150 @@
+"""The box that one copy of the tensor memory accelerator moves, and how it lies in shared memory.
+
+A box lies densely, its last dimension first, from an address that is a multiple of 128 bytes. A
+swizzle of 32, 64 or 128 bytes then XORs bits 7 and up of each address into its bits 4 and up: the
+pattern is one of addresses, it starts anew every 256, 512 or 1024 bytes of shared memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from tilewright.dialects.cute import (
+    ComposedLayout,
+    Layout,
+    Swizzle,
+    coalesce,
+    flatten,
+)
+from tilewright.dialects.cute_nvgpu.lattice.tma import (
+    CHUNK,
+    MAX_BOX,
+    MAX_RANK,
+    SWIZZLES,
+    TENSOR_ELEMENTS,
+    TensorElement,
+)
+
+
+class TensorMapError(ValueError):
+    """What no tensor map can describe: what was found, what is legal, why."""
+
+
+@dataclass(frozen=True, slots=True)
+class TensorBox:
+    """Extents of a box, outermost first, its element type and the bytes of its swizzle.
+
+    Raises TensorMapError for what the hardware does not copy.
+    """
+
+    shape: tuple[int, ...]
+    element: TensorElement
+    swizzle: int = 0
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.shape) <= MAX_RANK:
+            raise TensorMapError(f"expected a box of 1 to {MAX_RANK} dimensions, got {self}")
+        for extent in self.shape:
+            if not 1 <= extent <= MAX_BOX:
+                nearest = min(max(extent, 1), MAX_BOX)
+                raise TensorMapError(
+                    f"expected extents of 1 to {MAX_BOX}, got {extent} in {self}; "
+                    f"nearest legal: {nearest}"
+                )
+        if self.swizzle not in SWIZZLES:
+            nearest = min(SWIZZLES, key=lambda legal: abs(legal - self.swizzle))
+            raise TensorMapError(
+                f"expected a swizzle of {', '.join(map(str, SWIZZLES))} bytes, "
+                f"got {self.swizzle}; nearest legal: {nearest}"
+            )
+        self._check_row()
+
+    def _check_row(self) -> None:
+        row, per_chunk = self.shape[-1] * self.element.bytes, CHUNK // self.element.bytes
+        if row % CHUNK:
+            nearest = max(round(self.shape[-1] / per_chunk), 1) * per_chunk
+            raise TensorMapError(
+                f"expected whole {CHUNK} bytes along the last dimension of the box, got {row} "
+                f"in {self}; nearest legal: {nearest} elements"
+            )
+        if self.swizzle and row > self.swizzle:
+            raise TensorMapError(
+                f"expected at most {self.swizzle} bytes along the last dimension of the box, one "
+                f"row of its swizzle, got {row}; nearest legal: "
+                f"{self.swizzle // self.element.bytes} elements"
+            )
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    @property
+    def bytes(self) -> int:
+        """What a copy moves, and what its mbarrier counts: zeros out of bounds included."""
+        return prod(self.shape) * self.element.bytes
+
+    @property
+    def swizzle_bits(self) -> int:
+        """How many bits of the address the swizzle changes: 0 to 3."""
+        return (self.swizzle // CHUNK).bit_length() - 1 if self.swizzle else 0
+
+    @property
+    def pattern(self) -> Swizzle:
+        """The swizzle on offsets of elements."""
+        return Swizzle(self.swizzle_bits, (CHUNK // self.element.bytes).bit_length() - 1, 3)
+
+    def check_layout(self, layout: Layout | ComposedLayout) -> None:
+        """Raise TensorMapError unless memory of that layout, coordinates to element offsets, holds
+        the box in its last dimensions as the hardware writes it."""
+        plain, swizzle = layout, Swizzle(0, self.pattern.base, 3)
+        if isinstance(layout, ComposedLayout):
+            plain = layout.outer
+            if not isinstance(layout.inner, Swizzle) or layout.offset != 0:
+                raise TensorMapError(f"expected a swizzle before the layout, got {layout}")
+            swizzle = layout.inner if layout.inner.bits else swizzle
+        assert isinstance(plain, Layout)
+        if swizzle != self.pattern and not self.swizzle:
+            raise TensorMapError(
+                f"expected memory without a swizzle, as the box {self} has none, got {layout}; "
+                f"nearest legal: {plain}"
+            )
+        if swizzle != self.pattern:
+            raise TensorMapError(
+                f"expected memory through {self.pattern}, as the box {self} lies, got {layout}; "
+                f"nearest legal: {ComposedLayout(self.pattern, 0, plain)}"
+            )
+        self._check_dense(plain)
+
+    def _check_dense(self, plain: Layout) -> None:
+        first = plain.rank() - self.rank
+        if first < 0:
+            raise TensorMapError(f"expected memory of {self.rank} dimensions or more, got {plain}")
+        stride = prod(self.shape)
+        for place, extent in enumerate(self.shape):
+            stride //= extent
+            mode = coalesce(plain.mode(first + place))
+            run, step = flatten(mode.shape)[0], flatten(mode.stride)[0]
+            assert isinstance(run, int)
+            where = f"in dimension {first + place} of {plain}"
+            # Where a mode has several strides, a box lies within the first of them.
+            if extent > run or (mode.rank() > 1 and run % extent):
+                raise TensorMapError(
+                    f"expected whole boxes of {extent} with one stride, got {run} {where}"
+                )
+            if extent > 1 and step != stride:
+                raise TensorMapError(
+                    f"expected stride {stride}, as the box lies densely, got {step} {where}"
+                )
+
+    def __str__(self) -> str:
+        swizzle = f", swizzle = {self.swizzle}" if self.swizzle else ""
+        return f"{'x'.join(map(str, self.shape))}x{self.element.mlir}{swizzle}"
+
+
+def tensor_element(mlir: str) -> TensorElement:
+    """The row of an element type. Raises TensorMapError where tensor maps have none."""
+    found = TENSOR_ELEMENTS.get(mlir)
+    if found is None:
+        raise TensorMapError(f"expected elements of {', '.join(TENSOR_ELEMENTS)}, got {mlir}")
+    return found

@@ -1,0 +1,218 @@
+"""Copies of boxes of tensors. PTX ISA, cp.async.bulk.tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i64
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    var_operand_def,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.cute_nvgpu.lattice.tma import (
+    BULK_COMMIT_GROUP,
+    BULK_WAIT_GROUP,
+    PREFETCH_TENSORMAP,
+    TENSOR_LOAD,
+    TENSOR_STORE,
+    TensorCopyRow,
+)
+from tilewright.dialects.ptx.instruction import PtxOp, Requirement
+from tilewright.dialects.ptx.types import reg
+
+_COORDINATE = reg("b32")
+
+
+class TensorCopyOp(PtxOp):
+    """A copy of a box; its coordinates stand innermost first. Operands are the classes' own."""
+
+    ROW: ClassVar[TensorCopyRow]
+    FIRST_COORDINATE: ClassVar[int]
+    """Which operand the coordinates begin with."""
+
+    @property
+    def box_coordinates(self) -> Sequence[SSAValue]:
+        """The coordinates of the box's first element, innermost first."""
+        raise NotImplementedError
+
+    @property
+    def hinted(self) -> bool:
+        """Whether an L2 cache policy is given."""
+        raise NotImplementedError
+
+    @property
+    def mnemonic(self) -> str:
+        return self.ROW.mnemonic(len(self.box_coordinates), hint=self.hinted)
+
+    def requirement(self) -> Requirement:
+        return Requirement(self.ROW.target, self.ROW.ptx_version)
+
+    def verify_(self) -> None:
+        if not 1 <= (found := len(self.box_coordinates)) <= self.ROW.max_rank:
+            nearest = min(max(found, 1), self.ROW.max_rank)
+            raise VerifyException(
+                f"'{self.name}' expected 1 to {self.ROW.max_rank} coordinates, got {found}; "
+                f"nearest legal: {nearest}"
+            )
+
+
+@irdl_op_definition
+class TensorLoadOp(TensorCopyOp):
+    """`cp.async.bulk.tensor.Nd.shared::cluster.global... [dst], [map, {c}], [mbar]{, policy}`.
+
+    ```mlir
+    ptx.cp.async.bulk.tensor.load %dst, %map, [%c0, %c1], %mbar
+    ```
+    """
+
+    name = "ptx.cp.async.bulk.tensor.load"
+    ROW: ClassVar = TENSOR_LOAD
+    FIRST_COORDINATE: ClassVar = 2
+
+    dest = operand_def(reg("b32"))
+    map = operand_def(reg("b64"))
+    coordinates = var_operand_def(_COORDINATE)
+    barrier = operand_def(reg("b32"))
+    cache_hint = opt_operand_def(reg("b64"))
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    assembly_format = (
+        "$dest `,` $map `,` `[` $coordinates `]` `,` $barrier (`cache_hint` $cache_hint^)?"
+        " attr-dict"
+    )
+
+    def __init__(
+        self,
+        dest: SSAValue,
+        map: SSAValue,
+        coordinates: Sequence[SSAValue],
+        barrier: SSAValue,
+        cache_hint: SSAValue | None = None,
+    ):
+        super().__init__(operands=[dest, map, coordinates, barrier, cache_hint])
+
+    @property
+    def box_coordinates(self) -> Sequence[SSAValue]:
+        return self.coordinates
+
+    @property
+    def hinted(self) -> bool:
+        return self.cache_hint is not None
+
+
+@irdl_op_definition
+class TensorStoreOp(TensorCopyOp):
+    """`cp.async.bulk.tensor.Nd.global.shared::cta.tile.bulk_group [map, {c}], [src]{, policy}`.
+
+    ```mlir
+    ptx.cp.async.bulk.tensor.store %map, [%c0, %c1], %src
+    ```
+    """
+
+    name = "ptx.cp.async.bulk.tensor.store"
+    ROW: ClassVar = TENSOR_STORE
+    FIRST_COORDINATE: ClassVar = 1
+
+    map = operand_def(reg("b64"))
+    coordinates = var_operand_def(_COORDINATE)
+    source = operand_def(reg("b32"))
+    cache_hint = opt_operand_def(reg("b64"))
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    assembly_format = (
+        "$map `,` `[` $coordinates `]` `,` $source (`cache_hint` $cache_hint^)? attr-dict"
+    )
+
+    def __init__(
+        self,
+        map: SSAValue,
+        coordinates: Sequence[SSAValue],
+        source: SSAValue,
+        cache_hint: SSAValue | None = None,
+    ):
+        super().__init__(operands=[map, coordinates, source, cache_hint])
+
+    @property
+    def box_coordinates(self) -> Sequence[SSAValue]:
+        return self.coordinates
+
+    @property
+    def hinted(self) -> bool:
+        return self.cache_hint is not None
+
+
+@irdl_op_definition
+class BulkCommitGroupOp(PtxOp):
+    """`cp.async.bulk.commit_group`."""
+
+    name = "ptx.cp.async.bulk.commit_group"
+
+    assembly_format = "attr-dict"
+
+    def requirement(self) -> Requirement:
+        return Requirement(BULK_COMMIT_GROUP.target, BULK_COMMIT_GROUP.ptx_version)
+
+
+@irdl_op_definition
+class BulkWaitGroupOp(PtxOp):
+    """`cp.async.bulk.wait_group{.read} N`."""
+
+    name = "ptx.cp.async.bulk.wait_group"
+
+    pending = prop_def(IntegerAttr.constr(type=i64))
+    read = opt_prop_def(UnitAttr)
+
+    assembly_format = "$pending (`read` $read^)? attr-dict"
+
+    def __init__(self, pending: int, *, read: bool = False):
+        super().__init__(
+            properties={
+                "pending": IntegerAttr(pending, i64),
+                "read": UnitAttr() if read else None,
+            }
+        )
+
+    @property
+    def mnemonic(self) -> str:
+        return BULK_WAIT_GROUP.mnemonic + (".read" if self.read is not None else "")
+
+    def requirement(self) -> Requirement:
+        return Requirement(BULK_WAIT_GROUP.target, BULK_WAIT_GROUP.ptx_version)
+
+    def verify_(self) -> None:
+        if self.pending.value.data < 0:
+            raise VerifyException(
+                f"'{self.name}' expected a count of groups, got {self.pending.value.data}; "
+                "nearest legal: 0"
+            )
+
+
+@irdl_op_definition
+class PrefetchTensormapOp(PtxOp):
+    """`prefetch.tensormap [map]`."""
+
+    name = "ptx.prefetch.tensormap"
+
+    map = operand_def(reg("b64"))
+
+    assembly_format = "$map attr-dict"
+
+    def __init__(self, map: SSAValue):
+        super().__init__(operands=[map])
+
+    def requirement(self) -> Requirement:
+        return Requirement(PREFETCH_TENSORMAP.target, PREFETCH_TENSORMAP.ptx_version)
+
+
+OPS = [TensorLoadOp, TensorStoreOp, BulkCommitGroupOp, BulkWaitGroupOp, PrefetchTensormapOp]

@@ -1,0 +1,167 @@
+"""Barriers in shared memory. PTX ISA, mbarrier."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.ir import SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
+    FENCE_MBARRIER_INIT,
+    MBARRIER_ARRIVE,
+    MBARRIER_ARRIVE_COUNT,
+    MBARRIER_ARRIVE_EXPECT_TX,
+    MBARRIER_INIT,
+    MBARRIER_INVAL,
+    MBARRIER_TRY_WAIT,
+    InstructionRow,
+    why_illegal_count,
+)
+from tilewright.dialects.ptx.instruction import PtxOp, Requirement
+from tilewright.dialects.ptx.types import reg
+
+
+class _RowOp(PtxOp):
+    """An instruction of one row of the lattice."""
+
+    ROW: ClassVar[InstructionRow]
+
+    @property
+    def row(self) -> InstructionRow:
+        """What the instruction is called and needs."""
+        return self.ROW
+
+    @property
+    def mnemonic(self) -> str:
+        return self.row.mnemonic
+
+    def requirement(self) -> Requirement:
+        return Requirement(self.row.target, self.row.ptx_version)
+
+
+class MbarrierOp(_RowOp):
+    """An instruction on the mbarrier at an address of shared memory plus a constant offset."""
+
+    address = operand_def(reg("b32"))
+    offset = prop_def(IntegerAttr.constr(type=i64))
+
+    assembly_format = "$address `,` $offset attr-dict"
+
+    def __init__(self, address: SSAValue, offset: int):
+        super().__init__(operands=[address], properties={"offset": IntegerAttr(offset, i64)})
+
+
+class _CountedOp(MbarrierOp):
+    """With a constant: arrivals or bytes."""
+
+    WHAT: ClassVar[str]
+    LOWEST: ClassVar[int] = 1
+
+    count = prop_def(IntegerAttr.constr(type=i64))
+
+    assembly_format = "$address `,` $offset `,` $count attr-dict"
+
+    def __init__(self, address: SSAValue, offset: int, count: int):
+        PtxOp.__init__(
+            self,
+            operands=[address],
+            properties={"offset": IntegerAttr(offset, i64), "count": IntegerAttr(count, i64)},
+        )
+
+    def verify_(self) -> None:
+        why = why_illegal_count(self.WHAT, self.LOWEST, self.count.value.data)
+        if why is not None:
+            raise VerifyException(f"'{self.name}' {why}")
+
+
+@irdl_op_definition
+class InitOp(_CountedOp):
+    """`mbarrier.init.shared.b64 [a], count`."""
+
+    name = "ptx.mbarrier.init"
+    ROW: ClassVar = MBARRIER_INIT
+    WHAT: ClassVar = "arrivals"
+
+
+@irdl_op_definition
+class InvalOp(MbarrierOp):
+    """`mbarrier.inval.shared.b64 [a]`."""
+
+    name = "ptx.mbarrier.inval"
+    ROW: ClassVar = MBARRIER_INVAL
+
+
+@irdl_op_definition
+class ArriveOp(MbarrierOp):
+    """`mbarrier.arrive.shared.b64 _, [a]{, count}`."""
+
+    name = "ptx.mbarrier.arrive"
+
+    count = opt_prop_def(IntegerAttr.constr(type=i64))
+
+    assembly_format = "$address `,` $offset (`,` $count^)? attr-dict"
+
+    def __init__(self, address: SSAValue, offset: int, count: int | None = None):
+        PtxOp.__init__(
+            self,
+            operands=[address],
+            properties={
+                "offset": IntegerAttr(offset, i64),
+                "count": None if count is None else IntegerAttr(count, i64),
+            },
+        )
+
+    @property
+    def row(self) -> InstructionRow:
+        return MBARRIER_ARRIVE if self.count is None else MBARRIER_ARRIVE_COUNT
+
+    def verify_(self) -> None:
+        if self.count is not None:
+            why = why_illegal_count("arrivals", 1, self.count.value.data)
+            if why is not None:
+                raise VerifyException(f"'{self.name}' {why}")
+
+
+@irdl_op_definition
+class ArriveExpectTxOp(_CountedOp):
+    """`mbarrier.arrive.expect_tx.shared.b64 _, [a], bytes`."""
+
+    name = "ptx.mbarrier.arrive.expect_tx"
+    ROW: ClassVar = MBARRIER_ARRIVE_EXPECT_TX
+    WHAT: ClassVar = "bytes"
+    LOWEST: ClassVar = 0
+
+
+@irdl_op_definition
+class TryWaitParityOp(MbarrierOp):
+    """`mbarrier.try_wait.parity.shared.b64 p, [a], parity`, in a loop until p is true."""
+
+    name = "ptx.mbarrier.try_wait.parity"
+    ROW: ClassVar = MBARRIER_TRY_WAIT
+
+    # xDSL puts a subclass's operands before those of its base.
+    address = operand_def(reg("b32"))
+    parity = operand_def(reg("b32"))
+
+    assembly_format = "$address `,` $offset `,` $parity attr-dict"
+
+    def __init__(self, address: SSAValue, offset: int, parity: SSAValue):
+        PtxOp.__init__(
+            self, operands=[address, parity], properties={"offset": IntegerAttr(offset, i64)}
+        )
+
+
+@irdl_op_definition
+class FenceMbarrierInitOp(_RowOp):
+    """`fence.mbarrier_init.release.cluster`."""
+
+    name = "ptx.fence.mbarrier_init"
+    ROW: ClassVar = FENCE_MBARRIER_INIT
+
+    assembly_format = "attr-dict"
+
+
+OPS = [InitOp, InvalOp, ArriveOp, ArriveExpectTxOp, TryWaitParityOp, FenceMbarrierInitOp]

@@ -1,0 +1,71 @@
+"""One thread of a warp, and registers of a warpgroup. PTX ISA, elect.sync and setmaxnreg."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
+from xdsl.irdl import irdl_op_definition, prop_def, result_def
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.cute_nvgpu.lattice.mbarrier import ELECT_SYNC, SETMAXNREG
+from tilewright.dialects.ptx.instruction import PtxOp, Requirement
+from tilewright.dialects.ptx.types import reg
+
+
+@irdl_op_definition
+class ElectSyncOp(PtxOp):
+    """`elect.sync _|p, 0xffffffff`."""
+
+    name = "ptx.elect.sync"
+
+    leader = result_def(reg("pred"))
+
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__(result_types=[reg("pred")])
+
+    def requirement(self) -> Requirement:
+        return Requirement(ELECT_SYNC.target, ELECT_SYNC.ptx_version)
+
+
+@irdl_op_definition
+class SetmaxnregOp(PtxOp):
+    """`setmaxnreg.ACTION.sync.aligned.u32 N`.
+
+    ```mlir
+    ptx.setmaxnreg "dec" 40
+    ```
+
+    ptxas ignores it unless it knows the registers at entry, which `.minnctapersm` beside `.reqntid`
+    says.
+    """
+
+    name = "ptx.setmaxnreg"
+
+    action = prop_def(StringAttr)
+    registers = prop_def(IntegerAttr.constr(type=i64))
+
+    assembly_format = "$action $registers attr-dict"
+
+    def __init__(self, action: str, registers: int):
+        super().__init__(
+            properties={"action": StringAttr(action), "registers": IntegerAttr(registers, i64)}
+        )
+
+    @property
+    def mnemonic(self) -> str:
+        return f"setmaxnreg.{self.action.data}.sync.aligned.u32"
+
+    def requirement(self) -> Requirement:
+        return Requirement(SETMAXNREG.target, SETMAXNREG.ptx_version)
+
+    def verify_(self) -> None:
+        if self.action.data not in SETMAXNREG.actions:
+            raise VerifyException(
+                f"'{self.name}' expected {' or '.join(SETMAXNREG.actions)}, got {self.action.data}"
+            )
+        if (why := SETMAXNREG.why_illegal(self.registers.value.data)) is not None:
+            raise VerifyException(f"'{self.name}' {why}")
+
+
+OPS = [ElectSyncOp, SetmaxnregOp]

@@ -1,0 +1,197 @@
+"""Copies of boxes by the tensor memory accelerator, at both levels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.dialects.cute import ComposedLayout
+from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, SMEM_ALIGN
+from tilewright.dialects.cute_nvgpu.ops import tma as atom
+from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
+from tilewright.dialects.ptx import bulk_copy as ptx
+from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.machine import Gang, Machine
+from tilewright.lowering.interpreter.memref import View
+from tilewright.lowering.interpreter.program import Builder, Step, runs
+from tilewright.lowering.interpreter.smem_desc import check_begin
+from tilewright.lowering.interpreter.tensor_map import TensorImage, chunk_addresses
+from tilewright.lowering.interpreter.values import Bits, spread
+
+Locate = Callable[[Gang], Bits]
+
+
+# Where boxes are
+
+
+def _box_start(map_: TmaDescriptorType, memory: int, indices: Sequence[int]) -> Locate:
+    """The address of a box's first element before the swizzle, which is the hardware's own."""
+    shape = map_.box.shape
+    extents = dict(enumerate(shape, len(indices) - len(shape)))
+
+    def locate(gang: Gang) -> Bits:
+        view: View = gang.regs[memory]
+        check_begin(view, [gang.regs[slot] for slot in indices], extents)
+        plain = view.layout.outer if isinstance(view.layout, ComposedLayout) else view.layout
+        unswizzled = View(
+            view.space, view.base, view.address, view.width, view.sizes, view.strides, plain,  # type: ignore[arg-type]
+        )  # fmt: skip
+        return unswizzled.locate([gang.regs[slot] for slot in indices])
+
+    return locate
+
+
+def _type_of(op: atom.TmaLoadOp | atom.TmaStoreOp) -> TmaDescriptorType:
+    assert isinstance(op.map.type, TmaDescriptorType)
+    return op.map.type
+
+
+def _register(slot: int) -> Locate:
+    return lambda gang: gang.regs[slot]
+
+
+def _each(gang: Gang, value: Bits) -> list[int]:
+    """The value in every thread of the gang."""
+    return spread(value, gang.count).tolist()
+
+
+def _corners(gang: Gang, coordinates: Sequence[int]) -> NDArray[np.int64]:
+    """The coordinates of each thread's box, [threads, dimensions], signed 32 bits each."""
+    columns = [spread(gang.regs[slot], gang.count).astype(np.uint32) for slot in coordinates]
+    return np.stack(columns, axis=1).view(np.int32).astype(np.int64)
+
+
+def _places(machine: Machine, lane: int, image: TensorImage, start: int) -> NDArray[np.int64]:
+    """The bytes of a box in the wave's shared memory. Raises Fault where it may not be there."""
+    if start % SMEM_ALIGN:
+        raise Fault(
+            f"expected a box that starts at a multiple of {SMEM_ALIGN} bytes of shared memory, "
+            f"got byte {start}; nearest legal: byte {round(start / SMEM_ALIGN) * SMEM_ALIGN}"
+        )
+    addresses, size = chunk_addresses(start, image.box), machine.shared.size
+    if (end := int(addresses.max()) + CHUNK) > size:
+        raise Fault(f"out of bounds: bytes {start} to {end - 1} of shared memory, which has {size}")
+    base = int(machine.cta_of(np.array([lane]))[0]) * size
+    return (base + addresses[:, None] + np.arange(CHUNK)).ravel()
+
+
+def _for_each_thread(
+    machine: Machine, gang: Gang, maps: Bits, copy: Callable[[int, int, TensorImage], None]
+) -> None:
+    """Let every thread start its copy: its index in the gang, its lane, its tensor map."""
+    for index, (lane, address) in enumerate(
+        zip(gang.lanes.tolist(), _each(gang, maps), strict=True)
+    ):
+        try:
+            copy(index, lane, machine.memory.tensor_map(address))
+        except Fault as fault:
+            raise Fault(fault.message, index) from None
+
+
+# Loads
+
+
+def _load_boxes(
+    number: int, map_: int, coordinates: Sequence[int], dest: Locate, barrier: Locate
+) -> Step:
+    """The step of a load; coordinates outermost first."""
+
+    def step(machine: Machine, gang: Gang) -> None:
+        corners, starts = _corners(gang, coordinates), _each(gang, dest(gang))
+        mbarriers = machine.mbarriers.find(gang.lanes, spread(barrier(gang), gang.count)).tolist()
+
+        def copy(index: int, lane: int, image: TensorImage) -> None:
+            places = _places(machine, lane, image, starts[index])
+            data = image.read(corners[index].tolist())
+            machine.mbarriers.land(lane, mbarriers[index], places, data, number)
+
+        _for_each_thread(machine, gang, gang.regs[map_], copy)
+
+    return step
+
+
+@runs(atom.TmaLoadOp)
+def _tma_load(op: atom.TmaLoadOp, builder: Builder) -> Step:
+    barrier, barrier_indices = builder.slot(op.barrier), builder.slots(op.barrier_indices)
+    return _load_boxes(
+        builder.number(op),
+        builder.slot(op.map),
+        builder.slots(op.coordinates),
+        _box_start(_type_of(op), builder.slot(op.dest), builder.slots(op.dest_indices)),
+        lambda gang: gang.regs[barrier].locate([gang.regs[slot] for slot in barrier_indices]),
+    )
+
+
+@runs(ptx.TensorLoadOp)
+def _tensor_load(op: ptx.TensorLoadOp, builder: Builder) -> Step:
+    return _load_boxes(
+        builder.number(op),
+        builder.slot(op.map),
+        builder.slots(op.coordinates)[::-1],
+        _register(builder.slot(op.dest)),
+        _register(builder.slot(op.barrier)),
+    )
+
+
+# Stores
+
+
+def _store_boxes(number: int, map_: int, coordinates: Sequence[int], source: Locate) -> Step:
+    """The step of a store; coordinates outermost first."""
+
+    def step(machine: Machine, gang: Gang) -> None:
+        corners, starts = _corners(gang, coordinates), _each(gang, source(gang))
+
+        def copy(index: int, lane: int, image: TensorImage) -> None:
+            places = _places(machine, lane, image, starts[index])
+            data = machine.shared.read_bulk(lane, places, number)
+            image.write(corners[index].tolist(), data)
+
+        _for_each_thread(machine, gang, gang.regs[map_], copy)
+
+    return step
+
+
+@runs(atom.TmaStoreOp)
+def _tma_store(op: atom.TmaStoreOp, builder: Builder) -> Step:
+    return _store_boxes(
+        builder.number(op),
+        builder.slot(op.map),
+        builder.slots(op.coordinates),
+        _box_start(_type_of(op), builder.slot(op.source), builder.slots(op.source_indices)),
+    )
+
+
+@runs(ptx.TensorStoreOp)
+def _tensor_store(op: ptx.TensorStoreOp, builder: Builder) -> Step:
+    return _store_boxes(
+        builder.number(op),
+        builder.slot(op.map),
+        builder.slots(op.coordinates)[::-1],
+        _register(builder.slot(op.source)),
+    )
+
+
+@runs(atom.BulkCommitGroupOp, ptx.BulkCommitGroupOp)
+def _commit(op: Any, builder: Builder) -> Step:
+    return lambda machine, gang: machine.shared.bulk_stores.commit(gang.lanes)
+
+
+@runs(atom.BulkWaitGroupOp, ptx.BulkWaitGroupOp)
+def _wait(op: atom.BulkWaitGroupOp | ptx.BulkWaitGroupOp, builder: Builder) -> Step:
+    pending = op.pending.value.data
+    return lambda machine, gang: machine.shared.wait_bulk(gang.lanes, pending)
+
+
+@runs(atom.PrefetchTensormapOp, ptx.PrefetchTensormapOp)
+def _prefetch(op: atom.PrefetchTensormapOp | ptx.PrefetchTensormapOp, builder: Builder) -> Step:
+    source = builder.slot(op.map)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        for address in set(_each(gang, gang.regs[source])):
+            machine.memory.tensor_map(address)
+
+    return step

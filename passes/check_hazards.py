@@ -1,0 +1,98 @@
+"""`cute-nvgpu-check-hazards`: what a wgmma reads and writes is left alone until it is complete."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.context import Context
+from xdsl.dialects import func, gpu
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from tilewright.diagnostic import OpError, at
+from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
+from tilewright.passes.wgmma_flow import Hazard, Rule, WgmmaFlow
+
+
+class CheckHazardsPass(ModulePass):
+    """Reject the first op that meets a wgmma in flight, or a wgmma that lacks a fence.
+
+    A wgmma is in flight until a `wgmma.wait_group` completes the group that a later
+    `wgmma.commit_group` put it into. Rejected is, on any path through loops and branches:
+
+    - a use of its result, except as C of a wgmma of the same shape and accumulator type, whose
+      result then has the registers: the earlier value may not be used again;
+    - a new value for registers of its A fragment;
+    - a write of threads (`memref.store`, `cp.async`, `stmatrix`, `wmma.store`) to memory it reads;
+    - the end of the function;
+    - a wgmma with no `wgmma.fence` before it, or none since its C or A was written by another op;
+    - a wgmma that reads what threads wrote, with no `fence.proxy.async` in between.
+
+    Which memory: buffers that are allocated apart are apart. Within one, the matrix modes of a
+    descriptor are taken to meet any index, and the other modes, the stages, to meet an index that
+    is the same constant or the same value. A stage that may be another one is accepted, so that a
+    pipeline of several stages is; the interpreter sees which one it is. Threads of a branch are
+    not told apart from others, and barriers are not looked at. PTX ISA 9.7.15.7.
+    """
+
+    name = "cute-nvgpu-check-hazards"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for function in op.walk():
+            if isinstance(function, func.FuncOp | gpu.FuncOp) and has_wgmma(function):
+                WgmmaFlow(function, _reject).follow(function.body)
+
+
+def has_wgmma(function: Operation) -> bool:
+    """Whether anything is to be checked."""
+    return any(isinstance(op, WarpgroupMmaOp) for op in function.walk())
+
+
+def _reject(hazard: Hazard) -> None:
+    raise OpError(hazard.op, f"'{hazard.op.name}' {_MESSAGES[hazard.rule](hazard)}")
+
+
+_WAIT = "nearest legal: cute_nvgpu.wgmma.wait_group 0 before it (PTX ISA 9.7.15.7.3)"
+_FENCE = "nearest legal: cute_nvgpu.wgmma.fence before it (PTX ISA 9.7.15.7.1)"
+
+
+def _in_flight(expected: str) -> Callable[[Hazard], str]:
+    return lambda hazard: (
+        f"{expected}{_place(hazard.other)}, which no wgmma.wait_group has completed; {_WAIT}"
+    )
+
+
+def _unfenced(hazard: Hazard) -> str:
+    if hazard.value is None:
+        return f"expected a wgmma.fence before the first wgmma, got none; {_FENCE}"
+    return (
+        "expected registers that were not written since the last wgmma.fence, got those that "
+        f"{_place(hazard.other)} wrote; {_FENCE}"
+    )
+
+
+_MESSAGES: dict[Rule, Callable[[Hazard], str]] = {
+    "result": _in_flight("expected an accumulator that is complete, got that of "),
+    "shape": _in_flight("expected an accumulator of the same shape, or complete, got that of "),
+    "memory": _in_flight("expected memory that no wgmma reads, got that of "),
+    "fragment": _in_flight("expected registers that no wgmma reads, got those of operand A of "),
+    "end": _in_flight("expected every wgmma to be complete, got "),
+    "fence": _unfenced,
+    "overwritten": lambda hazard: (
+        f"expected an accumulator of its own, got one that {_place(hazard.other)} has overwritten; "
+        "nearest legal: a wgmma.wait_group before that"
+    ),
+    "proxy": lambda hazard: (
+        "expected memory that the async proxy sees, got what "
+        f"{_place(hazard.other)} wrote; nearest legal: cute_nvgpu.fence.proxy.async after it, in "
+        "the thread that wrote (PTX ISA 9.7.15.7.1)"
+    ),
+}
+
+
+def _place(op: Operation | None) -> str:
+    if op is None:
+        return "the caller"
+    line = at(op.location, "").line
+    return f"'{op.name}'" + (f" at line {line}" if line else "")

@@ -1,0 +1,97 @@
+"""Which elements of shared memory an op writes, and whether a wgmma reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from xdsl.dialects import arith, memref
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.dialects.cute.dialect import Space, is_memref, space_of
+from tilewright.dialects.cute_nvgpu.ops import copy, matrix_copy, wmma
+from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
+from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
+
+Overlap = Literal["same", "maybe", "distinct"]
+"""What is known of two accesses: they meet, they may, they do not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """An element of a memref, or the matrix of `extents` (by dimension) that begins there; what is
+    neither (not `exact`) has unknown extents."""
+
+    memref: SSAValue
+    indices: tuple[SSAValue, ...]
+    extents: tuple[tuple[int, int], ...] = ()
+    exact: bool = True
+
+    @property
+    def buffer(self) -> SSAValue:
+        """What was allocated, or passed in."""
+        value = self.memref
+        while isinstance(owner := value.owner, memref.ReinterpretCastOp | memref.CastOp):
+            value = owner.source
+        return value
+
+
+_WRITES: dict[type[Operation], Callable[[Any], tuple[SSAValue, Any]]] = {
+    memref.StoreOp: lambda op: (op.memref, op.indices),
+    copy.CpAsyncOp: lambda op: (op.dest, op.dest_indices),
+    matrix_copy.StmatrixOp: lambda op: (op.dest, op.indices),
+    wmma.StoreOp: lambda op: (op.dest, op.indices),
+}
+"""The ops by which threads write memory, in the generic proxy."""
+
+
+def written(op: Operation) -> Access | None:
+    """What a thread writes to shared memory, if the op does that."""
+    if (find := _WRITES.get(type(op))) is None:
+        return None
+    target, indices = find(op)
+    type_ = target.type
+    if not is_memref(type_) or space_of(type_.memory_space) is not Space.SMEM:
+        return None
+    return Access(target, tuple(indices), exact=isinstance(op, memref.StoreOp))
+
+
+def matrices(op: WarpgroupMmaOp) -> list[Access]:
+    """The matrices that a wgmma reads, where their descriptors say of what they are."""
+    a, b, _ = op.multiplicands_and_c
+    found: list[Access] = []
+    for value in (a, b):
+        if isinstance(desc := value.owner, MakeSmemDescOp):
+            extents = tuple(zip(desc.matrix_modes, desc.result.type.extents, strict=True))
+            found.append(Access(desc.source, tuple(desc.indices), extents))
+    return found
+
+
+def overlap(matrix: Access, write: Access, *, current: bool) -> Overlap:
+    """Whether a write meets a matrix, as `cute-nvgpu-check-hazards` states the rule.
+
+    `current` says whether the values that both name are those of the same time.
+    """
+    if matrix.buffer is not write.buffer:
+        return "distinct"
+    if matrix.memref is not write.memref:
+        return "maybe"
+    extents, known = dict(matrix.extents), True
+    for dimension, (begin, index) in enumerate(zip(matrix.indices, write.indices, strict=True)):
+        first, place = constant(begin), constant(index)
+        extent = extents.get(dimension, 1)
+        if first is not None and place is not None:
+            if place >= first + extent or (place < first and write.exact):
+                return "distinct"
+        elif dimension not in extents and not (current and begin is index):
+            known = False
+    return "same" if known else "maybe"
+
+
+def constant(value: SSAValue) -> int | None:
+    """The value of an integer constant."""
+    if isinstance(op := value.owner, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
+        return op.value.value.data
+    return None

@@ -1,0 +1,128 @@
+"""What may hold at a place of a program, about the wgmmas before it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, TypeVar
+
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
+
+Key = TypeVar("Key")
+
+
+class Issue(NamedTuple):
+    """A wgmma that may be in flight, `age` commits ago; `current` as long as the values that it
+    took its descriptors from are those that their names still mean."""
+
+    op: WarpgroupMmaOp
+    age: int
+    current: bool
+
+
+class Write(NamedTuple):
+    """A write of threads that no `fence.proxy.async` has followed; `current` as of an Issue."""
+
+    op: Operation
+    current: bool
+
+
+@dataclass
+class State:
+    """May-facts: joining two states takes what holds in either.
+
+    `unfenced`: no `wgmma.fence` came yet. `touched`: fragments that something other than a wgmma
+    wrote since the last fence, with the op that did. `pending`: wgmmas in flight. `held`: values
+    whose registers a wgmma in flight accumulates in, and its age. `gone`: values whose registers
+    have become those of a later wgmma's result. `writes`: what the async proxy does not see yet.
+    """
+
+    unfenced: bool = True
+    touched: dict[SSAValue, Operation | None] = field(
+        default_factory=dict[SSAValue, "Operation | None"]
+    )
+    pending: frozenset[Issue] = frozenset()
+    held: dict[SSAValue, frozenset[tuple[WarpgroupMmaOp, int]]] = field(
+        default_factory=dict[SSAValue, frozenset[tuple[WarpgroupMmaOp, int]]]
+    )
+    gone: dict[SSAValue, WarpgroupMmaOp] = field(default_factory=dict[SSAValue, WarpgroupMmaOp])
+    writes: frozenset[Write] = frozenset()
+
+    def copy(self) -> State:
+        """A state to go on from another way."""
+        return replace(self, touched=dict(self.touched), held=dict(self.held), gone=dict(self.gone))
+
+    def join(self, other: State) -> State:
+        """What may hold after one of two ways."""
+        held = {
+            value: self.held.get(value, frozenset()) | other.held.get(value, frozenset())
+            for value in {**self.held, **other.held}
+        }
+        return State(
+            self.unfenced or other.unfenced,
+            {**other.touched, **self.touched},
+            self.pending | other.pending,
+            held,
+            {**other.gone, **self.gone},
+            self.writes | other.writes,
+        )
+
+    def covers(self, other: State) -> bool:
+        """Whether joining the other adds nothing."""
+        return (
+            self.unfenced >= other.unfenced
+            and self.pending >= other.pending
+            and self.writes >= other.writes
+            and _has(self.touched, other.touched)
+            and _has(self.gone, other.gone)
+            and all(each <= self.held.get(value, frozenset()) for value, each in other.held.items())
+        )
+
+    # What ops do
+
+    def fence(self) -> None:
+        """A `wgmma.fence`."""
+        self.unfenced = False
+        self.touched.clear()
+
+    def commit(self, limit: int) -> None:
+        """A `wgmma.commit_group`; ages are counted up to `limit`."""
+        self.pending = frozenset(
+            each._replace(age=min(each.age + 1, limit)) for each in self.pending
+        )
+        self.held = {
+            value: frozenset((op, min(age + 1, limit)) for op, age in each)
+            for value, each in self.held.items()
+        }
+
+    def wait(self, pending: int) -> None:
+        """A `wgmma.wait_group`."""
+        self.pending = frozenset(each for each in self.pending if each.age <= pending)
+        left = {
+            value: frozenset((op, age) for op, age in each if age <= pending)
+            for value, each in self.held.items()
+        }
+        self.held = {value: each for value, each in left.items() if each}
+
+    def issue(self, op: WarpgroupMmaOp) -> None:
+        """A wgmma: the registers of its C become its result's."""
+        c = op.multiplicands_and_c[2]
+        if c in self.held:
+            mine = self.held[c]
+            for value in [value for value, each in self.held.items() if each & mine]:
+                del self.held[value]
+                self.gone[value] = op
+        self.pending |= {Issue(op, 0, True)}
+        self.held[op.d] = frozenset({(op, 0)})
+
+    def forget(self, value: SSAValue) -> None:
+        """A value is about to be given anew: nothing holds of it."""
+        self.touched.pop(value, None)
+        self.held.pop(value, None)
+        self.gone.pop(value, None)
+
+
+def _has(mine: Mapping[Key, object], other: Mapping[Key, object]) -> bool:
+    return mine.keys() >= other.keys()

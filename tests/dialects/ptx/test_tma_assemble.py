@@ -1,0 +1,135 @@
+"""mbarriers, copies of boxes and warp specialisation assemble, and need what their rows say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from ptx_kernels import (
+    Kernel,
+    complaints,
+    directives,
+    gpu_of,
+    instructions,
+    older_target,
+    older_version,
+    text_of,
+    with_target,
+    with_version,
+)
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Region
+
+from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MAX_ARRIVALS, SETMAXNREG
+from tilewright.dialects.ptx import bulk_copy, mbarrier, warp_specialization
+from tilewright.dialects.ptx.control_flow import TENSORMAP, EntryOp, RetOp
+from tilewright.dialects.ptx.instruction import PtxOp
+from tilewright.dialects.ptx.types import reg
+from tilewright.lowering.ptx.text import module_text
+from tilewright.ptxas import PtxasReport
+
+Ptxas = Callable[..., PtxasReport]
+
+
+def mbarriers(kernel: Kernel) -> dict[str, list[PtxOp]]:
+    """Every form of every instruction, by what the test is called."""
+    address, parity = kernel.shared_address(64), kernel.input("b32")
+    one = kernel.constant(1, "b32")
+    return {
+        "init": [mbarrier.InitOp(address, at, n) for at in (0, 8) for n in (1, MAX_ARRIVALS)],
+        "inval": [mbarrier.InvalOp(address, -8)],
+        "arrive": [mbarrier.ArriveOp(address, at) for at in (0, 16)],
+        "arrive_count": [mbarrier.ArriveOp(address, 8, n) for n in (1, MAX_ARRIVALS)],
+        "expect_tx": [mbarrier.ArriveExpectTxOp(address, 8, n) for n in (0, MAX_ARRIVALS)],
+        "try_wait": [mbarrier.TryWaitParityOp(address, 8, each) for each in (parity, one)],
+        "fence": [mbarrier.FenceMbarrierInitOp()],
+    }
+
+
+def boxes(kernel: Kernel) -> dict[str, list[PtxOp]]:
+    address, map_, hint = kernel.shared_address(128), kernel.pointer, kernel.input("b64")
+    coordinates = [kernel.input("b32"), kernel.constant(-7, "b32")] * 3
+    ranks = [coordinates[:rank] for rank in range(1, 6)]
+    return {
+        "load": [
+            bulk_copy.TensorLoadOp(address, map_, each, address, policy)
+            for each in ranks
+            for policy in (None, hint)
+        ],
+        "store": [
+            bulk_copy.TensorStoreOp(map_, each, address, policy)
+            for each in ranks
+            for policy in (None, hint)
+        ],
+        "commit": [bulk_copy.BulkCommitGroupOp()],
+        "wait": [bulk_copy.BulkWaitGroupOp(n, read=read) for n in (0, 7) for read in (True, False)],
+        "prefetch": [bulk_copy.PrefetchTensormapOp(map_)],
+    }
+
+
+def warps(kernel: Kernel) -> dict[str, list[PtxOp]]:
+    counts = range(SETMAXNREG.lowest, SETMAXNREG.highest + 1, SETMAXNREG.unit)
+    return {
+        "elect": [warp_specialization.ElectSyncOp()],
+        "setmaxnreg": [
+            warp_specialization.SetmaxnregOp(action, count)
+            for action in SETMAXNREG.actions
+            for count in counts
+        ],
+    }
+
+
+CASES = [(group, name) for group in (mbarriers, boxes, warps) for name in group(Kernel())]
+
+
+@pytest.mark.parametrize("group, name", CASES)
+def test_at_its_lowest_target_and_version(
+    group: Callable[[Kernel], dict[str, list[PtxOp]]], name: str, ptxas: Ptxas
+) -> None:
+    kernel = Kernel(reqntid=(128, 1, 1))
+    ops = group(kernel)[name]
+    for op in ops:
+        kernel.add(op)
+    text = text_of(kernel)
+    required = ops[0].requirement()
+    assert directives(text) == (required.target.name, max(required.version, (7, 0)))
+    assert complaints(text, ptxas(text, gpu_of(required.target.name))) == {}
+    lines = instructions(text, ops[0].mnemonic)
+    assert len(lines) >= 1
+    older = with_version(text, older_version(required.version))
+    # Of what it cannot parse ptxas names the first line alone.
+    assert lines & set(complaints(older, ptxas(older, gpu_of(required.target.name))))
+    below = older_target(required.target.name)
+    lowered = with_target(text, below)
+    assert lines <= set(complaints(lowered, ptxas(lowered, gpu_of(below))))
+
+
+def test_every_op_is_here() -> None:
+    kernel = Kernel()
+    found = {type(op) for group in (mbarriers, boxes, warps) for ops in group(kernel).values()
+             for op in ops}  # fmt: skip
+    assert found == {*mbarrier.OPS, *bulk_copy.OPS, *warp_specialization.OPS}
+
+
+def test_tensor_maps_as_parameters(ptxas: Ptxas) -> None:
+    """Their generic addresses assemble without a warning, the kernel's at sm_90 and PTX 8.0."""
+    block = Block(arg_types=[reg("b64"), reg("b32"), reg("b64")])
+    block.add_op(bulk_copy.PrefetchTensormapOp(block.args[0]))
+    block.add_op(bulk_copy.PrefetchTensormapOp(block.args[2]))
+    block.add_op(RetOp())
+    parameters = [("a", TENSORMAP), ("n", "u32"), ("b", TENSORMAP)]
+    module = ModuleOp([EntryOp("f", parameters, Region(block))])
+    module.verify()
+    text = module_text(module)
+    assert ".param .align 64 .b8 f_b[128]" in text
+    assert directives(text) == ("sm_90", (8, 0))
+    assert ptxas(text, "sm_90").clean
+
+
+def test_setmaxnreg_counts(ptxas: Ptxas) -> None:
+    """ptxas obeys it, which it says with no C7508, where .minnctapersm stands beside .reqntid."""
+    kernel = Kernel(reqntid=(384, 1, 1))
+    kernel.add(warp_specialization.SetmaxnregOp("dec", 40))
+    text = text_of(kernel)
+    assert "C7508" not in ptxas(text, "sm_90a").output
+    assert "C7508" in ptxas(text.replace(".minnctapersm 1", ""), "sm_90a").output

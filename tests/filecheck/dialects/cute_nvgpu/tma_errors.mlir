@@ -1,0 +1,135 @@
+// RUN: tilewright-opt %s --split-input-file --verify-diagnostics
+
+func.func @f(%m: !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>, %s: memref<4x128x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (4,128,64):(8192,64,1)">, #cute<space smem>>, %b: memref<4xi64, #cute<space smem>>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.tma.load' expected 2 coordinates for !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>, got 1}}
+  cute_nvgpu.tma.load %m[%i] to %s[%i, %i, %i] mbarrier %b[%i] : !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128> to memref<4x128x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (4,128,64):(8192,64,1)">, #cute<space smem>>, memref<4xi64, #cute<space smem>>
+  func.return
+}
+
+// -----
+
+func.func @f(%m: !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>, %s: memref<4x128x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (4,128,64):(8192,64,1)">, #cute<space smem>>, %b: memref<4xi64, #cute<space smem>>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.tma.load' dest expected 3 indices for memref<4x128x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (4,128,64):(8192,64,1)">, #cute<space smem>>, got 2}}
+  cute_nvgpu.tma.load %m[%i, %i] to %s[%i, %i] mbarrier %b[%i] : !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128> to memref<4x128x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (4,128,64):(8192,64,1)">, #cute<space smem>>, memref<4xi64, #cute<space smem>>
+  func.return
+}
+
+// -----
+
+func.func @f(%m: !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>, %s: memref<4x128x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (4,128,64):(8192,64,1)">, #cute<space smem>>, %b: memref<4xi32, #cute<space smem>>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.tma.load' mbarrier expected a memref of i64, got memref<4xi32, #cute<space smem>> (an mbarrier has 64 bits)}}
+  cute_nvgpu.tma.load %m[%i, %i] to %s[%i, %i, %i] mbarrier %b[%i] : !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128> to memref<4x128x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (4,128,64):(8192,64,1)">, #cute<space smem>>, memref<4xi32, #cute<space smem>>
+  func.return
+}
+
+// -----
+
+func.func @f(%m: !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>, %s: memref<4x128x64xbf16>, %b: memref<4xi64, #cute<space smem>>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.tma.load' dest expected memory space smem, got memref<4x128x64xbf16> (PTX takes a smem address here)}}
+  cute_nvgpu.tma.load %m[%i, %i] to %s[%i, %i, %i] mbarrier %b[%i] : !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128> to memref<4x128x64xbf16>, memref<4xi64, #cute<space smem>>
+  func.return
+}
+
+// -----
+
+func.func @f(%m: !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>, %s: memref<4x128x64xf16, #cute<space smem>>, %b: memref<4xi64, #cute<space smem>>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.tma.load' dest expected elements of bf16, got f16}}
+  cute_nvgpu.tma.load %m[%i, %i] to %s[%i, %i, %i] mbarrier %b[%i] : !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128> to memref<4x128x64xf16, #cute<space smem>>, memref<4xi64, #cute<space smem>>
+  func.return
+}
+
+// -----
+
+func.func @f(%m: !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>, %s: memref<4x128x?xbf16, #cute<space smem>>, %b: memref<4xi64, #cute<space smem>>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.tma.load' dest expected a memref of static layout, got memref<4x128x?xbf16, #cute<space smem>>}}
+  cute_nvgpu.tma.load %m[%i, %i] to %s[%i, %i, %i] mbarrier %b[%i] : !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128> to memref<4x128x?xbf16, #cute<space smem>>, memref<4xi64, #cute<space smem>>
+  func.return
+}
+
+// -----
+
+func.func @f(%m: !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>, %s: memref<4x128x64xbf16, #cute<space smem>>, %b: memref<4xi64, #cute<space smem>>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.tma.load' dest expected memory through S<3,3,3>, as the box 128x64xbf16, swizzle = 128 lies, got (4,128,64):(8192,64,1); nearest legal: S<3,3,3> o 0 o (4,128,64):(8192,64,1)}}
+  cute_nvgpu.tma.load %m[%i, %i] to %s[%i, %i, %i] mbarrier %b[%i] : !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128> to memref<4x128x64xbf16, #cute<space smem>>, memref<4xi64, #cute<space smem>>
+  func.return
+}
+
+// -----
+
+func.func @f(%m: !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>, %s: memref<4x128x64xbf16, !cute.composed_layout<"S<2,3,3> o 0 o (4,128,64):(8192,64,1)">, #cute<space smem>>, %b: memref<4xi64, #cute<space smem>>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.tma.load' dest expected memory through S<3,3,3>, as the box 128x64xbf16, swizzle = 128 lies, got S<2,3,3> o 0 o (4,128,64):(8192,64,1); nearest legal: S<3,3,3> o 0 o (4,128,64):(8192,64,1)}}
+  cute_nvgpu.tma.load %m[%i, %i] to %s[%i, %i, %i] mbarrier %b[%i] : !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128> to memref<4x128x64xbf16, !cute.composed_layout<"S<2,3,3> o 0 o (4,128,64):(8192,64,1)">, #cute<space smem>>, memref<4xi64, #cute<space smem>>
+  func.return
+}
+
+// -----
+
+func.func @f(%m: !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>, %s: memref<4x128x64xbf16, !cute.composed_layout<"S<3,3,3> o 64 o (4,128,64):(8192,64,1)">, #cute<space smem>>, %b: memref<4xi64, #cute<space smem>>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.tma.load' dest expected a swizzle before the layout, got S<3,3,3> o 64 o (4,128,64):(8192,64,1)}}
+  cute_nvgpu.tma.load %m[%i, %i] to %s[%i, %i, %i] mbarrier %b[%i] : !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128> to memref<4x128x64xbf16, !cute.composed_layout<"S<3,3,3> o 64 o (4,128,64):(8192,64,1)">, #cute<space smem>>, memref<4xi64, #cute<space smem>>
+  func.return
+}
+
+// -----
+
+func.func @f(%m: !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>, %s: memref<4x128x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (4,128,64):(8192,1,128)">, #cute<space smem>>, %b: memref<4xi64, #cute<space smem>>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.tma.load' dest expected stride 64, as the box lies densely, got 1 in dimension 1 of (4,128,64):(8192,1,128)}}
+  cute_nvgpu.tma.load %m[%i, %i] to %s[%i, %i, %i] mbarrier %b[%i] : !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128> to memref<4x128x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (4,128,64):(8192,1,128)">, #cute<space smem>>, memref<4xi64, #cute<space smem>>
+  func.return
+}
+
+// -----
+
+func.func @f(%m: !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>, %s: memref<4x128x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (4,128,64):(9216,72,1)">, #cute<space smem>>, %b: memref<4xi64, #cute<space smem>>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.tma.load' dest expected stride 64, as the box lies densely, got 72 in dimension 1 of (4,128,64):(9216,72,1)}}
+  cute_nvgpu.tma.load %m[%i, %i] to %s[%i, %i, %i] mbarrier %b[%i] : !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128> to memref<4x128x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (4,128,64):(9216,72,1)">, #cute<space smem>>, memref<4xi64, #cute<space smem>>
+  func.return
+}
+
+// -----
+
+func.func @f(%m: !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>, %s: memref<4x64x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (4,64,64):(4096,64,1)">, #cute<space smem>>, %b: memref<4xi64, #cute<space smem>>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.tma.load' dest expected whole boxes of 128 with one stride, got 64 in dimension 1 of (4,64,64):(4096,64,1)}}
+  cute_nvgpu.tma.load %m[%i, %i] to %s[%i, %i, %i] mbarrier %b[%i] : !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128> to memref<4x64x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (4,64,64):(4096,64,1)">, #cute<space smem>>, memref<4xi64, #cute<space smem>>
+  func.return
+}
+
+// -----
+
+func.func @f(%m: !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>, %s: memref<4x128x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (4,(64,2),64):(8192,(64,8192),1)">, #cute<space smem>>, %b: memref<4xi64, #cute<space smem>>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.tma.load' dest expected whole boxes of 128 with one stride, got 64 in dimension 1 of (4,(64,2),64):(8192,(64,8192),1)}}
+  cute_nvgpu.tma.load %m[%i, %i] to %s[%i, %i, %i] mbarrier %b[%i] : !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128> to memref<4x128x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (4,(64,2),64):(8192,(64,8192),1)">, #cute<space smem>>, memref<4xi64, #cute<space smem>>
+  func.return
+}
+
+// -----
+
+func.func @f(%m: !cute_nvgpu.tma_descriptor<128x64xbf16>, %s: memref<4x128x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (4,128,64):(8192,64,1)">, #cute<space smem>>, %b: memref<4xi64, #cute<space smem>>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.tma.load' dest expected memory without a swizzle, as the box 128x64xbf16 has none, got S<3,3,3> o 0 o (4,128,64):(8192,64,1); nearest legal: (4,128,64):(8192,64,1)}}
+  cute_nvgpu.tma.load %m[%i, %i] to %s[%i, %i, %i] mbarrier %b[%i] : !cute_nvgpu.tma_descriptor<128x64xbf16> to memref<4x128x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (4,128,64):(8192,64,1)">, #cute<space smem>>, memref<4xi64, #cute<space smem>>
+  func.return
+}
+
+// -----
+
+func.func @f(%m: !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>, %s: memref<4x128x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (4,128,64):(8192,64,1)">, #cute<space smem>>, %b: memref<4xi64, #cute<space smem>>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.tma.store' expected 2 coordinates for !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>, got 3}}
+  cute_nvgpu.tma.store %s[%i, %i, %i] to %m[%i, %i, %i] : memref<4x128x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (4,128,64):(8192,64,1)">, #cute<space smem>> to !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>
+  func.return
+}
+
+// -----
+
+func.func @f(%m: !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>, %s: memref<4x128x64xbf16, #cute<space smem>>, %b: memref<4xi64, #cute<space smem>>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.tma.store' source expected memory through S<3,3,3>, as the box 128x64xbf16, swizzle = 128 lies, got (4,128,64):(8192,64,1); nearest legal: S<3,3,3> o 0 o (4,128,64):(8192,64,1)}}
+  cute_nvgpu.tma.store %s[%i, %i, %i] to %m[%i, %i] : memref<4x128x64xbf16, #cute<space smem>> to !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>
+  func.return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{'cute_nvgpu.cp.async.bulk.wait_group' expected a count of groups, got -1; nearest legal: 0}}
+  cute_nvgpu.cp.async.bulk.wait_group -1
+  func.return
+}

@@ -1,0 +1,23 @@
+// RUN: tilewright-opt %s --split-input-file --verify-diagnostics
+
+ptx.entry @f(%a: u32, %m: tensormap) {
+  // expected-error @+1 {{'ptx.cp.async.bulk.tensor.load' expected 1 to 5 coordinates, got 6; nearest legal: 5}}
+  ptx.cp.async.bulk.tensor.load %a, %m, [%a, %a, %a, %a, %a, %a], %a
+  ptx.ret
+}
+
+// -----
+
+ptx.entry @f(%a: u32, %m: tensormap) {
+  // expected-error @+1 {{'ptx.cp.async.bulk.tensor.store' expected 1 to 5 coordinates, got 0; nearest legal: 1}}
+  ptx.cp.async.bulk.tensor.store %m, [], %a
+  ptx.ret
+}
+
+// -----
+
+ptx.entry @f(%a: u32, %m: tensormap) {
+  // expected-error @+1 {{'ptx.cp.async.bulk.wait_group' expected a count of groups, got -1; nearest legal: 0}}
+  ptx.cp.async.bulk.wait_group -1
+  ptx.ret
+}

@@ -1,0 +1,98 @@
+"""wgmma, fed by stores of threads, against NumPy: both levels, both numerics, every major."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from wgmma_kernels import BF16, CASES, Case, as_stored, product_kernel
+
+import tilewright as tw
+from tilewright.dialects.cute_nvgpu.wgmma_lookup import find_wgmma
+
+LEVELS = ("atom", "ptx")
+DTYPES: dict[str, Any] = {
+    "bf16": ml_dtypes.bfloat16,
+    "f16": np.float16,
+    "f32": np.float32,
+    "i8": np.int8,
+    "i32": np.int32,
+}
+PTX_NAMES = {"si8": "s8", "i32": "s32"}
+
+
+def atom_of(case: Case) -> Any:
+    a, b, d = (PTX_NAMES.get(each, each) for each in case.types)
+    return find_wgmma("sm90.mma", (64, case.n, case.k), (a, b, d))
+
+
+def inputs(case: Case, seed: int = 0) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Integers small enough that every sum is exact: A [64, K] and B [N, K]."""
+    rng = np.random.default_rng(seed)
+    depth = case.k * case.steps
+    dtype = DTYPES[case.a.element]
+    return (
+        rng.integers(-4, 5, (64, depth)).astype(dtype),
+        rng.integers(-4, 5, (case.n, depth)).astype(dtype),
+    )
+
+
+def fragments(case: Case, a: NDArray[Any]) -> NDArray[Any]:
+    """A as [steps, threads, values]."""
+    row, column = np.moveaxis(atom_of(case).coords("A"), -1, 0)
+    return np.stack([a[row, step * case.k + column] for step in range(case.steps)])
+
+
+def run(case: Case, text: str, level: Any, numerics: Any = "hardware") -> NDArray[Any]:
+    """D as [64, N]."""
+    a, b = inputs(case)
+    given = fragments(case, a) if case.a_fragment else as_stored(case.a, a)
+    out = np.zeros(128 * case.values, DTYPES[case.accumulator])
+    found = tw.interpret(
+        text,
+        grid=(2,),
+        block=(128,),
+        args=[given.reshape(-1), as_stored(case.b, b).reshape(-1), out],
+        arch="sm_90a",
+        level=level,
+        numerics=numerics,
+    )[2]
+    row, column = np.moveaxis(atom_of(case).coords("D"), -1, 0)
+    d = np.zeros((64, case.n), found.dtype)
+    d[row, column] = found.reshape(128, -1)
+    return d
+
+
+def expected(case: Case) -> NDArray[Any]:
+    a, b = (each.astype(np.float64) for each in inputs(case))
+    return (a @ b.T).astype(DTYPES[case.accumulator])
+
+
+@pytest.mark.parametrize("numerics", ["hardware", "exact"])
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_product(case: Case, level: str, numerics: str) -> None:
+    found = run(case, product_kernel(case), level, numerics)
+    np.testing.assert_array_equal(found, expected(case))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_the_text_assembles(case: Case, ptxas: Any) -> None:
+    report = ptxas(tw.compile(product_kernel(case), "sm_90a").ptx, "sm_90a")
+    assert report.clean, report.output
+    assert "serialized" not in report.output
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("scale_d", ["true", "false"])
+def test_scale_d(scale_d: str, level: str) -> None:
+    """Where scale_d is false the accumulator's old value, ones, does not count."""
+    text = product_kernel(BF16).replace("arith.constant 0.0 : f32", "arith.constant 1.0 : f32")
+    text = text.replace("%yes = arith.constant true", f"%yes = arith.constant {scale_d}")
+    text = text.replace("%d_0 <", "%d_0 scale_d %yes <", 1)
+    text = text.replace("fragment<64xf32>) ->", "fragment<64xf32>, i1) ->", 1)
+    found = run(BF16, text, level)
+    np.testing.assert_array_equal(found, expected(BF16) + (scale_d == "true"))

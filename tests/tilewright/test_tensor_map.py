@@ -1,0 +1,147 @@
+"""`tilewright.TensorMap`: what it takes, and what is said of what it does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import tilewright as tw
+from tilewright.tensor_map_encoding import encode
+
+F32 = np.zeros((40, 64), np.float32)
+BF16 = np.zeros((40, 64), ml_dtypes.bfloat16)
+
+
+def test_of_an_array() -> None:
+    found = tw.TensorMap(BF16, box=(8, 64), swizzle=128)
+    assert (found.shape, found.strides) == ((40, 64), (128, 2))
+    assert str(found.box) == "8x64xbf16, swizzle = 128" and found.array is BF16
+
+
+def test_of_part_of_an_array() -> None:
+    found = tw.TensorMap(F32, box=(8, 4), shape=(10, 60))
+    assert (found.shape, found.strides) == ((10, 60), (256, 4))
+    assert tw.TensorMap(F32, box=(4, 8, 4), shape=(2, 20, 60), strides=(1280, 64, 1)).box.rank == 3
+
+
+def test_of_an_address() -> None:
+    found = tw.TensorMap(1 << 20, box=(2, 8, 4), shape=(3, 20, 60), element="f32")
+    assert (found.strides, found.array) == ((4800, 240, 4), None)
+
+
+WRONG: list[tuple[str, dict[str, Any]]] = [
+    ("expected element= for a tensor of", {"tensor": 16, "shape": (8, 8)}),
+    ("expected shape= for an address", {"tensor": 16, "element": "f32"}),
+    ("expected element= for a tensor of complex64", {"tensor": F32.astype(np.complex64)}),
+    ("expected elements of ui8, .* got i3", {"element": "i3"}),
+    ("expected an array of f16, got float32", {"element": "f16", "box": (8, 8)}),
+    ("expected a tensor of 1 dimensions for box 8xf32", {"box": (8,)}),
+    ("expected extents of 1 to 256, got 300 in 300x8xf32; nearest legal: 256", {"box": (300, 8)}),
+    ("expected whole 16 bytes along the last dimension .* nearest legal: 4", {"box": (8, 5)}),
+    ("expected at most 32 bytes along the last", {"box": (8, 16), "swizzle": 32}),
+    ("expected extents of 1 to 2\\^32, got 0", {"shape": (0, 64)}),
+    ("expected a last stride of 1 element, got 2", {"strides": (64, 2)}),
+    ("whole 16 bytes, got 33 elements \\(132 bytes\\); nearest legal: 36", {"strides": (33, 1)}),
+    ("expected a C-contiguous array; nearest legal: the whole array", {"tensor": F32[:, :32]}),
+    ("expected an array of 10496 bytes or more .* got 10240", {"shape": (41, 64)}),
+    ("expected an address of whole 16 bytes, got 0x9",
+     {"tensor": 9, "shape": (8, 8), "element": "f32"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("message, given", WRONG)
+def test_what_it_does_not_take(message: str, given: dict[str, Any]) -> None:
+    given = {"tensor": F32, "box": (8, 8)} | given
+    with pytest.raises(tw.TensorMapError, match=message):
+        tw.TensorMap(given.pop("tensor"), **given)
+
+
+# As an argument
+
+MAP = "!cute_nvgpu.tma_descriptor<8x64xbf16, swizzle = 128>"
+TEXT = f"""func.func @k(%m: {MAP}) attributes {{gpu.kernel}} {{
+  cute_nvgpu.prefetch.tensormap %m : {MAP}
+  func.return
+}}"""
+POINTER = "func.func @k(%m: memref<?xbf16>) attributes {gpu.kernel} { func.return }"
+
+
+@pytest.mark.parametrize("level", ["atom", "ptx"])
+def test_as_an_argument(level: Any) -> None:
+    args = [tw.TensorMap(BF16, box=(8, 64), swizzle=128)]
+    (found,) = tw.interpret(TEXT, grid=(1,), block=(32,), args=args, level=level)
+    assert found.shape == BF16.shape
+
+
+@pytest.mark.parametrize(
+    "text, arg, message",
+    [
+        (TEXT, BF16, "argument 'm' expected a TensorMap for .*tma_descriptor<8x64xbf16, .*ndarray"),
+        (TEXT, 3, "argument 'm' expected a TensorMap for .* got int"),
+        (TEXT, tw.TensorMap(BF16, box=(8, 64)),
+         "expected a TensorMap of box 8x64xbf16, swizzle = 128, got 8x64xbf16$"),
+        (TEXT, tw.TensorMap(BF16, box=(16, 64), swizzle=128), "got 16x64xbf16, swizzle = 128"),
+        (TEXT, tw.TensorMap(32, box=(8, 64), swizzle=128, shape=(8, 64), element="bf16"),
+         "expected a TensorMap of a NumPy array"),
+        (POINTER, tw.TensorMap(BF16, box=(8, 64)), "argument 'm' expected memref<\\?xbf16>, got a"),
+    ],
+)  # fmt: skip
+def test_as_the_wrong_argument(text: str, arg: Any, message: str) -> None:
+    with pytest.raises(tw.ExecutionError, match=message):
+        tw.interpret(text, grid=(1,), block=(32,), args=[arg])
+
+
+def test_the_address_of_no_tensor_map() -> None:
+    text = """ptx.entry @k(%m: u64) {
+  ptx.prefetch.tensormap %m
+  ptx.ret
+}"""
+    with pytest.raises(
+        tw.ExecutionError, match="expected the address of a tensor map among the arguments"
+    ):
+        tw.interpret(text, grid=(1,), block=(32,), args=[64])
+
+
+# For the driver
+
+
+class _Driver:
+    """The driver's names, as themselves."""
+
+    def __getattr__(self, name: str) -> Any:
+        return int if name.startswith("cuuint") else _Names(name)
+
+
+class _Names:
+    def __init__(self, name: str):
+        self._name = name
+
+    def __getattr__(self, member: str) -> str:
+        return member
+
+
+def test_dimensions_stand_innermost_first_for_the_driver() -> None:
+    map_ = tw.TensorMap(64, box=(2, 8, 32), shape=(3, 20, 60), strides=(2000, 64, 1),
+                        element="bf16", swizzle=64)  # fmt: skip
+    called: list[Any] = []
+    encode(_Driver(), lambda *arguments: called.extend(arguments), map_, 4096)
+    assert called[:8] == [
+        "cuTensorMapEncodeTiled", "CU_TENSOR_MAP_DATA_TYPE_BFLOAT16", 3, 4096, [60, 20, 3],
+        [128, 4000], [32, 8, 2], [1, 1, 1],
+    ]  # fmt: skip
+    assert called[8:10] == ["CU_TENSOR_MAP_INTERLEAVE_NONE", "CU_TENSOR_MAP_SWIZZLE_64B"]
+
+
+def test_the_driver_knows_the_names() -> None:
+    """Those of every element type and swizzle, in the bindings that the test extra installs."""
+    from cuda.bindings import driver
+
+    from tilewright.dialects.cute_nvgpu.lattice.tma import SWIZZLES, TENSOR_ELEMENTS
+
+    for element in TENSOR_ELEMENTS.values():
+        assert hasattr(driver.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{element.driver}")
+    for swizzle in SWIZZLES[1:]:
+        assert hasattr(driver.CUtensorMapSwizzle, f"CU_TENSOR_MAP_SWIZZLE_{swizzle}B")
