@@ -68,10 +68,11 @@ class TensorBox:
                 f"expected whole {CHUNK} bytes along the last dimension of the box, got {row} "
                 f"in {self}; nearest legal: {nearest} elements"
             )
-        if self.swizzle and row > self.swizzle:
+        if self.swizzle and row != self.swizzle:
+            # A narrower box lies in rows of the swizzle all the same (H100): with gaps.
             raise TensorMapError(
-                f"expected at most {self.swizzle} bytes along the last dimension of the box, one "
-                f"row of its swizzle, got {row}; nearest legal: "
+                f"expected {self.swizzle} bytes along the last dimension of the box, one row of "
+                f"its swizzle, got {row}; nearest legal: "
                 f"{self.swizzle // self.element.bytes} elements"
             )
 

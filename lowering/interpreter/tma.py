@@ -78,6 +78,18 @@ def _places(machine: Machine, lane: int, image: TensorImage, start: int) -> NDAr
     return (base + addresses[:, None] + np.arange(CHUNK)).ravel()
 
 
+def _corner(corner: NDArray[np.int64], image: TensorImage) -> list[int]:
+    """Where a box starts in its tensor. Raises Fault where the hardware traps (H100)."""
+    size = image.box.element.bytes
+    if (inner := int(corner[-1])) * size % CHUNK:
+        per_chunk = CHUNK // size
+        raise Fault(
+            f"expected an innermost coordinate that is a multiple of {per_chunk} ({CHUNK} bytes), "
+            f"got {inner}; nearest legal: {round(inner / per_chunk) * per_chunk}"
+        )
+    return corner.tolist()
+
+
 def _for_each_thread(
     machine: Machine, gang: Gang, maps: Bits, copy: Callable[[int, int, TensorImage], None]
 ) -> None:
@@ -105,7 +117,7 @@ def _load_boxes(
 
         def copy(index: int, lane: int, image: TensorImage) -> None:
             places = _places(machine, lane, image, starts[index])
-            data = image.read(corners[index].tolist())
+            data = image.read(_corner(corners[index], image))
             machine.mbarriers.land(lane, mbarriers[index], places, data, number)
 
         _for_each_thread(machine, gang, gang.regs[map_], copy)
@@ -148,7 +160,7 @@ def _store_boxes(number: int, map_: int, coordinates: Sequence[int], source: Loc
         def copy(index: int, lane: int, image: TensorImage) -> None:
             places = _places(machine, lane, image, starts[index])
             data = machine.shared.read_bulk(lane, places, number)
-            image.write(corners[index].tolist(), data)
+            image.write(_corner(corners[index], image), data)
 
         _for_each_thread(machine, gang, gang.regs[map_], copy)
 

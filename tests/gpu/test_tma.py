@@ -18,16 +18,17 @@ import tilewright as tw
 from tilewright.launcher import LaunchError, device_arch, device_name
 
 ELEMENTS = {"bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64, "i8": np.int8}
-# element, swizzle, box, rows and columns beyond the box in the tile, corner; a tensor of 40 x 512
-# bytes. Boxes narrower than their swizzle and ones that start within its pattern are among them.
+# element, swizzle, box, rows above the box in the tile, corner; a tensor of 40 x 512 bytes. Boxes
+# that reach over its edges and ones that start within their swizzle's pattern are among them; the
+# innermost coordinate is a multiple of 16 bytes.
 CASES = [
-    (element, swizzle, (rows, width // np.dtype(dtype).itemsize), skipped, corner)
+    (element, swizzle, (rows, width // np.dtype(dtype).itemsize), skipped, (row, column))
     for element, dtype in ELEMENTS.items()
-    for swizzle, widths in ((0, (16, 64, 256)), (32, (16, 32)), (64, (16, 32, 64)),
-                            (128, (16, 32, 64, 128)))
+    for swizzle, widths in ((0, (16, 64, 256)), (32, (32,)), (64, (64,)), (128, (128,)))
     for width in widths
-    for rows, skipped, corner in ((8, 0, (0, 0)), (24, 0, (30, -3)), (16, 8, (5, 8)))
-]  # fmt: skip
+    for rows, skipped, row, chunk in ((8, 0, 0, 0), (24, 0, 30, -1), (16, 8, 5, 3), (8, 0, -3, 31))
+    for column in (chunk * 16 // np.dtype(dtype).itemsize,)
+]
 
 
 def kernel(element: str, swizzle: int, box: tuple[int, int], skipped: int) -> str:

@@ -41,7 +41,7 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
     ("expected a tensor of 1 dimensions for box 8xf32", {"box": (8,)}),
     ("expected extents of 1 to 256, got 300 in 300x8xf32; nearest legal: 256", {"box": (300, 8)}),
     ("expected whole 16 bytes along the last dimension .* nearest legal: 4", {"box": (8, 5)}),
-    ("expected at most 32 bytes along the last", {"box": (8, 16), "swizzle": 32}),
+    ("expected 32 bytes along the last", {"box": (8, 16), "swizzle": 32}),
     ("expected extents of 1 to 2\\^32, got 0", {"shape": (0, 64)}),
     ("expected a last stride of 1 element, got 2", {"strides": (64, 2)}),
     ("whole 16 bytes, got 33 elements \\(132 bytes\\); nearest legal: 36", {"strides": (33, 1)}),

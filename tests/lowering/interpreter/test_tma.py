@@ -86,12 +86,12 @@ CASES: dict[str, tuple[tuple[int, ...], str, Any, int, tuple[int, ...], tuple[in
     "1d": ((64,), "f32", np.float32, 0, (256,), (100,)),
     "1d outside": ((64,), "f32", np.float32, 0, (250,), (220,)),
     "2d": ((8, 32), "f16", np.float16, 0, (40, 64), (3, 24)),
-    "swizzle 32": ((16, 16), "bf16", ml_dtypes.bfloat16, 32, (40, 64), (3, 5)),
-    "swizzle 64": ((16, 32), "bf16", ml_dtypes.bfloat16, 64, (40, 64), (3, 5)),
-    "swizzle 128": ((16, 64), "bf16", ml_dtypes.bfloat16, 128, (40, 128), (30, 100)),
+    "swizzle 32": ((16, 16), "bf16", ml_dtypes.bfloat16, 32, (40, 64), (3, 8)),
+    "swizzle 64": ((16, 32), "bf16", ml_dtypes.bfloat16, 64, (40, 64), (3, -8)),
+    "swizzle 128": ((16, 64), "bf16", ml_dtypes.bfloat16, 128, (40, 128), (30, 104)),
     "swizzle 128 of f32": ((24, 32), "f32", np.float32, 128, (40, 64), (-4, -8)),
-    "swizzle 128 of bytes": ((8, 128), "i8", np.int8, 128, (40, 256), (38, 200)),
-    "swizzle 64 of f64": ((8, 8), "f64", np.float64, 64, (9, 16), (4, 3)),
+    "swizzle 128 of bytes": ((8, 128), "i8", np.int8, 128, (40, 256), (38, 208)),
+    "swizzle 64 of f64": ((8, 8), "f64", np.float64, 64, (9, 16), (4, 2)),
     "rows beyond": ((8, 64), "bf16", ml_dtypes.bfloat16, 128, (40, 64), (40, 0)),
     "3d": ((2, 3, 32), "f16", np.float16, 64, (5, 6, 40), (4, 4, 16)),
     "4d": ((2, 1, 3, 16), "i32", np.int32, 0, (3, 2, 4, 20), (1, 1, -1, 8)),
@@ -175,3 +175,15 @@ def test_as_on_the_chip_the_swizzle_is_of_addresses() -> None:
         args = [tw.TensorMap(tensor, box=(5, 64), swizzle=128), out]
         found = tw.interpret(text, grid=(1,), block=(320,), args=args, level=level)[1]
         np.testing.assert_array_equal(found.astype(np.float32), tensor.reshape(-1))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_as_on_the_chip_a_box_starts_at_whole_chunks_of_a_row(level: Any) -> None:
+    box, element, dtype, swizzle, extents, _ = CASES["swizzle 64"]
+    tensor = np.zeros(extents, dtype)
+    maps = [tw.TensorMap(tensor, box=box, swizzle=swizzle) for _ in range(2)]
+    text = copy_kernel(box, element, swizzle, 2)
+    args = [*maps, np.zeros(box, dtype).reshape(-1), 3, 5]
+    message = r"innermost coordinate that is a multiple of 8 \(16 bytes\), got 5; nearest legal: 8"
+    with pytest.raises(tw.ExecutionError, match=message):
+        tw.interpret(text, grid=(1,), block=(512,), args=args, level=level)

@@ -20,12 +20,12 @@
 
 // -----
 
-  // expected-error @+1 {{tma_descriptor expected at most 128 bytes along the last dimension of the box, one row of its swizzle, got 256; nearest legal: 64 elements}}
+  // expected-error @+1 {{tma_descriptor expected 128 bytes along the last dimension of the box, one row of its swizzle, got 256; nearest legal: 64 elements}}
   func.func @f(%m: !cute_nvgpu.tma_descriptor<64x128xbf16, swizzle = 128>) { func.return }
 
 // -----
 
-  // expected-error @+1 {{tma_descriptor expected at most 64 bytes along the last dimension of the box, one row of its swizzle, got 128; nearest legal: 32 elements}}
+  // expected-error @+1 {{tma_descriptor expected 64 bytes along the last dimension of the box, one row of its swizzle, got 128; nearest legal: 32 elements}}
   func.func @f(%m: !cute_nvgpu.tma_descriptor<64x64xbf16, swizzle = 64>) { func.return }
 
 // -----
