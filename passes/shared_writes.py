@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute.dialect import Space, is_memref, space_of
-from tilewright.dialects.cute_nvgpu.ops import copy, matrix_copy, wmma
+from tilewright.dialects.cute_nvgpu.ops import copy, matrix_copy, tma, wmma
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
 
@@ -43,12 +43,18 @@ _WRITES: dict[type[Operation], Callable[[Any], tuple[SSAValue, Any]]] = {
     copy.CpAsyncOp: lambda op: (op.dest, op.dest_indices),
     matrix_copy.StmatrixOp: lambda op: (op.dest, op.indices),
     wmma.StoreOp: lambda op: (op.dest, op.indices),
+    tma.TmaLoadOp: lambda op: (op.dest, op.dest_indices),
 }
-"""The ops by which threads write memory, in the generic proxy."""
+"""The ops that write memory, and where."""
+
+
+def in_async_proxy(op: Operation) -> bool:
+    """Whether what the op writes needs no `fence.proxy.async` before a wgmma reads it."""
+    return isinstance(op, tma.TmaLoadOp)
 
 
 def written(op: Operation) -> Access | None:
-    """What a thread writes to shared memory, if the op does that."""
+    """What an op writes to shared memory, if it does that."""
     if (find := _WRITES.get(type(op))) is None:
         return None
     target, indices = find(op)

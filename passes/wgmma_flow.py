@@ -18,7 +18,13 @@ from tilewright.dialects.cute_nvgpu.attributes import FragmentType
 from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
 from tilewright.dialects.cute_nvgpu.ops.fragment import register_sources
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
-from tilewright.passes.shared_writes import Access, matrices, overlap, written
+from tilewright.passes.shared_writes import (
+    Access,
+    in_async_proxy,
+    matrices,
+    overlap,
+    written,
+)
 from tilewright.passes.wgmma_state import Issue, State, Write
 
 Rule = Literal["result", "shape", "overwritten", "memory", "fragment", "end", "fence", "proxy"]
@@ -236,9 +242,10 @@ class WgmmaFlow:
                 for matrix in self._matrices[issue.op]:
                     if self._meets(matrix, access, issue.current):
                         self.report(Hazard("memory", op, issue.op))
-            self._writes[op] = access
-            state.writes = frozenset(each for each in state.writes if each.op is not op)
-            state.writes |= {Write(op, True)}
+            if not in_async_proxy(op):
+                self._writes[op] = access
+                state.writes = frozenset(each for each in state.writes if each.op is not op)
+                state.writes |= {Write(op, True)}
         for result in op.results:
             self._define(state, result, op)
             if isinstance(result.type, FragmentType) and not isinstance(op, ub.PoisonOp):

@@ -14,13 +14,13 @@ from xdsl.ir import Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.dialects.cute_nvgpu.lattice.sm90 import WARPGROUP
-from tilewright.dialects.cute_nvgpu.ops import sync
+from tilewright.dialects.cute_nvgpu.ops import mbarrier, sync
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
 from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import WgmmaCommitGroupOp, WgmmaWaitGroupOp
 from tilewright.passes.wgmma_flow import Hazard, Rule, WgmmaFlow
 from tilewright.passes.wgmma_state import State
 
-BARRIERS = (gpu.BarrierOp, sync.BarSyncOp, sync.BarArriveOp)
+BARRIERS = (gpu.BarrierOp, sync.BarSyncOp, sync.BarArriveOp, mbarrier.ArriveOp)
 """What tells other threads that memory may be written, or read."""
 
 _LOOPS = (scf.ForOp, scf.WhileOp)

@@ -435,3 +435,26 @@ func.func @k(%s: !s, %b: !b, %c: !c, %v: bf16, %i: index, %g: memref<64xbf16>) {
   cute_nvgpu.wgmma.wait_group 0
   func.return
 }
+
+// -----
+
+// Memory that is still read, by TMA. What it writes needs no proxy fence.
+!s = memref<2x64x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (2,64,64):(4096,64,1)">, 3>
+!a = !cute_nvgpu.smem_desc_view<64x16xbf16, "S<3,3,3> o 0 o (64,16):(64,1)">
+!b = !cute_nvgpu.smem_desc_view<8x16xbf16, "S<3,3,3> o 0 o (8,16):(64,1)">
+!c = !cute_nvgpu.fragment<4xf32>
+!map = !cute_nvgpu.tma_descriptor<64x64xbf16, swizzle = 128>
+func.func @k(%s: !s, %b: !b, %c: !c, %m: !map, %bar: memref<1xi64, 3>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = cute_nvgpu.make_smem_desc %s[%c0, %c0, %c0] : !s -> !a
+  cute_nvgpu.tma.load %m[%c0, %c0] to %s[%c0, %c0, %c0] mbarrier %bar[%c0] : !map to !s, memref<1xi64, 3>
+  cute_nvgpu.wgmma.fence
+  %d = cute_nvgpu.sm90.mma %a, %b, %c <64x8x16, elem_type = (bf16, bf16, f32), ab_major = (k, k), frag_kind = ss> : (!a, !b, !c) -> !c
+  cute_nvgpu.wgmma.commit_group
+  cute_nvgpu.tma.load %m[%c0, %c0] to %s[%c1, %c0, %c0] mbarrier %bar[%c0] : !map to !s, memref<1xi64, 3>
+  // expected-error @+1 {{'cute_nvgpu.tma.load' expected memory that no wgmma reads}}
+  cute_nvgpu.tma.load %m[%c0, %c0] to %s[%c0, %c0, %c0] mbarrier %bar[%c0] : !map to !s, memref<1xi64, 3>
+  cute_nvgpu.wgmma.wait_group 0
+  func.return
+}
