@@ -166,11 +166,15 @@ class WgmmaAtom:
             legal = ", ".join(map(str, self.selectors)) or "none (it is dense)"
             raise AtomError(
                 f"{self.mnemonic} expected a sparsity selector of {legal}, got {value}"
-                + (f"; nearest legal: {max(self.selectors)}" if self.selectors else "")
+                + (f"; nearest legal: {_nearest(self.selectors, value)}" if self.selectors else "")
             )
 
     def __str__(self) -> str:
         return self.mnemonic
+
+
+def _nearest(legal: tuple[int, ...], value: int) -> int:
+    return min(legal, key=lambda each: abs(each - value))
 
 
 def _accumulator(operand: str) -> str:

@@ -152,7 +152,7 @@ class WgmmaOp(PtxOp):
                 atom.check_selector(self.selector.value.data)
         except AtomError as error:
             raise VerifyException(f"'{self.name}' {error}") from None
-        if atom.row.sparse != (self.metadata is not None and self.selector is not None):
+        if {self.metadata is not None, self.selector is not None} != {atom.row.sparse}:
             expected = "metadata and a selector" if atom.row.sparse else "no metadata"
             raise VerifyException(f"'{self.name}' expected {expected} ({atom.mnemonic})")
         if self.scale_d is not None and self.zero is not None:
@@ -209,7 +209,8 @@ class WgmmaWaitGroupOp(_WgmmaSyncOp):
     def verify_(self) -> None:
         if self.pending.value.data < 0:
             raise VerifyException(
-                f"'{self.name}' expected 0 or more pending groups, got {self.pending.value.data}"
+                f"'{self.name}' expected 0 or more pending groups, got "
+                f"{self.pending.value.data}; nearest legal: 0 (PTX ISA 9.7.15.7.3)"
             )
 
 
