@@ -57,15 +57,11 @@ def _computes(atom: WgmmaAtom) -> str:
 
 
 def _short(form: OperandForm) -> str:
-    """The operand as PTX writes it, the middle of a long vector left out."""
+    """Its name, or its registers, of many the first and the last."""
+    if "{" not in form.spelling:
+        return form.name
     names = re.findall(r"\w+", form.spelling)
-    if len(names) > _LONGEST:
-        return f"{{{names[0]},...,{names[-1]}}}"
-    return (
-        form.name.replace("-", "_")
-        if len(names) == 1 and "{" not in form.spelling
-        else form.spelling
-    )
+    return form.spelling if len(names) <= _LONGEST else f"{{{names[0]},...,{names[-1]}}}"
 
 
 def _immediates(atom: WgmmaAtom) -> Iterator[str]:
@@ -73,7 +69,7 @@ def _immediates(atom: WgmmaAtom) -> Iterator[str]:
     if atom.row.negates:
         yield line("scales", "imm-scale-a, imm-scale-b: 1, or -1 to negate the elements of A, of B")
     if atom.row.transposes:
-        turned = "imm-trans-a (only with a_desc), imm-trans-b"
+        turned = "imm-trans-a (only with a-desc), imm-trans-b"
         yield line("trans", f"{turned}: 0 for a K-major matrix, 1 for an MN-major one")
 
 
@@ -113,7 +109,7 @@ def _shared_memory(atom: WgmmaAtom) -> Iterator[str]:
     yield line(
         "B", f"{n} x {k} of {element.name} in shared memory, as A may be: one of the layouts"
     )
-    yield line("", "(mn, k) -> element from its start, m and k times as often as it takes")
+    yield line("", "(mn, k) -> element from its start; m and k say how often its atom repeats")
     majors = MAJOR_MODES if atom.row.transposes else MAJOR_MODES[:1]
     rows = [
         (
