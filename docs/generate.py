@@ -7,6 +7,7 @@ tests/docs/test_generated.py asks that they are as this script writes them.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from tilewright.compiler import PIPELINE
@@ -16,6 +17,7 @@ from tilewright.dialects.cute_nvgpu.lattice import (
     MATRIX_COPY_ROWS,
     MMA_ROWS,
     MOVMATRIX,
+    WGMMA_ROWS,
     WMMA_MMA,
     MatrixCopyRow,
     WmmaRow,
@@ -29,6 +31,7 @@ from tilewright.dialects.cute_nvgpu.lattice.undocumented import (
     UNDOCUMENTED_SELECTORS,
 )
 from tilewright.dialects.cute_nvgpu.matrix_copy import MatrixCopy, copies_of
+from tilewright.dialects.cute_nvgpu.wgmma_atom import WgmmaAtom
 from tilewright.dialects.ptx.arithmetic import OPS as ARITHMETIC
 from tilewright.dialects.ptx.convert import OPS as CONVERT
 from tilewright.dialects.ptx.logic import OPS as LOGIC
@@ -55,17 +58,23 @@ def atoms_page() -> str:
     header = ["op", "shape", "types", "qualifiers", "modifiers", "target", "PTX", "section"]
     rows = [[f"`{cell}`" if n == 0 else escaped(cell) for n, cell in enumerate(cells(row))]
             for row in lattice()]  # fmt: skip
-    spelled = "".join(f"- `{mnemonic}`\n" for row in lattice() for mnemonic in row.mnemonics)
+    mnemonics = (mnemonic for row in lattice() for mnemonic in row.mnemonics)
+    spelled = "".join(f"- `{each}`\n" for each in dict.fromkeys(map(any_n, mnemonics)))
     return (
         f"# Atoms\n\n{NOTE}\n## The lattice\n{LATTICE_NOTE}\n{table(header, rows)}"
         f"{layouts_section()}{copies_section()}\n## Mnemonics\n\n{spelled}"
     )
 
 
+def any_n(mnemonic: str) -> str:
+    """The mnemonic of a wgmma with N for its N."""
+    return re.sub(r"(wgmma\..*\.m64n)\d+(k\d+)", r"\1N\2", mnemonic)
+
+
 LATTICE_NOTE = """
 As `tilewright atoms` lists it. Every mnemonic of a row has its qualifiers, and may have one of its
 modifiers. Where several targets stand, any of them will do; of a target with the suffix f, later
-ones of its family run it too.
+ones of its family run it too. N is any number of its list.
 """
 
 LAYOUTS_NOTE = """
@@ -75,6 +84,8 @@ E, which depends on the type of A, holds m + M\\*j for the j-th 2-bit index of a
 and SFB n + N\\*s for the s-th scale factor. What several threads hold, the selectors of the
 instruction choose among. Those of wmma are an H200's, whichever way the matrix lay in memory: the
 PTX ISA leaves them to the chip, and a program that does not look into its fragments cannot tell.
+Those of wgmma have the 128 threads of a warpgroup; its B, and its A where registers do not hold it,
+are in shared memory (`tilewright explain` shows the layouts that descriptors express).
 """
 
 
@@ -97,8 +108,26 @@ def layouts_section() -> str:
         [shape, operand, ", ".join(names), count, layout]
         for (shape, operand, count, layout), names in elements.items()
     ]
+    rows += wgmma_layouts()
     header = ["shape", "operand", "types", "elements a thread", "layout"]
     return f"\n## Canonical layouts\n{LAYOUTS_NOTE}\n{table(header, rows)}"
+
+
+def wgmma_layouts() -> list[list[str]]:
+    """The layouts of wgmma, D for an N of 16: its last extent is N/8."""
+    elements: dict[tuple[str, ...], dict[str, None]] = {}
+    for row, types in ((each, types) for each in WGMMA_ROWS for types in each.element_types()):
+        atom = WgmmaAtom(row, 16, types)
+        shape = f"64xNx{row.k}{' sparse' if row.sparse else ''} wgmma"
+        for operand in ("A", "D", "E") if row.sparse else ("A", "D"):
+            count, layout = str(atom.values(operand)), f"`{atom.tv_layout(operand)}`"
+            name, where = operand, shape
+            if operand == "D":
+                name, where, count = "C, D", "64xNxK wgmma, N = 16", f"N/2 ({count})"
+            of = atom.element("A" if operand == "E" else operand).name
+            elements.setdefault((where, name, count, layout), {})[of] = None
+    return [[where, name, ", ".join(names), count, layout]
+            for (where, name, count, layout), names in elements.items()]  # fmt: skip
 
 
 def lying(atom: MmaAtom, operand: Operand) -> str:
@@ -214,7 +243,8 @@ The PTX ISA fixes the order by each instruction's syntax.
 
 OPERANDS_NOTE = """
 Among the registers of a vector that is read ptxas takes constants, and `_` among those of one that
-is written; every one must be a register.
+is written; every one must be a register. It takes a negated predicate as `scale-d` of wgmma, and a
+constant as its descriptor.
 """
 
 

@@ -60,11 +60,25 @@ def _json(row: Listing) -> dict[str, object]:
     }
 
 
+def shape_text(shape: Sequence[int | tuple[int, ...]]) -> str:
+    """`16x8x16`; where an extent has many values, `64xNx16, N 8..256 step 8`."""
+    text = "x".join("N" if isinstance(each, tuple) else str(each) for each in shape)
+    return ", N ".join([text, *(_ranges(each) for each in shape if isinstance(each, tuple))])
+
+
+def _ranges(values: tuple[int, ...]) -> str:
+    """The values as ranges: `8..32 step 8, 48..256 step 16`."""
+    first, step = values[0], values[1] - values[0]
+    run = next((i for i, each in enumerate(values) if each != first + i * step), len(values))
+    text = f"{first}..{values[run - 1]} step {step}"
+    return text if run == len(values) else f"{text}, {_ranges(values[run:])}"
+
+
 def cells(row: Listing) -> tuple[str, ...]:
     """What the table says of a row."""
     return (
         row.op,
-        "x".join(map(str, row.shape)) or "-",
+        shape_text(row.shape) or "-",
         row.types_text,
         ",".join(row.qualifiers) or "-",
         ",".join(row.modifiers) or "-",

@@ -10,11 +10,18 @@ from dataclasses import dataclass
 from typing import cast, get_args
 
 from tilewright.dialects.cute import Layout
-from tilewright.dialects.cute_nvgpu.atom import AtomError, MmaAtom
+from tilewright.dialects.cute_nvgpu.atom import AtomError
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 from tilewright.dialects.cute_nvgpu.lookup import parse
+from tilewright.dialects.cute_nvgpu.wgmma_lookup import parse_wgmma
 from tilewright.tools.command_input import InputError
-from tilewright.tools.fragment_places import places, selectors
+from tilewright.tools.fragment_places import (
+    AnyMma,
+    fragment_operands,
+    matrices,
+    places,
+    selectors,
+)
 from tilewright.tools.instructions.catalogue import canonical
 from tilewright.tools.output import UnwritableError, write_whole
 from tilewright.tools.why_mnemonic import why_illegal_mnemonic
@@ -41,7 +48,7 @@ class Fragments:
     cells: tuple[tuple[tuple[int, int], ...], ...]
 
 
-def fragments(atom: MmaAtom, operand: Operand, choice: tuple[int, ...] = ()) -> Fragments:
+def fragments(atom: AnyMma, operand: Operand, choice: tuple[int, ...] = ()) -> Fragments:
     """Who holds what of that operand; `choice` are values of the selectors that speak of it."""
     held = places(atom, operand, choice)
     outer, inner = atom.extents(operand)
@@ -54,8 +61,8 @@ def fragments(atom: MmaAtom, operand: Operand, choice: tuple[int, ...] = ()) -> 
         f"{atom.mnemonic}: {operand}, {len(cells)} x {len(cells[0])} of "
         f"{atom.element(operand).name}, rows {down}, columns {across}"
     )
-    if atom.row.matrices > 1:
-        title += f", the {atom.row.matrices} matrices side by side along {_side(operand)}"
+    if matrices(atom) > 1:
+        title += f", the {matrices(atom)} matrices side by side along {_side(operand)}"
     for selector, value in zip(selectors(atom, operand), choice, strict=False):
         title += f", {selector.name} {value}"
     return Fragments(title, atom.tv_layout(operand), (down, across), cells)
@@ -85,9 +92,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     atom, operand = _atom(options.mnemonic.strip()), cast(Operand, options.operand)
-    if operand not in (*atom.inputs, "D"):
-        legal = ", ".join((*atom.inputs, "D"))
-        raise InputError(f"{atom.mnemonic} expected an operand of {legal}, got {operand}")
+    legal = fragment_operands(atom)
+    if operand not in legal:
+        why = " (B is always in shared memory: 'tilewright desc')" if operand == "B" else ""
+        raise InputError(
+            f"{atom.mnemonic} expected an operand of {', '.join(legal)}, got {operand}{why}"
+        )
     shown = fragments(atom, operand, _choice(atom, operand, options.select))
     if options.svg is None:
         print(_table(shown))
@@ -100,12 +110,13 @@ def run(options: argparse.Namespace) -> None:
         raise InputError(str(error)) from None
 
 
-def _atom(mnemonic: str) -> MmaAtom:
+def _atom(mnemonic: str) -> AnyMma:
     reason = why_illegal_mnemonic(mnemonic, None)
     if reason is not None:
         raise InputError(reason)
+    wanted = canonical(mnemonic)
     try:
-        return parse(canonical(mnemonic))
+        return parse_wgmma(wanted) if wanted.startswith("wgmma.") else parse(wanted)
     except AtomError:
         raise InputError(
             f"expected an MMA, which has operands A, B, C and D, got '{mnemonic}'; "
@@ -113,7 +124,7 @@ def _atom(mnemonic: str) -> MmaAtom:
         ) from None
 
 
-def _choice(atom: MmaAtom, operand: Operand, text: str | None) -> tuple[int, ...]:
+def _choice(atom: AnyMma, operand: Operand, text: str | None) -> tuple[int, ...]:
     """The values of the operand's selectors: those of the text, or their first ones."""
     wanted = selectors(atom, operand)
     if text is None:

@@ -6,8 +6,14 @@ thread that holds one, and in it the n-th of its values.
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from tilewright.dialects.cute_nvgpu.atom import MmaAtom, Selector
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
+from tilewright.dialects.cute_nvgpu.wgmma_atom import WgmmaAtom
+
+AnyMma: TypeAlias = MmaAtom | WgmmaAtom
+"""An MMA of a warp or of a warpgroup."""
 
 _SELECTORS: dict[str, tuple[str, ...]] = {
     "E": ("sparsity selector",),
@@ -16,14 +22,29 @@ _SELECTORS: dict[str, tuple[str, ...]] = {
 }
 
 
-def selectors(atom: MmaAtom, operand: Operand) -> tuple[Selector, ...]:
+def fragment_operands(atom: AnyMma) -> tuple[Operand, ...]:
+    """The operands that registers hold, or may hold."""
+    if isinstance(atom, MmaAtom):
+        return (*atom.inputs, "D")
+    return ("A", "C", "D", "E") if atom.row.sparse else ("A", "C", "D")
+
+
+def matrices(atom: AnyMma) -> int:
+    """How many MMAs one instruction computes."""
+    return atom.row.matrices if isinstance(atom, MmaAtom) else 1
+
+
+def selectors(atom: AnyMma, operand: Operand) -> tuple[Selector, ...]:
     """Those of the atom's selectors that speak of the operand."""
+    if isinstance(atom, WgmmaAtom):
+        sparse = operand == "E" and atom.row.sparse
+        return (Selector("sp-sel", atom.selectors),) if sparse else ()
     names = _SELECTORS.get(operand, ())
     return tuple(selector for selector in atom.selectors if selector.name in names)
 
 
 def places(
-    atom: MmaAtom, operand: Operand, choice: tuple[int, ...] = ()
+    atom: AnyMma, operand: Operand, choice: tuple[int, ...] = ()
 ) -> dict[int, tuple[int, int]]:
     """The (thread, value) of every index of the operand's layout.
 
@@ -32,7 +53,7 @@ def places(
     """
     chosen = choice or tuple(each.legal[0] for each in selectors(atom, operand))
     *bytes_, thread_choice = chosen or (0,)
-    scale = atom.row.scale
+    scale = atom.row.scale if isinstance(atom, MmaAtom) else None
     value_choice = bytes_[0] // scale.vector if bytes_ and scale is not None else 0
     found: dict[int, tuple[int, int]] = {}
     for index, holders in _holders(atom, operand).items():
@@ -42,13 +63,13 @@ def places(
 
 
 def contributing_threads(
-    atom: MmaAtom, operand: Operand, choice: tuple[int, ...]
+    atom: AnyMma, operand: Operand, choice: tuple[int, ...]
 ) -> tuple[int, ...]:
-    """The threads of the warp whose values count."""
+    """The threads of the warp or warpgroup whose values count."""
     return tuple(sorted({thread for thread, _ in places(atom, operand, choice).values()}))
 
 
-def _holders(atom: MmaAtom, operand: Operand) -> dict[int, dict[int, list[int]]]:
+def _holders(atom: AnyMma, operand: Operand) -> dict[int, dict[int, list[int]]]:
     """Of each index, the values that hold it by thread."""
     layout = atom.tv_layout(operand)
     found: dict[int, dict[int, list[int]]] = {}

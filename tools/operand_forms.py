@@ -6,6 +6,9 @@ constant    1          one of some integers
 selectors   {0,1}      a byte-id and a thread-id: integers or 16-bit registers
 address     [p]        a register or a variable and an offset
 count       16         an integer of a range, or a register
+number      2          an integer of 0 or more
+descriptor  a_desc     one 64-bit register
+predicate   p          a predicate register, or 0 or 1
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-from tilewright.tools.ptx_operands import Kind, Written
+from tilewright.tools.ptx_operands import Kind, Written, read
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +60,15 @@ class OperandForm(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Registers:
-    """A vector of `count` registers of a type; `target` says that they are written to."""
+    """A vector of `count` registers of a type; `target` says that they are written to, `updated`
+    that they are read too."""
 
     name: str
     register: str
     count: int
     section: str
     target: bool = False
+    updated: bool = False
     optional: bool = False
 
     @property
@@ -75,7 +80,8 @@ class Registers:
         if len(items) == self.count and all(item.kind == "register" for item in items):
             return None
         given = [item.text for item in items or (written,) if item.kind == "register"]
-        spare = [name for name in self._names() if name not in given]
+        taken = set(given)
+        spare = [name for name in self._names() if name not in taken]
         registers = "register" if self.count == 1 else "registers"
         return Misfit(
             f"a vector of {self.count} .{self.register} {registers}",
@@ -88,6 +94,8 @@ class Registers:
 
     def _replaced(self, kinds: set[Kind]) -> str | None:
         """What ptxas takes in the place of some registers, not of all of them."""
+        if self.updated:
+            return None
         others: set[Kind] = {"integer", "float"} if self.register == "b32" else {"float"}
         others = {"sink"} if self.target else others
         if "register" not in kinds or not kinds - {"register"} <= others:
@@ -205,6 +213,68 @@ class Count:
         first, last = self.legal[0], self.legal[-1]
         near = min(max(written.value, first), last) if written.kind == "integer" else self.spelling
         return Misfit(f"a register or an integer of {first} to {last}", str(near))
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """An integer of 0 or more; PTX's have 63 bits and a sign."""
+
+    name: str
+    section: str
+    optional: bool = False
+
+    @property
+    def spelling(self) -> str:
+        return "0"
+
+    def misfit(self, written: Written) -> Misfit | None:
+        if written.kind == "integer" and 0 <= written.value < 1 << 63:
+            return None
+        near = "0" if written.kind != "integer" or written.value < 0 else str((1 << 63) - 1)
+        return Misfit("an integer constant of 0 or more", near)
+
+
+@dataclass(frozen=True, slots=True)
+class Descriptor:
+    """A 64-bit register that holds the descriptor of a matrix in shared memory."""
+
+    name: str
+    section: str
+    optional: bool = False
+
+    @property
+    def spelling(self) -> str:
+        return self.name.replace("-", "_")
+
+    def misfit(self, written: Written) -> Misfit | None:
+        if written.kind == "register":
+            return None
+        replaced = "a constant descriptor" if written.kind == "integer" else None
+        return Misfit("a .b64 register", self.spelling, replaced)
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """A predicate register, or a constant in its place."""
+
+    name: str
+    section: str
+    optional: bool = False
+
+    @property
+    def spelling(self) -> str:
+        return self.name.replace("-", "_")
+
+    def misfit(self, written: Written) -> Misfit | None:
+        if self._fits(written):
+            return None
+        near = _nearest((0, 1), written) if written.kind == "integer" else self.spelling
+        negated = written.text.startswith("!") and self._fits(read(written.text[1:].lstrip())[0])
+        replaced = "a negated predicate" if negated else None
+        return Misfit("a predicate or the constant 0 or 1", near, replaced)
+
+    def _fits(self, written: Written) -> bool:
+        return written.kind == "register" or (written.kind == "integer" and written.value in (0, 1))
 
 
 def _selects(item: Written, legal: tuple[int, ...]) -> bool:

@@ -65,6 +65,7 @@ def _operand(text: str) -> Written:
     return _scalar(text)
 
 
+@lru_cache(_KNOWN_TEXTS)
 def _scalar(text: str) -> Written:
     for kind, pattern in _SCALARS:
         if pattern.fullmatch(text):

@@ -13,8 +13,16 @@ from tilewright.dialects.cute_nvgpu.lattice.undocumented import UNDOCUMENTED, Un
 from tilewright.dialects.cute_nvgpu.targets import target
 from tilewright.tools.instructions.catalogue import canonical, legal_mnemonics, listings
 
-_CLASSES = ({*ELEMENT_TYPES, *SCALE_TYPES}, {"row", "col"}, {"shared", "global"})
+_CLASSES = (
+    {*ELEMENT_TYPES, *SCALE_TYPES},
+    {"row", "col"},
+    {"shared", "global"},
+    {"xor", "and", "popc"},
+)
 """Words whose order among themselves has a meaning."""
+
+_NAME_WORDS = {"wgmma": 2, "fence": 2}
+"""How many words name the instruction and stand first, where that is more than one."""
 
 
 _KNOWN_ORDERS = 1 << 10
@@ -64,8 +72,10 @@ def _by_words() -> dict[tuple[str, ...], str]:
 
 
 def _words(mnemonic: str) -> tuple[str, ...]:
-    """Its words: the first one, those whose order counts by class, and the others sorted."""
-    first, *rest = mnemonic.split(".")
+    """Its words: its name, those whose order counts by class, and the others sorted."""
+    words = mnemonic.split(".")
+    named = _NAME_WORDS.get(words[0], 1)
+    name, rest = words[:named], words[named:]
     classes = [[word for word in rest if word in each] for each in _CLASSES]
     others = sorted(word for word in rest if not any(word in each for each in _CLASSES))
-    return (first, *(word for each in classes for word in (*each, "")), *others)
+    return (*name, *(word for each in classes for word in (*each, "")), *others)

@@ -16,6 +16,7 @@ from functools import cache, lru_cache
 from tilewright.dialects.cute_nvgpu.atom import AtomError
 from tilewright.dialects.cute_nvgpu.lookup import parse
 from tilewright.dialects.cute_nvgpu.nearest import Nearest
+from tilewright.dialects.cute_nvgpu.wgmma_lookup import parse_wgmma
 from tilewright.dialects.cute_nvgpu.wmma_access import parse_access
 from tilewright.tools.instructions.catalogue import canonical, legal_mnemonics, listings
 from tilewright.tools.undocumented import in_order, remark
@@ -51,6 +52,7 @@ def why_illegal_mnemonic(mnemonic: str, arch: str | None) -> str | None:
 _READERS: tuple[tuple[tuple[str, ...], Callable[[str], object]], ...] = (
     (("mma.", "wmma.mma."), parse),
     (("wmma.load.", "wmma.store."), parse_access),
+    (("wgmma.mma_async.",), parse_wgmma),
 )
 """What says of mnemonics that begin so why there is none such."""
 

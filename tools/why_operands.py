@@ -5,28 +5,41 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tilewright.dialects.cute_nvgpu.lattice.undocumented import UNDOCUMENTED_SELECTORS
-from tilewright.tools.instructions.catalogue import listings, operand_forms
+from tilewright.tools.instructions.catalogue import listings, operand_lists
 from tilewright.tools.operand_forms import Misfit, OperandForm
-from tilewright.tools.ptx_operands import Written
+from tilewright.tools.ptx_operands import Written, read
 
 
 def fit(mnemonic: str, operands: Sequence[Written]) -> bool:
     """Whether a mnemonic of the lattice takes these operands."""
-    forms = operand_forms(mnemonic)
+    return any(_fits(forms, operands) for forms in operand_lists(mnemonic))
+
+
+def _fits(forms: Sequence[OperandForm], operands: Sequence[Written]) -> bool:
     if not _required(forms) <= len(operands) <= len(forms):
         return False
     return all(form.misfit(written) is None for form, written in zip(forms, operands, strict=False))
 
 
 def why_illegal_operands(mnemonic: str, operands: Sequence[Written]) -> str | None:
-    """What is wrong with the number of the operands, or with the first one that does not fit."""
-    forms = operand_forms(mnemonic)
+    """What is wrong with the number of the operands, or with the first one that does not fit; None
+    where they are legal."""
+    lists = operand_lists(mnemonic)
+    if any(_fits(forms, operands) for forms in lists):
+        return None
+    forms = max(lists, key=lambda each: _likeness(each, operands))
     if not _required(forms) <= len(operands) <= len(forms):
         return _wrong_number(mnemonic, forms, operands)
     for form, written in zip(forms, operands, strict=False):
         if (misfit := form.misfit(written)) is not None:
             return _wrong(mnemonic, form, written, misfit)
     return None
+
+
+def _likeness(forms: Sequence[OperandForm], operands: Sequence[Written]) -> list[bool]:
+    """Which operands are of the kind that a list has there; the first ones count most."""
+    pairs = zip(forms, operands, strict=False)
+    return [read(form.spelling)[0].kind == written.kind for form, written in pairs]
 
 
 def _required(forms: Sequence[OperandForm]) -> int:

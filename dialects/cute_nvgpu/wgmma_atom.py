@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal
@@ -22,6 +22,14 @@ FragmentKind = Literal["ss", "rs"]
 """Where A and B are: in shared memory ("s") or, A alone, in registers ("r")."""
 
 Immediate = Literal["imm-scale-a", "imm-scale-b", "imm-trans-a", "imm-trans-b"]
+
+LEGAL_IMMEDIATES: Mapping[Immediate, tuple[int, int]] = {
+    "imm-scale-a": (1, -1),
+    "imm-scale-b": (1, -1),
+    "imm-trans-a": (0, 1),
+    "imm-trans-b": (0, 1),
+}
+"""The values of each immediate, what changes nothing first. PTX ISA 9.7.15.5.2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +155,15 @@ class WgmmaAtom:
             legal = ", ".join(map(str, self.selectors)) or "none (it is dense)"
             raise AtomError(
                 f"{self.mnemonic} expected a sparsity selector of {legal}, got {value}"
-                + (f"; nearest legal: {max(self.selectors)}" if self.selectors else "")
+                + (f"; nearest legal: {_nearest(self.selectors, value)}" if self.selectors else "")
             )
 
     def __str__(self) -> str:
         return self.mnemonic
+
+
+def _nearest(legal: tuple[int, ...], value: int) -> int:
+    return min(legal, key=lambda each: abs(each - value))
 
 
 def _accumulator(operand: str) -> str:

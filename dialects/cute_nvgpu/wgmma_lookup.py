@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
+from itertools import product
 
 from tilewright.dialects.cute_nvgpu.atom import AtomError
 from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES
@@ -100,6 +102,23 @@ _MNEMONIC = re.compile(
     r"(?P<early>\.satfinite)?\.(?P<d>\w+)\.(?P<a>\w+)\.(?P<b>\w+)(?P<late>\.satfinite)?"
     r"(?:\.(?P<bit_op>\w+)\.popc)?"
 )
+
+
+def wgmmas_of(row: WgmmaRow) -> Iterator[WgmmaAtom]:
+    """One atom for every mnemonic of a row."""
+    saturating = (False, True) if row.satfinite else (False,)
+    for types, n, satfinite in product(row.element_types(), row.ns, saturating):
+        yield WgmmaAtom(row, n, types, satfinite)
+
+
+_EARLY_SATFINITE = re.compile(r"(wgmma\.mma_async\..*\.m\d+n\d+k\d+)\.satfinite(\.\w+\.\w+\.\w+)")
+
+
+def canonical_wgmma(mnemonic: str) -> str:
+    """The mnemonic with `.satfinite` after the types, as the lattice spells it: PTX has it before
+    them in its syntax, and after them in its examples."""
+    match = _EARLY_SATFINITE.fullmatch(mnemonic)
+    return mnemonic if match is None else f"{match[1]}{match[2]}.satfinite"
 
 
 @cache

@@ -5,7 +5,6 @@ PTX ISA 9.7.15.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, UnitAttr, i64
@@ -22,26 +21,16 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.atom import AtomError
+from tilewright.dialects.cute_nvgpu.lattice.sync import FENCE_PROXY_ASYNC, WGMMA_FENCE
 from tilewright.dialects.cute_nvgpu.smem_descriptor import MAJOR_MODES
-from tilewright.dialects.cute_nvgpu.wgmma_atom import Immediate, WgmmaAtom
+from tilewright.dialects.cute_nvgpu.wgmma_atom import LEGAL_IMMEDIATES, Immediate, WgmmaAtom
 from tilewright.dialects.cute_nvgpu.wgmma_lookup import parse_wgmma
-from tilewright.dialects.ptx.instruction import PtxOp, Requirement, needs
+from tilewright.dialects.ptx.instruction import PtxOp, Requirement
 from tilewright.dialects.ptx.types import RegType, reg
-
-_WGMMA = needs("sm_90a", (8, 0))
-_FENCE_PROXY = needs("sm_90", (8, 0))
 
 _PREFIX = "wgmma.mma_async."
 _ALIGNED = "sync.aligned."
 _SPARSE = "sp."
-
-LEGAL_IMMEDIATES: Mapping[Immediate, tuple[int, int]] = {
-    "imm-scale-a": (1, -1),
-    "imm-scale-b": (1, -1),
-    "imm-trans-a": (0, 1),
-    "imm-trans-b": (0, 1),
-}
-"""The values of each immediate, what changes nothing first. PTX ISA 9.7.15.5.2."""
 
 
 @irdl_op_definition
@@ -163,7 +152,7 @@ class WgmmaOp(PtxOp):
                 atom.check_selector(self.selector.value.data)
         except AtomError as error:
             raise VerifyException(f"'{self.name}' {error}") from None
-        if atom.row.sparse != (self.metadata is not None and self.selector is not None):
+        if {self.metadata is not None, self.selector is not None} != {atom.row.sparse}:
             expected = "metadata and a selector" if atom.row.sparse else "no metadata"
             raise VerifyException(f"'{self.name}' expected {expected} ({atom.mnemonic})")
         if self.scale_d is not None and self.zero is not None:
@@ -183,7 +172,7 @@ class _WgmmaSyncOp(PtxOp):
         return f"{super().mnemonic}.sync.aligned"
 
     def requirement(self) -> Requirement:
-        return _WGMMA
+        return Requirement(WGMMA_FENCE.target, WGMMA_FENCE.ptx_version)
 
 
 @irdl_op_definition
@@ -220,7 +209,8 @@ class WgmmaWaitGroupOp(_WgmmaSyncOp):
     def verify_(self) -> None:
         if self.pending.value.data < 0:
             raise VerifyException(
-                f"'{self.name}' expected 0 or more pending groups, got {self.pending.value.data}"
+                f"'{self.name}' expected 0 or more pending groups, got "
+                f"{self.pending.value.data}; nearest legal: 0 (PTX ISA 9.7.15.7.3)"
             )
 
 
@@ -233,7 +223,7 @@ class FenceProxyAsyncOp(PtxOp):
     assembly_format = "attr-dict"
 
     def requirement(self) -> Requirement:
-        return _FENCE_PROXY
+        return Requirement(FENCE_PROXY_ASYNC.target, FENCE_PROXY_ASYNC.ptx_version)
 
 
 OPS = [WgmmaOp, WgmmaFenceOp, WgmmaCommitGroupOp, WgmmaWaitGroupOp, FenceProxyAsyncOp]

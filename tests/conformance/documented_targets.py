@@ -27,3 +27,5 @@ FAMILIES_100_110_120 = FAMILY_120 | {
     "sm_110a",
     "sm_110f",
 }
+# "Requires sm_90a"
+ONLY_90A = frozenset({"sm_90a"})

@@ -1,4 +1,4 @@
-"""Every family of warp-level tensor-core instructions."""
+"""Every family of tensor-core instructions of a warp or a warpgroup."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from copy_families import COPY_FAMILIES
 from instruction_family import Family
 from mma_families import MMA_FAMILIES
 from sparse_families import SPARSE_FAMILIES
+from wgmma_families import WGMMA_FAMILIES
 from wmma_families import WMMA_FAMILIES
 
 FAMILIES: dict[str, Family] = {
@@ -17,5 +18,6 @@ FAMILIES: dict[str, Family] = {
         *SPARSE_FAMILIES,
         *COPY_FAMILIES,
         *WMMA_FAMILIES,
+        *WGMMA_FAMILIES,
     )
 }

@@ -16,10 +16,11 @@ WARP = 32
 
 # What every candidate may use.
 REGISTERS = (
+    ".reg .pred %p<2>;",
     ".reg .b16 %h<4>;",
-    ".reg .b32 %r<64>;",
-    ".reg .b64 %rd<2>;",
-    ".reg .f32 %f<64>;",
+    ".reg .b32 %r<144>;",
+    ".reg .b64 %rd<4>;",
+    ".reg .f32 %f<144>;",
     ".reg .f64 %fd<64>;",
 )
 
@@ -50,6 +51,11 @@ def shape_of(text: str) -> tuple[int, int, int]:
     match = re.fullmatch(r"m(\d+)n(\d+)(?:k(\d+))?", text)
     assert match is not None, text
     return int(match[1]), int(match[2]), int(match[3] or 1)
+
+
+def element_bits(element: str) -> int:
+    """The width of an element type, alone in a byte where it is narrower and not packed."""
+    return _BITS[element]
 
 
 @cache

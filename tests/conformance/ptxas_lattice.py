@@ -1,4 +1,4 @@
-"""The verifier against ptxas and the PTX ISA, on every warp-level tensor-core instruction.
+"""The verifier against ptxas and the PTX ISA, on every tensor-core instruction.
 
     python tests/conformance/ptxas_lattice.py                           # everything
     python tests/conformance/ptxas_lattice.py --family mma --target sm_90a

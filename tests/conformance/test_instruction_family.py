@@ -15,6 +15,7 @@ import copy_families
 import mma_families
 import pytest
 import sparse_families
+import wgmma_families
 import wmma_families
 from documented_targets import KNOWN, since
 from instruction_family import Family, documented, spell, within
@@ -37,7 +38,14 @@ FAMILY = Family(
     lambda point: (f"one of {point['shape']}", "another"),
     BOXES,
 )
-MODULES = (mma_families, block_scale_families, sparse_families, copy_families, wmma_families)
+MODULES = (
+    mma_families,
+    block_scale_families,
+    sparse_families,
+    copy_families,
+    wmma_families,
+    wgmma_families,
+)
 
 
 def test_every_point_stands_once() -> None:

@@ -5,13 +5,20 @@ import re
 
 import pytest
 
-from tilewright.dialects.cute_nvgpu.lattice import MATRIX_COPY_ROWS, MMA_ROWS, WMMA_ACCESS, WMMA_MMA
+from tilewright.dialects.cute_nvgpu.lattice import (
+    MATRIX_COPY_ROWS,
+    MMA_ROWS,
+    ORDERING,
+    WGMMA_ROWS,
+    WMMA_ACCESS,
+    WMMA_MMA,
+)
 from tilewright.dialects.cute_nvgpu.lookup import parse
 from tilewright.dialects.cute_nvgpu.targets import TARGETS
 from tilewright.tools.tilewright import main
 
 # movmatrix and cp.async are one row each.
-ROWS = len((*MMA_ROWS, *WMMA_MMA, *WMMA_ACCESS, *MATRIX_COPY_ROWS)) + 2
+ROWS = len((*MMA_ROWS, *WMMA_MMA, *WMMA_ACCESS, *WGMMA_ROWS, *MATRIX_COPY_ROWS, *ORDERING)) + 2
 
 
 def listed(capsys, *words):
@@ -40,6 +47,25 @@ def test_one_line_a_row(capsys):
         "sm_120a or sm_121a",
     ]
     assert {"ldmatrix", "stmatrix", "movmatrix", "cp.async"} < {line.split()[0] for line in lines}
+
+
+def test_a_row_of_wgmma_is_one_line(capsys):
+    lines = listed(capsys, "--op", "sm90").splitlines()[1:]
+    assert len(lines) == len(WGMMA_ROWS)
+    cells = [re.split("  +", line)[:4] for line in lines]
+    assert cells[0] == ["sm90.mma", "64xNx16, N 8..256 step 8", "f16,f16 -> f16 | f32", "-"]
+    integers = ["64xNx32, N 8..32 step 8, 48..256 step 16", "s8,s8 | u8,u8 -> s32", "-"]
+    assert ["sm90.mma", *integers] in cells
+    assert {line[0] for line in cells} == {"sm90.mma", "sm90.sparse_mma"}
+
+
+def test_json_lists_every_n(capsys):
+    for row in json.loads(listed(capsys, "--json", "--op", "sm90")):
+        m, ns, k = row["shape"]
+        times = len(row["types"]) * (1 + len(row["modifiers"]))
+        assert len(row["mnemonics"]) == len(set(row["mnemonics"])) == times * len(ns)
+        found = [re.search(r"\.m(\d+)n(\d+)k(\d+)\.", each) for each in row["mnemonics"]]
+        assert {tuple(map(int, match.groups())) for match in found} == {(m, n, k) for n in ns}
 
 
 def test_json_spells_every_atom(capsys):

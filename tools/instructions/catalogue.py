@@ -6,11 +6,12 @@ from functools import cache
 
 from tilewright.dialects.cute_nvgpu import lookup
 from tilewright.dialects.cute_nvgpu.targets import target
-from tilewright.tools.instructions import async_copy, matrix_copy, mma, wmma
+from tilewright.dialects.cute_nvgpu.wgmma_lookup import canonical_wgmma
+from tilewright.tools.instructions import async_copy, matrix_copy, mma, ordering, wgmma, wmma
 from tilewright.tools.instructions.listing import Listing
 from tilewright.tools.operand_forms import OperandForm
 
-KINDS = (mma, wmma, matrix_copy, async_copy)
+KINDS = (mma, wmma, wgmma, matrix_copy, async_copy, ordering)
 
 
 @cache
@@ -34,16 +35,25 @@ def legal_mnemonics(arch: str | None) -> frozenset[str]:
     return frozenset(each for each, row in listings().items() if chip.supports(row.target))
 
 
-@cache
 def operand_forms(mnemonic: str) -> tuple[OperandForm, ...]:
-    """The operands of a mnemonic of the lattice, in PTX's order."""
-    return listings()[mnemonic].operands(mnemonic)
+    """The operands of a mnemonic of the lattice, in PTX's order; of several lists the first."""
+    return operand_lists(mnemonic)[0]
+
+
+@cache
+def operand_lists(mnemonic: str) -> tuple[tuple[OperandForm, ...], ...]:
+    """Every list of operands that a mnemonic of the lattice takes."""
+    row = listings()[mnemonic]
+    first = row.operands(mnemonic)
+    return (first,) if row.alternative is None else (first, row.alternative(mnemonic))
 
 
 def canonical(mnemonic: str) -> str:
     """The spelling that the lattice uses: `.shared::cta` is PTX's long name of `.shared`, and what
     an MMA may leave out is there."""
-    if "shared::cta" in mnemonic:
+    if mnemonic.startswith("wgmma."):
+        return canonical_wgmma(mnemonic)
+    if "shared::cta" in mnemonic and not mnemonic.startswith("fence."):
         words = mnemonic.split(".")
         mnemonic = ".".join("shared" if word == "shared::cta" else word for word in words)
     return lookup.canonical(mnemonic)

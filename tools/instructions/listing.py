@@ -19,11 +19,13 @@ class Listing:
     `types` are the legal element types by operand, `types_text` the same in one line,
     `qualifiers` the words that all its mnemonics have beside shape and types, `modifiers` those
     that some of them have. `mnemonics` are all that it spells, in a fixed order. `operands` gives
-    the operands of one of them in PTX's order, `explain` what it does, line by line.
+    the operands of one of them in PTX's order, `explain` what it does, line by line. Where one may
+    have other operands instead, `alternative` gives them. A tuple in `shape` lists the legal values
+    of an extent.
     """
 
     op: str
-    shape: tuple[int, ...]
+    shape: tuple[int | tuple[int, ...], ...]
     types: tuple[dict[str, str], ...]
     types_text: str
     qualifiers: tuple[str, ...]
@@ -34,6 +36,7 @@ class Listing:
     mnemonics: tuple[str, ...]
     operands: Callable[[str], tuple[OperandForm, ...]]
     explain: Callable[[str], Iterator[str]]
+    alternative: Callable[[str], tuple[OperandForm, ...]] | None = None
 
 
 def version_text(version: tuple[int, int]) -> str:

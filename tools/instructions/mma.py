@@ -32,7 +32,7 @@ def _listing(row: MmaRow) -> Listing:
         row.op,
         row.shape,
         tuple(dict(zip(OPERANDS, types, strict=True)) for types in row.element_types()),
-        f"{multiplicands(row)} -> {_pairs(row.accumulators)}",
+        f"{multiplicands(row.multiplicands)} -> {_pairs(row.accumulators)}",
         tuple(_qualifiers(row)),
         tuple(_modifiers(row)),
         row.target,
@@ -44,12 +44,12 @@ def _listing(row: MmaRow) -> Listing:
     )
 
 
-def multiplicands(row: MmaRow) -> str:
+def multiplicands(pairs: tuple[tuple[str, str], ...]) -> str:
     """The types of a and b: `f16,f16`, or `s8|u8,s8|u8` where each may be either."""
-    first = tuple(dict.fromkeys(a for a, _ in row.multiplicands))
-    if set(row.multiplicands) == {(a, b) for a in first for b in first}:
+    first = tuple(dict.fromkeys(a for a, _ in pairs))
+    if set(pairs) == {(a, b) for a in first for b in first}:
         return ",".join(["|".join(first)] * 2)
-    return _pairs(row.multiplicands)
+    return _pairs(pairs)
 
 
 def _pairs(pairs: tuple[tuple[str, str], ...]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from tilewright.dialects.cute_nvgpu.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.elements import ElementType
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
-from tilewright.tools.fragment_places import contributing_threads, selectors
+from tilewright.tools.fragment_places import AnyMma, contributing_threads, selectors
 from tilewright.tools.instructions.listing import HEADING
 from tilewright.tools.operand_forms import OperandForm
 from tilewright.tools.render_table import LABEL, line, table
@@ -109,13 +109,18 @@ def _sparsity(atom: MmaAtom) -> Iterator[str]:
         return
     chunk = atom.row.chunk(atom.types)
     rows, columns = atom.extents("A")
-    yield line("A", f"stored as {rows} x {columns}: {_STORED[chunk]}")
-    yield line("E", _indices(chunk, ordered=atom.row.sparsity != "sp"))
+    yield line("A", f"stored as {rows} x {columns}: {stored(chunk)}")
+    yield line("E", indices(chunk, ordered=atom.row.sparsity != "sp"))
     [selector] = selectors(atom, "E")
-    yield line("E", f"{selector.name} {_contributors(atom, 'E', (), selector.legal)}")
+    yield line("E", f"{selector.name} {contributors(atom, 'E', (), selector.legal)}")
 
 
-def _indices(chunk: int, *, ordered: bool) -> str:
+def stored(chunk: int) -> str:
+    """How a sparse A of that chunk is stored."""
+    return _STORED[chunk]
+
+
+def indices(chunk: int, *, ordered: bool) -> str:
     """What the metadata of a chunk are. PTX ISA 9.7.14.6.1."""
     if chunk == 2:
         return "4 bits for every 2 neighbours: 0b0100 stores the first, 0b1110 the second"
@@ -135,11 +140,11 @@ def _scaling(atom: MmaAtom) -> Iterator[str]:
         byte, thread = selectors(atom, operand)
         taken = "byte byte-id" if scale.vector == 1 else f"{scale.vector} bytes from byte-id on"
         yield line(operand, f"{byte.name} {', '.join(map(str, byte.legal))}: {taken}")
-        yield line(operand, f"{thread.name} {_contributors(atom, operand, (0,), thread.legal)}")
+        yield line(operand, f"{thread.name} {contributors(atom, operand, (0,), thread.legal)}")
 
 
-def _contributors(
-    atom: MmaAtom, operand: Operand, before: tuple[int, ...], legal: tuple[int, ...]
+def contributors(
+    atom: AnyMma, operand: Operand, before: tuple[int, ...], legal: tuple[int, ...]
 ) -> str:
     """Which threads give the operand for each value of its last selector."""
     texts: list[str] = []

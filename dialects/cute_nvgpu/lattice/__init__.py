@@ -15,6 +15,7 @@ from tilewright.dialects.cute_nvgpu.lattice.row import MmaRow
 from tilewright.dialects.cute_nvgpu.lattice.sm70 import SM70_MMA
 from tilewright.dialects.cute_nvgpu.lattice.sm80 import SM80_MMA
 from tilewright.dialects.cute_nvgpu.lattice.sm89 import SM89_MMA
+from tilewright.dialects.cute_nvgpu.lattice.sm90 import SM90_MMA, SM90_SPARSE_MMA, WgmmaRow
 from tilewright.dialects.cute_nvgpu.lattice.sm120 import (
     SM120_MMA,
     SM120_MMA_BS,
@@ -22,7 +23,7 @@ from tilewright.dialects.cute_nvgpu.lattice.sm120 import (
     SM120_MMA_SP,
 )
 from tilewright.dialects.cute_nvgpu.lattice.sparse import SM80_SPARSE_MMA, SM89_SPARSE_MMA
-from tilewright.dialects.cute_nvgpu.lattice.sync import NAMED_BARRIER
+from tilewright.dialects.cute_nvgpu.lattice.sync import NAMED_BARRIER, ORDERING, OrderingRow
 from tilewright.dialects.cute_nvgpu.lattice.wmma import (
     WMMA_ACCESS,
     WMMA_MMA,
@@ -42,6 +43,8 @@ MMA_ROWS: tuple[MmaRow, ...] = (
     *SM120_MMA_BS_SP,
 )
 """Every `mma.sync` and `mma.sp`."""
+WGMMA_ROWS: tuple[WgmmaRow, ...] = (*SM90_MMA, *SM90_SPARSE_MMA)
+"""Every `wgmma.mma_async`, dense and sparse."""
 MATRIX_COPY_ROWS: tuple[MatrixCopyRow, ...] = (*LDMATRIX, *STMATRIX)
 
 __all__ = [
@@ -51,11 +54,15 @@ __all__ = [
     "MMA_ROWS",
     "MOVMATRIX",
     "NAMED_BARRIER",
+    "ORDERING",
     "STMATRIX",
+    "WGMMA_ROWS",
     "WMMA_ACCESS",
     "WMMA_MMA",
     "MatrixCopyRow",
     "MmaRow",
+    "OrderingRow",
+    "WgmmaRow",
     "WmmaAccessRow",
     "WmmaRow",
 ]

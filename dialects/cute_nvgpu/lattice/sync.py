@@ -1,8 +1,11 @@
-"""Barriers of a CTA by number. PTX ISA 9.7.13.1."""
+"""What orders threads and memory around MMAs: barriers of a CTA by number, groups of `wgmma`, and
+the fence between a thread and the async proxy. PTX ISA 9.7.13 and 9.7.15.7."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from tilewright.dialects.cute_nvgpu.targets import Target, target
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,3 +34,66 @@ class NamedBarrierRow:
 
 
 NAMED_BARRIER = NamedBarrierRow(16, 32, 1024, "9.7.13.1")
+
+
+@dataclass(frozen=True, slots=True)
+class OrderingRow:
+    """An instruction that orders what is before it with what is after it, without registers.
+
+    `op` is its op in IR, `orders` what it does in words, `mnemonics` all its forms, that of the op
+    first; `groups` says whether it takes a number of groups that may be pending.
+    """
+
+    op: str
+    orders: str
+    mnemonics: tuple[str, ...]
+    target: Target
+    ptx_version: tuple[int, int]
+    section: str
+    groups: bool = False
+
+
+WGMMA_FENCE = OrderingRow(
+    "wgmma.fence",
+    "order what the warpgroup did to registers before what later wgmmas do to them",
+    ("wgmma.fence.sync.aligned",),
+    target("sm_90a"),
+    (8, 0),
+    "9.7.15.7.1",
+)
+WGMMA_COMMIT_GROUP = OrderingRow(
+    "wgmma.commit_group",
+    "make all wgmmas of the warp that are in no group yet the latest group",
+    ("wgmma.commit_group.sync.aligned",),
+    target("sm_90a"),
+    (8, 0),
+    "9.7.15.7.2",
+)
+WGMMA_WAIT_GROUP = OrderingRow(
+    "wgmma.wait_group",
+    "wait until at most the latest N groups are not complete",
+    ("wgmma.wait_group.sync.aligned",),
+    target("sm_90a"),
+    (8, 0),
+    "9.7.15.7.3",
+    groups=True,
+)
+FENCE_PROXY_ASYNC = OrderingRow(
+    "fence.proxy.async",
+    "order what the thread wrote to memory before what the async proxy (wgmma, TMA) does with it",
+    (
+        "fence.proxy.async",
+        "fence.proxy.async.global",
+        "fence.proxy.async.shared::cta",
+        "fence.proxy.async.shared::cluster",
+    ),
+    target("sm_90"),
+    (8, 0),
+    "9.7.13.4",
+)
+ORDERING: tuple[OrderingRow, ...] = (
+    WGMMA_FENCE,
+    WGMMA_COMMIT_GROUP,
+    WGMMA_WAIT_GROUP,
+    FENCE_PROXY_ASYNC,
+)

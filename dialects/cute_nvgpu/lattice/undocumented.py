@@ -234,6 +234,31 @@ UNDOCUMENTED: tuple[Undocumented, ...] = (
         "movmatrix.sync.aligned.m8n8.trans.b16.b8x16 %r0, %r1;",
         plain=r"\1",
     ),
+    _row(
+        "`.row` or `.col`, or two of them, on `wgmma.mma_async` (without effect)",
+        "imm-trans-a and imm-trans-b say how A and B lie", "9.7.15.5.2",
+        r"(wgmma\.mma_async(?:\.(?!row\.|col\.)[^.]+)*?)(?:\.(?:row|col)){1,2}"
+        r"((?:\.(?!row\b|col\b)[^.]+)*)",
+        "wgmma.mma_async.sync.aligned.m64n8k16.row.col.f32.f16.f16 "
+        f"{_F4}, %rd0, %rd1, 1, 1, 1, 0, 0;",
+        plain=r"\1\2",
+    ),
+    _row(
+        "`.satfinite` of `wgmma.mma_async` several times",
+        "it stands once", "9.7.15.5.2",
+        r"(wgmma\.mma_async(?:\.sp)?\.sync\.aligned\.m64n\d+k\d+)(?=.*\.satfinite.*\.satfinite)"
+        r"(?:\.satfinite)*(\.s32\.[su]8\.[su]8)(?:\.satfinite)*",
+        "wgmma.mma_async.sync.aligned.m64n8k32.satfinite.s32.s8.u8.satfinite "
+        f"{_R4}, %rd0, %rd1, 1;",
+        plain=r"\1\2.satfinite",
+    ),
+    _row(
+        "`wgmma` without `.aligned`",
+        ".aligned is mandatory", "9.7.15.5.2",
+        r"(wgmma\.\w+(?:\.sp)?\.sync)(?!.*\.aligned)(\..*)?",
+        "wgmma.wait_group.sync 0;",
+        plain=r"\1.aligned\2",
+    ),
 )  # fmt: skip
 """Of mnemonics."""
 

@@ -250,7 +250,8 @@ def _verify_major(
     found = type_.tile.major
     if found != major:
         raise VerifyException(
-            f"{where} expected a {major.upper()}-major matrix, as ab_major says, got "
+            f"{where} expected {'an MN' if major == 'mn' else 'a K'}-major matrix, as ab_major "
+            f"says, got "
             f"{found.upper()}-major layout {type_.layout.data}; nearest legal: ab_major = {found} "
             f"(PTX ISA 9.7.15.5.1.2)"
         )

@@ -91,6 +91,7 @@ class MakeSmemDescOp(IRDLOperation):
         if layout is None:
             raise VerifyException(f"'{self.name}' expected a memref of static layout, got {type_}")
         _verify_element(self.name, type_.element_type, result.element)
+        self._verify_extents(layout, type_)
         try:
             held = cut_to_matrix(layout, self.matrix_modes, result)
         except LayoutError as error:
@@ -103,6 +104,15 @@ class MakeSmemDescOp(IRDLOperation):
                 f"'{self.name}' expected layout {held}, that of the memref, "
                 f"got {result.layout.data}; nearest legal: "
                 f"{SmemDescViewType.get(result.element_type, held)}"
+            )
+
+    def _verify_extents(self, layout: Layout | ComposedLayout, type_: Attribute) -> None:
+        result, (mn, k) = self.result.type, self.matrix_modes
+        held = layout[mn].size(), layout[k].size() * _per_item(result)
+        if any(wanted > there for wanted, there in zip(result.extents, held, strict=True)):
+            raise VerifyException(
+                f"'{self.name}' expected a matrix of at most {held[0]}x{held[1]} within {type_}, "
+                f"got {result.rows.data}x{result.columns.data}"
             )
 
     def _verify_modes(self, rank: int) -> None:
@@ -126,6 +136,11 @@ def _verify_element(op: str, held: Attribute, element: ElementType) -> None:
         )
 
 
+def _per_item(type_: SmemDescViewType) -> int:
+    """How many elements of the matrix an element of the memref holds."""
+    return 8 if type_.element.bits < 8 else 1
+
+
 def cut_to_matrix(
     layout: Layout | ComposedLayout, modes: tuple[int, int], type_: SmemDescViewType
 ) -> Layout | ComposedLayout:
@@ -134,7 +149,7 @@ def cut_to_matrix(
     Raises LayoutError where the memref has no matrix of such extents.
     """
     plain = layout.outer if isinstance(layout, ComposedLayout) else layout
-    per_item = 8 if type_.element.bits < 8 else 1
+    per_item = _per_item(type_)
     rows, columns = type_.extents
     cut = make_layout(
         *(

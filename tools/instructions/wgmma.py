@@ -1,0 +1,71 @@
+"""`wgmma.mma_async`, dense and sparse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from tilewright.dialects.cute_nvgpu.lattice import WGMMA_ROWS, WgmmaRow
+from tilewright.dialects.cute_nvgpu.wgmma_atom import LEGAL_IMMEDIATES, FragmentKind, WgmmaAtom
+from tilewright.dialects.cute_nvgpu.wgmma_lookup import parse_wgmma, wgmmas_of
+from tilewright.tools.instructions.listing import Listing
+from tilewright.tools.instructions.mma import multiplicands
+from tilewright.tools.instructions.wgmma_explained import explain
+from tilewright.tools.operand_forms import (
+    Constant,
+    Descriptor,
+    OperandForm,
+    Predicate,
+    Register,
+    Registers,
+)
+
+_SPARSE_STORAGE = "9.7.15.6.1"
+
+
+def listings() -> Iterator[Listing]:
+    """One of every row."""
+    return map(_listing, WGMMA_ROWS)
+
+
+def _listing(row: WgmmaRow) -> Listing:
+    m, _, k = row.shape(row.ns[0])
+    counting = f"{row.bit_op}.popc"
+    return Listing(
+        row.op,
+        (m, row.ns, k),
+        tuple(dict(zip("ABD", types, strict=True)) for types in row.element_types()),
+        f"{multiplicands(row.multiplicands)} -> {' | '.join(row.accumulators)}",
+        (*(("sp",) if row.sparse else ()), *((counting,) if row.bit_op else ())),
+        ("satfinite",) if row.satfinite else (),
+        row.target,
+        row.ptx_version,
+        row.section,
+        tuple(atom.mnemonic for atom in wgmmas_of(row)),
+        lambda mnemonic: _operands(mnemonic, "ss"),
+        lambda mnemonic: explain(
+            parse_wgmma(mnemonic), _operands(mnemonic, "ss"), _operands(mnemonic, "rs")
+        ),
+        lambda mnemonic: _operands(mnemonic, "rs"),
+    )
+
+
+def _operands(mnemonic: str, kind: FragmentKind) -> tuple[OperandForm, ...]:
+    return tuple(operands(replace(parse_wgmma(mnemonic), frag_kind=kind)))
+
+
+def operands(atom: WgmmaAtom) -> Iterator[OperandForm]:
+    """The operands of a wgmma, in PTX's order, A where `frag_kind` says."""
+    section = atom.row.section
+    yield Registers("d", *atom.registers("D"), section, target=True, updated=True)
+    if atom.frag_kind == "rs":
+        yield Registers("a", *atom.registers("A"), section)
+    else:
+        yield Descriptor("a-desc", section)
+    yield Descriptor("b-desc", section)
+    if atom.row.sparse:
+        yield Register("sp-meta", _SPARSE_STORAGE)
+        yield Constant("sp-sel", atom.selectors, _SPARSE_STORAGE)
+    yield Predicate("scale-d", section)
+    for name in atom.immediates:
+        yield Constant(name, LEGAL_IMMEDIATES[name], section)
