@@ -35,6 +35,12 @@ def _ptx_target() -> type[Target]:
     return PtxTarget
 
 
+def _cute_fold_static() -> type[ModulePass]:
+    from tilewright.passes.cute_fold_static import CuteFoldStaticPass
+
+    return CuteFoldStaticPass
+
+
 def _check_target() -> type[ModulePass]:
     from tilewright.passes.check_target import CheckTargetPass
 
@@ -62,6 +68,7 @@ def _convert_to_ptx() -> type[ModulePass]:
 TILEWRIGHT_UNIVERSE = Universe(
     all_dialects={"cute": _cute, "cute_nvgpu": _cute_nvgpu, "ptx": _ptx},
     all_passes={
+        "cute-fold-static": _cute_fold_static,
         "cute-nvgpu-check-target": _check_target,
         "cute-nvgpu-select-atom": _select_atom,
         "cute-nvgpu-synthesize-layouts": _synthesize_layouts,
