@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import IntegerType, i32, i64
+from xdsl.dialects.builtin import IntegerType, i1, i32, i64
 from xdsl.ir import Attribute
 
 from tilewright.dialects.cute.types import (
@@ -34,18 +34,21 @@ class Accepts:
     @property
     def only(self) -> type[CuteType] | None:
         """The one type there is, which the text may then leave unnamed."""
-        if len(self.types) == 1 and issubclass(self.types[0], CuteType):
+        if len(self.types) == 1 and issubclass(self.types[0], CuteType) and type(self) is Accepts:
             return self.types[0]
         return None
 
 
-class AcceptsInteger(Accepts):
-    """32 or 64 bits, or an int_tuple without modes: what a dynamic leaf is filled with."""
+@dataclass(frozen=True, slots=True)
+class AcceptsIntegers(Accepts):
+    """Integers of some widths; where int_tuples are among the types, those without modes."""
+
+    integers: tuple[IntegerType, ...]
 
     def takes(self, type_: Attribute) -> bool:
-        if type_ in (i32, i64):
-            return True
-        return isinstance(type_, IntTupleType) and not isinstance(type_.typed.value, tuple)
+        if isinstance(type_, IntTupleType) and IntTupleType in self.types:
+            return not isinstance(type_.typed.value, tuple)
+        return type_ in self.integers
 
 
 INT_TUPLE = Accepts("Scalar integer or recursive tuple of integers", (IntTupleType,))
@@ -57,10 +60,10 @@ STRIDE = Accepts("Scalar or recursive tuple of stride elements", (StrideType,))
 LAYOUT = Accepts("CuTe layout: a shape/stride pair", (LayoutType,))
 TILE = Accepts("CuTe tile: a recursive sequence of layouts and underscores", (TileType,))
 COMPOSED = Accepts("CuTe composed layout: A ∘ offset ∘ B", (ComposedLayoutType,))
-BOOL = Accepts("1-bit signless integer", (IntegerType,))
-
-INTEGER = AcceptsInteger(
-    "variadic of i32, i64, or depth-0 !cute.int_tuple", (IntegerType, IntTupleType)
+BOOL = AcceptsIntegers("1-bit signless integer", (), (i1,))
+SCALARS = AcceptsIntegers("variadic of 32/64-bit signless integer", (), (i32, i64))
+INTEGER = AcceptsIntegers(
+    "variadic of i32, i64, or depth-0 !cute.int_tuple", (IntTupleType,), (i32, i64)
 )
 
 
@@ -112,5 +115,4 @@ SHAPED = either(LAYOUT, COMPOSED, TILE)
 CASTABLE = either(SHAPE, STRIDE, COORD, INT_TUPLE)
 SIZED = either(SHAPE, INT_TUPLE, LAYOUT, COMPOSED)
 PRODUCIBLE = either(INT_TUPLE, SHAPE)
-SCALARS = Accepts("variadic of 32/64-bit signless integer", (IntegerType,))
 SLOTS = named("variadic of any CuTe type", ANY)

@@ -24,6 +24,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute.ops.operands import Accepts
 from tilewright.dialects.cute.rules import RuleError
 from tilewright.dialects.cute.types import CuteType, type_of
@@ -55,7 +56,7 @@ def inferred_types(
         results = rule(*values, *arguments)
         found = [results] if isinstance(results, Typed) else results
         return tuple(_type(each) for each in found)
-    except (RuleError, VerifyException) as error:
+    except (RuleError, LayoutError, VerifyException) as error:
         return str(error)
 
 

@@ -45,12 +45,20 @@ def cosize(source: Typed, mode: Sequence[int]) -> Typed:
 
 def tuple_product(source: Typed) -> Typed:
     """The product of the leaves."""
-    return Typed(source.kind, tuples.product(source.value))
+    value = attempted(
+        lambda: tuples.product(source.value),
+        f"unable to compute tuple_product for input {source.quoted}",
+    )
+    return Typed(source.kind, value)
 
 
 def tuple_product_each(source: Typed) -> Typed:
     """The product of each mode's leaves."""
-    return Typed(source.kind, tuples.product_each(source.value))
+    value = attempted(
+        lambda: tuples.product_each(source.value),
+        f"unable to compute tuple_product_each for input {source.quoted}",
+    )
+    return Typed(source.kind, value)
 
 
 def layout_eval(coord: Typed, layout: Typed) -> Typed:
