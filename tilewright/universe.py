@@ -35,6 +35,12 @@ def _ptx_target() -> type[Target]:
     return PtxTarget
 
 
+def _cute_expand_ops() -> type[ModulePass]:
+    from tilewright.passes.cute_expand_ops import CuteExpandOpsPass
+
+    return CuteExpandOpsPass
+
+
 def _cute_fold_static() -> type[ModulePass]:
     from tilewright.passes.cute_fold_static import CuteFoldStaticPass
 
@@ -68,6 +74,7 @@ def _convert_to_ptx() -> type[ModulePass]:
 TILEWRIGHT_UNIVERSE = Universe(
     all_dialects={"cute": _cute, "cute_nvgpu": _cute_nvgpu, "ptx": _ptx},
     all_passes={
+        "cute-expand-ops": _cute_expand_ops,
         "cute-fold-static": _cute_fold_static,
         "cute-nvgpu-check-target": _check_target,
         "cute-nvgpu-select-atom": _select_atom,

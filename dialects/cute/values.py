@@ -5,14 +5,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from tilewright.dialects.cute.layout import Layout
-from tilewright.dialects.cute.swizzle import ComposedLayout, Swizzle
+from tilewright.dialects.cute.int_tuple import ScaledBasis, is_tuple
+from tilewright.dialects.cute.layout import Layout, make_unchecked
+from tilewright.dialects.cute.swizzle import ComposedLayout, Swizzle, compose_unchecked
 from tilewright.dialects.cute.symbolic.check import why_not
 from tilewright.dialects.cute.symbolic.composed import is_plain
 from tilewright.dialects.cute.symbolic.layouts import known
+from tilewright.dialects.cute.symbolic.scalar import Dynamic
 from tilewright.dialects.cute.symbolic.text import read_value, tile_text, value_text
 from tilewright.dialects.cute.symbolic.tuples import is_static
 
@@ -84,3 +87,27 @@ def tile_layouts(tile: Any) -> list[Layout]:
     if isinstance(tile, Layout):
         return [tile]
     return [] if tile is None else [layout for each in tile for layout in tile_layouts(each)]
+
+
+def with_dynamic_leaves(typed: Typed, leaves: Iterable[Dynamic]) -> Typed:
+    """The value with its dynamic leaves replaced, from left to right."""
+    return Typed(typed.kind, _refilled(typed.value, iter(leaves)))
+
+
+def _refilled(value: Any, leaves: Iterator[Dynamic]) -> Any:
+    if is_tuple(value):
+        return tuple(_refilled(each, leaves) for each in value)
+    match value:
+        case Dynamic():
+            return next(leaves)
+        case ScaledBasis():
+            return ScaledBasis(_refilled(value.value, leaves), value.modes)
+        case Layout():
+            shape = _refilled(value.shape, leaves)
+            return make_unchecked(shape, _refilled(value.stride, leaves))
+        case ComposedLayout():
+            inner = _refilled(value.inner, leaves)
+            offset = _refilled(value.offset, leaves)
+            return compose_unchecked(inner, offset, _refilled(value.outer, leaves))
+        case _:
+            return value
