@@ -94,7 +94,7 @@ def _known_type(value: SSAValue) -> bool:
 
 def _replace(op: Operation, results: Sequence[SSAValue]) -> None:
     for old, new in zip(op.results, results, strict=True):
-        new.name_hint = old.name_hint
+        new.name_hint = new.name_hint or old.name_hint
         old.replace_all_uses_with(new)
     Rewriter.erase_op(op)
 
