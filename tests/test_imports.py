@@ -18,6 +18,8 @@ LAYERS: tuple[tuple[str, str], ...] = (
     ("algebra", "tilewright.dialects.cute"),
     ("tables", "tilewright.dialects.cute_nvgpu"),
     ("dialects", "tilewright.dialects.cute.dialect"),
+    ("dialects", "tilewright.dialects.cute.ops"),
+    ("dialects", "tilewright.dialects.cute.types"),
     ("dialects", "tilewright.dialects.cute_nvgpu.atom_types"),
     ("dialects", "tilewright.dialects.cute_nvgpu.attributes"),
     ("dialects", "tilewright.dialects.cute_nvgpu.dialect"),

@@ -7,6 +7,7 @@ gemm.mlir:12:8: error: 'cute_nvgpu.sm80.mma' operand A expected 8 elements a thr
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,11 +30,12 @@ class OpError(PassFailedException):
 
 class CompileError(ValueError):
     """IR that tilewright rejects. `str()` is the whole diagnostic; `message` its first words,
-    `line` and `column` (from 1) where it points, or None."""
+    `line` and `column` (from 1) where it points, or None; `further` what else is wrong."""
 
-    def __init__(self, diagnostic: Diagnostic):
+    def __init__(self, diagnostic: Diagnostic, further: Sequence[Diagnostic] = ()):
         super().__init__(str(diagnostic))
         self.diagnostic = diagnostic
+        self.further = tuple(further)
         self.message = diagnostic.message
         self.line = diagnostic.line
         self.column = diagnostic.column

@@ -62,7 +62,7 @@ def parse_module(
     implicit_module: bool = True,
 ) -> ModuleOp:
     """The module of an IR text. Raises CompileError, with line and caret, where it is none."""
-    if implicit_module and not text.strip():
+    if implicit_module and _is_blank(text):
         return ModuleOp([])
     parser = None
     try:
@@ -77,6 +77,11 @@ def parse_module(
         message = str(error).strip()
         place = len(text[: parser.pos].rstrip()) - 1 if parser is not None else 0
     raise CompileError(_diagnostic(message, text, place, name, line_offset))
+
+
+def _is_blank(text: str) -> bool:
+    """Nothing but spaces and comments."""
+    return all(not line or line.startswith("//") for line in map(str.strip, text.splitlines()))
 
 
 _UNREGISTERED = re.compile(r"([\w.$]+)'? is not registered")
@@ -109,19 +114,26 @@ def verify(module: ModuleOp, text: str | None = None) -> None:
     try:
         module.verify()
     except VerifyException as error:
-        raise CompileError(verify_diagnostic(module, error, text)) from None
+        first, *further = _faults(module, text) or [at(module.location, str(error), text)]
+        raise CompileError(first, further) from None
 
 
 def verify_diagnostic(
     module: ModuleOp, error: VerifyException, text: str | None = None
 ) -> Diagnostic:
     """Where a module does not verify: at the innermost op that rejects itself."""
+    return next(iter(_faults(module, text)), at(module.location, str(error), text))
+
+
+def _faults(module: ModuleOp, text: str | None) -> list[Diagnostic]:
+    """What is wrong with every op that rejects itself, the innermost first."""
+    found: list[Diagnostic] = []
     for op in module.walk(region_first=True):
         try:
             op.verify(verify_nested_ops=False)
-        except VerifyException as found:
-            return at(op.location, _named(op, str(found)), text)
-    return at(module.location, str(error), text)
+        except VerifyException as error:
+            found.append(at(op.location, _named(op, str(error)), text))
+    return found
 
 
 def _named(op: Operation, message: str) -> str:

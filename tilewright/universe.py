@@ -41,6 +41,18 @@ def _check_hazards() -> type[ModulePass]:
     return CheckHazardsPass
 
 
+def _cute_expand_ops() -> type[ModulePass]:
+    from tilewright.passes.cute_expand_ops import CuteExpandOpsPass
+
+    return CuteExpandOpsPass
+
+
+def _cute_fold_static() -> type[ModulePass]:
+    from tilewright.passes.cute_fold_static import CuteFoldStaticPass
+
+    return CuteFoldStaticPass
+
+
 def _check_target() -> type[ModulePass]:
     from tilewright.passes.check_target import CheckTargetPass
 
@@ -74,6 +86,8 @@ def _convert_to_ptx() -> type[ModulePass]:
 TILEWRIGHT_UNIVERSE = Universe(
     all_dialects={"cute": _cute, "cute_nvgpu": _cute_nvgpu, "ptx": _ptx},
     all_passes={
+        "cute-expand-ops": _cute_expand_ops,
+        "cute-fold-static": _cute_fold_static,
         "cute-nvgpu-check-hazards": _check_hazards,
         "cute-nvgpu-check-target": _check_target,
         "cute-nvgpu-insert-wgmma-sync": _insert_wgmma_sync,

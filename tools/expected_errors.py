@@ -1,7 +1,7 @@
 """`// expected-error @+1 {{text}}` annotations, as mlir-opt's -verify-diagnostics reads them.
 
-The place is `@+N` or `@-N` lines from the annotation, `@above`, `@below`, or the line itself; the
-text must stand somewhere in the message.
+The place is `@+N` or `@-N` lines from the annotation, `@above` or `@below`, which pass over lines
+with annotations, or the line itself; the text must stand somewhere in the message.
 """
 
 from __future__ import annotations
@@ -28,30 +28,44 @@ class Expectation:
 
 def expectations(text: str, line_offset: int = 0) -> list[Expectation]:
     """The annotations of a text whose first line has number `line_offset + 1`."""
+    lines = text.splitlines()
     found: list[Expectation] = []
-    for number, line in enumerate(text.splitlines(), line_offset + 1):
+    for number, line in enumerate(lines):
         for match in _ANNOTATION.finditer(line):
-            shift = {"above": -1, "below": 1}.get(match["word"] or "", 0)
+            place = number
             if match["sign"]:
-                shift = int(match["sign"] + match["count"])
-            found.append(Expectation(number + shift, match["text"]))
+                place += int(match["sign"] + match["count"])
+            elif match["word"]:
+                place = _next_plain(lines, number, 1 if match["word"] == "below" else -1)
+            found.append(Expectation(place + line_offset + 1, match["text"]))
     return found
+
+
+def _next_plain(lines: list[str], number: int, step: int) -> int:
+    """The nearest line in a direction that has no annotation."""
+    number += step
+    while 0 <= number < len(lines) and _ANNOTATION.search(lines[number]):
+        number += step
+    return number
 
 
 def check_expected(
     expected: list[Expectation], produced: list[Diagnostic], report: IO[str]
 ) -> bool:
-    """Whether the diagnostics are the expected ones; what differs goes to `report`."""
-    unmatched = list(produced)
+    """Whether the diagnostics are the expected ones; what differs goes to `report`.
+
+    Several annotations may speak of one diagnostic: ours says in one what mlir-opt says in two.
+    """
+    unexpected = list(produced)
     fine = True
     for each in expected:
-        match = next((d for d in unmatched if d.line == each.line and each.text in d.message), None)
+        match = next((d for d in produced if d.line == each.line and each.text in d.message), None)
         if match is None:
             fine = False
             print(f"line {each.line}: expected error was not produced: {each.text}", file=report)
-        else:
-            unmatched.remove(match)
-    for diagnostic in unmatched:
+        elif match in unexpected:
+            unexpected.remove(match)
+    for diagnostic in unexpected:
         fine = False
         print(f"unexpected error: {diagnostic}", file=report)
     return fine

@@ -74,7 +74,9 @@ class TilewrightOpt(xDSLOptMain):
                 if not self.args.verify_diagnostics and not self.args.parsing_diagnostics:
                     raise
                 if expected:
-                    failed |= not check_expected(expected, [error.diagnostic], sys.stderr)
+                    failed |= not check_expected(
+                        expected, [error.diagnostic, *error.further], sys.stderr
+                    )
                 else:
                     written.append(f"{error.diagnostic}\n")
                 continue
@@ -115,11 +117,13 @@ class TilewrightOpt(xDSLOptMain):
         return super().output_resulting_program(prog).rstrip("\n") + "\n"
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(
+    arguments: Sequence[str] | None = None, driver: type[TilewrightOpt] = TilewrightOpt
+) -> None:
     """The console script."""
     sys.setrecursionlimit(max(sys.getrecursionlimit(), 20_000))
     try:
-        TilewrightOpt("tilewright's modular optimizer driver", arguments).run()
+        driver("tilewright's modular optimizer driver", arguments).run()
     except CompileError as error:
         _fail(str(error), WRONG_INPUT)
     except UnicodeDecodeError as error:

@@ -1,117 +1,29 @@
-"""The `cute` dialect's attributes: layouts as IR, in the text of NVIDIA's CuTe IR."""
+"""The `cute` dialect, and what its layouts say of memrefs."""
 
 from __future__ import annotations
 
-from abc import ABC
-from collections.abc import Sequence
-from functools import cache
-from typing import Self, TypeGuard
+from typing import TypeGuard
 
-from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    IntegerAttr,
-    MemRefLayoutAttr,
-    MemRefType,
-    NoneAttr,
-    StringAttr,
-)
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType, NoneAttr
 from xdsl.dialects.utils import EnumAttribute
-from xdsl.ir import (
-    Attribute,
-    Dialect,
-    ParametrizedAttribute,
-    SpacedOpaqueSyntaxAttribute,
-    TypeAttribute,
-)
-from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.ir import Attribute, Dialect, Operation, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import irdl_attr_definition
-from xdsl.parser import AttrParser
-from xdsl.printer import Printer
-from xdsl.utils.exceptions import DiagnosticException, VerifyException
 from xdsl.utils.str_enum import StrEnum
 
-from tilewright.dialects.cute import (
-    ComposedLayout,
-    Layout,
-    LayoutParseError,
-    flatten,
-    parse_layout,
+from tilewright.dialects.cute import ComposedLayout, Layout, flatten
+from tilewright.dialects.cute.ops.accessors import ACCESSORS
+from tilewright.dialects.cute.ops.arithmetic import ARITHMETIC
+from tilewright.dialects.cute.ops.constructors import CONSTRUCTORS
+from tilewright.dialects.cute.ops.layout_algebra import LAYOUT_ALGEBRA
+from tilewright.dialects.cute.ops.size_index import SIZE_INDEX
+from tilewright.dialects.cute.ops.tiling import TILING
+from tilewright.dialects.cute.types import (
+    ATTRIBUTES,
+    TYPES,
+    ComposedLayoutType,
+    LayoutType,
 )
-
-
-@cache
-def _parsed(text: str) -> Layout | ComposedLayout:
-    return parse_layout(text)
-
-
-class _LayoutText(ParametrizedAttribute, TypeAttribute, MemRefLayoutAttr, ABC):
-    """A layout attribute whose one parameter is CuTe's text of it."""
-
-    text: StringAttr
-
-    @property
-    def data(self) -> Layout | ComposedLayout:
-        """The layout as a value of the algebra."""
-        return _parsed(self.text.data)
-
-    @classmethod
-    def get(cls, layout: Layout | ComposedLayout) -> Self:
-        """The attribute of a layout."""
-        return cls(StringAttr(str(layout)))
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            start = parser.pos
-            text = parser.parse_str_literal()
-            try:
-                return [StringAttr(str(_parsed(text)))]
-            except LayoutParseError as error:
-                parser.raise_error(str(error), start, parser.pos)
-
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_attribute(self.text)
-
-    def get_strides(self) -> Sequence[int | None] | None:
-        layout = self.data
-        if isinstance(layout, Layout) and isinstance(layout.stride, tuple):
-            strides = [step for step in layout.stride if isinstance(step, int)]
-            return strides if len(strides) == len(layout.stride) else None
-        return None
-
-    def get_affine_map(self) -> AffineMap:
-        strides = self.get_strides()
-        if strides is None:
-            raise DiagnosticException(f"no affine map expresses the layout {self.text.data}")
-        result = AffineExpr.constant(0)
-        for dim, step in enumerate(strides):
-            assert step is not None
-            result = result + AffineExpr.dimension(dim) * step
-        return AffineMap(len(strides), 0, (result,))
-
-
-@irdl_attr_definition
-class LayoutType(_LayoutText):
-    """A layout: `!cute.layout<"(4,8):(1,4)">`. As a memref's layout it maps the memref's
-    coordinates to element offsets."""
-
-    name = "cute.layout"
-
-    def verify(self) -> None:
-        if not isinstance(self.data, Layout):
-            raise VerifyException(f"expected a plain layout, got '{self.text.data}'")
-
-
-@irdl_attr_definition
-class ComposedLayoutType(_LayoutText):
-    """A swizzled layout: `!cute.composed_layout<"S<2,3,3> o 0 o (64,32):(32,1)">`."""
-
-    name = "cute.composed_layout"
-
-    def verify(self) -> None:
-        if not isinstance(self.data, ComposedLayout):
-            raise VerifyException(f"expected a composed layout, got '{self.text.data}'")
+from tilewright.dialects.cute.values import is_known
 
 
 def layout_type(layout: Layout | ComposedLayout) -> LayoutType | ComposedLayoutType:
@@ -167,7 +79,7 @@ def layout_of(type_: MemRefType) -> Layout | ComposedLayout | None:
     None where it is not: dynamic extents or strides, or an affine map.
     """
     if isinstance(type_.layout, LayoutType | ComposedLayoutType):
-        return type_.layout.data
+        return type_.layout.data if is_known(type_.layout.typed) else None
     strides, shape = type_.get_strides(), type_.get_shape()
     if strides is None or None in strides or DYNAMIC_INDEX in (*shape, *strides):
         return None
@@ -189,4 +101,13 @@ def layout_mismatch(type_: MemRefType) -> str | None:
     return None
 
 
-CUTE = Dialect("cute", [], [LayoutType, ComposedLayoutType, SpaceAttr])
+OPS: tuple[type[Operation], ...] = (
+    *CONSTRUCTORS,
+    *ACCESSORS,
+    *LAYOUT_ALGEBRA,
+    *SIZE_INDEX,
+    *ARITHMETIC,
+    *TILING,
+)
+
+CUTE = Dialect("cute", list(OPS), [*TYPES, *ATTRIBUTES, SpaceAttr])

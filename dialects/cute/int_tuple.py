@@ -32,16 +32,17 @@ class LayoutError(ValueError):
 class ScaledBasis(Value):
     """`value` times the unit vector of mode `modes`: the stride of a coordinate layout.
 
+    The value is an integer, or in the symbolic algebra one that the program will know.
     `modes` leads from the outermost mode inwards; the text names it from the inside out:
     ScaledBasis(4, (0, 1)) is `4@1@0`, four steps along mode 1 of mode 0.
     """
 
     __slots__ = ("modes", "value")
     __match_args__ = ("value", "modes")
-    value: int
+    value: Any
     modes: tuple[int, ...]
 
-    def __init__(self, value: int, modes: tuple[int, ...]) -> None:
+    def __init__(self, value: Any, modes: tuple[int, ...]) -> None:
         if not modes or any(mode < 0 for mode in modes):
             raise LayoutError(f"expected a basis with modes >= 0, got {modes}")
         _set_value(self, value)

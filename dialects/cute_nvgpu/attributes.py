@@ -20,7 +20,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.cute import Layout, LayoutParseError, flatten
-from tilewright.dialects.cute.dialect import LayoutType
+from tilewright.dialects.cute.types import LayoutType
 from tilewright.dialects.cute_nvgpu.elements import (
     ELEMENT_TYPES,
     METADATA,

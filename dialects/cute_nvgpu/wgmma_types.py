@@ -14,7 +14,8 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute import ComposedLayout, Layout, LayoutParseError, parse_layout
-from tilewright.dialects.cute.dialect import ComposedLayoutType, LayoutType, layout_type
+from tilewright.dialects.cute.dialect import layout_type
+from tilewright.dialects.cute.types import ComposedLayoutType, LayoutType
 from tilewright.dialects.cute_nvgpu.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atom_types import parse_element
 from tilewright.dialects.cute_nvgpu.attributes import LEGAL_ELEMENTS, element_of

@@ -1,26 +1,26 @@
 // RUN: tilewright-opt %s --split-input-file --verify-diagnostics
 
-// expected-error @+1 {{expected ':', got 'x' at position 5 of '(4,8)x(1,4)'}}
+// expected-error @+1 {{failed to parse layout from "(4,8)x(1,4)": expected the end, got 'x' at position 5 of '(4,8)x(1,4)'}}
 func.func @f(%x: !cute.layout<"(4,8)x(1,4)">)
 
 // -----
 
-// expected-error @+1 {{expected an integer or '(', got '?' (dynamic extents are not supported)}}
-func.func @f(%x: !cute.layout<"(?,8):(1,4)">)
+// expected-error @+1 {{failed to parse layout from "(?{i7},8):(1,4)": expected a width of 1, 8, 16, 32, 64, got '?{i7}'}}
+func.func @f(%x: !cute.layout<"(?{i7},8):(1,4)">)
 
 // -----
 
-// expected-error @+1 {{at position}}
+// expected-error @+1 {{expects no error(`x`) in layout, but got "x:x" (no layout is written (4,8):(1,4,2))}}
 func.func @f(%x: !cute.layout<"(4,8):(1,4,2)">)
 
 // -----
 
-// expected-error @+1 {{expected a plain layout, got 'S<2,3,3> o 0 o (64,32):(32,1)'}}
+// expected-error @+1 {{expected an integer, got 'S' at position 0}}
 func.func @f(%x: !cute.layout<"S<2,3,3> o 0 o (64,32):(32,1)">)
 
 // -----
 
-// expected-error @+1 {{expected a composed layout, got '(4,8):(1,4)'}}
+// expected-error @+1 {{failed to parse composed_layout from "(4,8):(1,4)": expected 'o', got the end}}
 func.func @f(%x: !cute.composed_layout<"(4,8):(1,4)">)
 
 // -----

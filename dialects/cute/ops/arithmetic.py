@@ -1,0 +1,131 @@
+"""Ops that compute or compare leaf by leaf."""
+
+from __future__ import annotations
+
+from abc import ABC
+from typing import ClassVar
+
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import NoMemoryEffect, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.cute.int_tuple import congruent
+from tilewright.dialects.cute.ops.operands import (
+    ARITH_TUPLE,
+    BOOL,
+    CEIL_DIVISOR,
+    COMPARED,
+    EQUATED,
+    SHAPE,
+)
+from tilewright.dialects.cute.ops.operation import CuteOp, InferredOp
+from tilewright.dialects.cute.rules import arithmetic
+from tilewright.dialects.cute.types import CuteType
+from tilewright.dialects.cute.values import Typed
+
+
+class BinaryOp(InferredOp, ABC):
+    """An op from two values to one."""
+
+    lhs = operand_def()
+    rhs = operand_def()
+    result = result_def()
+
+
+@irdl_op_definition
+class TupleAddOp(BinaryOp):
+    """The sum leaf by leaf."""
+
+    name = "cute.tuple_add"
+    OPERANDS: ClassVar = (ARITH_TUPLE, ARITH_TUPLE)
+    RESULTS: ClassVar = (ARITH_TUPLE,)
+    RULE: ClassVar = staticmethod(arithmetic.tuple_add)
+
+
+@irdl_op_definition
+class TupleSubOp(BinaryOp):
+    """The difference leaf by leaf."""
+
+    name = "cute.tuple_sub"
+    OPERANDS: ClassVar = (ARITH_TUPLE, ARITH_TUPLE)
+    RESULTS: ClassVar = (ARITH_TUPLE,)
+    RULE: ClassVar = staticmethod(arithmetic.tuple_sub)
+
+
+@irdl_op_definition
+class ShapeDivOp(BinaryOp):
+    """The quotient of shapes of which one divides the other."""
+
+    name = "cute.shape_div"
+    OPERANDS: ClassVar = (SHAPE, SHAPE)
+    RESULTS: ClassVar = (SHAPE,)
+    RULE: ClassVar = staticmethod(arithmetic.shape_div)
+
+    traits = traits_def(NoMemoryEffect())
+
+
+@irdl_op_definition
+class CeilDivOp(BinaryOp):
+    """How many tiles cover a shape."""
+
+    name = "cute.ceil_div"
+    OPERANDS: ClassVar = (ARITH_TUPLE, CEIL_DIVISOR)
+    RESULTS: ClassVar = (ARITH_TUPLE,)
+    RULE: ClassVar = staticmethod(arithmetic.ceil_div)
+
+    traits = traits_def(NoMemoryEffect())
+
+
+class CompareOp(CuteOp, ABC):
+    """An op from two values to an i1."""
+
+    RESULTS: ClassVar = (BOOL,)
+
+    lhs = operand_def()
+    rhs = operand_def()
+    result = result_def()
+
+    traits = traits_def(Pure())
+
+    def values(self) -> tuple[Typed, Typed]:
+        """What is compared."""
+        left, right = self.lhs.type, self.rhs.type
+        assert isinstance(left, CuteType) and isinstance(right, CuteType)
+        return left.typed, right.typed
+
+
+@irdl_op_definition
+class ElemLessOp(CompareOp):
+    """Whether every leaf is less than its partner."""
+
+    name = "cute.elem_less"
+    OPERANDS: ClassVar = (COMPARED, COMPARED)
+
+    def verify_(self) -> None:
+        super().verify_()
+        left, right = self.values()
+        if not congruent(left.value, right.value):
+            raise VerifyException(
+                f"'{self.name}' op expects congruent inputs, but got "
+                f"{left.quoted} and {right.quoted}"
+            )
+
+
+@irdl_op_definition
+class EqualOp(CompareOp):
+    """Whether two values of one kind are the same."""
+
+    name = "cute.equal"
+    OPERANDS: ClassVar = (EQUATED, EQUATED)
+
+    def verify_(self) -> None:
+        super().verify_()
+        left, right = self.values()
+        if left.kind != right.kind:
+            raise VerifyException(
+                f"'{self.name}' op expects lhs and rhs to be the same kind, but got "
+                f"{left.quoted} and {right.quoted}"
+            )
+
+
+ARITHMETIC = (TupleAddOp, TupleSubOp, ShapeDivOp, CeilDivOp, ElemLessOp, EqualOp)

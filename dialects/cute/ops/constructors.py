@@ -1,0 +1,276 @@
+"""Ops that build values from their parts."""
+
+from __future__ import annotations
+
+from abc import ABC
+from typing import ClassVar
+
+from xdsl.dialects.builtin import i64
+from xdsl.ir import Attribute
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import ConstantLike, MemoryWriteEffect, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.cute.ops.operands import (
+    ANY,
+    ANY_LAYOUT,
+    COMPOSED,
+    COORD,
+    INNER,
+    INT_TUPLE,
+    INTEGER,
+    LAYOUT,
+    SHAPE,
+    STRIDE,
+    TILE,
+)
+from tilewright.dialects.cute.ops.operation import CuteOp, InferredOp, Syntax
+from tilewright.dialects.cute.rules import accessors, constructors
+from tilewright.dialects.cute.symbolic.scalar import Dynamic, fits
+from tilewright.dialects.cute.types import CuteType, IntTupleType
+from tilewright.dialects.cute.values import is_known
+
+
+@irdl_op_definition
+class StaticOp(CuteOp):
+    """A value that is known: `%x = cute.static : !cute.shape<"(4,8)">`."""
+
+    name = "cute.static"
+    OPERANDS: ClassVar = ()
+    RESULTS: ClassVar = (ANY,)
+
+    result = result_def()
+
+    traits = traits_def(Pure(), ConstantLike())
+
+    def __init__(self, type_: CuteType) -> None:
+        super().__init__(result_types=[type_])
+
+    @classmethod
+    def parse(cls, parser: Parser) -> StaticOp:
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        return cls.create(result_types=[parser.parse_type()], attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
+
+    def verify_(self) -> None:
+        super().verify_()
+        type_ = self.result.type
+        if isinstance(type_, CuteType) and not is_known(type_.typed):
+            raise VerifyException(
+                f"'{self.name}' op expects result to be static, but got '{type_}'"
+            )
+
+
+@irdl_op_definition
+class PrintOp(CuteOp):
+    """Print a value when the program runs: `cute.print(%x) : !cute.shape<"(4,?)">`."""
+
+    name = "cute.print"
+    OPERANDS: ClassVar = (ANY,)
+    RESULTS: ClassVar = ()
+
+    value = operand_def()
+
+    traits = traits_def(MemoryWriteEffect())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> PrintOp:
+        with parser.in_parens():
+            value = parser.parse_unresolved_operand()
+        parser.parse_punctuation(":")
+        operand = parser.resolve_operand(value, parser.parse_type())
+        return cls.create(operands=[operand], attributes=parser.parse_optional_attr_dict())
+
+    def print(self, printer: Printer) -> None:
+        with printer.in_parens():
+            printer.print_operand(self.value)
+        printer.print_string(" : ")
+        printer.print_attribute(self.value.type)
+        printer.print_op_attributes(self.attributes)
+
+
+class LeavesOp(CuteOp, ABC):
+    """A value of a given type, its dynamic leaves from the operands.
+
+    `%s = cute.make_shape(%n) : (i32) -> !cute.shape<"(?,4)">`. An operand is as wide as its leaf,
+    or an int_tuple whose number fits it.
+    """
+
+    OPERANDS: ClassVar = (INTEGER,)
+
+    leaves = var_operand_def()
+    result = result_def()
+
+    traits = traits_def(Pure())
+
+    def verify_(self) -> None:
+        super().verify_()
+        type_ = self.result.type
+        assert isinstance(type_, CuteType)
+        wanted = accessors.dynamic_leaves(type_.typed)
+        if len(wanted) != len(self.leaves):
+            raise VerifyException(
+                f"'{self.name}' op expects {len(wanted)} dynamic operand(s) for result type "
+                f"'{type_}', but got {len(self.leaves)}"
+            )
+        for i, (leaf, operand) in enumerate(zip(wanted, self.leaves, strict=True)):
+            if (fault := _leaf_fault(leaf, operand.type)) is not None:
+                raise VerifyException(f"'{self.name}' op expects operand #{i} {fault}")
+
+
+def _leaf_fault(leaf: Dynamic, type_: Attribute) -> str | None:
+    """Why a dynamic leaf cannot be filled with a value of this type."""
+    if isinstance(type_, IntTupleType):
+        value = type_.typed.value
+        if isinstance(value, int):
+            if fits(value, leaf.width):
+                return None
+            return f"to be compatible with (width={leaf.width}), but got static constant {value}"
+        width = value.width
+    else:
+        width = 64 if type_ == i64 else 32
+    if width == leaf.width:
+        return None
+    return f"to have (width={leaf.width}), but got (width={width})"
+
+
+@irdl_op_definition
+class MakeIntTupleOp(LeavesOp):
+    """An int_tuple from its dynamic leaves."""
+
+    name = "cute.make_int_tuple"
+    RESULTS: ClassVar = (INT_TUPLE,)
+
+
+@irdl_op_definition
+class MakeShapeOp(LeavesOp):
+    """A shape from its dynamic leaves."""
+
+    name = "cute.make_shape"
+    RESULTS: ClassVar = (SHAPE,)
+
+
+@irdl_op_definition
+class MakeStrideOp(LeavesOp):
+    """A stride from its dynamic leaves."""
+
+    name = "cute.make_stride"
+    RESULTS: ClassVar = (STRIDE,)
+
+
+@irdl_op_definition
+class MakeCoordOp(LeavesOp):
+    """A coordinate from its dynamic leaves."""
+
+    name = "cute.make_coord"
+    RESULTS: ClassVar = (COORD,)
+
+
+@irdl_op_definition
+class MakeTileOp(LeavesOp):
+    """A tile from the dynamic leaves of its layouts."""
+
+    name = "cute.make_tile"
+    RESULTS: ClassVar = (TILE,)
+
+
+@irdl_op_definition
+class MakeLayoutOp(InferredOp):
+    """shape:stride."""
+
+    name = "cute.make_layout"
+    OPERANDS: ClassVar = (SHAPE, STRIDE)
+    RESULTS: ClassVar = (LAYOUT,)
+    RULE: ClassVar = staticmethod(constructors.make_layout)
+
+    shape = operand_def()
+    stride = operand_def()
+    result = result_def()
+
+
+@irdl_op_definition
+class MakeComposedLayoutOp(InferredOp):
+    """inner o offset o outer."""
+
+    name = "cute.make_composed_layout"
+    OPERANDS: ClassVar = (INNER, INT_TUPLE, LAYOUT)
+    RESULTS: ClassVar = (COMPOSED,)
+    SHORT_OPERANDS: ClassVar = True
+    SHORT_RESULTS: ClassVar = True
+    RULE: ClassVar = staticmethod(constructors.make_composed_layout)
+
+    inner = operand_def()
+    offset = operand_def()
+    outer = operand_def()
+    result = result_def()
+
+
+@irdl_op_definition
+class MakeLayoutLikeOp(InferredOp):
+    """Compact, the modes laid out in the order of the source's strides."""
+
+    name = "cute.make_layout_like"
+    OPERANDS: ClassVar = (ANY_LAYOUT,)
+    RESULTS: ClassVar = (ANY_LAYOUT,)
+    SYNTAX: ClassVar = Syntax.ARROW
+    RULE: ClassVar = staticmethod(constructors.make_layout_like)
+
+    source = operand_def()
+    result = result_def()
+
+
+@irdl_op_definition
+class MakeOrderedLayoutOp(InferredOp):
+    """Compact, the modes laid out in a given order."""
+
+    name = "cute.make_ordered_layout"
+    OPERANDS: ClassVar = (SHAPE, INT_TUPLE)
+    RESULTS: ClassVar = (LAYOUT,)
+    RULE: ClassVar = staticmethod(constructors.make_ordered_layout)
+
+    shape = operand_def()
+    order = operand_def()
+    result = result_def()
+
+
+@irdl_op_definition
+class MakeIdentityLayoutOp(InferredOp):
+    """Every coordinate is its own image."""
+
+    name = "cute.make_identity_layout"
+    OPERANDS: ClassVar = (SHAPE,)
+    RESULTS: ClassVar = (LAYOUT,)
+    SYNTAX: ClassVar = Syntax.ARROW
+    RULE: ClassVar = staticmethod(constructors.make_identity_layout)
+
+    shape = operand_def()
+    result = result_def()
+
+
+CONSTRUCTORS = (
+    StaticOp,
+    PrintOp,
+    MakeIntTupleOp,
+    MakeShapeOp,
+    MakeStrideOp,
+    MakeCoordOp,
+    MakeTileOp,
+    MakeLayoutOp,
+    MakeComposedLayoutOp,
+    MakeLayoutLikeOp,
+    MakeOrderedLayoutOp,
+    MakeIdentityLayoutOp,
+)

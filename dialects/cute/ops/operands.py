@@ -1,0 +1,118 @@
+"""What the ops take and give, in the words of CuTe IR's diagnostics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import IntegerType, i1, i32, i64
+from xdsl.ir import Attribute
+
+from tilewright.dialects.cute.types import (
+    ComposedLayoutType,
+    CoordType,
+    CuteType,
+    IntTupleType,
+    LayoutType,
+    ShapeType,
+    StrideType,
+    SwizzleType,
+    TileType,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Accepts:
+    """The types that an operand or a result may have."""
+
+    description: str
+    types: tuple[type[Attribute], ...]
+
+    def takes(self, type_: Attribute) -> bool:
+        """Whether a type is among them."""
+        return isinstance(type_, self.types)
+
+    @property
+    def only(self) -> type[CuteType] | None:
+        """The one type there is, which the text may then leave unnamed."""
+        if len(self.types) == 1 and issubclass(self.types[0], CuteType) and type(self) is Accepts:
+            return self.types[0]
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptsIntegers(Accepts):
+    """Integers of some widths; where int_tuples are among the types, those without modes."""
+
+    integers: tuple[IntegerType, ...]
+
+    def takes(self, type_: Attribute) -> bool:
+        if isinstance(type_, IntTupleType) and IntTupleType in self.types:
+            return not isinstance(type_.typed.value, tuple)
+        return type_ in self.integers
+
+
+INT_TUPLE = Accepts("Scalar integer or recursive tuple of integers", (IntTupleType,))
+COORD = Accepts(
+    "Scalar integer, underscore wildcard, or recursive tuple of coordinates", (CoordType,)
+)
+SHAPE = Accepts("Scalar integer or recursive tuple of shape extents", (ShapeType,))
+STRIDE = Accepts("Scalar or recursive tuple of stride elements", (StrideType,))
+LAYOUT = Accepts("CuTe layout: a shape/stride pair", (LayoutType,))
+TILE = Accepts("CuTe tile: a recursive sequence of layouts and underscores", (TileType,))
+COMPOSED = Accepts("CuTe composed layout: A ∘ offset ∘ B", (ComposedLayoutType,))
+BOOL = AcceptsIntegers("1-bit signless integer", (), (i1,))
+SCALARS = AcceptsIntegers("variadic of 32/64-bit signless integer", (), (i32, i64))
+INTEGER = AcceptsIntegers(
+    "variadic of i32, i64, or depth-0 !cute.int_tuple", (IntTupleType,), (i32, i64)
+)
+
+
+def either(*choices: Accepts) -> Accepts:
+    """Any of these, described as ODS does where nobody gives the union a name."""
+    description = " or ".join(each.description for each in choices)
+    return Accepts(description, tuple(t for each in choices for t in each.types))
+
+
+def named(description: str, *choices: Accepts) -> Accepts:
+    """Any of these, under a name."""
+    return Accepts(description, tuple(t for each in choices for t in each.types))
+
+
+SWIZZLE = Accepts("CuTe swizzle: S<num_bits, num_base, num_shift>", (SwizzleType,))
+ANY = named("any CuTe type", INT_TUPLE, COORD, SHAPE, STRIDE, LAYOUT, TILE, COMPOSED, SWIZZLE)
+ANY_LAYOUT = named("!cute.layout or !cute.composed_layout", LAYOUT, COMPOSED)
+INNER = named("!cute.layout or !cute.swizzle", LAYOUT, SWIZZLE)
+INDEXABLE = named(
+    "!cute.shape, !cute.int_tuple, !cute.coord, !cute.stride, !cute.tile, !cute.layout, "
+    "or !cute.composed_layout",
+    *(SHAPE, INT_TUPLE, COORD, STRIDE, TILE, LAYOUT, COMPOSED),
+)
+SLICEABLE = named(
+    "!cute.shape, !cute.stride, !cute.coord, !cute.int_tuple, !cute.layout, "
+    "or !cute.composed_layout",
+    *(SHAPE, STRIDE, COORD, INT_TUPLE, LAYOUT, COMPOSED),
+)
+ANY_TUPLE = named(
+    "!cute.shape, !cute.stride, !cute.coord, !cute.int_tuple, or !cute.tile",
+    *(SHAPE, STRIDE, COORD, INT_TUPLE, TILE),
+)
+TUPLE_OR_LAYOUT = named(
+    "!cute.int_tuple, !cute.coord, !cute.stride, !cute.shape, !cute.layout, "
+    "or !cute.composed_layout",
+    *(INT_TUPLE, COORD, STRIDE, SHAPE, LAYOUT, COMPOSED),
+)
+ARITH_TUPLE = named("!cute.int_tuple or !cute.shape", INT_TUPLE, SHAPE)
+DIVIDER = named("!cute.layout, !cute.tile, or !cute.shape", LAYOUT, TILE, SHAPE)
+COMPOSITION_RHS = named("!cute.layout, !cute.shape, or !cute.tile", LAYOUT, SHAPE, TILE)
+COTARGET = named("!cute.layout or !cute.shape", LAYOUT, SHAPE)
+CEIL_DIVISOR = named("!cute.int_tuple, !cute.shape, or !cute.tile", INT_TUPLE, SHAPE, TILE)
+COMPARED = named("!cute.int_tuple, !cute.shape, or !cute.coord", INT_TUPLE, SHAPE, COORD)
+EQUATED = named(
+    "!cute.int_tuple, !cute.shape, !cute.coord, !cute.stride, or !cute.layout",
+    *(INT_TUPLE, SHAPE, COORD, STRIDE, LAYOUT),
+)
+SHAPED = either(LAYOUT, COMPOSED, TILE)
+CASTABLE = either(SHAPE, STRIDE, COORD, INT_TUPLE)
+SIZED = either(SHAPE, INT_TUPLE, LAYOUT, COMPOSED)
+PRODUCIBLE = either(INT_TUPLE, SHAPE)
+SLOTS = named("variadic of any CuTe type", ANY)

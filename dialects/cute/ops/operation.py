@@ -1,0 +1,267 @@
+"""The base of the ops: their text, and their verification by the rule that gives their results.
+
+    FUNCTIONAL    %r = cute.size(%x) : (!cute.shape<"4">) -> !cute.int_tuple<"4">
+    ARROW         %r = cute.get_shape(%x) : !cute.layout<"4:1"> -> !cute.shape<"4">
+    INFERRED      %r = cute.slice(%x, %c) : !cute.layout<"4:1">, !cute.coord<"_">
+
+Where only one type is possible some ops leave its name out: `cute.get_stride(%x) : <"4:1"> ->
+!cute.stride<"1">`. Every op reads both spellings.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Callable, Sequence
+from enum import Enum, auto
+from functools import cache
+from typing import Any, ClassVar, Self
+
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import IRDLOperation, traits_def
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.printer import Printer
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.cute.int_tuple import LayoutError
+from tilewright.dialects.cute.ops.operands import Accepts
+from tilewright.dialects.cute.rules import RuleError
+from tilewright.dialects.cute.types import CuteType, type_of
+from tilewright.dialects.cute.values import Typed
+
+
+class Syntax(Enum):
+    """How an op writes its types."""
+
+    FUNCTIONAL = auto()
+    ARROW = auto()
+    INFERRED = auto()
+
+
+Rule = Callable[..., Any]
+
+
+@cache
+def inferred_types(
+    rule: Rule, operands: tuple[Attribute, ...], arguments: tuple[Any, ...]
+) -> tuple[Attribute, ...] | str:
+    """The result types of a rule, or why it has none."""
+    values: list[Typed] = []
+    for operand in operands:
+        if not isinstance(operand, CuteType):
+            return f"expects CuTe values, but got '{operand}'"
+        values.append(operand.typed)
+    try:
+        results = rule(*values, *arguments)
+        found = [results] if isinstance(results, Typed) else results
+        return tuple(_type(each) for each in found)
+    except (RuleError, LayoutError, VerifyException) as error:
+        return str(error)
+
+
+def _type(result: Typed | int) -> Attribute:
+    return type_of(result) if isinstance(result, Typed) else IntegerType(result)
+
+
+def quoted(types: Sequence[Attribute]) -> str:
+    """Types as diagnostics list them."""
+    return ", ".join(f"'{each}'" for each in types)
+
+
+class CuteOp(IRDLOperation, ABC):
+    """An op on values of the algebra.
+
+    OPERANDS and RESULTS say what it takes and gives, a last operand that is missing being allowed
+    where the op declares it so, and the last of each standing for all that follow.
+    """
+
+    OPERANDS: ClassVar[tuple[Accepts, ...]]
+    RESULTS: ClassVar[tuple[Accepts, ...]]
+    SYNTAX: ClassVar[Syntax] = Syntax.FUNCTIONAL
+    SHORT_OPERANDS: ClassVar[bool] = False
+    SHORT_RESULTS: ClassVar[bool] = False
+
+    # --- text ---
+
+    @classmethod
+    def parse_prefix(cls, parser: Parser) -> dict[str, Attribute]:
+        """The properties between the op's name and its operands."""
+        return {}
+
+    def print_prefix(self, printer: Printer) -> None:
+        """What `parse_prefix` reads."""
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        start = parser.pos
+        properties = cls.parse_prefix(parser)
+        unresolved = parser.parse_comma_separated_list(
+            parser.Delimiter.PAREN, parser.parse_unresolved_operand
+        )
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        operand_types, result_types = cls._parse_types(parser)
+        operands = _resolved(parser, unresolved, operand_types)
+        if result_types is None:
+            result_types = cls._infer_when_parsing(parser, start, operand_types, properties)
+        return cls.create(
+            operands=operands,
+            result_types=result_types,
+            properties=properties,
+            attributes=attributes,
+        )
+
+    @classmethod
+    def _parse_types(cls, parser: Parser) -> tuple[list[Attribute], list[Attribute] | None]:
+        if cls.SYNTAX is Syntax.FUNCTIONAL:
+            with parser.in_parens():
+                operands = _parse_types(parser, cls.OPERANDS)
+            parser.parse_punctuation("->")
+            return operands, [_parse_type(parser, cls.RESULTS[0])]
+        operands = _parse_types(parser, cls.OPERANDS)
+        if cls.SYNTAX is Syntax.INFERRED:
+            return operands, None
+        parser.parse_punctuation("->")
+        return operands, [_parse_type(parser, cls.RESULTS[0])]
+
+    @classmethod
+    def _infer_when_parsing(
+        cls,
+        parser: Parser,
+        start: int,
+        operand_types: list[Attribute],
+        properties: dict[str, Attribute],
+    ) -> Sequence[Attribute]:
+        found = cls.infer(tuple(operand_types), properties)
+        if isinstance(found, str):
+            parser.raise_error(_cannot_infer(cls.name, found), start, parser.pos)
+        return found
+
+    def print(self, printer: Printer) -> None:
+        self.print_prefix(printer)
+        with printer.in_parens():
+            printer.print_list(self.operands, printer.print_operand)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        self._print_types(printer)
+
+    def _print_types(self, printer: Printer) -> None:
+        functional = self.SYNTAX is Syntax.FUNCTIONAL
+        printer.print_string("(" if functional else "")
+        for i, operand in enumerate(self.operands):
+            printer.print_string(", " if i else "")
+            _print_type(printer, operand.type, _nth(self.OPERANDS, i), self.SHORT_OPERANDS)
+        printer.print_string(")" if functional else "")
+        if self.SYNTAX is not Syntax.INFERRED:
+            printer.print_string(" -> ")
+            _print_type(printer, self.results[0].type, self.RESULTS[0], self.SHORT_RESULTS)
+
+    # --- verification ---
+
+    @classmethod
+    def infer(
+        cls, operand_types: tuple[Attribute, ...], properties: dict[str, Attribute]
+    ) -> tuple[Attribute, ...] | str:
+        """The result types, or why there are none."""
+        raise NotImplementedError
+
+    def verify_(self) -> None:
+        self._verify_kinds("operand", [operand.type for operand in self.operands], self.OPERANDS)
+        self._verify_kinds("result", self.result_types, self.RESULTS)
+
+    def _verify_kinds(
+        self, what: str, types: Sequence[Attribute], accepted: tuple[Accepts, ...]
+    ) -> None:
+        for i, type_ in enumerate(types):
+            wanted = _nth(accepted, i)
+            if not wanted.takes(type_):
+                raise VerifyException(
+                    f"'{self.name}' op {what} #{i} must be {wanted.description}, but got '{type_}'"
+                )
+
+
+class InferredOp(CuteOp, ABC):
+    """An op whose results its RULE gives."""
+
+    RULE: ClassVar[Rule]
+
+    traits = traits_def(Pure())
+
+    @classmethod
+    def arguments(cls, properties: dict[str, Attribute]) -> tuple[Any, ...]:
+        """What the rule takes behind the operands."""
+        return ()
+
+    @classmethod
+    def infer(
+        cls, operand_types: tuple[Attribute, ...], properties: dict[str, Attribute]
+    ) -> tuple[Attribute, ...] | str:
+        return inferred_types(cls.RULE, operand_types, cls.arguments(properties))
+
+    def verify_(self) -> None:
+        super().verify_()
+        found = self.infer(tuple(operand.type for operand in self.operands), self.properties)
+        if isinstance(found, str):
+            raise VerifyException(_cannot_infer(self.name, found))
+        declared = tuple(self.result_types)
+        if declared != found:
+            raise VerifyException(
+                f"'{self.name}' op inferred type(s) {quoted(found)} are incompatible with return "
+                f"type(s) of operation {quoted(declared)} "
+                f"('{self.name}' op failed to infer returned types)"
+            )
+
+    @classmethod
+    def build_from(
+        cls, *operands: SSAValue | Operation, properties: dict[str, Attribute] | None = None
+    ) -> Self:
+        """The op on these operands. Raises VerifyException where it has no result types."""
+        values = [SSAValue.get(operand) for operand in operands]
+        found = cls.infer(tuple(value.type for value in values), properties or {})
+        if isinstance(found, str):
+            raise VerifyException(_cannot_infer(cls.name, found))
+        return cls.create(operands=values, result_types=found, properties=properties or {})
+
+
+def _cannot_infer(name: str, reason: str) -> str:
+    return f"'{name}' op failed to infer returned types: {reason}"
+
+
+def _resolved(
+    parser: Parser, unresolved: Sequence[UnresolvedOperand], types: Sequence[Attribute]
+) -> Sequence[SSAValue]:
+    return parser.resolve_operands(unresolved, types, parser.pos)
+
+
+def _nth(accepted: tuple[Accepts, ...], i: int) -> Accepts:
+    return accepted[min(i, len(accepted) - 1)]
+
+
+def _parse_types(parser: Parser, accepted: tuple[Accepts, ...]) -> list[Attribute]:
+    """Types up to the closing bracket, or the end of the op."""
+    first = _parse_optional_type(parser, accepted[0])
+    if first is None:
+        return []
+    types = [first]
+    while parser.parse_optional_punctuation(","):
+        types.append(_parse_type(parser, _nth(accepted, len(types))))
+    return types
+
+
+def _parse_type(parser: Parser, accepted: Accepts) -> Attribute:
+    return parser.expect(lambda: _parse_optional_type(parser, accepted), "type expected")
+
+
+def _parse_optional_type(parser: Parser, accepted: Accepts) -> Attribute | None:
+    full = parser.parse_optional_type()
+    if full is None and accepted.only is not None and parser.parse_optional_punctuation("<"):
+        return accepted.only.new(accepted.only.parse_text(parser))
+    return full
+
+
+def _print_type(printer: Printer, type_: Attribute, accepted: Accepts, short: bool) -> None:
+    if short and isinstance(type_, CuteType) and type(type_) is accepted.only:
+        type_.print_parameters(printer)
+    else:
+        printer.print_attribute(type_)

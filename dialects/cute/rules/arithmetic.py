@@ -1,0 +1,97 @@
+"""Rules of the ops that compute leaf by leaf."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from tilewright.dialects.cute.int_tuple import is_tuple
+from tilewright.dialects.cute.rules import attempted, required
+from tilewright.dialects.cute.symbolic import tuples
+from tilewright.dialects.cute.symbolic.tiling import ceil_div_by_tile
+from tilewright.dialects.cute.values import Typed
+
+
+def _cannot(name: str, a: Typed, b: Typed) -> str:
+    return f"expects valid operands, but cannot compute {name} for {a.quoted} and {b.quoted}"
+
+
+def _check_nesting(a: Typed, b: Typed, zero_left: bool) -> None:
+    required(
+        a.kind == b.kind,
+        f"expects lhs and rhs to have the same kind, but got {a.quoted} and {b.quoted}",
+    )
+    left, right = isinstance(a.value, tuple), isinstance(b.value, tuple)
+    both = f"{a.quoted} and {b.quoted}"
+    required(
+        left or not right or (zero_left and a.value == 0),
+        f"expects matching structure, but lhs is a scalar and rhs is a tuple: {both}",
+    )
+    required(
+        right or not left or b.value == 0,
+        f"expects matching structure, but rhs is a scalar and lhs is a tuple: {both}",
+    )
+    if is_tuple(a.value) and is_tuple(b.value):
+        _check_elements(a.value, b.value, both)
+
+
+def _check_elements(a: tuple[Any, ...], b: tuple[Any, ...], both: str) -> None:
+    for i, (x, y) in enumerate(zip(a, b, strict=False)):
+        required(
+            is_tuple(x) == is_tuple(y),
+            f"expects matching nesting at element {i}, but got: {both}",
+        )
+        if is_tuple(x):
+            _check_elements(x, y, both)
+
+
+def tuple_add(a: Typed, b: Typed) -> Typed:
+    """The sum leaf by leaf."""
+    _check_nesting(a, b, zero_left=True)
+    otherwise = f"expects valid operands, but cannot compute result for {a.quoted} and {b.quoted}"
+    return Typed(a.kind, attempted(lambda: tuples.tuple_sum(a.value, b.value), otherwise))
+
+
+def tuple_sub(a: Typed, b: Typed) -> Typed:
+    """The difference leaf by leaf."""
+    _check_nesting(a, b, zero_left=False)
+    otherwise = f"expects valid operands, but cannot compute result for {a.quoted} and {b.quoted}"
+    return Typed(a.kind, attempted(lambda: tuples.tuple_difference(a.value, b.value), otherwise))
+
+
+def shape_div(a: Typed, b: Typed) -> Typed:
+    """The quotient of shapes of which one divides the other."""
+    otherwise = _cannot("shape_div", a, b)
+    _check_divisible(a.value, b.value, otherwise)
+    return Typed("shape", attempted(lambda: tuples.shape_div(a.value, b.value), otherwise))
+
+
+def _check_divisible(a: Any, b: Any, otherwise: str) -> None:
+    required(b != 0, f"{otherwise}: divisor is zero")
+    if is_tuple(a) and is_tuple(b):
+        for x, y in zip(a, b, strict=False):
+            _check_divisible(x, y, otherwise)
+    elif is_tuple(a):
+        for x in a:
+            _check_divisible(x, b, otherwise)
+            b = attempted(partial(tuples.shape_div, b, tuples.product(x)), otherwise)
+    elif isinstance(a, int) and isinstance(b, int):
+        required(
+            a % b == 0 or (a != 0 and b % a == 0),
+            f"{otherwise}: {a} is not divisible by {b} (neither {a} % {b} == 0 nor {b} % {a} == 0)",
+        )
+
+
+def ceil_div(a: Typed, b: Typed) -> Typed:
+    """How many tiles cover a shape."""
+    otherwise = _cannot("ceil_div", a, b)
+    if b.kind == "tile":
+        return Typed(a.kind, attempted(lambda: ceil_div_by_tile(a.value, b.value), otherwise))
+    required(b.value != 0, f"{otherwise}: tiler is zero")
+    if is_tuple(a.value) and is_tuple(b.value):
+        ranks = len(a.value), len(b.value)
+        required(
+            ranks[1] <= ranks[0],
+            f"{otherwise}: rank(tiler)={ranks[1]} > rank(input)={ranks[0]}",
+        )
+    return Typed(a.kind, attempted(lambda: tuples.ceil_div(a.value, b.value), otherwise))

@@ -1,0 +1,154 @@
+"""Layouts through `inner o offset o outer`: the operations work on `outer`, which has the modes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from tilewright.dialects.cute.int_tuple import LayoutError, flatten, has_underscore, is_tuple
+from tilewright.dialects.cute.layout import Layout, make_unchecked
+from tilewright.dialects.cute.swizzle import ComposedLayout, Swizzle, compose_unchecked
+from tilewright.dialects.cute.symbolic import scalar
+from tilewright.dialects.cute.symbolic.evaluate import image, layout_eval
+from tilewright.dialects.cute.symbolic.layouts import (
+    composition,
+    dice_kept,
+    dice_layout,
+    known,
+    slice_layout,
+)
+from tilewright.dialects.cute.symbolic.scalar import Scalar
+from tilewright.dialects.cute.symbolic.tuples import (
+    has_basis,
+    is_scalar,
+    product,
+    tuple_sum,
+)
+
+AnyLayout: TypeAlias = Layout | ComposedLayout
+
+
+def is_plain(layout: AnyLayout) -> bool:
+    """Nothing but `outer`: a swizzle of no bits at offset 0."""
+    return isinstance(layout, Layout) or (
+        layout.offset == 0 and isinstance(layout.inner, Swizzle) and layout.inner.bits == 0
+    )
+
+
+def plain_where_possible(layout: AnyLayout) -> AnyLayout:
+    """`outer` alone where the rest does nothing."""
+    return layout.outer if isinstance(layout, ComposedLayout) and is_plain(layout) else layout
+
+
+def outer_of(layout: AnyLayout) -> Layout:
+    """The layout that has the modes."""
+    return layout.outer if isinstance(layout, ComposedLayout) else layout
+
+
+def through(operation: Callable[..., Layout], layout: AnyLayout, *arguments: Any) -> AnyLayout:
+    """The operation on the layout that has the modes."""
+    if isinstance(layout, Layout):
+        return operation(layout, *arguments)
+    outer = operation(layout.outer, *arguments)
+    return compose_unchecked(layout.inner, layout.offset, outer)
+
+
+def swizzled(swizzle: Swizzle, index: Any) -> Scalar:
+    """A swizzle's value. Raises LayoutError for what is no number."""
+    if not is_scalar(index):
+        raise LayoutError(f"expected a number to swizzle, got {index}")
+    source = scalar.bit_and(index, swizzle.yyy_mask)
+    return scalar.bit_xor(index, scalar.shift_right(source, swizzle.shift))
+
+
+def evaluated(coord: Any, layout: AnyLayout) -> Any:
+    """The image of a coordinate. Raises LayoutError for a misfit."""
+    if isinstance(layout, Layout):
+        return image(layout, coord)
+    index = tuple_sum(layout.offset, image(layout.outer, coord))
+    if isinstance(layout.inner, Swizzle):
+        return swizzled(layout.inner, index)
+    return layout_eval(index, layout.inner.shape, layout.inner.stride)
+
+
+def dice_any(coord: Any, layout: AnyLayout) -> AnyLayout:
+    """The modes opposite a number."""
+
+    def diced(outer: Layout) -> Layout:
+        return dice_layout(coord, outer)
+
+    return through(diced, layout)
+
+
+# --- slices ---------------------------------------------------------------------------------------
+
+
+def slice_any(coord: Any, layout: AnyLayout) -> AnyLayout:
+    """The modes opposite an underscore, what the others fix going into the offset.
+
+    Through a swizzle the slice is a plain layout where the bits it moves along are apart from those
+    that the offset fixes. Raises LayoutError where that takes unknown strides, or for a misfit.
+    """
+    if isinstance(layout, Layout):
+        return slice_layout(coord, layout)
+    if is_plain(layout):
+        return slice_layout(coord, layout.outer)
+    if isinstance(layout.inner, Swizzle):
+        return _slice_swizzled(coord, layout.inner, layout.offset, layout.outer)
+    offset = tuple_sum(layout.offset, image(layout.outer, coord))
+    return compose_unchecked(layout.inner, offset, slice_layout(coord, layout.outer))
+
+
+def _slice_swizzled(coord: Any, swizzle: Swizzle, offset: Any, outer: Layout) -> AnyLayout:
+    if not known(outer) or has_basis(outer.stride) or is_tuple(offset):
+        raise LayoutError(f"slice: expected known integer strides, got {outer}")
+    if not has_underscore(coord):
+        raise LayoutError("slice: expected an underscore")
+    sliced = slice_layout(coord, outer)
+    if all(leaf is None for leaf in flatten(coord)):
+        return compose_unchecked(swizzle, offset, sliced)
+    fields = _Fields(swizzle)
+    along = composition(fields.swizzled, sliced)
+    moved = image(along, scalar.sub(product(along.shape), 1))
+    fixed = composition(fields.swizzled, dice_layout(coord, outer))
+    at = scalar.bit_xor(offset, image(fixed, dice_kept(coord, coord)))
+    if moved & ~swizzle(moved):
+        return compose_unchecked(swizzle, at, sliced)
+    return composition(fields.around(at), sliced)
+
+
+class _Fields:
+    """A swizzle's index, field by field: base, low field, between, high field, above."""
+
+    def __init__(self, swizzle: Swizzle) -> None:
+        self.swizzle = swizzle
+        base, bits, gap = swizzle.base, swizzle.bits, abs(swizzle.shift) - swizzle.bits
+        self.shape = (1 << base, 1 << bits, 1 << gap, 1 << bits, 1)
+        self.low = 1 << base
+        self.high = 1 << (base + abs(swizzle.shift))
+
+    @property
+    def swizzled(self) -> Layout:
+        """The two fields of an index, all else 0."""
+        return make_unchecked(self.shape, (0, self.low, 0, self.high, 0))
+
+    def around(self, at: Scalar) -> Layout:
+        """The swizzle as a layout, for indices whose fields meet those of `at` at most once."""
+        bits = range(self.swizzle.bits)
+        target, source = self.swizzle.zzz_mask, self.swizzle.yyy_mask
+        z, y = target & -target, source & -source
+        of_target = tuple(_signed(at, y << i, z << i, 0) for i in bits)
+        of_source = tuple(_signed(at, z << i, z << i, y << i) for i in bits)
+        low, high = (of_target, of_source) if z < y else (of_source, of_target)
+        two = (2,) * len(bits)
+        return make_unchecked(
+            (self.shape[0], *two, self.shape[2], *two, 1),
+            (1, *low, self.low << len(bits), *high, self.high << len(bits)),
+        )
+
+
+def _signed(at: Scalar, bit: int, step: int, base: int) -> Scalar:
+    """base + step, or base - step where the bit is set: XOR as addition."""
+    return scalar.choose(
+        scalar.equal(scalar.bit_and(at, bit), 0), lambda: base + step, lambda: base - step
+    )

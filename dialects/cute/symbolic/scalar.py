@@ -1,0 +1,249 @@
+"""Arithmetic on one leaf: an integer, or one that is known only when the program runs.
+
+Integers are 64 bits wide and divide towards zero, as the machine's do. The width of a result is the
+larger of its operands' widths, an integer that fits counting as 32 bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from tilewright.dialects.cute.int_tuple import LayoutError
+from tilewright.dialects.cute.value import Value, slot_setter
+
+DEFAULT_WIDTH = 32
+WIDTHS = (1, 8, 16, 32, 64)
+
+
+class Dynamic(Value):
+    """An integer of `width` bits that the program will know when it runs: `?`, `?{i64}`.
+
+    Two of them are equal when their widths are: equality is of what is known.
+    """
+
+    __slots__ = ("width",)
+    __match_args__ = ("width",)
+    width: int
+
+    def __init__(self, width: int = DEFAULT_WIDTH) -> None:
+        _set_width(self, width)
+
+    def __str__(self) -> str:
+        return "?" if self.width == DEFAULT_WIDTH else f"?{{i{self.width}}}"
+
+    def result(self, operation: str, operands: tuple[Scalar, ...], width: int) -> Dynamic:
+        """What an operation on these operands gives, a comparison one bit.
+
+        `operation` is one of OPERATIONS; at least one operand is of this class.
+        """
+        return Dynamic(width)
+
+    def choice(self, then: Callable[[], Scalar], other: Callable[[], Scalar]) -> Scalar:
+        """`then` where this condition holds, else `other`."""
+        return Dynamic(max(width_of(then()), width_of(other())))
+
+
+_set_width = slot_setter(Dynamic, "width")
+
+
+class Missing(Value):
+    """The leaf `x` of a value that could not be computed: types may hold it, and no op takes it."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "x"
+
+
+MISSING = Missing()
+
+Scalar: TypeAlias = "int | Dynamic"
+"""A leaf of a shape."""
+
+OPERATIONS = (
+    *("add", "sub", "mul", "div", "mod", "ceil_div", "min", "abs"),
+    *("and", "or", "xor", "not", "shl", "shr", "eq", "ne", "lt", "gt"),
+)
+"""What `Dynamic.result` is asked for."""
+
+
+def width_of(x: Scalar) -> int:
+    """The bits of a leaf."""
+    if isinstance(x, Dynamic):
+        return x.width
+    return 32 if -(1 << 31) <= x < 1 << 31 else 64
+
+
+def fits(x: int, width: int) -> bool:
+    """Whether a signed integer of `width` bits holds `x`."""
+    return -(1 << (width - 1)) <= x < 1 << (width - 1)
+
+
+def _checked(x: int) -> int:
+    if not fits(x, 64):
+        raise LayoutError(f"expected 64-bit integers, got {x}")
+    return x
+
+
+def _operation(name: str, *operands: Scalar, width: int | None = None) -> Dynamic:
+    for operand in operands:
+        if isinstance(operand, Dynamic):
+            return operand.result(name, operands, width or max(map(width_of, operands)))
+    raise AssertionError("static operands are folded")
+
+
+def _nonzero(divisor: Scalar) -> None:
+    if divisor == 0:
+        raise LayoutError("expected a divisor other than 0")
+
+
+def add(a: Scalar, b: Scalar) -> Scalar:
+    """a + b. Raises LayoutError on overflow."""
+    if isinstance(a, int) and isinstance(b, int):
+        return _checked(a + b)
+    if a == 0 or b == 0:
+        return b if a == 0 else a
+    return _operation("add", a, b)
+
+
+def sub(a: Scalar, b: Scalar) -> Scalar:
+    """a - b. Raises LayoutError on overflow."""
+    if isinstance(a, int) and isinstance(b, int):
+        return _checked(a - b)
+    return a if b == 0 else _operation("sub", a, b)
+
+
+def mul(a: Scalar, b: Scalar) -> Scalar:
+    """a b. Raises LayoutError on overflow."""
+    if isinstance(a, int):
+        if isinstance(b, int):
+            return _checked(a * b)
+        a, b = b, a
+    if b == 0 or b == 1:
+        return 0 if b == 0 else a
+    return _operation("mul", a, b)
+
+
+def div(a: Scalar, b: Scalar) -> Scalar:
+    """a / b towards zero. Raises LayoutError for a divisor of 0."""
+    _nonzero(b)
+    if isinstance(a, int) and isinstance(b, int):
+        quotient = abs(a) // abs(b)
+        return quotient if (a < 0) == (b < 0) else -quotient
+    if a == 0 or b == 1:
+        return a
+    return _operation("div", a, b)
+
+
+def mod(a: Scalar, b: Scalar) -> Scalar:
+    """What `div` leaves, of the sign of a. Raises LayoutError for a divisor of 0."""
+    _nonzero(b)
+    if isinstance(a, int) and isinstance(b, int):
+        rest = abs(a) % abs(b)
+        return -rest if a < 0 else rest
+    if a == 0 or b == 1 or b == -1:
+        return 0
+    return _operation("mod", a, b)
+
+
+def ceil_div(a: Scalar, b: Scalar) -> Scalar:
+    """a / b rounded up. Raises LayoutError for a divisor of 0."""
+    _nonzero(b)
+    if isinstance(a, int) and isinstance(b, int):
+        return -(-a // b)
+    if a == 0 or b == 1:
+        return a
+    return _operation("ceil_div", a, b)
+
+
+def minimum(a: Scalar, b: Scalar) -> Scalar:
+    """The smaller one."""
+    if isinstance(a, int):
+        if isinstance(b, int):
+            return min(a, b)
+        a, b = b, a
+    return _operation("min", a, b)
+
+
+def absolute(a: Scalar) -> Scalar:
+    """The magnitude."""
+    return abs(a) if isinstance(a, int) else _operation("abs", a)
+
+
+def sign(a: Scalar) -> Scalar:
+    """1, 0 or -1."""
+    return choose(greater(a, 0), lambda: 1, lambda: choose(equal(a, 0), lambda: 0, lambda: -1))
+
+
+# --- bits -----------------------------------------------------------------------------------------
+
+
+def bit_and(a: Scalar, b: int) -> Scalar:
+    """The bits that both have."""
+    if isinstance(a, int) or b == 0:
+        return a & b if isinstance(a, int) else 0
+    return _operation("and", a, b)
+
+
+def bit_xor(a: Scalar, b: Scalar) -> Scalar:
+    """The bits that one has."""
+    if isinstance(a, int):
+        if isinstance(b, int):
+            return a ^ b
+        a, b = b, a
+    return a if b == 0 else _operation("xor", a, b)
+
+
+def shift_right(a: Scalar, bits: int) -> Scalar:
+    """a >> bits with zeros from the left; to the left where `bits` is negative."""
+    if isinstance(a, int):
+        return a >> bits if bits >= 0 else a << -bits
+    if bits == 0:
+        return a
+    return _operation("shr" if bits > 0 else "shl", a, abs(bits), width=a.width)
+
+
+# --- conditions -----------------------------------------------------------------------------------
+
+Condition: TypeAlias = "bool | Dynamic"
+"""A comparison's result; `Dynamic(1)` where it is not known."""
+
+
+def equal(a: Scalar, b: Scalar) -> Condition:
+    """a = b; False without asking where one cannot be as large as the other."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a == b
+    if isinstance(a, int):
+        a, b = b, a
+    if isinstance(b, int) and not fits(b, width_of(a)):
+        return False
+    return _operation("eq", a, b, width=1)
+
+
+def unequal(a: Scalar, b: Scalar) -> Condition:
+    """a /= b."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a != b
+    return _operation("ne", a, b, width=1)
+
+
+def less(a: Scalar, b: Scalar) -> Condition:
+    """a < b."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a < b
+    return _operation("lt", a, b, width=1)
+
+
+def greater(a: Scalar, b: Scalar) -> Condition:
+    """a > b."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a > b
+    return _operation("gt", a, b, width=1)
+
+
+def choose(condition: Condition, then: Callable[[], Scalar], other: Callable[[], Scalar]) -> Scalar:
+    """`then` where the condition holds, else `other`; both are asked only where it is not known."""
+    if isinstance(condition, Dynamic):
+        return condition.choice(then, other)
+    return then() if condition else other()

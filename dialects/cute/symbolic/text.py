@@ -1,0 +1,203 @@
+"""Reading and writing values, dynamic leaves included.
+
+    int_tuple, shape   (4,(?,?{i64})); a leaf x is one that could not be computed
+    coord              (_,(0,?))
+    stride             (1,?,4@0,?@1@0)
+    layout             (4,?):(1,4)
+    tile               [(2,3):(1,2);_;[4:1;_]]
+    swizzle            S<3,4,3>
+    composed_layout    S<3,4,3> o 0 o (8,64):(64,1)
+
+Spaces may stand between any two tokens. A layout without strides is column-major.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, NoReturn
+
+from tilewright.dialects.cute.int_tuple import LayoutError, ScaledBasis, to_text
+from tilewright.dialects.cute.layout import Layout, make_unchecked
+from tilewright.dialects.cute.swizzle import ComposedLayout, Swizzle, compose_unchecked
+from tilewright.dialects.cute.symbolic.layouts import Tile, column_major
+from tilewright.dialects.cute.symbolic.scalar import MISSING, WIDTHS, Dynamic, Missing
+from tilewright.dialects.cute.text import MAX_DEPTH, LayoutParseError
+
+_TOKEN = re.compile(r"\s*(-?\d+|\?(?:\s*\{\s*i(?P<width>\d+)\s*\})?|[^\s\d?])|\s*$")
+
+
+class ValueReader:
+    """A cursor over the tokens of a value; every `read_` moves past what it returns."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.position = 0
+        self.token = ""
+        self.width: str | None = None
+        self.next()
+
+    def next(self) -> str:
+        """The current token, moving on to the one behind it; "" is the end."""
+        token = self.token
+        match = _TOKEN.match(self.text, self.position)
+        if match is None:
+            self.fail("a token")
+        self.token, self.width = match[1] or "", match["width"]
+        self.position = match.end()
+        return token
+
+    def fail(self, expected: str) -> NoReturn:
+        found = f"'{self.token}'" if self.token else "the end"
+        at = self.position - len(self.token)
+        raise LayoutParseError(f"expected {expected}, got {found}", self.text, at)
+
+    def read(self, token: str) -> None:
+        if self.token != token:
+            self.fail(f"'{token}'")
+        self.next()
+
+    def at_number(self) -> bool:
+        return self.token[-1:].isdigit()
+
+    def read_integer(self) -> int:
+        if not self.at_number():
+            self.fail("an integer")
+        return int(self.next())
+
+    def read_natural(self) -> int:
+        if self.token.startswith("-"):
+            self.fail("a number that is not negative")
+        return self.read_integer()
+
+    def read_scalar(self) -> int | Dynamic | Missing:
+        if self.token == "x":
+            self.next()
+            return MISSING
+        if not self.token.startswith("?"):
+            return self.read_integer()
+        width = int(self.width or 32)
+        if width not in WIDTHS:
+            self.fail(f"a width of {', '.join(map(str, WIDTHS))}")
+        self.next()
+        return Dynamic(width)
+
+    def read_coord_leaf(self) -> int | Dynamic | Missing | None:
+        if self.token == "_":
+            self.next()
+            return None
+        return self.read_scalar()
+
+    def read_stride_leaf(self) -> Any:
+        value: Any = self.read_scalar()
+        if self.token == "/":
+            self.next()
+            value = Fraction(value, self.read_natural())
+        modes: list[int] = []
+        while self.token == "@":
+            self.next()
+            modes.append(self.read_natural())
+        if isinstance(value, Fraction) and not modes:
+            self.fail("'@'")
+        return ScaledBasis(value, tuple(reversed(modes))) if modes else value
+
+    def read_tuple(self, leaf: Callable[[], Any], brackets: str = "(,)", depth: int = 0) -> Any:
+        """A leaf, or a tuple of them nested at most MAX_DEPTH deep."""
+        opening, separator, closing = brackets
+        if self.token != opening:
+            return leaf()
+        if depth == MAX_DEPTH:
+            self.fail(f"a tuple nested at most {MAX_DEPTH} deep")
+        self.next()
+        modes: list[Any] = []
+        while self.token != closing:
+            modes.append(self.read_tuple(leaf, brackets, depth + 1))
+            if self.token != separator:
+                break
+            self.next()
+            if self.token == closing:
+                self.fail("a mode")
+        if self.token != closing:
+            self.fail(f"'{separator}' or '{closing}'")
+        self.next()
+        return tuple(modes)
+
+    def read_layout(self) -> Layout:
+        shape = self.read_tuple(self.read_scalar)
+        if self.token != ":":
+            return column_major(shape)
+        self.next()
+        return make_unchecked(shape, self.read_tuple(self.read_stride_leaf))
+
+    def read_tile(self) -> Tile:
+        return self.read_tuple(self._read_tile_leaf, "[;]")
+
+    def _read_tile_leaf(self) -> Layout | None:
+        if self.token == "_":
+            self.next()
+            return None
+        return self.read_layout()
+
+    def read_swizzle(self) -> Swizzle:
+        at = self.position
+        self.read("S")
+        self.read("<")
+        bits = self.read_natural()
+        self.read(",")
+        base = self.read_natural()
+        self.read(",")
+        shift = self.read_integer()
+        self.read(">")
+        if bits + base + abs(shift) > 32:
+            raise LayoutParseError(
+                f"expected bits + base + |shift| <= 32, got S<{bits},{base},{shift}>", self.text, at
+            )
+        try:
+            return Swizzle(bits, base, shift)
+        except LayoutError as error:
+            raise LayoutParseError(str(error), self.text, at) from error
+
+    def read_composed(self) -> ComposedLayout:
+        inner = self.read_swizzle() if self.token == "S" else self.read_layout()
+        self.read("o")
+        offset = self.read_tuple(self.read_scalar)
+        self.read("o")
+        return compose_unchecked(inner, offset, self.read_layout())
+
+
+_READERS: dict[str, Callable[[ValueReader], Any]] = {
+    "int_tuple": lambda r: r.read_tuple(r.read_scalar),
+    "shape": lambda r: r.read_tuple(r.read_scalar),
+    "coord": lambda r: r.read_tuple(r.read_coord_leaf),
+    "stride": lambda r: r.read_tuple(r.read_stride_leaf),
+    "layout": ValueReader.read_layout,
+    "tile": ValueReader.read_tile,
+    "swizzle": ValueReader.read_swizzle,
+    "composed_layout": ValueReader.read_composed,
+}
+"""How a value of each kind is read."""
+
+KINDS = tuple(_READERS)
+"""The kinds of values, as the dialect's types are called."""
+
+
+def read_value(kind: str, text: str) -> Any:
+    """The value of a kind that is written as `text`. Raises LayoutParseError."""
+    reader = ValueReader(text)
+    value = _READERS[kind](reader)
+    if reader.token:
+        reader.fail("the end")
+    return value
+
+
+def value_text(value: Any) -> str:
+    """How a value other than a tile is written."""
+    return to_text(value)
+
+
+def tile_text(tile: Tile) -> str:
+    """How a tile is written."""
+    if isinstance(tile, tuple):
+        return f"[{';'.join(map(tile_text, tile))}]"
+    return to_text(tile)

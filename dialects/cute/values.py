@@ -1,0 +1,113 @@
+"""Values of the `cute` dialect with their kind: what its types stand for.
+
+!cute.shape<"(4,?)">    Typed("shape", (4, Dynamic()))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+from tilewright.dialects.cute.int_tuple import ScaledBasis, is_tuple
+from tilewright.dialects.cute.layout import Layout, make_unchecked
+from tilewright.dialects.cute.swizzle import ComposedLayout, Swizzle, compose_unchecked
+from tilewright.dialects.cute.symbolic.check import why_not
+from tilewright.dialects.cute.symbolic.composed import is_plain
+from tilewright.dialects.cute.symbolic.layouts import known
+from tilewright.dialects.cute.symbolic.scalar import Dynamic
+from tilewright.dialects.cute.symbolic.text import read_value, tile_text, value_text
+from tilewright.dialects.cute.symbolic.tuples import is_static
+
+
+class Typed(NamedTuple):
+    """A value and its kind: int_tuple, shape, stride, coord, layout, composed_layout, tile or
+    swizzle."""
+
+    kind: str
+    value: Any
+
+    def __str__(self) -> str:
+        return f'!cute.{self.kind}<"{self.text}">'
+
+    @property
+    def text(self) -> str:
+        """How the value is written."""
+        return tile_text(self.value) if self.kind == "tile" else value_text(self.value)
+
+    @property
+    def quoted(self) -> str:
+        """The type as diagnostics name it."""
+        return f"'{self}'"
+
+
+@cache
+def read_typed(kind: str, text: str) -> Typed:
+    """The value of a kind that is written as `text`. Raises LayoutParseError."""
+    return Typed(kind, read_value(kind, text))
+
+
+@cache
+def fault(kind: str, text: str) -> str | None:
+    """Why the text of a value is none of its kind, or None where it is."""
+    return why_not(kind, read_typed(kind, text).value)
+
+
+def typed_layout(layout: Layout | ComposedLayout) -> Typed:
+    """A layout with its kind, plain where only `outer` does anything."""
+    if isinstance(layout, Layout):
+        return Typed("layout", layout)
+    if is_plain(layout):
+        return Typed("layout", layout.outer)
+    return Typed("composed_layout", layout)
+
+
+def is_known(typed: Typed) -> bool:
+    """No leaf is dynamic; an underscore is known."""
+    match typed.kind:
+        case "layout":
+            return known(typed.value)
+        case "tile":
+            return all(map(known, tile_layouts(typed.value)))
+        case "swizzle":
+            return True
+        case "composed_layout":
+            return _composed_known(typed.value)
+        case _:
+            return is_static(typed.value)
+
+
+def _composed_known(composed: ComposedLayout) -> bool:
+    inner = isinstance(composed.inner, Swizzle) or known(composed.inner)
+    return inner and is_static(composed.offset) and known(composed.outer)
+
+
+def tile_layouts(tile: Any) -> list[Layout]:
+    """The layouts of a tile from left to right."""
+    if isinstance(tile, Layout):
+        return [tile]
+    return [] if tile is None else [layout for each in tile for layout in tile_layouts(each)]
+
+
+def with_dynamic_leaves(typed: Typed, leaves: Iterable[Dynamic]) -> Typed:
+    """The value with its dynamic leaves replaced, from left to right."""
+    return Typed(typed.kind, _refilled(typed.value, iter(leaves)))
+
+
+def _refilled(value: Any, leaves: Iterator[Dynamic]) -> Any:
+    if is_tuple(value):
+        return tuple(_refilled(each, leaves) for each in value)
+    match value:
+        case Dynamic():
+            return next(leaves)
+        case ScaledBasis():
+            return ScaledBasis(_refilled(value.value, leaves), value.modes)
+        case Layout():
+            shape = _refilled(value.shape, leaves)
+            return make_unchecked(shape, _refilled(value.stride, leaves))
+        case ComposedLayout():
+            inner = _refilled(value.inner, leaves)
+            offset = _refilled(value.offset, leaves)
+            return compose_unchecked(inner, offset, _refilled(value.outer, leaves))
+        case _:
+            return value

@@ -1,0 +1,191 @@
+"""`cute-expand-ops`: the algebra of the `cute` dialect as integer arithmetic.
+
+    %r = cute.tuple_add(%a, %b) : (!cute.shape<"(?,4)">, !cute.shape<"(2,1)">) -> ...
+becomes
+    %n = cute.get_scalars<{only_dynamic}> (%a) : !cute.shape<"(?,4)">
+    %two = arith.constant 2 : i32
+    %m = arith.addi %n, %two overflow<nsw> : i32
+    %r = cute.make_shape(%m) : (i32) -> !cute.shape<"(?,5)">
+
+Each op's rule runs on leaves that emit what is computed with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.arith import AndIOp, CmpiOp, ConstantOp
+from xdsl.dialects.builtin import BoolAttr, ModuleOp, UnitAttr
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tilewright.dialects.cute.int_tuple import ScaledBasis, congruent, flatten
+from tilewright.dialects.cute.ops.accessors import GetOp, GetScalarsOp
+from tilewright.dialects.cute.ops.arithmetic import CompareOp, ElemLessOp
+from tilewright.dialects.cute.ops.constructors import (
+    MakeComposedLayoutOp,
+    MakeCoordOp,
+    MakeIntTupleOp,
+    MakeLayoutOp,
+    MakeShapeOp,
+    MakeStrideOp,
+    MakeTileOp,
+    StaticOp,
+)
+from tilewright.dialects.cute.ops.operation import InferredOp
+from tilewright.dialects.cute.rules.accessors import dynamic_leaves
+from tilewright.dialects.cute.types import CuteType, type_of
+from tilewright.dialects.cute.values import Typed, is_known, with_dynamic_leaves
+from tilewright.passes.cute_fold_static import compare
+from tilewright.passes.traced_scalar import Trace, Traced
+
+KEPT = (GetScalarsOp, MakeLayoutOp, MakeComposedLayoutOp)
+"""Ops with a rule that the next level has as well."""
+
+_MAKE = {
+    "int_tuple": MakeIntTupleOp,
+    "shape": MakeShapeOp,
+    "stride": MakeStrideOp,
+    "coord": MakeCoordOp,
+    "tile": MakeTileOp,
+}
+
+
+@dataclass(frozen=True)
+class CuteExpandOpsPass(ModulePass):
+    """Replace the algebra by arithmetic on the dynamic leaves of its operands, leaving only
+    constructors, `cute.static`, `cute.get_scalars` and `cute.print`."""
+
+    name = "cute-expand-ops"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for each in list(op.walk()):
+            if isinstance(each, InferredOp) and not isinstance(each, KEPT):
+                _expand(each)
+            elif isinstance(each, CompareOp):
+                _expand_compare(each)
+
+
+def _expand(op: InferredOp) -> None:
+    trace = Trace(InsertPoint.before(op))
+    if isinstance(op, GetOp) and op.result.type == op.source.type:
+        # The only mode that is a whole is the whole.
+        _replace(op, [op.source])
+        return
+    if all(map(_known_type, op.results)):
+        values = [each.type.typed for each in op.results if isinstance(each.type, CuteType)]
+    else:
+        operands = [_opened(trace, operand) for operand in op.operands]
+        found = op.RULE(*operands, *op.arguments(op.properties))
+        values = [found] if isinstance(found, Typed) else found
+    _replace(op, [_result(trace, value) for value in values])
+
+
+def _result(trace: Trace, typed: Typed) -> SSAValue:
+    return trace.insert(StaticOp(type_of(typed))) if is_known(typed) else build(trace, typed)
+
+
+def _known_type(value: SSAValue) -> bool:
+    return isinstance(value.type, CuteType) and is_known(value.type.typed)
+
+
+def _replace(op: Operation, results: Sequence[SSAValue]) -> None:
+    for old, new in zip(op.results, results, strict=True):
+        new.name_hint = new.name_hint or old.name_hint
+        old.replace_all_uses_with(new)
+    Rewriter.erase_op(op)
+
+
+def _opened(trace: Trace, value: SSAValue) -> Typed:
+    """The value of an operand, its dynamic leaves as SSA values."""
+    type_ = value.type
+    assert isinstance(type_, CuteType)
+    if is_known(type_.typed):
+        return type_.typed
+    scalars = GetScalarsOp.build_from(value, properties={"only_dynamic": UnitAttr()})
+    trace.insert_last(scalars)
+    return with_dynamic_leaves(type_.typed, (Traced(each, trace) for each in scalars.results))
+
+
+def build(trace: Trace, typed: Typed) -> SSAValue:
+    """The SSA value of a value whose dynamic leaves are SSA values."""
+    if typed.kind == "swizzle" or (typed.kind not in _MAKE and is_known(typed)):
+        return trace.insert(StaticOp(type_of(typed)))
+    match typed.kind:
+        case "layout":
+            shape = build(trace, Typed("shape", typed.value.shape))
+            stride = build(trace, Typed("stride", typed.value.stride))
+            return trace.insert(MakeLayoutOp.build_from(shape, stride))
+        case "composed_layout":
+            composed = typed.value
+            outer = build(trace, Typed("layout", composed.outer))
+            offset = build(trace, Typed("int_tuple", composed.offset))
+            inner = build(trace, _inner(typed))
+            return trace.insert(MakeComposedLayoutOp.build_from(inner, offset, outer))
+        case _:
+            leaves = [leaf.value for leaf in dynamic_leaves(typed) if isinstance(leaf, Traced)]
+            make = _MAKE[typed.kind]
+            return trace.insert(make.create(operands=leaves, result_types=[type_of(typed)]))
+
+
+def _inner(typed: Typed) -> Typed:
+    inner = typed.value.inner
+    return Typed("swizzle" if not hasattr(inner, "stride") else "layout", inner)
+
+
+# --- comparisons ----------------------------------------------------------------------------------
+
+
+def _expand_compare(op: CompareOp) -> None:
+    trace = Trace(InsertPoint.before(op))
+    if all(map(_known_type, op.operands)):
+        holds = compare(op)
+    elif isinstance(op, ElemLessOp) or _same_structure(*op.values()):
+        left, right = (_numbers(trace, operand) for operand in op.operands)
+        predicate = "slt" if isinstance(op, ElemLessOp) else "eq"
+        _replace(op, [_conjunction(trace, predicate, left, right)])
+        return
+    else:
+        holds = False
+    _replace(op, [trace.insert(ConstantOp(BoolAttr.from_bool(holds)))])
+
+
+def _numbers(trace: Trace, operand: SSAValue) -> list[Traced]:
+    scalars = GetScalarsOp.build_from(operand)
+    trace.insert_last(scalars)
+    return [Traced(each, trace) for each in scalars.results]
+
+
+def _conjunction(
+    trace: Trace, predicate: str, left: Sequence[Traced], right: Sequence[Traced]
+) -> SSAValue:
+    total: SSAValue | None = None
+    for a, b in zip(left, right, strict=True):
+        width = max(a.width, b.width)
+        test = trace.insert(CmpiOp(trace.sized(a, width), trace.sized(b, width), predicate))
+        total = test if total is None else trace.insert(AndIOp(total, test))
+    if total is None:
+        return trace.insert(ConstantOp(BoolAttr.from_bool(True)))
+    return total
+
+
+def _same_structure(left: Typed, right: Typed) -> bool:
+    if left.kind == "layout":
+        return all(
+            _same_structure(Typed("stride", a), Typed("stride", b))
+            for a, b in (
+                (left.value.shape, right.value.shape),
+                (left.value.stride, right.value.stride),
+            )
+        )
+    pairs = zip(flatten(left.value), flatten(right.value), strict=False)
+    return congruent(left.value, right.value) and all(_path(a) == _path(b) for a, b in pairs)
+
+
+def _path(leaf: object) -> object:
+    if isinstance(leaf, ScaledBasis):
+        return leaf.modes
+    return "_" if leaf is None else ()
