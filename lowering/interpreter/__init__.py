@@ -22,6 +22,7 @@ from tilewright.lowering.interpreter import (
     ptx,
     smem_desc,
     tma,
+    vector,
     warpgroup,
     wmma,
 )
@@ -41,6 +42,7 @@ DIALECTS = (
     ptx,
     smem_desc,
     tma,
+    vector,
     warpgroup,
     wmma,
 )
