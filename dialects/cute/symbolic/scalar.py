@@ -63,7 +63,7 @@ Scalar: TypeAlias = "int | Dynamic"
 
 OPERATIONS = (
     *("add", "sub", "mul", "div", "mod", "ceil_div", "min", "abs"),
-    *("and", "or", "xor", "not", "shl", "shr", "eq", "ne", "lt", "gt"),
+    *("and", "xor", "shl", "shr", "eq", "ne", "lt", "gt"),
 )
 """What `Dynamic.result` is asked for."""
 
@@ -240,6 +240,15 @@ def greater(a: Scalar, b: Scalar) -> Condition:
     if isinstance(a, int) and isinstance(b, int):
         return a > b
     return _operation("gt", a, b, width=1)
+
+
+def both(a: Condition, b: Condition) -> Condition:
+    """Whether two conditions hold."""
+    if isinstance(a, Dynamic) and isinstance(b, Dynamic):
+        return _operation("and", a, b, width=1)
+    if isinstance(a, Dynamic):
+        a, b = b, a
+    return b if a else False
 
 
 def choose(condition: Condition, then: Callable[[], Scalar], other: Callable[[], Scalar]) -> Scalar:
