@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ModuleOp
@@ -13,6 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.diagnostic import CompileError, OpError
 from tilewright.dialects.cute_nvgpu.targets import target
 from tilewright.dialects.ptx.control_flow import EntryOp
+from tilewright.ir_dump import IRDump
 from tilewright.lowering.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtxPass
 from tilewright.lowering.ptx.text import STATIC_SHARED_LIMIT, module_text
 from tilewright.parsing import (
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from tilewright.verify_by_running import Trial
+
 
 @dataclass(frozen=True, slots=True)
 class Stage:
@@ -46,6 +50,10 @@ PIPELINE: tuple[Stage, ...] = (
     Stage("convert-cute-nvgpu-to-ptx", lambda arch: ConvertCuteNvgpuToPtxPass(arch)),
 )
 """What happens between verified IR and PTX text, in order."""
+
+
+Observer = Callable[[str | None, ModuleOp], None]
+"""Told of every pass that ran, by name, with the module as it left it; of None before the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,21 +120,32 @@ def compile(
     *,
     name: str = "<string>",
     verify_each: bool = False,
+    dump_dir: str | os.PathLike[str] | None = None,
+    verify_by_running: Trial | None = None,
 ) -> Kernel:
     """Compile IR to PTX for a target.
 
     `module_or_text` is an xDSL module (which is left as it is) or MLIR text, `arch` a target such
     as "sm_90a". The text carries the lowest `.version` and `.target` that its instructions need and
     that `arch` runs.
-    `verify_each` verifies the IR after every stage too. Raises CompileError with a diagnostic that
-    points into the text (called `name`), TargetError for an unknown arch.
+    `verify_each` verifies the IR after every stage too; `dump_dir` is a folder that gets the IR
+    after every stage, and the PTX, as numbered files; `verify_by_running` is a run of the kernel
+    whose results no stage may change. Raises CompileError with a diagnostic that points into the
+    text (called `name`), TargetError for an unknown arch.
     """
     target(arch)
-    module, source = lower(module_or_text, arch, name=name, verify_each=verify_each)
+    module, source = verified(module_or_text, name)
+    dump = None if dump_dir is None else IRDump(dump_dir)
+    observers: list[Observer] = [] if dump is None else [dump]
+    if verify_by_running is not None:
+        observers.append(_result_check(verify_by_running, arch, name, source))
+    run_pipeline(module, arch, source, verify_each=verify_each, observers=observers)
     try:
         text = module_text(module, target(arch))
     except OpError as error:
         raise CompileError(op_diagnostic(error, source)) from None
+    if dump is not None:
+        dump.output(text, "ptx")
     return Kernel(text, tuple(_entry(op) for op in module.body.block.ops if
                               isinstance(op, EntryOp)), arch)  # fmt: skip
 
@@ -145,15 +164,24 @@ def lower(
 
 
 def run_pipeline(
-    module: ModuleOp, arch: str, source: str | None = None, *, verify_each: bool = False
+    module: ModuleOp,
+    arch: str,
+    source: str | None = None,
+    *,
+    verify_each: bool = False,
+    observers: Sequence[Observer] = (),
 ) -> None:
     """Lower a verified module to the `ptx` level in place. Raises CompileError."""
     context = default_context()
     try:
+        for observer in observers:
+            observer(None, module)
         for stage in PIPELINE:
             stage.build(arch).apply(context, module)
             if verify_each:
                 module.verify()
+            for observer in observers:
+                observer(stage.name, module)
     except OpError as error:
         raise CompileError(op_diagnostic(error, source)) from None
     except VerifyException as error:
@@ -168,6 +196,12 @@ def verified(module_or_text: ModuleOp | str, name: str) -> tuple[ModuleOp, str |
         module, source = module_or_text.clone(), None
     verify(module, source)
     return module, source
+
+
+def _result_check(trial: Trial, arch: str, name: str, source: str | None) -> Observer:
+    from tilewright.verify_by_running import ResultCheck
+
+    return ResultCheck(trial if trial.arch else replace(trial, arch=arch), name, source)
 
 
 def _entry(op: EntryOp) -> Entry:
