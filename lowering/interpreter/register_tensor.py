@@ -71,11 +71,8 @@ class RegisterTensor:
     # Accesses of wgmmas
 
     def check_ordered(self, lanes: Lanes, places: Places, operand: str) -> None:
-        """Raise Fault unless a wgmma may read these elements as an operand."""
-        self._check(lanes, places, UNDEFINED)
-        if self._possible & RESULT and operand != "C":
-            self._check(lanes, places, RESULT)
-        marked = self._marks[self._where(lanes, places)] & (UNFENCED | RESULT) == UNFENCED
+        """Raise Fault where a thread wrote one of these elements, and no fence came after it."""
+        marked = self._marks[self._where(lanes, places)] & UNFENCED != 0
         if marked.any():
             raise Fault(
                 f"accesses registers of operand {operand} that were written after the last "
@@ -86,6 +83,7 @@ class RegisterTensor:
     def accumulators(self, lanes: Lanes, places: Places, shape: object) -> Bits:
         """C of a wgmma: what those in flight will have written counts, where their accumulators
         have its shape."""
+        self._check(lanes, places, UNDEFINED)
         self.check_ordered(lanes, places, "C")
         where = self._where(lanes, places)
         if self._possible & RESULT:
