@@ -81,8 +81,9 @@ def ex2(x: Words) -> Words:
     """
     negative, exponent, fraction = _parts(x)
     significand = np.where(exponent == 0, 0, fraction | 1 << _FRACTION)
+    # Beyond 2^8 every result is infinite or zero anyway, and below 2^-23 every one is 1.
     shift = np.clip(exponent - 127, -_FRACTION - 1, 8)
-    fixed = np.where(shift >= 0, significand << np.maximum(shift, 0), significand >> -np.minimum(shift, 0))  # fmt: skip
+    fixed = significand << np.maximum(shift, 0) >> np.maximum(-shift, 0)
     down = negative & (fixed & _MANTISSA != 0)
     fixed = np.where(negative, -fixed, fixed) - down
     power = (fixed >> _FRACTION) + 127
