@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute.dialect import Space, is_memref, space_of
-from tilewright.dialects.cute_nvgpu.ops import copy, matrix_copy, tma, wmma
+from tilewright.dialects.cute_nvgpu.ops import copy, fragment_memory, matrix_copy, tma, wmma
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
 
@@ -41,6 +41,7 @@ class Access:
 _WRITES: dict[type[Operation], Callable[[Any], tuple[SSAValue, Any]]] = {
     memref.StoreOp: lambda op: (op.memref, op.indices),
     copy.CpAsyncOp: lambda op: (op.dest, op.dest_indices),
+    fragment_memory.StoreOp: lambda op: (op.dest, op.indices),
     matrix_copy.StmatrixOp: lambda op: (op.dest, op.indices),
     wmma.StoreOp: lambda op: (op.dest, op.indices),
     tma.TmaLoadOp: lambda op: (op.dest, op.dest_indices),

@@ -7,6 +7,7 @@ from tilewright.dialects.cute_nvgpu.attributes import CacheAttr, FragmentType
 from tilewright.dialects.cute_nvgpu.ops import (
     copy,
     fragment,
+    fragment_memory,
     matrix_copy,
     mbarrier,
     smem_desc,
@@ -40,6 +41,7 @@ CUTE_NVGPU = Dialect(
         fragment.InsertOp,
         fragment.SliceOp,
         fragment.CastOp,
+        *fragment_memory.OPS,
         sync.BarSyncOp,
         sync.BarArriveOp,
         sync.WarpSyncOp,
