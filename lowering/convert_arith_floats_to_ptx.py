@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.diagnostic import OpError
-from tilewright.dialects.ptx import arithmetic, logic
+from tilewright.dialects.ptx import approximate, arithmetic, logic
 from tilewright.dialects.ptx.convert import CvtOp
 from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.registers import MovOp, PackOp
@@ -91,6 +91,23 @@ def _unary_float(op: arith.NegfOp, to: Conversion) -> None:
     instruction, prefix = _UNARY[type(op)]
     value = widened(to[op.operand], type_, to)
     result = to.scalar(instruction, f"{prefix}{float_type(type_)}", value)
+    to[op.result] = narrowed(result, type_, to)
+
+
+_APPROXIMATE: dict[type[Operation], type[ScalarOp]] = {
+    math.Exp2Op: approximate.Ex2Op,
+    math.Log2Op: approximate.Lg2Op,
+}
+
+
+@lowers(*_APPROXIMATE)
+def _approximate(op: math.Exp2Op, to: Conversion) -> None:
+    type_ = op.result.type
+    scalar(op, type_)
+    if float_type(type_) == "f64":
+        raise OpError(op, f"'{op.name}' on f64 has no lowering to ptx; nearest legal: f32")
+    value = widened(to[op.operand], type_, to)
+    result = to.scalar(_APPROXIMATE[type(op)], "approx.ftz.f32", value)
     to[op.result] = narrowed(result, type_, to)
 
 

@@ -181,6 +181,23 @@ def _unary(op: arith.NegfOp, builder: Builder) -> Step:
     return pure(op, builder, scalar(instruction, f"{modifier}{type_}"))
 
 
+_APPROXIMATE: dict[type[Operation], str] = {math.Exp2Op: "ex2", math.Log2Op: "lg2"}
+
+
+@runs(*_APPROXIMATE)
+def _approximate(op: math.Exp2Op | math.Log2Op, builder: Builder) -> Step:
+    """Of f32, as the instruction computes it; of a smaller type in f32, rounded again."""
+    type_ = type_name(op, op.result.type)
+    if type_ == "f64":
+        raise OpError(op, f"'{op.name}' on f64 cannot be interpreted; nearest legal: f32")
+    compute = scalar(_APPROXIMATE[type(op)], "approx.ftz.f32")
+    if type_ == "f32":
+        return pure(op, builder, compute)
+    widen = _upper_half if type_ == "bf16" else scalar("cvt", "f32.f16")
+    narrow = scalar("cvt", f"rn.{type_}.f32")
+    return unary(op, builder, lambda a: narrow(compute(widen(a))))
+
+
 _INTEGER_RELATIONS = (
     ("eq", "s"), ("ne", "s"), ("lt", "s"), ("le", "s"), ("gt", "s"), ("ge", "s"),
     ("lt", "u"), ("le", "u"), ("gt", "u"), ("ge", "u"),

@@ -212,6 +212,25 @@ def _fma16(a: Bits, b: Bits, c: Bits) -> Bits:
         return raw(odd.view(np.float64).astype(np.float16), "f16")
 
 
+def _approximate(compute: Callable[..., Any]) -> Callable[..., Function]:
+    """An `approx.ftz` instruction on f32: computed in f64 and rounded once, which is near what a
+    chip computes, not equal to it; subnormal numbers become zeros."""
+
+    def flushed(value: Any) -> Any:
+        tiny = np.abs(value) < np.finfo(np.float32).smallest_normal
+        return np.where(tiny, np.copysign(np.float32(0), value), value)
+
+    def build(type_: str, *_: str) -> Function:
+        def run(a: Bits) -> Bits:
+            with np.errstate(all="ignore"):
+                wide = flushed(typed(a, type_)).astype(np.float64)
+                return raw(flushed(compute(wide).astype(np.float32)), type_)
+
+        return run
+
+    return build
+
+
 def _negate(type_: str, *_: str) -> Function:
     if type_ not in FLOATS:
         return _pointwise(np.negative)(type_)
@@ -372,6 +391,8 @@ _BUILDERS: dict[str, Callable[..., Function]] = {
     "min": _extreme(False),
     "max": _extreme(True),
     "sqrt": _pointwise(np.sqrt),
+    "ex2": _approximate(np.exp2),
+    "lg2": _approximate(np.log2),
     "and": _logic(np.bitwise_and),
     "or": _logic(np.bitwise_or),
     "xor": _logic(np.bitwise_xor),

@@ -35,9 +35,7 @@ class LoadOp(IRDLOperation):
     indices = var_operand_def(IndexType())
     fragment = result_def(FragmentType)
 
-    assembly_format = (
-        "$source `[` $indices `]` attr-dict `:` type($source) `->` type($fragment)"
-    )
+    assembly_format = "$source `[` $indices `]` attr-dict `:` type($source) `->` type($fragment)"
 
     def __init__(self, source: SSAValue, indices: Sequence[SSAValue], fragment: FragmentType):
         super().__init__(operands=[source, list(indices)], result_types=[fragment])
