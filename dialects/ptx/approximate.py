@@ -28,4 +28,20 @@ class Lg2Op(ScalarOp):
     FORMS: ClassVar = forms(("f32",), 1, "approx.ftz.")
 
 
-OPS = [Ex2Op, Lg2Op]
+@irdl_op_definition
+class RcpOp(ScalarOp):
+    """1 / a, approximately; subnormal numbers become zeros. PTX ISA 9.7.3.13."""
+
+    name = "ptx.rcp"
+    FORMS: ClassVar = forms(("f32",), 1, "approx.ftz.")
+
+
+@irdl_op_definition
+class RsqrtOp(ScalarOp):
+    """1 / sqrt(a), approximately; subnormal numbers become zeros. PTX ISA 9.7.3.16."""
+
+    name = "ptx.rsqrt"
+    FORMS: ClassVar = forms(("f32",), 1, "approx.ftz.")
+
+
+OPS = [Ex2Op, Lg2Op, RcpOp, RsqrtOp]

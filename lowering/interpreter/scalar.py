@@ -14,7 +14,7 @@ import ml_dtypes
 import numpy as np
 
 from tilewright.lowering.interpreter.errors import Fault
-from tilewright.lowering.interpreter.numerics import fma32, fma64
+from tilewright.lowering.interpreter.numerics import fma32, fma64, special_functions
 from tilewright.lowering.interpreter.values import Bits
 
 Function = Callable[..., Bits]
@@ -212,23 +212,25 @@ def _fma16(a: Bits, b: Bits, c: Bits) -> Bits:
         return raw(odd.view(np.float64).astype(np.float16), "f16")
 
 
-def _approximate(compute: Callable[..., Any]) -> Callable[..., Function]:
-    """An `approx.ftz` instruction on f32: computed in f64 and rounded once, which is near what a
-    chip computes, not equal to it; subnormal numbers become zeros."""
-
-    def flushed(value: Any) -> Any:
-        tiny = np.abs(value) < np.finfo(np.float32).smallest_normal
-        return np.where(tiny, np.copysign(np.float32(0), value), value)
+def _special(compute: Callable[..., Bits]) -> Callable[..., Function]:
+    """A function of the special function unit, on bits of f32."""
 
     def build(type_: str, *_: str) -> Function:
-        def run(a: Bits) -> Bits:
-            with np.errstate(all="ignore"):
-                wide = flushed(typed(a, type_)).astype(np.float64)
-                return raw(flushed(compute(wide).astype(np.float32)), type_)
-
-        return run
+        return compute
 
     return build
+
+
+def _log2(type_: str, *_: str) -> Function:
+    """`lg2.approx.ftz.f32` in f64, rounded once: near what a chip computes, not equal to it."""
+
+    def run(a: Bits) -> Bits:
+        value = typed(a, type_)
+        with np.errstate(all="ignore"):
+            tiny = np.abs(value) < np.finfo(np.float32).smallest_normal
+            return raw(np.log2(np.where(tiny, 0, value).astype(np.float64)), type_)
+
+    return run
 
 
 def _negate(type_: str, *_: str) -> Function:
@@ -391,8 +393,10 @@ _BUILDERS: dict[str, Callable[..., Function]] = {
     "min": _extreme(False),
     "max": _extreme(True),
     "sqrt": _pointwise(np.sqrt),
-    "ex2": _approximate(np.exp2),
-    "lg2": _approximate(np.log2),
+    "ex2": _special(special_functions.ex2),
+    "rcp": _special(special_functions.rcp),
+    "rsqrt": _special(special_functions.rsqrt),
+    "lg2": _log2,
     "and": _logic(np.bitwise_and),
     "or": _logic(np.bitwise_or),
     "xor": _logic(np.bitwise_xor),

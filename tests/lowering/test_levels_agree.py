@@ -40,7 +40,7 @@ BINARY: dict[str, tuple[str, ...]] = {
 }
 UNARY = {
     **dict.fromkeys(("arith.negf", "math.absf", "math.sqrt"), FLOATS),
-    **dict.fromkeys(("math.exp2", "math.log2"), ("f16", "bf16", "f32")),
+    **dict.fromkeys(("math.exp2", "math.log2", "math.rsqrt"), ("f16", "bf16", "f32")),
 }
 PREDICATES = {
     "arith.cmpi": ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"),

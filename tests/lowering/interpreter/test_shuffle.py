@@ -14,10 +14,11 @@ THREADS = 96
 
 
 def kernel(body: str, type_: str = "i32") -> str:
-    return f"""func.func @k(%in: memref<?x{type_}>, %out: memref<?x{type_}>) attributes {{gpu.kernel}} {{
-{LANE}  %x = memref.load %in[%t] : memref<?x{type_}>
+    memory = f"memref<?x{type_}>"
+    return f"""func.func @k(%in: {memory}, %out: {memory}) attributes {{gpu.kernel}} {{
+{LANE}  %x = memref.load %in[%t] : {memory}
 {body}
-  memref.store %y, %out[%t] : memref<?x{type_}>
+  memref.store %y, %out[%t] : {memory}
   func.return
 }}"""
 
