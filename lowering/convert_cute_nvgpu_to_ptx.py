@@ -14,12 +14,13 @@ from xdsl.traits import Pure
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.dialect import is_memref
 from tilewright.dialects.cute_nvgpu.attributes import FragmentType
-from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sync, wmma
+from tilewright.dialects.cute_nvgpu.ops import copy, fragment, shuffle, sync, wmma
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 from tilewright.dialects.cute_nvgpu.targets import Target, target
 from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
 from tilewright.dialects.ptx import matrix, synchronization
+from tilewright.dialects.ptx import shuffle as ptx_shuffle
 from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES, TENSORMAP, EntryOp, RetOp
 from tilewright.dialects.ptx.convert import CvtaOp, CvtOp
 from tilewright.dialects.ptx.data_movement import (
@@ -41,6 +42,7 @@ from tilewright.lowering import (
     convert_arith_floats_to_ptx,
     convert_arith_to_ptx,
     convert_gpu_to_ptx,
+    convert_math_to_ptx,
     convert_matrix_copy_to_ptx,
     convert_scf_to_ptx,
     convert_tma_to_ptx,
@@ -58,6 +60,7 @@ _RULE_MODULES = (
     convert_arith_floats_to_ptx,
     convert_arith_casts_to_ptx,
     convert_gpu_to_ptx,
+    convert_math_to_ptx,
     convert_matrix_copy_to_ptx,
     convert_scf_to_ptx,
     convert_tma_to_ptx,
@@ -110,6 +113,11 @@ def _bar_arrive(op: sync.BarArriveOp, to: Conversion) -> None:
 @lowers(sync.WarpSyncOp)
 def _warp_sync(op: sync.WarpSyncOp, to: Conversion) -> None:
     to.add(synchronization.WarpSyncOp())
+
+
+@lowers(shuffle.ShflSyncOp)
+def _shfl_sync(op: shuffle.ShflSyncOp, to: Conversion) -> None:
+    to[op.result] = to.emit(ptx_shuffle.ShflSyncOp(op.mode.data, to[op.value], op.lane.value.data))
 
 
 # Fragments: elements narrower than a register are packed, low bits first

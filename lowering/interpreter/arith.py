@@ -19,6 +19,7 @@ from tilewright.diagnostic import OpError, at
 from tilewright.dialects.cute.types import CuteType
 from tilewright.dialects.cute_nvgpu.attributes import FragmentType
 from tilewright.lowering.constant_bits import attribute_bits, constant_bits
+from tilewright.lowering.convert_arith_floats_to_ptx import is_reciprocal
 from tilewright.lowering.interpreter.machine import Gang, Machine
 from tilewright.lowering.interpreter.program import Builder, Step, runs
 from tilewright.lowering.interpreter.scalar import rounded_down, rounded_up, scalar
@@ -164,6 +165,9 @@ def _binary(op: arith.AddiOp, builder: Builder) -> Step:
         if instruction not in _ON_BITS:
             raise OpError(op, f"'{op.name}' on i1 cannot be interpreted")
         return pure(op, builder, scalar(_ON_BITS[instruction], "pred"))
+    if is_reciprocal(op):
+        reciprocal, times = scalar("rcp", "approx.ftz.f32"), scalar("mul", "rn.f32")
+        return pure(op, builder, lambda a, b: times(a, reciprocal(b)))
     return pure(op, builder, scalar(instruction, f"{modifier}{type_}"))
 
 
@@ -192,6 +196,27 @@ def _unary(op: arith.NegfOp, builder: Builder) -> Step:
     if (instruction, type_) == ("fma", "bf16"):
         raise OpError(op, f"'{op.name}' on bf16 cannot be interpreted; nearest legal: f32")
     return pure(op, builder, scalar(instruction, f"{modifier}{type_}"))
+
+
+_FUNCTIONS: dict[type[Operation], str] = {
+    math.Exp2Op: "ex2",
+    math.Log2Op: "lg2",
+    math.RsqrtOp: "rsqrt",
+}
+
+
+@runs(*_FUNCTIONS)
+def _function(op: math.Exp2Op | math.Log2Op | math.RsqrtOp, builder: Builder) -> Step:
+    """Of f32, as the instruction computes it; of a smaller type in f32, rounded again."""
+    type_ = type_name(op, op.result.type)
+    if type_ == "f64":
+        raise OpError(op, f"'{op.name}' on f64 cannot be interpreted; nearest legal: f32")
+    compute = scalar(_FUNCTIONS[type(op)], "approx.ftz.f32")
+    if type_ == "f32":
+        return pure(op, builder, compute)
+    widen = _upper_half if type_ == "bf16" else scalar("cvt", "f32.f16")
+    narrow = scalar("cvt", f"rn.{type_}.f32")
+    return unary(op, builder, lambda a: narrow(compute(widen(a))))
 
 
 _INTEGER_RELATIONS = (
