@@ -51,6 +51,9 @@ PIPELINE: tuple[Stage, ...] = (
 )
 """What happens between verified IR and PTX text, in order."""
 
+TILE_STAGE = "convert-cute-to-cute-nvgpu"
+"""The stage that leaves atoms."""
+
 
 Observer = Callable[[str | None, ModuleOp], None]
 """Told of every pass that ran, by name, with the module as it left it; of None before the first."""
@@ -170,13 +173,14 @@ def run_pipeline(
     *,
     verify_each: bool = False,
     observers: Sequence[Observer] = (),
+    stages: Sequence[Stage] = PIPELINE,
 ) -> None:
     """Lower a verified module to the `ptx` level in place. Raises CompileError."""
     context = default_context()
     try:
         for observer in observers:
             observer(None, module)
-        for stage in PIPELINE:
+        for stage in stages:
             stage.build(arch).apply(context, module)
             if verify_each:
                 module.verify()
@@ -186,6 +190,12 @@ def run_pipeline(
         raise CompileError(op_diagnostic(error, source)) from None
     except VerifyException as error:
         raise CompileError(verify_diagnostic(module, error, source)) from None
+
+
+def lower_tiles(module: ModuleOp, arch: str, source: str | None = None) -> None:
+    """Lower a verified module to the atom level in place. Raises CompileError."""
+    stages = [stage for stage in PIPELINE if stage.name == TILE_STAGE]
+    run_pipeline(module, arch, source, stages=stages)
 
 
 def verified(module_or_text: ModuleOp | str, name: str) -> tuple[ModuleOp, str | None]:
