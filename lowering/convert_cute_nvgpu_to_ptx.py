@@ -12,6 +12,7 @@ from xdsl.passes import ModulePass
 from xdsl.traits import Pure
 
 from tilewright.diagnostic import OpError
+from tilewright.dialects.cute.argument import SIGNATURE
 from tilewright.dialects.cute.dialect import is_memref
 from tilewright.dialects.cute_nvgpu.attributes import FragmentType
 from tilewright.dialects.cute_nvgpu.ops import copy, fragment, shuffle, sync, wmma
@@ -269,8 +270,11 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp) -> EntryOp:
         to.shared.size,
         to.shared.align,
         sizes.get_values() if isinstance(sizes, DenseArrayBase) else None,  # type: ignore[arg-type]
+        op.arg_attrs or () if isinstance(op, func.FuncOp) else (),
     )
     entry.location = op.location
+    if (signature := op.attributes.get(SIGNATURE)) is not None:
+        entry.attributes[SIGNATURE] = signature
     return entry
 
 

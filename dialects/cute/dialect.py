@@ -11,6 +11,7 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.cute import ComposedLayout, Layout, flatten
+from tilewright.dialects.cute.argument import ArgumentAttr
 from tilewright.dialects.cute.ops.accessors import ACCESSORS
 from tilewright.dialects.cute.ops.arithmetic import ARITHMETIC
 from tilewright.dialects.cute.ops.constructors import CONSTRUCTORS
@@ -110,4 +111,4 @@ OPS: tuple[type[Operation], ...] = (
     *TILING,
 )
 
-CUTE = Dialect("cute", list(OPS), [*TYPES, *ATTRIBUTES, SpaceAttr])
+CUTE = Dialect("cute", list(OPS), [*TYPES, *ATTRIBUTES, SpaceAttr, ArgumentAttr])
