@@ -7,11 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp
+from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.diagnostic import CompileError, OpError
+from tilewright.dialects.cute.argument import SIGNATURE, ArgumentAttr, source_of
 from tilewright.dialects.cute_nvgpu.targets import target
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.ir_dump import IRDump
@@ -62,12 +64,17 @@ Observer = Callable[[str | None, ModuleOp], None]
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A kernel of compiled code: its name, its parameters as (name, PTX type) in order, its shared
-    memory in bytes, and the block size that it asks for, if any."""
+    memory in bytes, and the block size that it asks for, if any.
+
+    One that was lowered from the tile level takes arguments of the types `signature`, and
+    `sources` says which part of which of them each parameter is."""
 
     name: str
     parameters: tuple[tuple[str, str], ...]
     shared_bytes: int
     block: tuple[int, int, int] | None
+    signature: tuple[Attribute, ...] = ()
+    sources: tuple[ArgumentAttr | None, ...] = ()
 
     @property
     def dynamic_shared_bytes(self) -> int:
@@ -108,7 +115,8 @@ class Kernel:
         """Run a kernel on the GPU of this machine, as `tilewright.interpret` runs it on the CPU.
 
         `args`: a NumPy array for each memref (copied to the GPU and back), a `TensorMap` for each
-        `tma_descriptor`, a number for each scalar. Returns the arrays after the run. Needs the
+        `tma_descriptor`, a number for each scalar; of a kernel that was lowered from the tile level
+        those that it had there. Arrays on the GPU are used in place. Returns the arrays after the run. Needs the
         `gpu` extra and a CUDA driver; raises `tilewright.launcher.LaunchError` where there is none,
         or where the launch fails.
         """
@@ -218,9 +226,12 @@ def _entry(op: EntryOp) -> Entry:
     names = [each.data for each in op.parameter_names]
     types = [each.data for each in op.parameters]
     block = None if op.reqntid is None else tuple(op.reqntid.get_values())
+    signature = op.attributes.get(SIGNATURE)
     return Entry(
         op.sym_name.data,
         tuple(zip(names, types, strict=True)),
         op.shared.value.data,
         block,  # type: ignore[arg-type]
+        tuple(signature.data) if isinstance(signature, ArrayAttr) else (),
+        tuple(map(source_of, op.arg_attrs or ())),
     )

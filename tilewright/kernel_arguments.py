@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DictionaryAttr, MemRefType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, MemRefType
 from xdsl.ir import Attribute, Operation
 
-from tilewright.dialects.cute.argument import FROM, SIGNATURE, ArgumentAttr
+from tilewright.dialects.cute.argument import FROM, SIGNATURE, ArgumentAttr, source_of
 from tilewright.dialects.cute.dialect import is_memref
+from tilewright.dialects.cute.int_tuple import flatten
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.tensor_types import MemRefType as TensorMemRefType
 from tilewright.dialects.cute.types import CuteType
@@ -32,6 +32,7 @@ from tilewright.lowering.interpreter.memref import argument_view
 from tilewright.lowering.interpreter.tensor_map import TensorImage
 from tilewright.lowering.interpreter.values import is_array, uniform
 from tilewright.lowering.scalar_types import ScalarType, scalar_type
+from tilewright.numpy_dtypes import DTYPES, ML_FLOATS
 from tilewright.tensor_argument import TensorArgument
 from tilewright.tensor_map import TensorMap
 from tilewright.tensor_map_argument import bind_tensor_map
@@ -42,12 +43,21 @@ __all__ = ["KernelParameter", "Parameter", "bind", "kernel_parameters", "lowered
 @dataclass(frozen=True, slots=True)
 class KernelParameter:
     """A parameter of a kernel: its name and type as text; `element` is the element type of a memref
-    or tensor map, `box` the box of a tensor map."""
+    or tensor map, `box` the box of a tensor map, `inner` the dimension of a `!cute.memref` whose
+    stride is known to be 1."""
 
     name: str
     type_text: str
     element: str | None
     box: TensorBox | None = None
+    inner: int | None = None
+
+    def arranged(self, array: NDArray[Any]) -> NDArray[Any]:
+        """The array, its elements contiguous along the dimension that the parameter asks for."""
+        if self.inner is None or not 0 <= self.inner < array.ndim:
+            return array
+        last = np.ascontiguousarray(np.moveaxis(array, self.inner, -1))
+        return np.moveaxis(last, -1, self.inner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +77,10 @@ class Parameter:
             box = self.type.box
             return KernelParameter(self.name, self.text, box.element.mlir, box)
         if isinstance(self.type, TensorMemRefType):
-            return KernelParameter(self.name, self.text, self.type.tensor.element)
+            tensor = self.type.tensor
+            strides = flatten(tensor.modes.stride)
+            inner = strides.index(1) if 1 in strides else None
+            return KernelParameter(self.name, self.text, tensor.element, inner=inner)
         element = str(self.type.element_type) if is_memref(self.type) else None
         return KernelParameter(self.name, self.text, element)
 
@@ -94,7 +107,7 @@ def _own_parameters(op: Operation) -> list[Parameter]:
     arguments = op.regions[0].blocks[0].args
     given = op.properties.get("arg_attrs")
     attributes = list(given) if isinstance(given, ArrayAttr) else [None] * len(arguments)
-    sources = [_source(each) for each in attributes]
+    sources = [source_of(each) for each in attributes]
     if isinstance(op, EntryOp):
         pairs = zip(op.parameter_names, op.parameters, sources, strict=True)
         return [Parameter(name.data, type_.data, None, source) for name, type_, source in pairs]
@@ -102,11 +115,6 @@ def _own_parameters(op: Operation) -> list[Parameter]:
         Parameter(each.name_hint or f"arg{i}", str(each.type), each.type, source)
         for i, (each, source) in enumerate(zip(arguments, sources, strict=True))
     ]
-
-
-def _source(attributes: Attribute | None) -> ArgumentAttr | None:
-    found = attributes.data.get(FROM) if isinstance(attributes, DictionaryAttr) else None
-    return found if isinstance(found, ArgumentAttr) else None
 
 
 # Binding
@@ -145,6 +153,7 @@ def _bound_tensor(parameter: Parameter, arg: Any, memory: GlobalMemory) -> _Boun
     if not isinstance(parameter.type, TensorMemRefType):
         return None
     argument = _tensor_argument(parameter, parameter.type.tensor, arg)
+    assert argument.flat is not None
     buffer = memory.allocate(parameter.name, argument.flat.view(np.uint8))
     return _BoundTensor(argument, buffer, memory)
 
@@ -185,6 +194,7 @@ def _part(op: Operation, parameter: Parameter, values: Sequence[Any]) -> Any:
         case "tensor_map":
             return _tensor_map(parameter, source, value, modes)
         case _ if is_memref(parameter.type):
+            assert argument.flat is not None
             width = argument.flat.dtype.itemsize
             return argument_view(op, parameter.type, buffer.base, width)
         case _:
@@ -257,23 +267,11 @@ def _bind_cute(parameter: Parameter, type_: CuteType, arg: Any) -> LaneValue:
 
 # Arrays
 
-_DTYPES: dict[str, tuple[Any, ...]] = {
-    "f16": (np.float16,),
-    "bf16": (ml_dtypes.bfloat16, "V2"),
-    "f32": (np.float32,),
-    "f64": (np.float64,),
-    "tf32": (np.float32,),
-    "i1": (np.bool_,),
-    "index": (np.int64,),
-    **{f"{sign}i{width}": (f"int{width}",) for sign in ("", "s") for width in (8, 16, 32, 64)},
-    **{f"ui{width}": (f"uint{width}",) for width in (8, 16, 32, 64)},
-}
-
-
 def _check_dtype(parameter: Parameter, element: str, array: NDArray[Any]) -> None:
-    legal = [np.dtype(each) for each in _DTYPES.get(element, ())]
+    legal = [np.dtype(each) for each in DTYPES.get(element, ())]
     width = legal[0].itemsize if legal else 0
-    if array.dtype not in legal and array.dtype != np.dtype(f"uint{8 * max(width, 1)}"):
+    raw = [f"uint{8 * max(width, 1)}", *([f"V{width}"] if element in ML_FLOATS else [])]
+    if array.dtype not in (*legal, *map(np.dtype, raw)):
         raise ExecutionError(
             f"argument '{parameter.name}' expected dtype {legal[0] if legal else element} "
             f"(or uint{8 * width}, raw bits) for {parameter.text}, got {array.dtype}"
@@ -348,7 +346,7 @@ def _scalar_type(parameter: Parameter) -> tuple[ScalarType, bool]:
 
 
 def _float_value(type_: str, value: float) -> NDArray[Any]:
-    dtype = np.dtype(_DTYPES[type_][0])
+    dtype = np.dtype(DTYPES[type_][0])
     with np.errstate(over="ignore"):
         return np.array([value]).astype(dtype).view(f"uint{8 * dtype.itemsize}")
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -25,15 +26,17 @@ from tilewright.tensor_map import TensorMap
 
 @dataclass(frozen=True, slots=True)
 class TensorArgument:
-    """An array that a kernel gets: `flat` is its memory from its first element to its last one."""
+    """An array that a kernel gets: on the CPU `flat`, its memory from its first element to its last
+    one, or at an `address` of the GPU."""
 
-    flat: NDArray[Any]
     shape: tuple[int, ...]
     strides: tuple[int, ...]
+    flat: NDArray[Any] | None = None
+    address: int = 0
 
     @classmethod
     def of(cls, array: NDArray[Any]) -> TensorArgument:
-        """The memory of an array, which may be a view of a larger one.
+        """An array, which may be a view of a larger one.
 
         Raises ValueError for strides that run backwards or are no whole elements.
         """
@@ -41,14 +44,27 @@ class TensorArgument:
         strides = tuple(each // width for each in array.strides)
         if any(each % width for each in array.strides) or any(each < 0 for each in strides):
             raise ValueError(f"an array with strides of whole elements forwards, got {strides}")
-        span = 1 + sum(
-            (n - 1) * d for n, d in zip(array.shape, strides, strict=True) if array.size
-        )
-        flat = np.lib.stride_tricks.as_strided(array, (span if array.size else 0,), (width,))
-        return cls(flat, array.shape, strides)
+        span = 1 + sum((n - 1) * d for n, d in zip(array.shape, strides, strict=True))
+        count = span if array.size else 0
+        flat = np.lib.stride_tricks.as_strided(array, (count,), (width,))
+        return cls(array.shape, strides, flat)
+
+    @classmethod
+    def on_device(cls, array: Any) -> TensorArgument | None:
+        """An array on the GPU (a torch tensor, or `__cuda_array_interface__`), or None."""
+        if callable(pointer := getattr(array, "data_ptr", None)):
+            return cls(tuple(array.shape), tuple(array.stride()), address=int(pointer()))
+        interface = getattr(array, "__cuda_array_interface__", None)
+        if interface is None:
+            return None
+        shape, width = tuple(interface["shape"]), int(interface["typestr"][2:])
+        dense = [prod(shape[axis + 1 :]) * width for axis in range(len(shape))]
+        strides = tuple(each // width for each in interface.get("strides") or dense)
+        return cls(shape, strides, address=int(interface["data"][0]))
 
     def seen(self, data: NDArray[np.uint8]) -> NDArray[Any]:
         """The array whose memory has become `data`."""
+        assert self.flat is not None
         flat = data.view(self.flat.dtype)
         strides = tuple(each * flat.dtype.itemsize for each in self.strides)
         return np.lib.stride_tricks.as_strided(flat, self.shape, strides).copy()
@@ -59,7 +75,7 @@ class TensorArgument:
         Raises TensorMapError where the hardware cannot copy boxes of it.
         """
         return TensorMap(
-            self.flat,
+            self.address if self.flat is None else self.flat,
             box=box.shape,
             swizzle=box.swizzle,
             shape=[self.shape[axis] for axis in axes],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, IntAttr, NoneAttr, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntAttr, NoneAttr, StringAttr
 from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -82,3 +82,9 @@ class ArgumentAttr(ParametrizedAttribute):
             raise VerifyException(f"argument expected {legal} mode for {part}, got {found}")
         if (part == "tensor_map") == isinstance(self.type, NoneAttr):
             raise VerifyException(f"argument expected a type for a tensor map alone, got {part}")
+
+
+def source_of(attributes: Attribute | None) -> ArgumentAttr | None:
+    """What the attributes of a kernel argument say of it."""
+    found = attributes.data.get(FROM) if isinstance(attributes, DictionaryAttr) else None
+    return found if isinstance(found, ArgumentAttr) else None
