@@ -18,7 +18,12 @@ from tilewright.dialects.cute.ops.copy import CopyOp
 from tilewright.dialects.cute.ops.gemm import GemmOp
 from tilewright.dialects.cute.ops.memory import AllocaOp, AllocOp
 from tilewright.dialects.cute.ops.tensors import MakeFragmentLikeOp
-from tilewright.dialects.cute.ops.tiled import MakeFragmentOp, TypedConstantOp
+from tilewright.dialects.cute.ops.tiled import (
+    MakeFragmentOp,
+    MakeTiledCopyOp,
+    MakeTiledMmaOp,
+    TypedConstantOp,
+)
 from tilewright.dialects.cute.tensor import CoordTensor, Tensor
 from tilewright.dialects.cute.tensor_types import MemRefType
 from tilewright.dialects.cute.tiled_types import TiledCopyType, TiledMmaType
@@ -108,15 +113,12 @@ def _make_fragment(op: MakeFragmentOp, builder: Builder) -> Step:
     return step
 
 
-def constants(*op_types: type[TypedConstantOp]) -> None:
-    """Run ops whose types say their values in full."""
-
-    def rule(op: TypedConstantOp, builder: Builder) -> Step:
-        typed = typed_of(op.result.type)
-        assert typed is not None
-        return constant(op, builder, LaneValue(typed))
-
-    runs(*op_types)(rule)
+@runs(MakeTiledMmaOp, MakeTiledCopyOp)
+def _typed_constant(op: TypedConstantOp, builder: Builder) -> Step:
+    """A value that its type says in full."""
+    typed = typed_of(op.result.type)
+    assert typed is not None
+    return constant(op, builder, LaneValue(typed))
 
 
 # Copies
