@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.diagnostic import CompileError, OpError
-from tilewright.dialects.cute.argument import SIGNATURE, ArgumentAttr, source_of
+from tilewright.dialects.cute.argument import ArgumentAttr, signature_of, sources_of
 from tilewright.dialects.cute_nvgpu.targets import target
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.ir_dump import IRDump
@@ -116,9 +116,9 @@ class Kernel:
 
         `args`: a NumPy array for each memref (copied to the GPU and back), a `TensorMap` for each
         `tma_descriptor`, a number for each scalar; of a kernel that was lowered from the tile level
-        those that it had there. Arrays on the GPU are used in place. Returns the arrays after the run. Needs the
-        `gpu` extra and a CUDA driver; raises `tilewright.launcher.LaunchError` where there is none,
-        or where the launch fails.
+        those that it had there. Arrays on the GPU are used in place. Returns the arrays after the
+        run. Needs the `gpu` extra and a CUDA driver; raises `tilewright.launcher.LaunchError` where
+        there is none, or where the launch fails.
         """
         from tilewright.launcher import launch
 
@@ -226,12 +226,11 @@ def _entry(op: EntryOp) -> Entry:
     names = [each.data for each in op.parameter_names]
     types = [each.data for each in op.parameters]
     block = None if op.reqntid is None else tuple(op.reqntid.get_values())
-    signature = op.attributes.get(SIGNATURE)
     return Entry(
         op.sym_name.data,
         tuple(zip(names, types, strict=True)),
         op.shared.value.data,
         block,  # type: ignore[arg-type]
-        tuple(signature.data) if isinstance(signature, ArrayAttr) else (),
-        tuple(map(source_of, op.arg_attrs or ())),
+        signature_of(op) or (),
+        tuple(sources_of(op)) if signature_of(op) is not None else (),
     )

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, MemRefType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Attribute, Operation
 
-from tilewright.dialects.cute.argument import FROM, SIGNATURE, ArgumentAttr, source_of
+from tilewright.dialects.cute.argument import FROM, ArgumentAttr, signature_of, sources_of
 from tilewright.dialects.cute.dialect import is_memref
 from tilewright.dialects.cute.int_tuple import flatten
 from tilewright.dialects.cute.tensor import Tensor
@@ -87,13 +87,11 @@ class Parameter:
 
 def kernel_parameters(op: Operation) -> list[Parameter]:
     """What a kernel's callers give it: its parameters, or those that it had at the tile level."""
-    own = _own_parameters(op)
-    signature = op.attributes.get(SIGNATURE)
-    if not isinstance(signature, ArrayAttr):
+    own, signature = _own_parameters(op), signature_of(op)
+    if signature is None:
         return own
     return [
-        Parameter(_name(own, index), str(type_), type_)
-        for index, type_ in enumerate(signature.data)
+        Parameter(_name(own, index), str(type_), type_) for index, type_ in enumerate(signature)
     ]
 
 
@@ -105,9 +103,7 @@ def _name(parameters: Sequence[Parameter], index: int) -> str:
 
 def _own_parameters(op: Operation) -> list[Parameter]:
     arguments = op.regions[0].blocks[0].args
-    given = op.properties.get("arg_attrs")
-    attributes = list(given) if isinstance(given, ArrayAttr) else [None] * len(arguments)
-    sources = [source_of(each) for each in attributes]
+    sources = sources_of(op)
     if isinstance(op, EntryOp):
         pairs = zip(op.parameter_names, op.parameters, sources, strict=True)
         return [Parameter(name.data, type_.data, None, source) for name, type_, source in pairs]
@@ -130,7 +126,7 @@ def bind(op: Operation, args: Sequence[Any], memory: GlobalMemory) -> list[Any]:
         names = ", ".join(f"{each.name}: {each.text}" for each in parameters)
         raise ExecutionError(f"expected {len(parameters)} arguments ({names}), got {len(args)}")
     given = zip(parameters, args, strict=True)
-    if SIGNATURE not in op.attributes:
+    if signature_of(op) is None:
         return [_bind_one(op, each, arg, memory) for each, arg in given]
     bound_tensors = [_bound_tensor(each, arg, memory) for each, arg in given]
     values = [
@@ -209,9 +205,7 @@ def _tensor_map(
         found = tensor.argument.tensor_map(source.type.box, modes)
     except TensorMapError as error:
         raise ExecutionError(f"argument '{parameter.name}' {error}") from None
-    image = TensorImage(
-        parameter.name, tensor.buffer.data, found.shape, found.strides, found.box
-    )
+    image = TensorImage(parameter.name, tensor.buffer.data, found.shape, found.strides, found.box)
     return np.array([tensor.memory.add_tensor_map(image)], dtype=np.uint64)
 
 
@@ -267,6 +261,7 @@ def _bind_cute(parameter: Parameter, type_: CuteType, arg: Any) -> LaneValue:
 
 # Arrays
 
+
 def _check_dtype(parameter: Parameter, element: str, array: NDArray[Any]) -> None:
     legal = [np.dtype(each) for each in DTYPES.get(element, ())]
     width = legal[0].itemsize if legal else 0
@@ -297,9 +292,7 @@ def results(args: Sequence[Any], memory: GlobalMemory) -> list[NDArray[Any]]:
     """The arrays among the arguments, as they are after the run."""
     held = [each.array if isinstance(each, TensorMap) else each for each in args]
     arrays = [each for each in held if is_array(each)]
-    return [
-        _seen(array, buffer) for array, buffer in zip(arrays, memory.allocations, strict=True)
-    ]
+    return [_seen(array, buffer) for array, buffer in zip(arrays, memory.allocations, strict=True)]
 
 
 def _seen(array: NDArray[Any], buffer: Allocation) -> NDArray[Any]:
@@ -358,5 +351,3 @@ def lowered(value: Any) -> Any:
     if value.dtype in (np.uint8, np.bool_):
         return value.astype(np.uint16)
     return value
-
-

@@ -91,7 +91,10 @@ class TensorArgument:
         extents, steps = flatten(layout.shape), flatten(layout.stride)
         if len(extents) != len(self.shape):
             return f"expected {len(extents)} dimensions, got shape {self.shape}"
-        for what, leaves, found in (("shape", extents, self.shape), ("strides", steps, self.strides)):
+        for what, leaves, found in (
+            ("shape", extents, self.shape),
+            ("strides", steps, self.strides),
+        ):
             for axis, (leaf, given) in enumerate(zip(leaves, found, strict=True)):
                 if what == "strides" and self.shape[axis] == 1:
                     continue
@@ -110,9 +113,7 @@ class TensorArgument:
         )
         layout = make_unchecked(shape, stride)
         zero = LaneInteger(np.zeros(1, dtype=np.uint64))
-        held = Tensor(
-            tensor.element, tensor.space, tensor.align, layout, GlobalBase(address), zero
-        )
+        held = Tensor(tensor.element, tensor.space, tensor.align, layout, GlobalBase(address), zero)
         return LaneValue(Typed("memref", held))
 
 

@@ -81,7 +81,9 @@ def _number(index: int, arg: Any, type_: str) -> int | float:
         bits = 64 if type_ == "index" else int(type_.lstrip("i"))
         return int(arg) % (1 << bits)
     except (TypeError, ValueError):
-        raise ArgumentError(f"argument {index} expected a number for {type_}, got {arg!r}") from None
+        raise ArgumentError(
+            f"argument {index} expected a number for {type_}, got {arg!r}"
+        ) from None
 
 
 def _part(name: str, source: ArgumentAttr | None, given: Sequence[Any], encode: Encode) -> Any:

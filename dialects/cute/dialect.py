@@ -134,5 +134,14 @@ OPS: tuple[type[Operation], ...] = (
 CUTE = Dialect(
     "cute",
     list(OPS),
-    [*TYPES, *ATTRIBUTES, SpaceAttr, ArgumentAttr, *TENSOR_TYPES, *TILED_TYPES, TmaCopyType, PipelineType],
+    [
+        *TYPES,
+        *ATTRIBUTES,
+        SpaceAttr,
+        ArgumentAttr,
+        *TENSOR_TYPES,
+        *TILED_TYPES,
+        TmaCopyType,
+        PipelineType,
+    ],
 )

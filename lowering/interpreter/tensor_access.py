@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tilewright.dialects.cute.int_tuple import ScaledBasis, flatten, is_tuple
 from tilewright.dialects.cute.layout import Layout
-from tilewright.dialects.cute.swizzle import ComposedLayout, Swizzle
+from tilewright.dialects.cute.swizzle import Swizzle
 from tilewright.dialects.cute.symbolic.composed import AnyLayout
 from tilewright.dialects.cute.symbolic.layouts import known
 from tilewright.dialects.cute.symbolic.scalar import Scalar
@@ -49,7 +49,7 @@ class SharedBase:
 # Where
 
 
-def numbers(x: Scalar) -> NDArray[np.int64]:
+def numbers(x: Any) -> NDArray[np.int64]:
     """A leaf in every thread: [threads or 1]."""
     if isinstance(x, int):
         return np.array([x], dtype=np.int64)
@@ -200,17 +200,18 @@ class _Access:
     def of(
         cls, gang: Gang, tensor: Tensor, width: int, chosen: NDArray[np.bool_] | None
     ) -> _Access:
-        address = byte_offsets(tensor)
+        places = byte_offsets(tensor)
+        happens = None
         if chosen is not None:
-            wide = np.broadcast_to(chosen, (gang.count, address.shape[1]))
+            wide = np.broadcast_to(chosen, (gang.count, places.shape[1]))
             grouped = wide.reshape(gang.count, -1, width)
             if not (grouped.all(axis=2) == grouped.any(axis=2)).all():
                 # An access that is chosen in part is one of single elements.
                 grouped, width = wide[:, :, None], 1
             happens = grouped[:, :, 0]
-        address = spread(address[:, ::width], gang.count)
+        address = spread(places[:, ::width], gang.count)
         threads = np.repeat(np.arange(gang.count), address.shape[1])
-        rows = np.arange(address.size) if chosen is None else np.flatnonzero(happens)
+        rows = np.arange(address.size) if happens is None else np.flatnonzero(happens)
         return cls(width, address.size, rows, threads[rows],
                    address.ravel()[rows].astype(np.uint64))  # fmt: skip
 

@@ -6,6 +6,7 @@ them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -141,27 +142,47 @@ def _copy(op: CopyOp, builder: Builder) -> Step:
     return step
 
 
-def _instruction(op: CopyOp) -> Any:
-    """How the copy's instruction runs: (machine, gang, source, dest, op, chosen)."""
+Run = Callable[[Machine, Gang, Tensor, Tensor, int, Chosen | None], None]
+"""Copies of source, destination: what the op's number is, and which elements are within bounds."""
+
+
+def _instruction(op: CopyOp) -> Run:
+    """How the copy's instruction runs."""
     if op.tiled is None:
-        return lambda machine, gang, source, dest, number, chosen: copy_threads(
-            machine, gang, source, dest, number, 1, chosen
-        )
+        return _thread_by_thread(copy_threads, 1)
     assert isinstance(op.tiled.type, TiledCopyType)
     atom = op.tiled.type.atom
     assert isinstance(atom, CopyInstructionAttr)
-    traits: CopyTraits = atom.copy_traits
-    if atom.data.kind in ("ldmatrix", "stmatrix"):
-        if op.coords is not None:
-            raise OpError(op, f"'{op.name}' expected no bounds with {atom}")
-        move = load_matrices if atom.data.kind == "ldmatrix" else store_matrices
-        return lambda machine, gang, source, dest, number, chosen: move(
-            machine, gang, source, dest, number, traits
-        )
-    copy = copy_async if atom.data.kind == "cp_async" else copy_threads
-    return lambda machine, gang, source, dest, number, chosen: copy(
-        machine, gang, source, dest, number, traits.values, chosen
-    )
+    match atom.data.kind:
+        case "universal":
+            return _thread_by_thread(copy_threads, atom.copy_traits.values)
+        case "cp_async":
+            return _thread_by_thread(copy_async, atom.copy_traits.values)
+        case "ldmatrix":
+            return _warp_by_warp(op, load_matrices, atom.copy_traits)
+        case "stmatrix":
+            return _warp_by_warp(op, store_matrices, atom.copy_traits)
+
+
+def _thread_by_thread(copy: Callable[..., None], width: int) -> Run:
+    def run(
+        machine: Machine, gang: Gang, source: Tensor, dest: Tensor, op: int, chosen: Chosen | None
+    ) -> None:
+        copy(machine, gang, source, dest, op, width, chosen)
+
+    return run
+
+
+def _warp_by_warp(op: CopyOp, copy: Callable[..., None], traits: CopyTraits) -> Run:
+    if op.coords is not None:
+        raise OpError(op, f"'{op.name}' of matrices expected no bounds")
+
+    def run(
+        machine: Machine, gang: Gang, source: Tensor, dest: Tensor, op: int, chosen: Chosen | None
+    ) -> None:
+        copy(machine, gang, source, dest, op, traits)
+
+    return run
 
 
 def within(coords: CoordTensor, limits: Any) -> Chosen:

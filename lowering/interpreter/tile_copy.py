@@ -72,7 +72,9 @@ def load_matrices(
     with faults_of(runs.threads):
         data = machine.shared.load(gang.lanes[runs.threads], runs.address, runs.bytes, op)
     elements = data.view(container(source)).reshape(runs.warps, runs.named, runs.atoms, -1)
-    numbered = elements.swapaxes(1, 2).reshape(runs.warps, runs.atoms, -1)[..., _order(traits.source)]
+    numbered = elements.swapaxes(1, 2).reshape(runs.warps, runs.atoms, -1)[
+        ..., _order(traits.source)
+    ]
     held = numbered[..., _numbers(traits.destination)]
     write(machine, gang, dest, held.swapaxes(1, 2).reshape(gang.count, -1), op)
 
@@ -101,7 +103,9 @@ class _Runs:
     """The runs of elements that the threads of whole warps name in shared memory: of each warp's
     first `named` threads one for each of `atoms` instructions."""
 
-    def __init__(self, warps: int, named: int, atoms: int, size: int, threads: Lanes, address: Bits):
+    def __init__(
+        self, warps: int, named: int, atoms: int, size: int, threads: Lanes, address: Bits
+    ):
         self.warps, self.named, self.atoms, self.bytes = warps, named, atoms, size
         self.threads, self.address = threads, address
 
@@ -133,4 +137,3 @@ def _order(tv: Layout) -> NDArray[np.int64]:
 def _named(tv: Layout) -> int:
     """How many threads, from the first, name runs: the others repeat what those do."""
     return int(_order(tv).max()) // tv[1].size() + 1
-

@@ -75,9 +75,7 @@ def _fragments(gang: Gang, tensor: Tensor, warps: int) -> Bits:
     return held.reshape(warps, WARP, steps, rows, v).transpose(0, 2, 3, 1, 4)
 
 
-def _accumulators(
-    gang: Gang, c: Tensor, warps: int, accumulate: NDArray[np.bool_] | None
-) -> Bits:
+def _accumulators(gang: Gang, c: Tensor, warps: int, accumulate: NDArray[np.bool_] | None) -> Bits:
     """The fragments of C: [warps, N, M, threads, values]."""
     v, m, n = extents(c)
     shape = (warps, WARP, n, m, v)
@@ -124,9 +122,7 @@ class WarpgroupGemm:
                 int(np.argmin(fenced)),
             )
 
-    def _issue(
-        self, machine: Machine, gang: Gang, lanes: Lanes, at: tuple[int, int, int]
-    ) -> None:
+    def _issue(self, machine: Machine, gang: Gang, lanes: Lanes, at: tuple[int, int, int]) -> None:
         row, column, k = at
         group = machine.shared.wgmmas.committed[gang.lanes]
         c = self._accumulators(gang, row, column, first=k == 0)
@@ -202,14 +198,14 @@ class WarpgroupGemm:
         dtype = container(tensor)
         elements = data.view(dtype).ravel()
         inside = places % CHUNK // dtype.itemsize
-        index = np.searchsorted(starts, places // CHUNK * CHUNK) * (CHUNK // dtype.itemsize) + inside
+        index = (
+            np.searchsorted(starts, places // CHUNK * CHUNK) * (CHUNK // dtype.itemsize) + inside
+        )
         rows, columns = self.atom.extents(which)
         held = np.ascontiguousarray(elements[index].reshape(columns, rows).T)
         return held.view(self.atom.element(which).container)
 
-    def _multiply(
-        self, machine: Machine, a: NDArray[Any], b: NDArray[Any], c: Bits
-    ) -> Bits:
+    def _multiply(self, machine: Machine, a: NDArray[Any], b: NDArray[Any], c: Bits) -> Bits:
         try:
             model = wgmma_model(self.atom, machine.launch.arch, machine.launch.numerics)
         except NumericsError as error:
@@ -233,5 +229,3 @@ def _of_warpgroups(gang: Gang, places: NDArray[np.int64], which: str) -> NDArray
             lane = int(np.argmax(other))
             raise Fault(f"expected one matrix {which} in all threads of a warpgroup", lane)
     return every[:, 0]
-
-

@@ -166,5 +166,3 @@ def _reduced(element: str, reduction: str, before: Bits, values: Bits) -> Bits:
     type_ = element if floats else f"{'u' if element[0] == 'u' else 's'}{8 * before.itemsize}"
     rounding = "rn." if floats and reduction == "add" else ""
     return scalar(reduction, f"{rounding}{type_}")(before, values)
-
-
