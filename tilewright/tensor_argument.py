@@ -52,8 +52,8 @@ class TensorArgument:
     @classmethod
     def on_device(cls, array: Any) -> TensorArgument | None:
         """An array on the GPU (a torch tensor, or `__cuda_array_interface__`), or None."""
-        if callable(pointer := getattr(array, "data_ptr", None)):
-            return cls(tuple(array.shape), tuple(array.stride()), address=int(pointer()))
+        if hasattr(array, "data_ptr"):
+            return cls(tuple(array.shape), tuple(array.stride()), address=array.data_ptr())
         interface = getattr(array, "__cuda_array_interface__", None)
         if interface is None:
             return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from xdsl.ir import Attribute
 from tilewright.dialects.cute.argument import FROM, ArgumentAttr
 from tilewright.dialects.cute.tensor_types import MemRefType
 from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
+from tilewright.lowering.interpreter.values import is_array
 from tilewright.numpy_dtypes import DTYPES
 from tilewright.tensor_argument import TensorArgument
 from tilewright.tensor_map import TensorMap
@@ -23,6 +25,14 @@ Copy = Callable[[TensorArgument], int]
 
 Encode = Callable[[TensorMap, int], Any]
 """The driver's form of a tensor map of what is at an address."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A tensor on the GPU."""
+
+    tensor: TensorArgument
+    address: int
 
 
 class ArgumentError(ValueError):
@@ -44,12 +54,12 @@ def parameter_values(entry: Entry, args: Sequence[Any], copy: Copy, encode: Enco
     ]
 
 
-def _given(index: int, arg: Any, type_: Attribute, copy: Copy) -> Any:
-    """A scalar's bits or value, or a tensor with its address."""
+def _given(index: int, arg: Any, type_: Attribute, copy: Copy) -> _Placed | int | float:
+    """A tensor on the GPU, or a scalar as its parameter holds it."""
     if not isinstance(type_, MemRefType):
         return _number(index, arg, str(type_))
     try:
-        found = TensorArgument.of(arg) if isinstance(arg, np.ndarray) else _on_device(arg, type_)
+        found = TensorArgument.of(arg) if is_array(arg) else _on_device(arg, type_)
     except ValueError as error:
         raise ArgumentError(f"argument {index} expected {error}") from None
     tensor = type_.tensor
@@ -61,7 +71,7 @@ def _given(index: int, arg: Any, type_: Attribute, copy: Copy) -> Any:
             f"argument {index} expected an address of whole {tensor.align} bytes for {type_}, "
             f"got {address:#x}"
         )
-    return found, address
+    return _Placed(found, address)
 
 
 def _on_device(arg: Any, type_: MemRefType) -> TensorArgument:
@@ -86,14 +96,15 @@ def _number(index: int, arg: Any, type_: str) -> int | float:
         ) from None
 
 
-def _part(name: str, source: ArgumentAttr | None, given: Sequence[Any], encode: Encode) -> Any:
+def _part(
+    name: str, source: ArgumentAttr | None, given: Sequence[_Placed | int | float], encode: Encode
+) -> Any:
     if source is None or source.index.data >= len(given):
         raise ArgumentError(f"parameter '{name}' expected {FROM} with an argument, got {source}")
     value, modes = given[source.index.data], [each.data for each in source.modes]
-    if not isinstance(value, tuple):
+    if not isinstance(value, _Placed):
         return value
-    tensor: TensorArgument
-    tensor, address = value
+    tensor, address = value.tensor, value.address
     match source.part.data:
         case "shape":
             return tensor.shape[modes[0]]

@@ -99,6 +99,6 @@ def sources_of(kernel: Operation) -> list[ArgumentAttr | None]:
 
 
 def signature_of(kernel: Operation) -> tuple[Attribute, ...] | None:
-    """The types that a kernel's arguments had at the tile level, where it was lowered from there."""
+    """The types that a kernel's arguments had at the tile level, if it was lowered from there."""
     found = kernel.attributes.get(SIGNATURE)
     return found.data if isa(found, ArrayAttr) else None

@@ -167,7 +167,11 @@ def _binary(op: arith.AddiOp, builder: Builder) -> Step:
         return pure(op, builder, scalar(_ON_BITS[instruction], "pred"))
     if is_reciprocal(op):
         reciprocal, times = scalar("rcp", "approx.ftz.f32"), scalar("mul", "rn.f32")
-        return pure(op, builder, lambda a, b: times(a, reciprocal(b)))
+
+        def divide(a: Bits, b: Bits) -> Bits:
+            return times(a, reciprocal(b))
+
+        return pure(op, builder, divide)
     return pure(op, builder, scalar(instruction, f"{modifier}{type_}"))
 
 
@@ -258,7 +262,11 @@ def _compare_floats(op: arith.CmpfOp, builder: Builder) -> Step:
 @runs(arith.SelectOp)
 def _select(op: arith.SelectOp, builder: Builder) -> Step:
     if isinstance(op.result.type, CuteType):
-        return pure(op, builder, lambda condition, a, b: a.where(condition, b))
+
+        def choose(condition: Bits, a: Any, b: Any) -> Any:
+            return a.where(condition, b)
+
+        return pure(op, builder, choose)
     if not isinstance(op.result.type, FragmentType):
         type_name(op, op.result.type)
 

@@ -28,12 +28,14 @@ from tilewright.dialects.cute.ops.tiled import (
 from tilewright.dialects.cute.tensor import CoordTensor, Tensor
 from tilewright.dialects.cute.tensor_types import MemRefType
 from tilewright.dialects.cute.tiled_types import TiledCopyType, TiledMmaType
+from tilewright.dialects.cute.tma_types import TmaCopyType
 from tilewright.dialects.cute.types import typed_of
 from tilewright.dialects.cute.values import Typed
 from tilewright.dialects.cute_nvgpu.atom_types import MmaAtomType
 from tilewright.dialects.cute_nvgpu.copy_types import CopyInstructionAttr
 from tilewright.dialects.cute_nvgpu.wgmma_types import WgmmaAtomType
 from tilewright.lowering.convert_memref_to_ptx import alignment, footprint
+from tilewright.lowering.interpreter import tile_tma
 from tilewright.lowering.interpreter.arith import constant
 from tilewright.lowering.interpreter.cute_values import LaneInteger, LaneValue
 from tilewright.lowering.interpreter.machine import WARP, Gang, Machine
@@ -127,6 +129,8 @@ def _typed_constant(op: TypedConstantOp, builder: Builder) -> Step:
 
 @runs(CopyOp)
 def _copy(op: CopyOp, builder: Builder) -> Step:
+    if op.tiled is not None and isinstance(op.tiled.type, TmaCopyType):
+        return tile_tma.copy_step(op, builder)
     source, dest = builder.slot(op.source), builder.slot(op.destination)
     coords = None if op.coords is None else builder.slot(op.coords)
     limits = None if op.limits is None else builder.slot(op.limits)

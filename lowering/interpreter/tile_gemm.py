@@ -21,7 +21,7 @@ from tilewright.lowering.interpreter.cute_nvgpu import multiply
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.numerics import NumericsError
-from tilewright.lowering.interpreter.register_tensor import OPERAND
+from tilewright.lowering.interpreter.register_tensor import OPERAND, RegisterTensor
 from tilewright.lowering.interpreter.tensor_access import byte_offsets, container, offsets
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 from tilewright.lowering.interpreter.warpgroup import WARPGROUP, warpgroups
@@ -37,6 +37,12 @@ def extents(tensor: Tensor) -> tuple[int, int, int]:
     v, rows, columns = (*sizes, 1, 1)[:3]
     assert isinstance(v, int) and isinstance(rows, int) and isinstance(columns, int)
     return v, rows, columns
+
+
+def registers(tensor: Tensor) -> RegisterTensor:
+    """Where a fragment is."""
+    assert isinstance(tensor.base, RegisterTensor)
+    return tensor.base
 
 
 # mma.sync
@@ -65,13 +71,13 @@ def multiply_registers(
         ]
         held = multiply(machine, atom, inputs, ()).reshape(warps, n, m, WARP, -1)
     values = held.transpose(0, 3, 1, 2, 4).reshape(gang.count, -1)
-    d.base.write(gang.lanes, offsets(d), values)
+    registers(d).write(gang.lanes, offsets(d), values)
 
 
 def _fragments(gang: Gang, tensor: Tensor, warps: int) -> Bits:
     """The fragments of a multiplicand: [warps, K, rows, threads, values]."""
     v, rows, steps = extents(tensor)
-    held = tensor.base.read(gang.lanes, offsets(tensor))
+    held = registers(tensor).read(gang.lanes, offsets(tensor))
     return held.reshape(warps, WARP, steps, rows, v).transpose(0, 2, 3, 1, 4)
 
 
@@ -81,7 +87,7 @@ def _accumulators(gang: Gang, c: Tensor, warps: int, accumulate: NDArray[np.bool
     shape = (warps, WARP, n, m, v)
     if accumulate is not None and not accumulate.any():
         return np.zeros(shape, dtype=container(c)).transpose(0, 2, 3, 1, 4)
-    held = c.base.read(gang.lanes, offsets(c))
+    held = registers(c).read(gang.lanes, offsets(c))
     if accumulate is not None:
         held = np.where(spread(accumulate, gang.count)[:, None], held, held.dtype.type(0))
     return held.reshape(shape).transpose(0, 2, 3, 1, 4)
@@ -137,7 +143,7 @@ class WarpgroupGemm:
         values = self._multiply(machine, a, b, c.reshape(len(lanes), WARPGROUP, -1))
         places = offsets(self.d)[:, _chosen(self.d, row, column)]
         shape = (self.atom.shape, self.atom.types[2])
-        self.d.base.write_result(
+        registers(self.d).write_result(
             gang.lanes, places, values.reshape(gang.count, -1), group, self.number, shape
         )
 
@@ -147,10 +153,10 @@ class WarpgroupGemm:
         places = offsets(tensor)[:, _chosen(tensor, row, column)]
         wanted = None if self.accumulate is None else spread(self.accumulate, gang.count)
         if first and wanted is not None and not wanted.any():
-            tensor.base.check_ordered(gang.lanes, places, "C")
+            registers(tensor).check_ordered(gang.lanes, places, "C")
             return np.zeros((gang.count, places.shape[1]), dtype=container(tensor))
         shape = (self.atom.shape, self.atom.types[2])
-        held = tensor.base.accumulators(gang.lanes, places, shape)
+        held = registers(tensor).accumulators(gang.lanes, places, shape)
         if first and wanted is not None:
             held = np.where(wanted[:, None], held, held.dtype.type(0))
         return held
@@ -158,9 +164,9 @@ class WarpgroupGemm:
     def _registers(self, gang: Gang, chosen: slice, group: NDArray[np.int64]) -> Bits:
         """A from registers, which it holds until it is complete: [threads, values]."""
         places = offsets(self.a)[:, chosen]
-        self.a.base.check_ordered(gang.lanes, places, "A")
-        held = self.a.base.read(gang.lanes, places)
-        self.a.base.issue(gang.lanes, places, OPERAND, group, self.number)
+        registers(self.a).check_ordered(gang.lanes, places, "A")
+        held = registers(self.a).read(gang.lanes, places)
+        registers(self.a).issue(gang.lanes, places, OPERAND, group, self.number)
         return held
 
     def _matrices(

@@ -24,7 +24,7 @@ from tilewright.dialects.cute.pipeline_types import PipelineType
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MBARRIER_BYTES
 from tilewright.lowering.interpreter.arith import constant
 from tilewright.lowering.interpreter.gpu import wait_at
-from tilewright.lowering.interpreter.machine import Gang, Machine
+from tilewright.lowering.interpreter.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.mbarrier import PhaseWait
 from tilewright.lowering.interpreter.program import Builder, CodeBlock, Jump, Step, Suspend, runs
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
@@ -179,7 +179,8 @@ def _release(op: ConsumerReleaseOp, builder: Builder) -> Step:
     pipeline, use = builder.slots((op.pipeline, op.use))
 
     def step(machine: Machine, gang: Gang) -> None:
+        gang.warps(op.name)
         address = spread(gang.regs[pipeline].empty_barrier(gang.regs[use]), gang.count)
-        machine.mbarriers.arrive(gang.lanes, address, 1)
+        machine.mbarriers.arrive(gang.lanes[::WARP], address[::WARP], 1)
 
     return step

@@ -13,11 +13,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.int_tuple import flatten
+from tilewright.dialects.cute.ops.copy import CopyOp
+from tilewright.dialects.cute.ops.tma import MakeTmaCopyOp
 from tilewright.dialects.cute.tensor import CoordTensor, Tensor
+from tilewright.dialects.cute.tma_types import TmaCopyType
+from tilewright.dialects.cute.values import Typed
+from tilewright.dialects.cute_nvgpu.copy_types import TmaInstructionAttr
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, SMEM_ALIGN
+from tilewright.lowering.interpreter.cute_values import LaneValue
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine import Gang, Machine
+from tilewright.lowering.interpreter.program import Builder, Step, runs
 from tilewright.lowering.interpreter.scalar import scalar
 from tilewright.lowering.interpreter.tensor_access import (
     Places,
@@ -166,3 +174,47 @@ def _reduced(element: str, reduction: str, before: Bits, values: Bits) -> Bits:
     type_ = element if floats else f"{'u' if element[0] == 'u' else 's'}{8 * before.itemsize}"
     rounding = "rn." if floats and reduction == "add" else ""
     return scalar(reduction, f"{rounding}{type_}")(before, values)
+
+
+# Steps
+
+
+@runs(MakeTmaCopyOp)
+def _make_tma_copy(op: MakeTmaCopyOp, builder: Builder) -> Step:
+    source, copy, coords = builder.slots((op.source, op.copy, op.coords))
+    atom = op.atom
+    assert isinstance(atom, TmaInstructionAttr)
+    if atom.data.multicast:
+        raise OpError(op, f"'{op.name}' of {atom} cannot be interpreted; nearest legal: load")
+
+    def step(machine: Machine, gang: Gang) -> None:
+        tensor = gang.regs[source]
+        made, identity = op.evaluate([tensor.typed])
+        assert isinstance(made, Typed) and isinstance(identity, Typed)
+        inner = made.value.box.modes[-1]
+        gang.regs[copy] = LaneTmaCopy(tensor, inner, atom.data.reduction)
+        gang.regs[coords] = LaneValue(identity)
+
+    return step
+
+
+def copy_step(op: CopyOp, builder: Builder) -> Step:
+    """The step of a `cute.copy` by TMA."""
+    assert op.tiled is not None and isinstance(op.tiled.type, TmaCopyType)
+    copy, source, dest = builder.slots((op.tiled, op.source, op.destination))
+    number = builder.number(op)
+    if op.pipeline is None or op.use is None:
+
+        def stores(machine: Machine, gang: Gang) -> None:
+            shared, coords = (gang.regs[slot].typed.value for slot in (source, dest))
+            store(machine, gang, gang.regs[copy], shared, coords, number)
+
+        return stores
+    pipeline, use = builder.slots((op.pipeline, op.use))
+
+    def loads(machine: Machine, gang: Gang) -> None:
+        coords, shared = (gang.regs[slot].typed.value for slot in (source, dest))
+        barrier = gang.regs[pipeline].full_barrier(gang.regs[use])
+        load(machine, gang, gang.regs[copy], coords, shared, barrier, number)
+
+    return loads
