@@ -48,7 +48,8 @@ from tilewright.lowering.interpreter.tile_copy import (
     load_matrices,
     store_matrices,
 )
-from tilewright.lowering.interpreter.tile_gemm import WarpgroupGemm, multiply_registers
+from tilewright.lowering.interpreter.tile_gemm import multiply_registers
+from tilewright.lowering.interpreter.tile_wgmma import WarpgroupGemm
 
 # Allocations
 
