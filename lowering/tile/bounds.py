@@ -7,7 +7,7 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
-from tilewright.dialects.cute.int_tuple import ScaledBasis, is_tuple
+from tilewright.dialects.cute.int_tuple import is_tuple
 from tilewright.dialects.cute.symbolic import scalar
 from tilewright.dialects.cute.symbolic.evaluate import image
 from tilewright.dialects.cute.symbolic.scalar import Condition, Scalar, divisor_of
@@ -57,7 +57,11 @@ class Bounds:
 
     def _steps(self, first: int, by: int) -> list[int]:
         """How far each coordinate of an element is from that of the first one."""
-        a, b = (_flat(_numbers(image(self.coords.layout, place))) for place in (first, first + by))
+        zeros = _zeros(self.limits)
+        a, b = (
+            _flat(tuple_sum(zeros, image(self.coords.layout, place)))
+            for place in (first, first + by)
+        )
         return [y - x for x, y in zip(a, b, strict=True)]
 
 
@@ -71,10 +75,8 @@ def _whole_runs(at: Scalar, limit: Scalar, count: int, along: list[int]) -> bool
     )
 
 
-def _numbers(coordinate: Any) -> Any:
-    if is_tuple(coordinate):
-        return tuple(map(_numbers, coordinate))
-    return coordinate.value if isinstance(coordinate, ScaledBasis) else coordinate
+def _zeros(t: Any) -> Any:
+    return tuple(map(_zeros, t)) if is_tuple(t) else 0
 
 
 def _flat(t: Any) -> list[Any]:

@@ -8,6 +8,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute import ComposedLayout, Layout
 from tilewright.dialects.cute.dialect import Space, SpaceAttr
+from tilewright.dialects.cute.ops.elements import FillOp, LoadOp, LoadVecOp, StoreOp, StoreVecOp
 from tilewright.dialects.cute.ops.memory import AllocaOp, AllocOp
 from tilewright.dialects.cute.ops.tensors import MakeFragmentLikeOp
 from tilewright.dialects.cute.ops.tiled import MakeFragmentOp
@@ -18,9 +19,12 @@ from tilewright.dialects.cute.tensor_types import MemRefType, element_type
 from tilewright.dialects.cute.types import ComposedLayoutType
 from tilewright.dialects.cute.values import Typed
 from tilewright.lowering.convert_memref_to_ptx import footprint
-from tilewright.lowering.tile.kernel import Kernel, Memory, lowers
+from tilewright.lowering.tile.access import read_scalars, write_scalars
+from tilewright.lowering.tile.kernel import Kernel, lowers
+from tilewright.lowering.tile.memory import Memory
 from tilewright.lowering.tile.registers import Registers
-from tilewright.lowering.tile.written_registers import MAKES
+from tilewright.lowering.tile.vector_value import VectorValue
+from tilewright.lowering.tile.written_registers import MAKES, WRITES
 
 SMEM = SpaceAttr(Space.SMEM)
 
@@ -76,3 +80,46 @@ def make_registers(op: Operation, result: SSAValue, kernel: Kernel) -> None:
 
 
 MAKES.update((AllocaOp, MakeFragmentLikeOp, MakeFragmentOp))
+
+
+# --- elements -------------------------------------------------------------------------------------
+
+
+def _all(tensor: Tensor) -> range:
+    count = product(tensor.modes.shape)
+    assert isinstance(count, int)
+    return range(count)
+
+
+@lowers(LoadVecOp)
+def _load_vec(op: LoadVecOp, kernel: Kernel) -> None:
+    tensor = kernel.tensor(op.source)
+    kernel[op.result] = VectorValue(tuple(read_scalars(op, tensor, _all(tensor), kernel)))
+
+
+@lowers(LoadOp)
+def _load(op: LoadOp, kernel: Kernel) -> None:
+    tensor, at = kernel.tensor(op.source), kernel.typed(op.coord).value
+    (kernel[op.result],) = read_scalars(op, tensor, [at], kernel)
+
+
+@lowers(StoreVecOp)
+def _store_vec(op: StoreVecOp, kernel: Kernel) -> None:
+    tensor = kernel.tensor(op.destination)
+    write_scalars(op, tensor, _all(tensor), kernel.vector(op.value).elements, kernel)
+
+
+@lowers(StoreOp)
+def _store(op: StoreOp, kernel: Kernel) -> None:
+    tensor, at = kernel.tensor(op.destination), kernel.typed(op.coord).value
+    write_scalars(op, tensor, [at], [kernel[op.value]], kernel)
+
+
+@lowers(FillOp)
+def _fill(op: FillOp, kernel: Kernel) -> None:
+    tensor, value = kernel.tensor(op.destination), kernel[op.value]
+    places = _all(tensor)
+    write_scalars(op, tensor, places, [value] * len(places), kernel)
+
+
+WRITES[StoreVecOp] = WRITES[StoreOp] = WRITES[FillOp] = lambda op: op.destination

@@ -97,11 +97,11 @@ class Emitter:
 
         return self.once(("constant", number, width), build)
 
-    def resized(self, value: SSAValue, width: int, wanted: int | None) -> SSAValue:
+    def resized(self, value: SSAValue, width: int | None, wanted: int | None) -> SSAValue:
         """An integer in another width; None is an index."""
         if width == wanted:
             return value
-        if wanted is None:
+        if wanted is None or width is None:
             cast: type[Operation] = arith.IndexCastOp
         elif wanted < width:
             cast = arith.TruncIOp

@@ -8,7 +8,6 @@ is left over is emitted.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerType
@@ -26,10 +25,13 @@ from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.types import TypedAttribute, typed_of
 from tilewright.dialects.cute.values import Typed, is_known
+from tilewright.lowering.tile.arguments import Arguments
+from tilewright.lowering.tile.elementwise import elementwise, is_vector_op
 from tilewright.lowering.tile.emitter import Emitter
 from tilewright.lowering.tile.facts import Facts
 from tilewright.lowering.tile.leaves import Leaf, index, sized
 from tilewright.lowering.tile.registers import Registers, Undefined
+from tilewright.lowering.tile.memory import Memory
 from tilewright.lowering.tile.vector_value import VectorValue
 
 Rule = Callable[[Any, "Kernel"], None]
@@ -49,15 +51,6 @@ def lowers(*op_types: type[Operation]) -> Callable[[Rule], Rule]:
     return register
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """Memory that tensors are views of: a line of elements, `memref<?xT>` in global memory, or
-    with its swizzle in shared memory."""
-
-    value: SSAValue
-    space: str
-
-
 class Kernel:
     """Lowers the body of one kernel, to the end of a block at a time."""
 
@@ -66,6 +59,8 @@ class Kernel:
         self.emitter = Emitter(entry)
         self.facts = Facts(block_size)
         self.values: dict[SSAValue, Any] = {}
+        self.arguments = Arguments(self)
+        self.tensor_maps: dict[SSAValue, SSAValue] = {}
         self.block_size = block_size
 
     # --- values ---
@@ -154,6 +149,8 @@ class Kernel:
                 self.evaluate(op)
             elif isinstance(op, CuteOp):
                 raise OpError(op, f"'{op.name}' has no lowering to cute_nvgpu")
+            elif is_vector_op(op):
+                elementwise(op, self)
             else:
                 self.keep(op)
         except (RuleError, LayoutError) as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import gcd
+from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
@@ -109,7 +110,7 @@ def index(emitter: Emitter, x: Scalar) -> SSAValue:
 
 # --- what emits nothing ---------------------------------------------------------------------------
 
-Folded = Scalar | bool | None
+Folded: TypeAlias = "int | Dynamic | bool | None"
 """A result, or None where arithmetic has to be emitted."""
 
 
