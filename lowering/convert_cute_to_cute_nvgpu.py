@@ -63,6 +63,7 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp) -> func.FuncOp:
     kernel.lower_block(source)
     kernel.emitter.location = op.location
     kernel.emitter.add(func.ReturnOp())
+    kernel.erase_unused()
     attributes = kernel.arguments.finish()
     types = [each.type for each in entry.args]
     lowered = func.FuncOp(

@@ -72,7 +72,7 @@ class Arguments:
                     continue
                 width = width_of(leaf)
                 attribute = ArgumentAttr.get(number, part, [i])
-                made = self._make(IntegerType(width), f"{name}_{part}_{i}", attribute)
+                made = self._make(IntegerType(width), f"{name}_{part}{i}", attribute)
                 self._kernel.facts[made] = Fact(leaf.divisor, 1 << (width - 1))
                 yield self._kernel.leaf(made)
 

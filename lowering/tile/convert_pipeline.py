@@ -21,7 +21,7 @@ from tilewright.dialects.cute.pipeline_types import PipelineType
 from tilewright.dialects.cute.symbolic import scalar
 from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.values import Typed
-from tilewright.dialects.cute_nvgpu.ops import copy, mbarrier
+from tilewright.dialects.cute_nvgpu.ops import copy, mbarrier, sync, warp_specialization
 from tilewright.lowering.tile.branches import when
 from tilewright.lowering.tile.convert_memory import SMEM
 from tilewright.lowering.tile.kernel import Kernel, lowers
@@ -157,7 +157,15 @@ def _wait(op: ConsumerWaitOp, kernel: Kernel) -> None:
 @lowers(ConsumerReleaseOp)
 def _release(op: ConsumerReleaseOp, kernel: Kernel) -> None:
     pipeline, use = pipeline_of(kernel, op.pipeline), use_of(kernel, op.use)
-    if pipeline.has_barriers:
-        assert pipeline.empty is not None
-        at = kernel.index(pipeline.stage(use))
-        kernel.emitter.add(mbarrier.ArriveOp(pipeline.empty, [at]))
+    if not pipeline.has_barriers:
+        return
+    emitter, empty, at = kernel.emitter, pipeline.empty, kernel.index(pipeline.stage(use))
+    assert empty is not None
+    # One arrival for the warp, after what all of its threads have read.
+    emitter.add(sync.WarpSyncOp())
+    leader = emitter.emit(warp_specialization.ElectSyncOp())
+    when(leader, lambda: _arrive(empty, at, kernel), kernel)
+
+
+def _arrive(barriers: SSAValue, at: SSAValue, kernel: Kernel) -> None:
+    kernel.emitter.add(mbarrier.ArriveOp(barriers, [at]))

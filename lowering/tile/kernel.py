@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import IntegerType
+from xdsl.dialects import arith, gpu
+from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.traits import IsTerminator
+from xdsl.traits import IsTerminator, Pure
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute import ComposedLayout, Layout
@@ -132,6 +133,14 @@ class Kernel:
 
     # --- walking ---
 
+    def erase_unused(self) -> None:
+        """Erase pure ops whose results nobody reads, last first."""
+        for op in reversed(list(self.entry.walk())):
+            unread = op.results and all(each.first_use is None for each in op.results)
+            if unread and is_pure(op):
+                op.detach()
+                op.erase()
+
     def lower_block(self, block: Block) -> None:
         """Lower the ops of a block but its terminator, to the end of the current block."""
         for op in block.ops:
@@ -179,6 +188,18 @@ class Kernel:
         for old, new in zip(op.results, copy.results, strict=True):
             new.name_hint = old.name_hint
             self[old] = new
+
+
+def is_pure(op: Operation) -> bool:
+    """Whether an op does nothing but give its results."""
+    if isinstance(op, _DIVISIONS):
+        by = op.rhs.owner
+        return isinstance(by, arith.ConstantOp) and by.value != IntegerAttr(0, op.rhs.type)  # type: ignore[arg-type]
+    return isinstance(op, _PURE) or op.has_trait(Pure)
+
+
+_PURE = (gpu.ThreadIdOp, gpu.BlockIdOp, gpu.GridDimOp, gpu.BlockDimOp)
+_DIVISIONS = (arith.DivUIOp, arith.DivSIOp, arith.RemUIOp, arith.RemSIOp)
 
 
 def is_static(type_: Attribute) -> bool:
