@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, IntAttr, NoneAttr, StringAttr
-from xdsl.ir import Attribute, ParametrizedAttribute
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntAttr, NoneAttr, StringAttr
+from xdsl.ir import Attribute, Operation, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 FROM = "cute.from"
 """The argument attribute that says it."""
@@ -82,3 +83,22 @@ class ArgumentAttr(ParametrizedAttribute):
             raise VerifyException(f"argument expected {legal} mode for {part}, got {found}")
         if (part == "tensor_map") == isinstance(self.type, NoneAttr):
             raise VerifyException(f"argument expected a type for a tensor map alone, got {part}")
+
+
+def source_of(attributes: Attribute | None) -> ArgumentAttr | None:
+    """What the attributes of a kernel argument say of it."""
+    found = attributes.data.get(FROM) if isinstance(attributes, DictionaryAttr) else None
+    return found if isinstance(found, ArgumentAttr) else None
+
+
+def sources_of(kernel: Operation) -> list[ArgumentAttr | None]:
+    """What is said of each argument of a kernel."""
+    given = kernel.properties.get("arg_attrs")
+    count = len(kernel.regions[0].blocks[0].args)
+    return list(map(source_of, given)) if isa(given, ArrayAttr) else [None] * count
+
+
+def signature_of(kernel: Operation) -> tuple[Attribute, ...] | None:
+    """The types that a kernel's arguments had at the tile level, if it was lowered from there."""
+    found = kernel.attributes.get(SIGNATURE)
+    return found.data if isa(found, ArrayAttr) else None

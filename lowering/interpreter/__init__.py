@@ -22,7 +22,11 @@ from tilewright.lowering.interpreter import (
     memref,
     ptx,
     smem_desc,
+    tile,
+    tile_elements,
+    tile_pipeline,
     tma,
+    vector,
     warpgroup,
     wmma,
 )
@@ -42,7 +46,11 @@ DIALECTS = (
     memref,
     ptx,
     smem_desc,
+    tile,
+    tile_elements,
+    tile_pipeline,
     tma,
+    vector,
     warpgroup,
     wmma,
 )

@@ -163,7 +163,7 @@ def _remainder(type_: str, *_: str) -> Function:
 def _reject_zero(divisor: Any) -> None:
     zero = divisor == 0
     if zero.any():
-        raise Fault("division by zero", int(np.argmax(zero)))
+        raise Fault("division by zero", int(np.argmax(zero)) // (zero.size // len(zero)))
 
 
 def _multiply(type_: str, *modifiers: str) -> Function:
