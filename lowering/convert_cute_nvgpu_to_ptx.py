@@ -222,6 +222,16 @@ def _slice(op: fragment.SliceOp, to: Conversion) -> None:
     to[op.result] = _make(words, held, to)
 
 
+@lowers(fragment.ConcatOp)
+def _concat(op: fragment.ConcatOp, to: Conversion) -> None:
+    held, parts = op.result.type, [to[each] for each in op.fragments]
+    if len(parts) == 1:
+        to[op.result] = parts[0]
+        return
+    type_ = reg(held.element.register, held.registers)
+    to[op.result] = to.pure((ListMakeOp, *parts), parts, lambda: ListMakeOp(parts, type_))
+
+
 @lowers(fragment.CastOp)
 def _cast(op: fragment.CastOp, to: Conversion) -> None:
     value = to[op.source]

@@ -18,6 +18,7 @@ from tilewright.dialects.cute_nvgpu.targets import target
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.ir_dump import IRDump
 from tilewright.lowering.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtxPass
+from tilewright.lowering.convert_cute_to_cute_nvgpu import ConvertCuteToCuteNvgpuPass
 from tilewright.lowering.ptx.text import STATIC_SHARED_LIMIT, module_text
 from tilewright.parsing import (
     default_context,
@@ -46,6 +47,7 @@ class Stage:
 
 
 PIPELINE: tuple[Stage, ...] = (
+    Stage("convert-cute-to-cute-nvgpu", lambda arch: ConvertCuteToCuteNvgpuPass(arch)),
     Stage("cute-nvgpu-check-target", lambda arch: CheckTargetPass(arch)),
     Stage("cute-nvgpu-synthesize-layouts", lambda arch: SynthesizeLayoutsPass()),
     Stage("cute-nvgpu-check-hazards", lambda arch: CheckHazardsPass()),

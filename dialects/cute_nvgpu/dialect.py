@@ -42,6 +42,7 @@ CUTE_NVGPU = Dialect(
         fragment.ExtractOp,
         fragment.InsertOp,
         fragment.SliceOp,
+        fragment.ConcatOp,
         fragment.CastOp,
         *fragment_memory.OPS,
         sync.BarSyncOp,
