@@ -89,9 +89,7 @@ def expected_indices(
     for thread in range(mma.threads):
         place = [
             next(
-                w
-                for w in np.ndindex(*warps)
-                if mma.atom_layout(tuple(map(int, w))) == thread // 32
+                w for w in np.ndindex(*warps) if mma.atom_layout(tuple(map(int, w))) == thread // 32
             )
         ][0]
         for value in range(coords.shape[1]):
