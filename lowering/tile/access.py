@@ -11,10 +11,10 @@ from xdsl.dialects import memref
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.diagnostic import OpError
-from tilewright.dialects.cute.tensor import Tensor, alignment_of_runs, run_of
-from tilewright.dialects.cute.tensor_types import element_type
 from tilewright.dialects.cute_nvgpu.attributes import FragmentType
 from tilewright.dialects.cute_nvgpu.ops import fragment_memory
+from tilewright.dialects.cute.tensor import Tensor, alignment_of_runs, run_of
+from tilewright.dialects.cute.tensor_types import element_type
 from tilewright.lowering.tile.kernel import Kernel, offset_of, undefined
 from tilewright.lowering.tile.registers import (
     Registers,

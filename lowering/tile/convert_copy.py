@@ -15,6 +15,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from tilewright.dialects.cute.atoms import CopyTraits
 from tilewright.dialects.cute.ops.copy import CopyOp
 from tilewright.dialects.cute.symbolic import scalar
+from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.symbolic.tuples import product
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.tensor_types import element_type
@@ -31,8 +32,8 @@ from tilewright.lowering.tile.access import (
     widest_vector,
 )
 from tilewright.lowering.tile.bounds import Bounds, Inside, condition_value
-from tilewright.lowering.tile.branches import when, zero_constant
 from tilewright.lowering.tile.convert_tma_copy import convert_tma_copy
+from tilewright.lowering.tile.branches import when, zero_constant
 from tilewright.lowering.tile.kernel import Kernel, lowers
 from tilewright.lowering.tile.leaves import sized
 from tilewright.lowering.tile.registers import from_elements
@@ -116,11 +117,7 @@ class Move:
         def some() -> None:
             for i in range(count):
                 condition = scalar.less(i, inside.count)  # type: ignore[arg-type]
-                when(
-                    condition_value(condition, self.kernel.emitter),
-                    self._single(store, first + i),
-                    self.kernel,
-                )
+                when(condition_value(condition, self.kernel.emitter), self._single(store, first + i), self.kernel)
 
         emitter = self.kernel.emitter
         condition = condition_value(inside.condition, emitter)
@@ -197,9 +194,7 @@ class Move:
         emitter = self.kernel.emitter
         wanted: SSAValue = emitter.constant(count * width, 32)
         if inside.count is not None:
-            some = emitter.binary(
-                "min", sized(emitter, inside.count, 32), emitter.constant(count, 32)
-            )
+            some = emitter.binary("min", sized(emitter, inside.count, 32), emitter.constant(count, 32))
             some = emitter.binary("max", some, emitter.constant(0, 32))
             wanted = emitter.binary("mul", some, emitter.constant(width, 32))
         if inside.condition is True:
