@@ -154,12 +154,12 @@ def test_a_lowered_kernel_has_the_signature_of_the_tile_level() -> None:
 
 def test_a_parameter_that_says_nothing() -> None:
     text = LOWERED.replace(" {cute.from = #cute.argument<0, shape<0>>}", "")
-    with pytest.raises(tw.ExecutionError, match="parameter 'rows' expected cute.from"):
+    with pytest.raises(tw.ExecutionError, match=r"parameter 'rows' expected cute\.from"):
         launch(text, np.zeros((5, 7), np.float32), 1.5)
 
 
 def test_the_wrong_number_of_arguments() -> None:
-    with pytest.raises(tw.ExecutionError, match="expected 2 arguments .*x: !cute.memref.*got 1"):
+    with pytest.raises(tw.ExecutionError, match=r"expected 2 arguments .*x: !cute\.memref.*got 1"):
         launch(LOWERED, GRID)
 
 
@@ -224,17 +224,17 @@ def test_launches_that_do_not_fit(args: list[Any], words: str) -> None:
 
 
 def test_an_address_that_is_not_aligned() -> None:
-    with pytest.raises(ArgumentError, match="expected an address of whole 4 bytes .*got 0x1001"):
+    with pytest.raises(ArgumentError, match=r"expected an address of whole 4 bytes .*got 0x1001"):
         values([GRID, 1.0], address=4097)
 
 
 def test_tensor_maps_of_a_launch() -> None:
-    text = """func.func @k(%m: !cute_nvgpu.tma_descriptor<64x32xf16, swizzle = 64>
-    {cute.from = #cute.argument<0, tensor_map<1, 0>, !cute_nvgpu.tma_descriptor<64x32xf16, swizzle = 64>>})
-    attributes {gpu.kernel, "cute.arguments" = [!cute.memref<f16, gmem, "(?,?):(1,?{div=8})">]} {
-  cute_nvgpu.prefetch.tensormap %m : !cute_nvgpu.tma_descriptor<64x32xf16, swizzle = 64>
+    map_ = "!cute_nvgpu.tma_descriptor<64x32xf16, swizzle = 64>"
+    text = f"""func.func @k(%m: {map_} {{cute.from = #cute.argument<0, tensor_map<1, 0>, {map_}>}})
+    attributes {{gpu.kernel, cute.arguments = [!cute.memref<f16, gmem, "(?,?):(1,?{{div=8}})">]}} {{
+  cute_nvgpu.prefetch.tensormap %m : {map_}
   func.return
-}"""
+}}"""
     (found,) = tw.compile(text, "sm_90a").entries
     maps: list[tuple[TensorMap, int]] = []
     array = np.zeros((128, 48), np.float16, order="F")
