@@ -60,9 +60,6 @@ VALUES = ("(1,8):(0,1)", "(4,1):(1,0)", "(2,4):(4,1)", "(2,2):(1,2)", "(1,1):(0,
     st.sampled_from(VALUES),
     st.sampled_from((1, 2)),
     st.sampled_from((1, 3)),
-    st.sampled_from(VALUES),
-    st.sampled_from((1, 2)),
-    st.sampled_from((1, 3)),
 )
 def test_value_v_of_thread_t_is_where_the_layouts_say(
     threads: str, values: str, down: int, right: int
