@@ -298,7 +298,7 @@ def test_files_are_arranged_as_a_tensor_asks(tmp_path, monkeypatch, capsys):
     Path("k.mlir").write_text(TRANSPOSE)
     x = np.arange(6, dtype=np.float32).reshape(3, 2)
     np.save("x.npy", x)
-    main(["run", "k.mlir", "--grid", "1", "--block", "3", "x.npy", "y.npy=3x4:f32"])
+    main(["run", "k.mlir", "--grid", "1", "--block", "3", "x.npy", "y.npy=3x4:f32", "--quiet"])
     expected = np.zeros((3, 4), np.float32)
     expected[:, 0] = x[:, 0]
     np.testing.assert_array_equal(np.load("y.npy"), expected)
