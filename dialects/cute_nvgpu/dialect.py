@@ -4,6 +4,7 @@ from xdsl.ir import Dialect
 
 from tilewright.dialects.cute_nvgpu.atom_types import MMA_ATOM_TYPES
 from tilewright.dialects.cute_nvgpu.attributes import CacheAttr, FragmentType
+from tilewright.dialects.cute_nvgpu.copy_types import CopyInstructionAttr, TmaInstructionAttr
 from tilewright.dialects.cute_nvgpu.ops import (
     copy,
     fragment,
@@ -58,6 +59,8 @@ CUTE_NVGPU = Dialect(
         SmemDescViewType,
         TmaDescriptorType,
         CacheAttr,
+        CopyInstructionAttr,
+        TmaInstructionAttr,
         matrix_copy.MatrixShapeAttr,
         matrix_copy.SrcFmtAttr,
         *MMA_ATOM_TYPES.values(),

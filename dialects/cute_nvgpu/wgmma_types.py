@@ -14,12 +14,16 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute import ComposedLayout, Layout, LayoutParseError, parse_layout
+from tilewright.dialects.cute.atoms import MmaTraits, Operand
 from tilewright.dialects.cute.dialect import layout_type
+from tilewright.dialects.cute.symbolic.composed import AnyLayout
+from tilewright.dialects.cute.tiled_types import MmaAtomAttr
 from tilewright.dialects.cute.types import ComposedLayoutType, LayoutType
 from tilewright.dialects.cute_nvgpu.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atom_types import parse_element
 from tilewright.dialects.cute_nvgpu.attributes import LEGAL_ELEMENTS, element_of
 from tilewright.dialects.cute_nvgpu.elements import ElementType
+from tilewright.dialects.cute_nvgpu.mma_traits import wgmma_traits, why_no_descriptor
 from tilewright.dialects.cute_nvgpu.smem_descriptor import MAJOR_MODES, DescriptorError, MajorMode
 from tilewright.dialects.cute_nvgpu.solve_descriptor import SmemTile, solve
 from tilewright.dialects.cute_nvgpu.wgmma_atom import FragmentKind, WgmmaAtom
@@ -30,7 +34,7 @@ Parsed = TypeVar("Parsed")
 _FRAGMENT_KINDS: tuple[FragmentKind, ...] = ("ss", "rs")
 
 
-class WgmmaAtomType(Data[WgmmaAtom], TypeAttribute):
+class WgmmaAtomType(Data[WgmmaAtom], TypeAttribute, MmaAtomAttr):
     """An atom of `wgmma.mma_async`.
 
     `!cute_nvgpu.sm90.mma<64x128x16, elem_type = (bf16, bf16, f32), ab_major = (k, mn),
@@ -72,6 +76,14 @@ class WgmmaAtomType(Data[WgmmaAtom], TypeAttribute):
     def print_parameter(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             printer.print_string(self.data.parameters)
+
+    @property
+    def mma_traits(self) -> MmaTraits:
+        return wgmma_traits(self.data)
+
+    def why_not_operand(self, which: Operand, layout: AnyLayout) -> str | None:
+        major = self.data.majors[0 if which == "A" else 1]
+        return why_no_descriptor(layout, self.data.element(which), major)
 
 
 @irdl_attr_definition

@@ -5,7 +5,8 @@
     INFERRED      %r = cute.slice(%x, %c) : !cute.layout<"4:1">, !cute.coord<"_">
 
 Where only one type is possible some ops leave its name out: `cute.get_stride(%x) : <"4:1"> ->
-!cute.stride<"1">`. Every op reads both spellings.
+!cute.stride<"1">`. Every op reads both spellings. Behind operands that are defined above it, an op
+whose result types follow needs no types at all: `%r = cute.slice(%x, %c)`.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute.ops.operands import Accepts
 from tilewright.dialects.cute.rules import RuleError
-from tilewright.dialects.cute.types import CuteType, type_of
+from tilewright.dialects.cute.symbolic.scalar import Scalar
+from tilewright.dialects.cute.types import CuteType, type_of, typed_of
 from tilewright.dialects.cute.values import Typed
 
 
@@ -49,15 +51,20 @@ def inferred_types(
     """The result types of a rule, or why it has none."""
     values: list[Typed] = []
     for operand in operands:
-        if not isinstance(operand, CuteType):
+        value = typed_of(operand)
+        if value is None:
             return f"expects CuTe values, but got '{operand}'"
-        values.append(operand.typed)
+        values.append(value)
     try:
-        results = rule(*values, *arguments)
-        found = [results] if isinstance(results, Typed) else results
-        return tuple(_type(each) for each in found)
+        return tuple(_type(each) for each in applied(rule, values, arguments))
     except (RuleError, LayoutError, VerifyException) as error:
         return str(error)
+
+
+def applied(rule: Rule, operands: Sequence[Typed], arguments: Sequence[Any]) -> list[Any]:
+    """The results of a rule, one or several alike."""
+    found = rule(*operands, *arguments)
+    return [found] if isinstance(found, Typed) else list(found)
 
 
 def _type(result: Typed | int) -> Attribute:
@@ -100,8 +107,10 @@ class CuteOp(IRDLOperation, ABC):
             parser.Delimiter.PAREN, parser.parse_unresolved_operand
         )
         attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        operand_types, result_types = cls._parse_types(parser)
+        if parser.parse_optional_punctuation(":") is None:
+            operand_types, result_types = types_above(parser, unresolved), None
+        else:
+            operand_types, result_types = cls._parse_types(parser)
         operands = _resolved(parser, unresolved, operand_types)
         if result_types is None:
             result_types = cls._infer_when_parsing(parser, start, operand_types, properties)
@@ -199,6 +208,15 @@ class InferredOp(CuteOp, ABC):
     ) -> tuple[Attribute, ...] | str:
         return inferred_types(cls.RULE, operand_types, cls.arguments(properties))
 
+    def evaluate(self, operands: Sequence[Typed]) -> list[Typed | Scalar]:
+        """The results for these operands, whatever their dynamic leaves are.
+
+        Leaves of the operands' types give the result types, SSA values emit arithmetic, numbers
+        of threads are computed with. Raises RuleError or LayoutError where there is no result,
+        which verified operands never do.
+        """
+        return applied(self.RULE, operands, self.arguments(self.properties))
+
     def verify_(self) -> None:
         super().verify_()
         found = self.infer(tuple(operand.type for operand in self.operands), self.properties)
@@ -222,6 +240,17 @@ class InferredOp(CuteOp, ABC):
         if isinstance(found, str):
             raise VerifyException(_cannot_infer(cls.name, found))
         return cls.create(operands=values, result_types=found, properties=properties or {})
+
+
+def types_above(parser: Parser, unresolved: Sequence[UnresolvedOperand]) -> list[Attribute]:
+    """The types of operands that are defined above an op that does not write them."""
+    types: list[Attribute] = []
+    for operand in unresolved:
+        found = parser.ssa_values.get(operand.operand_name, ())
+        if operand.index >= len(found):
+            parser.raise_error("expected ':' and the types of operands", operand.span)
+        types.append(found[operand.index].type)
+    return types
 
 
 def _cannot_infer(name: str, reason: str) -> str:
