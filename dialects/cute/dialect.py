@@ -25,6 +25,7 @@ from tilewright.dialects.cute.ops.size_index import SIZE_INDEX
 from tilewright.dialects.cute.ops.tensors import TENSOR_OPS
 from tilewright.dialects.cute.ops.tiled import TILED_OPS
 from tilewright.dialects.cute.ops.tiling import TILING
+from tilewright.dialects.cute.ops.tma import TMA_OPS
 from tilewright.dialects.cute.pipeline_types import PipelineType
 from tilewright.dialects.cute.tensor_types import TENSOR_TYPES
 from tilewright.dialects.cute.tiled_types import TILED_TYPES
@@ -125,6 +126,7 @@ OPS: tuple[type[Operation], ...] = (
     *MEMORY_OPS,
     *ELEMENT_OPS,
     CopyOp,
+    *TMA_OPS,
     GemmOp,
     *PIPELINE_OPS,
     *SCHEDULER_OPS,

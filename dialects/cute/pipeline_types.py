@@ -23,9 +23,10 @@ _COUNTS_OF = {"tma": _COUNTS, "cp_async": ("stages",)}
 class PipelineType(ParametrizedAttribute, TypeAttribute):
     """A pipeline.
 
-    `tma`: each of `stages` has an mbarrier that says it is full, on which `producers` arrive and
-    `bytes` are counted, and one that says it is empty, on which `consumers` arrive. `cp_async`: a
-    stage is full when its group of copies is complete.
+    `tma`: each of `stages` has an mbarrier that says it is full, on which `producers` threads
+    arrive and each of them announces `bytes`, and one that says it is empty, on which one thread
+    of each of `consumers` warps arrives. `cp_async`: a stage is full when its group of copies is
+    complete.
     """
 
     name = "cute.pipeline"

@@ -206,6 +206,9 @@ class InferredOp(CuteOp, ABC):
     def infer(
         cls, operand_types: tuple[Attribute, ...], properties: dict[str, Attribute]
     ) -> tuple[Attribute, ...] | str:
+        for i, type_ in enumerate(operand_types):
+            if isinstance(type_, IntegerType) and not _nth(cls.OPERANDS, i).takes(type_):
+                return f"expects CuTe values, but got '{type_}'"
         return inferred_types(cls.RULE, operand_types, cls.arguments(properties))
 
     def evaluate(self, operands: Sequence[Typed]) -> list[Typed | Scalar]:

@@ -97,8 +97,8 @@ class PipelineUseOp(CuteOp, ABC):
 
 @irdl_op_definition
 class ProducerAcquireOp(PipelineUseOp):
-    """Wait until the stage is empty, and say that `bytes` come. `cp_async`: nothing, because who
-    consumes the stage is synchronised by `consumer_wait`."""
+    """Wait until the stage is empty, then arrive and announce `bytes`: each of the `producers`
+    threads executes it. `cp_async`: nothing, because `consumer_wait` synchronises the CTA."""
 
     name = "cute.pipeline.producer_acquire"
 
@@ -120,8 +120,8 @@ class ConsumerWaitOp(PipelineUseOp):
 
 @irdl_op_definition
 class ConsumerReleaseOp(PipelineUseOp):
-    """The stage may be filled again, as far as this consumer goes: one of `consumers` arrivals.
-    `cp_async`: nothing."""
+    """The stage may be filled again as far as this warp goes: all threads of each of the
+    `consumers` warps execute it, one of them arrives. `cp_async`: nothing."""
 
     name = "cute.pipeline.consumer_release"
 
