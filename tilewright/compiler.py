@@ -8,14 +8,17 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.diagnostic import CompileError, OpError
+from tilewright.dialects.cute.argument import ArgumentAttr, signature_of, sources_of
 from tilewright.dialects.cute_nvgpu.targets import target
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.ir_dump import IRDump
 from tilewright.lowering.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtxPass
+from tilewright.lowering.convert_cute_to_cute_nvgpu import ConvertCuteToCuteNvgpuPass
 from tilewright.lowering.ptx.text import STATIC_SHARED_LIMIT, module_text
 from tilewright.parsing import (
     default_context,
@@ -44,12 +47,16 @@ class Stage:
 
 
 PIPELINE: tuple[Stage, ...] = (
+    Stage("convert-cute-to-cute-nvgpu", lambda arch: ConvertCuteToCuteNvgpuPass(arch)),
     Stage("cute-nvgpu-check-target", lambda arch: CheckTargetPass(arch)),
     Stage("cute-nvgpu-synthesize-layouts", lambda arch: SynthesizeLayoutsPass()),
     Stage("cute-nvgpu-check-hazards", lambda arch: CheckHazardsPass()),
     Stage("convert-cute-nvgpu-to-ptx", lambda arch: ConvertCuteNvgpuToPtxPass(arch)),
 )
 """What happens between verified IR and PTX text, in order."""
+
+TILE_STAGE = "convert-cute-to-cute-nvgpu"
+"""The stage that leaves atoms."""
 
 
 Observer = Callable[[str | None, ModuleOp], None]
@@ -59,12 +66,17 @@ Observer = Callable[[str | None, ModuleOp], None]
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A kernel of compiled code: its name, its parameters as (name, PTX type) in order, its shared
-    memory in bytes, and the block size that it asks for, if any."""
+    memory in bytes, and the block size that it asks for, if any.
+
+    One that was lowered from the tile level takes arguments of the types `signature`, and
+    `sources` says which part of which of them each parameter is."""
 
     name: str
     parameters: tuple[tuple[str, str], ...]
     shared_bytes: int
     block: tuple[int, int, int] | None
+    signature: tuple[Attribute, ...] = ()
+    sources: tuple[ArgumentAttr | None, ...] = ()
 
     @property
     def dynamic_shared_bytes(self) -> int:
@@ -105,9 +117,10 @@ class Kernel:
         """Run a kernel on the GPU of this machine, as `tilewright.interpret` runs it on the CPU.
 
         `args`: a NumPy array for each memref (copied to the GPU and back), a `TensorMap` for each
-        `tma_descriptor`, a number for each scalar. Returns the arrays after the run. Needs the
-        `gpu` extra and a CUDA driver; raises `tilewright.launcher.LaunchError` where there is none,
-        or where the launch fails.
+        `tma_descriptor`, a number for each scalar; of a kernel that was lowered from the tile level
+        those that it had there. Arrays on the GPU are used in place. Returns the arrays after the
+        run. Needs the `gpu` extra and a CUDA driver; raises `tilewright.launcher.LaunchError` where
+        there is none, or where the launch fails.
         """
         from tilewright.launcher import launch
 
@@ -170,13 +183,14 @@ def run_pipeline(
     *,
     verify_each: bool = False,
     observers: Sequence[Observer] = (),
+    stages: Sequence[Stage] = PIPELINE,
 ) -> None:
     """Lower a verified module to the `ptx` level in place. Raises CompileError."""
     context = default_context()
     try:
         for observer in observers:
             observer(None, module)
-        for stage in PIPELINE:
+        for stage in stages:
             stage.build(arch).apply(context, module)
             if verify_each:
                 module.verify()
@@ -186,6 +200,12 @@ def run_pipeline(
         raise CompileError(op_diagnostic(error, source)) from None
     except VerifyException as error:
         raise CompileError(verify_diagnostic(module, error, source)) from None
+
+
+def lower_tiles(module: ModuleOp, arch: str, source: str | None = None) -> None:
+    """Lower a verified module to the atom level in place. Raises CompileError."""
+    stages = [stage for stage in PIPELINE if stage.name == TILE_STAGE]
+    run_pipeline(module, arch, source, stages=stages)
 
 
 def verified(module_or_text: ModuleOp | str, name: str) -> tuple[ModuleOp, str | None]:
@@ -213,4 +233,6 @@ def _entry(op: EntryOp) -> Entry:
         tuple(zip(names, types, strict=True)),
         op.shared.value.data,
         block,  # type: ignore[arg-type]
+        signature_of(op) or (),
+        tuple(sources_of(op)) if signature_of(op) is not None else (),
     )

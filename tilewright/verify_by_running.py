@@ -104,7 +104,7 @@ class ResultCheck:
         array = random_array(shape, dtype, generator)
         box = parameter.box
         if box is None:
-            return array
+            return parameter.arranged(array)
         return TensorMap(array, box=box.shape, swizzle=box.swizzle, element=parameter.element)
 
     def _run(self, what: str, module: ModuleOp) -> list[NDArray[Any]]:

@@ -47,9 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_launch_arguments(parser)
     parser.add_argument(
         "--level",
-        choices=("atom", "ptx"),
-        default="atom",
-        help="interpret the IR as it is (the default), or lowered to PTX instructions",
+        choices=("tile", "atom", "ptx"),
+        default="tile",
+        help="interpret the IR as it is (the default), or lowered to atoms or PTX instructions",
     )
     parser.add_argument("--device", action="store_true", help="launch it on the GPU instead")
     parser.add_argument("--quiet", action="store_true", help="no progress bar, no summary")

@@ -123,7 +123,7 @@ class _Reader:
         """The array, or where the parameter is a tensor map, one of it."""
         box, element = self.parameter.box, self.parameter.element
         if box is None:
-            return array
+            return self.parameter.arranged(array)
         try:
             return TensorMap(array, box=box.shape, swizzle=box.swizzle, element=element)
         except TensorMapError as error:

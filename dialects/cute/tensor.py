@@ -195,7 +195,7 @@ def alignment_of_runs(tensor: Tensor, run: int) -> int:
     """What divides the addresses, in bytes, of all elements that start a run of `run` elements."""
     known = 8 * tensor.align
     if isinstance(tensor.layout, ComposedLayout):
-        known = gcd(known, tensor.bits * divisor_of(tensor.layout.offset))
+        known = gcd(known, tensor.bits * divisor_of(_scalar(tensor.layout.offset)))
         if isinstance(tensor.layout.inner, Swizzle) and tensor.layout.inner.bits:
             known = gcd(known, tensor.bits << tensor.layout.inner.base)
     place = 1
@@ -207,6 +207,11 @@ def alignment_of_runs(tensor: Tensor, run: int) -> int:
         if extent != 1:
             known = gcd(known, tensor.bits * (max(place, run) if inside else divisor_of(stride)))
     return max(known // 8, 1)
+
+
+def _scalar(offset: Any) -> Scalar:
+    """The offset of a layout through a swizzle, which is a number."""
+    return offset
 
 
 def _flat(t: Any) -> tuple[Any, ...]:

@@ -26,6 +26,7 @@ from tilewright.dialects.cute.atoms import CopyTraits, MmaTraits, Operand
 from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.symbolic.composed import AnyLayout
 from tilewright.dialects.cute.symbolic.text import tile_text
+from tilewright.dialects.cute.symbolic.tuples import wrapped
 from tilewright.dialects.cute.text import LayoutParseError
 from tilewright.dialects.cute.tiled_copy import TiledCopy, why_no_tiled_copy
 from tilewright.dialects.cute.tiled_mma import (
@@ -186,8 +187,7 @@ class TiledCopyType(ParametrizedAttribute, TypeAttribute, TypedAttribute):
             layout: Layout = _assigned(parser, "layout_tv", "layout")
             parser.parse_punctuation(",")
             tiler = _assigned(parser, "tiler_mn", "tile")
-        tiler = tiler if isinstance(tiler, tuple) else (tiler,)
-        return [atom, StringAttr(str(layout)), StringAttr(tile_text(tiler))]
+        return [atom, StringAttr(str(layout)), StringAttr(tile_text(wrapped(tiler)))]
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():

@@ -33,6 +33,7 @@ from tilewright.lowering.interpreter.program import (
     Suspend,
     Wait,
 )
+from tilewright.lowering.interpreter.register_tensor import RegisterFile
 from tilewright.lowering.interpreter.values import Bits, Lanes, joined, take
 
 WARP = 32
@@ -135,6 +136,7 @@ class Machine:
         self.clocks = Clocks.of(len(ctas), self._warps)
         self.shared = SharedMemory(len(ctas), program.shared_bytes, self._warps * WARP, self.clocks)
         self.mbarriers = Mbarriers(self.shared, self.clocks)
+        self.registers = RegisterFile(len(ctas) * self._warps * WARP, self.shared.op_names)
         for number, op in enumerate(program.ops, 1):
             self.shared.op_names[number] = _named(op)
         self._arrived: Counter[tuple[int, int]] = Counter()

@@ -14,6 +14,8 @@ from xdsl.ir import Operation
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute import ComposedLayout, Layout
 from tilewright.dialects.cute.dialect import Space, layout_of, space_of
+from tilewright.dialects.cute_nvgpu.attributes import FragmentType
+from tilewright.dialects.cute_nvgpu.ops import fragment_memory
 from tilewright.lowering.convert_memref_to_ptx import (
     SHARED_ALIGN,
     alignment,
@@ -232,5 +234,43 @@ def _store(op: memref.StoreOp, builder: Builder) -> Step:
             machine.shared.store(gang.lanes, address, raw, number)
         else:
             machine.memory.store(address, value, width)
+
+    return step
+
+
+@runs(fragment_memory.LoadOp)
+def _load_fragment(op: fragment_memory.LoadOp, builder: Builder) -> Step:
+    source, indices = builder.slot(op.source), builder.slots(op.indices)
+    dest, number, held = builder.slot(op.fragment), builder.number(op), op.fragment.type
+    dtype, count = np.dtype(held.element.container), held.count.data
+
+    def step(machine: Machine, gang: Gang) -> None:
+        view = gang.regs[source]
+        address = view.locate([gang.regs[slot] for slot in indices])
+        if view.space is Space.SMEM:
+            raw = machine.shared.load(gang.lanes, address, count * dtype.itemsize, number)
+            value = raw.view(dtype)
+        else:
+            value = machine.memory.load(address, dtype.itemsize, count)
+        gang.regs[dest] = value.reshape(-1, count)
+
+    return step
+
+
+@runs(fragment_memory.StoreOp)
+def _store_fragment(op: fragment_memory.StoreOp, builder: Builder) -> Step:
+    dest, indices = builder.slot(op.dest), builder.slots(op.indices)
+    source, number, held = builder.slot(op.fragment), builder.number(op), op.fragment.type
+    assert isinstance(held, FragmentType)
+    dtype, count = np.dtype(held.element.container), held.count.data
+
+    def step(machine: Machine, gang: Gang) -> None:
+        view = gang.regs[dest]
+        address = spread(view.locate([gang.regs[slot] for slot in indices]), gang.count)
+        value = np.ascontiguousarray(spread(gang.regs[source].astype(dtype), gang.count))
+        if view.space is Space.SMEM:
+            machine.shared.store(gang.lanes, address, value.view(np.uint8), number)
+        else:
+            machine.memory.store(address, value, dtype.itemsize, count)
 
     return step

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tilewright.dialects.ptx import (
+    approximate,
     arithmetic,
     control_flow,
     convert,
@@ -31,7 +32,7 @@ from tilewright.lowering.interpreter.program import Builder, Exit, Fork, Step, r
 from tilewright.lowering.interpreter.scalar import scalar
 from tilewright.lowering.interpreter.values import CONTAINERS, Bits, spread, uniform
 
-_SCALARS = [*arithmetic.OPS, *logic.OPS, convert.CvtOp]
+_SCALARS = [*arithmetic.OPS, *approximate.OPS, *logic.OPS, convert.CvtOp]
 
 
 @runs(*_SCALARS)

@@ -175,6 +175,17 @@ class CuteOp(IRDLOperation, ABC):
         """The result types, or why there are none."""
         raise NotImplementedError
 
+    @classmethod
+    def build_from(
+        cls, *operands: SSAValue | Operation, properties: dict[str, Attribute] | None = None
+    ) -> Self:
+        """The op on these operands. Raises VerifyException where it has no result types."""
+        values = [SSAValue.get(operand) for operand in operands]
+        found = cls.infer(tuple(value.type for value in values), properties or {})
+        if isinstance(found, str):
+            raise VerifyException(_cannot_infer(cls.name, found))
+        return cls.create(operands=values, result_types=found, properties=properties or {})
+
     def verify_(self) -> None:
         self._verify_kinds("operand", [operand.type for operand in self.operands], self.OPERANDS)
         self._verify_kinds("result", self.result_types, self.RESULTS)
@@ -232,17 +243,6 @@ class InferredOp(CuteOp, ABC):
                 f"type(s) of operation {quoted(declared)} "
                 f"('{self.name}' op failed to infer returned types)"
             )
-
-    @classmethod
-    def build_from(
-        cls, *operands: SSAValue | Operation, properties: dict[str, Attribute] | None = None
-    ) -> Self:
-        """The op on these operands. Raises VerifyException where it has no result types."""
-        values = [SSAValue.get(operand) for operand in operands]
-        found = cls.infer(tuple(value.type for value in values), properties or {})
-        if isinstance(found, str):
-            raise VerifyException(_cannot_infer(cls.name, found))
-        return cls.create(operands=values, result_types=found, properties=properties or {})
 
 
 def types_above(parser: Parser, unresolved: Sequence[UnresolvedOperand]) -> list[Attribute]:

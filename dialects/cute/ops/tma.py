@@ -56,9 +56,7 @@ class MakeTmaCopyOp(InferredOp):
             start = parser.pos
             found["atom"] = parser.parse_attribute()
             if not isinstance(found["atom"], TmaAtomAttr):
-                parser.raise_error(
-                    f"expected a TMA atom, got {found['atom']}", start, parser.pos
-                )
+                parser.raise_error(f"expected a TMA atom, got {found['atom']}", start, parser.pos)
             for name in ("tile", "smem"):
                 parser.parse_punctuation(",")
                 parser.parse_keyword(name)

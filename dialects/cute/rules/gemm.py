@@ -26,7 +26,8 @@ def extents(modes: Layout) -> tuple[Any, ...]:
 
 def check_gemm(mma: Typed, d: Typed, a: Typed, b: Typed, c: Typed) -> None:
     """Raises RuleError unless d = a b + c is what the MMA's atoms can do, block by block."""
-    for which, source in (("C", d), ("A", a), ("B", b), ("C", c)):
+    operands: tuple[tuple[Operand, Typed], ...] = (("C", d), ("A", a), ("B", b), ("C", c))
+    for which, source in operands:
         _check_operand(which, mma, source)
     v, m, n = extents(d.value.modes)
     required(

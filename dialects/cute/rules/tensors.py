@@ -139,16 +139,17 @@ def local_tile(source: Typed, tiler: Typed, coord: Typed, proj: Typed | None = N
     tile's: (128,32,k). Of the modes of tiler and coordinate those count that are not `_` in `proj`.
     """
     tensor = tensor_of(source)
-    tile, at = _as_tile(tiler), multiples(coord.value)
+    tile: tuple[Tile, ...] = wrapped(_as_tile(tiler))
+    at = wrapped(multiples(coord.value))
     if proj is not None:
-        kept = [i for i, each in enumerate(proj.value) if each is not None]
+        count = len(proj.value)
         required(
-            all(len(wrapped(each)) == len(proj.value) for each in (tile, at)),
-            f"expects tiler and coord with the {len(proj.value)} modes of proj, but got "
+            len(tile) == len(at) == count,
+            f"expects tiler and coord with the {count} modes of proj, but got "
             f"{tiler.quoted} and {coord.quoted}",
         )
-        tile, at = (tuple(each[i] for i in kept) for each in (tile, at))
-    tile = tile if isinstance(tile, tuple) else (tile,)
+        kept = [i for i, each in enumerate(proj.value) if each is not None]
+        tile, at = tuple(tile[i] for i in kept), tuple(at[i] for i in kept)
     required(
         len(tile) <= rank(tensor.modes.shape) and rank(at) <= rank(tensor.modes.shape),
         f"expects a tile and a coord of the tensor's modes, but got {source.quoted}, "
@@ -157,7 +158,7 @@ def local_tile(source: Typed, tiler: Typed, coord: Typed, proj: Typed | None = N
     otherwise = f"expects tiles of {source.quoted}, but cannot divide it by {tiler.quoted}"
     whole = attempted(lambda: tiling.zipped_divide(tensor.modes, tile), otherwise)
     inside, rest = whole.shape
-    at = (*wrapped(at), *[None] * (rank(rest) - rank(at)))
+    at = (*at, *[None] * (rank(rest) - rank(at)))
     return sliced(tensor, ((None,) * rank(inside), at), whole)
 
 
@@ -165,7 +166,7 @@ def local_partition(source: Typed, threads: Typed, index: Typed) -> Typed:
     """What one thread of a layout of threads has of a tensor: every one of its tiles at that
     thread's place."""
     tensor, layout = tensor_of(source), threads.value
-    tile = tuple(Layout(extent, 1) for extent in product_each(layout.shape))
+    tile = tuple(make_unchecked(extent, 1) for extent in product_each(layout.shape))
     otherwise = f"expects tiles of {source.quoted}, but cannot divide it by {threads.quoted}"
     required(len(tile) <= rank(tensor.modes.shape), otherwise)
     whole = attempted(lambda: tiling.zipped_divide(tensor.modes, tile), otherwise)
