@@ -66,9 +66,7 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp) -> func.FuncOp:
     kernel.erase_unused()
     attributes = kernel.arguments.finish()
     types = [each.type for each in entry.args]
-    lowered = func.FuncOp(
-        op.sym_name.data, (types, []), Region(entry), arg_attrs=attributes
-    )
+    lowered = func.FuncOp(op.sym_name.data, (types, []), Region(entry), arg_attrs=attributes)
     lowered.attributes.update(op.attributes)
     lowered.attributes["gpu.kernel"] = op.attributes.get("gpu.kernel", StringAttr(""))
     lowered.attributes[SIGNATURE] = ArrayAttr([each.type for each in source.args])

@@ -43,4 +43,6 @@ def _store(op: fragment_memory.StoreOp, to: Conversion) -> None:
     tile, held = to.tile(op.dest), op.fragment.type
     assert isinstance(held, FragmentType)
     address, offset = locate(op, tile, op.indices, to)
-    to.add(StOp(tile.ptx_space, held.element.register, address, to[op.fragment], offset))
+    predicate = None if op.predicate is None else to[op.predicate]
+    access, value = held.element.register, to[op.fragment]
+    to.add(StOp(tile.ptx_space, access, address, value, offset, predicate))

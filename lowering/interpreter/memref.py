@@ -24,7 +24,7 @@ from tilewright.lowering.convert_memref_to_ptx import (
     element_bytes,
     footprint,
 )
-from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.errors import Fault, faults_of
 from tilewright.lowering.interpreter.machine import Gang, Machine
 from tilewright.lowering.interpreter.program import Builder, Step, runs
 from tilewright.lowering.interpreter.values import Bits, Lanes, joined, spread, take
@@ -263,14 +263,39 @@ def _store_fragment(op: fragment_memory.StoreOp, builder: Builder) -> Step:
     source, number, held = builder.slot(op.fragment), builder.number(op), op.fragment.type
     assert isinstance(held, FragmentType)
     dtype, count = np.dtype(held.element.container), held.count.data
+    predicate = None if op.predicate is None else builder.slot(op.predicate)
 
     def step(machine: Machine, gang: Gang) -> None:
         view = gang.regs[dest]
-        address = spread(view.locate([gang.regs[slot] for slot in indices]), gang.count)
+        at = [gang.regs[slot] for slot in indices]
+        address = spread(view.locate(at, check=predicate is None), gang.count)
         value = np.ascontiguousarray(spread(gang.regs[source].astype(dtype), gang.count))
-        if view.space is Space.SMEM:
-            machine.shared.store(gang.lanes, address, value.view(np.uint8), number)
-        else:
-            machine.memory.store(address, value, dtype.itemsize, count)
+        shared = view.space is Space.SMEM
+        chosen = None if predicate is None else gang.regs[predicate]
+        store_words(machine, gang, address, value, number, shared=shared, chosen=chosen)
 
     return step
+
+
+def store_words(
+    machine: Machine,
+    gang: Gang,
+    address: Bits,
+    value: Bits,
+    number: int,
+    *,
+    shared: bool,
+    chosen: Bits | None,
+) -> None:
+    """Store [threads, words] at the threads' addresses, in the `chosen` threads alone."""
+    threads = np.arange(gang.count)
+    if chosen is not None:
+        threads = threads[spread(chosen, gang.count)]
+        address, value = address[threads], np.ascontiguousarray(value[threads])
+    if not len(threads):
+        return
+    with faults_of(threads):
+        if shared:
+            machine.shared.store(gang.lanes[threads], address, value.view(np.uint8), number)
+        else:
+            machine.memory.store(address, value, value.itemsize, value.shape[1])

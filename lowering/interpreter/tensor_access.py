@@ -22,9 +22,8 @@ from tilewright.dialects.cute.symbolic.layouts import known
 from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.tensor import CoordTensor, Tensor
 from tilewright.lowering.interpreter.cute_values import LaneInteger
-from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.errors import Fault, faults_of
 from tilewright.lowering.interpreter.machine import Gang, Machine
-from tilewright.lowering.interpreter.matrix_copy import faults_of
 from tilewright.lowering.interpreter.register_tensor import RegisterTensor
 from tilewright.lowering.interpreter.values import Bits, spread
 

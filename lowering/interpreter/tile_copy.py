@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from tilewright.dialects.cute.atoms import CopyTraits
 from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.tensor import Tensor
+from tilewright.lowering.interpreter.errors import faults_of
 from tilewright.lowering.interpreter.machine import WARP, Gang, Machine
-from tilewright.lowering.interpreter.matrix_copy import faults_of
 from tilewright.lowering.interpreter.tensor_access import byte_offsets, container, read, write
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 

@@ -102,7 +102,8 @@ def _ld(op: data.LdOp, out: KernelText) -> None:
 @_emits(data.StOp)
 def _st(op: data.StOp, out: KernelText) -> None:
     address = _address(out.register(op.address), op.offset.value.data)
-    out.line(f"{op.mnemonic} {address}, {out.group(op.value)};", op)
+    guard = "" if op.predicate is None else f"@{out.register(op.predicate)} "
+    out.line(f"{guard}{op.mnemonic} {address}, {out.group(op.value)};", op)
 
 
 @_emits(data.CpAsyncOp)

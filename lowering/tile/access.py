@@ -11,10 +11,10 @@ from xdsl.dialects import memref
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.diagnostic import OpError
-from tilewright.dialects.cute_nvgpu.attributes import FragmentType
-from tilewright.dialects.cute_nvgpu.ops import fragment_memory
 from tilewright.dialects.cute.tensor import Tensor, alignment_of_runs, run_of
 from tilewright.dialects.cute.tensor_types import element_type
+from tilewright.dialects.cute_nvgpu.attributes import FragmentType
+from tilewright.dialects.cute_nvgpu.ops import fragment_memory
 from tilewright.lowering.tile.kernel import Kernel, offset_of, undefined
 from tilewright.lowering.tile.registers import (
     Registers,
@@ -93,10 +93,21 @@ def _element(op: Operation, registers: Registers, place: int, kernel: Kernel) ->
         raise undefined(op) from None
 
 
+def takes_predicate(tensor: Tensor, count: int) -> bool:
+    """Whether one instruction stores so many elements, which may have a predicate."""
+    return not isinstance(tensor.base, Registers) and count * tensor.bits in VECTOR_BITS
+
+
 def store_piece(
-    op: Operation, tensor: Tensor, first: int, count: int, piece: Piece, kernel: Kernel
+    op: Operation,
+    tensor: Tensor,
+    first: int,
+    count: int,
+    piece: Piece,
+    kernel: Kernel,
+    predicate: SSAValue | None = None,
 ) -> None:
-    """The inverse of `load_piece`."""
+    """The inverse of `load_piece`; with a predicate where `takes_predicate`."""
     if isinstance(tensor.base, Registers):
         places = static_places(op, tensor, range(first, first + count))
         if piece.fragment is not None:
@@ -108,7 +119,7 @@ def store_piece(
     line, at = kernel.place(tensor, first)
     if count * tensor.bits in VECTOR_BITS:
         value = piece.as_fragment(element_type(tensor.element), kernel)
-        kernel.emitter.add(fragment_memory.StoreOp(value, line, [at]))
+        kernel.emitter.add(fragment_memory.StoreOp(value, line, [at], predicate))
         return
     for i, value in enumerate(piece.as_scalars(kernel)):
         place = kernel.place(tensor, first + i)[1]

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DictionaryAttr, MemRefType as LineType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DictionaryAttr
+from xdsl.dialects.builtin import MemRefType as LineType
 from xdsl.ir import Attribute, Block, SSAValue
 
 from tilewright.dialects.cute.argument import FROM, ArgumentAttr
@@ -20,8 +21,9 @@ from tilewright.lowering.tile.memory import Memory
 
 if TYPE_CHECKING:
     from tilewright.lowering.tile.kernel import Kernel
-from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
 from xdsl.dialects.builtin import IntegerType
+
+from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
 
 
 class Arguments:
@@ -76,7 +78,9 @@ class Arguments:
                 self._kernel.facts[made] = Fact(leaf.divisor, 1 << (width - 1))
                 yield self._kernel.leaf(made)
 
-    def tensor_map(self, argument: SSAValue, modes: list[int], type_: TmaDescriptorType) -> SSAValue:
+    def tensor_map(
+        self, argument: SSAValue, modes: list[int], type_: TmaDescriptorType
+    ) -> SSAValue:
         """A tensor map of an argument."""
         number = self._numbers[argument]
         name = f"{argument.name_hint or f'arg{number}'}_map"

@@ -29,11 +29,12 @@ from tilewright.lowering.tile.access import (
     load_piece,
     static_places,
     store_piece,
+    takes_predicate,
     widest_vector,
 )
 from tilewright.lowering.tile.bounds import Bounds, Inside, condition_value
-from tilewright.lowering.tile.convert_tma_copy import convert_tma_copy
 from tilewright.lowering.tile.branches import when, zero_constant
+from tilewright.lowering.tile.convert_tma_copy import convert_tma_copy
 from tilewright.lowering.tile.kernel import Kernel, lowers
 from tilewright.lowering.tile.leaves import sized
 from tilewright.lowering.tile.registers import from_elements
@@ -105,34 +106,38 @@ class Move:
         store_piece(self.op, self.destination, first, count, piece, self.kernel)
 
     def _store_inside(self, first: int, count: int, inside: Inside) -> None:
-        piece = load_piece(self.op, self.source, first, count, self.kernel)
-
-        def store(at: int, number: int) -> None:
-            held = piece if number == count else Piece(None, (self._scalars(piece)[at - first],))
-            store_piece(self.op, self.destination, at, number, held, self.kernel)
-
-        def every() -> None:
-            store(first, count)
-
-        def some() -> None:
-            for i in range(count):
-                condition = scalar.less(i, inside.count)  # type: ignore[arg-type]
-                when(condition_value(condition, self.kernel.emitter), self._single(store, first + i), self.kernel)
-
+        """Store what is within bounds: all elements at once, or else one by one."""
         emitter = self.kernel.emitter
+        piece = load_piece(self.op, self.source, first, count, self.kernel)
         condition = condition_value(inside.condition, emitter)
         if inside.count is None:
-            when(condition, every, self.kernel)
+            self._store_if(condition, first, count, piece)
             return
         full = condition_value(scalar.less(count - 1, inside.count), emitter)
-        when(condition, lambda: when(full, every, self.kernel, some), self.kernel)
+        every = emitter.binary("and", condition, full)
+        self._store_if(every, first, count, piece)
+        rest = emitter.binary("and", condition, emitter.binary("xor", full, emitter.constant(1, 1)))
+        when(rest, lambda: self._store_some(first, inside.count, piece), self.kernel)
 
-    @staticmethod
-    def _single(store: Callable[[int, int], None], at: int) -> Callable[[], None]:
-        return lambda: store(at, 1)
+    def _store_some(self, first: int, number: Scalar | None, piece: Piece) -> None:
+        """The first so many elements, of which the last is none."""
+        scalars = piece.as_scalars(self.kernel)
+        for i, value in enumerate(scalars[:-1]):
+            present = condition_value(scalar.less(i, number), self.kernel.emitter)  # type: ignore[arg-type]
+            self._store_if(present, first + i, 1, Piece(None, (value,)))
 
-    def _scalars(self, piece: Piece) -> tuple[SSAValue, ...]:
-        return tuple(piece.as_scalars(self.kernel))
+    def _store_if(self, condition: SSAValue, first: int, count: int, piece: Piece) -> None:
+        """Elements to global memory under a condition."""
+        tensor, kernel = self.destination, self.kernel
+        if takes_predicate(tensor, count):
+            store_piece(self.op, tensor, first, count, piece, kernel, condition)
+        else:
+            held = Piece(None, tuple(piece.as_scalars(kernel)))
+            when(
+                condition,
+                lambda: store_piece(self.op, tensor, first, count, held, kernel),
+                kernel,
+            )
 
     def _load_inside(self, first: int, count: int, inside: Inside) -> None:
         kernel, emitter = self.kernel, self.kernel.emitter
@@ -194,7 +199,9 @@ class Move:
         emitter = self.kernel.emitter
         wanted: SSAValue = emitter.constant(count * width, 32)
         if inside.count is not None:
-            some = emitter.binary("min", sized(emitter, inside.count, 32), emitter.constant(count, 32))
+            some = emitter.binary(
+                "min", sized(emitter, inside.count, 32), emitter.constant(count, 32)
+            )
             some = emitter.binary("max", some, emitter.constant(0, 32))
             wanted = emitter.binary("mul", some, emitter.constant(width, 32))
         if inside.condition is True:

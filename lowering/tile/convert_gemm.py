@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cute import ComposedLayout, Layout
@@ -76,9 +75,7 @@ class Gemm:
     def _or_zeros(self, flag: SSAValue, c: SSAValue) -> SSAValue:
         emitter, type_ = self.kernel.emitter, c.type
         assert isinstance(type_, FragmentType)
-        zero = emitter.once(
-            ("zero", type_.element_type), lambda: zero_constant(type_.element_type)
-        )
+        zero = emitter.once(("zero", type_.element_type), lambda: zero_constant(type_.element_type))
         zeros = emitter.once(("splat", zero, type_), lambda: fragment.SplatOp(zero, type_))
         return emitter.select(flag, c, zeros)
 

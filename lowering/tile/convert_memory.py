@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import IntegerAttr, MemRefType as LineType, NoneAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, NoneAttr, i64
+from xdsl.dialects.builtin import MemRefType as LineType
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute import ComposedLayout, Layout
@@ -33,7 +34,11 @@ def line_type(tensor: Tensor) -> LineType:
     """The line of shared memory that a tensor's layout needs, with the layout's swizzle."""
     layout, element = tensor.layout, element_type(tensor.element)
     size = footprint(layout)
-    if isinstance(layout, ComposedLayout) and isinstance(layout.inner, Swizzle) and layout.inner.bits:
+    if (
+        isinstance(layout, ComposedLayout)
+        and isinstance(layout.inner, Swizzle)
+        and layout.inner.bits
+    ):
         line = ComposedLayoutType.get(ComposedLayout(layout.inner, 0, Layout(size, 1)))
         return LineType(element, [size], line, SMEM)
     return LineType(element, [size], NoneAttr(), SMEM)

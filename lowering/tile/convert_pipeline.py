@@ -91,7 +91,8 @@ def _linear_thread(kernel: Kernel) -> SSAValue:
     total: SSAValue | None = None
     for axis in used or "x":
         place = emitter.once(
-            ("thread", axis), lambda axis=axis: gpu.ThreadIdOp(gpu.DimensionAttr(gpu.DimensionEnum(axis)))  # type: ignore[misc]
+            ("thread", axis),
+            lambda axis=axis: gpu.ThreadIdOp(gpu.DimensionAttr(gpu.DimensionEnum(axis))),  # type: ignore[misc]
         )
         total = place if total is None else emitter.binary("or", total, place)
     assert total is not None

@@ -1,9 +1,9 @@
 """`scf` around tiles: what its regions write of register tensors is carried as values.
 
-    scf.for ... {                     %f = scf.for ... iter_args(%a = %init) -> (fragment) {
-      cute.gemm(%mma, %acc, ...)        %d = sm80.mma ..., %a
-    }                                   scf.yield %d
-                                      }
+scf.for ... {                     %f = scf.for ... iter_args(%a = %init) -> (fragment) {
+  cute.gemm(%mma, %acc, ...)        %d = sm80.mma ..., %a
+}                                   scf.yield %d
+                                  }
 """
 
 from __future__ import annotations
@@ -150,9 +150,7 @@ def _if(op: scf.IfOp, kernel: Kernel) -> None:
     _finish(kernel, op, scf.IfOp(condition, types, *regions), carried)
 
 
-def _branch(
-    kernel: Kernel, region: Region, before: Sequence[SSAValue], carried: Carried
-) -> Region:
+def _branch(kernel: Kernel, region: Region, before: Sequence[SSAValue], carried: Carried) -> Region:
     if not region.blocks:
         return Region()
     outer = kernel.emitter.enter(Block())

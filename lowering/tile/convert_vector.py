@@ -6,8 +6,8 @@ from math import prod
 
 from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType
-from xdsl.ir import Attribute, SSAValue
 from xdsl.dialects.math import FmaOp
+from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
 from tilewright.diagnostic import OpError
@@ -35,9 +35,7 @@ def _constant(op: arith.ConstantOp, kernel: Kernel) -> None:
 @lowers(vector.BroadcastOp)
 def _broadcast(op: vector.BroadcastOp, kernel: Kernel) -> None:
     count = prod(shape_of(op.vector.type))
-    held = (
-        kernel.vector(op.source).elements if shape_of(op.source.type) else (kernel[op.source],)
-    )
+    held = kernel.vector(op.source).elements if shape_of(op.source.type) else (kernel[op.source],)
     kernel[op.vector] = VectorValue(held * (count // len(held)))
 
 

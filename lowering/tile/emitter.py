@@ -126,9 +126,7 @@ class Emitter:
         predicate = {"predicate": IntegerAttr(_COMPARED[name], 64)}
         return self.once(
             (name, a, b),
-            lambda: arith.CmpiOp.create(
-                operands=[a, b], result_types=[_BIT], properties=predicate
-            ),
+            lambda: arith.CmpiOp.create(operands=[a, b], result_types=[_BIT], properties=predicate),
         )
 
     def select(self, condition: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:

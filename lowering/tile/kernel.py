@@ -31,8 +31,8 @@ from tilewright.lowering.tile.elementwise import elementwise, is_vector_op
 from tilewright.lowering.tile.emitter import Emitter
 from tilewright.lowering.tile.facts import Facts
 from tilewright.lowering.tile.leaves import Leaf, index, sized
-from tilewright.lowering.tile.registers import Registers, Undefined
 from tilewright.lowering.tile.memory import Memory
+from tilewright.lowering.tile.registers import Registers, Undefined
 from tilewright.lowering.tile.vector_value import VectorValue
 
 Rule = Callable[[Any, "Kernel"], None]
@@ -103,9 +103,7 @@ class Kernel:
             return known
         assert isinstance(value.type, IntegerType)
         fact = self.facts[value]
-        return Leaf(
-            value, value.type.bitwidth, self.emitter, factor=fact.factor, bound=fact.bound
-        )
+        return Leaf(value, value.type.bitwidth, self.emitter, factor=fact.factor, bound=fact.bound)
 
     def index(self, x: Scalar) -> SSAValue:
         """A leaf as an `index`."""

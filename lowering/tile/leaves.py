@@ -48,9 +48,7 @@ class Leaf(Dynamic):
         bound: int | None = None,
     ) -> None:
         super().__init__(width, max(gcd(factor, addend), 1))
-        for name, each in zip(
-            _FIELDS, (value, addend, factor, bound, emitter), strict=True
-        ):
+        for name, each in zip(_FIELDS, (value, addend, factor, bound, emitter), strict=True):
             _SETTERS[name](self, each)
 
     @property
@@ -89,7 +87,9 @@ def sized(emitter: Emitter, x: Scalar, width: int) -> SSAValue:
         return emitter.constant(x, width)
     assert isinstance(x, Leaf)
     value = emitter.resized(x.value, x.width, width)
-    return value if x.addend == 0 else emitter.binary("add", value, emitter.constant(x.addend, width))
+    return (
+        value if x.addend == 0 else emitter.binary("add", value, emitter.constant(x.addend, width))
+    )
 
 
 def whole(x: Scalar) -> SSAValue:
@@ -105,7 +105,9 @@ def index(emitter: Emitter, x: Scalar) -> SSAValue:
         return emitter.constant(x, None)
     assert isinstance(x, Leaf)
     value = emitter.resized(x.value, x.width, None)
-    return value if x.addend == 0 else emitter.binary("add", value, emitter.constant(x.addend, None))
+    return (
+        value if x.addend == 0 else emitter.binary("add", value, emitter.constant(x.addend, None))
+    )
 
 
 # --- what emits nothing ---------------------------------------------------------------------------

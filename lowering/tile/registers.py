@@ -182,9 +182,7 @@ def extracted(value: SSAValue, place: int, emitter: Emitter) -> SSAValue:
     )
 
 
-def from_elements(
-    scalars: Sequence[SSAValue], type_: FragmentType, emitter: Emitter
-) -> SSAValue:
+def from_elements(scalars: Sequence[SSAValue], type_: FragmentType, emitter: Emitter) -> SSAValue:
     """The fragment of these scalars; one that was only taken apart is itself."""
     first = scalars[0]
     if all(each is first for each in scalars):

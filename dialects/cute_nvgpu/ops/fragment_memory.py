@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IndexType, MemRefType
+from xdsl.dialects.builtin import IndexType, MemRefType, i1
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def, var_operand_def
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    result_def,
+    var_operand_def,
+)
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.dialect import Space, is_memref, space_of
@@ -50,9 +58,11 @@ class StoreOp(IRDLOperation):
 
     ```mlir
     cute_nvgpu.fragment.store %f, %m[%i] : !cute_nvgpu.fragment<8xbf16>, memref<?xbf16>
+    cute_nvgpu.fragment.store %f, %m[%i] if %p : !cute_nvgpu.fragment<8xbf16>, memref<?xbf16>
     ```
 
-    Its address is a multiple of its size. PTX ISA 9.7.9.11.
+    Its address is a multiple of its size. With a predicate only threads where it holds write, and
+    the others may name any address. PTX ISA 9.7.9.11.
     """
 
     name = "cute_nvgpu.fragment.store"
@@ -60,13 +70,23 @@ class StoreOp(IRDLOperation):
     fragment = operand_def(FragmentType)
     dest = operand_def(MemRefType)
     indices = var_operand_def(IndexType())
+    predicate = opt_operand_def(i1)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     assembly_format = (
-        "$fragment `,` $dest `[` $indices `]` attr-dict `:` type($fragment) `,` type($dest)"
+        "$fragment `,` $dest `[` $indices `]` (`if` $predicate^)? attr-dict `:`"
+        " type($fragment) `,` type($dest)"
     )
 
-    def __init__(self, fragment: SSAValue, dest: SSAValue, indices: Sequence[SSAValue]):
-        super().__init__(operands=[fragment, dest, list(indices)])
+    def __init__(
+        self,
+        fragment: SSAValue,
+        dest: SSAValue,
+        indices: Sequence[SSAValue],
+        predicate: SSAValue | None = None,
+    ):
+        super().__init__(operands=[fragment, dest, list(indices), predicate])
 
     def verify_(self) -> None:
         assert isinstance(self.fragment.type, FragmentType)
