@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import inf
 
 from tile_frontend.kernel import kernel
-from tile_frontend.language import Array, load, program, steps, store, zeros
+from tile_frontend.language import Array, dot, load, program, steps, store, zeros
 from xdsl.ir import SSAValue
 
 
@@ -27,7 +27,7 @@ def attention(
     top, total = out.rows(-inf), out.rows(0.0)
     for step in steps(k.extent(1), keys, stages=2):
         scores = zeros(rows, keys)
-        scores += query @ load(k[z], (keys, depth), (step, 0)).T
+        dot(query, load(k[z], (keys, depth), (step, 0)).T, scores)
         scores = scores * scale
         higher = top.max(scores.reduced("max"))
         weights = (scores - higher).exp2()
@@ -35,5 +35,5 @@ def attention(
         total[:] = total * shrunk + weights.reduced("add")
         top[:] = higher
         out[:] = out * shrunk
-        out += weights.to("bf16") @ load(v[z], (keys, depth), (step, 0))
+        dot(weights.to("bf16"), load(v[z], (keys, depth), (step, 0)), out)
     store(o[z], (i, 0), out / total)

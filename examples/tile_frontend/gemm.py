@@ -11,7 +11,8 @@ from tile_frontend.kernel import kernel
 from tile_frontend.language import (
     Array,
     Registers,
-    columns_of,
+    dot,
+    fetch,
     load,
     program,
     steps,
@@ -28,7 +29,7 @@ def product(a: Array, b: Array, i: Index, j: Index, tile: Tile, stages: int) -> 
     m, n, k = tile
     acc = zeros(m, n)
     for step in steps(a.extent(1), k, stages):
-        acc += load(a, (m, k), (i, step)) @ load(b, (k, n), (step, j))
+        dot(load(a, (m, k), (i, step)), load(b, (k, n), (step, j)), acc)
     return acc
 
 
@@ -47,7 +48,7 @@ def gemm(a: Array, b: Array, c: Array, tile: Tile, stages: int) -> None:
 def gemm_bias_relu(a: Array, b: Array, bias: Array, c: Array, tile: Tile, stages: int) -> None:
     i, j = program("x"), program("y")
     acc = product(a, b, i, j, tile, stages)
-    store(c, (i, j), (acc + columns_of(bias, j, acc)).max(0.0))
+    store(c, (i, j), (acc + fetch(bias.row(tile[0]), (0, j), acc)).max(0.0))
 
 
 @kernel(grid=lambda a, b, c, tile, stages: blocks_of(c, tile), tile=(128, 128, 32), stages=3)

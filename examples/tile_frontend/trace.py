@@ -60,22 +60,20 @@ class Trace:
     def constant(self, value: Attribute) -> SSAValue:
         return self.once(value, lambda: arith.ConstantOp(value))
 
-    def static(self, kind: str, text: object) -> SSAValue:
-        """A value that its type says: `static("tile", "[64;32]")`."""
-        type_ = attribute(f'!cute.{kind}<"{text}">')
-        return self.once(type_, lambda: OPS["static"](type_))
-
-    @contextmanager
-    def inserting(self, place: InsertPoint) -> Iterator[None]:
-        """Meanwhile `emit` goes elsewhere."""
-        before = self._body
-        self.move(place)
-        yield
-        self._body = before
+    def typed(self, name: str, text: str) -> SSAValue:
+        """A value that its type says: `typed("static", '!cute.tile<"[64;32]">')`."""
+        return self.once(text, lambda: OPS[name](attribute(text)))
 
     def move(self, place: InsertPoint) -> None:
         """From here on `emit` goes elsewhere."""
         self._body = Builder(place)
+
+    @contextmanager
+    def inserting(self, place: InsertPoint) -> Iterator[None]:
+        """Meanwhile it does."""
+        before, self._body = self._body, Builder(place)
+        yield
+        self._body = before
 
 
 @dataclass(frozen=True)
@@ -110,11 +108,12 @@ def hardware(op: Callable[..., Operation], axis: str) -> Index:
 
 
 def dynamic(kind: str, text: str, *leaves: Index) -> SSAValue:
-    """A value of the algebra, its dynamic leaves filled: `dynamic("shape", "(128,?)", n)`."""
+    """A value with its dynamic leaves filled: `dynamic("shape", "(128,?)", n)`."""
+    text = f'!cute.{kind}<"{text}">'
     if not leaves:
-        return Trace.current.static(kind, text)
-    values, type_ = [each.value for each in leaves], attribute(f'!cute.{kind}<"{text}">')
-    op = OPS[f"make_{kind}"].create(operands=values, result_types=[type_])
+        return Trace.current.typed("static", text)
+    values = [each.value for each in leaves]
+    op = OPS[f"make_{kind}"].create(operands=values, result_types=[attribute(text)])
     return Trace.current.emit(op, all(each.uniform for each in leaves))
 
 
