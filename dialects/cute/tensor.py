@@ -248,19 +248,19 @@ def read_coord_tensor(text: str) -> CoordTensor:
 def why_no_tensor(tensor: Tensor) -> str | None:
     """Why a tensor is none, or None where it is one."""
     if tensor.space not in SPACES:
-        return f"expects a memory space of {', '.join(SPACES)}, but got {tensor.space}"
+        return f"expected a memory space of {', '.join(SPACES)}, got {tensor.space}"
     if tensor.align < 1 or tensor.align & (tensor.align - 1):
-        return f"expects a power of two as alignment, but got {tensor.align}"
+        return f"expected a power of two as alignment, got {tensor.align}"
     layout = tensor.layout
     if isinstance(layout, ComposedLayout) and not isinstance(layout.inner, Swizzle):
-        return f"expects a layout, or one through a swizzle, but got {layout}"
+        return f"expected a layout, or one through a swizzle, got {layout}"
     kind = "layout" if isinstance(layout, Layout) else "composed_layout"
     if (fault := why_not(kind, layout)) is not None:
         return fault
     if has_basis(tensor.modes.stride):
-        return f"expects integer strides, but got {layout}"
+        return f"expected integer strides, got {layout}"
     if tensor.space == "rmem" and not known(tensor.modes):
-        return f"expects a static layout in rmem, but got {layout}"
+        return f"expected a static layout in rmem, got {layout}"
     return None
 
 
@@ -270,9 +270,9 @@ def why_no_coord_tensor(tensor: CoordTensor) -> str | None:
         return fault
     leaves = _flat(tensor.layout.stride)
     if not all(isinstance(leaf, ScaledBasis) or leaf == 0 for leaf in leaves):
-        return f"expects strides that are bases, such as 1@0, but got {tensor.layout}"
+        return f"expected strides that are bases, such as 1@0, got {tensor.layout}"
     try:
         tuple_sum(tensor.start, image(tensor.layout, 0))
     except LayoutError as error:
-        return f"expects a start of the layout's images, but got {to_text(tensor.start)} ({error})"
+        return f"expected a start of the layout's images, got {to_text(tensor.start)} ({error})"
     return None

@@ -124,11 +124,7 @@ class TiledMmaType(ParametrizedAttribute, TypeAttribute, TypedAttribute):
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
-            printer.print_attribute(self.atom)
-            if self.atom_layout.data != str(DEFAULT_ATOM_LAYOUT):
-                printer.print_string(f', atom_layout_MNK = "{self.atom_layout.data}"')
-            if self.permutation.data != tile_text(DEFAULT_PERMUTATION):
-                printer.print_string(f', permutation_MNK = "{self.permutation.data}"')
+            printer.print_string(str(self.tiled))
 
     def verify(self) -> None:
         if not isinstance(self.atom, MmaAtomAttr):
@@ -191,9 +187,7 @@ class TiledCopyType(ParametrizedAttribute, TypeAttribute, TypedAttribute):
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
-            printer.print_attribute(self.atom)
-            printer.print_string(f', layout_tv = "{self.layout_tv.data}"')
-            printer.print_string(f', tiler_mn = "{self.tiler.data}"')
+            printer.print_string(str(self.tiled))
 
     def verify(self) -> None:
         if not isinstance(self.atom, CopyAtomAttr):
