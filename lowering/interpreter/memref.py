@@ -262,7 +262,7 @@ def _store_fragment(op: fragment_memory.StoreOp, builder: Builder) -> Step:
     dest, indices = builder.slot(op.dest), builder.slots(op.indices)
     source, number, held = builder.slot(op.fragment), builder.number(op), op.fragment.type
     assert isinstance(held, FragmentType)
-    dtype, count = np.dtype(held.element.container), held.count.data
+    dtype = np.dtype(held.element.container)
     predicate = None if op.predicate is None else builder.slot(op.predicate)
 
     def step(machine: Machine, gang: Gang) -> None:

@@ -16,6 +16,7 @@ from tilewright.dialects.cute.tensor_types import element_type
 from tilewright.dialects.cute_nvgpu.attributes import FragmentType
 from tilewright.dialects.cute_nvgpu.ops import fragment_memory
 from tilewright.lowering.tile.kernel import Kernel, offset_of, undefined
+from tilewright.lowering.tile.places import static_places
 from tilewright.lowering.tile.registers import (
     Registers,
     Undefined,
@@ -51,8 +52,11 @@ class Piece:
         return [extracted(self.fragment, i, kernel.emitter) for i in range(count)]
 
 
-def static_places(op: Operation, tensor: Tensor, at: Sequence[Any]) -> list[int]:
+def register_places(op: Operation, tensor: Tensor, at: Sequence[Any]) -> list[int]:
     """Where elements of a register tensor are. Raises OpError where that is not known."""
+    if isinstance(at, range) and isinstance(tensor.offset, int):
+        places = static_places(tensor.modes)
+        return [tensor.offset + places[each] for each in at]
     found = [offset_of(tensor, each) for each in at]
     if not all(isinstance(each, int) for each in found):
         raise OpError(
@@ -63,7 +67,7 @@ def static_places(op: Operation, tensor: Tensor, at: Sequence[Any]) -> list[int]
     return [each for each in found if isinstance(each, int)]
 
 
-# --- pieces: elements that one instruction moves ----------------------------------------------------
+# --- pieces: elements that one instruction moves --------------------------------------------------
 
 
 def load_piece(op: Operation, tensor: Tensor, first: int, count: int, kernel: Kernel) -> Piece:
@@ -80,7 +84,7 @@ def load_piece(op: Operation, tensor: Tensor, first: int, count: int, kernel: Ke
 
 
 def _registers_piece(op: Operation, tensor: Tensor, at: Sequence[int], kernel: Kernel) -> Piece:
-    registers, places = kernel.registers(tensor), static_places(op, tensor, at)
+    registers, places = kernel.registers(tensor), register_places(op, tensor, at)
     if len(places) % registers.per_register == 0:
         return Piece(kernel.read(op, tensor, places))
     return Piece(None, tuple(_element(op, registers, place, kernel) for place in places))
@@ -109,7 +113,7 @@ def store_piece(
 ) -> None:
     """The inverse of `load_piece`; with a predicate where `takes_predicate`."""
     if isinstance(tensor.base, Registers):
-        places = static_places(op, tensor, range(first, first + count))
+        places = register_places(op, tensor, range(first, first + count))
         if piece.fragment is not None:
             tensor.base.write(places, piece.fragment, kernel.emitter)
         else:
@@ -126,7 +130,7 @@ def store_piece(
         kernel.emitter.add(memref.StoreOp.get(value, line, [place]))
 
 
-# --- single elements --------------------------------------------------------------------------------
+# --- single elements ------------------------------------------------------------------------------
 
 
 def read_scalars(
@@ -135,7 +139,7 @@ def read_scalars(
     """The elements at coordinates, by vectors where they follow one another in memory."""
     if isinstance(tensor.base, Registers):
         registers = tensor.base
-        return [_element(op, registers, place, kernel) for place in static_places(op, tensor, at)]
+        return [_element(op, registers, place, kernel) for place in register_places(op, tensor, at)]
     width = _vector(tensor, at)
     found: list[SSAValue] = []
     for first in range(0, len(at), width):
@@ -149,7 +153,7 @@ def write_scalars(
 ) -> None:
     """The inverse of `read_scalars`."""
     if isinstance(tensor.base, Registers):
-        places = static_places(op, tensor, at)
+        places = register_places(op, tensor, at)
         tensor.base.write_elements(dict(zip(places, values, strict=True)), kernel.emitter)
         return
     width = _vector(tensor, at)

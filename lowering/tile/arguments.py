@@ -1,5 +1,5 @@
-"""Arguments of the tile level as those of the atom level: a tensor is a pointer, the integers of its
-layout that are not known, and tensor maps; whatever is used of them."""
+"""Arguments of the tile level as those of the atom level: a tensor is a pointer, the integers of
+its layout that are not known, and tensor maps; whatever is used of them."""
 
 from __future__ import annotations
 

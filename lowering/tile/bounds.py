@@ -7,14 +7,13 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
-from tilewright.dialects.cute.int_tuple import is_tuple
 from tilewright.dialects.cute.symbolic import scalar
-from tilewright.dialects.cute.symbolic.evaluate import image
 from tilewright.dialects.cute.symbolic.scalar import Condition, Scalar, divisor_of
 from tilewright.dialects.cute.symbolic.tuples import tuple_sum
 from tilewright.dialects.cute.tensor import CoordTensor
 from tilewright.lowering.tile.emitter import Emitter
 from tilewright.lowering.tile.leaves import whole
+from tilewright.lowering.tile.places import flat_tuple, steps_of, zeros_like
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +39,16 @@ class Bounds:
 
     def of(self, first: int, count: int) -> Inside:
         """The elements from the `first` on."""
-        corner = _flat(tuple_sum(self.coords.start, image(self.coords.layout, first)))
-        steps = [self._steps(first, i) for i in range(1, count)]
+        places = steps_of(self.coords.layout, self.zeros)
+        origin = places[first]
+        corner = [scalar.add(at, step) for at, step in zip(self._start, origin, strict=True)]
+        steps = [
+            [b - a for a, b in zip(origin, place, strict=True)]
+            for place in places[first + 1 : first + count]
+        ]
         condition: Condition = True
         inside: Scalar | None = None
-        for dimension, limit in enumerate(_flat(self.limits)):
+        for dimension, limit in enumerate(flat_tuple(self.limits)):
             at = corner[dimension]
             along = [step[dimension] for step in steps]
             if not any(along) or _whole_runs(at, limit, count, along):
@@ -55,14 +59,14 @@ class Bounds:
                 condition = scalar.both(condition, scalar.less(scalar.add(at, max(along)), limit))
         return Inside(condition, inside)
 
-    def _steps(self, first: int, by: int) -> list[int]:
-        """How far each coordinate of an element is from that of the first one."""
-        zeros = _zeros(self.limits)
-        a, b = (
-            _flat(tuple_sum(zeros, image(self.coords.layout, place)))
-            for place in (first, first + by)
-        )
-        return [y - x for x, y in zip(a, b, strict=True)]
+    @property
+    def zeros(self) -> Any:
+        """The coordinate of nothing."""
+        return zeros_like(self.limits)
+
+    @property
+    def _start(self) -> list[Any]:
+        return flat_tuple(tuple_sum(self.coords.start, self.zeros))
 
 
 def _whole_runs(at: Scalar, limit: Scalar, count: int, along: list[int]) -> bool:
@@ -73,14 +77,6 @@ def _whole_runs(at: Scalar, limit: Scalar, count: int, along: list[int]) -> bool
         and divisor_of(limit) % count == 0
         and all(0 <= step < count for step in along)
     )
-
-
-def _zeros(t: Any) -> Any:
-    return tuple(map(_zeros, t)) if is_tuple(t) else 0
-
-
-def _flat(t: Any) -> list[Any]:
-    return [leaf for each in t for leaf in _flat(each)] if is_tuple(t) else [t]
 
 
 def condition_value(condition: Condition, emitter: Emitter) -> SSAValue:

@@ -27,7 +27,7 @@ from tilewright.dialects.cute_nvgpu.ops.matrix_copy import LdmatrixOp, StmatrixO
 from tilewright.lowering.tile.access import (
     Piece,
     load_piece,
-    static_places,
+    register_places,
     store_piece,
     takes_predicate,
     widest_vector,
@@ -220,7 +220,7 @@ class Move:
             type_ = FragmentType.get(len(values), element)
             shape = instruction.matrices.row.shape
             load = LdmatrixOp(line, [at], type_, trans=instruction.trans, shape=shape)
-            places = static_places(self.op, self.destination, values)
+            places = register_places(self.op, self.destination, values)
             registers = kernel.registers(self.destination)
             registers.write(places, kernel.emitter.emit(load), kernel.emitter)
 
@@ -229,7 +229,7 @@ class Move:
         traits, kernel = instruction.traits, self.kernel
         for row, values in self._instructions(traits, memory="D"):
             line, at = kernel.place(self.destination, row)
-            places = static_places(self.op, self.source, values)
+            places = register_places(self.op, self.source, values)
             held = kernel.read(self.op, self.source, places)
             shape = instruction.matrices.row.shape
             store = StmatrixOp(held, line, [at], trans=instruction.trans, shape=shape)

@@ -20,7 +20,7 @@ from tilewright.dialects.cute_nvgpu.ops.sm90 import MmaOp as WgmmaOp
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
 from tilewright.dialects.cute_nvgpu.wgmma_atom import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.wgmma_types import SmemDescViewType
-from tilewright.lowering.tile.access import static_places
+from tilewright.lowering.tile.access import register_places
 from tilewright.lowering.tile.branches import zero_constant
 from tilewright.lowering.tile.kernel import Kernel, lowers, static_extents
 from tilewright.lowering.tile.written_registers import WRITES
@@ -81,7 +81,7 @@ class Gemm:
 
     def _places(self, tensor: Tensor, row: int, column: int) -> list[int]:
         first, count = _block(tensor, row, column)
-        return static_places(self.op, tensor, range(first, first + count))
+        return register_places(self.op, tensor, range(first, first + count))
 
     def _fragment(self, tensor: Tensor, row: int, column: int) -> SSAValue:
         return self.kernel.read(self.op, tensor, self._places(tensor, row, column))

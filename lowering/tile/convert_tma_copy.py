@@ -7,7 +7,6 @@ from math import prod
 from typing import Any
 
 from tilewright.diagnostic import OpError
-from tilewright.dialects.cute.int_tuple import is_tuple
 from tilewright.dialects.cute.ops.copy import CopyOp
 from tilewright.dialects.cute.ops.tma import MakeTmaCopyOp
 from tilewright.dialects.cute.symbolic.evaluate import image
@@ -19,6 +18,7 @@ from tilewright.dialects.cute_nvgpu.ops import tma
 from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
 from tilewright.lowering.tile.convert_pipeline import pipeline_of, use_of
 from tilewright.lowering.tile.kernel import Kernel, lowers, static_extents
+from tilewright.lowering.tile.places import flat_tuple, zeros_like
 
 
 @lowers(MakeTmaCopyOp)
@@ -63,7 +63,7 @@ def _boxes(type_: TmaCopyType, coords: CoordTensor, memory: Tensor) -> list[Box]
     steps = [extent_of[_tensor_mode(coords, place)] for place in range(len(tile))]
     found: list[Box] = []
     for at in product(*(range(0, size, step) for size, step in zip(tile, steps, strict=True))):
-        corner = _flat(tuple_sum(coords.start, image(coords.layout, at)))
+        corner = flat_tuple(tuple_sum(coords.start, image(coords.layout, at)))
         found.append(([corner[mode] for mode in box.modes], at))
     assert len(found) * prod(box.extents) == prod(tile)
     return found
@@ -71,16 +71,8 @@ def _boxes(type_: TmaCopyType, coords: CoordTensor, memory: Tensor) -> list[Box]
 
 def _tensor_mode(coords: CoordTensor, place: int) -> int:
     """Along which mode of the tensor a mode of its tile runs."""
-    step = _flat(tuple_sum(_zeros(coords.start), image(coords.layout.mode(place), 1)))
+    step = flat_tuple(tuple_sum(zeros_like(coords.start), image(coords.layout.mode(place), 1)))
     return next(mode for mode, along in enumerate(step) if along != 0)
-
-
-def _zeros(t: Any) -> Any:
-    return tuple(map(_zeros, t)) if is_tuple(t) else 0
-
-
-def _flat(t: Any) -> list[Any]:
-    return [leaf for each in t for leaf in _flat(each)] if is_tuple(t) else [t]
 
 
 def _one(op: CopyOp, corner: list[Any], at: Any, kernel: Kernel) -> None:

@@ -32,6 +32,7 @@ from tilewright.lowering.tile.emitter import Emitter
 from tilewright.lowering.tile.facts import Facts
 from tilewright.lowering.tile.leaves import Leaf, index, sized
 from tilewright.lowering.tile.memory import Memory
+from tilewright.lowering.tile.places import Places
 from tilewright.lowering.tile.registers import Registers, Undefined
 from tilewright.lowering.tile.vector_value import VectorValue
 
@@ -62,6 +63,7 @@ class Kernel:
         self.values: dict[SSAValue, Any] = {}
         self.arguments = Arguments(self)
         self.tensor_maps: dict[SSAValue, SSAValue] = {}
+        self._places: dict[int, tuple[Layout, Places]] = {}
         self.block_size = block_size
 
     # --- values ---
@@ -114,7 +116,16 @@ class Kernel:
     def place(self, tensor: Tensor, at: Any) -> tuple[SSAValue, SSAValue]:
         """The memory of a tensor, and the index there of the element at a coordinate."""
         memory: Memory = tensor.base
-        return memory.value, self.index(offset_of(tensor, at))
+        places = self.places(tensor.modes) if isinstance(at, int) else None
+        return memory.value, self.index(offset_of(tensor, at, places))
+
+    def places(self, modes: Layout) -> Places:
+        """Where the elements of a layout are."""
+        found = self._places.get(id(modes))
+        if found is None:
+            # The layout is kept as well, so that no other one gets its id.
+            found = self._places[id(modes)] = (modes, Places(modes))
+        return found[1]
 
     def registers(self, tensor: Tensor) -> Registers:
         """The registers of a tensor in rmem."""
@@ -210,21 +221,14 @@ def is_static(type_: Attribute) -> bool:
     )
 
 
-def offset_of(tensor: Tensor, at: Any = 0) -> Scalar:
+def offset_of(tensor: Tensor, at: Any, places: Places | None = None) -> Scalar:
     """How many elements behind the start of its memory an element of a tensor lies, before the
-    swizzle."""
+    swizzle; `places` are those of the tensor, where they are known."""
     layout = tensor.layout
-    inside = image(tensor.modes, at)
+    inside = image(tensor.modes, at) if places is None else places[at]
     if isinstance(layout, ComposedLayout):
         inside = scalar.add(layout.offset, inside)
     return scalar.add(tensor.offset, inside)
-
-
-def static_place(tensor: Tensor, at: int) -> int:
-    """Where an element of a register tensor is."""
-    found = offset_of(tensor, at)
-    assert isinstance(found, int)
-    return found
 
 
 def static_extents(tensor: Tensor) -> tuple[int, ...]:
