@@ -77,7 +77,7 @@ layout_tv = "((8,4),8):((1,64),8)", tiler_mn = "[8;32]">
   %shape = cute.get_shape(%x)
   %identity = cute.make_identity_tensor(%shape)
   %tiler = cute.static : !cute.shape<"(8,32)">
-  %c = cute.make_coord(%b, %c0) : (i32, i32) -> !cute.coord<"(?,?)">
+  %c = cute.make_coord(%block, %c0) : (i32, i32) -> !cute.coord<"(?,?)">
   %gx = cute.local_tile(%x, %tiler, %c)
   %gy = cute.local_tile(%y, %tiler, %c)
   %gc = cute.local_tile(%identity, %tiler, %c)
@@ -154,7 +154,7 @@ def test_the_hull_is_not_read() -> None:
     """Where nothing is in bounds, an address may be anything."""
     text = kernel(
         f"%x: {OPEN}, %y: {OPEN}",
-        TILED.replace("(%b, %c0)", "(%c8, %c0)").format(instruction="universal, f16, 128")
+        TILED.replace("(%block, %c0)", "(%c8, %c0)").format(instruction="universal, f16, 128")
         + """
   %held = cute.make_fragment_like(%from)
   cute.copy(%copy, %from, %held) bounds(%at, %shape)""",

@@ -12,7 +12,7 @@ HEAD = """
   %tid = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index
   %bid = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index
   %t = arith.index_cast %tid : index to i32
-  %b = arith.index_cast %bid : index to i32
+  %block = arith.index_cast %bid : index to i32
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %c2 = arith.constant 2 : i32
