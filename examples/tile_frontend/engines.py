@@ -6,48 +6,53 @@ Tma         one thread copies boxes, warpgroups multiply: TMA, mbarriers, wgmma 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from math import prod
 
-from tile_frontend.language import Array, Frame, Place, Registers, Shared, alloca, block_of
-from tile_frontend.trace import OPS, Index, Trace, attribute, coord, cute, hardware, index
+from tile_frontend.language import Array, Frame, Registers, Shared, alloca, block_of
+from tile_frontend.trace import Index, Place, Trace, at, cute, hardware, index, typed
 from xdsl.dialects import arith, gpu, scf
 from xdsl.dialects.builtin import StringAttr, i32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tilewright.dialects.cute import Layout, composition, equivalent, left_inverse
+from tilewright import builder
+from tilewright.dialects.cute import Layout
+from tilewright.dialects.cute.accumulators import as_operand_a
 from tilewright.dialects.cute.tensor import element_bits
 from tilewright.dialects.cute_nvgpu.ops import warp_specialization, wgmma_sync
 
 
-def memory_of(element: str, rows: int, columns: int) -> tuple[str, str, str]:
-    """A matrix in rows of up to 128 bytes, whose runs of 16 a swizzle spreads over all banks: the
-    swizzle, its shape and its stride."""
-    run = 128 // element_bits(element)
+def memory_of(element: str, extents: tuple[int, int], stages: int = 0) -> str:
+    """The layout of a matrix, or stages of it, in rows of up to 128 bytes, whose runs of 16 a
+    swizzle spreads over all banks."""
+    (rows, columns), run = extents, 128 // element_bits(element)
     row = min(columns, 8 * run)
+    shape, stride = f"{rows},({row},{columns // row})", f"{row},(1,{rows * row})"
+    if stages:
+        shape, stride = f"{shape},{stages}", f"{stride},{rows * columns}"
     swizzle = f"S<{(row // run).bit_length() - 1},{run.bit_length() - 1},3>"
-    return swizzle, f"{rows},({row},{columns // row})", f"{row},(1,{rows * row})"
-
-
-def at_last(tensor: SSAValue, place: Index) -> SSAValue:
-    """One place of a tensor's last mode."""
-    modes = [None] * (tensor.type.typed.value.modes.rank() - 1)
-    return Trace.current.emit(cute("slice", tensor, coord(*modes, place)), place.uniform)
+    return f"{swizzle} o 0 o ({shape}):({stride})"
 
 
 def part(name: str, *operands: SSAValue, **properties: str) -> SSAValue:
-    """Who has which part, which the entry of the kernel says."""
+    """What the thread has of a tensor."""
     given = {key: StringAttr(value) for key, value in properties.items()}
-    thread = Trace.current.engine.thread.value
-    return Trace.current.emit(cute(f"tiled.{name}", *operands, thread, **given), uniform=True)
+    return cute(
+        f"tiled.{name}", *operands, Trace.current.engine.thread.value, uniform=True, **given
+    )
 
 
 def body_of(*arguments: Attribute) -> Block:
     """What a loop or a branch executes, still empty."""
     return Block([scf.YieldOp()], arg_types=arguments)
+
+
+def inside(body: Block) -> AbstractContextManager[None]:
+    """Meanwhile ops go to the end of a body."""
+    return Trace.current.inserting(InsertPoint.before(body.last_op))
 
 
 def counted(count: Index, body: Block) -> Index:
@@ -70,8 +75,7 @@ class Loop:
     bytes: int = 0
 
     def use(self, name: str, step: Index) -> Index:
-        op = cute(f"pipeline.{name}", self.pipeline, step.value)
-        return Index(Trace.current.emit(op), uniform=False)
+        return Index(cute(f"pipeline.{name}", self.pipeline, step.value), uniform=False)
 
     def fill(self, step: Index) -> None:
         """What a producer does for a step."""
@@ -91,15 +95,14 @@ class Engine:
         self.warps = warps
 
     def frame(self, m: int, n: int) -> Frame:
-        return Frame(self.mma(n, "bf16", "kk"), (m, n), self.thread)
+        return Frame(self.mma(n, "bf16", "k", "k"), (m, n), self.thread)
 
-    def mma(self, n: int, element: str, majors: Sequence[str]) -> SSAValue:
-        text = f"!cute.tiled_mma<{self.atoms(n, element, *majors)}>"
-        return Trace.current.typed("make_tiled_mma", text)
+    def mma(self, n: int, element: str, *majors: str) -> SSAValue:
+        return typed("make_tiled_mma", f"!cute.tiled_mma<{self.atoms(n, element, majors)}>")
 
     def new_loop(self, stages: int, step: Index) -> Loop:
-        create = OPS["pipeline.create"](self.pipeline(stages, 1))
-        return Loop(Trace.current.emit(create, uniform=True), stages, step, index(0))
+        pipeline = cute("pipeline.create", self.pipeline(stages, 1), uniform=True)
+        return Loop(pipeline, stages, step, index(0))
 
     @contextmanager
     def loop(self, count: Index, stages: int) -> Iterator[Index]:
@@ -107,7 +110,7 @@ class Engine:
         body = body_of(i32)
         step = counted(count, body)
         run = self.running = self.new_loop(stages, step)
-        with Trace.current.inserting(InsertPoint.before(body.last_op)):
+        with inside(body):
             run.use("consumer_wait", step)
             run.stage = run.use("stage", step)
             yield step
@@ -116,25 +119,23 @@ class Engine:
         self.produce(run, count)
         Rewriter.replace_value_with_new_type(run.pipeline, self.pipeline(stages, run.bytes))
 
-    def load(self, array: Array, extents: tuple[int, int], at: Place) -> Shared:
+    def load(self, array: Array, extents: tuple[int, int], place: Place) -> Shared:
         """A block that the running loop's steps bring."""
-        run = self.running
+        run, element = self.running, array.element
         if run is None:
-            raise ValueError("expected loads in loops, by steps(...)")
-        layout = memory_of(array.element, *extents)
-        stages = "{} o 0 o ({},{}):({},{})".format(*layout[:2], run.stages, layout[2], prod(extents))
-        type_ = attribute(f'!cute.memref<{array.element}, smem, align<1024>, "{stages}">')
-        memory = Trace.current.emit(OPS["memref.alloc"](type_), uniform=True)
-        places = [None if index(each) == run.step else each for each in at]
-        run.fills.append(self.copy(run, array, extents, places, memory, layout))
-        run.bytes += prod(extents) * element_bits(array.element) // 8
+            raise ValueError("expected loads within steps(...)")
+        layout = memory_of(element, extents, run.stages)
+        type_ = builder.attribute(f'!cute.memref<{element}, smem, align<1024>, "{layout}">')
+        memory = cute("memref.alloc", type_, uniform=True)
+        open_place = tuple(None if index(each) == run.step else each for each in place)
+        run.fills.append(self.copy(run, array, extents, open_place, memory))
+        run.bytes += prod(extents) * element_bits(element) // 8
         return Shared(memory, run.stage)
 
     def multiply(self, a: Shared | Registers, b: Shared, acc: Registers) -> None:
-        majors = ["k" if each.rows_run else "mn" for each in (a, b.T)]
-        mma = self.mma(acc.frame.extents[1], a.element, majors)
+        mma = self.mma(acc.frame.extents[1], a.element, a.major, b.T.major)
         operands = self.matrix("A", mma, a), self.matrix("B", mma, b.T)
-        self.issue(OPS["gemm"](mma, acc.view, *operands, acc.view))
+        self.issue(builder.cute("gemm", mma, acc.view, *operands, acc.view))
 
 
 class CpAsync(Engine):
@@ -142,12 +143,12 @@ class CpAsync(Engine):
 
     @property
     def threads(self) -> int:
-        return 32 * self.warps[0] * self.warps[1]
+        return 32 * prod(self.warps)
 
     def begin(self) -> None:
         self.thread = hardware(gpu.ThreadIdOp, "x")
 
-    def atoms(self, n: int, element: str, *majors: str) -> str:
+    def atoms(self, n: int, element: str, majors: tuple[str, ...]) -> str:
         down, across = self.warps
         return (
             f"!cute_nvgpu.sm80.mma<16x8x16, elem_type = ({element}, {element}, f32)>, "
@@ -156,81 +157,75 @@ class CpAsync(Engine):
         )
 
     def pipeline(self, stages: int, bytes_: int) -> Attribute:
-        return attribute(f"!cute.pipeline<cp_async, stages = {max(stages, 2)}>")
+        return builder.attribute(f"!cute.pipeline<cp_async, stages = {max(stages, 2)}>")
 
     def produce(self, run: Loop, count: Index) -> None:
         """Copies run ahead of the loop: the first of them before it."""
         ahead, inserting = body_of(i32), Trace.current.inserting
         with inserting(InsertPoint.before(run.step.value.owner.parent_op())):
             first = counted(index(run.stages - 1), ahead)
-        with inserting(InsertPoint.before(ahead.last_op)):
+        with inside(ahead):
             run.fill(first)
         with inserting(InsertPoint.before(run.stage.value.owner)):
             run.fill(run.step + (run.stages - 1))
 
-    def load(self, array: Array, extents: tuple[int, int], at: Place) -> Shared:
+    def load(self, array: Array, extents: tuple[int, int], place: Place) -> Shared:
         """Outside of loops the block is waited for."""
         if self.running is not None:
-            return super().load(array, extents, at)
-        run = self.running = self.new_loop(1, index(at[1]))
-        found = super().load(array, extents, at)
+            return super().load(array, extents, place)
+        run = self.running = self.new_loop(1, index(place[1]))
+        found = super().load(array, extents, place)
         run.fills[0](run.step, run.stage)
         run.use("producer_commit", run.step)
         run.use("consumer_wait", run.step)
         self.running = None
         return found
 
-    def copy(self, run, array, extents, places, memory, layout) -> Callable[[Index, Index], None]:
+    def copy(
+        self, run: Loop, array: Array, extents: tuple[int, int], place: Place, memory: SSAValue
+    ) -> Callable[[Index, Index], None]:
         """Threads side by side along rows, 16 bytes each."""
-        trace, run_, element = Trace.current, 128 // element_bits(array.element), array.element
-        across = min(extents[1] // run_, 8)
+        element, run_length = array.element, 128 // element_bits(array.element)
+        across = min(extents[1] // run_length, 8)
         down = self.threads // across
         text = (
-            f"!cute.tiled_copy<#cute_nvgpu.copy<cp_async, {element}, 128, cache = cg>, "
-            f'layout_tv = "(({across},{down}),{run_}):(({down * run_},1),{down})", '
-            f'tiler_mn = "[{down};{across * run_}]">'
+            f"!cute.tiled_copy<#cute_nvgpu.copy<cp_async, {element}, 128, cache = cg>, layout_tv = "
+            f'"(({across},{down}),{run_length}):(({down * run_length},1),{down})", '
+            f'tiler_mn = "[{down};{across * run_length}]">'
         )
-        tiled = trace.typed("make_tiled_copy", text)
-        blocks = array.blocks(extents, places)
+        tiled, blocks = typed("make_tiled_copy", text), array.blocks(extents, place)
         source, coords = (part("copy.partition_S", tiled, each) for each in blocks)
         target, limits = part("copy.partition_D", tiled, memory), array.shape
 
         def fill(step: Index, stage: Index) -> None:
-            parts = at_last(source, step), at_last(target, stage)
-            trace.emit(OPS["copy"](tiled, *parts, bounds=(at_last(coords, step), limits)))
+            bounds = at(coords, -1, step), limits
+            cute("copy", tiled, at(source, -1, step), at(target, -1, stage), bounds=bounds)
 
         return fill
 
     def issue(self, gemm: Operation) -> None:
         Trace.current.emit(gemm)
 
-    def matrix(self, which: str, mma: SSAValue, shared: Shared | Registers) -> SSAValue:
-        """An operand in registers, from shared memory by ldmatrix."""
-        if isinstance(shared, Registers):
-            return retiled(shared, mma)
-        trace, trans = Trace.current, "" if shared.rows_run else ", trans"
-        atom = attribute(f"#cute_nvgpu.copy<ldmatrix, {shared.element}, x4{trans}>")
-        key = (atom, mma, which)
-        copy = trace.once(key, lambda: cute(f"make_tiled_copy_{which}", mma, atom=atom))
-        mine = at_last(part("mma.partition", mma, shared.tensor, operand_id=which), index(0))
-        held = trace.emit(cute("mma.make_fragment", mma, mine, operand_id=StringAttr(which)))
-        source = at_last(part("copy.partition_S", copy, shared.tensor), shared.stage)
-        trace.emit(OPS["copy"](copy, source, trace.emit(cute("tiled.copy.retile", copy, held))))
+    def matrix(self, which: str, mma: SSAValue, given: Shared | Registers) -> SSAValue:
+        """An operand in registers: from shared memory by ldmatrix, or from accumulators."""
+        if isinstance(given, Registers):
+            return chained(given, mma)
+        trans = "" if given.major == "k" else ", trans"
+        atom = builder.attribute(f"#cute_nvgpu.copy<ldmatrix, {given.element}, x4{trans}>")
+        copy = cute(f"make_tiled_copy_{which}", mma, uniform=True, atom=atom)
+        mine = at(part("mma.partition", mma, given.tensor, operand_id=which), -1, index(0))
+        held = cute("mma.make_fragment", mma, mine, operand_id=StringAttr(which))
+        source = at(part("copy.partition_S", copy, given.tensor), -1, given.stage)
+        cute("copy", copy, source, cute("tiled.copy.retile", copy, held))
         return held
 
 
-def retiled(held: Registers, mma: SSAValue) -> SSAValue:
-    """Accumulators of one MMA as A of another, where a thread has the same elements of both: which
-    register is which, the layout algebra finds, and proves."""
-    tiled, extents = {"C": held.frame.mma.type.tiled, "A": mma.type.tiled}, Layout(held.frame.extents)
-    c, a = (each.partition(which, extents) for which, each in tiled.items())
-    order = composition(left_inverse(c), a)
-    threads = (each.tv_layout(which)[0] for which, each in tiled.items())
-    if not (equivalent(composition(c, order), a) and equivalent(*threads)):
-        raise ValueError(f"expected {held.frame.mma.type} to leave what {mma.type} reads as A")
-    values = Trace.current.emit(cute("memref.load_vec", held.through(order)))
-    found = alloca(held.element, Layout(a.shape))
-    Trace.current.emit(cute("memref.store_vec", values, found))
+def chained(held: Registers, mma: SSAValue) -> SSAValue:
+    """Accumulators of one MMA as A of another, which the layout algebra proves them to be."""
+    first, second = held.frame.mma.type.tiled, mma.type.tiled
+    order = as_operand_a(first, second, held.frame.extents)
+    found = alloca(held.element, Layout(order.shape))
+    cute("memref.store_vec", cute("memref.load_vec", held.through(order)), found)
     return found
 
 
@@ -243,20 +238,20 @@ class Tma(Engine):
 
     def begin(self) -> None:
         trace, thread = Trace.current, hardware(gpu.ThreadIdOp, "x")
+        self.thread = thread - 128
         copies, first = (
             trace.emit(arith.CmpiOp(thread.value, index(n).value, how), uniform=True)
             for n, how in ((128, "ult"), (0, "eq"))
         )
-        self.thread = thread - 128
         producer, consumer, self.producer = body_of(), body_of(), body_of()
         trace.emit(scf.IfOp(copies, [], Region(producer), Region(consumer)))
-        with trace.inserting(InsertPoint.before(producer.last_op)):
+        with inside(producer):
             trace.emit(warp_specialization.SetmaxnregOp("dec", 40))
             trace.emit(scf.IfOp(first, [], Region(self.producer), Region()))
         trace.move(InsertPoint.before(consumer.last_op))
         trace.emit(warp_specialization.SetmaxnregOp("inc", 232))
 
-    def atoms(self, n: int, element: str, *majors: str) -> str:
+    def atoms(self, n: int, element: str, majors: tuple[str, ...]) -> str:
         return (
             f"!cute_nvgpu.sm90.mma<64x{n}x16, elem_type = ({element}, {element}, f32), "
             f"ab_major = ({', '.join(majors)}), frag_kind = ss>, "
@@ -265,29 +260,28 @@ class Tma(Engine):
 
     def pipeline(self, stages: int, bytes_: int) -> Attribute:
         counts = f"stages = {stages}, producers = 1, consumers = {self.warps[0]}, bytes = {bytes_}"
-        return attribute(f"!cute.pipeline<tma, {counts}>")
+        return builder.attribute(f"!cute.pipeline<tma, {counts}>")
 
     def produce(self, run: Loop, count: Index) -> None:
         """A loop of the producer's own."""
-        filled, inserting = body_of(i32), Trace.current.inserting
-        with inserting(InsertPoint.before(self.producer.last_op)):
+        filled = body_of(i32)
+        with inside(self.producer):
             step = counted(count, filled)
-        with inserting(InsertPoint.before(filled.last_op)):
+        with inside(filled):
             run.fill(step)
 
-    def copy(self, run, array, extents, places, memory, layout) -> Callable[[Index, Index], None]:
-        trace, (swizzle, shape, stride) = Trace.current, layout
-        box = {
-            "atom": attribute("#cute_nvgpu.tma<load>"),
-            "tile": StringAttr("[{};{}]".format(*extents)),
-            "smem": StringAttr(f"{swizzle} o 0 o ({shape}):({stride})"),
-        }
-        tma = trace.emit(cute("make_tma_copy", array.tensor, **box), uniform=True)
-        source = block_of(tma.owner.results[1], extents, places)
+    def copy(
+        self, run: Loop, array: Array, extents: tuple[int, int], place: Place, memory: SSAValue
+    ) -> Callable[[Index, Index], None]:
+        atom = builder.attribute("#cute_nvgpu.tma<load>")
+        tile, smem = "[{};{}]".format(*extents), memory_of(array.element, extents)
+        box = {"atom": atom, "tile": StringAttr(tile), "smem": StringAttr(smem)}
+        tma = cute("make_tma_copy", array.tensor, uniform=True, **box)
+        source = block_of(tma.owner.results[1], extents, place)
 
         def fill(step: Index, stage: Index) -> None:
-            parts, on = (at_last(source, step), at_last(memory, stage)), (run.pipeline, step.value)
-            trace.emit(OPS["copy"](tma, *parts, pipeline=on))
+            on = run.pipeline, step.value
+            cute("copy", tma, at(source, -1, step), at(memory, -1, stage), pipeline=on)
 
         return fill
 
@@ -296,11 +290,14 @@ class Tma(Engine):
         for op in (wgmma_sync.WgmmaFenceOp(), gemm, commit, wgmma_sync.WgmmaWaitGroupOp(0)):
             Trace.current.emit(op)
 
-    def matrix(self, which: str, mma: SSAValue, shared: Shared) -> SSAValue:
+    def matrix(self, which: str, mma: SSAValue, given: Shared) -> SSAValue:
         """An operand that wgmma reads where it is."""
-        mine = part("mma.partition", mma, shared.tensor, operand_id=which)
-        made = cute("mma.make_fragment", mma, mine, operand_id=StringAttr(which))
-        return at_last(Trace.current.emit(made, uniform=True), shared.stage)
+        mine, operand_id = (
+            part("mma.partition", mma, given.tensor, operand_id=which),
+            StringAttr(which),
+        )
+        made = cute("mma.make_fragment", mma, mine, uniform=True, operand_id=operand_id)
+        return at(made, -1, given.stage)
 
 
 ENGINES = {"cp_async": CpAsync, "tma": Tma}

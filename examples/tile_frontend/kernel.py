@@ -7,14 +7,11 @@ from typing import Any
 
 from tile_frontend.engines import ENGINES
 from tile_frontend.language import Array
-from tile_frontend.trace import Trace, attribute
-from xdsl.dialects import arith, func
-from xdsl.dialects.builtin import DenseArrayBase, FunctionType, IntegerAttr, ModuleOp, UnitAttr, i32
-from xdsl.ir import Block, Region
-from xdsl.rewriter import InsertPoint
+from tile_frontend.trace import Trace
+from xdsl.dialects.builtin import ModuleOp
 
 import tilewright as tw
-from tilewright.dialects.cute.tensor import element_bits
+from tilewright import builder
 
 Signature = Sequence[tuple[str, int]]
 """Element type and rank of each argument; a number has rank 0."""
@@ -34,22 +31,22 @@ class Kernel:
         self.body, self.grid, self.constants = body, grid, constants
         self._compiled: dict[Any, tw.Kernel] = {}
 
+    def _given(self, constants: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """The engine, and the constants of the body."""
+        given = {**self.constants, **constants}
+        return ENGINES[given.pop("engine")](given.pop("warps")), given
+
     def module(self, signature: Signature, **constants: Any) -> ModuleOp:
         """The kernel as tile-level IR."""
-        given = {**self.constants, **constants}
-        engine = ENGINES[given.pop("engine")](given.pop("warps"))
-        block = Block(arg_types=[argument_type(*each) for each in signature])
-        block.add_ops([start := arith.ConstantOp(IntegerAttr(0, i32)), end := func.ReturnOp()])
-        Trace(InsertPoint.before(start), InsertPoint.before(end), engine)
+        engine, given = self._given(constants)
+        types = [builder.array_type(*each) if each[1] else builder.attribute(each[0])
+                 for each in signature]  # fmt: skip
+        module, block = builder.kernel(self.body.__name__, types, engine.threads)
+        Trace(block, engine)
         engine.begin()
         pairs = zip(block.args, signature, strict=True)
         self.body(*(Array(value) if rank else value for value, (_, rank) in pairs), **given)
-        type_ = FunctionType.from_lists([each.type for each in block.args], [])
-        function = func.FuncOp(self.body.__name__, type_, Region(block))
-        function.attributes["gpu.kernel"] = UnitAttr()
-        threads = DenseArrayBase.from_list(i32, [engine.threads, 1, 1])
-        function.attributes["gpu.known_block_size"] = threads
-        return ModuleOp([function])
+        return module
 
     def compile(self, signature: Signature, arch: str, **constants: Any) -> tw.Kernel:
         key = (tuple(signature), arch, *sorted(constants.items()))
@@ -59,34 +56,20 @@ class Kernel:
 
     def interpret(self, *args: Any, arch: str, level: str = "tile", **constants: Any) -> list[Any]:
         """Runs it on the CPU: the arrays afterwards."""
-        module = self.module([signature_of(each) for each in args], **constants)
-        shape = self._shape(args, constants)
-        return tw.interpret(module, args=args, arch=arch, level=level, **shape)
+        module, how = self.module(signature_of(args), **constants), self._shape(args, constants)
+        return tw.interpret(module, args=args, arch=arch, level=level, **how)
 
     def launch(self, *args: Any, arch: str, **constants: Any) -> list[Any]:
         """Runs it on the GPU."""
-        compiled = self.compile([signature_of(each) for each in args], arch, **constants)
+        compiled = self.compile(signature_of(args), arch, **constants)
         return compiled.launch(*args, **self._shape(args, constants))
 
     def _shape(self, args: Sequence[Any], constants: dict[str, Any]) -> dict[str, Any]:
-        given = {**self.constants, **constants}
-        threads = ENGINES[given.pop("engine")](given.pop("warps")).threads
-        return {"grid": self.grid(*args, **given), "block": (threads,)}
+        engine, given = self._given(constants)
+        return {"grid": self.grid(*args, **given), "block": (engine.threads,)}
 
 
-def signature_of(argument: Any) -> tuple[str, int]:
-    """The element type and rank of an array; those of a number."""
-    if not hasattr(argument, "dtype"):
-        return ("i32" if isinstance(argument, int) else "f32"), 0
-    return ELEMENTS[str(argument.dtype).removeprefix("torch.")], len(argument.shape)
-
-
-def argument_type(element: str, rank: int) -> Any:
-    """A row-major array whose rows are whole 16 bytes; or a number."""
-    if rank == 0:
-        return attribute(element)
-    run = 128 // element_bits(element)
-    shape = ["?"] * (rank - 1) + [f"?{{div={run}}}"]
-    stride = [f"?{{i64 div={run}}}"] * (rank - 1) + ["1"]
-    layout = ":".join("(" + ",".join(each) + ")" if rank > 1 else each[0] for each in (shape, stride))
-    return attribute(f'!cute.memref<{element}, gmem, align<16>, "{layout}">')
+def signature_of(args: Sequence[Any]) -> Signature:
+    """The element types and ranks of arrays; a number is an f32."""
+    return [(ELEMENTS[str(each.dtype)], each.ndim) if hasattr(each, "dtype") else ("f32", 0)
+            for each in args]  # fmt: skip

@@ -12,26 +12,21 @@ makes new ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partialmethod
 from typing import Any
 
-from tile_frontend.trace import OPS, Index, Trace, attribute, coord, cute, dynamic, hardware
+from tile_frontend.trace import Index, Place, Trace, algebra, at, coord, cute, hardware
 from xdsl.dialects import arith, gpu, math, vector
-from xdsl.dialects.builtin import (
-    DenseArrayBase,
-    DenseIntOrFPElementsAttr,
-    StringAttr,
-    VectorType,
-    i32,
-)
+from xdsl.dialects import builtin as mlir
 from xdsl.ir import SSAValue
 
-from tilewright.dialects.cute import Layout, flatten, unflatten
+from tilewright import builder
+from tilewright.dialects.cute import Layout, flatten
+from tilewright.dialects.cute.accumulators import along, lanes_along
 
 ROWS, COLUMNS = 0, 1
-Place = Sequence[Index | int | None]
 
 
 @dataclass(frozen=True)
@@ -41,7 +36,7 @@ class Array:
     tensor: SSAValue
 
     def _once(self, name: str, *operands: Any) -> Any:
-        return Trace.current.once((self.tensor, name), lambda: cute(name, *operands))
+        return Trace.current.once((self.tensor, name), lambda: builder.cute(name, *operands))
 
     @property
     def element(self) -> str:
@@ -56,25 +51,24 @@ class Array:
 
     def __getitem__(self, place: Index) -> Array:
         """The array at one place of its first mode."""
-        rest = [None] * (self.tensor.type.tensor.modes.rank() - 1)
-        return Array(Trace.current.emit(cute("slice", self.tensor, coord(place, *rest)), True))
+        return Array(at(self.tensor, 0, place))
 
     def row(self, count: int) -> Array:
         """An array of one mode as so many equal rows."""
-        shape = dynamic("shape", f"({count},{self.shape.type.typed.text})", self.extent(0))
-        layout = Trace.current.emit(cute("make_layout", shape, dynamic("stride", "(0,1)")), True)
-        return Array(Trace.current.emit(cute("make_view", self.tensor, layout), True))
+        shape = algebra("shape", f"({count},{self.shape.type.typed.text})", self.extent(0))
+        layout = cute("make_layout", shape, algebra("stride", "(0,1)"), uniform=True)
+        return Array(cute("make_view", self.tensor, layout, uniform=True))
 
-    def blocks(self, extents: Sequence[int], at: Place) -> list[SSAValue]:
+    def blocks(self, extents: tuple[int, int], place: Place) -> list[SSAValue]:
         """The block at a coordinate of blocks, None keeping all of them as a last mode; and the
         coordinates of its elements."""
         identity = self._once("make_identity_tensor", self.shape)
-        return [block_of(each, extents, at) for each in (self.tensor, identity)]
+        return [block_of(each, extents, place) for each in (self.tensor, identity)]
 
 
-def block_of(tensor: SSAValue, extents: Sequence[int], at: Place) -> SSAValue:
-    tiler = dynamic("tile", f"[{';'.join(map(str, extents))}]")
-    return Trace.current.emit(cute("local_tile", tensor, tiler, coord(*at)), uniform=True)
+def block_of(tensor: SSAValue, extents: tuple[int, int], place: Place) -> SSAValue:
+    tiler = algebra("tile", "[{};{}]".format(*extents))
+    return cute("local_tile", tensor, tiler, coord(*place), uniform=True)
 
 
 @dataclass(frozen=True)
@@ -90,13 +84,13 @@ class Shared:
 
     @property
     def T(self) -> Shared:
-        modes = DenseArrayBase.from_list(i32, [1, 0, 2])
-        return Shared(Trace.current.emit(cute("select", self.tensor, mode=modes), True), self.stage)
+        modes = mlir.DenseArrayBase.from_list(mlir.i32, [1, 0, 2])
+        return Shared(cute("select", self.tensor, uniform=True, mode=modes), self.stage)
 
     @property
-    def rows_run(self) -> bool:
-        """Whether neighbours in a row lie side by side, not those in a column."""
-        return flatten(self.tensor.type.tensor.modes[1].stride)[0] == 1
+    def major(self) -> str:
+        """Whether neighbours along its columns, K, lie side by side, or along its rows."""
+        return "k" if flatten(self.tensor.type.tensor.modes[1].stride)[0] == 1 else "mn"
 
 
 @dataclass(frozen=True)
@@ -109,64 +103,40 @@ class Frame:
 
     def part(self, block: SSAValue) -> SSAValue:
         """What the thread has of a tensor of these extents."""
-        c = StringAttr("C")
-        op = cute("tiled.mma.partition", self.mma, block, self.thread.value, operand_id=c)
-        return Trace.current.emit(op, uniform=True)
-
-    def along(self, axes: tuple[int, ...]) -> Layout:
-        """Registers (V,M,N): one for each place along the axes, shared along the others."""
-        places = self.mma.type.tiled.partition("C", Layout(self.extents))
-        strides, count = [], 1
-        for extent, step in zip(flatten(places.shape), flatten(places.stride), strict=True):
-            kept = (COLUMNS if step >= self.extents[0] else ROWS) in axes
-            strides.append(count if kept else 0)
-            count *= extent if kept else 1
-        return Layout(places.shape, unflatten(tuple(strides), places.shape))
-
-    def lanes(self) -> list[int]:
-        """The bits of a lane's number that change its column: with whom it shares rows."""
-        tiled = self.mma.type.tiled
-        tv, rows = tiled.tv_layout("C"), tiled.tile_of("C")[0]
-        found = [bit for bit in (1, 2, 4, 8, 16) if tv((bit, 0)) >= rows]
-        if tiled.atom_layout.shape[1] != 1:
-            raise ValueError(f"expected warps that have whole rows, got {self.mma.type}")
-        return found
+        operands, c = (self.mma, block, self.thread.value), mlir.StringAttr("C")
+        return cute("tiled.mma.partition", *operands, uniform=True, operand_id=c)
 
 
 class Registers:
     """What differs along `axes` of a frame, in registers."""
 
+    major = "k"
+
     def __init__(self, frame: Frame, element: str, axes: tuple[int, ...] = (ROWS, COLUMNS)):
         self.frame, self.element, self.axes = frame, element, axes
-        self.layout, whole = frame.along(axes), len(axes) == 2
+        self.layout = along(frame.mma.type.tiled, frame.extents, axes)
         size = self.layout.cosize()
-        self.tensor = alloca(element, self.layout if whole else Layout((1, size)))
-        self.view = self.tensor if whole else self.through(self.layout)
-        self.type = VectorType(self.tensor.type.element_type, [size])
-
-    @property
-    def rows_run(self) -> bool:
-        """As `Shared`'s: A in registers has no other way to lie."""
-        return True
+        self.tensor = alloca(element, self.layout if len(axes) == 2 else Layout((1, size)))
+        self.view = self.through(self.layout)
+        self.type = mlir.VectorType(self.tensor.type.element_type, [size])
 
     def through(self, layout: Layout) -> SSAValue:
         """The registers through another layout."""
-        static = dynamic("layout", str(layout))
-        return Trace.current.emit(cute("make_view", self.tensor, static))
+        return cute("make_view", self.tensor, algebra("layout", str(layout)))
 
     def vector(self, values: Registers | float | SSAValue) -> SSAValue:
         """Other registers as these take them, rows spread over their elements; or a number."""
-        emit = Trace.current.emit
         if isinstance(values, Registers):
+            layout = along(self.frame.mma.type.tiled, self.frame.extents, values.axes)
             narrow = len(values.axes) < len(self.axes)
-            held = values.through(self.frame.along(values.axes)) if narrow else values.tensor
-            return emit(cute("memref.load_vec", held))
+            return cute("memref.load_vec", values.through(layout) if narrow else values.tensor)
         if isinstance(values, SSAValue):
-            return emit(vector.BroadcastOp(values, self.type))
-        return Trace.current.constant(DenseIntOrFPElementsAttr.from_list(self.type, [values]))
+            return Trace.current.emit(vector.BroadcastOp(values, self.type))
+        dense = mlir.DenseIntOrFPElementsAttr.from_list(self.type, [values])
+        return Trace.current.once(dense, lambda: arith.ConstantOp(dense))
 
     def write(self, values: SSAValue) -> Registers:
-        Trace.current.emit(cute("memref.store_vec", values, self.tensor))
+        cute("memref.store_vec", values, self.tensor)
         return self
 
     def __setitem__(self, whole: slice, values: Registers | float | SSAValue) -> None:
@@ -202,16 +172,16 @@ class Registers:
     def reduced(self, kind: str) -> Registers:
         """The elements of each row combined, by `add` or `max`."""
         found = Registers(self.frame, self.element, (ROWS,))
-        lanes = DenseArrayBase.from_list(i32, self.frame.lanes())
-        op = cute("reduce", self.view, found.view, kind=StringAttr(kind), lanes=lanes)
-        Trace.current.emit(op)
+        lanes = lanes_along(self.frame.mma.type.tiled, COLUMNS)
+        lanes = mlir.DenseArrayBase.from_list(mlir.i32, lanes)
+        cute("reduce", self.view, found.view, kind=mlir.StringAttr(kind), lanes=lanes)
         return found
 
 
 def alloca(element: str, layout: Layout) -> SSAValue:
     """Registers of a thread."""
-    type_ = attribute(f'!cute.memref<{element}, rmem, "{layout}">')
-    return Trace.current.emit(OPS["memref.alloca"](type_))
+    type_ = builder.attribute(f'!cute.memref<{element}, rmem, "{layout}">')
+    return cute("memref.alloca", type_)
 
 
 def program(axis: str) -> Index:
@@ -232,9 +202,9 @@ def steps(extent: Index, size: int, stages: int = 3) -> Iterator[Index]:
         yield step
 
 
-def load(array: Array, extents: tuple[int, int], at: Place) -> Shared:
+def load(array: Array, extents: tuple[int, int], place: Place) -> Shared:
     """A block of a matrix, in shared memory; beyond the matrix are zeros."""
-    return Trace.current.engine.load(array, extents, at)
+    return Trace.current.engine.load(array, extents, place)
 
 
 def dot(a: Shared | Registers, b: Shared, acc: Registers) -> None:
@@ -242,16 +212,16 @@ def dot(a: Shared | Registers, b: Shared, acc: Registers) -> None:
     Trace.current.engine.multiply(a, b, acc)
 
 
-def fetch(array: Array, at: Place, like: Registers) -> Registers:
+def fetch(array: Array, place: Place, like: Registers) -> Registers:
     """A block of a matrix, in registers of a frame; beyond the matrix are zeros."""
-    frame, found = like.frame, Registers(like.frame, array.element)
-    block, places = map(frame.part, array.blocks(frame.extents, at))
-    Trace.current.emit(OPS["copy"](None, block, found.view, bounds=(places, array.shape)))
+    found = Registers(like.frame, array.element)
+    block, coords = map(like.frame.part, array.blocks(like.frame.extents, place))
+    cute("copy", None, block, found.view, bounds=(coords, array.shape))
     return found
 
 
-def store(array: Array, at: Place, values: Registers) -> None:
+def store(array: Array, place: Place, values: Registers) -> None:
     """Registers to a block of a matrix, as far as the matrix goes."""
-    frame, rounded = values.frame, values.to(array.element)
-    block, places = map(frame.part, array.blocks(frame.extents, at))
-    Trace.current.emit(OPS["copy"](None, rounded.view, block, bounds=(places, array.shape)))
+    rounded, frame = values.to(array.element), values.frame
+    block, coords = map(frame.part, array.blocks(frame.extents, place))
+    cute("copy", None, rounded.view, block, bounds=(coords, array.shape))

@@ -5,46 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, partialmethod
+from functools import partialmethod
 from typing import Any, ClassVar
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, gpu
 from xdsl.dialects.builtin import IntegerAttr, i32
-from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.parser import Parser
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
-from tilewright.dialects.cute.dialect import CUTE
-from tilewright.parsing import default_context
-
-OPS = {op.name.removeprefix("cute."): op for op in CUTE.operations}
-
-
-@cache
-def attribute(text: str) -> Any:
-    """A type or an attribute as IR spells it."""
-    return Parser(default_context(), text).parse_attribute()
-
-
-def cute(name: str, *operands: SSAValue, **properties: Attribute) -> Operation:
-    """An op of the `cute` dialect, with the result types that it infers."""
-    found = OPS[name].infer(tuple(each.type for each in operands), properties)
-    if isinstance(found, str):
-        raise ValueError(f"'cute.{name}' {found}")
-    return OPS[name].create(operands=operands, result_types=found, properties=properties)
+from tilewright import builder
 
 
 class Trace:
     """Where ops go: the body of the kernel, or its entry, for values that all of it may use.
-    `engine` is how tiles reach shared memory, and what multiplies them there."""
+    `engine` is how blocks reach shared memory, and what multiplies them there."""
 
     current: ClassVar[Trace]
 
-    def __init__(self, entry: InsertPoint, body: InsertPoint, engine: Any):
-        self._entry, self._body, self.engine = Builder(entry), Builder(body), engine
+    def __init__(self, kernel: Block, engine: Any):
+        entry_end = arith.ConstantOp(IntegerAttr(0, i32))
+        kernel.insert_ops_before([entry_end], kernel.last_op)
+        self._entry = Builder(InsertPoint.before(entry_end))
+        self._body = Builder(InsertPoint.before(kernel.last_op))
         self._known: dict[Any, Any] = {}
-        Trace.current = self
+        self.engine, Trace.current = engine, self
 
     def emit(self, op: Operation, uniform: bool = False) -> Any:
         """Insert an op, at the entry where it is uniform: its first result."""
@@ -57,13 +42,6 @@ class Trace:
             self._known[key] = self.emit(op(), uniform=True)
         return self._known[key]
 
-    def constant(self, value: Attribute) -> SSAValue:
-        return self.once(value, lambda: arith.ConstantOp(value))
-
-    def typed(self, name: str, text: str) -> SSAValue:
-        """A value that its type says: `typed("static", '!cute.tile<"[64;32]">')`."""
-        return self.once(text, lambda: OPS[name](attribute(text)))
-
     def move(self, place: InsertPoint) -> None:
         """From here on `emit` goes elsewhere."""
         self._body = Builder(place)
@@ -74,6 +52,24 @@ class Trace:
         before, self._body = self._body, Builder(place)
         yield
         self._body = before
+
+
+def cute(name: str, *operands: Any, uniform: bool = False, **properties: Attribute) -> Any:
+    """An op of the `cute` dialect: its first result."""
+    return Trace.current.emit(builder.cute(name, *operands, **properties), uniform)
+
+
+def typed(name: str, text: str) -> SSAValue:
+    """What a type says in full: `typed("make_tiled_mma", "!cute.tiled_mma<...>")`."""
+    return Trace.current.once(text, lambda: builder.cute(name, builder.attribute(text)))
+
+
+def algebra(kind: str, text: str, *leaves: Index) -> SSAValue:
+    """A value of the layout algebra: `algebra("shape", "(128,?)", n)`."""
+    if not leaves:
+        return typed("static", f'!cute.{kind}<"{text}">')
+    op = builder.leaves(kind, text, *(each.value for each in leaves))
+    return Trace.current.emit(op, all(each.uniform for each in leaves))
 
 
 @dataclass(frozen=True)
@@ -94,31 +90,31 @@ class Index:
     __floordiv__ = partialmethod(_map, arith.DivUIOp)
 
 
-def index(number: Index | int) -> Index:
+Place = tuple[Index | int | None, ...]
+
+
+def index(number: Index | int | None) -> Index:
     if isinstance(number, Index):
         return number
-    return Index(Trace.current.constant(IntegerAttr(number, i32)))
+    constant = IntegerAttr(number, i32)
+    return Index(Trace.current.once(constant, lambda: arith.ConstantOp(constant)))
 
 
 def hardware(op: Callable[..., Operation], axis: str) -> Index:
     """The index of the thread in its block, or of the block in its grid."""
-    dimension = gpu.DimensionAttr(gpu.DimensionEnum(axis))
-    wide = Trace.current.once((op, axis), lambda: op(dimension))
-    return Index(Trace.current.once(wide, lambda: arith.IndexCastOp(wide, i32)))
+    wide = Trace.current.emit(op(gpu.DimensionAttr(gpu.DimensionEnum(axis))), uniform=True)
+    return Index(Trace.current.emit(arith.IndexCastOp(wide, i32), uniform=True))
 
 
-def dynamic(kind: str, text: str, *leaves: Index) -> SSAValue:
-    """A value with its dynamic leaves filled: `dynamic("shape", "(128,?)", n)`."""
-    text = f'!cute.{kind}<"{text}">'
-    if not leaves:
-        return Trace.current.typed("static", text)
-    values = [each.value for each in leaves]
-    op = OPS[f"make_{kind}"].create(operands=values, result_types=[attribute(text)])
-    return Trace.current.emit(op, all(each.uniform for each in leaves))
+def at(tensor: SSAValue, mode: int, place: Index) -> SSAValue:
+    """A tensor at one place of its first mode (0), or its last (-1)."""
+    whole: list[Index | None] = [None] * tensor.type.typed.value.modes.rank()
+    whole[mode] = place
+    return cute("slice", tensor, coord(*whole), uniform=place.uniform)
 
 
-def coord(*parts: Index | int | None) -> SSAValue:
-    """A coordinate, None being a mode that stays open: `coord(i, None)` is "(?,_)"."""
-    words = ("_" if each is None else "?" if isinstance(each, Index) else each for each in parts)
-    leaves = (each for each in parts if isinstance(each, Index))
-    return dynamic("coord", f"({','.join(map(str, words))})", *leaves)
+def coord(*place: Index | int | None) -> SSAValue:
+    """A coordinate, None being a mode that stays whole: `coord(i, None)` is "(?,_)"."""
+    words = ("_" if x is None else "?" if isinstance(x, Index) else str(x) for x in place)
+    leaves = (each for each in place if isinstance(each, Index))
+    return algebra("coord", f"({','.join(words)})", *leaves)
