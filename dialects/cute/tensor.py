@@ -198,14 +198,16 @@ def alignment_of_runs(tensor: Tensor, run: int) -> int:
         known = gcd(known, tensor.bits * divisor_of(_scalar(tensor.layout.offset)))
         if isinstance(tensor.layout.inner, Swizzle) and tensor.layout.inner.bits:
             known = gcd(known, tensor.bits << tensor.layout.inner.base)
-    place = 1
+    reached = 1
     modes = tensor.modes
     for extent, stride in zip(_flat(modes.shape), _flat(modes.stride), strict=True):
-        inside = stride == place and isinstance(extent, int) and place < run
-        if inside:
-            place *= extent
-        if extent != 1:
-            known = gcd(known, tensor.bits * (max(place, run) if inside else divisor_of(stride)))
+        if stride == reached and reached < run and isinstance(extent, int):
+            # Within a run; where the mode goes on beyond it, from one run to the next.
+            reached *= extent
+            step = run if reached > run else 0
+        else:
+            step = divisor_of(stride) if extent != 1 else 0
+        known = gcd(known, tensor.bits * step)
     return max(known // 8, 1)
 
 

@@ -17,7 +17,7 @@ from enum import Enum, auto
 from functools import cache
 from typing import Any, ClassVar, Self
 
-from xdsl.dialects.builtin import IntegerType
+from xdsl.dialects.builtin import IntegerType, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, traits_def
 from xdsl.parser import Parser, UnresolvedOperand
@@ -218,7 +218,7 @@ class InferredOp(CuteOp, ABC):
         cls, operand_types: tuple[Attribute, ...], properties: dict[str, Attribute]
     ) -> tuple[Attribute, ...] | str:
         for i, type_ in enumerate(operand_types):
-            if isinstance(type_, IntegerType) and not _nth(cls.OPERANDS, i).takes(type_):
+            if type_ in (i32, i64) and not _nth(cls.OPERANDS, i).takes(type_):
                 return f"expects CuTe values, but got '{type_}'"
         return inferred_types(cls.RULE, operand_types, cls.arguments(properties))
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -124,6 +124,7 @@ def tiled_mmas(draw: st.DrawFn) -> tuple[TiledMma, MmaAtom]:
     return tiled(atom, atom_layout, tuple(permutation)), atom
 
 
+@settings(deadline=None)
 @given(tiled_mmas(), st.sampled_from(OPERANDS), st.sampled_from((1, 2)), st.sampled_from((1, 3)))
 def test_partitions_are_those_of_the_definition(
     made: tuple[TiledMma, MmaAtom], which: Operand, down: int, right: int
@@ -141,6 +142,7 @@ def test_partitions_are_those_of_the_definition(
     assert set(held) == {mma.atom_layout[other].size()}
 
 
+@settings(deadline=None)
 @given(tiled_mmas(), st.sampled_from(OPERANDS))
 def test_the_tv_layout_says_the_same(made: tuple[TiledMma, MmaAtom], which: Operand) -> None:
     mma, _ = made

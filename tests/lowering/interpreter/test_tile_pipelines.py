@@ -303,5 +303,5 @@ def test_faults_of_stores(left_out: str, words: str) -> None:
 
 
 def test_multicast_cannot_be_interpreted() -> None:
-    with pytest.raises(tw.CompileError, match="'cute.make_tma_copy' .*nearest legal: load"):
+    with pytest.raises(tw.CompileError, match=r"'cute\.make_tma_copy' .*nearest legal: load"):
         copied(COPY.replace("tma<load>", "tma<load, multicast>"))
