@@ -15,7 +15,6 @@ from tilewright.dialects.cute.rules.tensors import make_identity_tensor
 from tilewright.dialects.cute.swizzle import ComposedLayout
 from tilewright.dialects.cute.symbolic import layouts
 from tilewright.dialects.cute.symbolic.composed import AnyLayout
-from tilewright.dialects.cute.symbolic.evaluate import coprofile
 from tilewright.dialects.cute.symbolic.scalar import divisor_of
 from tilewright.dialects.cute.symbolic.tuples import is_static
 from tilewright.dialects.cute.tensor import Tensor, alignment_of_runs, run_of
@@ -138,7 +137,7 @@ def check_bounds(memory: Typed, coords: Typed, limits: Typed) -> None:
         f"expected a coordinate for each element, got {memory.quoted} and {coords.quoted}",
     )
     required(
-        congruent(coprofile(coords.value.layout), limits.value),
+        congruent(coords.value.start, limits.value),
         f"expected a limit for each part of a coordinate, got {coords.quoted} and {limits.quoted}",
     )
 
