@@ -189,6 +189,20 @@ def program(axis: str) -> Index:
     return hardware(gpu.BlockIdOp, axis)
 
 
+def covering(extents: tuple[Index, Index], block: tuple[int, int], band: int = 8) -> Place:
+    """The coordinate of this program's block, of those that cover a matrix: in bands of rows, so
+    that neighbours share them in the L2 cache."""
+    counts = [blocks_of(extent, size) for extent, size in zip(extents, block, strict=True)]
+    swizzle = mlir.IntegerAttr(band, mlir.i64)
+    operands = program("x").value, algebra("shape", "(?,?)", *counts)
+    place = cute("tile_scheduler.coord", *operands, uniform=True, swizzle=swizzle)
+    return tuple(map(Index, cute("get_scalars", place, uniform=True).owner.results))
+
+
+def blocks_of(extent: Index, size: int) -> Index:
+    return (extent + (size - 1)) // size
+
+
 def zeros(m: int, n: int) -> Registers:
     """Accumulators of a block."""
     found = Registers(Trace.current.engine.frame(m, n), "f32")
@@ -198,7 +212,7 @@ def zeros(m: int, n: int) -> Registers:
 
 def steps(extent: Index, size: int, stages: int = 3) -> Iterator[Index]:
     """Once through blocks of a size; what is loaded meanwhile is on its way `stages` ahead."""
-    with Trace.current.engine.loop((extent + (size - 1)) // size, stages) as step:
+    with Trace.current.engine.loop(blocks_of(extent, size), stages) as step:
         yield step
 
 
