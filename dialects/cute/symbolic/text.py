@@ -82,9 +82,10 @@ class ValueReader:
         width = int(self.width or 32)
         if width not in WIDTHS:
             self.fail(f"a width of {', '.join(map(str, WIDTHS))}")
-        divisor = int(self.divisor or 1)
-        if divisor < 1:
-            self.fail("a divisor of at least 1")
+        digits = self.divisor or "1"
+        divisor = int(digits) if len(digits) < 11 else 0
+        if not 1 <= divisor < 1 << 31:
+            self.fail("a divisor of 1 to 31 bits")
         self.next()
         return Dynamic(width, divisor)
 

@@ -70,7 +70,7 @@ func.func @f(%a: !cute.coord_tensor<"0", "(4,(2,2)):(1@0,(1@0@1,1@1@1))">, %b: !
 
 // -----
 
-// expected-error @+1 {{failed to parse layout from "?{div=0}:1": expected a divisor of at least 1, got '?{div=0}' at position 0 of '?{div=0}:1'}}
+// expected-error @+1 {{failed to parse layout from "?{div=0}:1": expected a divisor of 1 to 31 bits, got '?{div=0}' at position 0 of '?{div=0}:1'}}
 func.func @f(%a: !cute.layout<"?{div=0}:1">) {
   func.return
 }

@@ -1,0 +1,241 @@
+"""What a kernel is written in: arrays, blocks of them, and what threads hold in registers.
+
+    acc = zeros(128, 128)
+    for k in steps(a.extent(1), 32):
+        dot(load(a, (128, 32), (i, k)), load(b, (32, 128), (k, j)), acc)
+    store(c, (i, j), (acc + fetch(bias.row(128), (0, j), acc)).max(0.0))
+
+Registers hold a block as the C operand of a tiled MMA does, or one element for each of its rows;
+which register is which element, the layout algebra says. `dot` and `[:] =` write them, all else
+makes new ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partialmethod
+from typing import Any
+
+from tile_frontend.trace import Index, Place, Trace, algebra, at, coord, cute, hardware
+from xdsl.dialects import arith, gpu, math, vector
+from xdsl.dialects import builtin as mlir
+from xdsl.ir import SSAValue
+
+from tilewright import builder
+from tilewright.dialects.cute import Layout, flatten
+from tilewright.dialects.cute.accumulators import along, lanes_along
+
+ROWS, COLUMNS = 0, 1
+
+
+@dataclass(frozen=True)
+class Array:
+    """A row-major array in global memory: an argument of the kernel, or a view of one."""
+
+    tensor: SSAValue
+
+    def _once(self, name: str, *operands: Any) -> Any:
+        return Trace.current.once((self.tensor, name), lambda: builder.cute(name, *operands))
+
+    @property
+    def element(self) -> str:
+        return self.tensor.type.tensor.element
+
+    @property
+    def shape(self) -> SSAValue:
+        return self._once("get_shape", self.tensor)
+
+    def extent(self, mode: int) -> Index:
+        return Index(self._once("get_scalars", self.shape).owner.results[mode])
+
+    def __getitem__(self, place: Index) -> Array:
+        """The array at one place of its first mode."""
+        return Array(at(self.tensor, 0, place))
+
+    def row(self, count: int) -> Array:
+        """An array of one mode as so many equal rows."""
+        shape = algebra("shape", f"({count},{self.shape.type.typed.text})", self.extent(0))
+        layout = cute("make_layout", shape, algebra("stride", "(0,1)"), uniform=True)
+        return Array(cute("make_view", self.tensor, layout, uniform=True))
+
+    def blocks(self, extents: tuple[int, int], place: Place) -> list[SSAValue]:
+        """The block at a coordinate of blocks, None keeping all of them as a last mode; and the
+        coordinates of its elements."""
+        identity = self._once("make_identity_tensor", self.shape)
+        return [block_of(each, extents, place) for each in (self.tensor, identity)]
+
+
+def block_of(tensor: SSAValue, extents: tuple[int, int], place: Place) -> SSAValue:
+    tiler = algebra("tile", "[{};{}]".format(*extents))
+    return cute("local_tile", tensor, tiler, coord(*place), uniform=True)
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A matrix in shared memory: one stage of a tensor whose last mode is stages."""
+
+    tensor: SSAValue
+    stage: Index
+
+    @property
+    def element(self) -> str:
+        return self.tensor.type.tensor.element
+
+    @property
+    def T(self) -> Shared:
+        modes = mlir.DenseArrayBase.from_list(mlir.i32, [1, 0, 2])
+        return Shared(cute("select", self.tensor, uniform=True, mode=modes), self.stage)
+
+    @property
+    def major(self) -> str:
+        """Whether neighbours along its columns, K, lie side by side, or along its rows."""
+        return "k" if flatten(self.tensor.type.tensor.modes[1].stride)[0] == 1 else "mn"
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A block as a thread of a tiled MMA holds its C."""
+
+    mma: SSAValue
+    extents: tuple[int, int]
+    thread: Index
+
+    def part(self, block: SSAValue) -> SSAValue:
+        """What the thread has of a tensor of these extents."""
+        operands, c = (self.mma, block, self.thread.value), mlir.StringAttr("C")
+        return cute("tiled.mma.partition", *operands, uniform=True, operand_id=c)
+
+
+class Registers:
+    """What differs along `axes` of a frame, in registers."""
+
+    major = "k"
+
+    def __init__(self, frame: Frame, element: str, axes: tuple[int, ...] = (ROWS, COLUMNS)):
+        self.frame, self.element, self.axes = frame, element, axes
+        self.layout = along(frame.mma.type.tiled, frame.extents, axes)
+        size = self.layout.cosize()
+        self.tensor = alloca(element, self.layout if len(axes) == 2 else Layout((1, size)))
+        self.view = self.through(self.layout)
+        self.type = mlir.VectorType(self.tensor.type.element_type, [size])
+
+    def through(self, layout: Layout) -> SSAValue:
+        """The registers through another layout."""
+        return cute("make_view", self.tensor, algebra("layout", str(layout)))
+
+    def vector(self, values: Registers | float | SSAValue) -> SSAValue:
+        """Other registers as these take them, rows spread over their elements; or a number."""
+        if isinstance(values, Registers):
+            layout = along(self.frame.mma.type.tiled, self.frame.extents, values.axes)
+            narrow = len(values.axes) < len(self.axes)
+            return cute("memref.load_vec", values.through(layout) if narrow else values.tensor)
+        if isinstance(values, SSAValue):
+            return Trace.current.emit(vector.BroadcastOp(values, self.type))
+        dense = mlir.DenseIntOrFPElementsAttr.from_list(self.type, [values])
+        return Trace.current.once(dense, lambda: arith.ConstantOp(dense))
+
+    def write(self, values: SSAValue) -> Registers:
+        cute("memref.store_vec", values, self.tensor)
+        return self
+
+    def __setitem__(self, whole: slice, values: Registers | float | SSAValue) -> None:
+        self.write(self.vector(values))
+
+    def map(self, op: Any, *others: Any) -> Registers:
+        """An op on each element of these registers and of others, or numbers."""
+        given = [self, *(each for each in others if isinstance(each, Registers))]
+        widest = max(given, key=lambda each: len(each.axes))
+        found = Registers(widest.frame, self.element, widest.axes)
+        return found.write(Trace.current.emit(op(*map(found.vector, (self, *others)))))
+
+    __add__ = partialmethod(map, arith.AddfOp)
+    __sub__ = partialmethod(map, arith.SubfOp)
+    __mul__ = partialmethod(map, arith.MulfOp)
+    __truediv__ = partialmethod(map, arith.DivfOp)
+    max = partialmethod(map, arith.MaximumfOp)
+    exp2 = partialmethod(map, math.Exp2Op)
+
+    def to(self, element: str) -> Registers:
+        """The values rounded to a narrower type."""
+        if element == self.element:
+            return self
+        found = Registers(self.frame, element, self.axes)
+        return found.write(Trace.current.emit(arith.TruncFOp(self.vector(self), found.type)))
+
+    def rows(self, fill: float) -> Registers:
+        """Registers for one element a row."""
+        found = Registers(self.frame, self.element, (ROWS,))
+        found[:] = fill
+        return found
+
+    def reduced(self, kind: str) -> Registers:
+        """The elements of each row combined, by `add` or `max`."""
+        found = Registers(self.frame, self.element, (ROWS,))
+        lanes = lanes_along(self.frame.mma.type.tiled, COLUMNS)
+        lanes = mlir.DenseArrayBase.from_list(mlir.i32, lanes)
+        cute("reduce", self.view, found.view, kind=mlir.StringAttr(kind), lanes=lanes)
+        return found
+
+
+def alloca(element: str, layout: Layout) -> SSAValue:
+    """Registers of a thread."""
+    type_ = builder.attribute(f'!cute.memref<{element}, rmem, "{layout}">')
+    return cute("memref.alloca", type_)
+
+
+def program(axis: str) -> Index:
+    """The number of this block of threads along an axis of the grid."""
+    return hardware(gpu.BlockIdOp, axis)
+
+
+def covering(extents: tuple[Index, Index], block: tuple[int, int], band: int = 8) -> Place:
+    """The coordinate of this program's block, of those that cover a matrix: in bands of rows, so
+    that neighbours share them in the L2 cache."""
+    counts = [blocks_of(extent, size) for extent, size in zip(extents, block, strict=True)]
+    swizzle = mlir.IntegerAttr(band, mlir.i64)
+    operands = program("x").value, algebra("shape", "(?,?)", *counts)
+    place = cute("tile_scheduler.coord", *operands, uniform=True, swizzle=swizzle)
+    return tuple(map(Index, cute("get_scalars", place, uniform=True).owner.results))
+
+
+def blocks_of(extent: Index, size: int) -> Index:
+    return (extent + (size - 1)) // size
+
+
+def zeros(m: int, n: int) -> Registers:
+    """Accumulators of a block."""
+    found = Registers(Trace.current.engine.frame(m, n), "f32")
+    found[:] = 0.0
+    return found
+
+
+def steps(extent: Index, size: int, stages: int = 3) -> Iterator[Index]:
+    """Once through blocks of a size; what is loaded meanwhile is on its way `stages` ahead."""
+    with Trace.current.engine.loop(blocks_of(extent, size), stages) as step:
+        yield step
+
+
+def load(array: Array, extents: tuple[int, int], place: Place) -> Shared:
+    """A block of a matrix, in shared memory; beyond the matrix are zeros."""
+    return Trace.current.engine.load(array, extents, place)
+
+
+def dot(a: Shared | Registers, b: Shared, acc: Registers) -> None:
+    """acc += a b."""
+    Trace.current.engine.multiply(a, b, acc)
+
+
+def fetch(array: Array, place: Place, like: Registers) -> Registers:
+    """A block of a matrix, in registers of a frame; beyond the matrix are zeros."""
+    found = Registers(like.frame, array.element)
+    block, coords = map(like.frame.part, array.blocks(like.frame.extents, place))
+    cute("copy", None, block, found.view, bounds=(coords, array.shape))
+    return found
+
+
+def store(array: Array, place: Place, values: Registers) -> None:
+    """Registers to a block of a matrix, as far as the matrix goes."""
+    rounded, frame = values.to(array.element), values.frame
+    block, coords = map(frame.part, array.blocks(frame.extents, place))
+    cute("copy", None, rounded.view, block, bounds=(coords, array.shape))
