@@ -29,7 +29,6 @@ from xdsl.rewriter import InsertPoint
 from xdsl.traits import SymbolTable
 
 from tilewright.diagnostic import OpError
-from tilewright.dialects.cute.rules.accessors import dynamic_leaves
 from tilewright.dialects.cute.values import Typed
 from tilewright.dialects.gpu_printf import PrintfOp
 from tilewright.lowering.convert_cute_nvgpu_to_ptx import is_kernel
@@ -40,13 +39,11 @@ PRINTF_TYPE = LLVMFunctionType([LLVMPointerType()], i32, is_variadic=True)
 
 def format_of(typed: Typed) -> str:
     """What prints a value whose dynamic leaves are given in the order of its text."""
-    leaves = iter(dynamic_leaves(typed))
-    text = re.sub(r"\?(\{i\d+\})?", lambda _: _conversion(next(leaves).width), typed.text)
-    return f"{text}\n"
+    return re.sub(r"\?(\{i\d+\})?", _conversion, typed.text) + "\n"
 
 
-def _conversion(width: int) -> str:
-    return "%lld" if width == 64 else "%d"
+def _conversion(leaf: re.Match[str]) -> str:
+    return "%lld" if leaf[1] == "{i64}" else "%d"
 
 
 def print_on_gpu(op: Operation, format_: str, values: Sequence[SSAValue]) -> None:

@@ -59,7 +59,6 @@ from tilewright.lowering.cute_struct_types import (
     convert_types,
     field_type,
     integer_paths,
-    leaf_paths,
 )
 
 
@@ -190,7 +189,7 @@ def _make_from_parts(of: _Lowering) -> Sequence[SSAValue]:
 def _get_scalars(of: _Lowering) -> Sequence[SSAValue]:
     (source,), (typed,) = of.op.operands, of.operands
     assert typed is not None
-    paths = iter(leaf_paths(typed))
+    paths = integer_paths(source.type)
     leaves = get_scalars(typed, "only_dynamic" in of.op.properties)
     return [
         of.sized(of.extracted(source, next(paths)), result.type)
@@ -213,7 +212,7 @@ def _print(of: _Lowering) -> Sequence[SSAValue]:
 def _leaves(of: _Lowering, typed: Typed, value: SSAValue) -> list[SSAValue]:
     """The dynamic leaves of a value in the order of its text."""
     if typed.kind != "composed_layout":
-        return [of.extracted(value, path) for path in leaf_paths(typed)]
+        return [of.extracted(value, path) for path in integer_paths(value.type)]
     parts = [(part, of.extracted(value, (i,))) for i, part in enumerate(composed_parts(typed))]
     return [leaf for part, field in reversed(parts) for leaf in _leaves(of, part, field)]
 

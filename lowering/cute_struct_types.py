@@ -70,14 +70,6 @@ def integer_paths(type_: Attribute, prefix: Path = ()) -> Iterator[Path]:
         yield from integer_paths(field, (*prefix, i))
 
 
-def leaf_paths(typed: Typed) -> list[Path]:
-    """Where the dynamic leaves of a value are, in the order of its text."""
-    if typed.kind != "composed_layout":
-        return list(integer_paths(struct_type(typed)))
-    fields = list(enumerate(composed_parts(typed)))
-    return [(i, *path) for i, part in reversed(fields) for path in leaf_paths(part)]
-
-
 def field_type(type_: Attribute, path: Path) -> Attribute:
     """The type of a field."""
     for i in path:

@@ -48,9 +48,14 @@ class LocatedParser(Parser):
 def default_context() -> Context:
     """A context that knows every dialect of xDSL and of tilewright, loaded as they are used."""
     context = Context()
+    register_dialects(context)
+    return context
+
+
+def register_dialects(context: Context) -> None:
+    """Let a context know every dialect of xDSL and of tilewright."""
     for name, factory in Universe.get_multiverse().all_dialects.items():
         context.register_dialect(name, _gpu if name == "gpu" else factory)
-    return context
 
 
 def _gpu() -> Dialect:

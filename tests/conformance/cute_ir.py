@@ -26,9 +26,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import filecheck.main
+from mlir_opt_printer import MlirOptPrinter
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
-from xdsl.printer import Printer
 
 from tilewright.tools import tilewright_opt
 
@@ -118,30 +117,17 @@ def our_options(words: Sequence[str]) -> list[str]:
     return [*arguments, "-p", ",".join(passes)] if passes else arguments
 
 
-class PackedResultsPrinter(Printer):
-    """Prints the results of an op under one name, as mlir-opt does: `%r:2 = ...`, then `%r#1`."""
-
-    def _print_results(self, op: Operation) -> None:
-        if len(op.results) < 2:
-            super()._print_results(op)
-            return
-        name = self.print_ssa_value(op.results[0])
-        for i, result in enumerate(op.results):
-            self._ssa_values[result] = f"{name}#{i}"
-        self.print_string(f":{len(op.results)} = ")
-
-
-class PackedResultsOpt(tilewright_opt.TilewrightOpt):
-    """tilewright-opt, printing so."""
+class MlirOpt(tilewright_opt.TilewrightOpt):
+    """tilewright-opt, printing as mlir-opt does."""
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
         output = io.StringIO()
-        PackedResultsPrinter(output, print_generic_format=self.args.print_op_generic).print_op(prog)
+        MlirOptPrinter(output, print_generic_format=self.args.print_op_generic).print_op(prog)
         return f"{output.getvalue()}\n"
 
 
 def _opt(arguments: list[str]) -> None:
-    tilewright_opt.main(arguments, PackedResultsOpt)
+    tilewright_opt.main(arguments, MlirOpt)
 
 
 def _checker(words: Sequence[str]) -> list[str]:
