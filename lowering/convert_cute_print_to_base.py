@@ -30,7 +30,7 @@ from xdsl.traits import SymbolTable
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.values import Typed
-from tilewright.dialects.gpu_printf import PrintfOp
+from tilewright.dialects.gpu import PrintfOp
 from tilewright.lowering.convert_cute_nvgpu_to_ptx import is_kernel
 
 PRINTF = "printf"

@@ -61,9 +61,9 @@ def register_dialects(context: Context) -> None:
 def _gpu() -> Dialect:
     from xdsl.dialects.gpu import GPU
 
-    from tilewright.dialects.gpu_printf import with_printf
+    from tilewright.dialects.gpu import extended
 
-    return with_printf(GPU)
+    return extended(GPU)
 
 
 def parse_module(

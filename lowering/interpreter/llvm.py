@@ -21,7 +21,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import SymbolTable
 
 from tilewright.diagnostic import OpError
-from tilewright.dialects.gpu_printf import PrintfOp
+from tilewright.dialects.gpu import PrintfOp
 from tilewright.lowering.interpreter.machine import Gang, Machine
 from tilewright.lowering.interpreter.printf import Format
 from tilewright.lowering.interpreter.program import Builder, Step, runs
