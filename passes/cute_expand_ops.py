@@ -23,7 +23,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.dialects.cute.int_tuple import ScaledBasis, congruent, flatten
-from tilewright.dialects.cute.ops.accessors import GetOp, GetScalarsOp
+from tilewright.dialects.cute.ops.accessors import GetScalarsOp
 from tilewright.dialects.cute.ops.arithmetic import CompareOp, ElemLessOp
 from tilewright.dialects.cute.ops.constructors import (
     MakeComposedLayoutOp,
@@ -71,10 +71,6 @@ class CuteExpandOpsPass(ModulePass):
 
 def _expand(op: InferredOp) -> None:
     trace = Trace(InsertPoint.before(op))
-    if isinstance(op, GetOp) and op.result.type == op.source.type:
-        # The only mode that is a whole is the whole.
-        _replace(op, [op.source])
-        return
     if all(map(_known_type, op.results)):
         values = [each.type.typed for each in op.results if isinstance(each.type, CuteType)]
     else:

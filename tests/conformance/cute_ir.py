@@ -25,7 +25,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-import filecheck.main
+import llvm_filecheck
 from mlir_opt_printer import MlirOptPrinter
 from xdsl.dialects.builtin import ModuleOp
 
@@ -138,7 +138,7 @@ _TOOLS: dict[
     str, tuple[Callable[[list[str]], None], Callable[[Sequence[str]], list[str]], str | None]
 ] = {
     "cute-opt": (_opt, our_options, None),
-    "FileCheck": (filecheck.main.main, _checker, "FileCheck mismatch"),
+    "FileCheck": (llvm_filecheck.main, _checker, "FileCheck mismatch"),
 }
 """For a program of theirs: ours, its arguments, and the class of its failures, None where what it
 says decides."""
