@@ -80,6 +80,9 @@ class FuncOp(gpu.FuncOp):
                 parser.Delimiter.PAREN, parser.parse_type
             ) or [parser.parse_type()]
         type_ = FunctionType.from_lists([each.type for each in arguments], results)
+        for keyword in ("workgroup", "private"):
+            if parser.parse_optional_keyword(keyword) is not None:
+                parser.raise_error(f"'{cls.name}' expected no memory attributions, got {keyword}")
         properties: dict[str, Attribute] = {"function_type": type_}
         if parser.parse_optional_keyword("kernel") is not None:
             properties["kernel"] = UnitAttr()

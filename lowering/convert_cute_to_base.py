@@ -96,8 +96,8 @@ class _Lowering:
         if self.rule is None:
             raise OpError(
                 op,
-                f"'{op.name}' expected an op that cute-expand-ops leaves, got one of the algebra; "
-                "nearest legal: cute-expand-ops before cute-to-base",
+                f"'{op.name}' expected an op that cute-expand-ops leaves, got one that it expands; "
+                "nearest legal: cute-expand-ops,cute-to-base",
             )
         self.operands = [_typed(each.type) for each in op.operands]
         self._builder = Builder(InsertPoint.before(op))
