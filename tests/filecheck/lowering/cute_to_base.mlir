@@ -201,8 +201,8 @@ builtin.module {
 // -----
 
 // On the GPU, gpu.printf.
-// CHECK-NOT:   printf
-// CHECK-LABEL: func.func @kernel
+// CHECK:       builtin.module {
+// CHECK-NEXT:  func.func @kernel
 // CHECK-NEXT:    gpu.printf "(%d,4)\0A", %n : i32
 // CHECK:       gpu.func @in_module
 // CHECK-NEXT:    gpu.printf "4\0A"
