@@ -205,10 +205,10 @@ builtin.module {
 // CHECK-NEXT:  func.func @kernel
 // CHECK-NEXT:    gpu.printf "(%d,4)\0A", %n : i32
 // CHECK:       gpu.func @in_module
+// CHECK-NEXT:    ub.poison
 // CHECK-NEXT:    gpu.printf "4\0A"
 // CHECK:       gpu.launch
 // CHECK-NEXT:    gpu.printf "%lld\0A", %n : i64
-// CHECK-NOT:   llvm
 func.func @kernel(%n: i32) attributes {gpu.kernel} {
   %s = cute.make_shape(%n) : (i32) -> !cute.shape<"(?,4)">
   cute.print(%s) : !cute.shape<"(?,4)">
