@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import count
 
 from xdsl.builder import Builder
 from xdsl.dialects import gpu
@@ -26,7 +27,7 @@ from xdsl.dialects.llvm import (
 )
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint
-from xdsl.traits import SymbolTable
+from xdsl.traits import SymbolOpInterface, SymbolTable
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.values import Typed
@@ -46,47 +47,66 @@ def _conversion(leaf: re.Match[str]) -> str:
     return "%lld" if leaf[1] == "{i64}" else "%d"
 
 
-def print_on_gpu(op: Operation, format_: str, values: Sequence[SSAValue]) -> None:
-    """Emit, before `op`, what prints the values."""
-    Builder(InsertPoint.before(op)).insert(PrintfOp(format_, values))
-
-
-def is_on_gpu(op: Operation) -> bool:
-    """Whether a kernel, or a module of kernels, holds an op."""
-    return any(
-        isinstance(each, gpu.ModuleOp | gpu.LaunchOp) or is_kernel(each) for each in _ancestors(op)
-    )
-
-
-class HostPrintf:
-    """C's printf, and the formats it is called with, as symbols at the top of each module."""
+class Prints:
+    """Emits what prints, where an op is: `gpu.printf`, or calls with the symbols that they need."""
 
     def __init__(self) -> None:
-        self._last: dict[ModuleOp, Operation] = {}
-        self._number = 0
+        self._hosts: dict[ModuleOp, _HostPrintf] = {}
 
-    def print_values(self, op: Operation, format_: str, values: Sequence[SSAValue]) -> None:
+    def emit(self, op: Operation, format_: str, values: Sequence[SSAValue]) -> None:
         """Emit, before `op`, what prints the values. Raises OpError where @printf is another."""
-        module = next(each for each in _ancestors(op) if isinstance(each, ModuleOp))
-        if module not in self._last:
-            self._last[module] = _printf(op, module)
-        text = self._format(module, f"{format_}\0")
+        ancestors = list(_ancestors(op))
+        if any(map(_is_on_gpu, ancestors)):
+            Builder(InsertPoint.before(op)).insert(PrintfOp(format_, values))
+            return
+        module = next(each for each in ancestors if isinstance(each, ModuleOp))
+        if module not in self._hosts:
+            self._hosts[module] = _HostPrintf(op, module)
+        self._hosts[module].call(op, format_, values)
+
+
+def _ancestors(op: Operation) -> Iterator[Operation]:
+    parent = op.parent_op()
+    while parent is not None:
+        yield parent
+        parent = parent.parent_op()
+
+
+def _is_on_gpu(op: Operation) -> bool:
+    """Whether what an op holds runs on the GPU."""
+    return isinstance(op, gpu.ModuleOp | gpu.LaunchOp) or is_kernel(op)
+
+
+class _HostPrintf:
+    """C's printf, and the formats it is called with, as symbols at the top of a module."""
+
+    def __init__(self, op: Operation, module: ModuleOp) -> None:
+        names = set(map(_symbol, module.body.block.ops))
+        numbered = (f"{PRINTF}Format_{number}" for number in count())
+        self._free = (each for each in numbered if each not in names)
+        self._last: Operation = _printf(op, module)
+
+    def call(self, op: Operation, format_: str, values: Sequence[SSAValue]) -> None:
+        text = self._constant(f"{format_}\0")
         builder = Builder(InsertPoint.before(op))
         address = builder.insert(AddressOfOp(text.sym_name, LLVMPointerType()))
         first = builder.insert(GEPOp(address, [0, 0], text.global_type))
         call = CallOp(PRINTF, first, *values, return_type=i32, var_callee_type=PRINTF_TYPE)
         builder.insert(call)
 
-    def _format(self, module: ModuleOp, text: str) -> GlobalOp:
-        """A new constant behind the last one."""
-        while SymbolTable.lookup_symbol(module, name := f"{PRINTF}Format_{self._number}"):
-            self._number += 1
-        self._number += 1
-        type_ = LLVMArrayType(len(text), i8)
-        op = GlobalOp(type_, name, "internal", constant=True, value=StringAttr(text))
-        Builder(InsertPoint.after(self._last[module])).insert(op)
-        self._last[module] = op
+    def _constant(self, text: str) -> GlobalOp:
+        """A new constant behind the last one, the first behind the declaration of printf."""
+        type_, value = LLVMArrayType(len(text), i8), StringAttr(text)
+        op = GlobalOp(type_, next(self._free), "internal", constant=True, value=value)
+        Builder(InsertPoint.after(self._last)).insert(op)
+        self._last = op
         return op
+
+
+def _symbol(op: Operation) -> str | None:
+    trait = op.get_trait(SymbolOpInterface)
+    name = None if trait is None else trait.get_sym_attr_name(op)
+    return None if name is None else name.data
 
 
 def _printf(op: Operation, module: ModuleOp) -> FuncOp:
@@ -99,10 +119,3 @@ def _printf(op: Operation, module: ModuleOp) -> FuncOp:
         return found
     got = found.function_type if isinstance(found, FuncOp) else f"a '{found.name}'"
     raise OpError(op, f"'{op.name}' expected @{PRINTF} to be of {PRINTF_TYPE}, got {got}")
-
-
-def _ancestors(op: Operation) -> Iterator[Operation]:
-    parent = op.parent_op()
-    while parent is not None:
-        yield parent
-        parent = parent.parent_op()

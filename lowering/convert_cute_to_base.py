@@ -47,12 +47,7 @@ from tilewright.dialects.cute.rules.accessors import get_scalars
 from tilewright.dialects.cute.symbolic.scalar import Dynamic
 from tilewright.dialects.cute.types import CuteType
 from tilewright.dialects.cute.values import Typed
-from tilewright.lowering.convert_cute_print_to_base import (
-    HostPrintf,
-    format_of,
-    is_on_gpu,
-    print_on_gpu,
-)
+from tilewright.lowering.convert_cute_print_to_base import Prints, format_of
 from tilewright.lowering.cute_struct_types import (
     Path,
     composed_parts,
@@ -70,8 +65,8 @@ class CuteToBasePass(ModulePass):
     name = "cute-to-base"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        host = HostPrintf()
-        ops = [_Lowering(each, host) for each in op.walk() if isinstance(each, CuteOp)]
+        prints = Prints()
+        ops = [_Lowering(each, prints) for each in op.walk() if isinstance(each, CuteOp)]
         convert_types(op)
         for each in ops:
             each.replace()
@@ -89,9 +84,9 @@ def _drop_identity(cast: UnrealizedConversionCastOp) -> None:
 class _Lowering:
     """An op, what its operands were before their types changed, and where its code goes."""
 
-    def __init__(self, op: CuteOp, host: HostPrintf) -> None:
+    def __init__(self, op: CuteOp, prints: Prints) -> None:
         self.op = op
-        self.host = host
+        self.prints = prints
         self.rule = next((rule for kind, rule in _RULES if isinstance(op, kind)), None)
         if self.rule is None:
             raise OpError(
@@ -204,8 +199,7 @@ def _print(of: _Lowering) -> Sequence[SSAValue]:
     assert typed is not None
     # What printf takes is at least an int.
     wide = [of.sized(leaf, _at_least_int(leaf.type)) for leaf in _leaves(of, typed, source)]
-    emit = print_on_gpu if is_on_gpu(of.op) else of.host.print_values
-    emit(of.op, format_of(typed), wide)
+    of.prints.emit(of.op, format_of(typed), wide)
     return []
 
 
