@@ -284,3 +284,27 @@ def test_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert out.tolist() == offsets
     lines = capsys.readouterr().out.splitlines()
     assert lines == [f"(3,4):(1,{big})"] * 5 + [str(each) for each in offsets]
+
+
+PASSED = """
+!layout = !cute.layout<"((?,2),4):((?,1),?{i64})">
+func.func @k(%l: !layout, %out: memref<?xi64>) attributes {gpu.kernel} {
+  %i = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %j = arith.index_cast %i : index to i32
+  %c = cute.make_coord(%j) : (i32) -> !cute.coord<"?">
+  %o = cute.layout_eval(%c, %l) : (!cute.coord<"?">, !layout) -> !cute.int_tuple<"?{i64}">
+  %x = cute.get_scalars<{only_dynamic}> (%o) : !cute.int_tuple<"?{i64}">
+  memref.store %x, %out[%i] : memref<?xi64>
+  func.return
+}
+"""
+
+
+def test_a_layout_as_an_argument() -> None:
+    module = parse_module(PASSED)
+    for each in PIPELINE:
+        each.apply(Context(), module)
+    layout = Layout(((3, 2), 4), ((5, 1), 1 << 33))
+    args = [((3, 5), 1 << 33), np.zeros(24, np.int64)]
+    (out,) = tw.interpret(module, grid=(1,), block=(24,), args=args)
+    assert out.tolist() == [layout(i) for i in range(24)]

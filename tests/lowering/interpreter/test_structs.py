@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ import tilewright as tw
 
 THREADS = 8
 S = "!llvm.struct<(i32, struct<(i64, i32)>)>"
+WRITTEN = "!llvm.struct<(i32, !llvm.struct<(i64, i32)>)>"
 HEAD = f"""
   %i = "gpu.thread_id"() <{{dimension = #gpu<dim x>}}> : () -> index
   %t = arith.index_cast %i : index to i32
@@ -153,3 +156,45 @@ def test_what_has_no_semantics(body: str, message: str) -> None:
     with pytest.raises(tw.CompileError) as caught:
         stored(f"\n  {body}")
     assert caught.value.message == message
+
+
+PASSED = f"""func.func @k(%s: {S}, %out: memref<?xi32>) attributes {{gpu.kernel}} {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = llvm.extractvalue %s[0] : {S}
+  %b = llvm.extractvalue %s[1, 1] : {S}
+  memref.store %a, %out[%c0] : memref<?xi32>
+  memref.store %b, %out[%c1] : memref<?xi32>
+  func.return
+}}"""
+
+
+def passed(struct: Any, level: str = "atom") -> list[int]:
+    launch: dict[str, Any] = {"grid": (1,), "block": (1,), "level": level}
+    (out,) = tw.interpret(PASSED, args=[struct, np.zeros(2, np.int32)], **launch)
+    return out.tolist()
+
+
+def test_structs_as_arguments() -> None:
+    assert passed((7, (1 << 40, -3))) == [7, -3]
+
+
+@pytest.mark.parametrize(
+    ("struct", "message"),
+    [
+        (7, f"argument 's' expected a tuple of 2 for {WRITTEN}, got 7"),
+        ((7, (1, 2), 3), f"argument 's' expected a tuple of 2 for {WRITTEN}, got (7, (1, 2), 3)"),
+        ((7, 1), "argument 's[1]' expected a tuple of 2 for !llvm.struct<(i64, i32)>, got 1"),
+        ((1 << 40, (1, 2)), f"argument 's[0]' expected 32 bits for i32, got {1 << 40}"),
+        ((7, (1, None)), "argument 's[1][1]' expected a number for i32, got None"),
+    ],
+)
+def test_structs_that_do_not_fit(struct: Any, message: str) -> None:
+    with pytest.raises(tw.ExecutionError) as caught:
+        passed(struct)
+    assert str(caught.value) == message
+
+
+def test_structs_are_not_passed_to_the_chip() -> None:
+    with pytest.raises(tw.CompileError, match="struct"):
+        passed((7, (1, 2)), level="ptx")
