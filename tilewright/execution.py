@@ -17,6 +17,7 @@ from xdsl.ir import Attribute, Operation
 from tilewright.compiler import run_pipeline, verified
 from tilewright.diagnostic import CompileError, Diagnostic, OpError
 from tilewright.dialects.cute.dialect import is_memref
+from tilewright.dialects.cute.int_tuple import is_tuple
 from tilewright.dialects.cute_nvgpu.targets import lowest, target
 from tilewright.dialects.cute_nvgpu.tensor_box import TensorBox
 from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
@@ -279,12 +280,12 @@ def _bind_one(op: Operation, parameter: _Parameter, arg: Any, memory: GlobalMemo
 def _bind_struct(parameter: _Parameter, type_: LLVMStructType, arg: Any) -> Struct:
     """A struct from a tuple of its fields."""
     types = type_.types.data
-    if not isinstance(arg, tuple | list) or len(fields := tuple(arg)) != len(types):
+    if not is_tuple(arg) or len(arg) != len(types):
         raise ExecutionError(
             f"argument '{parameter.name}' expected a tuple of {len(types)} for {type_}, got {arg!r}"
         )
     parts = [_Parameter(f"{parameter.name}[{i}]", str(t), t) for i, t in enumerate(types)]
-    return Struct(tuple(map(_bind_field, parts, fields)))
+    return Struct(tuple(map(_bind_field, parts, arg)))
 
 
 def _bind_field(field: _Parameter, arg: Any) -> Any:

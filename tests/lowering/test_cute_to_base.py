@@ -305,6 +305,6 @@ def test_a_layout_as_an_argument() -> None:
     for each in PIPELINE:
         each.apply(Context(), module)
     layout = Layout(((3, 2), 4), ((5, 1), 1 << 33))
-    args = [((3, 5), 1 << 33), np.zeros(24, np.int64)]
+    args = [(3, (5, 1 << 33)), np.zeros(24, np.int64)]
     (out,) = tw.interpret(module, grid=(1,), block=(24,), args=args)
     assert out.tolist() == [layout(i) for i in range(24)]
