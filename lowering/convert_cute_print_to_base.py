@@ -57,7 +57,9 @@ class Prints:
         """Emit, before `op`, what prints the values. Raises OpError where @printf is another."""
         ancestors = list(_ancestors(op))
         if any(map(_is_on_gpu, ancestors)):
-            Builder(InsertPoint.before(op)).insert(PrintfOp(format_, values))
+            printf = PrintfOp(format_, values)
+            printf.location = op.location
+            Builder(InsertPoint.before(op)).insert(printf)
             return
         module = next(each for each in ancestors if isinstance(each, ModuleOp))
         if module not in self._hosts:
@@ -92,6 +94,7 @@ class _HostPrintf:
         address = builder.insert(AddressOfOp(text.sym_name, LLVMPointerType()))
         first = builder.insert(GEPOp(address, [0, 0], text.global_type))
         call = CallOp(PRINTF, first, *values, return_type=i32, var_callee_type=PRINTF_TYPE)
+        call.location = op.location
         builder.insert(call)
 
     def _constant(self, text: str) -> GlobalOp:

@@ -107,7 +107,8 @@ class _Lowering:
         Rewriter.replace_op(self.op, [], results)
 
     def insert(self, op: Operation) -> SSAValue:
-        """Insert an op; its first result."""
+        """Insert an op, which stands where this one stood in the source; its first result."""
+        op.location = self.op.location
         self._builder.insert(op)
         return op.results[0]
 

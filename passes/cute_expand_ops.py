@@ -70,7 +70,7 @@ class CuteExpandOpsPass(ModulePass):
 
 
 def _expand(op: InferredOp) -> None:
-    trace = Trace(InsertPoint.before(op))
+    trace = Trace(InsertPoint.before(op), op.location)
     if all(map(_known_type, op.results)):
         values = [each.type.typed for each in op.results if isinstance(each.type, CuteType)]
     else:
@@ -136,7 +136,7 @@ def _inner(typed: Typed) -> Typed:
 
 
 def _expand_compare(op: CompareOp) -> None:
-    trace = Trace(InsertPoint.before(op))
+    trace = Trace(InsertPoint.before(op), op.location)
     if all(map(_known_type, op.operands)):
         holds = compare(op)
     elif isinstance(op, ElemLessOp) or _same_structure(*op.values()):

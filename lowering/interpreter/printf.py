@@ -1,7 +1,7 @@
 """C's printf formats: what `gpu.printf` and `llvm.call @printf` print.
 
-An integer is printed by `%d`, `%i`, `%u`, `%x`, `%X`, `%o` or `%c`, with `l` or `ll` before the
-letter where it has 64 bits; a float of any width by `%f`, `%e` or `%g`.
+An integer is printed by `%d`, `%i`, `%u`, `%x`, `%X` or `%o`, with `l` or `ll` before the letter
+where it has 64 bits, an i8 by `%c` too; a float of any width by `%f`, `%e` or `%g`.
 """
 
 from __future__ import annotations
@@ -62,10 +62,11 @@ class Format:
 def _python(op: Operation, match: re.Match[str], held: str, type_: Attribute) -> str:
     """A conversion in Python's spelling. Raises OpError where it is not one for the type."""
     shape, length, kind = match.groups()
-    wide = held in ("s64", "u64")
-    legal = _FLOAT if held[0] in "fb" else _SIGNED + _UNSIGNED
-    if not kind or kind not in legal or wide != (length in ("l", "ll")):
-        nearest = "%f" if legal is _FLOAT else "%lld" if wide else "%d"
+    is_float, wide = held[0] in "fb", held in ("s64", "u64")
+    fits = is_float or wide == (length in ("l", "ll"))
+    legal = _FLOAT if is_float else _SIGNED + _UNSIGNED
+    if not kind or kind not in legal or not fits or (kind == "c" and held != "u8"):
+        nearest = "%f" if is_float else "%lld" if wide else "%d"
         raise OpError(
             op,
             f"'{op.name}' expected a conversion for {type_}, got {match[0]}; "

@@ -308,3 +308,16 @@ def test_a_layout_as_an_argument() -> None:
     args = [(3, (5, 1 << 33)), np.zeros(24, np.int64)]
     (out,) = tw.interpret(module, grid=(1,), block=(24,), args=args)
     assert out.tolist() == [layout(i) for i in range(24)]
+
+
+def test_what_fails_is_shown_in_the_source() -> None:
+    text = PRINTING.replace("make_shape(%n)", "make_shape(%p)")
+    text = text.replace("  %s = ", "  %p = ub.poison : i32\n  %s = ")
+    module = parse_module(text, "k.mlir")
+    for each in PIPELINE:
+        each.apply(Context(), module)
+    line = 1 + next(i for i, each in enumerate(text.splitlines()) if "layout_eval" in each)
+    with pytest.raises(
+        tw.ExecutionError, match=f"^k.mlir:{line}:3: error: 'arith.divsi' use of an"
+    ):
+        tw.interpret(module, grid=(1,), block=(1,), args=[3, 4, np.zeros(1, np.int64)])

@@ -39,6 +39,7 @@ func.func @k({parameters}, %out: memref<?xi32>) attributes {{gpu.kernel}} {{
          f"{(1 << 63) - 1} 7fffffffffffffff"),
         ("%d %hd %hhd %c", "%b, %h, %c, %c", "1 -3 65 A"),
         ("%f %.2f %e %g %8.3f", "%x, %x, %d, %d, %d", "0.500000 0.50 -2.250000e+00 -2.25   -2.250"),
+        ("%lf %e", "%d, %x", "-2.250000 5.000000e-01"),
         ("100%% of %lld", "%i", "100% of 0"),
         ("(%d,4):(%lld,1)", "%n, %m", f"(-7,4):({(1 << 63) - 1},1)"),
     ],
@@ -95,6 +96,14 @@ def test_a_call_prints_up_to_the_nul_and_counts(capsys: pytest.CaptureFixture[st
         (
             'gpu.printf "%s", %n : i32',
             "'gpu.printf' expected a conversion for i32, got %s; nearest legal: %d",
+        ),
+        (
+            'gpu.printf "%c", %n : i32',
+            "'gpu.printf' expected a conversion for i32, got %c; nearest legal: %d",
+        ),
+        (
+            'gpu.printf "%*d", %n : i32',
+            "'gpu.printf' expected a conversion for i32, got %; nearest legal: %d",
         ),
         (
             CALL.replace("@hello", "@number"),
