@@ -19,6 +19,7 @@ from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 from tilewright.dialects.cute_nvgpu.targets import Target, target
 from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
+from tilewright.dialects.gpu import ReturnOp
 from tilewright.dialects.ptx import matrix, synchronization
 from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES, TENSORMAP, EntryOp, RetOp
 from tilewright.dialects.ptx.convert import CvtaOp, CvtOp
@@ -307,7 +308,7 @@ def _lower_body(body: Region, to: Conversion) -> None:
             to.lower(each)
 
 
-@lowers(gpu.ReturnOp, func.ReturnOp)
+@lowers(gpu.ReturnOp, ReturnOp, func.ReturnOp)
 def _return(op: gpu.ReturnOp, to: Conversion) -> None:
     to.add(RetOp())
 

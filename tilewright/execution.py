@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects import func, gpu
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, ModuleOp
+from xdsl.dialects.llvm import LLVMStructType
 from xdsl.ir import Attribute, Operation
 
 from tilewright.compiler import run_pipeline, verified
 from tilewright.diagnostic import CompileError, Diagnostic, OpError
 from tilewright.dialects.cute.dialect import is_memref
+from tilewright.dialects.cute.int_tuple import is_tuple
 from tilewright.dialects.cute_nvgpu.targets import lowest, target
 from tilewright.dialects.cute_nvgpu.tensor_box import TensorBox
 from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
@@ -24,6 +26,7 @@ from tilewright.lowering.convert_cute_nvgpu_to_ptx import is_kernel
 from tilewright.lowering.interpreter import run_kernel
 from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.lowering.interpreter.global_memory import GlobalMemory
+from tilewright.lowering.interpreter.llvm import Struct
 from tilewright.lowering.interpreter.machine import Launch
 from tilewright.lowering.interpreter.memref import argument_view
 from tilewright.lowering.interpreter.mma import NUMERICS
@@ -76,9 +79,9 @@ def interpret(
     """Run a kernel on the CPU and return its arrays, in order, as they are after the run.
 
     `args`: a C-contiguous NumPy array for each memref, a `TensorMap` of one for each
-    `tma_descriptor` and a number for each scalar, in order; inputs are not modified. An array of
-    unsigned integers stands for raw bits of any element type of its width. `grid` and
-    `block` are (x, y, z). `kernel` may be left out where there is one.
+    `tma_descriptor`, a number for each scalar and a tuple for each struct, in order; inputs are
+    not modified. An array of unsigned integers stands for raw bits of any element type of its
+    width. `grid` and `block` are (x, y, z). `kernel` may be left out where there is one.
     `level="ptx"` lowers first and runs the instructions. `numerics="hardware"` computes MMAs as
     the chip `arch` does (by default the lowest target that the kernel needs), "exact" rounds the
     mathematical result once. `progress(done, total)` is called as CTAs finish.
@@ -246,6 +249,8 @@ def _bind(
 
 
 def _bind_one(op: Operation, parameter: _Parameter, arg: Any, memory: GlobalMemory) -> Any:
+    if isinstance(parameter.type, LLVMStructType):
+        return _bind_struct(parameter, parameter.type, arg)
     if isinstance(parameter.type, TmaDescriptorType) or parameter.text == TENSORMAP:
         return bind_tensor_map(parameter.name, parameter.type, arg, memory)
     if isinstance(arg, TensorMap):
@@ -270,6 +275,23 @@ def _bind_one(op: Operation, parameter: _Parameter, arg: Any, memory: GlobalMemo
             f"got {type(arg).__name__}"
         )
     return _scalar(parameter, arg)
+
+
+def _bind_struct(parameter: _Parameter, type_: LLVMStructType, arg: Any) -> Struct:
+    """A struct from a tuple of its fields."""
+    types = type_.types.data
+    if not is_tuple(arg) or len(arg) != len(types):
+        raise ExecutionError(
+            f"argument '{parameter.name}' expected a tuple of {len(types)} for {type_}, got {arg!r}"
+        )
+    parts = [_Parameter(f"{parameter.name}[{i}]", str(t), t) for i, t in enumerate(types)]
+    return Struct(tuple(map(_bind_field, parts, arg)))
+
+
+def _bind_field(field: _Parameter, arg: Any) -> Any:
+    if isinstance(field.type, LLVMStructType):
+        return _bind_struct(field, field.type, arg)
+    return _scalar(field, arg)
 
 
 def _check_array(parameter: _Parameter, type_: MemRefType[Attribute], array: NDArray[Any]) -> None:

@@ -90,7 +90,7 @@ def tile_layouts(tile: Any) -> list[Layout]:
 
 
 def with_dynamic_leaves(typed: Typed, leaves: Iterable[Dynamic]) -> Typed:
-    """The value with its dynamic leaves replaced, from left to right."""
+    """The value with its dynamic leaves replaced, in the order of `get_scalars`."""
     return Typed(typed.kind, _refilled(typed.value, iter(leaves)))
 
 
@@ -106,8 +106,8 @@ def _refilled(value: Any, leaves: Iterator[Dynamic]) -> Any:
             shape = _refilled(value.shape, leaves)
             return make_unchecked(shape, _refilled(value.stride, leaves))
         case ComposedLayout():
-            inner = _refilled(value.inner, leaves)
+            outer = _refilled(value.outer, leaves)
             offset = _refilled(value.offset, leaves)
-            return compose_unchecked(inner, offset, _refilled(value.outer, leaves))
+            return compose_unchecked(_refilled(value.inner, leaves), offset, outer)
         case _:
             return value

@@ -6,6 +6,7 @@ import numpy as np
 from xdsl.dialects import cf, func, gpu, scf
 from xdsl.ir import Block, Operation
 
+from tilewright.dialects.gpu import ReturnOp
 from tilewright.lowering.interpreter.arith import type_name
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine import Gang, Machine
@@ -111,7 +112,7 @@ def _conditional_branch(op: cf.ConditionalBranchOp, builder: Builder) -> None:
     builder.end(Fork(builder.slot(op.cond), then, other), op)
 
 
-@runs(func.ReturnOp, gpu.ReturnOp)
+@runs(func.ReturnOp, gpu.ReturnOp, ReturnOp)
 def _return(op: func.ReturnOp, builder: Builder) -> Step | None:
     builder.end(Exit(), op)
     return None

@@ -101,7 +101,8 @@ def get_layouts_from_tile(tile: Typed) -> list[Typed]:
 
 
 def scalar_leaves(typed: Typed) -> Iterator[int | Dynamic]:
-    """Every number of a value in order: a basis is its value and then its modes."""
+    """Every number of a value in order: a basis is its value and then its modes, a composed layout
+    its outer layout, offset and inner layout."""
     value = typed.value
     match typed.kind:
         case "swizzle":
@@ -114,9 +115,9 @@ def scalar_leaves(typed: Typed) -> Iterator[int | Dynamic]:
                 if layout.value is not None:
                     yield from scalar_leaves(layout)
         case "composed_layout":
-            yield from scalar_leaves(composed_get_inner(typed))
-            yield from _numbers(value.offset)
             yield from scalar_leaves(composed_get_outer(typed))
+            yield from _numbers(value.offset)
+            yield from scalar_leaves(composed_get_inner(typed))
         case _:
             yield from _numbers(value)
 
