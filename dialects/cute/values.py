@@ -96,7 +96,7 @@ def with_dynamic_leaves(typed: Typed, leaves: Iterable[Scalar]) -> Typed:
 
 def with_numbers(typed: Typed, leaves: Iterable[Scalar]) -> Typed:
     """The value with all its numbers replaced, from left to right, as `get_scalars` gives them: a
-    basis is its value and then its modes, which stay."""
+    basis is its value and then its modes, which stay, as the numbers of a swizzle do."""
     return Typed(typed.kind, _refilled(typed.value, iter(leaves), int | Dynamic))
 
 
@@ -108,10 +108,11 @@ def _refilled(value: Any, leaves: Iterator[Scalar], replaced: Any) -> Any:
     match value:
         case ScaledBasis():
             number = _refilled(value.value, leaves, replaced)
-            if replaced is not Dynamic:
-                for _ in value.modes:
-                    next(leaves)
+            _skip(leaves, 0 if replaced is Dynamic else len(value.modes))
             return ScaledBasis(number, value.modes)
+        case Swizzle():
+            _skip(leaves, 0 if replaced is Dynamic else 3)
+            return value
         case Layout():
             shape = _refilled(value.shape, leaves, replaced)
             return make_unchecked(shape, _refilled(value.stride, leaves, replaced))
@@ -121,3 +122,8 @@ def _refilled(value: Any, leaves: Iterator[Scalar], replaced: Any) -> Any:
             return compose_unchecked(inner, offset, _refilled(value.outer, leaves, replaced))
         case _:
             return value
+
+
+def _skip(leaves: Iterator[Scalar], count: int) -> None:
+    for _ in range(count):
+        next(leaves)

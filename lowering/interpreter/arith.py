@@ -13,13 +13,14 @@ from tilewright.diagnostic import OpError, at
 from tilewright.dialects.cute.types import CuteType
 from tilewright.dialects.cute_nvgpu.attributes import FragmentType
 from tilewright.lowering.constant_bits import constant_bits
+from tilewright.lowering.interpreter.cute_values import LaneValue, chosen
 from tilewright.lowering.interpreter.machine import Gang, Machine
 from tilewright.lowering.interpreter.program import Builder, Step, runs
 from tilewright.lowering.interpreter.scalar import rounded_down, rounded_up, scalar
 from tilewright.lowering.interpreter.values import Bits, Undefined
 from tilewright.lowering.scalar_types import scalar_type
 
-Compute = Callable[..., Bits]
+Compute = Callable[..., Bits | LaneValue]
 
 
 def type_name(op: Operation, type_: Attribute, letter: str = "s") -> str:
@@ -208,7 +209,7 @@ def _compare_floats(op: arith.CmpfOp, builder: Builder) -> Step:
 @runs(arith.SelectOp)
 def _select(op: arith.SelectOp, builder: Builder) -> Step:
     if isinstance(op.result.type, CuteType):
-        return pure(op, builder, lambda condition, a, b: a.where(condition, b))
+        return pure(op, builder, chosen)
     if not isinstance(op.result.type, FragmentType):
         type_name(op, op.result.type)
 

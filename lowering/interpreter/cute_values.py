@@ -129,17 +129,12 @@ class LaneValue:
 
     def take(self, lanes: Lanes) -> LaneValue:
         """The value in some of its threads."""
-        return self._with([take(leaf, lanes) for leaf in self.leaves()])
+        return self.with_leaves([take(leaf, lanes) for leaf in self.leaves()])
 
     def joined(self, other: LaneValue, counts: tuple[int, int], order: Lanes) -> LaneValue:
         """The value of the threads of two gangs."""
         pairs = zip(self.leaves(), other.leaves(), strict=True)
-        return self._with([joined(a, b, counts, order) for a, b in pairs])
-
-    def where(self, condition: Bits, other: LaneValue) -> LaneValue:
-        """This value in the threads where a condition holds, else the other of the same type."""
-        pairs = zip(self.leaves(), other.leaves(), strict=True)
-        return self._with([np.where(condition, a, b) for a, b in pairs])
+        return self.with_leaves([joined(a, b, counts, order) for a, b in pairs])
 
     def leaves(self) -> list[Bits]:
         """The raw bits of the dynamic leaves, in the order of `cute.get_scalars`."""
@@ -150,10 +145,17 @@ class LaneValue:
         numbers = [int(_signed(leaf)[lane % len(leaf)]) for leaf in self.leaves()]
         return with_dynamic_leaves(self.typed, numbers)
 
-    def _with(self, leaves: list[Bits]) -> LaneValue:
+    def with_leaves(self, leaves: list[Bits]) -> LaneValue:
+        """The value with other bits in its dynamic leaves."""
         if is_known(self.typed):
             return self
         return LaneValue(with_dynamic_leaves(self.typed, map(LaneInteger, leaves)))
+
+
+def chosen(condition: Bits, then: LaneValue, other: LaneValue) -> LaneValue:
+    """`then` in the threads where a condition holds, else `other`, which is of the same type."""
+    pairs = zip(then.leaves(), other.leaves(), strict=True)
+    return then.with_leaves([np.where(condition, a, b) for a, b in pairs])
 
 
 def bound(type_: Typed, value: Any) -> LaneValue:
