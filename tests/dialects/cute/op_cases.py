@@ -73,7 +73,7 @@ def strides(draw: st.DrawFn) -> Any:
 
 @st.composite
 def composed(draw: st.DrawFn, outer: st.SearchStrategy[Layout] | None = None) -> ComposedLayout:
-    layout = draw(outer or layouts())
+    layout = draw(layouts() if outer is None else outer)
     inner = draw(st.one_of(SWIZZLES, power_of_two_layouts()))
     return ComposedLayout(inner, draw(st.integers(1, 40)), layout)
 
