@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 from op_cases import CASES, LESS_WHEN_DYNAMIC, PURE, STATIC
 from op_kernels import Later, LayoutError, OpKernel, evaluated_later, settled
@@ -17,9 +17,11 @@ from tilewright.dialects.cute.rules.accessors import dynamic_leaves, scalar_leav
 from tilewright.dialects.cute.values import Typed, with_dynamic_leaves, with_numbers
 
 LANES = 3
+# Shrinking would run hundreds of kernels, for minutes.
 checked = settings(
     max_examples=20,
     deadline=None,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
 )
 
