@@ -193,6 +193,10 @@ def coordinate_add(a: IntTuple, b: IntTuple) -> IntTuple:
     return tuple(map(coordinate_add, (*a, *[0] * (width - len(a))), (*b, *[0] * (width - len(b)))))
 
 
+# A name of its own, or type checkers would see tuples of unknowns.
+_TUPLE: Any = tuple
+
+
 def pair_leaves(shape: Any, stride: Any) -> tuple[tuple[int, Any], ...]:
     """(extent, stride) for every leaf, checked to make a layout.
 
@@ -201,7 +205,7 @@ def pair_leaves(shape: Any, stride: Any) -> tuple[tuple[int, Any], ...]:
     """
     # Every layout that is built comes here. Most are integers nested at most once, and a call for
     # each mode would cost as much as its leaves.
-    if type(shape) is not tuple or type(stride) is not tuple or len(shape) != len(stride):
+    if type(shape) is not _TUPLE or type(stride) is not _TUPLE or len(shape) != len(stride):
         return _checked_leaves(shape, stride)
     leaves: list[tuple[int, Any]] = []
     for mode in zip(shape, stride):  # noqa: B905
@@ -210,7 +214,7 @@ def pair_leaves(shape: Any, stride: Any) -> tuple[tuple[int, Any], ...]:
             if type(d) is not int or s < 1:
                 return _checked_leaves(shape, stride)
             leaves.append(mode)
-        elif type(s) is tuple and type(d) is tuple and len(s) == len(d):
+        elif type(s) is _TUPLE and type(d) is _TUPLE and len(s) == len(d):
             for leaf in zip(s, d):  # noqa: B905
                 s, d = leaf
                 if type(s) is not int or type(d) is not int or s < 1:
@@ -223,6 +227,8 @@ def pair_leaves(shape: Any, stride: Any) -> tuple[tuple[int, Any], ...]:
 
 def _checked_leaves(shape: Any, stride: Any) -> tuple[tuple[int, Any], ...]:
     """`pair_leaves` of any depth, and of strides that are bases."""
+    if type(shape) is int and type(stride) is int and shape > 0:
+        return ((shape, stride),)
     leaves: list[tuple[int, Any]] = []
     if _pair(shape, stride, leaves):
         coprofile(stride)
