@@ -16,7 +16,8 @@ from tilewright.lowering.constant_bits import constant_bits
 from tilewright.lowering.interpreter.cute_values import LaneValue, chosen
 from tilewright.lowering.interpreter.machine import Gang, Machine
 from tilewright.lowering.interpreter.program import Builder, Step, runs
-from tilewright.lowering.interpreter.scalar import rounded_down, rounded_up, scalar
+from tilewright.lowering.interpreter.rounded_division import rounded_down, rounded_up
+from tilewright.lowering.interpreter.scalar import scalar
 from tilewright.lowering.interpreter.values import Bits, Undefined
 from tilewright.lowering.scalar_types import scalar_type
 

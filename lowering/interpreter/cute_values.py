@@ -26,7 +26,8 @@ from tilewright.dialects.cute.rules.accessors import dynamic_leaves, scalar_leav
 from tilewright.dialects.cute.symbolic.scalar import Dynamic, Scalar, fits, width_of
 from tilewright.dialects.cute.value import slot_setter
 from tilewright.dialects.cute.values import Typed, is_known, with_dynamic_leaves
-from tilewright.lowering.interpreter.scalar import rounded_up, scalar
+from tilewright.lowering.interpreter.rounded_division import rounded_up
+from tilewright.lowering.interpreter.scalar import scalar
 from tilewright.lowering.interpreter.values import Bits, Lanes, joined, take
 
 # The instruction of each operation on two numbers, and the letter of its type.

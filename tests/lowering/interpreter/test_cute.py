@@ -191,3 +191,52 @@ def test_an_undefined_value_may_not_be_used() -> None:
 """
     with pytest.raises(tw.ExecutionError, match=r"'cute.tuple_add' use of an undefined register"):
         run(body)
+
+
+def test_functions_take_and_give_values() -> None:
+    text = f"""
+func.func @half(%x: {NUMBER}) -> {NUMBER} {{
+  %two = cute.static : !cute.int_tuple<"2">
+  %h = cute.ceil_div(%x, %two) : ({NUMBER}, !cute.int_tuple<"2">) -> {NUMBER}
+  func.return %h : {NUMBER}
+}}
+func.func @either(%x: {NUMBER}, %first: i1) -> {NUMBER} {{
+  cf.cond_br %first, ^bb1, ^bb2(%x : {NUMBER})
+^bb1:
+  %h = func.call @half(%x) : ({NUMBER}) -> {NUMBER}
+  cf.br ^bb2(%h : {NUMBER})
+^bb2(%y: {NUMBER}):
+  func.return %y : {NUMBER}
+}}
+func.func @k(%out: memref<?xi32>) attributes {{gpu.kernel}} {{{THREAD}
+  %odd = arith.trunci %i : i32 to i1
+  %a = func.call @either(%n, %odd) : ({NUMBER}, i1) -> {NUMBER}
+  %b = func.call @half(%a) : ({NUMBER}) -> {NUMBER}
+  %r = cute.tuple_add(%a, %b) : ({NUMBER}, {NUMBER}) -> {NUMBER}
+{STORE}  func.return
+}}"""
+    (out,) = tw.interpret(text, "k", grid=(1,), block=(8,), args=[np.zeros(8, np.int32)])
+    expected = []
+    for n in range(8):
+        a = (n + 1) // 2 if n % 2 else n
+        expected.append(a + (a + 1) // 2)
+    assert out.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("callee", "message"),
+    [
+        ("func.func private @f(i32)", r"'func.call' expected a function with a body, got @f"),
+        (
+            "func.func @f(%x: i32) {\n  func.call @f(%x) : (i32) -> ()\n  func.return\n}",
+            "'func.call' expected a callee that does not call itself",
+        ),
+    ],
+)
+def test_calls_that_cannot_run(callee: str, message: str) -> None:
+    text = (
+        f"{callee}\nfunc.func @k(%i: i32) attributes {{gpu.kernel}} {{\n"
+        "  func.call @f(%i) : (i32) -> ()\n  func.return\n}"
+    )
+    with pytest.raises(tw.CompileError, match=message):
+        tw.interpret(text, "k", grid=(1,), block=(1,), args=[1])
