@@ -16,15 +16,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.arith import AndIOp, CmpiOp, ConstantOp
-from xdsl.dialects.builtin import BoolAttr, ModuleOp, UnitAttr
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tilewright.dialects.cute.int_tuple import ScaledBasis, congruent, flatten
 from tilewright.dialects.cute.ops.accessors import GetScalarsOp
-from tilewright.dialects.cute.ops.arithmetic import CompareOp, ElemLessOp
+from tilewright.dialects.cute.ops.arithmetic import CompareOp
 from tilewright.dialects.cute.ops.constructors import (
     MakeComposedLayoutOp,
     MakeCoordOp,
@@ -37,9 +35,9 @@ from tilewright.dialects.cute.ops.constructors import (
 )
 from tilewright.dialects.cute.ops.operation import InferredOp
 from tilewright.dialects.cute.rules.accessors import dynamic_leaves
+from tilewright.dialects.cute.symbolic.scalar import Dynamic
 from tilewright.dialects.cute.types import CuteType, type_of
-from tilewright.dialects.cute.values import Typed, is_known, with_dynamic_leaves
-from tilewright.passes.cute_fold_static import compare
+from tilewright.dialects.cute.values import Typed, is_known, with_dynamic_leaves, with_numbers
 from tilewright.passes.traced_scalar import Trace, Traced
 
 KEPT = (GetScalarsOp, MakeLayoutOp, MakeComposedLayoutOp)
@@ -75,8 +73,7 @@ def _expand(op: InferredOp) -> None:
         values = [each.type.typed for each in op.results if isinstance(each.type, CuteType)]
     else:
         operands = [_opened(trace, operand) for operand in op.operands]
-        found = op.RULE(*operands, *op.arguments(op.properties))
-        values = [found] if isinstance(found, Typed) else found
+        values = [each for each in op.evaluate(operands) if isinstance(each, Typed)]
     _replace(op, [_result(trace, value) for value in values])
 
 
@@ -137,51 +134,16 @@ def _inner(typed: Typed) -> Typed:
 
 def _expand_compare(op: CompareOp) -> None:
     trace = Trace(InsertPoint.before(op), op.location)
-    if all(map(_known_type, op.operands)):
-        holds = compare(op)
-    elif isinstance(op, ElemLessOp) or _same_structure(*op.values()):
-        left, right = (_numbers(trace, operand) for operand in op.operands)
-        predicate = "slt" if isinstance(op, ElemLessOp) else "eq"
-        _replace(op, [_conjunction(trace, predicate, left, right)])
-        return
-    else:
-        holds = False
-    _replace(op, [trace.insert(ConstantOp(BoolAttr.from_bool(holds)))])
+    (holds,) = op.evaluate(op.values())
+    if isinstance(holds, Dynamic):
+        (holds,) = op.evaluate([_numbered(trace, operand) for operand in op.operands])
+    _replace(op, [trace.sized(holds, 1)])
 
 
-def _numbers(trace: Trace, operand: SSAValue) -> list[Traced]:
-    scalars = GetScalarsOp.build_from(operand)
+def _numbered(trace: Trace, value: SSAValue) -> Typed:
+    """The value of an operand, all its numbers as SSA values."""
+    type_ = value.type
+    assert isinstance(type_, CuteType)
+    scalars = GetScalarsOp.build_from(value)
     trace.insert_last(scalars)
-    return [Traced(each, trace) for each in scalars.results]
-
-
-def _conjunction(
-    trace: Trace, predicate: str, left: Sequence[Traced], right: Sequence[Traced]
-) -> SSAValue:
-    total: SSAValue | None = None
-    for a, b in zip(left, right, strict=True):
-        width = max(a.width, b.width)
-        test = trace.insert(CmpiOp(trace.sized(a, width), trace.sized(b, width), predicate))
-        total = test if total is None else trace.insert(AndIOp(total, test))
-    if total is None:
-        return trace.insert(ConstantOp(BoolAttr.from_bool(True)))
-    return total
-
-
-def _same_structure(left: Typed, right: Typed) -> bool:
-    if left.kind == "layout":
-        return all(
-            _same_structure(Typed("stride", a), Typed("stride", b))
-            for a, b in (
-                (left.value.shape, right.value.shape),
-                (left.value.stride, right.value.stride),
-            )
-        )
-    pairs = zip(flatten(left.value), flatten(right.value), strict=False)
-    return congruent(left.value, right.value) and all(_path(a) == _path(b) for a, b in pairs)
-
-
-def _path(leaf: object) -> object:
-    if isinstance(leaf, ScaledBasis):
-        return leaf.modes
-    return "_" if leaf is None else ()
+    return with_numbers(type_.typed, (Traced(each, trace) for each in scalars.results))

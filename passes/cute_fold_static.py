@@ -12,8 +12,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator, is_side_effect_free
 
-from tilewright.dialects.cute.int_tuple import flatten
-from tilewright.dialects.cute.ops.arithmetic import CompareOp, EqualOp
+from tilewright.dialects.cute.ops.arithmetic import CompareOp
 from tilewright.dialects.cute.ops.constructors import StaticOp
 from tilewright.dialects.cute.types import CuteType
 from tilewright.dialects.cute.values import is_known
@@ -49,7 +48,7 @@ def fold(op: Operation) -> None:
     """Replace what is known of an op's results."""
     if any(result.uses for result in op.results):
         if isinstance(op, CompareOp) and all(is_static_type(x.type) for x in op.operands):
-            _replace(op, op.results[0], ConstantOp(IntegerAttr(int(compare(op)), i1)))
+            _replace(op, op.results[0], ConstantOp(IntegerAttr(int(_holds(op)), i1)))
         for result in op.results:
             if result.uses and isinstance(result.type, CuteType) and is_static_type(result.type):
                 _replace(op, result, StaticOp(result.type))
@@ -63,10 +62,7 @@ def _replace(op: Operation, result: SSAValue, by: Operation) -> None:
     result.replace_all_uses_with(by.results[0])
 
 
-def compare(op: CompareOp) -> bool:
-    """The result of a comparison of known values."""
-    left, right = op.values()
-    if isinstance(op, EqualOp):
-        return left == right
-    pairs = zip(flatten(left.value), flatten(right.value), strict=True)
-    return all(a is not None and b is not None and a < b for a, b in pairs)
+def _holds(op: CompareOp) -> bool:
+    (holds,) = op.evaluate(op.values())
+    assert isinstance(holds, bool)
+    return holds

@@ -18,12 +18,15 @@ from tilewright.compiler import run_pipeline, verified
 from tilewright.diagnostic import CompileError, Diagnostic, OpError
 from tilewright.dialects.cute.dialect import is_memref
 from tilewright.dialects.cute.int_tuple import is_tuple
+from tilewright.dialects.cute.types import CuteType
+from tilewright.dialects.cute.values import read_typed
 from tilewright.dialects.cute_nvgpu.targets import lowest, target
 from tilewright.dialects.cute_nvgpu.tensor_box import TensorBox
 from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
 from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES, TENSORMAP, EntryOp
 from tilewright.lowering.convert_cute_nvgpu_to_ptx import is_kernel
 from tilewright.lowering.interpreter import run_kernel
+from tilewright.lowering.interpreter.cute_values import LaneValue, bound
 from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.lowering.interpreter.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.llvm import Struct
@@ -269,6 +272,8 @@ def _bind_one(op: Operation, parameter: _Parameter, arg: Any, memory: GlobalMemo
         if is_memref(parameter.type):
             return argument_view(op, parameter.type, base, array.dtype.itemsize)
         return np.array([base], dtype=np.uint64)
+    if isinstance(parameter.type, CuteType):
+        return _bind_cute(parameter, parameter.type, arg)
     if is_memref(parameter.type):
         raise ExecutionError(
             f"argument '{parameter.name}' expected an array for {parameter.text}, "
@@ -292,6 +297,16 @@ def _bind_field(field: _Parameter, arg: Any) -> Any:
     if isinstance(field.type, LLVMStructType):
         return _bind_struct(field, field.type, arg)
     return _scalar(field, arg)
+
+
+def _bind_cute(parameter: _Parameter, type_: CuteType, arg: Any) -> LaneValue:
+    try:
+        value = read_typed(type_.kind(), arg).value if isinstance(arg, str) else arg
+        return bound(type_.typed, value)
+    except ValueError as error:
+        raise ExecutionError(
+            f"argument '{parameter.name}' expected a value of {parameter.text}, {error}"
+        ) from None
 
 
 def _check_array(parameter: _Parameter, type_: MemRefType[Attribute], array: NDArray[Any]) -> None:

@@ -10,7 +10,7 @@ from abc import ABC
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Self
+from typing import Self, TypeVar
 
 from xdsl.dialects.builtin import MemRefLayoutAttr, StringAttr
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
@@ -46,6 +46,11 @@ class CuteValue(ParametrizedAttribute, ABC):
         return read_typed(self.kind(), self.text.data)
 
     @classmethod
+    def new(cls, params: Sequence[Attribute]) -> Self:
+        (text,) = params
+        return _interned(cls, text.data) if isinstance(text, StringAttr) else super().new(params)
+
+    @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         parser.parse_punctuation("<")
         return cls.parse_text(parser)
@@ -68,6 +73,15 @@ class CuteValue(ParametrizedAttribute, ABC):
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             printer.print_string_literal(self.text.data)
+
+
+_Value = TypeVar("_Value", bound=CuteValue)
+
+
+@cache
+def _interned(cls: type[_Value], text: str) -> _Value:
+    """The one object of a text: modules repeat the same few, and each is verified once."""
+    return super(CuteValue, cls).new([StringAttr(text)])
 
 
 class CuteType(CuteValue, TypeAttribute, ABC):
@@ -246,11 +260,6 @@ ATTRIBUTES = (
 _TYPE_OF: dict[str, type[CuteType]] = {each.kind(): each for each in TYPES}
 
 
-@cache
-def _type(kind: str, text: str) -> CuteType:
-    return _TYPE_OF[kind](StringAttr(text))
-
-
 def type_of(typed: Typed) -> CuteType:
     """The type of a value. Raises VerifyException where it is none of its kind."""
-    return _type(typed.kind, typed.text)
+    return _interned(_TYPE_OF[typed.kind], typed.text)

@@ -15,7 +15,7 @@ from tilewright.dialects.cute.swizzle import ComposedLayout, Swizzle, compose_un
 from tilewright.dialects.cute.symbolic.check import why_not
 from tilewright.dialects.cute.symbolic.composed import is_plain
 from tilewright.dialects.cute.symbolic.layouts import known
-from tilewright.dialects.cute.symbolic.scalar import Dynamic
+from tilewright.dialects.cute.symbolic.scalar import Dynamic, Scalar
 from tilewright.dialects.cute.symbolic.text import read_value, tile_text, value_text
 from tilewright.dialects.cute.symbolic.tuples import is_static
 
@@ -89,25 +89,41 @@ def tile_layouts(tile: Any) -> list[Layout]:
     return [] if tile is None else [layout for each in tile for layout in tile_layouts(each)]
 
 
-def with_dynamic_leaves(typed: Typed, leaves: Iterable[Dynamic]) -> Typed:
+def with_dynamic_leaves(typed: Typed, leaves: Iterable[Scalar]) -> Typed:
     """The value with its dynamic leaves replaced, in the order of `get_scalars`."""
-    return Typed(typed.kind, _refilled(typed.value, iter(leaves)))
+    return Typed(typed.kind, _refilled(typed.value, iter(leaves), Dynamic))
 
 
-def _refilled(value: Any, leaves: Iterator[Dynamic]) -> Any:
+def with_numbers(typed: Typed, leaves: Iterable[Scalar]) -> Typed:
+    """The value with all its numbers replaced, from left to right, as `get_scalars` gives them: a
+    basis is its value and then its modes, which stay, as the numbers of a swizzle do."""
+    return Typed(typed.kind, _refilled(typed.value, iter(leaves), int | Dynamic))
+
+
+def _refilled(value: Any, leaves: Iterator[Scalar], replaced: Any) -> Any:
     if is_tuple(value):
-        return tuple(_refilled(each, leaves) for each in value)
+        return tuple(_refilled(each, leaves, replaced) for each in value)
+    if isinstance(value, replaced):
+        return next(leaves)
     match value:
-        case Dynamic():
-            return next(leaves)
         case ScaledBasis():
-            return ScaledBasis(_refilled(value.value, leaves), value.modes)
+            number = _refilled(value.value, leaves, replaced)
+            _skip(leaves, 0 if replaced is Dynamic else len(value.modes))
+            return ScaledBasis(number, value.modes)
+        case Swizzle():
+            _skip(leaves, 0 if replaced is Dynamic else 3)
+            return value
         case Layout():
-            shape = _refilled(value.shape, leaves)
-            return make_unchecked(shape, _refilled(value.stride, leaves))
+            shape = _refilled(value.shape, leaves, replaced)
+            return make_unchecked(shape, _refilled(value.stride, leaves, replaced))
         case ComposedLayout():
-            outer = _refilled(value.outer, leaves)
-            offset = _refilled(value.offset, leaves)
-            return compose_unchecked(_refilled(value.inner, leaves), offset, outer)
+            outer = _refilled(value.outer, leaves, replaced)
+            offset = _refilled(value.offset, leaves, replaced)
+            return compose_unchecked(_refilled(value.inner, leaves, replaced), offset, outer)
         case _:
             return value
+
+
+def _skip(leaves: Iterator[Scalar], count: int) -> None:
+    for _ in range(count):
+        next(leaves)

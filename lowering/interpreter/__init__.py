@@ -14,6 +14,7 @@ from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.lowering.interpreter import (
     arith,
     control_flow,
+    cute,
     cute_nvgpu,
     gpu,
     llvm,
@@ -34,6 +35,7 @@ from tilewright.lowering.interpreter.program import Builder
 DIALECTS = (
     arith,
     control_flow,
+    cute,
     cute_nvgpu,
     gpu,
     llvm,

@@ -10,15 +10,18 @@ from xdsl.dialects import arith, math, ub
 from xdsl.ir import Attribute, Operation
 
 from tilewright.diagnostic import OpError, at
+from tilewright.dialects.cute.types import CuteType
 from tilewright.dialects.cute_nvgpu.attributes import FragmentType
 from tilewright.lowering.constant_bits import constant_bits
+from tilewright.lowering.interpreter.cute_values import LaneValue, chosen
 from tilewright.lowering.interpreter.machine import Gang, Machine
 from tilewright.lowering.interpreter.program import Builder, Step, runs
+from tilewright.lowering.interpreter.rounded_division import rounded_down, rounded_up
 from tilewright.lowering.interpreter.scalar import scalar
 from tilewright.lowering.interpreter.values import Bits, Undefined
 from tilewright.lowering.scalar_types import scalar_type
 
-Compute = Callable[..., Bits]
+Compute = Callable[..., Bits | LaneValue]
 
 
 def type_name(op: Operation, type_: Attribute, letter: str = "s") -> str:
@@ -145,28 +148,15 @@ def _binary(op: arith.AddiOp, builder: Builder) -> Step:
 def _rounded_division(
     op: arith.CeilDivUIOp | arith.CeilDivSIOp | arith.FloorDivSIOp, builder: Builder
 ) -> Step:
-    letter = "u" if isinstance(op, arith.CeilDivUIOp) else "s"
-    type_ = type_name(op, op.result.type, letter)
-    signed = np.dtype(type_.replace("s", "int").replace("u", "uint"))
-    truncated = scalar("div", type_)
-
-    def compute(a: Bits, b: Bits) -> Bits:
-        quotient, x, y = truncated(a, b).view(signed), a.view(signed), b.view(signed)
-        with np.errstate(all="ignore"):
-            inexact = quotient * y != x
-            opposite = (x < 0) != (y < 0)
-            if isinstance(op, arith.FloorDivSIOp):
-                quotient = quotient - (inexact & opposite).astype(signed)
-            else:
-                quotient = quotient + (inexact & ~opposite).astype(signed)
-        return quotient.view(a.dtype)
-
-    return pure(op, builder, compute)
+    type_ = type_name(op, op.result.type, "u" if isinstance(op, arith.CeilDivUIOp) else "s")
+    rounded = rounded_down if isinstance(op, arith.FloorDivSIOp) else rounded_up
+    return pure(op, builder, rounded(type_))
 
 
 _UNARY: dict[type[Operation], tuple[str, str]] = {
     arith.NegfOp: ("neg", ""),
     math.AbsFOp: ("abs", ""),
+    math.AbsIOp: ("abs", ""),
     math.SqrtOp: ("sqrt", "rn."),
     math.FmaOp: ("fma", "rn."),
 }
@@ -219,6 +209,8 @@ def _compare_floats(op: arith.CmpfOp, builder: Builder) -> Step:
 
 @runs(arith.SelectOp)
 def _select(op: arith.SelectOp, builder: Builder) -> Step:
+    if isinstance(op.result.type, CuteType):
+        return pure(op, builder, chosen)
     if not isinstance(op.result.type, FragmentType):
         type_name(op, op.result.type)
 

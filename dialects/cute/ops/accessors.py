@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, UnitAttr
@@ -38,6 +39,8 @@ from tilewright.dialects.cute.ops.operands import (
 from tilewright.dialects.cute.ops.operation import InferredOp, Syntax
 from tilewright.dialects.cute.ops.properties import ModeOp
 from tilewright.dialects.cute.rules import accessors
+from tilewright.dialects.cute.symbolic.scalar import Scalar
+from tilewright.dialects.cute.values import Typed
 
 
 class AccessorOp(InferredOp, ABC):
@@ -191,6 +194,9 @@ class GetScalarsOp(PartsOp):
     @classmethod
     def arguments(cls, properties: dict[str, Attribute]) -> tuple[Any, ...]:
         return ("only_dynamic" in properties,)
+
+    def evaluate(self, operands: Sequence[Typed]) -> list[Typed | Scalar]:
+        return list(accessors.get_scalars(operands[0], *self.arguments(self.properties)))
 
     @classmethod
     def parse_prefix(cls, parser: Parser) -> dict[str, Attribute]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
@@ -20,6 +21,7 @@ from tilewright.dialects.cute.ops.operands import (
 )
 from tilewright.dialects.cute.ops.operation import CuteOp, InferredOp
 from tilewright.dialects.cute.rules import arithmetic
+from tilewright.dialects.cute.symbolic.scalar import Condition
 from tilewright.dialects.cute.types import CuteType
 from tilewright.dialects.cute.values import Typed
 
@@ -77,9 +79,10 @@ class CeilDivOp(BinaryOp):
 
 
 class CompareOp(CuteOp, ABC):
-    """An op from two values to an i1."""
+    """An op from two values to an i1, which its RULE gives."""
 
     RESULTS: ClassVar = (BOOL,)
+    RULE: ClassVar[Callable[..., Condition]]
 
     lhs = operand_def()
     rhs = operand_def()
@@ -93,6 +96,10 @@ class CompareOp(CuteOp, ABC):
         assert isinstance(left, CuteType) and isinstance(right, CuteType)
         return left.typed, right.typed
 
+    def evaluate(self, operands: Sequence[Typed]) -> list[Condition]:
+        """Whether it holds for these operands, whatever their dynamic leaves are."""
+        return [self.RULE(*operands)]
+
 
 @irdl_op_definition
 class ElemLessOp(CompareOp):
@@ -100,6 +107,7 @@ class ElemLessOp(CompareOp):
 
     name = "cute.elem_less"
     OPERANDS: ClassVar = (COMPARED, COMPARED)
+    RULE: ClassVar = staticmethod(arithmetic.elem_less)
 
     def verify_(self) -> None:
         super().verify_()
@@ -117,6 +125,7 @@ class EqualOp(CompareOp):
 
     name = "cute.equal"
     OPERANDS: ClassVar = (EQUATED, EQUATED)
+    RULE: ClassVar = staticmethod(arithmetic.equal)
 
     def verify_(self) -> None:
         super().verify_()

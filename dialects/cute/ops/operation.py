@@ -27,6 +27,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute.ops.operands import Accepts
 from tilewright.dialects.cute.rules import RuleError
+from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.types import CuteType, type_of
 from tilewright.dialects.cute.values import Typed
 
@@ -53,11 +54,15 @@ def inferred_types(
             return f"expects CuTe values, but got '{operand}'"
         values.append(operand.typed)
     try:
-        results = rule(*values, *arguments)
-        found = [results] if isinstance(results, Typed) else results
-        return tuple(_type(each) for each in found)
+        return tuple(_type(each) for each in applied(rule, values, arguments))
     except (RuleError, LayoutError, VerifyException) as error:
         return str(error)
+
+
+def applied(rule: Rule, operands: Sequence[Typed], arguments: Sequence[Any]) -> list[Any]:
+    """The results of a rule, one or several alike."""
+    found = rule(*operands, *arguments)
+    return [found] if isinstance(found, Typed) else list(found)
 
 
 def _type(result: Typed | int) -> Attribute:
@@ -198,6 +203,15 @@ class InferredOp(CuteOp, ABC):
         cls, operand_types: tuple[Attribute, ...], properties: dict[str, Attribute]
     ) -> tuple[Attribute, ...] | str:
         return inferred_types(cls.RULE, operand_types, cls.arguments(properties))
+
+    def evaluate(self, operands: Sequence[Typed]) -> list[Typed | Scalar]:
+        """The results for these operands, whatever their dynamic leaves are.
+
+        Leaves of the operands' types give the result types, SSA values emit arithmetic, numbers
+        of threads are computed with. Raises RuleError or LayoutError where there is no result,
+        which verified operands never do.
+        """
+        return applied(self.RULE, operands, self.arguments(self.properties))
 
     def verify_(self) -> None:
         super().verify_()

@@ -7,7 +7,7 @@ from typing import Any
 
 from tilewright.dialects.cute.int_tuple import ScaledBasis, flatten, is_tuple, rank
 from tilewright.dialects.cute.layout import Layout
-from tilewright.dialects.cute.rules import required, valid_layout
+from tilewright.dialects.cute.rules import required
 from tilewright.dialects.cute.swizzle import Swizzle
 from tilewright.dialects.cute.symbolic import layouts
 from tilewright.dialects.cute.symbolic.composed import outer_of, through
@@ -187,9 +187,7 @@ def select(source: Typed, mode: Sequence[int]) -> Typed:
     if source.kind not in LAYOUTS:
         modes = wrapped(source.value)
         return Typed(source.kind, tuple(modes[i] for i in mode))
-    selected = through(layouts.select, source.value, mode)
-    valid_layout(lambda: selected, "expects mode indices to yield a valid result")
-    return Typed(source.kind, selected)
+    return Typed(source.kind, through(layouts.select, source.value, mode))
 
 
 # --- casts ----------------------------------------------------------------------------------------

@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from tilewright.dialects.cute.int_tuple import is_tuple
+from tilewright.dialects.cute.int_tuple import ScaledBasis, congruent, flatten, is_tuple
 from tilewright.dialects.cute.rules import attempted, required
-from tilewright.dialects.cute.symbolic import tuples
+from tilewright.dialects.cute.symbolic import scalar, tuples
+from tilewright.dialects.cute.symbolic.scalar import Condition
 from tilewright.dialects.cute.symbolic.tiling import ceil_div_by_tile
 from tilewright.dialects.cute.values import Typed
 
@@ -95,3 +96,48 @@ def ceil_div(a: Typed, b: Typed) -> Typed:
             f"{otherwise}: rank(tiler)={ranks[1]} > rank(input)={ranks[0]}",
         )
     return Typed(a.kind, attempted(lambda: tuples.ceil_div(a.value, b.value), otherwise))
+
+
+# --- comparisons ----------------------------------------------------------------------------------
+
+
+def elem_less(a: Typed, b: Typed) -> Condition:
+    """Whether every leaf is less than its partner; an underscore is not."""
+    holds: Condition = True
+    for x, y in zip(flatten(a.value), flatten(b.value), strict=True):
+        if not (tuples.is_scalar(x) and tuples.is_scalar(y)):
+            return False
+        holds = scalar.both(holds, scalar.less(x, y))
+    return holds
+
+
+def equal(a: Typed, b: Typed) -> Condition:
+    """Whether two values of one kind are the same."""
+    if a.kind == "layout":
+        parts = [(a.value.shape, b.value.shape), (a.value.stride, b.value.stride)]
+    else:
+        parts = [(a.value, b.value)]
+    if not all(_same_structure(*each) for each in parts):
+        return False
+    holds: Condition = True
+    for x, y in parts:
+        for left, right in zip(flatten(x), flatten(y), strict=True):
+            holds = scalar.both(holds, _equal_leaves(left, right))
+    return holds
+
+
+def _same_structure(a: Any, b: Any) -> bool:
+    pairs = zip(flatten(a), flatten(b), strict=False)
+    return congruent(a, b) and all(_without_number(x) == _without_number(y) for x, y in pairs)
+
+
+def _without_number(leaf: Any) -> Any:
+    if isinstance(leaf, ScaledBasis):
+        return leaf.modes
+    return () if tuples.is_scalar(leaf) else leaf
+
+
+def _equal_leaves(a: Any, b: Any) -> Condition:
+    if isinstance(a, ScaledBasis):
+        a, b = a.value, b.value
+    return scalar.equal(a, b) if tuples.is_scalar(a) and tuples.is_scalar(b) else a == b

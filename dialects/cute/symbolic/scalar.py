@@ -7,7 +7,7 @@ larger of its operands' widths, an integer that fits counting as 32 bits.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute.value import Value, slot_setter
@@ -55,6 +55,11 @@ class Missing(Value):
     def __str__(self) -> str:
         return "x"
 
+    def _compared(self, other: object) -> NoReturn:
+        raise LayoutError("expected numbers, got x")
+
+    __lt__ = __le__ = __gt__ = __ge__ = _compared
+
 
 MISSING = Missing()
 
@@ -63,7 +68,7 @@ Scalar: TypeAlias = "int | Dynamic"
 
 OPERATIONS = (
     *("add", "sub", "mul", "div", "mod", "ceil_div", "min", "abs"),
-    *("and", "or", "xor", "not", "shl", "shr", "eq", "ne", "lt", "gt"),
+    *("and", "xor", "shl", "shr", "eq", "ne", "lt", "gt"),
 )
 """What `Dynamic.result` is asked for."""
 
@@ -90,7 +95,7 @@ def _operation(name: str, *operands: Scalar, width: int | None = None) -> Dynami
     for operand in operands:
         if isinstance(operand, Dynamic):
             return operand.result(name, operands, width or max(map(width_of, operands)))
-    raise AssertionError("static operands are folded")
+    raise LayoutError(f"expected numbers, got {', '.join(map(str, operands))}")
 
 
 def _nonzero(divisor: Scalar) -> None:
@@ -240,6 +245,15 @@ def greater(a: Scalar, b: Scalar) -> Condition:
     if isinstance(a, int) and isinstance(b, int):
         return a > b
     return _operation("gt", a, b, width=1)
+
+
+def both(a: Condition, b: Condition) -> Condition:
+    """Whether two conditions hold."""
+    if isinstance(a, Dynamic) and isinstance(b, Dynamic):
+        return _operation("and", a, b, width=1)
+    if isinstance(a, Dynamic):
+        a, b = b, a
+    return b if a else False
 
 
 def choose(condition: Condition, then: Callable[[], Scalar], other: Callable[[], Scalar]) -> Scalar:
