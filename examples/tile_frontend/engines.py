@@ -55,11 +55,11 @@ def inside(body: Block) -> AbstractContextManager[None]:
     return Trace.current.inserting(InsertPoint.before(body.last_op))
 
 
-def counted(count: Index, body: Block) -> Index:
-    """A loop from 0 up to a count, and its variable."""
-    bounds = (each.value for each in (index(0), count, index(1)))
+def counted(count: Index) -> tuple[Block, Index]:
+    """A loop from 0 up to a count: its body, and its variable."""
+    body, bounds = body_of(i32), (each.value for each in (index(0), count, index(1)))
     Trace.current.emit(scf.ForOp(*bounds, [], Region(body)))
-    return Index(body.args[0], uniform=False)
+    return body, Index(body.args[0], uniform=False)
 
 
 @dataclass
@@ -107,8 +107,7 @@ class Engine:
     @contextmanager
     def loop(self, count: Index, stages: int) -> Iterator[Index]:
         """A loop whose loads come through a pipeline."""
-        body = body_of(i32)
-        step = counted(count, body)
+        body, step = counted(count)
         run = self.running = self.new_loop(stages, step)
         with inside(body):
             run.use("consumer_wait", step)
@@ -161,9 +160,9 @@ class CpAsync(Engine):
 
     def produce(self, run: Loop, count: Index) -> None:
         """Copies run ahead of the loop: the first of them before it."""
-        ahead, inserting = body_of(i32), Trace.current.inserting
+        inserting = Trace.current.inserting
         with inserting(InsertPoint.before(run.step.value.owner.parent_op())):
-            first = counted(index(run.stages - 1), ahead)
+            ahead, first = counted(index(run.stages - 1))
         with inside(ahead):
             run.fill(first)
         with inserting(InsertPoint.before(run.stage.value.owner)):
@@ -238,7 +237,7 @@ class Tma(Engine):
 
     def begin(self) -> None:
         trace, thread = Trace.current, hardware(gpu.ThreadIdOp, "x")
-        self.thread = thread - 128
+        self.thread = thread + -128
         copies, first = (
             trace.emit(arith.CmpiOp(thread.value, index(n).value, how), uniform=True)
             for n, how in ((128, "ult"), (0, "eq"))
@@ -264,9 +263,8 @@ class Tma(Engine):
 
     def produce(self, run: Loop, count: Index) -> None:
         """A loop of the producer's own."""
-        filled = body_of(i32)
         with inside(self.producer):
-            step = counted(count, filled)
+            filled, step = counted(count)
         with inside(filled):
             run.fill(step)
 

@@ -11,9 +11,9 @@ from tile_frontend.kernel import kernel
 from tile_frontend.language import (
     Array,
     Registers,
+    columns,
     covering,
     dot,
-    fetch,
     load,
     program,
     steps,
@@ -52,7 +52,7 @@ def gemm(a: Array, b: Array, c: Array, tile: Tile, stages: int) -> None:
 def gemm_bias_relu(a: Array, b: Array, bias: Array, c: Array, tile: Tile, stages: int) -> None:
     place = covering((a.extent(0), b.extent(1)), tile[:2])
     acc = product(a, b, place, tile, stages)
-    store(c, place, (acc + fetch(bias.row(tile[0]), (0, place[1]), acc)).max(0.0))
+    store(c, place, (acc + columns(bias, place[1], acc)).max(0.0))
 
 
 @kernel(grid=lambda a, b, c, tile, stages: blocks(c, tile), tile=(128, 128, 32), stages=3)

@@ -3,7 +3,7 @@
     acc = zeros(128, 128)
     for k in steps(a.extent(1), 32):
         dot(load(a, (128, 32), (i, k)), load(b, (32, 128), (k, j)), acc)
-    store(c, (i, j), (acc + fetch(bias.row(128), (0, j), acc)).max(0.0))
+    store(c, (i, j), (acc + columns(bias, j, acc)).max(0.0))
 
 Registers hold a block as the C operand of a tiled MMA does, or one element for each of its rows;
 which register is which element, the layout algebra says. `dot` and `[:] =` write them, all else
@@ -23,24 +23,27 @@ from xdsl.dialects import builtin as mlir
 from xdsl.ir import SSAValue
 
 from tilewright import builder
-from tilewright.dialects.cute import Layout, flatten
+from tilewright.dialects.cute import Layout, flatten, unflatten
 from tilewright.dialects.cute.accumulators import along, lanes_along
+from tilewright.dialects.cute.int_tuple import to_text
 
 ROWS, COLUMNS = 0, 1
 
 
 @dataclass(frozen=True)
-class Array:
-    """A row-major array in global memory: an argument of the kernel, or a view of one."""
-
+class Memory:
     tensor: SSAValue
-
-    def _once(self, name: str, *operands: Any) -> Any:
-        return Trace.current.once((self.tensor, name), lambda: builder.cute(name, *operands))
 
     @property
     def element(self) -> str:
         return self.tensor.type.tensor.element
+
+
+class Array(Memory):
+    """A row-major array in global memory: an argument of the kernel, or a view of one."""
+
+    def _once(self, name: str, *operands: Any) -> Any:
+        return Trace.current.once((self.tensor, name), lambda: builder.cute(name, *operands))
 
     @property
     def shape(self) -> SSAValue:
@@ -72,15 +75,10 @@ def block_of(tensor: SSAValue, extents: tuple[int, int], place: Place) -> SSAVal
 
 
 @dataclass(frozen=True)
-class Shared:
+class Shared(Memory):
     """A matrix in shared memory: one stage of a tensor whose last mode is stages."""
 
-    tensor: SSAValue
     stage: Index
-
-    @property
-    def element(self) -> str:
-        return self.tensor.type.tensor.element
 
     @property
     def T(self) -> Shared:
@@ -226,11 +224,16 @@ def dot(a: Shared | Registers, b: Shared, acc: Registers) -> None:
     Trace.current.engine.multiply(a, b, acc)
 
 
-def fetch(array: Array, place: Place, like: Registers) -> Registers:
-    """A block of a matrix, in registers of a frame; beyond the matrix are zeros."""
-    found = Registers(like.frame, array.element)
-    block, coords = map(like.frame.part, array.blocks(like.frame.extents, place))
-    cute("copy", None, block, found.view, bounds=(coords, array.shape))
+def columns(array: Array, place: Index, like: Registers) -> Registers:
+    """One element for each column of a block, from an array of one mode; beyond it are zeros."""
+    frame, found = like.frame, Registers(like.frame, array.element, (COLUMNS,))
+    array = array.row(frame.extents[0])
+    kept = tuple(None if step else 0 for step in flatten(found.layout.stride))
+    first = algebra("coord", to_text(unflatten(kept, found.layout.shape)))
+    block, coords = (cute("slice", frame.part(each), first, uniform=True)
+                     for each in array.blocks(frame.extents, (0, place)))  # fmt: skip
+    target = found.through(Layout(block.type.tensor.modes.shape))
+    cute("copy", None, block, target, bounds=(coords, array.shape))
     return found
 
 

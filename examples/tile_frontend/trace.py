@@ -85,8 +85,6 @@ class Index:
         return Index(Trace.current.emit(op(self.value, right.value), uniform), uniform)
 
     __add__ = partialmethod(_map, arith.AddiOp)
-    __sub__ = partialmethod(_map, arith.SubiOp)
-    __mul__ = partialmethod(_map, arith.MuliOp)
     __floordiv__ = partialmethod(_map, arith.DivUIOp)
 
 
