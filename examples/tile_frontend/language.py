@@ -82,8 +82,7 @@ class Shared(Memory):
 
     @property
     def T(self) -> Shared:
-        modes = mlir.DenseArrayBase.from_list(mlir.i32, [1, 0, 2])
-        return Shared(cute("select", self.tensor, uniform=True, mode=modes), self.stage)
+        return Shared(cute("select", self.tensor, uniform=True, mode=[1, 0, 2]), self.stage)
 
     @property
     def major(self) -> str:
@@ -93,16 +92,24 @@ class Shared(Memory):
 
 @dataclass(frozen=True)
 class Frame:
-    """A block as a thread of a tiled MMA holds its C."""
+    """A block as threads of a tiled MMA hold its C."""
 
     mma: SSAValue
     extents: tuple[int, int]
-    thread: Index
 
     def part(self, block: SSAValue) -> SSAValue:
-        """What the thread has of a tensor of these extents."""
-        operands, c = (self.mma, block, self.thread.value), mlir.StringAttr("C")
-        return cute("tiled.mma.partition", *operands, uniform=True, operand_id=c)
+        """What a thread has of a tensor of these extents."""
+        return part("mma.partition", self.mma, block, operand_id="C")
+
+    def along(self, axes: tuple[int, ...]) -> Layout:
+        """Registers (V,M,N), shared by what does not differ along the axes."""
+        return along(self.mma.type.tiled, self.extents, axes)
+
+
+def part(name: str, *operands: SSAValue, **properties: str) -> SSAValue:
+    """What a thread has of a tensor."""
+    thread = Trace.current.engine.thread.value
+    return cute(f"tiled.{name}", *operands, thread, uniform=True, **properties)
 
 
 class Registers:
@@ -112,7 +119,7 @@ class Registers:
 
     def __init__(self, frame: Frame, element: str, axes: tuple[int, ...] = (ROWS, COLUMNS)):
         self.frame, self.element, self.axes = frame, element, axes
-        self.layout = along(frame.mma.type.tiled, frame.extents, axes)
+        self.layout = frame.along(axes)
         size = self.layout.cosize()
         self.tensor = alloca(element, self.layout if len(axes) == 2 else Layout((1, size)))
         self.view = self.through(self.layout)
@@ -125,9 +132,9 @@ class Registers:
     def vector(self, values: Registers | float | SSAValue) -> SSAValue:
         """Other registers as these take them, rows spread over their elements; or a number."""
         if isinstance(values, Registers):
-            layout = along(self.frame.mma.type.tiled, self.frame.extents, values.axes)
-            narrow = len(values.axes) < len(self.axes)
-            return cute("memref.load_vec", values.through(layout) if narrow else values.tensor)
+            spread = len(values.axes) < len(self.axes)
+            view = values.through(self.frame.along(values.axes)) if spread else values.tensor
+            return cute("memref.load_vec", view)
         if isinstance(values, SSAValue):
             return Trace.current.emit(vector.BroadcastOp(values, self.type))
         dense = mlir.DenseIntOrFPElementsAttr.from_list(self.type, [values])
@@ -163,23 +170,19 @@ class Registers:
 
     def rows(self, fill: float) -> Registers:
         """Registers for one element a row."""
-        found = Registers(self.frame, self.element, (ROWS,))
-        found[:] = fill
-        return found
+        return filled(Registers(self.frame, self.element, (ROWS,)), fill)
 
     def reduced(self, kind: str) -> Registers:
         """The elements of each row combined, by `add` or `max`."""
         found = Registers(self.frame, self.element, (ROWS,))
         lanes = lanes_along(self.frame.mma.type.tiled, COLUMNS)
-        lanes = mlir.DenseArrayBase.from_list(mlir.i32, lanes)
-        cute("reduce", self.view, found.view, kind=mlir.StringAttr(kind), lanes=lanes)
+        cute("reduce", self.view, found.view, kind=kind, lanes=lanes)
         return found
 
 
 def alloca(element: str, layout: Layout) -> SSAValue:
     """Registers of a thread."""
-    type_ = builder.attribute(f'!cute.memref<{element}, rmem, "{layout}">')
-    return cute("memref.alloca", type_)
+    return cute("memref.alloca", f'!cute.memref<{element}, rmem, "{layout}">')
 
 
 def program(axis: str) -> Index:
@@ -191,9 +194,8 @@ def covering(extents: tuple[Index, Index], block: tuple[int, int], band: int = 8
     """The coordinate of this program's block, of those that cover a matrix: in bands of rows, so
     that neighbours share them in the L2 cache."""
     counts = [blocks_of(extent, size) for extent, size in zip(extents, block, strict=True)]
-    swizzle = mlir.IntegerAttr(band, mlir.i64)
     operands = program("x").value, algebra("shape", "(?,?)", *counts)
-    place = cute("tile_scheduler.coord", *operands, uniform=True, swizzle=swizzle)
+    place = cute("tile_scheduler.coord", *operands, uniform=True, swizzle=band)
     return tuple(map(Index, cute("get_scalars", place, uniform=True).owner.results))
 
 
@@ -203,9 +205,13 @@ def blocks_of(extent: Index, size: int) -> Index:
 
 def zeros(m: int, n: int) -> Registers:
     """Accumulators of a block."""
-    found = Registers(Trace.current.engine.frame(m, n), "f32")
-    found[:] = 0.0
-    return found
+    mma = Trace.current.engine.mma(n, "bf16", "k", "k")
+    return filled(Registers(Frame(mma, (m, n)), "f32"), 0.0)
+
+
+def filled(registers: Registers, number: float) -> Registers:
+    registers[:] = number
+    return registers
 
 
 def steps(extent: Index, size: int, stages: int = 3) -> Iterator[Index]:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from xdsl.builder import Builder
 from xdsl.dialects import arith, gpu
 from xdsl.dialects.builtin import IntegerAttr, i32
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from tilewright import builder
@@ -54,14 +54,14 @@ class Trace:
         self._body = before
 
 
-def cute(name: str, *operands: Any, uniform: bool = False, **properties: Attribute) -> Any:
+def cute(name: str, *operands: Any, uniform: bool = False, **properties: Any) -> Any:
     """An op of the `cute` dialect: its first result."""
     return Trace.current.emit(builder.cute(name, *operands, **properties), uniform)
 
 
 def typed(name: str, text: str) -> SSAValue:
     """What a type says in full: `typed("make_tiled_mma", "!cute.tiled_mma<...>")`."""
-    return Trace.current.once(text, lambda: builder.cute(name, builder.attribute(text)))
+    return Trace.current.once(text, lambda: builder.cute(name, text))
 
 
 def algebra(kind: str, text: str, *leaves: Index) -> SSAValue:
