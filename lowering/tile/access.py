@@ -12,11 +12,11 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.tensor import Tensor, alignment_of_runs, run_of
-from tilewright.dialects.cute.tensor_types import element_type
 from tilewright.dialects.cute_nvgpu.attributes import FragmentType
 from tilewright.dialects.cute_nvgpu.ops import fragment_memory
 from tilewright.lowering.tile.kernel import Kernel, offset_of, undefined
 from tilewright.lowering.tile.places import static_places
+from tilewright.lowering.tile.register_element import register_element
 from tilewright.lowering.tile.registers import (
     Registers,
     Undefined,
@@ -75,7 +75,7 @@ def load_piece(op: Operation, tensor: Tensor, first: int, count: int, kernel: Ke
     if isinstance(tensor.base, Registers):
         return _registers_piece(op, tensor, range(first, first + count), kernel)
     line, at = kernel.place(tensor, first)
-    element = element_type(tensor.element)
+    element = register_element(tensor)
     if count * tensor.bits in VECTOR_BITS:
         type_ = FragmentType.get(count, element)
         return Piece(kernel.emitter.emit(fragment_memory.LoadOp(line, [at], type_)))
@@ -118,11 +118,11 @@ def store_piece(
             tensor.base.write(places, piece.fragment, kernel.emitter)
         else:
             values = dict(zip(places, piece.scalars, strict=True))
-            tensor.base.write_elements(values, kernel.emitter)
+            tensor.base.write_elements(values)
         return
     line, at = kernel.place(tensor, first)
     if count * tensor.bits in VECTOR_BITS:
-        value = piece.as_fragment(element_type(tensor.element), kernel)
+        value = piece.as_fragment(register_element(tensor), kernel)
         kernel.emitter.add(fragment_memory.StoreOp(value, line, [at], predicate))
         return
     for i, value in enumerate(piece.as_scalars(kernel)):
@@ -154,7 +154,7 @@ def write_scalars(
     """The inverse of `read_scalars`."""
     if isinstance(tensor.base, Registers):
         places = register_places(op, tensor, at)
-        tensor.base.write_elements(dict(zip(places, values, strict=True)), kernel.emitter)
+        tensor.base.write_elements(dict(zip(places, values, strict=True)))
         return
     width = _vector(tensor, at)
     for first in range(0, len(at), width):

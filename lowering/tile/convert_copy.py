@@ -18,7 +18,6 @@ from tilewright.dialects.cute.symbolic import scalar
 from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.symbolic.tuples import product
 from tilewright.dialects.cute.tensor import Tensor
-from tilewright.dialects.cute.tensor_types import element_type
 from tilewright.dialects.cute_nvgpu.attributes import Cache, FragmentType
 from tilewright.dialects.cute_nvgpu.copy_atom import CopyInstruction
 from tilewright.dialects.cute_nvgpu.copy_types import CopyInstructionAttr
@@ -37,6 +36,7 @@ from tilewright.lowering.tile.branches import when, zero_constant
 from tilewright.lowering.tile.convert_tma_copy import convert_tma_copy
 from tilewright.lowering.tile.kernel import Kernel, lowers
 from tilewright.lowering.tile.leaves import sized
+from tilewright.lowering.tile.register_element import register_element
 from tilewright.lowering.tile.registers import from_elements
 from tilewright.lowering.tile.written_registers import WRITES
 
@@ -156,7 +156,7 @@ class Move:
     def _load_or_zeros(self, first: int, count: int, condition: SSAValue) -> Piece:
         """Elements where a condition holds, else zeros."""
         kernel, emitter = self.kernel, self.kernel.emitter
-        element = element_type(self.source.element)
+        element = register_element(self.source)
 
         def branch(value: Callable[[], SSAValue]) -> Region:
             outer = emitter.enter(block := Block())
@@ -214,7 +214,7 @@ class Move:
     def load_matrices(self, instruction: CopyInstruction) -> None:
         """`ldmatrix`: each thread names a row, and gets its part of all matrices."""
         traits, kernel = instruction.traits, self.kernel
-        element = element_type(self.source.element)
+        element = register_element(self.source)
         for row, values in self._instructions(traits, memory="S"):
             line, at = kernel.place(self.source, row)
             type_ = FragmentType.get(len(values), element)

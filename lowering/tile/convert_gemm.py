@@ -22,7 +22,8 @@ from tilewright.dialects.cute_nvgpu.wgmma_atom import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.wgmma_types import SmemDescViewType
 from tilewright.lowering.tile.access import register_places
 from tilewright.lowering.tile.branches import zero_constant
-from tilewright.lowering.tile.kernel import Kernel, lowers, static_extents
+from tilewright.lowering.tile.kernel import Kernel, lowers, static_extents, undefined
+from tilewright.lowering.tile.registers import Undefined
 from tilewright.lowering.tile.written_registers import WRITES
 
 WRITES[GemmOp] = lambda op: op.d
@@ -60,7 +61,7 @@ class Gemm:
 
     def issue(self, row: int, column: int, k: int) -> None:
         """D += A B of one atom's tile."""
-        c = self._fragment(self.d if k else self.c, row, column)
+        c = self._accumulator(row, column, k)
         a = self._operand("A", self.a, row, k)
         b = self._operand("B", self.b, column, k)
         flag = None if k else self.accumulate
@@ -72,12 +73,26 @@ class Gemm:
         registers = self.kernel.registers(self.d)
         registers.write(self._places(self.d, row, column), d, self.kernel.emitter)
 
+    def _accumulator(self, row: int, column: int, k: int) -> SSAValue:
+        """C, which may be anything where it is said not to count."""
+        tensor = self.d if k else self.c
+        places = self._places(tensor, row, column)
+        registers = self.kernel.registers(tensor)
+        try:
+            return registers.read(places, self.kernel.emitter)
+        except Undefined:
+            if k or self.accumulate is None:
+                raise undefined(self.op) from None
+            return self._zeros(registers.type(len(places)))
+
     def _or_zeros(self, flag: SSAValue, c: SSAValue) -> SSAValue:
-        emitter, type_ = self.kernel.emitter, c.type
-        assert isinstance(type_, FragmentType)
-        zero = emitter.once(("zero", type_.element_type), lambda: zero_constant(type_.element_type))
-        zeros = emitter.once(("splat", zero, type_), lambda: fragment.SplatOp(zero, type_))
-        return emitter.select(flag, c, zeros)
+        assert isinstance(c.type, FragmentType)
+        return self.kernel.emitter.select(flag, c, self._zeros(c.type))
+
+    def _zeros(self, type_: FragmentType) -> SSAValue:
+        emitter, element = self.kernel.emitter, type_.element_type
+        zero = emitter.once(("zero", element), lambda: zero_constant(element))
+        return emitter.once(("splat", zero, type_), lambda: fragment.SplatOp(zero, type_))
 
     def _places(self, tensor: Tensor, row: int, column: int) -> list[int]:
         first, count = _block(tensor, row, column)

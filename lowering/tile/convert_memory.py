@@ -23,6 +23,7 @@ from tilewright.lowering.convert_memref_to_ptx import footprint
 from tilewright.lowering.tile.access import read_scalars, write_scalars
 from tilewright.lowering.tile.kernel import Kernel, lowers
 from tilewright.lowering.tile.memory import Memory
+from tilewright.lowering.tile.register_element import register_element
 from tilewright.lowering.tile.registers import Registers
 from tilewright.lowering.tile.vector_value import VectorValue
 from tilewright.lowering.tile.written_registers import MAKES, WRITES
@@ -81,7 +82,7 @@ def make_registers(op: Operation, result: SSAValue, kernel: Kernel) -> None:
     size = tensor.modes.cosize()
     first = product(tensor.modes[0].shape) if isinstance(tensor.modes.shape, tuple) else size
     assert isinstance(first, int)
-    kernel[result] = _based(tensor, Registers(element_type(tensor.element), size, first))
+    kernel[result] = _based(tensor, Registers(register_element(tensor), size, first))
 
 
 MAKES.update((AllocaOp, MakeFragmentLikeOp, MakeFragmentOp))

@@ -18,7 +18,7 @@ from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.types import TypedAttribute
 from tilewright.lowering.tile.facts import Fact
 from tilewright.lowering.tile.kernel import Kernel, lowers
-from tilewright.lowering.tile.registers import Chunks, Registers
+from tilewright.lowering.tile.registers import Chunk, Registers
 from tilewright.lowering.tile.written_registers import used_after, written
 
 
@@ -40,20 +40,17 @@ class Carried:
                 for i, chunk in enumerate(registers.chunks)
                 if later or chunk is not None
             ]
-        self._before: list[Chunks] = [registers.chunks for _, registers in self._all]
+        self._before = [registers.chunks for _, registers in self._all]
 
     def values(self) -> list[SSAValue]:
         """What is carried, as it is now; of what is not written any value will do."""
-        found: list[SSAValue] = []
-        for registers, i in self.places:
-            chunk = registers.chunks[i]
-            found.append(registers.poison(self._kernel.emitter) if chunk is None else chunk)
-        return found
+        return [registers.carried(i, self._kernel.emitter) for registers, i in self.places]
 
     def enter(self, values: Sequence[SSAValue]) -> None:
         """Go on with these values; what is not carried is not written."""
-        state = {registers: [None] * len(registers.chunks) for _, registers in self._all}
-        held: dict[Registers, list[SSAValue | None]] = {k: list(v) for k, v in state.items()}
+        held: dict[Registers, list[Chunk]] = {
+            registers: [None] * len(registers.chunks) for _, registers in self._all
+        }
         for (registers, i), value in zip(self.places, values, strict=True):
             held[registers][i] = value
         for registers, chunks in held.items():

@@ -163,6 +163,7 @@ class Kernel:
         try:
             if rule is not None:
                 rule(op, self)
+                self._settle(op)
             elif isinstance(op, InferredOp):
                 self.evaluate(op)
             elif isinstance(op, CuteOp):
@@ -173,6 +174,15 @@ class Kernel:
                 self.keep(op)
         except (RuleError, LayoutError) as error:
             raise OpError(op, f"'{op.name}' {error}") from None
+
+    def _settle(self, op: Operation) -> None:
+        """Make fragments of what an op has written of registers, before a later op orders them."""
+        for operand in op.operands if isinstance(op, CuteOp) else ():
+            found = self.values.get(operand)
+            if isinstance(found, Typed) and found.kind == "memref":
+                registers = found.value.base
+                if isinstance(registers, Registers):
+                    registers.settle(self.emitter)
 
     def evaluate(self, op: InferredOp) -> None:
         """The results of an op of the algebra, by its rule."""

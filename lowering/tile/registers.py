@@ -1,7 +1,8 @@
 """Register tensors as SSA values: a fragment for each chunk of neighbouring elements.
 
 A chunk is what the tensor's maker expects an instruction to take at once. What is read or written
-across chunks is taken apart and put together, which costs no instruction.
+across chunks is taken apart and put together, which costs no instruction. A chunk of which an op
+has written some elements is those elements until the op settles.
 """
 
 from __future__ import annotations
@@ -15,8 +16,11 @@ from tilewright.dialects.cute_nvgpu.attributes import FragmentType
 from tilewright.dialects.cute_nvgpu.ops import fragment
 from tilewright.lowering.tile.emitter import Emitter
 
-Chunks = tuple[SSAValue | None, ...]
-"""The value of every chunk, or None where nothing has been written."""
+Element = SSAValue | tuple[SSAValue, int] | None
+"""A scalar, or a place in a fragment, or nothing yet."""
+
+Chunk = SSAValue | tuple[Element, ...] | None
+"""A fragment, or its elements, or nothing yet."""
 
 
 class Undefined(ValueError):
@@ -32,12 +36,7 @@ class Registers:
         if chunk % self.per_register or whole % chunk:
             chunk = whole
         self.element, self.chunk = element, chunk
-        self.chunks: Chunks = (None,) * (whole // chunk)
-
-    @property
-    def size(self) -> int:
-        """How many elements there are, whole registers of them."""
-        return self.chunk * len(self.chunks)
+        self.chunks: tuple[Chunk, ...] = (None,) * (whole // chunk)
 
     def type(self, count: int | None = None) -> FragmentType:
         """The type of a fragment of these elements, by default a chunk."""
@@ -48,117 +47,132 @@ class Registers:
     def read(self, places: Sequence[int], emitter: Emitter) -> SSAValue:
         """Elements as one fragment, in order. Raises Undefined."""
         first, count = places[0], len(places)
-        if count == self.chunk and first % self.chunk == 0 and is_run(places):
-            return self._at(first // self.chunk)
-        width = self.per_register
-        if not _in_registers(places, width):
-            scalars = [self.read_element(place, emitter) for place in places]
-            return emitter.emit(fragment.FromElementsOp(scalars, self.type(count)))
-        parts = [self._piece(start, size, emitter) for start, size in _pieces(places, self.chunk)]
-        return parts[0] if len(parts) == 1 else emitter.once(
-            ("concat", *parts), lambda: fragment.ConcatOp(parts, self.type(count))
-        )  # fmt: skip
+        whole = self.chunks[first // self.chunk]
+        aligned = count == self.chunk and first % self.chunk == 0
+        if aligned and isinstance(whole, SSAValue) and is_run(places):
+            return whole
+        return assembled([self._element(place) for place in places], self.type(count), emitter)
 
     def write(self, places: Sequence[int], value: SSAValue, emitter: Emitter) -> None:
         """Set elements to those of a fragment, in order."""
-        if not _in_registers(places, self.per_register):
-            self.write_elements(
-                {place: extracted(value, i, emitter) for i, place in enumerate(places)}, emitter
-            )
-            return
-        chunks, done = list(self.chunks), 0
-        for start, size in _pieces(places, self.chunk):
-            part = sliced(value, done, size, self.type(size), emitter)
-            done += size
-            number, inside = divmod(start, self.chunk)
-            chunks[number] = self._replaced(chunks[number], inside, part, size, emitter)
+        chunks, size = list(self.chunks), self.chunk
+        number, inside = divmod(places[0], size)
+        if len(places) == size and not inside and is_run(places):
+            chunks[number] = value
+        else:
+            for i, place in enumerate(places):
+                number, inside = divmod(place, size)
+                chunks[number] = _with(chunks[number], size, inside, (value, i))
         self.chunks = tuple(chunks)
 
-    def _at(self, number: int) -> SSAValue:
-        found = self.chunks[number]
+    def carried(self, number: int, emitter: Emitter) -> SSAValue:
+        """A chunk as one value; of elements that nothing has written any value will do."""
+        chunk = self.chunks[number]
+        if chunk is None:
+            return emitter.once(("poison", self.type()), lambda: PoisonOp(self.type()))
+        if isinstance(chunk, SSAValue):
+            return chunk
+        some = next(each for each in chunk if each is not None)
+        return assembled([some if each is None else each for each in chunk], self.type(), emitter)
+
+    # --- elements ---
+
+    def _element(self, place: int) -> Element:
+        number, inside = divmod(place, self.chunk)
+        chunk = self.chunks[number]
+        found = (chunk, inside) if isinstance(chunk, SSAValue) else chunk and chunk[inside]
         if found is None:
             raise Undefined
         return found
 
-    def _piece(self, start: int, size: int, emitter: Emitter) -> SSAValue:
-        number, inside = divmod(start, self.chunk)
-        return sliced(self._at(number), inside, size, self.type(size), emitter)
-
-    def _replaced(
-        self, chunk: SSAValue | None, inside: int, part: SSAValue, size: int, emitter: Emitter
-    ) -> SSAValue:
-        """A chunk with some of its elements replaced."""
-        if size == self.chunk:
-            return part
-        chunk = self.poison(emitter) if chunk is None else chunk
-        behind = inside + size
-        parts = [part]
-        if inside:
-            parts.insert(0, sliced(chunk, 0, inside, self.type(inside), emitter))
-        if behind < self.chunk:
-            rest = self.chunk - behind
-            parts.append(sliced(chunk, behind, rest, self.type(rest), emitter))
-        return emitter.emit(fragment.ConcatOp(parts, self.type()))
-
-    def poison(self, emitter: Emitter) -> SSAValue:
-        """A chunk that nothing has written."""
-        return emitter.once(("poison", self.type()), lambda: PoisonOp(self.type()))
-
-    # --- elements ---
-
     def read_element(self, place: int, emitter: Emitter) -> SSAValue:
         """One element. Raises Undefined."""
-        number, inside = divmod(place, self.chunk)
-        return extracted(self._at(number), inside, emitter)
+        return _scalar(self._element(place), emitter)
 
-    def write_elements(self, values: Mapping[int, SSAValue], emitter: Emitter) -> None:
+    def write_elements(self, values: Mapping[int, SSAValue]) -> None:
         """Set elements by their places."""
-        chunks = list(self.chunks)
-        for number in sorted({place // self.chunk for place in values}):
-            first = number * self.chunk
-            given = {
-                place - first: values[place]
-                for place in range(first, first + self.chunk)
-                if place in values
-            }
-            chunks[number] = self._with_elements(chunks[number], given, emitter)
+        chunks, size = list(self.chunks), self.chunk
+        for place, value in values.items():
+            number, inside = divmod(place, size)
+            chunks[number] = _with(chunks[number], size, inside, value)
         self.chunks = tuple(chunks)
 
-    def _with_elements(
-        self, chunk: SSAValue | None, given: Mapping[int, SSAValue], emitter: Emitter
-    ) -> SSAValue:
-        if len(given) == self.chunk:
-            return from_elements([given[i] for i in range(self.chunk)], self.type(), emitter)
-        result = self.poison(emitter) if chunk is None else chunk
-        for place, value in given.items():
-            result = emitter.emit(fragment.InsertOp(value, result, place))  # type: ignore[arg-type]
-        return result
+
+    def settle(self, emitter: Emitter) -> None:
+        """Make fragments of the chunks of which every element is written."""
+        self.chunks = tuple(
+            assembled(chunk, self.type(), emitter)
+            if isinstance(chunk, tuple) and None not in chunk
+            else chunk
+            for chunk in self.chunks
+        )
+
+
+def _with(chunk: Chunk, size: int, place: int, element: Element) -> tuple[Element, ...]:
+    """A chunk with one element replaced."""
+    if isinstance(chunk, SSAValue):
+        chunk = tuple((chunk, i) for i in range(size))
+    elements = [None] * size if chunk is None else list(chunk)
+    elements[place] = element
+    return tuple(elements)
 
 
 def is_run(places: Sequence[int]) -> bool:
     """Whether places follow one another."""
-    return all(place == places[0] + i for i, place in enumerate(places))
-
-
-def _in_registers(places: Sequence[int], width: int) -> bool:
-    """Whether places are those of whole registers, one after the other."""
-    return len(places) % width == 0 and all(
-        places[i] % width == 0 and is_run(places[i : i + width])
-        for i in range(0, len(places), width)
+    return places[-1] - places[0] == len(places) - 1 and all(
+        place == places[0] + i for i, place in enumerate(places)
     )
 
 
-def _pieces(places: Sequence[int], chunk: int) -> list[tuple[int, int]]:
-    """Runs of places within chunks, in order: (first, count)."""
-    found: list[tuple[int, int]] = []
-    for place in places:
-        if found:
-            start, size = found[-1]
-            if place == start + size and place % chunk:
-                found[-1] = (start, size + 1)
-                continue
-        found.append((place, 1))
-    return found
+def _scalar(element: Element, emitter: Emitter) -> SSAValue:
+    assert element is not None
+    return element if isinstance(element, SSAValue) else extracted(*element, emitter)
+
+
+def assembled(elements: Sequence[Element], type_: FragmentType, emitter: Emitter) -> SSAValue:
+    """The fragment of these elements: slices of others where whole registers of them follow one
+    another, scalars elsewhere."""
+    width = type_.element.per_register
+    pieces: list[tuple[SSAValue, int, int] | list[SSAValue]] = []
+    for first in range(0, len(elements), width):
+        group = elements[first : first + width]
+        run = _run(group, width)
+        last = pieces[-1] if pieces else None
+        if run is None:
+            scalars = [_scalar(each, emitter) for each in group]
+            if isinstance(last, list):
+                last += scalars
+            else:
+                pieces.append(scalars)
+        elif isinstance(last, tuple) and last[0] is run[0] and last[1] + last[2] == run[1]:
+            pieces[-1] = (last[0], last[1], last[2] + width)
+        else:
+            pieces.append((*run, width))
+    parts = [
+        from_elements(each, _counted(type_, len(each)), emitter)
+        if isinstance(each, list)
+        else sliced(each[0], each[1], each[2], _counted(type_, each[2]), emitter)
+        for each in pieces
+    ]
+    if len(parts) == 1:
+        return parts[0]
+    return emitter.once(("concat", *parts), lambda: fragment.ConcatOp(parts, type_))
+
+
+def _counted(type_: FragmentType, count: int) -> FragmentType:
+    return FragmentType.get(count, type_.element_type)
+
+
+def _run(group: Sequence[Element], width: int) -> tuple[SSAValue, int] | None:
+    """The fragment whose register these elements are, and the first one's place there."""
+    first = group[0]
+    if not isinstance(first, tuple) or first[1] % width:
+        return None
+    same = all(
+        isinstance(each, tuple) and each[0] is first[0] and each[1] == first[1] + i
+        for i, each in enumerate(group)
+    )
+    return first if same else None
 
 
 def sliced(
@@ -183,18 +197,8 @@ def extracted(value: SSAValue, place: int, emitter: Emitter) -> SSAValue:
 
 
 def from_elements(scalars: Sequence[SSAValue], type_: FragmentType, emitter: Emitter) -> SSAValue:
-    """The fragment of these scalars; one that was only taken apart is itself."""
+    """The fragment of these scalars."""
     first = scalars[0]
     if all(each is first for each in scalars):
         return emitter.once(("splat", first, type_), lambda: fragment.SplatOp(first, type_))
-    if isinstance(first.owner, fragment.ExtractOp):
-        source = first.owner.fragment
-        same = source.type == type_ and all(
-            isinstance(each.owner, fragment.ExtractOp)
-            and each.owner.fragment is source
-            and each.owner.position.value.data == i
-            for i, each in enumerate(scalars)
-        )
-        if same:
-            return source
     return emitter.emit(fragment.FromElementsOp(scalars, type_))
