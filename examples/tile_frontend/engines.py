@@ -13,7 +13,7 @@ from math import prod
 
 from tile_frontend.language import Array, Registers, Shared, alloca, block_of, part
 from tile_frontend.trace import Index, Place, Trace, at, cute, hardware, index, typed
-from xdsl.dialects import arith, gpu, scf
+from xdsl.dialects import gpu, scf
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -35,10 +35,9 @@ def memory_of(element: str, extents: Extents, stages: int = 0) -> str:
     (rows, columns), run = extents, 128 // element_bits(element)
     row = min(columns, 8 * run)
     shape, stride = f"{rows},({row},{columns // row})", f"{row},(1,{rows * row})"
-    if stages:
-        shape, stride = f"{shape},{stages}", f"{stride},{rows * columns}"
+    last = (f",{stages}", f",{rows * columns}") if stages else ("", "")
     swizzle = f"S<{(row // run).bit_length() - 1},{run.bit_length() - 1},3>"
-    return f"{swizzle} o 0 o ({shape}):({stride})"
+    return f"{swizzle} o 0 o ({shape}{last[0]}):({stride}{last[1]})"
 
 
 def body_of(*arguments: Attribute) -> Block:
@@ -225,15 +224,11 @@ class Tma(Engine):
     def begin(self) -> None:
         trace, thread = Trace.current, hardware(gpu.ThreadIdOp, "x")
         self.thread = thread + -128
-        copies, first = (
-            trace.emit(arith.CmpiOp(thread.value, index(n).value, how), uniform=True)
-            for n, how in ((128, "ult"), (0, "eq"))
-        )
         producer, consumer, self.producer = body_of(), body_of(), body_of()
-        trace.emit(scf.IfOp(copies, [], Region(producer), Region(consumer)))
+        trace.emit(scf.IfOp((thread < 128).value, [], Region(producer), Region(consumer)))
         with inside(producer):
             trace.emit(warp_specialization.SetmaxnregOp("dec", 40))
-            trace.emit(scf.IfOp(first, [], Region(self.producer), Region()))
+            trace.emit(scf.IfOp((thread < 1).value, [], Region(self.producer), Region()))
         trace.move(InsertPoint.before(consumer.last_op))
         trace.emit(warp_specialization.SetmaxnregOp("inc", 232))
 

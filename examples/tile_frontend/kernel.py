@@ -71,6 +71,5 @@ class Kernel:
 
 def signature_of(args: Sequence[Any]) -> Signature:
     """The element types and ranks of arrays; a number is an f32."""
-    arrays = (each if hasattr(each, "dtype") else None for each in args)
-    return [("f32", 0) if each is None else (ELEMENTS[str(each.dtype).split(".")[-1]], each.ndim)
-            for each in arrays]  # fmt: skip
+    return [(ELEMENTS[str(each.dtype).split(".")[-1]], each.ndim) if hasattr(each, "dtype")
+            else ("f32", 0) for each in args]  # fmt: skip

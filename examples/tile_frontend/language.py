@@ -56,12 +56,6 @@ class Array(Memory):
         """The array at one place of its first mode."""
         return Array(at(self.tensor, 0, place))
 
-    def row(self, count: int) -> Array:
-        """An array of one mode as so many equal rows."""
-        shape = algebra("shape", f"({count},{self.shape.type.typed.text})", self.extent(0))
-        layout = cute("make_layout", shape, algebra("stride", "(0,1)"), uniform=True)
-        return Array(cute("make_view", self.tensor, layout, uniform=True))
-
     def blocks(self, extents: tuple[int, int], place: Place) -> list[SSAValue]:
         """The block at a coordinate of blocks, None keeping all of them as a last mode; and the
         coordinates of its elements."""
@@ -119,8 +113,7 @@ class Registers:
 
     def __init__(self, frame: Frame, element: str, axes: tuple[int, ...] = (ROWS, COLUMNS)):
         self.frame, self.element, self.axes = frame, element, axes
-        self.layout = frame.along(axes)
-        size = self.layout.cosize()
+        self.layout, size = frame.along(axes), frame.along(axes).cosize()
         self.tensor = alloca(element, self.layout if len(axes) == 2 else Layout((1, size)))
         self.view = self.through(self.layout)
         self.type = mlir.VectorType(self.tensor.type.element_type, [size])
@@ -149,7 +142,7 @@ class Registers:
 
     def map(self, op: Any, *others: Any) -> Registers:
         """An op on each element of these registers and of others, or numbers."""
-        given = [self, *(each for each in others if isinstance(each, Registers))]
+        given = (each for each in (self, *others) if isinstance(each, Registers))
         widest = max(given, key=lambda each: len(each.axes))
         found = Registers(widest.frame, self.element, widest.axes)
         return found.write(Trace.current.emit(op(*map(found.vector, (self, *others)))))
@@ -170,7 +163,8 @@ class Registers:
 
     def rows(self, fill: float) -> Registers:
         """Registers for one element a row."""
-        return filled(Registers(self.frame, self.element, (ROWS,)), fill)
+        found = Registers(self.frame, self.element, (ROWS,))
+        return found.write(found.vector(fill))
 
     def reduced(self, kind: str) -> Registers:
         """The elements of each row combined, by `add` or `max`."""
@@ -190,15 +184,6 @@ def program(axis: str) -> Index:
     return hardware(gpu.BlockIdOp, axis)
 
 
-def covering(extents: tuple[Index, Index], block: tuple[int, int], band: int = 8) -> Place:
-    """The coordinate of this program's block, of those that cover a matrix: in bands of rows, so
-    that neighbours share them in the L2 cache."""
-    counts = [blocks_of(extent, size) for extent, size in zip(extents, block, strict=True)]
-    operands = program("x").value, algebra("shape", "(?,?)", *counts)
-    place = cute("tile_scheduler.coord", *operands, uniform=True, swizzle=band)
-    return tuple(map(Index, cute("get_scalars", place, uniform=True).owner.results))
-
-
 def blocks_of(extent: Index, size: int) -> Index:
     return (extent + (size - 1)) // size
 
@@ -206,12 +191,8 @@ def blocks_of(extent: Index, size: int) -> Index:
 def zeros(m: int, n: int) -> Registers:
     """Accumulators of a block."""
     mma = Trace.current.engine.mma(n, "bf16", "k", "k")
-    return filled(Registers(Frame(mma, (m, n)), "f32"), 0.0)
-
-
-def filled(registers: Registers, number: float) -> Registers:
-    registers[:] = number
-    return registers
+    found = Registers(Frame(mma, (m, n)), "f32")
+    return found.write(found.vector(0.0))
 
 
 def steps(extent: Index, size: int, stages: int = 3) -> Iterator[Index]:
@@ -233,7 +214,9 @@ def dot(a: Shared | Registers, b: Shared, acc: Registers) -> None:
 def columns(array: Array, place: Index, like: Registers) -> Registers:
     """One element for each column of a block, from an array of one mode; beyond it are zeros."""
     frame, found = like.frame, Registers(like.frame, array.element, (COLUMNS,))
-    array = array.row(frame.extents[0])
+    shape = algebra("shape", f"({frame.extents[0]},{array.shape.type.typed.text})", array.extent(0))
+    rows = cute("make_layout", shape, algebra("stride", "(0,1)"), uniform=True)
+    array = Array(cute("make_view", array.tensor, rows, uniform=True))
     kept = tuple(None if step else 0 for step in flatten(found.layout.stride))
     first = algebra("coord", to_text(unflatten(kept, found.layout.shape)))
     block, coords = (cute("slice", frame.part(each), first, uniform=True)

@@ -74,7 +74,7 @@ def algebra(kind: str, text: str, *leaves: Index) -> SSAValue:
 
 @dataclass(frozen=True)
 class Index:
-    """An i32 that the kernel knows when it runs; `uniform` where its entry does."""
+    """An i32, or a truth, that the kernel knows when it runs; `uniform` where its entry does."""
 
     value: SSAValue
     uniform: bool = True
@@ -85,6 +85,7 @@ class Index:
         return Index(Trace.current.emit(op(self.value, right.value), uniform), uniform)
 
     __add__ = partialmethod(_map, arith.AddiOp)
+    __lt__ = partialmethod(_map, lambda a, b: arith.CmpiOp(a, b, "ult"))
     __floordiv__ = partialmethod(_map, arith.DivUIOp)
 
 
