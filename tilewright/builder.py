@@ -1,7 +1,7 @@
 """What a front end builds tile-level IR with: attributes by their text, ops by their names.
 
-    mma = cute("make_tiled_mma", attribute('!cute.tiled_mma<...>'))
-    mine = cute("tiled.mma.partition", mma, tile, thread, operand_id=StringAttr("A"))
+    mma = cute("make_tiled_mma", '!cute.tiled_mma<...>')
+    mine = cute("tiled.mma.partition", mma, tile, thread, operand_id="A")
     here = cute("slice", mine, coord(None, None, None, stage))
 
 Each gives an op, for xDSL's builder to insert; result types are inferred. `kernel` is the function
@@ -12,10 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import DenseArrayBase, FunctionType, ModuleOp, UnitAttr, i32
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    FunctionType,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    UnitAttr,
+    i32,
+    i64,
+)
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
@@ -47,19 +56,34 @@ def cute(name: str, *operands: Any, **properties: Any) -> Operation:
     """An op of the `cute` dialect, which is called `cute.NAME`.
 
     Where its results follow from its operands, those and its properties make it. An op that its
-    type says in full takes the type: `cute("memref.alloc", attribute(...))`; `copy` and `gemm` take
-    what their constructors take. Raises ValueError for an unknown name, and for operands that the
-    op does not take.
+    type says in full takes the type, or its text: `cute("memref.alloc", "!cute.memref<...>")`;
+    `copy` and `gemm` take what their constructors take. A property may be a number, several, or a
+    word. Raises ValueError for an unknown name, and for operands that the op does not take.
     """
     op = _OPS.get(name)
     if op is None:
         raise ValueError(f"expected an op of the cute dialect, got 'cute.{name}'")
     if not issubclass(op, CuteOp) or op.infer.__func__ is CuteOp.infer.__func__:
-        return op(*operands, **properties)
+        given = (attribute(each) if isinstance(each, str) else each for each in operands)
+        return op(*given, **properties)
+    properties = {key: _property(value) for key, value in properties.items()}
     found = op.infer(tuple(SSAValue.get(each).type for each in operands), properties)
     if isinstance(found, str):
         raise ValueError(f"'cute.{name}' {found}")
     return op.create(operands=operands, result_types=found, properties=properties)
+
+
+def _property(value: Any) -> Attribute:
+    match value:
+        case str():
+            return StringAttr(value)
+        case int():
+            return IntegerAttr(value, i64)
+        case list():
+            numbers = cast("list[int]", value)
+            return DenseArrayBase.from_list(i32, numbers)
+        case _:
+            return value
 
 
 def leaves(kind: str, text: str, *values: SSAValue) -> Operation:

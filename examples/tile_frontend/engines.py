@@ -11,10 +11,10 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from math import prod
 
-from tile_frontend.language import Array, Frame, Registers, Shared, alloca, block_of
+from tile_frontend.language import Array, Registers, Shared, alloca, block_of, part
 from tile_frontend.trace import Index, Place, Trace, at, cute, hardware, index, typed
-from xdsl.dialects import arith, gpu, scf
-from xdsl.dialects.builtin import StringAttr, i32
+from xdsl.dialects import gpu, scf
+from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -24,25 +24,20 @@ from tilewright.dialects.cute.accumulators import as_operand_a
 from tilewright.dialects.cute.tensor import element_bits
 from tilewright.dialects.cute_nvgpu.ops import warp_specialization, wgmma_sync
 
+Extents = tuple[int, int]
+Fill = Callable[["Loop", Index, Index], None]
+"""What copies a block: for a step of a loop, to a stage."""
 
-def memory_of(element: str, extents: tuple[int, int], stages: int = 0) -> str:
+
+def memory_of(element: str, extents: Extents, stages: int = 0) -> str:
     """The layout of a matrix, or stages of it, in rows of up to 128 bytes, whose runs of 16 a
     swizzle spreads over all banks."""
     (rows, columns), run = extents, 128 // element_bits(element)
     row = min(columns, 8 * run)
     shape, stride = f"{rows},({row},{columns // row})", f"{row},(1,{rows * row})"
-    if stages:
-        shape, stride = f"{shape},{stages}", f"{stride},{rows * columns}"
+    last = (f",{stages}", f",{rows * columns}") if stages else ("", "")
     swizzle = f"S<{(row // run).bit_length() - 1},{run.bit_length() - 1},3>"
-    return f"{swizzle} o 0 o ({shape}):({stride})"
-
-
-def part(name: str, *operands: SSAValue, **properties: str) -> SSAValue:
-    """What the thread has of a tensor."""
-    given = {key: StringAttr(value) for key, value in properties.items()}
-    return cute(
-        f"tiled.{name}", *operands, Trace.current.engine.thread.value, uniform=True, **given
-    )
+    return f"{swizzle} o 0 o ({shape}{last[0]}):({stride}{last[1]})"
 
 
 def body_of(*arguments: Attribute) -> Block:
@@ -55,23 +50,23 @@ def inside(body: Block) -> AbstractContextManager[None]:
     return Trace.current.inserting(InsertPoint.before(body.last_op))
 
 
-def counted(count: Index, body: Block) -> Index:
-    """A loop from 0 up to a count, and its variable."""
-    bounds = (each.value for each in (index(0), count, index(1)))
+def counted(count: Index) -> tuple[Block, Index]:
+    """A loop from 0 up to a count: its body, and its variable."""
+    body, bounds = body_of(i32), (each.value for each in (index(0), count, index(1)))
     Trace.current.emit(scf.ForOp(*bounds, [], Region(body)))
-    return Index(body.args[0], uniform=False)
+    return body, Index(body.args[0], uniform=False)
 
 
 @dataclass
 class Loop:
-    """A loop whose body is being traced. `fills` copy what the body loads, each for a step and the
-    stage that it fills; `bytes` is how much that is."""
+    """A loop whose body is being traced. `fills` copy what the body loads, `bytes` is how much
+    that is."""
 
     pipeline: SSAValue
     stages: int
     step: Index
     stage: Index
-    fills: list[Callable[[Index, Index], None]] = field(default_factory=list)
+    fills: list[Fill] = field(default_factory=list)
     bytes: int = 0
 
     def use(self, name: str, step: Index) -> Index:
@@ -82,7 +77,7 @@ class Loop:
         self.use("producer_acquire", step)
         stage = self.use("stage", step)
         for fill in self.fills:
-            fill(step, stage)
+            fill(self, step, stage)
         self.use("producer_commit", step)
 
 
@@ -94,9 +89,6 @@ class Engine:
     def __init__(self, warps: tuple[int, int]):
         self.warps = warps
 
-    def frame(self, m: int, n: int) -> Frame:
-        return Frame(self.mma(n, "bf16", "k", "k"), (m, n), self.thread)
-
     def mma(self, n: int, element: str, *majors: str) -> SSAValue:
         return typed("make_tiled_mma", f"!cute.tiled_mma<{self.atoms(n, element, majors)}>")
 
@@ -107,8 +99,7 @@ class Engine:
     @contextmanager
     def loop(self, count: Index, stages: int) -> Iterator[Index]:
         """A loop whose loads come through a pipeline."""
-        body = body_of(i32)
-        step = counted(count, body)
+        body, step = counted(count)
         run = self.running = self.new_loop(stages, step)
         with inside(body):
             run.use("consumer_wait", step)
@@ -119,31 +110,30 @@ class Engine:
         self.produce(run, count)
         Rewriter.replace_value_with_new_type(run.pipeline, self.pipeline(stages, run.bytes))
 
-    def load(self, array: Array, extents: tuple[int, int], place: Place) -> Shared:
+    def load(self, array: Array, extents: Extents, place: Place) -> Shared:
         """A block that the running loop's steps bring."""
         run, element = self.running, array.element
         if run is None:
             raise ValueError("expected loads within steps(...)")
         layout = memory_of(element, extents, run.stages)
-        type_ = builder.attribute(f'!cute.memref<{element}, smem, align<1024>, "{layout}">')
+        type_ = f'!cute.memref<{element}, smem, align<1024>, "{layout}">'
         memory = cute("memref.alloc", type_, uniform=True)
         open_place = tuple(None if index(each) == run.step else each for each in place)
-        run.fills.append(self.copy(run, array, extents, open_place, memory))
+        run.fills.append(self.copy(array, extents, open_place, memory))
         run.bytes += prod(extents) * element_bits(element) // 8
         return Shared(memory, run.stage)
 
     def multiply(self, a: Shared | Registers, b: Shared, acc: Registers) -> None:
         mma = self.mma(acc.frame.extents[1], a.element, a.major, b.T.major)
         operands = self.matrix("A", mma, a), self.matrix("B", mma, b.T)
-        self.issue(builder.cute("gemm", mma, acc.view, *operands, acc.view))
+        for op in self.issued(builder.cute("gemm", mma, acc.view, *operands, acc.view)):
+            Trace.current.emit(op)
 
 
 class CpAsync(Engine):
     """Every thread copies and multiplies."""
 
-    @property
-    def threads(self) -> int:
-        return 32 * prod(self.warps)
+    threads = property(lambda self: 32 * prod(self.warps))
 
     def begin(self) -> None:
         self.thread = hardware(gpu.ThreadIdOp, "x")
@@ -161,29 +151,27 @@ class CpAsync(Engine):
 
     def produce(self, run: Loop, count: Index) -> None:
         """Copies run ahead of the loop: the first of them before it."""
-        ahead, inserting = body_of(i32), Trace.current.inserting
+        inserting = Trace.current.inserting
         with inserting(InsertPoint.before(run.step.value.owner.parent_op())):
-            first = counted(index(run.stages - 1), ahead)
+            ahead, first = counted(index(run.stages - 1))
         with inside(ahead):
             run.fill(first)
         with inserting(InsertPoint.before(run.stage.value.owner)):
             run.fill(run.step + (run.stages - 1))
 
-    def load(self, array: Array, extents: tuple[int, int], place: Place) -> Shared:
+    def load(self, array: Array, extents: Extents, place: Place) -> Shared:
         """Outside of loops the block is waited for."""
         if self.running is not None:
             return super().load(array, extents, place)
         run = self.running = self.new_loop(1, index(place[1]))
         found = super().load(array, extents, place)
-        run.fills[0](run.step, run.stage)
+        run.fills[0](run, run.step, run.stage)
         run.use("producer_commit", run.step)
         run.use("consumer_wait", run.step)
         self.running = None
         return found
 
-    def copy(
-        self, run: Loop, array: Array, extents: tuple[int, int], place: Place, memory: SSAValue
-    ) -> Callable[[Index, Index], None]:
+    def copy(self, array: Array, extents: Extents, place: Place, memory: SSAValue) -> Fill:
         """Threads side by side along rows, 16 bytes each."""
         element, run_length = array.element, 128 // element_bits(array.element)
         across = min(extents[1] // run_length, 8)
@@ -197,14 +185,14 @@ class CpAsync(Engine):
         source, coords = (part("copy.partition_S", tiled, each) for each in blocks)
         target, limits = part("copy.partition_D", tiled, memory), array.shape
 
-        def fill(step: Index, stage: Index) -> None:
+        def fill(run: Loop, step: Index, stage: Index) -> None:
             bounds = at(coords, -1, step), limits
             cute("copy", tiled, at(source, -1, step), at(target, -1, stage), bounds=bounds)
 
         return fill
 
-    def issue(self, gemm: Operation) -> None:
-        Trace.current.emit(gemm)
+    def issued(self, gemm: Operation) -> list[Operation]:
+        return [gemm]
 
     def matrix(self, which: str, mma: SSAValue, given: Shared | Registers) -> SSAValue:
         """An operand in registers: from shared memory by ldmatrix, or from accumulators."""
@@ -214,7 +202,7 @@ class CpAsync(Engine):
         atom = builder.attribute(f"#cute_nvgpu.copy<ldmatrix, {given.element}, x4{trans}>")
         copy = cute(f"make_tiled_copy_{which}", mma, uniform=True, atom=atom)
         mine = at(part("mma.partition", mma, given.tensor, operand_id=which), -1, index(0))
-        held = cute("mma.make_fragment", mma, mine, operand_id=StringAttr(which))
+        held = cute("mma.make_fragment", mma, mine, operand_id=which)
         source = at(part("copy.partition_S", copy, given.tensor), -1, given.stage)
         cute("copy", copy, source, cute("tiled.copy.retile", copy, held))
         return held
@@ -222,8 +210,7 @@ class CpAsync(Engine):
 
 def chained(held: Registers, mma: SSAValue) -> SSAValue:
     """Accumulators of one MMA as A of another, which the layout algebra proves them to be."""
-    first, second = held.frame.mma.type.tiled, mma.type.tiled
-    order = as_operand_a(first, second, held.frame.extents)
+    order = as_operand_a(held.frame.mma.type.tiled, mma.type.tiled, held.frame.extents)
     found = alloca(held.element, Layout(order.shape))
     cute("memref.store_vec", cute("memref.load_vec", held.through(order)), found)
     return found
@@ -232,22 +219,16 @@ def chained(held: Registers, mma: SSAValue) -> SSAValue:
 class Tma(Engine):
     """A warpgroup copies, `warps` / 4 others multiply 64 rows each."""
 
-    @property
-    def threads(self) -> int:
-        return 128 + 32 * self.warps[0]
+    threads = property(lambda self: 128 + 32 * self.warps[0])
 
     def begin(self) -> None:
         trace, thread = Trace.current, hardware(gpu.ThreadIdOp, "x")
-        self.thread = thread - 128
-        copies, first = (
-            trace.emit(arith.CmpiOp(thread.value, index(n).value, how), uniform=True)
-            for n, how in ((128, "ult"), (0, "eq"))
-        )
+        self.thread = thread + -128
         producer, consumer, self.producer = body_of(), body_of(), body_of()
-        trace.emit(scf.IfOp(copies, [], Region(producer), Region(consumer)))
+        trace.emit(scf.IfOp((thread < 128).value, [], Region(producer), Region(consumer)))
         with inside(producer):
             trace.emit(warp_specialization.SetmaxnregOp("dec", 40))
-            trace.emit(scf.IfOp(first, [], Region(self.producer), Region()))
+            trace.emit(scf.IfOp((thread < 1).value, [], Region(self.producer), Region()))
         trace.move(InsertPoint.before(consumer.last_op))
         trace.emit(warp_specialization.SetmaxnregOp("inc", 232))
 
@@ -264,39 +245,31 @@ class Tma(Engine):
 
     def produce(self, run: Loop, count: Index) -> None:
         """A loop of the producer's own."""
-        filled = body_of(i32)
         with inside(self.producer):
-            step = counted(count, filled)
+            filled, step = counted(count)
         with inside(filled):
             run.fill(step)
 
-    def copy(
-        self, run: Loop, array: Array, extents: tuple[int, int], place: Place, memory: SSAValue
-    ) -> Callable[[Index, Index], None]:
+    def copy(self, array: Array, extents: Extents, place: Place, memory: SSAValue) -> Fill:
         atom = builder.attribute("#cute_nvgpu.tma<load>")
-        tile, smem = "[{};{}]".format(*extents), memory_of(array.element, extents)
-        box = {"atom": atom, "tile": StringAttr(tile), "smem": StringAttr(smem)}
-        tma = cute("make_tma_copy", array.tensor, uniform=True, **box)
+        box = {"tile": "[{};{}]".format(*extents), "smem": memory_of(array.element, extents)}
+        tma = cute("make_tma_copy", array.tensor, uniform=True, atom=atom, **box)
         source = block_of(tma.owner.results[1], extents, place)
 
-        def fill(step: Index, stage: Index) -> None:
+        def fill(run: Loop, step: Index, stage: Index) -> None:
             on = run.pipeline, step.value
             cute("copy", tma, at(source, -1, step), at(memory, -1, stage), pipeline=on)
 
         return fill
 
-    def issue(self, gemm: Operation) -> None:
-        commit = wgmma_sync.WgmmaCommitGroupOp()
-        for op in (wgmma_sync.WgmmaFenceOp(), gemm, commit, wgmma_sync.WgmmaWaitGroupOp(0)):
-            Trace.current.emit(op)
+    def issued(self, gemm: Operation) -> list[Operation]:
+        fence, commit = wgmma_sync.WgmmaFenceOp(), wgmma_sync.WgmmaCommitGroupOp()
+        return [fence, gemm, commit, wgmma_sync.WgmmaWaitGroupOp(0)]
 
     def matrix(self, which: str, mma: SSAValue, given: Shared) -> SSAValue:
         """An operand that wgmma reads where it is."""
-        mine, operand_id = (
-            part("mma.partition", mma, given.tensor, operand_id=which),
-            StringAttr(which),
-        )
-        made = cute("mma.make_fragment", mma, mine, uniform=True, operand_id=operand_id)
+        mine = part("mma.partition", mma, given.tensor, operand_id=which)
+        made = cute("mma.make_fragment", mma, mine, uniform=True, operand_id=which)
         return at(made, -1, given.stage)
 
 

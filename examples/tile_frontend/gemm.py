@@ -11,20 +11,29 @@ from tile_frontend.kernel import kernel
 from tile_frontend.language import (
     Array,
     Registers,
-    covering,
+    blocks_of,
+    columns,
     dot,
-    fetch,
     load,
     program,
     steps,
     store,
     zeros,
 )
-from tile_frontend.trace import Place
+from tile_frontend.trace import Index, Place, algebra, cute
 
 Tile = tuple[int, int, int]
 HOPPER: dict[str, Any] = {"engine": "tma", "warps": (8, 1), "tile": (128, 256, 64), "stages": 4}
 """Constants for the TMA and wgmma of sm_90a."""
+
+
+def covering(extents: tuple[Index, Index], block: tuple[int, int], band: int = 8) -> Place:
+    """The coordinate of this program's block, of those that cover a matrix: in bands of rows, so
+    that neighbours share them in the L2 cache."""
+    counts = [blocks_of(extent, size) for extent, size in zip(extents, block, strict=True)]
+    operands = program("x").value, algebra("shape", "(?,?)", *counts)
+    place = cute("tile_scheduler.coord", *operands, uniform=True, swizzle=band)
+    return tuple(map(Index, cute("get_scalars", place, uniform=True).owner.results))
 
 
 def product(a: Array, b: Array, place: Place, tile: Tile, stages: int) -> Registers:
@@ -52,7 +61,7 @@ def gemm(a: Array, b: Array, c: Array, tile: Tile, stages: int) -> None:
 def gemm_bias_relu(a: Array, b: Array, bias: Array, c: Array, tile: Tile, stages: int) -> None:
     place = covering((a.extent(0), b.extent(1)), tile[:2])
     acc = product(a, b, place, tile, stages)
-    store(c, place, (acc + fetch(bias.row(tile[0]), (0, place[1]), acc)).max(0.0))
+    store(c, place, (acc + columns(bias, place[1], acc)).max(0.0))
 
 
 @kernel(grid=lambda a, b, c, tile, stages: blocks(c, tile), tile=(128, 128, 32), stages=3)

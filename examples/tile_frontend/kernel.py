@@ -71,5 +71,5 @@ class Kernel:
 
 def signature_of(args: Sequence[Any]) -> Signature:
     """The element types and ranks of arrays; a number is an f32."""
-    return [(ELEMENTS[str(each.dtype)], each.ndim) if hasattr(each, "dtype") else ("f32", 0)
-            for each in args]  # fmt: skip
+    return [(ELEMENTS[str(each.dtype).split(".")[-1]], each.ndim) if hasattr(each, "dtype")
+            else ("f32", 0) for each in args]  # fmt: skip

@@ -3,7 +3,7 @@
     acc = zeros(128, 128)
     for k in steps(a.extent(1), 32):
         dot(load(a, (128, 32), (i, k)), load(b, (32, 128), (k, j)), acc)
-    store(c, (i, j), (acc + fetch(bias.row(128), (0, j), acc)).max(0.0))
+    store(c, (i, j), (acc + columns(bias, j, acc)).max(0.0))
 
 Registers hold a block as the C operand of a tiled MMA does, or one element for each of its rows;
 which register is which element, the layout algebra says. `dot` and `[:] =` write them, all else
@@ -23,24 +23,27 @@ from xdsl.dialects import builtin as mlir
 from xdsl.ir import SSAValue
 
 from tilewright import builder
-from tilewright.dialects.cute import Layout, flatten
+from tilewright.dialects.cute import Layout, flatten, unflatten
 from tilewright.dialects.cute.accumulators import along, lanes_along
+from tilewright.dialects.cute.int_tuple import to_text
 
 ROWS, COLUMNS = 0, 1
 
 
 @dataclass(frozen=True)
-class Array:
-    """A row-major array in global memory: an argument of the kernel, or a view of one."""
-
+class Memory:
     tensor: SSAValue
-
-    def _once(self, name: str, *operands: Any) -> Any:
-        return Trace.current.once((self.tensor, name), lambda: builder.cute(name, *operands))
 
     @property
     def element(self) -> str:
         return self.tensor.type.tensor.element
+
+
+class Array(Memory):
+    """A row-major array in global memory: an argument of the kernel, or a view of one."""
+
+    def _once(self, name: str, *operands: Any) -> Any:
+        return Trace.current.once((self.tensor, name), lambda: builder.cute(name, *operands))
 
     @property
     def shape(self) -> SSAValue:
@@ -52,12 +55,6 @@ class Array:
     def __getitem__(self, place: Index) -> Array:
         """The array at one place of its first mode."""
         return Array(at(self.tensor, 0, place))
-
-    def row(self, count: int) -> Array:
-        """An array of one mode as so many equal rows."""
-        shape = algebra("shape", f"({count},{self.shape.type.typed.text})", self.extent(0))
-        layout = cute("make_layout", shape, algebra("stride", "(0,1)"), uniform=True)
-        return Array(cute("make_view", self.tensor, layout, uniform=True))
 
     def blocks(self, extents: tuple[int, int], place: Place) -> list[SSAValue]:
         """The block at a coordinate of blocks, None keeping all of them as a last mode; and the
@@ -72,20 +69,14 @@ def block_of(tensor: SSAValue, extents: tuple[int, int], place: Place) -> SSAVal
 
 
 @dataclass(frozen=True)
-class Shared:
+class Shared(Memory):
     """A matrix in shared memory: one stage of a tensor whose last mode is stages."""
 
-    tensor: SSAValue
     stage: Index
 
     @property
-    def element(self) -> str:
-        return self.tensor.type.tensor.element
-
-    @property
     def T(self) -> Shared:
-        modes = mlir.DenseArrayBase.from_list(mlir.i32, [1, 0, 2])
-        return Shared(cute("select", self.tensor, uniform=True, mode=modes), self.stage)
+        return Shared(cute("select", self.tensor, uniform=True, mode=[1, 0, 2]), self.stage)
 
     @property
     def major(self) -> str:
@@ -95,16 +86,24 @@ class Shared:
 
 @dataclass(frozen=True)
 class Frame:
-    """A block as a thread of a tiled MMA holds its C."""
+    """A block as threads of a tiled MMA hold its C."""
 
     mma: SSAValue
     extents: tuple[int, int]
-    thread: Index
 
     def part(self, block: SSAValue) -> SSAValue:
-        """What the thread has of a tensor of these extents."""
-        operands, c = (self.mma, block, self.thread.value), mlir.StringAttr("C")
-        return cute("tiled.mma.partition", *operands, uniform=True, operand_id=c)
+        """What a thread has of a tensor of these extents."""
+        return part("mma.partition", self.mma, block, operand_id="C")
+
+    def along(self, axes: tuple[int, ...]) -> Layout:
+        """Registers (V,M,N), shared by what does not differ along the axes."""
+        return along(self.mma.type.tiled, self.extents, axes)
+
+
+def part(name: str, *operands: SSAValue, **properties: str) -> SSAValue:
+    """What a thread has of a tensor."""
+    thread = Trace.current.engine.thread.value
+    return cute(f"tiled.{name}", *operands, thread, uniform=True, **properties)
 
 
 class Registers:
@@ -114,8 +113,7 @@ class Registers:
 
     def __init__(self, frame: Frame, element: str, axes: tuple[int, ...] = (ROWS, COLUMNS)):
         self.frame, self.element, self.axes = frame, element, axes
-        self.layout = along(frame.mma.type.tiled, frame.extents, axes)
-        size = self.layout.cosize()
+        self.layout, size = frame.along(axes), frame.along(axes).cosize()
         self.tensor = alloca(element, self.layout if len(axes) == 2 else Layout((1, size)))
         self.view = self.through(self.layout)
         self.type = mlir.VectorType(self.tensor.type.element_type, [size])
@@ -127,9 +125,9 @@ class Registers:
     def vector(self, values: Registers | float | SSAValue) -> SSAValue:
         """Other registers as these take them, rows spread over their elements; or a number."""
         if isinstance(values, Registers):
-            layout = along(self.frame.mma.type.tiled, self.frame.extents, values.axes)
-            narrow = len(values.axes) < len(self.axes)
-            return cute("memref.load_vec", values.through(layout) if narrow else values.tensor)
+            spread = len(values.axes) < len(self.axes)
+            view = values.through(self.frame.along(values.axes)) if spread else values.tensor
+            return cute("memref.load_vec", view)
         if isinstance(values, SSAValue):
             return Trace.current.emit(vector.BroadcastOp(values, self.type))
         dense = mlir.DenseIntOrFPElementsAttr.from_list(self.type, [values])
@@ -144,7 +142,7 @@ class Registers:
 
     def map(self, op: Any, *others: Any) -> Registers:
         """An op on each element of these registers and of others, or numbers."""
-        given = [self, *(each for each in others if isinstance(each, Registers))]
+        given = (each for each in (self, *others) if isinstance(each, Registers))
         widest = max(given, key=lambda each: len(each.axes))
         found = Registers(widest.frame, self.element, widest.axes)
         return found.write(Trace.current.emit(op(*map(found.vector, (self, *others)))))
@@ -166,37 +164,24 @@ class Registers:
     def rows(self, fill: float) -> Registers:
         """Registers for one element a row."""
         found = Registers(self.frame, self.element, (ROWS,))
-        found[:] = fill
-        return found
+        return found.write(found.vector(fill))
 
     def reduced(self, kind: str) -> Registers:
         """The elements of each row combined, by `add` or `max`."""
         found = Registers(self.frame, self.element, (ROWS,))
         lanes = lanes_along(self.frame.mma.type.tiled, COLUMNS)
-        lanes = mlir.DenseArrayBase.from_list(mlir.i32, lanes)
-        cute("reduce", self.view, found.view, kind=mlir.StringAttr(kind), lanes=lanes)
+        cute("reduce", self.view, found.view, kind=kind, lanes=lanes)
         return found
 
 
 def alloca(element: str, layout: Layout) -> SSAValue:
     """Registers of a thread."""
-    type_ = builder.attribute(f'!cute.memref<{element}, rmem, "{layout}">')
-    return cute("memref.alloca", type_)
+    return cute("memref.alloca", f'!cute.memref<{element}, rmem, "{layout}">')
 
 
 def program(axis: str) -> Index:
     """The number of this block of threads along an axis of the grid."""
     return hardware(gpu.BlockIdOp, axis)
-
-
-def covering(extents: tuple[Index, Index], block: tuple[int, int], band: int = 8) -> Place:
-    """The coordinate of this program's block, of those that cover a matrix: in bands of rows, so
-    that neighbours share them in the L2 cache."""
-    counts = [blocks_of(extent, size) for extent, size in zip(extents, block, strict=True)]
-    swizzle = mlir.IntegerAttr(band, mlir.i64)
-    operands = program("x").value, algebra("shape", "(?,?)", *counts)
-    place = cute("tile_scheduler.coord", *operands, uniform=True, swizzle=swizzle)
-    return tuple(map(Index, cute("get_scalars", place, uniform=True).owner.results))
 
 
 def blocks_of(extent: Index, size: int) -> Index:
@@ -205,9 +190,9 @@ def blocks_of(extent: Index, size: int) -> Index:
 
 def zeros(m: int, n: int) -> Registers:
     """Accumulators of a block."""
-    found = Registers(Trace.current.engine.frame(m, n), "f32")
-    found[:] = 0.0
-    return found
+    mma = Trace.current.engine.mma(n, "bf16", "k", "k")
+    found = Registers(Frame(mma, (m, n)), "f32")
+    return found.write(found.vector(0.0))
 
 
 def steps(extent: Index, size: int, stages: int = 3) -> Iterator[Index]:
@@ -226,11 +211,18 @@ def dot(a: Shared | Registers, b: Shared, acc: Registers) -> None:
     Trace.current.engine.multiply(a, b, acc)
 
 
-def fetch(array: Array, place: Place, like: Registers) -> Registers:
-    """A block of a matrix, in registers of a frame; beyond the matrix are zeros."""
-    found = Registers(like.frame, array.element)
-    block, coords = map(like.frame.part, array.blocks(like.frame.extents, place))
-    cute("copy", None, block, found.view, bounds=(coords, array.shape))
+def columns(array: Array, place: Index, like: Registers) -> Registers:
+    """One element for each column of a block, from an array of one mode; beyond it are zeros."""
+    frame, found = like.frame, Registers(like.frame, array.element, (COLUMNS,))
+    shape = algebra("shape", f"({frame.extents[0]},{array.shape.type.typed.text})", array.extent(0))
+    rows = cute("make_layout", shape, algebra("stride", "(0,1)"), uniform=True)
+    array = Array(cute("make_view", array.tensor, rows, uniform=True))
+    kept = tuple(None if step else 0 for step in flatten(found.layout.stride))
+    first = algebra("coord", to_text(unflatten(kept, found.layout.shape)))
+    block, coords = (cute("slice", frame.part(each), first, uniform=True)
+                     for each in array.blocks(frame.extents, (0, place)))  # fmt: skip
+    target = found.through(Layout(block.type.tensor.modes.shape))
+    cute("copy", None, block, target, bounds=(coords, array.shape))
     return found
 
 

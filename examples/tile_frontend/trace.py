@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from xdsl.builder import Builder
 from xdsl.dialects import arith, gpu
 from xdsl.dialects.builtin import IntegerAttr, i32
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from tilewright import builder
@@ -54,14 +54,14 @@ class Trace:
         self._body = before
 
 
-def cute(name: str, *operands: Any, uniform: bool = False, **properties: Attribute) -> Any:
+def cute(name: str, *operands: Any, uniform: bool = False, **properties: Any) -> Any:
     """An op of the `cute` dialect: its first result."""
     return Trace.current.emit(builder.cute(name, *operands, **properties), uniform)
 
 
 def typed(name: str, text: str) -> SSAValue:
     """What a type says in full: `typed("make_tiled_mma", "!cute.tiled_mma<...>")`."""
-    return Trace.current.once(text, lambda: builder.cute(name, builder.attribute(text)))
+    return Trace.current.once(text, lambda: builder.cute(name, text))
 
 
 def algebra(kind: str, text: str, *leaves: Index) -> SSAValue:
@@ -74,7 +74,7 @@ def algebra(kind: str, text: str, *leaves: Index) -> SSAValue:
 
 @dataclass(frozen=True)
 class Index:
-    """An i32 that the kernel knows when it runs; `uniform` where its entry does."""
+    """An i32, or a truth, that the kernel knows when it runs; `uniform` where its entry does."""
 
     value: SSAValue
     uniform: bool = True
@@ -85,8 +85,7 @@ class Index:
         return Index(Trace.current.emit(op(self.value, right.value), uniform), uniform)
 
     __add__ = partialmethod(_map, arith.AddiOp)
-    __sub__ = partialmethod(_map, arith.SubiOp)
-    __mul__ = partialmethod(_map, arith.MuliOp)
+    __lt__ = partialmethod(_map, lambda a, b: arith.CmpiOp(a, b, "ult"))
     __floordiv__ = partialmethod(_map, arith.DivUIOp)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from xdsl.builder import Builder
 from xdsl.dialects import arith, gpu
-from xdsl.dialects.builtin import StringAttr, i32
+from xdsl.dialects.builtin import i32
 from xdsl.dialects.test import TestOp as AnyOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint
@@ -43,10 +43,8 @@ def test_wrong_attributes(text: str, words: str) -> None:
 
 
 def test_results_are_inferred() -> None:
-    mma, thread = cute("make_tiled_mma", attribute(MMA)).results[0], value(i32)
-    part = cute(
-        "tiled.mma.partition", mma, value(attribute(TILE)), thread, operand_id=StringAttr("A")
-    )
+    mma, thread = cute("make_tiled_mma", MMA).results[0], value(i32)
+    part = cute("tiled.mma.partition", mma, value(attribute(TILE)), thread, operand_id="A")
     part.verify()
     assert part.name == "cute.tiled.mma.partition"
     assert str(part.results[0].type).startswith(
@@ -60,6 +58,17 @@ def test_ops_of_a_type_and_ops_with_constructors() -> None:
     copy = cute("copy", None, source, target)
     copy.verify()
     assert str(copy).startswith("cute.copy(")
+
+
+def test_properties_are_numbers_and_words() -> None:
+    registers = value(attribute('!cute.memref<f32, rmem, "4:1">'))
+    reduce = cute("reduce", registers, registers, kind="add", lanes=[1, 2])
+    reduce.verify()
+    assert str(reduce).startswith("cute.reduce<add, [1, 2]> (")
+    tiles = leaves("shape", "(?,4)", value(i32)).results[0]
+    schedule = cute("tile_scheduler.coord", value(i32), tiles, swizzle=8)
+    schedule.verify()
+    assert "cute.tile_scheduler.coord<8> (" in str(schedule)
 
 
 def test_operands_that_an_op_does_not_take() -> None:
@@ -109,8 +118,7 @@ def test_a_kernel_that_copies_a_matrix(level: Any) -> None:
     wide = emit(gpu.ThreadIdOp(gpu.DimensionAttr(gpu.DimensionEnum.X)))
     thread = emit(arith.IndexCastOp(wide, i32))
     tiler, origin, copy = (
-        emit(op)
-        for op in (leaves("tile", "[8;16]"), coord(0, 0), cute("make_tiled_copy", attribute(COPY)))
+        emit(op) for op in (leaves("tile", "[8;16]"), coord(0, 0), cute("make_tiled_copy", COPY))
     )
     shape = emit(cute("get_shape", body.args[0]))
     identity = emit(cute("make_identity_tensor", shape))
