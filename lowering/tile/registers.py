@@ -97,7 +97,6 @@ class Registers:
             chunks[number] = _with(chunks[number], size, inside, value)
         self.chunks = tuple(chunks)
 
-
     def settle(self, emitter: Emitter) -> None:
         """Make fragments of the chunks of which every element is written."""
         self.chunks = tuple(
