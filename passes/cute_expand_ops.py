@@ -21,7 +21,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tilewright.dialects.cute.ops.accessors import GetOp, GetScalarsOp
+from tilewright.dialects.cute.ops.accessors import GetScalarsOp
 from tilewright.dialects.cute.ops.arithmetic import CompareOp
 from tilewright.dialects.cute.ops.constructors import (
     MakeComposedLayoutOp,
@@ -55,24 +55,21 @@ _MAKE = {
 @dataclass(frozen=True)
 class CuteExpandOpsPass(ModulePass):
     """Replace the algebra by arithmetic on the dynamic leaves of its operands, leaving only
-    constructors, `cute.static`, `cute.get_scalars` and `cute.print`."""
+    constructors, `cute.static`, `cute.get_scalars` and `cute.print`. Ops on tensors stay."""
 
     name = "cute-expand-ops"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for each in list(op.walk()):
             if isinstance(each, InferredOp) and not isinstance(each, KEPT):
-                _expand(each)
+                if all(isinstance(x.type, CuteType) for x in (*each.operands, *each.results)):
+                    _expand(each)
             elif isinstance(each, CompareOp):
                 _expand_compare(each)
 
 
 def _expand(op: InferredOp) -> None:
-    trace = Trace(InsertPoint.before(op))
-    if isinstance(op, GetOp) and op.result.type == op.source.type:
-        # The only mode that is a whole is the whole.
-        _replace(op, [op.source])
-        return
+    trace = Trace(InsertPoint.before(op), op.location)
     if all(map(_known_type, op.results)):
         values = [each.type.typed for each in op.results if isinstance(each.type, CuteType)]
     else:
@@ -137,7 +134,7 @@ def _inner(typed: Typed) -> Typed:
 
 
 def _expand_compare(op: CompareOp) -> None:
-    trace = Trace(InsertPoint.before(op))
+    trace = Trace(InsertPoint.before(op), op.location)
     (holds,) = op.evaluate(op.values())
     if isinstance(holds, Dynamic):
         (holds,) = op.evaluate([_numbered(trace, operand) for operand in op.operands])

@@ -183,14 +183,14 @@ def run_pipeline(
     *,
     verify_each: bool = False,
     observers: Sequence[Observer] = (),
-    stages: Sequence[Stage] = PIPELINE,
+    stages: Sequence[Stage] | None = None,
 ) -> None:
-    """Lower a verified module to the `ptx` level in place. Raises CompileError."""
+    """Lower a verified module in place, to the `ptx` level by all stages. Raises CompileError."""
     context = default_context()
     try:
         for observer in observers:
             observer(None, module)
-        for stage in stages:
+        for stage in PIPELINE if stages is None else stages:
             stage.build(arch).apply(context, module)
             if verify_each:
                 module.verify()

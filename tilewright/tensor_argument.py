@@ -46,7 +46,7 @@ class TensorArgument:
             raise ValueError(f"an array with strides of whole elements forwards, got {strides}")
         span = 1 + sum((n - 1) * d for n, d in zip(array.shape, strides, strict=True))
         count = span if array.size else 0
-        flat = np.lib.stride_tricks.as_strided(array, (count,), (width,))
+        flat = _as_strided(array, (count,), (1,))
         return cls(array.shape, strides, flat)
 
     @classmethod
@@ -65,9 +65,7 @@ class TensorArgument:
     def seen(self, data: NDArray[np.uint8]) -> NDArray[Any]:
         """The array whose memory has become `data`."""
         assert self.flat is not None
-        flat = data.view(self.flat.dtype)
-        strides = tuple(each * flat.dtype.itemsize for each in self.strides)
-        return np.lib.stride_tricks.as_strided(flat, self.shape, strides).copy()
+        return _as_strided(data.view(self.flat.dtype), self.shape, self.strides).copy()
 
     def tensor_map(self, box: TensorBox, axes: Sequence[int]) -> TensorMap:
         """The tensor map of the array whose dimensions are these axes, outermost first.
@@ -115,6 +113,17 @@ class TensorArgument:
         zero = LaneInteger(np.zeros(1, dtype=np.uint64))
         held = Tensor(tensor.element, tensor.space, tensor.align, layout, GlobalBase(address), zero)
         return LaneValue(Typed("memref", held))
+
+
+def _as_strided(
+    array: NDArray[Any], shape: tuple[int, ...], strides: tuple[int, ...]
+) -> NDArray[Any]:
+    """The memory of an array through another shape and strides in elements."""
+    width = array.dtype.itemsize
+    # NumPy knows no strided arrays of some of ml_dtypes' types.
+    raw = array.view(f"V{width}") if array.dtype.isbuiltin == 2 else array
+    steps = tuple(each * width for each in strides)
+    return np.lib.stride_tricks.as_strided(raw, shape, steps).view(array.dtype)
 
 
 def _why_no_leaf(leaf: Scalar, given: int) -> str | None:

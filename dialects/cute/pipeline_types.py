@@ -16,7 +16,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 _COUNTS = ("stages", "producers", "consumers", "bytes")
-_COUNTS_OF = {"tma": _COUNTS, "cp_async": ("stages",)}
+_COUNTS_OF: dict[str, tuple[str, ...]] = {"tma": _COUNTS, "cp_async": ("stages",)}
 
 
 @irdl_attr_definition
@@ -52,7 +52,7 @@ class PipelineType(ParametrizedAttribute, TypeAttribute):
             kind = parser.parse_identifier("a kind of pipeline")
             if kind not in _COUNTS_OF:
                 parser.raise_error(f"expected tma or cp_async, got {kind}", start, parser.pos)
-            counts = dict.fromkeys(_COUNTS, 0)
+            counts: dict[str, int] = dict.fromkeys(_COUNTS, 0)
             for name in _COUNTS_OF[kind]:
                 parser.parse_punctuation(",")
                 parser.parse_keyword(name)
@@ -68,9 +68,8 @@ class PipelineType(ParametrizedAttribute, TypeAttribute):
 
     def verify(self) -> None:
         for name in _COUNTS_OF[self.kind.data]:
-            found, least = getattr(self, name).data, 2 if name == "stages" else 1
-            if name == "stages" and self.kind.data == "tma":
-                least = 1
+            found = getattr(self, name).data
+            least = 2 if (name, self.kind.data) == ("stages", "cp_async") else 1
             if found < least:
                 raise VerifyException(
                     f"pipeline expected at least {least} {name}, got {found}; "

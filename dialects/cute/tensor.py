@@ -195,18 +195,25 @@ def alignment_of_runs(tensor: Tensor, run: int) -> int:
     """What divides the addresses, in bytes, of all elements that start a run of `run` elements."""
     known = 8 * tensor.align
     if isinstance(tensor.layout, ComposedLayout):
-        known = gcd(known, tensor.bits * divisor_of(tensor.layout.offset))
+        known = gcd(known, tensor.bits * divisor_of(_scalar(tensor.layout.offset)))
         if isinstance(tensor.layout.inner, Swizzle) and tensor.layout.inner.bits:
             known = gcd(known, tensor.bits << tensor.layout.inner.base)
-    place = 1
+    reached = 1
     modes = tensor.modes
     for extent, stride in zip(_flat(modes.shape), _flat(modes.stride), strict=True):
-        inside = stride == place and isinstance(extent, int) and place < run
-        if inside:
-            place *= extent
-        if extent != 1:
-            known = gcd(known, tensor.bits * (max(place, run) if inside else divisor_of(stride)))
+        if stride == reached and reached < run and isinstance(extent, int):
+            # Within a run; where the mode goes on beyond it, from one run to the next.
+            reached *= extent
+            step = run if reached > run else 0
+        else:
+            step = divisor_of(stride) if extent != 1 else 0
+        known = gcd(known, tensor.bits * step)
     return max(known // 8, 1)
+
+
+def _scalar(offset: Any) -> Scalar:
+    """The offset of a layout through a swizzle, which is a number."""
+    return offset
 
 
 def _flat(t: Any) -> tuple[Any, ...]:
@@ -243,19 +250,19 @@ def read_coord_tensor(text: str) -> CoordTensor:
 def why_no_tensor(tensor: Tensor) -> str | None:
     """Why a tensor is none, or None where it is one."""
     if tensor.space not in SPACES:
-        return f"expects a memory space of {', '.join(SPACES)}, but got {tensor.space}"
+        return f"expected a memory space of {', '.join(SPACES)}, got {tensor.space}"
     if tensor.align < 1 or tensor.align & (tensor.align - 1):
-        return f"expects a power of two as alignment, but got {tensor.align}"
+        return f"expected a power of two as alignment, got {tensor.align}"
     layout = tensor.layout
     if isinstance(layout, ComposedLayout) and not isinstance(layout.inner, Swizzle):
-        return f"expects a layout, or one through a swizzle, but got {layout}"
+        return f"expected a layout, or one through a swizzle, got {layout}"
     kind = "layout" if isinstance(layout, Layout) else "composed_layout"
     if (fault := why_not(kind, layout)) is not None:
         return fault
     if has_basis(tensor.modes.stride):
-        return f"expects integer strides, but got {layout}"
+        return f"expected integer strides, got {layout}"
     if tensor.space == "rmem" and not known(tensor.modes):
-        return f"expects a static layout in rmem, but got {layout}"
+        return f"expected a static layout in rmem, got {layout}"
     return None
 
 
@@ -265,9 +272,9 @@ def why_no_coord_tensor(tensor: CoordTensor) -> str | None:
         return fault
     leaves = _flat(tensor.layout.stride)
     if not all(isinstance(leaf, ScaledBasis) or leaf == 0 for leaf in leaves):
-        return f"expects strides that are bases, such as 1@0, but got {tensor.layout}"
+        return f"expected strides that are bases, such as 1@0, got {tensor.layout}"
     try:
         tuple_sum(tensor.start, image(tensor.layout, 0))
     except LayoutError as error:
-        return f"expects a start of the layout's images, but got {to_text(tensor.start)} ({error})"
+        return f"expected a start of the layout's images, got {to_text(tensor.start)} ({error})"
     return None

@@ -7,9 +7,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, StringAttr
@@ -98,7 +99,9 @@ class MemRefType(TensorType):
     @classmethod
     def get(cls, tensor: Tensor) -> MemRefType:
         """The type of a tensor. Raises VerifyException."""
-        return _tensor_type(cls, str(tensor))
+        found = _tensor_type(cls, str(tensor))
+        assert isinstance(found, MemRefType)
+        return found
 
     @classmethod
     def read(cls, parser: AttrParser) -> Tensor:
@@ -134,13 +137,19 @@ class CoordTensorType(TensorType):
 
     @classmethod
     def read(cls, parser: AttrParser) -> CoordTensor:
-        start = _read_text(parser, "start", lambda text: read_typed("int_tuple", text).value)
+        start = _read_text(parser, "int_tuple", _value_reader("int_tuple"))
         parser.parse_punctuation(",")
-        layout = _read_text(parser, "layout", lambda text: read_typed("layout", text).value)
-        return CoordTensor(start, layout)
+        return CoordTensor(start, _read_text(parser, "layout", _value_reader("layout")))
 
 
-def _read_text(parser: AttrParser, what: str, read):  # type: ignore[no-untyped-def]
+def _value_reader(kind: str) -> Callable[[str], Any]:
+    def read(text: str) -> Any:
+        return read_typed(kind, text).value
+
+    return read
+
+
+def _read_text(parser: AttrParser, what: str, read: Callable[[str], Any]) -> Any:
     start = parser.pos
     text = parser.parse_str_literal()
     try:

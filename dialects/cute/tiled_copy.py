@@ -23,6 +23,7 @@ from tilewright.dialects.cute.layout import Layout, make_layout
 from tilewright.dialects.cute.recast import upcast
 from tilewright.dialects.cute.symbolic import layouts, tiling
 from tilewright.dialects.cute.symbolic.layouts import Tile
+from tilewright.dialects.cute.symbolic.text import tile_text
 from tilewright.dialects.cute.symbolic.tuples import has_basis
 from tilewright.dialects.cute.tiled_mma import TiledMma, covers
 from tilewright.dialects.cute.tiling import logical_product, raked_product, zipped_divide
@@ -46,6 +47,10 @@ class TiledCopy(Value):
         _set_atom(self, atom)
         _set_layout_tv(self, layout_tv)
         _set_tiler(self, tiler)
+
+    def __str__(self) -> str:
+        tiler = tile_text(self.tiler)
+        return f'{self.atom}, layout_tv = "{self.layout_tv}", tiler_mn = "{tiler}"'
 
     @property
     def traits(self) -> CopyTraits:
@@ -166,8 +171,9 @@ def _retiled(copy: TiledCopy, layout: Layout) -> Layout:
     per_mode = product_each(by_tile.shape)
     every = logical_product(Layout(values, 1), right_inverse(by_tile))
     order = zipped_divide(every, Layout(copy.traits.values, 1))
-    if rank(layout.shape) < 1 + len(per_mode):
-        raise LayoutError(f"expected a fragment of rank {1 + len(per_mode)}, got {layout}")
+    for i, wanted in enumerate(per_mode, 1):
+        if i >= rank(layout.shape) or layout[i].size() % wanted:
+            raise LayoutError(f"expected a fragment with a multiple of {wanted} in mode {i}")
     tiles = zipped_divide(layout, (values, *per_mode))
     found = composition(tiles[0], order)
     assert isinstance(found, Layout) and isinstance(tiles, Layout)

@@ -46,6 +46,14 @@ class TiledMma(Value):
         _set_atom_layout(self, atom_layout or DEFAULT_ATOM_LAYOUT)
         _set_permutation(self, permutation or DEFAULT_PERMUTATION)
 
+    def __str__(self) -> str:
+        text = str(self.atom)
+        if self.atom_layout != DEFAULT_ATOM_LAYOUT:
+            text += f', atom_layout_MNK = "{self.atom_layout}"'
+        if self.permutation != DEFAULT_PERMUTATION:
+            text += f', permutation_MNK = "{tile_text(self.permutation)}"'
+        return text
+
     @property
     def traits(self) -> MmaTraits:
         """The atom's."""
@@ -187,6 +195,9 @@ def why_no_tiled_mma(mma: TiledMma) -> str | None:
         return f"expected permutation_MNK to have three modes, got {tile_text(permutation)}"
     try:
         traits = mma.traits
+    except LayoutError as error:
+        return str(error)
+    try:
         complement(mma.thread_layout)
     except LayoutError as error:
         return f"expected threads of their own for each atom, got {layout} ({error})"

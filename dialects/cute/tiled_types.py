@@ -26,6 +26,7 @@ from tilewright.dialects.cute.atoms import CopyTraits, MmaTraits, Operand
 from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.symbolic.composed import AnyLayout
 from tilewright.dialects.cute.symbolic.text import tile_text
+from tilewright.dialects.cute.symbolic.tuples import wrapped
 from tilewright.dialects.cute.text import LayoutParseError
 from tilewright.dialects.cute.tiled_copy import TiledCopy, why_no_tiled_copy
 from tilewright.dialects.cute.tiled_mma import (
@@ -123,11 +124,7 @@ class TiledMmaType(ParametrizedAttribute, TypeAttribute, TypedAttribute):
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
-            printer.print_attribute(self.atom)
-            if self.atom_layout.data != str(DEFAULT_ATOM_LAYOUT):
-                printer.print_string(f', atom_layout_MNK = "{self.atom_layout.data}"')
-            if self.permutation.data != tile_text(DEFAULT_PERMUTATION):
-                printer.print_string(f', permutation_MNK = "{self.permutation.data}"')
+            printer.print_string(str(self.tiled))
 
     def verify(self) -> None:
         if not isinstance(self.atom, MmaAtomAttr):
@@ -186,14 +183,11 @@ class TiledCopyType(ParametrizedAttribute, TypeAttribute, TypedAttribute):
             layout: Layout = _assigned(parser, "layout_tv", "layout")
             parser.parse_punctuation(",")
             tiler = _assigned(parser, "tiler_mn", "tile")
-        tiler = tiler if isinstance(tiler, tuple) else (tiler,)
-        return [atom, StringAttr(str(layout)), StringAttr(tile_text(tiler))]
+        return [atom, StringAttr(str(layout)), StringAttr(tile_text(wrapped(tiler)))]
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
-            printer.print_attribute(self.atom)
-            printer.print_string(f', layout_tv = "{self.layout_tv.data}"')
-            printer.print_string(f', tiler_mn = "{self.tiler.data}"')
+            printer.print_string(str(self.tiled))
 
     def verify(self) -> None:
         if not isinstance(self.atom, CopyAtomAttr):

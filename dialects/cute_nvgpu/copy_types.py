@@ -42,10 +42,10 @@ class CopyInstructionAttr(Data[CopyInstruction], CopyAtomAttr):
         with parser.in_angle_brackets():
             start = parser.pos
             word = parser.parse_identifier("a copy instruction")
-            kind = next((each for each in COPY_KINDS if each == word), None)
-            if kind is None:
+            if word not in COPY_KINDS:
                 legal = ", ".join(COPY_KINDS)
                 parser.raise_error(f"expected {legal}, got {word}", start, parser.pos)
+            kind = COPY_KINDS[COPY_KINDS.index(word)]
             parser.parse_punctuation(",")
             element = str(parser.parse_type())
             parser.parse_punctuation(",")
@@ -116,10 +116,10 @@ class TmaInstructionAttr(Data[TmaInstruction], TmaAtomAttr):
         with parser.in_angle_brackets():
             start = parser.pos
             word = parser.parse_identifier("a TMA instruction")
-            kind = next((each for each in TMA_KINDS if each == word), None)
-            if kind is None:
+            if word not in TMA_KINDS:
                 legal = ", ".join(TMA_KINDS)
                 parser.raise_error(f"expected {legal}, got {word}", start, parser.pos)
+            kind = TMA_KINDS[TMA_KINDS.index(word)]
             words: list[str] = []
             while parser.parse_optional_punctuation(","):
                 words.append(parser.parse_identifier())

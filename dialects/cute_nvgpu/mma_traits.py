@@ -35,8 +35,8 @@ def mma_traits(atom: MmaAtom) -> MmaTraits:
 
     def operand(which: Operand) -> MmaOperand:
         tv = atom.tv_layout(which)
-        rows, columns = atom.extents(which)
-        if not covers(tv, rows * columns):
+        rows, columns = (atom.shape[mode] for mode in OPERAND_MODES[which])
+        if atom.extents(which) != (rows, columns) or not covers(tv, rows * columns):
             raise LayoutError(f"expected an atom of one matrix, got {atom} with {which} in {tv}")
         return MmaOperand(tv, held_in(atom.element(which)), "rmem")
 

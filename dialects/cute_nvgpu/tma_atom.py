@@ -32,9 +32,8 @@ class TmaInstruction:
 
     def __post_init__(self) -> None:
         if (self.kind == "reduce") != (self.reduction in REDUCTIONS):
-            raise AtomError(
-                f"expected a reduction of {', '.join(REDUCTIONS)}, got {self.reduction}"
-            )
+            legal = f"of {', '.join(REDUCTIONS)}" if self.kind == "reduce" else "with reduce alone"
+            raise AtomError(f"expected a reduction {legal}, got {self.reduction}")
         if self.multicast and self.kind != "load":
             raise AtomError(f"expected multicast with a load alone, got {self.kind}")
 

@@ -65,6 +65,8 @@ class RegisterTensor:
         """`write` of the elements that are chosen: [threads, count]."""
         wide = np.broadcast_to(places, chosen.shape)
         rows, columns = np.nonzero(chosen)
+        if not len(rows):
+            return
         picked = wide[rows, columns][:, None]
         self.write(lanes[rows], picked, np.broadcast_to(values, chosen.shape)[chosen][:, None])
 

@@ -17,6 +17,7 @@ from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.int_tuple import flatten
 from tilewright.dialects.cute.ops.copy import CopyOp
 from tilewright.dialects.cute.ops.tma import MakeTmaCopyOp
+from tilewright.dialects.cute.rules.tensors import make_identity_tensor
 from tilewright.dialects.cute.tensor import CoordTensor, Tensor
 from tilewright.dialects.cute.tma_types import TmaCopyType
 from tilewright.dialects.cute.values import Typed
@@ -182,18 +183,17 @@ def _reduced(element: str, reduction: str, before: Bits, values: Bits) -> Bits:
 @runs(MakeTmaCopyOp)
 def _make_tma_copy(op: MakeTmaCopyOp, builder: Builder) -> Step:
     source, copy, coords = builder.slots((op.source, op.copy, op.coords))
-    atom = op.atom
-    assert isinstance(atom, TmaInstructionAttr)
+    atom, type_ = op.atom, op.copy.type
+    assert isinstance(atom, TmaInstructionAttr) and isinstance(type_, TmaCopyType)
+    inner = type_.box.modes[-1]
     if atom.data.multicast:
         raise OpError(op, f"'{op.name}' of {atom} cannot be interpreted; nearest legal: load")
 
     def step(machine: Machine, gang: Gang) -> None:
         tensor = gang.regs[source]
-        made, identity = op.evaluate([tensor.typed])
-        assert isinstance(made, Typed) and isinstance(identity, Typed)
-        inner = made.value.box.modes[-1]
+        shape = Typed("shape", tensor.typed.value.modes.shape)
         gang.regs[copy] = LaneTmaCopy(tensor, inner, atom.data.reduction)
-        gang.regs[coords] = LaneValue(identity)
+        gang.regs[coords] = LaneValue(make_identity_tensor(shape))
 
     return step
 

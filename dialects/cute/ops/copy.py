@@ -134,12 +134,12 @@ class CopyOp(CuteOp):
         for operand, wanted in named:
             if operand is not None and not wanted.takes(operand.type):
                 raise VerifyException(
-                    f"'{self.name}' op expected {wanted.description}, got '{operand.type}'"
+                    f"'{self.name}' expected {wanted.description}, got '{operand.type}'"
                 )
         try:
             self._check()
         except RuleError as error:
-            raise VerifyException(f"'{self.name}' op {error}") from None
+            raise VerifyException(f"'{self.name}' {error}") from None
 
     def _check(self) -> None:
         source, destination = value_of(self.source), value_of(self.destination)
@@ -148,7 +148,7 @@ class CopyOp(CuteOp):
             copies.check_tma_copy(copier, source, destination, self.pipeline is not None)
             return
         if self.pipeline is not None:
-            raise VerifyException(f"'{self.name}' op expected a pipeline with a TMA load alone")
+            raise VerifyException(f"'{self.name}' expected a pipeline with a TMA load alone")
         if copier is None:
             copies.check_plain_copy(source, destination)
         else:

@@ -84,10 +84,10 @@ class ElementsOp(CuteOp, ABC):
         super().verify_()
         found = self.infer(tuple(operand.type for operand in self.operands), self.properties)
         if isinstance(found, str):
-            raise VerifyException(f"'{self.name}' op {found}")
+            raise VerifyException(f"'{self.name}' {found}")
         if found != tuple(self.result_types):
             raise VerifyException(
-                f"'{self.name}' op expected a result of '{found[0]}', got '{self.result_types[0]}'"
+                f"'{self.name}' expected a result of '{found[0]}', got '{self.result_types[0]}'"
             )
 
 
@@ -261,7 +261,7 @@ class ReduceOp(WriteOp):
             if mask not in (1, 2, 4, 8, 16):
                 nearest = min((1, 2, 4, 8, 16), key=lambda legal: abs(legal - mask))
                 raise VerifyException(
-                    f"'{self.name}' op expected bits of a lane's number, 1, 2, 4, 8 or 16, "
+                    f"'{self.name}' expected bits of a lane's number, 1, 2, 4, 8 or 16, "
                     f"got {mask}; nearest legal: {nearest}"
                 )
 

@@ -88,4 +88,4 @@ class GemmOp(CuteOp):
         try:
             check_gemm(*(value_of(each) for each in self.operands[:5]))
         except RuleError as error:
-            raise VerifyException(f"'{self.name}' op {error}") from None
+            raise VerifyException(f"'{self.name}' {error}") from None

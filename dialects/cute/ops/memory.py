@@ -30,13 +30,11 @@ class AllocationOp(TypedConstantOp, ABC):
         assert isinstance(type_, MemRefType)
         tensor = type_.tensor
         if tensor.space != self.SPACE:
-            raise VerifyException(
-                f"'{self.name}' op expected a tensor in {self.SPACE}, got {type_}"
-            )
+            raise VerifyException(f"'{self.name}' expected a tensor in {self.SPACE}, got {type_}")
         offset = getattr(tensor.layout, "offset", 0)
         modes = tensor.modes
         if offset != 0 or not is_static((modes.shape, modes.stride)):
-            raise VerifyException(f"'{self.name}' op expected a static layout, got {type_}")
+            raise VerifyException(f"'{self.name}' expected a static layout, got {type_}")
 
 
 @irdl_op_definition

@@ -17,7 +17,7 @@ from enum import Enum, auto
 from functools import cache
 from typing import Any, ClassVar, Self
 
-from xdsl.dialects.builtin import IntegerType
+from xdsl.dialects.builtin import IntegerType, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, traits_def
 from xdsl.parser import Parser, UnresolvedOperand
@@ -175,6 +175,17 @@ class CuteOp(IRDLOperation, ABC):
         """The result types, or why there are none."""
         raise NotImplementedError
 
+    @classmethod
+    def build_from(
+        cls, *operands: SSAValue | Operation, properties: dict[str, Attribute] | None = None
+    ) -> Self:
+        """The op on these operands. Raises VerifyException where it has no result types."""
+        values = [SSAValue.get(operand) for operand in operands]
+        found = cls.infer(tuple(value.type for value in values), properties or {})
+        if isinstance(found, str):
+            raise VerifyException(_cannot_infer(cls.name, found))
+        return cls.create(operands=values, result_types=found, properties=properties or {})
+
     def verify_(self) -> None:
         self._verify_kinds("operand", [operand.type for operand in self.operands], self.OPERANDS)
         self._verify_kinds("result", self.result_types, self.RESULTS)
@@ -207,7 +218,7 @@ class InferredOp(CuteOp, ABC):
         cls, operand_types: tuple[Attribute, ...], properties: dict[str, Attribute]
     ) -> tuple[Attribute, ...] | str:
         for i, type_ in enumerate(operand_types):
-            if isinstance(type_, IntegerType) and not _nth(cls.OPERANDS, i).takes(type_):
+            if type_ in (i32, i64) and not _nth(cls.OPERANDS, i).takes(type_):
                 return f"expects CuTe values, but got '{type_}'"
         return inferred_types(cls.RULE, operand_types, cls.arguments(properties))
 
@@ -232,17 +243,6 @@ class InferredOp(CuteOp, ABC):
                 f"type(s) of operation {quoted(declared)} "
                 f"('{self.name}' op failed to infer returned types)"
             )
-
-    @classmethod
-    def build_from(
-        cls, *operands: SSAValue | Operation, properties: dict[str, Attribute] | None = None
-    ) -> Self:
-        """The op on these operands. Raises VerifyException where it has no result types."""
-        values = [SSAValue.get(operand) for operand in operands]
-        found = cls.infer(tuple(value.type for value in values), properties or {})
-        if isinstance(found, str):
-            raise VerifyException(_cannot_infer(cls.name, found))
-        return cls.create(operands=values, result_types=found, properties=properties or {})
 
 
 def types_above(parser: Parser, unresolved: Sequence[UnresolvedOperand]) -> list[Attribute]:

@@ -56,8 +56,8 @@ class PipelineStageOp(CuteOp):
     OPERANDS: ClassVar = (PIPELINE, USE)
     RESULTS: ClassVar = (USE,)
 
-    pipeline = operand_def(PipelineType)
-    use = operand_def(i32)
+    pipeline = operand_def()
+    use = operand_def()
     result = result_def(i32)
 
     traits = traits_def(Pure())
@@ -78,8 +78,8 @@ class PipelineUseOp(CuteOp, ABC):
     OPERANDS: ClassVar = (PIPELINE, USE)
     RESULTS: ClassVar = ()
 
-    pipeline = operand_def(PipelineType)
-    use = operand_def(i32)
+    pipeline = operand_def()
+    use = operand_def()
 
     SYNTAX: ClassVar = Syntax.INFERRED
 

@@ -26,12 +26,13 @@ def extents(modes: Layout) -> tuple[Any, ...]:
 
 def check_gemm(mma: Typed, d: Typed, a: Typed, b: Typed, c: Typed) -> None:
     """Raises RuleError unless d = a b + c is what the MMA's atoms can do, block by block."""
-    for which, source in (("C", d), ("A", a), ("B", b), ("C", c)):
+    operands: tuple[tuple[Operand, Typed], ...] = (("C", d), ("A", a), ("B", b), ("C", c))
+    for which, source in operands:
         _check_operand(which, mma, source)
     v, m, n = extents(d.value.modes)
     required(
         extents(c.value.modes) == (v, m, n),
-        f"expects c of the shape of d, but got {d.quoted} and {c.quoted}",
+        f"expected c of the shape of d, got {d.quoted} and {c.quoted}",
     )
     _check_blocks(mma, d, a, b)
 
@@ -39,18 +40,18 @@ def check_gemm(mma: Typed, d: Typed, a: Typed, b: Typed, c: Typed) -> None:
 def _check_operand(which: Operand, mma: Typed, source: Typed) -> None:
     tiled: TiledMma = mma.value
     operand = tiled.traits.operand(which)
-    required(source.kind == "memref", f"expects operand {which} as a memref, but got {source}")
+    required(source.kind == "memref", f"expected operand {which} as a memref, got {source}")
     tensor: Tensor = source.value
     required(
         tensor.space == operand.space,
-        f"expects operand {which} in {operand.space}, as the atom of {mma.quoted} has it, but got "
+        f"expected operand {which} in {operand.space}, as the atom of {mma.quoted} has it, got "
         f"{source.quoted}",
     )
     ranks = (3,) if which == "C" else (2, 3)
     required(
         rank(tensor.modes.shape) in ranks and is_static(tensor.modes.shape),
-        f"expects operand {which} to have {' or '.join(map(str, ranks))} modes of static shape, "
-        f"but got {source.quoted}",
+        f"expected operand {which} to have {' or '.join(map(str, ranks))} modes of static shape, "
+        f"got {source.quoted}",
     )
     check_values(which, mma, source, tensor.modes)
     check_element(which, mma, source, tensor)
@@ -60,8 +61,8 @@ def _check_operand(which: Operand, mma: Typed, source: Typed) -> None:
         values = layouts.mode(tensor.modes, (0,))
         required(
             layouts.coalesce(values) == layouts.column_major(operand.tv[1].size()),
-            f"expects operand {which} with the values of an atom side by side, as "
-            f"cute.mma.make_fragment gives them, but got {source.quoted}",
+            f"expected operand {which} with the values of an atom side by side, as "
+            f"cute.mma.make_fragment gives them, got {source.quoted}",
         )
 
 
@@ -71,14 +72,13 @@ def _check_blocks(mma: Typed, d: Typed, a: Typed, b: Typed) -> None:
     _, columns, *k_of_b = extents(b.value.modes)
     required(
         rows == m,
-        f"expects a with mode 1 of d, {m} atoms along M, but got {rows}: {d.quoted} and {a.quoted}",
+        f"expected a with mode 1 of d, {m} atoms along M, got {rows}: {d.quoted} and {a.quoted}",
     )
     required(
         columns == n,
-        f"expects b with mode 2 of d, {n} atoms along N, but got {columns}: {d.quoted} and "
-        f"{b.quoted}",
+        f"expected b with mode 2 of d, {n} atoms along N, got {columns}: {d.quoted} and {b.quoted}",
     )
     required(
         k_of_a == k_of_b,
-        f"expects a and b with the same atoms along K, but got {a.quoted} and {b.quoted}",
+        f"expected a and b with the same atoms along K, got {a.quoted} and {b.quoted}",
     )

@@ -13,7 +13,7 @@ def check_tiles(tiles: Typed) -> None:
     """Raises RuleError unless there are tiles along two modes."""
     required(
         is_tuple(tiles.value) and len(tiles.value) == 2 and only_scalars(tiles.value),
-        f"expects how many tiles there are along M and along N, but got {tiles.quoted}",
+        f"expected how many tiles there are along M and along N, got {tiles.quoted}",
     )
 
 
@@ -21,7 +21,7 @@ def tile_coord(index: Typed, tiles: Typed, swizzle: int) -> Typed:
     """The (m, n) of a tile: bands of `swizzle` tiles along M, in a band along M first, so that
     neighbours share rows and columns in the L2 cache."""
     check_tiles(tiles)
-    required(swizzle >= 1, f"expects bands of at least one tile, but got {swizzle}")
+    required(swizzle >= 1, f"expected bands of at least one tile, got {swizzle}")
     rows, columns = tiles.value
     of_band = scalar.mul(columns, swizzle)
     band = scalar.div(index.value, of_band)

@@ -38,7 +38,7 @@ Rule = Callable[..., Typed]
 
 def tensor_of(source: Typed) -> Any:
     """The tensor of an operand, with all that is known of its divisors."""
-    required(source.kind in TENSORS, f"expects a tensor, but got {source.quoted}")
+    required(source.kind in TENSORS, f"expected a tensor, got {source.quoted}")
     return multiples(source.value)
 
 
@@ -80,7 +80,7 @@ def slice_tensor(rule: Rule) -> Rule:
         tensor = tensor_of(source)
         required(
             weakly_congruent(coord.value, tensor.modes.shape) and has_underscore(coord.value),
-            "expects coord with an underscore, weakly congruent with the tensor's shape, but got "
+            "expected coord with an underscore, weakly congruent with the tensor's shape, got "
             f"{source.quoted} and {coord.quoted}",
         )
         return sliced(tensor, multiples(coord.value), tensor.modes)
@@ -94,13 +94,13 @@ def slice_tensor(rule: Rule) -> Rule:
 def make_view(source: Typed, layout: Typed) -> Typed:
     """The tensor's elements through another layout, from its first element on."""
     tensor = tensor_of(source)
-    required(isinstance(tensor, Tensor), f"expects a memref, but got {source.quoted}")
+    required(isinstance(tensor, Tensor), f"expected a memref, got {source.quoted}")
     return typed_tensor(tensor.with_layout(layout.value))
 
 
 def get_layout(source: Typed) -> Typed:
     """The layout of a tensor."""
-    required(source.kind in TENSORS, f"expects a tensor, but got {source.quoted}")
+    required(source.kind in TENSORS, f"expected a tensor, got {source.quoted}")
     return typed_layout(source.value.layout)
 
 
@@ -115,9 +115,9 @@ def make_fragment_like(source: Typed, element: str | None = None) -> Typed:
     of stride 0 sharing theirs."""
     tensor = tensor_of(source)
     modes = tensor.modes
-    required(is_static(modes.shape), f"expects a static shape, but got {source.quoted}")
+    required(is_static(modes.shape), f"expected a static shape, got {source.quoted}")
     wanted = element or getattr(tensor, "element", None)
-    required(wanted is not None, f"expects an element type beside {source.quoted}")
+    required(wanted is not None, f"expected an element type beside {source.quoted}")
     stored = layouts.filter_zeros(modes.stride, modes.shape)
     return in_registers(wanted, make_unchecked(modes.shape, compact_col_major(stored)))
 
@@ -134,30 +134,45 @@ def _as_tile(tiler: Typed) -> Tile:
     return layouts.shape_to_tile(tiler.value) if tiler.kind == "shape" else tiler.value
 
 
+def _check_inside(source: Typed, tensor: AnyTensor, tile: tuple[Tile, ...], tiler: Typed) -> None:
+    """Tiles may reach over an edge of what is copied under bounds: nobody bounds an access to
+    shared memory or registers."""
+    if isinstance(tensor, CoordTensor) or tensor.space == "gmem":
+        return
+    for mode, each in zip(layouts.modes(tensor.modes), tile, strict=False):
+        if isinstance(each, Layout) and layouts.known(mode) and layouts.known(each):
+            required(
+                mode.size() % each.size() == 0,
+                f"expected tiles that divide {source.quoted}, got {tiler.quoted}",
+            )
+
+
 def local_tile(source: Typed, tiler: Typed, coord: Typed, proj: Typed | None = None) -> Typed:
     """The tile of a tensor at a coordinate of tiles, `_` keeping all of them as modes behind the
     tile's: (128,32,k). Of the modes of tiler and coordinate those count that are not `_` in `proj`.
     """
     tensor = tensor_of(source)
-    tile, at = _as_tile(tiler), multiples(coord.value)
+    tile: tuple[Tile, ...] = wrapped(_as_tile(tiler))
+    at = wrapped(multiples(coord.value))
     if proj is not None:
-        kept = [i for i, each in enumerate(proj.value) if each is not None]
+        count = len(proj.value)
         required(
-            all(len(wrapped(each)) == len(proj.value) for each in (tile, at)),
-            f"expects tiler and coord with the {len(proj.value)} modes of proj, but got "
+            len(tile) == len(at) == count,
+            f"expected tiler and coord with the {count} modes of proj, got "
             f"{tiler.quoted} and {coord.quoted}",
         )
-        tile, at = (tuple(each[i] for i in kept) for each in (tile, at))
-    tile = tile if isinstance(tile, tuple) else (tile,)
+        kept = [i for i, each in enumerate(proj.value) if each is not None]
+        tile, at = tuple(tile[i] for i in kept), tuple(at[i] for i in kept)
     required(
         len(tile) <= rank(tensor.modes.shape) and rank(at) <= rank(tensor.modes.shape),
-        f"expects a tile and a coord of the tensor's modes, but got {source.quoted}, "
+        f"expected a tile and a coord of the tensor's modes, got {source.quoted}, "
         f"{tiler.quoted} and {coord.quoted}",
     )
-    otherwise = f"expects tiles of {source.quoted}, but cannot divide it by {tiler.quoted}"
+    otherwise = f"expected tiles of {source.quoted}, but cannot divide it by {tiler.quoted}"
+    _check_inside(source, tensor, tile, tiler)
     whole = attempted(lambda: tiling.zipped_divide(tensor.modes, tile), otherwise)
     inside, rest = whole.shape
-    at = (*wrapped(at), *[None] * (rank(rest) - rank(at)))
+    at = (*at, *[None] * (rank(rest) - rank(at)))
     return sliced(tensor, ((None,) * rank(inside), at), whole)
 
 
@@ -165,9 +180,10 @@ def local_partition(source: Typed, threads: Typed, index: Typed) -> Typed:
     """What one thread of a layout of threads has of a tensor: every one of its tiles at that
     thread's place."""
     tensor, layout = tensor_of(source), threads.value
-    tile = tuple(Layout(extent, 1) for extent in product_each(layout.shape))
-    otherwise = f"expects tiles of {source.quoted}, but cannot divide it by {threads.quoted}"
+    tile = tuple(make_unchecked(extent, 1) for extent in product_each(layout.shape))
+    otherwise = f"expected tiles of {source.quoted}, but cannot divide it by {threads.quoted}"
     required(len(tile) <= rank(tensor.modes.shape), otherwise)
+    _check_inside(source, tensor, tile, threads)
     whole = attempted(lambda: tiling.zipped_divide(tensor.modes, tile), otherwise)
     at = tuple(coord_along(mode, multiples(index.value)) for mode in layouts.modes(layout))
     return sliced(tensor, (at, (None,) * rank(whole.shape[1])), whole)

@@ -31,8 +31,8 @@ def check_tiles(source: Typed, modes: Layout, tile: tuple[int, ...], of: str) ->
     wanted = "x".join(map(str, tile))
     required(
         len(found) == len(tile) and is_static(tuple(found)),
-        f"expects a tensor whose first {len(tile)} modes are whole tiles of {wanted}, those of "
-        f"{of}, but got {source.quoted}",
+        f"expected a tensor whose first {len(tile)} modes are whole tiles of {wanted}, those of "
+        f"{of}, got {source.quoted}",
     )
     for i, (shape, extent) in enumerate(zip(found, tile, strict=True)):
         size = product(shape)
@@ -40,8 +40,8 @@ def check_tiles(source: Typed, modes: Layout, tile: tuple[int, ...], of: str) ->
         if size % extent:
             nearest = max(round(size / extent), 1) * extent
             raise RuleError(
-                f"expects mode {i} of the tensor to be whole tiles of {wanted}, those of {of}, "
-                f"but got {size} in {source.quoted}; nearest legal: {nearest}"
+                f"expected mode {i} of the tensor to be whole tiles of {wanted}, those of {of}, "
+                f"got {size} in {source.quoted}; nearest legal: {nearest}"
             )
 
 
@@ -52,7 +52,7 @@ def mma_partition(mma: Typed, source: Typed, thread: Typed, which: Operand) -> T
     check_tiles(source, tensor.modes, tiled.tile_of(which), f"operand {which} of {mma.quoted}")
     whole = attempted(
         lambda: tiled.thrfrg(which, tensor.modes),
-        f"expects a tensor that {mma.quoted} divides, but got {source.quoted}",
+        f"expected a tensor that {mma.quoted} divides, got {source.quoted}",
     )
     return sliced(tensor, tiled.partition_coord(which, whole, multiples(thread.value)), whole)
 
@@ -64,7 +64,7 @@ def copy_partition(copy: Typed, source: Typed, thread: Typed, side: Side) -> Typ
     check_tiles(source, tensor.modes, tiled.tile_shape, copy.quoted)
     whole = attempted(
         lambda: tiled.tidfrg(side, tensor.modes),
-        f"expects a tensor that {copy.quoted} divides, but got {source.quoted}",
+        f"expected a tensor that {copy.quoted} divides, got {source.quoted}",
     )
     return sliced(tensor, tiled.partition_coord(whole, multiples(thread.value)), whole)
 
@@ -74,8 +74,8 @@ def retile(copy: Typed, fragment: Typed) -> Typed:
     tiled: TiledCopy = copy.value
     tensor = tensor_of(fragment)
     otherwise = (
-        f"expects a fragment of whole tiles of {copy.quoted}, {tiled.values} values each, "
-        f"but got {fragment.quoted}"
+        f"expected a fragment of whole tiles of {copy.quoted}, {tiled.values} values each, "
+        f"got {fragment.quoted}"
     )
     required(isinstance(tensor, Tensor) and tensor.space == "rmem", otherwise)
     layout = attempted(lambda: tiled.retile(tensor.modes), otherwise)
@@ -102,8 +102,8 @@ def check_values(which: Operand, mma: Typed, source: Typed, modes: Layout) -> No
     found = product(layouts.mode(modes, (0,)).shape) if rank(modes.shape) > 1 else 0
     required(
         found == values.size(),
-        f"expects a partition of operand {which}, (V,...) with V the {values.size()} values of "
-        f"(thread, value) {operand.tv} of the atom in {mma.quoted}, but got {source.quoted}",
+        f"expected a partition of operand {which}, (V,...) with V the {values.size()} values of "
+        f"(thread, value) {operand.tv} of the atom in {mma.quoted}, got {source.quoted}",
     )
 
 
@@ -112,8 +112,8 @@ def check_element(which: Operand, mma: Typed, source: Typed, tensor: Tensor) -> 
     elements = mma.value.traits.operand(which).elements
     required(
         tensor.element in elements,
-        f"expects operand {which} of {' or '.join(elements)}, as the atom of {mma.quoted} has it, "
-        f"but got {source.quoted}",
+        f"expected operand {which} of {' or '.join(elements)}, as the atom of {mma.quoted} has it, "
+        f"got {source.quoted}",
     )
 
 
@@ -122,16 +122,16 @@ def make_fragment(mma: Typed, source: Typed, which: Operand) -> Typed:
     reads its matrix from shared memory."""
     tensor = tensor_of(source)
     operand = mma.value.traits.operand(which)
-    required(is_static(tensor.modes.shape), f"expects a static shape, but got {source.quoted}")
+    required(is_static(tensor.modes.shape), f"expected a static shape, got {source.quoted}")
     check_values(which, mma, source, tensor.modes)
     if operand.space == "rmem":
         element = operand.elements[0]
         if which != "C":
-            required(isinstance(tensor, Tensor), f"expects a memref, but got {source.quoted}")
+            required(isinstance(tensor, Tensor), f"expected a memref, got {source.quoted}")
             check_element(which, mma, source, tensor)
             element = tensor.element
         return in_registers(element, layouts.column_major(tensor.modes.shape))
-    required(isinstance(tensor, Tensor), f"expects a memref, but got {source.quoted}")
+    required(isinstance(tensor, Tensor), f"expected a memref, got {source.quoted}")
     check_element(which, mma, source, tensor)
     check_in_memory(which, mma, source, tensor)
     return source
@@ -144,13 +144,13 @@ def check_in_memory(which: Operand, mma: Typed, source: Typed, tensor: Tensor) -
     space = tiled.traits.operand(which).space
     required(
         tensor.space == space,
-        f"expects operand {which} in {space}, as the atom of {mma.quoted} reads it, but got "
+        f"expected operand {which} in {space}, as the atom of {mma.quoted} reads it, got "
         f"{source.quoted}",
     )
     reason = tiled.atom.why_not_operand(which, _matrix(tensor))
     required(
         reason is None,
-        f"expects operand {which} as the atom of {mma.quoted} reads it, but got {source.quoted} "
+        f"expected operand {which} as the atom of {mma.quoted} reads it, got {source.quoted} "
         f"({reason})",
     )
 
