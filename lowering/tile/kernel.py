@@ -105,7 +105,6 @@ class Kernel:
         """A leaf of the algebra from an integer of the kernel."""
         if (known := self.facts.constant(value)) is not None:
             return known
-        assert isinstance(value.type, IntegerType)
         fact = self.facts[value]
         width = width_of_type(value.type)
         return Leaf(value, width, self.emitter, factor=fact.factor, bound=fact.bound)
