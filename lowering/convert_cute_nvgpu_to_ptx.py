@@ -281,7 +281,7 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp) -> EntryOp:
         to.shared.size,
         to.shared.align,
         sizes.get_values() if isinstance(sizes, DenseArrayBase) else None,  # type: ignore[arg-type]
-        op.arg_attrs or () if isinstance(op, func.FuncOp) else (),
+        tuple(op.arg_attrs or ()) if isinstance(op, func.FuncOp) else (),
     )
     entry.location = op.location
     if (signature := op.attributes.get(SIGNATURE)) is not None:
