@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -189,24 +189,11 @@ def _insert(op: fragment.InsertOp, builder: Builder) -> Step:
     return pure(op, builder, compute)
 
 
-def _renamed(op: Operation, builder: Builder, compute: Callable[..., Bits]) -> Step:
-    """The step of an op that gives registers another name: what a `wgmma.fence` ordered stays so."""
-    sources, dest = builder.slots(op.operands), builder.slot(op.results[0])
-
-    def step(machine: Machine, gang: Gang) -> None:
-        values = [gang.regs[slot] for slot in sources]
-        found = gang.regs[dest] = compute(*values)
-        if gang.ordered and all(id(each) in gang.ordered for each in values):
-            gang.ordered[id(found)] = found
-
-    return step
-
-
 @runs(fragment.SliceOp)
 def _slice(op: fragment.SliceOp, builder: Builder) -> Step:
     first = op.position.value.data
     last = first + op.result.type.count.data
-    return _renamed(op, builder, lambda value: value[:, first:last])
+    return unary(op, builder, lambda value: value[:, first:last])
 
 
 @runs(fragment.ConcatOp)
@@ -215,7 +202,7 @@ def _concat(op: fragment.ConcatOp, builder: Builder) -> Step:
         count = max(map(len, parts))
         return np.concatenate([spread(each, count) for each in parts], axis=1)
 
-    return _renamed(op, builder, compute)
+    return pure(op, builder, compute)
 
 
 @runs(fragment.CastOp)
@@ -223,4 +210,4 @@ def _cast(op: fragment.CastOp, builder: Builder) -> Step:
     source, result = op.source.type, op.result.type.element
     assert isinstance(source, FragmentType)
     held = source.element
-    return _renamed(op, builder, lambda value: elements_of(words_of(value, held), result))
+    return unary(op, builder, lambda value: elements_of(words_of(value, held), result))
