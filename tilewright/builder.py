@@ -31,6 +31,7 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 
 from tilewright.diagnostic import CompileError, Diagnostic
 from tilewright.dialects.cute.dialect import CUTE
+from tilewright.dialects.cute.ops.constructors import StaticOp
 from tilewright.dialects.cute.ops.operation import CuteOp
 from tilewright.dialects.cute.tensor import element_bits
 from tilewright.parsing import default_context
@@ -90,7 +91,7 @@ def leaves(kind: str, text: str, *values: SSAValue) -> Operation:
     """A value of the algebra, its dynamic leaves filled: `leaves("shape", "(128,?)", n)`."""
     type_ = attribute(f'!cute.{kind}<"{text}">')
     if not values:
-        return _OPS["static"](type_)
+        return StaticOp(type_)
     return _OPS[f"make_{kind}"].create(operands=values, result_types=[type_])
 
 
