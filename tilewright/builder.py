@@ -11,6 +11,7 @@ that such ops make.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from functools import cache
 from typing import Any, cast
 
@@ -63,7 +64,10 @@ def cute(name: str, *operands: Any, **properties: Any) -> Operation:
     """
     op = _OPS.get(name)
     if op is None:
-        raise ValueError(f"expected an op of the cute dialect, got 'cute.{name}'")
+        nearest = get_close_matches(name, _OPS, n=1, cutoff=0)[0]
+        raise ValueError(
+            f"expected an op of the cute dialect, got 'cute.{name}'; nearest legal: cute.{nearest}"
+        )
     if not issubclass(op, CuteOp) or op.infer.__func__ is CuteOp.infer.__func__:
         given = (attribute(each) if isinstance(each, str) else each for each in operands)
         return op(*given, **properties)
