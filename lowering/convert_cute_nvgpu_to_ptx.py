@@ -20,6 +20,7 @@ from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 from tilewright.dialects.cute_nvgpu.targets import Target, target
 from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
+from tilewright.dialects.gpu import ReturnOp
 from tilewright.dialects.ptx import matrix, synchronization
 from tilewright.dialects.ptx import shuffle as ptx_shuffle
 from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES, TENSORMAP, EntryOp, RetOp
@@ -280,7 +281,7 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp) -> EntryOp:
         to.shared.size,
         to.shared.align,
         sizes.get_values() if isinstance(sizes, DenseArrayBase) else None,  # type: ignore[arg-type]
-        op.arg_attrs or () if isinstance(op, func.FuncOp) else (),
+        tuple(op.arg_attrs or ()) if isinstance(op, func.FuncOp) else (),
     )
     entry.location = op.location
     if (signature := op.attributes.get(SIGNATURE)) is not None:
@@ -329,7 +330,7 @@ def _lower_body(body: Region, to: Conversion) -> None:
             to.lower(each)
 
 
-@lowers(gpu.ReturnOp, func.ReturnOp)
+@lowers(gpu.ReturnOp, ReturnOp, func.ReturnOp)
 def _return(op: gpu.ReturnOp, to: Conversion) -> None:
     to.add(RetOp())
 

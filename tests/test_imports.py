@@ -33,6 +33,7 @@ LAYERS: tuple[tuple[str, str], ...] = (
     ("dialects", "tilewright.dialects.cute_nvgpu.tma_types"),
     ("dialects", "tilewright.dialects.cute_nvgpu.wgmma_types"),
     ("dialects", "tilewright.dialects.cute_nvgpu.wmma_types"),
+    ("dialects", "tilewright.dialects.gpu"),
     ("dialects", "tilewright.dialects.ptx"),
     ("passes", "tilewright.passes"),
     ("lowering", "tilewright.lowering"),

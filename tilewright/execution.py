@@ -62,10 +62,10 @@ def interpret(
     """Run a kernel on the CPU and return its arrays, in order, as they are after the run.
 
     `args`: a C-contiguous NumPy array for each memref, an array of any strides for each
-    `!cute.memref`, a `TensorMap` of an array for each `tma_descriptor` and a number for each
-    scalar, in order; inputs are not modified. An array of unsigned integers stands for raw bits of
-    any element type of its width. `grid` and `block` are (x, y, z). `kernel` may be left out where
-    there is one.
+    `!cute.memref`, a `TensorMap` of an array for each `tma_descriptor`, a number for each scalar
+    and a tuple for each struct, in order; inputs are not modified. An array of unsigned integers
+    stands for raw bits of any element type of its width. `grid` and `block` are (x, y, z).
+    `kernel` may be left out where there is one.
     By default the IR runs as it is; `level="atom"` lowers tiles to atoms first, and `level="ptx"`
     everything to instructions. A kernel that was lowered from the tile level takes the arguments
     that it had there. `numerics="hardware"` computes MMAs as

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
+from xdsl.dialects.llvm import LLVMStructType
 from xdsl.ir import Attribute, Operation
 
 from tilewright.dialects.cute.argument import FROM, ArgumentAttr, signature_of, sources_of
 from tilewright.dialects.cute.dialect import is_memref
-from tilewright.dialects.cute.int_tuple import flatten
+from tilewright.dialects.cute.int_tuple import flatten, is_tuple
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.tensor_types import MemRefType as TensorMemRefType
 from tilewright.dialects.cute.types import CuteType
@@ -28,6 +29,7 @@ from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES, TENSORMAP, Ent
 from tilewright.lowering.interpreter.cute_values import LaneValue, bound
 from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.lowering.interpreter.global_memory import Allocation, GlobalMemory
+from tilewright.lowering.interpreter.llvm import Struct
 from tilewright.lowering.interpreter.memref import argument_view
 from tilewright.lowering.interpreter.tensor_map import TensorImage
 from tilewright.lowering.interpreter.values import is_array, uniform
@@ -210,6 +212,8 @@ def _tensor_map(
 
 
 def _bind_one(op: Operation, parameter: Parameter, arg: Any, memory: GlobalMemory) -> Any:
+    if isinstance(parameter.type, LLVMStructType):
+        return _bind_struct(parameter, parameter.type, arg)
     if isinstance(parameter.type, TmaDescriptorType) or parameter.text == TENSORMAP:
         return bind_tensor_map(parameter.name, parameter.type, arg, memory)
     if isinstance(arg, TensorMap):
@@ -247,6 +251,23 @@ def _bind_array(
     if is_memref(parameter.type):
         return argument_view(op, parameter.type, base, array.dtype.itemsize)
     return np.array([base], dtype=np.uint64)
+
+
+def _bind_struct(parameter: Parameter, type_: LLVMStructType, arg: Any) -> Struct:
+    """A struct from a tuple of its fields."""
+    types = type_.types.data
+    if not is_tuple(arg) or len(arg) != len(types):
+        raise ExecutionError(
+            f"argument '{parameter.name}' expected a tuple of {len(types)} for {type_}, got {arg!r}"
+        )
+    parts = [Parameter(f"{parameter.name}[{i}]", str(t), t) for i, t in enumerate(types)]
+    return Struct(tuple(map(_bind_field, parts, arg)))
+
+
+def _bind_field(field: Parameter, arg: Any) -> Any:
+    if isinstance(field.type, LLVMStructType):
+        return _bind_struct(field, field.type, arg)
+    return _scalar(field, arg)
 
 
 def _bind_cute(parameter: Parameter, type_: CuteType, arg: Any) -> LaneValue:

@@ -53,6 +53,12 @@ def _cute_fold_static() -> type[ModulePass]:
     return CuteFoldStaticPass
 
 
+def _cute_to_base() -> type[ModulePass]:
+    from tilewright.lowering.convert_cute_to_base import CuteToBasePass
+
+    return CuteToBasePass
+
+
 def _check_target() -> type[ModulePass]:
     from tilewright.passes.check_target import CheckTargetPass
 
@@ -95,6 +101,7 @@ TILEWRIGHT_UNIVERSE = Universe(
         "convert-cute-to-cute-nvgpu": _convert_cute_to_cute_nvgpu,
         "cute-expand-ops": _cute_expand_ops,
         "cute-fold-static": _cute_fold_static,
+        "cute-to-base": _cute_to_base,
         "cute-nvgpu-check-hazards": _check_hazards,
         "cute-nvgpu-check-target": _check_target,
         "cute-nvgpu-insert-wgmma-sync": _insert_wgmma_sync,

@@ -29,6 +29,7 @@ from tilewright.ir_dump import IRDump
 from tilewright.parsing import (
     op_diagnostic,
     parse_module,
+    register_dialects,
     verify,
     verify_diagnostic,
 )
@@ -51,6 +52,10 @@ class TilewrightOpt(xDSLOptMain):
     version_format: ClassVar[str] = (
         f"tilewright-opt {version('tilewright')} (xdsl {{xdsl_version}})"
     )
+
+    def register_all_dialects(self) -> None:
+        """tilewright's, and xDSL's with what tilewright adds to them."""
+        register_dialects(self.ctx)
 
     def register_all_frontends(self) -> None:
         """MLIR text, whatever the file is called."""

@@ -123,33 +123,6 @@ def _divide(type_: str, *_: str) -> Function:
     return run
 
 
-def rounded_up(type_: str) -> Function:
-    """Integer division towards positive infinity, which is no instruction."""
-    return _rounded(type_, up=True)
-
-
-def rounded_down(type_: str) -> Function:
-    """Integer division towards negative infinity, which is no instruction."""
-    return _rounded(type_, up=False)
-
-
-def _rounded(type_: str, *, up: bool) -> Function:
-    truncated = scalar("div", type_)
-
-    def run(a: Bits, b: Bits) -> Bits:
-        quotient, x, y = (typed(each, type_) for each in (truncated(a, b), a, b))
-        with np.errstate(all="ignore"):
-            inexact = quotient * y != x
-            opposite = (x < 0) != (y < 0)
-            if up:
-                quotient = quotient + (inexact & ~opposite).astype(x.dtype)
-            else:
-                quotient = quotient - (inexact & opposite).astype(x.dtype)
-        return raw(quotient, type_)
-
-    return run
-
-
 def _remainder(type_: str, *_: str) -> Function:
     def run(a: Bits, b: Bits) -> Bits:
         x, y = typed(a, type_), typed(b, type_)

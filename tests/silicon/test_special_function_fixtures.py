@@ -11,10 +11,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tilewright.lowering.interpreter.numerics.special_functions import ex2, rcp, rsqrt
+from tilewright.lowering.interpreter.numerics.special_functions import ex2, lg2, rcp, rsqrt
 
 RECORDED = np.load(Path(__file__).parent / "fixtures" / "special_functions.npz")
-FUNCTIONS = {"ex2": (ex2, (127,)), "rcp": (rcp, (127,)), "rsqrt": (rsqrt, (127, 128))}
+FUNCTIONS = {
+    "ex2": (ex2, (127,)),
+    "lg2": (lg2, (126, 127)),
+    "rcp": (rcp, (127,)),
+    "rsqrt": (rsqrt, (127, 128)),
+}
 Function = Callable[[NDArray[np.uint32]], NDArray[np.uint32]]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import gcd
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute.value import Value, slot_setter
@@ -81,6 +81,11 @@ class Missing(Value):
 
     def __str__(self) -> str:
         return "x"
+
+    def _compared(self, other: object) -> NoReturn:
+        raise LayoutError("expected numbers, got x")
+
+    __lt__ = __le__ = __gt__ = __ge__ = _compared
 
 
 MISSING = Missing()
@@ -157,7 +162,7 @@ def _operation(name: str, *operands: Scalar, width: int | None = None) -> Dynami
     for operand in operands:
         if isinstance(operand, Dynamic):
             return operand.result(name, operands, width or max(map(width_of, operands)))
-    raise AssertionError("static operands are folded")
+    raise LayoutError(f"expected numbers, got {', '.join(map(str, operands))}")
 
 
 def _nonzero(divisor: Scalar) -> None:
