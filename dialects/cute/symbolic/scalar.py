@@ -157,7 +157,7 @@ def _operation(name: str, *operands: Scalar, width: int | None = None) -> Dynami
     for operand in operands:
         if isinstance(operand, Dynamic):
             return operand.result(name, operands, width or max(map(width_of, operands)))
-    raise AssertionError("static operands are folded")
+    raise LayoutError(f"expected numbers, got {', '.join(map(str, operands))}")
 
 
 def _nonzero(divisor: Scalar) -> None:
