@@ -21,7 +21,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tilewright.dialects.cute.ops.accessors import GetOp, GetScalarsOp
+from tilewright.dialects.cute.ops.accessors import GetScalarsOp
 from tilewright.dialects.cute.ops.arithmetic import CompareOp
 from tilewright.dialects.cute.ops.constructors import (
     MakeComposedLayoutOp,
@@ -69,11 +69,7 @@ class CuteExpandOpsPass(ModulePass):
 
 
 def _expand(op: InferredOp) -> None:
-    trace = Trace(InsertPoint.before(op))
-    if isinstance(op, GetOp) and op.result.type == op.source.type:
-        # The only mode that is a whole is the whole.
-        _replace(op, [op.source])
-        return
+    trace = Trace(InsertPoint.before(op), op.location)
     if all(map(_known_type, op.results)):
         values = [each.type.typed for each in op.results if isinstance(each.type, CuteType)]
     else:
@@ -138,7 +134,7 @@ def _inner(typed: Typed) -> Typed:
 
 
 def _expand_compare(op: CompareOp) -> None:
-    trace = Trace(InsertPoint.before(op))
+    trace = Trace(InsertPoint.before(op), op.location)
     (holds,) = op.evaluate(op.values())
     if isinstance(holds, Dynamic):
         (holds,) = op.evaluate([_numbered(trace, operand) for operand in op.operands])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IntegerAttr, IntegerType
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, LocationAttr, UnknownLoc
 from xdsl.dialects.math import AbsIOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -64,14 +64,15 @@ _BINARY: dict[str, Callable[[SSAValue, SSAValue], Operation]] = {
 
 
 class Trace:
-    """Where the arithmetic goes."""
+    """Where the arithmetic goes, and where in the source what it stands for is."""
 
-    def __init__(self, at: InsertPoint) -> None:
+    def __init__(self, at: InsertPoint, location: LocationAttr | None = None) -> None:
         self._at = at
+        self._location = location or UnknownLoc()
 
     def insert(self, op: Operation) -> SSAValue:
         """Insert an op that has a result; the first one."""
-        Rewriter.insert_op(op, self._at)
+        self.insert_last(op)
         return op.results[0]
 
     def sized(self, x: Scalar, width: int) -> SSAValue:
@@ -99,13 +100,14 @@ class Trace:
         found = [self._branch(each) for each in (then, other)]
         width = max(width_of(value) for value, _ in found)
         for value, block in found:
-            inside = Trace(InsertPoint.at_end(block))
+            inside = Trace(InsertPoint.at_end(block), self._location)
             inside.insert_last(scf.YieldOp(inside.sized(value, width)))
         (_, yes), (_, no) = found
         return self.insert(scf.IfOp(condition, [IntegerType(width)], Region(yes), Region(no)))
 
     def insert_last(self, op: Operation) -> None:
-        """Insert an op without results."""
+        """Insert an op, whatever its results."""
+        op.location = self._location
         Rewriter.insert_op(op, self._at)
 
     def _branch(self, compute: Callable[[], Scalar]) -> tuple[Scalar, Block]:

@@ -17,6 +17,7 @@ FOLDERS = ("dialects", "passes", "lowering", "tools")
 LAYERS: tuple[tuple[str, str], ...] = (
     ("algebra", "tilewright.dialects.cute"),
     ("tables", "tilewright.dialects.cute_nvgpu"),
+    ("dialects", "tilewright.dialects.cute.argument"),
     ("dialects", "tilewright.dialects.cute.dialect"),
     ("dialects", "tilewright.dialects.cute.ops"),
     ("dialects", "tilewright.dialects.cute.pipeline_types"),
@@ -32,6 +33,7 @@ LAYERS: tuple[tuple[str, str], ...] = (
     ("dialects", "tilewright.dialects.cute_nvgpu.tma_types"),
     ("dialects", "tilewright.dialects.cute_nvgpu.wgmma_types"),
     ("dialects", "tilewright.dialects.cute_nvgpu.wmma_types"),
+    ("dialects", "tilewright.dialects.gpu"),
     ("dialects", "tilewright.dialects.ptx"),
     ("passes", "tilewright.passes"),
     ("lowering", "tilewright.lowering"),

@@ -8,7 +8,7 @@ from functools import cache
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
-from xdsl.ir import Operation
+from xdsl.ir import Dialect, Operation
 from xdsl.parser import Parser
 from xdsl.universe import Universe
 from xdsl.utils.exceptions import ParseError, VerifyException
@@ -48,9 +48,22 @@ class LocatedParser(Parser):
 def default_context() -> Context:
     """A context that knows every dialect of xDSL and of tilewright, loaded as they are used."""
     context = Context()
-    for name, factory in Universe.get_multiverse().all_dialects.items():
-        context.register_dialect(name, factory)
+    register_dialects(context)
     return context
+
+
+def register_dialects(context: Context) -> None:
+    """Let a context know every dialect of xDSL and of tilewright."""
+    for name, factory in Universe.get_multiverse().all_dialects.items():
+        context.register_dialect(name, _gpu if name == "gpu" else factory)
+
+
+def _gpu() -> Dialect:
+    from xdsl.dialects.gpu import GPU
+
+    from tilewright.dialects.gpu import extended
+
+    return extended(GPU)
 
 
 def parse_module(

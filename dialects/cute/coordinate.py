@@ -193,12 +193,40 @@ def coordinate_add(a: IntTuple, b: IntTuple) -> IntTuple:
     return tuple(map(coordinate_add, (*a, *[0] * (width - len(a))), (*b, *[0] * (width - len(b)))))
 
 
-def pair_leaves(shape: Shape, stride: Stride) -> tuple[tuple[int, Any], ...]:
+# A name of its own, or type checkers would see tuples of unknowns.
+_TUPLE: Any = tuple
+
+
+def pair_leaves(shape: Any, stride: Any) -> tuple[tuple[int, Any], ...]:
     """(extent, stride) for every leaf, checked to make a layout.
 
     Raises LayoutError unless the two are congruent, extents are at least 1, and strides are all
     integers or, 0 aside, all bases over one profile.
     """
+    # Every layout that is built comes here. Most are integers nested at most once, and a call for
+    # each mode would cost as much as its leaves.
+    if type(shape) is not _TUPLE or type(stride) is not _TUPLE or len(shape) != len(stride):
+        return _checked_leaves(shape, stride)
+    leaves: list[tuple[int, Any]] = []
+    for mode in zip(shape, stride):  # noqa: B905
+        s, d = mode
+        if type(s) is int:
+            if type(d) is not int or s < 1:
+                return _checked_leaves(shape, stride)
+            leaves.append(mode)
+        elif type(s) is _TUPLE and type(d) is _TUPLE and len(s) == len(d):
+            for leaf in zip(s, d):  # noqa: B905
+                s, d = leaf
+                if type(s) is not int or type(d) is not int or s < 1:
+                    return _checked_leaves(shape, stride)
+                leaves.append(leaf)
+        else:
+            return _checked_leaves(shape, stride)
+    return tuple(leaves)
+
+
+def _checked_leaves(shape: Any, stride: Any) -> tuple[tuple[int, Any], ...]:
+    """`pair_leaves` of any depth, and of strides that are bases."""
     if type(shape) is int and type(stride) is int and shape > 0:
         return ((shape, stride),)
     leaves: list[tuple[int, Any]] = []
@@ -209,20 +237,13 @@ def pair_leaves(shape: Shape, stride: Stride) -> tuple[tuple[int, Any], ...]:
 
 def _pair(shape: Any, stride: Any, leaves: list[tuple[int, Any]]) -> bool:
     """Append the leaves; whether there are bases among the strides."""
-    # Every layout that is built comes here: the plain leaf takes no call.
     if is_tuple(shape):
         if not is_tuple(stride) or len(shape) != len(stride):
             raise LayoutError(
                 f"expected a stride congruent to {to_text(shape)}, got {to_text(stride)}"
             )
-        bases = False
-        for pair in zip(shape, stride):  # noqa: B905
-            s, d = pair
-            if type(s) is int and type(d) is int and s > 0:
-                leaves.append(pair)
-            elif _pair(s, d, leaves):
-                bases = True
-        return bases
+        found = [_pair(s, d, leaves) for s, d in zip(shape, stride, strict=True)]
+        return any(found)
     if type(shape) is not int or shape < 1:
         raise LayoutError(f"expected extents of at least 1, got {to_text(shape)}")
     if type(stride) is not int and not isinstance(stride, ScaledBasis):

@@ -11,6 +11,7 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.cute import ComposedLayout, Layout, flatten
+from tilewright.dialects.cute.argument import ArgumentAttr
 from tilewright.dialects.cute.ops.accessors import ACCESSORS
 from tilewright.dialects.cute.ops.arithmetic import ARITHMETIC
 from tilewright.dialects.cute.ops.constructors import CONSTRUCTORS
@@ -135,5 +136,14 @@ OPS: tuple[type[Operation], ...] = (
 CUTE = Dialect(
     "cute",
     list(OPS),
-    [*TYPES, *ATTRIBUTES, SpaceAttr, *TENSOR_TYPES, *TILED_TYPES, TmaCopyType, PipelineType],
+    [
+        *TYPES,
+        *ATTRIBUTES,
+        SpaceAttr,
+        ArgumentAttr,
+        *TENSOR_TYPES,
+        *TILED_TYPES,
+        TmaCopyType,
+        PipelineType,
+    ],
 )

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Self
+from typing import Self, TypeVar
 
 from xdsl.dialects.builtin import MemRefLayoutAttr, StringAttr, i32, i64
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
@@ -56,6 +56,11 @@ class CuteValue(ParametrizedAttribute, TypedAttribute, ABC):
         return read_typed(self.kind(), self.text.data)
 
     @classmethod
+    def new(cls, params: Sequence[Attribute]) -> Self:
+        (text,) = params
+        return _interned(cls, text.data) if isinstance(text, StringAttr) else super().new(params)
+
+    @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         parser.parse_punctuation("<")
         return cls.parse_text(parser)
@@ -78,6 +83,15 @@ class CuteValue(ParametrizedAttribute, TypedAttribute, ABC):
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             printer.print_string_literal(self.text.data)
+
+
+_Value = TypeVar("_Value", bound=CuteValue)
+
+
+@cache
+def _interned(cls: type[_Value], text: str) -> _Value:
+    """The one object of a text: modules repeat the same few, and each is verified once."""
+    return super(CuteValue, cls).new([StringAttr(text)])
 
 
 class CuteType(CuteValue, TypeAttribute, ABC):
@@ -257,11 +271,6 @@ _TYPE_OF: dict[str, type[CuteType]] = {each.kind(): each for each in TYPES}
 _BUILT: dict[str, Callable[[Typed], Attribute]] = {}
 
 
-@cache
-def _type(kind: str, text: str) -> CuteType:
-    return _TYPE_OF[kind](StringAttr(text))
-
-
 def built_by(kind: str, build: Callable[[Typed], Attribute]) -> None:
     """Say how the type of a further kind of value is made."""
     _BUILT[kind] = build
@@ -271,7 +280,7 @@ def type_of(typed: Typed) -> Attribute:
     """The type of a value. Raises VerifyException where it is none of its kind."""
     if typed.kind in _BUILT:
         return _BUILT[typed.kind](typed)
-    return _type(typed.kind, typed.text)
+    return _interned(_TYPE_OF[typed.kind], typed.text)
 
 
 def typed_of(type_: Attribute) -> Typed | None:

@@ -118,13 +118,13 @@ def tile_layouts(tile: Any) -> list[Layout]:
 
 
 def with_dynamic_leaves(typed: Typed, leaves: Iterable[Scalar]) -> Typed:
-    """The value with its dynamic leaves replaced, from left to right."""
+    """The value with its dynamic leaves replaced, in the order of `get_scalars`."""
     return Typed(typed.kind, _refilled(typed.value, iter(leaves), Dynamic))
 
 
 def with_numbers(typed: Typed, leaves: Iterable[Scalar]) -> Typed:
     """The value with all its numbers replaced, from left to right, as `get_scalars` gives them: a
-    basis is its value and then its modes, which stay."""
+    basis is its value and then its modes, which stay, as the numbers of a swizzle do."""
     return Typed(typed.kind, _refilled(typed.value, iter(leaves), int | Dynamic))
 
 
@@ -136,17 +136,18 @@ def _refilled(value: Any, leaves: Iterator[Scalar], replaced: Any) -> Any:
     match value:
         case ScaledBasis():
             number = _refilled(value.value, leaves, replaced)
-            if replaced is not Dynamic:
-                for _ in value.modes:
-                    next(leaves)
+            _skip(leaves, 0 if replaced is Dynamic else len(value.modes))
             return ScaledBasis(number, value.modes)
+        case Swizzle():
+            _skip(leaves, 0 if replaced is Dynamic else 3)
+            return value
         case Layout():
             shape = _refilled(value.shape, leaves, replaced)
             return make_unchecked(shape, _refilled(value.stride, leaves, replaced))
         case ComposedLayout():
-            inner = _refilled(value.inner, leaves, replaced)
+            outer = _refilled(value.outer, leaves, replaced)
             offset = _refilled(value.offset, leaves, replaced)
-            return compose_unchecked(inner, offset, _refilled(value.outer, leaves, replaced))
+            return compose_unchecked(_refilled(value.inner, leaves, replaced), offset, outer)
         case Tensor():
             return value.with_layout(_refilled(value.layout, leaves, replaced))
         case CoordTensor():
@@ -154,3 +155,8 @@ def _refilled(value: Any, leaves: Iterator[Scalar], replaced: Any) -> Any:
             return CoordTensor(start, _refilled(value.layout, leaves, replaced))
         case _:
             return value
+
+
+def _skip(leaves: Iterator[Scalar], count: int) -> None:
+    for _ in range(count):
+        next(leaves)

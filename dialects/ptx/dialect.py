@@ -3,6 +3,7 @@
 from xdsl.ir import Dialect
 
 from tilewright.dialects.ptx import (
+    approximate,
     arithmetic,
     bulk_copy,
     control_flow,
@@ -13,6 +14,7 @@ from tilewright.dialects.ptx import (
     matrix_copy,
     mbarrier,
     registers,
+    shuffle,
     synchronization,
     warp_specialization,
     wgmma,
@@ -26,10 +28,12 @@ PTX = Dialect(
         *registers.OPS,
         *data_movement.OPS,
         *arithmetic.OPS,
+        *approximate.OPS,
         *logic.OPS,
         *convert.OPS,
         *control_flow.OPS,
         *synchronization.OPS,
+        *shuffle.OPS,
         *matrix.OPS,
         *matrix_copy.OPS,
         *wmma.OPS,

@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 from xdsl.dialects import cf, func, gpu, scf
 from xdsl.ir import Block, Operation
+from xdsl.traits import SymbolTable
 
+from tilewright.diagnostic import OpError
+from tilewright.dialects.gpu import ReturnOp
 from tilewright.lowering.interpreter.arith import type_name
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine import Gang, Machine
@@ -15,7 +18,6 @@ from tilewright.lowering.interpreter.program import (
     Exit,
     Fork,
     Jump,
-    Step,
     runs,
 )
 from tilewright.lowering.interpreter.scalar import scalar, typed
@@ -111,7 +113,18 @@ def _conditional_branch(op: cf.ConditionalBranchOp, builder: Builder) -> None:
     builder.end(Fork(builder.slot(op.cond), then, other), op)
 
 
-@runs(func.ReturnOp, gpu.ReturnOp)
-def _return(op: func.ReturnOp, builder: Builder) -> Step | None:
-    builder.end(Exit(), op)
-    return None
+@runs(func.ReturnOp, gpu.ReturnOp, ReturnOp)
+def _return(op: func.ReturnOp, builder: Builder) -> None:
+    call = builder.call
+    if call is None:
+        builder.end(Exit(), op)
+    else:
+        builder.end(builder.jump(call.following, op.operands, call.results), op)
+
+
+@runs(func.CallOp)
+def _call(op: func.CallOp, builder: Builder) -> None:
+    callee = SymbolTable.lookup_symbol(op, op.callee)
+    if not isinstance(callee, func.FuncOp) or not callee.body.blocks:
+        raise OpError(op, f"'{op.name}' expected a function with a body, got {op.callee}")
+    builder.add_call(op, callee.body)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
-from tilewright.diagnostic import OpError
+from tilewright.diagnostic import OpError, at
 
 if TYPE_CHECKING:
     from tilewright.lowering.interpreter.machine import Gang, Machine
@@ -139,6 +139,15 @@ class Program:
         return live
 
 
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call whose callee is being added: where it returns to, and which values."""
+
+    callee: Region
+    following: CodeBlock
+    results: Sequence[SSAValue]
+
+
 class Builder:
     """Turns the body of one kernel into a program."""
 
@@ -147,6 +156,7 @@ class Builder:
         self.current = CodeBlock()
         self.shared_bytes = 0
         self.ops: list[Operation] = []
+        self._calls: list[Call] = []
         self._slots: dict[SSAValue, int] = {}
         self._labels: dict[Block, CodeBlock] = {}
         self._registers = 0
@@ -155,6 +165,12 @@ class Builder:
     def build(self, body: Region, shared_bytes: int = 0) -> Program:
         """The program of a kernel body. Raises OpError for an op that has no semantics."""
         self.shared_bytes = shared_bytes
+        self._add_body(body)
+        arguments = [self.slot(each) for each in body.blocks[0].args]
+        return Program(self.blocks, self._registers, arguments, self.ops, self.shared_bytes)
+
+    def _add_body(self, body: Region) -> None:
+        """Add the ops of a function, from the current block on."""
         blocks = list(body.blocks)
         self._labels[blocks[0]] = self.current
         for block in blocks[1:]:
@@ -164,8 +180,6 @@ class Builder:
                 self.start(self._labels[block])
             for op in block.ops:
                 self.run(op)
-        arguments = [self.slot(each) for each in blocks[0].args]
-        return Program(self.blocks, self._registers, arguments, self.ops, self.shared_bytes)
 
     # Registers
 
@@ -211,6 +225,25 @@ class Builder:
         """A jump that moves values."""
         return Jump(target, self.slots(sources), self.slots(dests))
 
+    # Calls
+
+    @property
+    def call(self) -> Call | None:
+        """The call whose callee is being added; None in the kernel itself."""
+        return self._calls[-1] if self._calls else None
+
+    def add_call(self, op: Operation, callee: Region) -> None:
+        """Add the body of a callee in place of a call. Raises OpError where it is recursive."""
+        if any(each.callee is callee for each in self._calls):
+            raise OpError(op, f"'{op.name}' expected a callee that does not call itself")
+        entry, following = CodeBlock(), CodeBlock()
+        self.end(self.jump(entry, op.operands, callee.blocks[0].args), op)
+        self._calls.append(Call(callee, following, op.results))
+        self.start(entry)
+        self._add_body(callee)
+        self._calls.pop()
+        self.start(following)
+
     # Ops
 
     def number(self, op: Operation) -> int:
@@ -241,3 +274,11 @@ class Builder:
         for op in block.ops:
             if not op.has_trait(IsTerminator):
                 self.run(op)
+
+
+def named(op: Operation) -> str:
+    """An op and its place in the source, as diagnostics name what another op did."""
+    diagnostic = at(op.location, "")
+    if diagnostic.line is None:
+        return f"'{op.name}'"
+    return f"'{op.name}' at {diagnostic.file}:{diagnostic.line}"

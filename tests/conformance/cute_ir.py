@@ -25,10 +25,9 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-import filecheck.main
+import llvm_filecheck
+from mlir_opt_printer import MlirOptPrinter
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
-from xdsl.printer import Printer
 
 from tilewright.tools import tilewright_opt
 
@@ -118,30 +117,17 @@ def our_options(words: Sequence[str]) -> list[str]:
     return [*arguments, "-p", ",".join(passes)] if passes else arguments
 
 
-class PackedResultsPrinter(Printer):
-    """Prints the results of an op under one name, as mlir-opt does: `%r:2 = ...`, then `%r#1`."""
-
-    def _print_results(self, op: Operation) -> None:
-        if len(op.results) < 2:
-            super()._print_results(op)
-            return
-        name = self.print_ssa_value(op.results[0])
-        for i, result in enumerate(op.results):
-            self._ssa_values[result] = f"{name}#{i}"
-        self.print_string(f":{len(op.results)} = ")
-
-
-class PackedResultsOpt(tilewright_opt.TilewrightOpt):
-    """tilewright-opt, printing so."""
+class MlirOpt(tilewright_opt.TilewrightOpt):
+    """tilewright-opt, printing as mlir-opt does."""
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
         output = io.StringIO()
-        PackedResultsPrinter(output, print_generic_format=self.args.print_op_generic).print_op(prog)
+        MlirOptPrinter(output, print_generic_format=self.args.print_op_generic).print_op(prog)
         return f"{output.getvalue()}\n"
 
 
 def _opt(arguments: list[str]) -> None:
-    tilewright_opt.main(arguments, PackedResultsOpt)
+    tilewright_opt.main(arguments, MlirOpt)
 
 
 def _checker(words: Sequence[str]) -> list[str]:
@@ -152,7 +138,7 @@ _TOOLS: dict[
     str, tuple[Callable[[list[str]], None], Callable[[Sequence[str]], list[str]], str | None]
 ] = {
     "cute-opt": (_opt, our_options, None),
-    "FileCheck": (filecheck.main.main, _checker, "FileCheck mismatch"),
+    "FileCheck": (llvm_filecheck.main, _checker, "FileCheck mismatch"),
 }
 """For a program of theirs: ours, its arguments, and the class of its failures, None where what it
 says decides."""

@@ -70,7 +70,19 @@ def test_run_lines_are_joined_and_mapped() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", [ROUND_TRIP, DIAGNOSED])
+LOWERED = """\
+// RUN: cute-opt -cute-to-base %s | FileCheck %s
+// CHECK: func.func @empty(%[[A:.+]]: !llvm.struct<(struct<()>, struct<()>)>) -> i32
+func.func @empty(%a: !cute.layout<"4:1">) -> i32 {
+  // CHECK-NOT: call @empt
+  // CHECK: %[[R:.+]] = call @empty(%[[A]])
+  %r = func.call @empty(%a) : (!cute.layout<"4:1">) -> i32
+  return %r : i32
+}
+"""
+
+
+@pytest.mark.parametrize("text", [ROUND_TRIP, DIAGNOSED, LOWERED])
 def test_a_file_passes(tmp_path: Path, text: str) -> None:
     (path,) = lit_files(checkout(tmp_path, file=text))
     assert judge(path).reason is None
@@ -81,6 +93,19 @@ def test_a_failure_has_its_class(tmp_path: Path, reason: str) -> None:
     (path,) = lit_files(checkout(tmp_path, file=FAILURES[reason]))
     outcome = judge(path)
     assert outcome.reason == reason, outcome.detail
+
+
+@pytest.mark.parametrize("forbidden", ["%a: !llvm", "return", "%r = call"])
+def test_what_is_forbidden_fails(tmp_path: Path, forbidden: str) -> None:
+    # Before the match behind, across it and behind the last one.
+    swapped = LOWERED.replace("// CHECK-NOT: call @empt\n", "")
+    lines = {
+        "%a: !llvm": ("// CHECK: func.func", f"// CHECK-NOT: {forbidden}\n// CHECK: -> i32"),
+        "return": ("  return", f"  // CHECK-NOT: {forbidden}\n  return"),
+        "%r = call": ("  // CHECK: %[[R", f"  // CHECK-NOT: {forbidden}\n  // CHECK: return %[[Q"),
+    }
+    (path,) = lit_files(checkout(tmp_path, file=swapped.replace(*lines[forbidden], 1)))
+    assert judge(path).reason == "FileCheck mismatch"
 
 
 def test_the_table_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -82,7 +82,7 @@ class CompareOp(CuteOp, ABC):
     """An op from two values to an i1, which its RULE gives."""
 
     RESULTS: ClassVar = (BOOL,)
-    RULE: ClassVar[Callable[[Typed, Typed], Condition]]
+    RULE: ClassVar[Callable[..., Condition]]
 
     lhs = operand_def()
     rhs = operand_def()
@@ -98,8 +98,7 @@ class CompareOp(CuteOp, ABC):
 
     def evaluate(self, operands: Sequence[Typed]) -> list[Condition]:
         """Whether it holds for these operands, whatever their dynamic leaves are."""
-        left, right = operands
-        return [self.RULE(left, right)]
+        return [self.RULE(*operands)]
 
 
 @irdl_op_definition

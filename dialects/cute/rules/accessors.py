@@ -7,7 +7,7 @@ from typing import Any
 
 from tilewright.dialects.cute.int_tuple import ScaledBasis, flatten, is_tuple, rank
 from tilewright.dialects.cute.layout import Layout
-from tilewright.dialects.cute.rules import required, valid_layout
+from tilewright.dialects.cute.rules import required
 from tilewright.dialects.cute.swizzle import Swizzle
 from tilewright.dialects.cute.symbolic import layouts
 from tilewright.dialects.cute.symbolic.composed import outer_of, through
@@ -101,7 +101,8 @@ def get_layouts_from_tile(tile: Typed) -> list[Typed]:
 
 
 def scalar_leaves(typed: Typed) -> Iterator[int | Dynamic]:
-    """Every number of a value in order: a basis is its value and then its modes."""
+    """Every number of a value in order: a basis is its value and then its modes, a composed layout
+    its outer layout, offset and inner layout."""
     value = typed.value
     match typed.kind:
         case "swizzle":
@@ -114,9 +115,9 @@ def scalar_leaves(typed: Typed) -> Iterator[int | Dynamic]:
                 if layout.value is not None:
                     yield from scalar_leaves(layout)
         case "composed_layout":
-            yield from scalar_leaves(composed_get_inner(typed))
-            yield from _numbers(value.offset)
             yield from scalar_leaves(composed_get_outer(typed))
+            yield from _numbers(value.offset)
+            yield from scalar_leaves(composed_get_inner(typed))
         case "memref":
             yield from scalar_leaves(typed_layout(value.layout))
         case "coord_tensor":
@@ -191,9 +192,7 @@ def select(source: Typed, mode: Sequence[int]) -> Typed:
     if source.kind not in LAYOUTS:
         modes = wrapped(source.value)
         return Typed(source.kind, tuple(modes[i] for i in mode))
-    selected = through(layouts.select, source.value, mode)
-    valid_layout(lambda: selected, "expects mode indices to yield a valid result")
-    return Typed(source.kind, selected)
+    return Typed(source.kind, through(layouts.select, source.value, mode))
 
 
 # --- casts ----------------------------------------------------------------------------------------

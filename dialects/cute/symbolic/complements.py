@@ -137,8 +137,6 @@ def complement_in(layout: Layout, cotarget: Any) -> Layout:
     """
     if not only_scalars(layout.stride):
         return _complement_in_modes(layout, cotarget)
-    if not is_static(layout.stride) and rank(layout.shape) > 1:
-        raise LayoutError(f"complement: expected known strides, got {layout}")
     flat = filter_layout(layout)
     if flat.stride == 0 or (is_static(flat.shape) and product(flat.shape) == 1):
         full = coalesce(column_major(cotarget))
@@ -146,6 +144,8 @@ def complement_in(layout: Layout, cotarget: Any) -> Layout:
         return make_unchecked(1, 1) if one else full
     leaves = list(zip(wrapped(flat.shape), wrapped(flat.stride), strict=True))
     if len(leaves) > 1:
+        if not is_static(flat.stride):
+            raise LayoutError(f"complement: expected known strides, got {layout}")
         leaves.sort(key=lambda leaf: leaf[1])
     extents: list[Any] = []
     strides: list[Any] = [1]
@@ -159,6 +159,7 @@ def complement_in(layout: Layout, cotarget: Any) -> Layout:
 
 def _with_rest(extents: list[Any], strides: list[Any], covered: Any, cotarget: Any) -> Layout:
     rest = coalesce_shape(ceil_div(cotarget, covered))
+    rest = 1 if rest == () else rest
     step = compact_col_major(rest, covered)
     if is_static(rest) and product(rest) == 1:
         step = covered

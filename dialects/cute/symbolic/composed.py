@@ -110,6 +110,8 @@ def _slice_swizzled(coord: Any, swizzle: Swizzle, offset: Any, outer: Layout) ->
     fields = _Fields(swizzle)
     along = composition(fields.swizzled, sliced)
     moved = image(along, scalar.sub(product(along.shape), 1))
+    if not is_scalar(moved):
+        raise LayoutError(f"slice: expected a mode at every leaf, got {outer}")
     fixed = composition(fields.swizzled, dice_layout(coord, outer))
     at = scalar.bit_xor(offset, image(fixed, dice_kept(coord, coord)))
     if moved & ~swizzle(moved):

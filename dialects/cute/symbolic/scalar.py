@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import gcd
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute.value import Value, slot_setter
@@ -81,6 +81,11 @@ class Missing(Value):
 
     def __str__(self) -> str:
         return "x"
+
+    def _compared(self, other: object) -> NoReturn:
+        raise LayoutError("expected numbers, got x")
+
+    __lt__ = __le__ = __gt__ = __ge__ = _compared
 
 
 MISSING = Missing()

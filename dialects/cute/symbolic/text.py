@@ -22,11 +22,13 @@ from tilewright.dialects.cute.int_tuple import LayoutError, ScaledBasis, to_text
 from tilewright.dialects.cute.layout import Layout, make_unchecked
 from tilewright.dialects.cute.swizzle import ComposedLayout, Swizzle, compose_unchecked
 from tilewright.dialects.cute.symbolic.layouts import Tile, column_major
-from tilewright.dialects.cute.symbolic.scalar import MISSING, WIDTHS, Dynamic, Missing
+from tilewright.dialects.cute.symbolic.scalar import MISSING, WIDTHS, Dynamic, Missing, fits
 from tilewright.dialects.cute.text import MAX_DEPTH, LayoutParseError
 
 _DYNAMIC = r"\?(?:\s*\{\s*(?!\})(?:i(?P<width>\d+))?\s*(?:div\s*=\s*(?P<divisor>\d+))?\s*\})?"
 _TOKEN = re.compile(rf"\s*(-?\d+|{_DYNAMIC}|[^\s\d?])|\s*$")
+
+_MOST_DIGITS = len(str(-(1 << 63)))
 
 
 class ValueReader:
@@ -66,6 +68,8 @@ class ValueReader:
     def read_integer(self) -> int:
         if not self.at_number():
             self.fail("an integer")
+        if len(self.token) > _MOST_DIGITS or not fits(int(self.token), 64):
+            self.fail("an integer of 64 bits")
         return int(self.next())
 
     def read_natural(self) -> int:

@@ -9,48 +9,31 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from layout_strategies import injective_layouts, law, layouts, power_of_two_layouts, shapes
+from op_kernels import Later
+from op_kernels import now as number
 
 from tilewright.dialects import cute
-from tilewright.dialects.cute import Layout, LayoutError, equivalent, flatten, unflatten
-from tilewright.dialects.cute.symbolic import complements, evaluate, scalar, tiling, tuples
+from tilewright.dialects.cute import (
+    ComposedLayout,
+    Layout,
+    LayoutError,
+    ScaledBasis,
+    Swizzle,
+    equivalent,
+    flatten,
+    unflatten,
+)
+from tilewright.dialects.cute.swizzle import compose_unchecked
+from tilewright.dialects.cute.symbolic import (
+    complements,
+    composed,
+    evaluate,
+    scalar,
+    tiling,
+    tuples,
+)
 from tilewright.dialects.cute.symbolic import layouts as symbolic
 from tilewright.dialects.cute.symbolic.scalar import Dynamic, Scalar
-
-
-class Later(Dynamic):
-    """A dynamic leaf whose number is there after all: the rules do not see it."""
-
-    __slots__ = ("number",)
-
-    def __init__(self, number: int) -> None:
-        super().__init__(32)
-        object.__setattr__(self, "number", number)
-
-    def result(self, operation: str, operands: tuple[Scalar, ...], width: int) -> Dynamic:
-        return Later(int(OPERATIONS[operation](*map(now, operands))))
-
-    def choice(self, then: Callable[[], Scalar], other: Callable[[], Scalar]) -> Scalar:
-        return then() if self.number else other()
-
-
-OPERATIONS: dict[str, Callable[..., int | bool]] = {
-    "add": scalar.add,
-    "sub": scalar.sub,
-    "mul": scalar.mul,
-    "div": scalar.div,
-    "mod": scalar.mod,
-    "ceil_div": scalar.ceil_div,
-    "min": min,
-    "abs": abs,
-    "and": lambda a, b: a & b,
-    "xor": lambda a, b: a ^ b,
-    "shr": lambda a, b: a >> b,
-    "shl": lambda a, b: a << b,
-    "eq": lambda a, b: a == b,
-    "ne": lambda a, b: a != b,
-    "lt": lambda a, b: a < b,
-    "gt": lambda a, b: a > b,
-}
 
 
 def now(t: Any) -> Any:
@@ -59,7 +42,7 @@ def now(t: Any) -> Any:
         return tuple(map(now, t))
     if isinstance(t, Layout):
         return Layout(now(t.shape), now(t.stride))
-    return t.number if isinstance(t, Later) else t
+    return number(t)
 
 
 @st.composite
@@ -231,3 +214,63 @@ def test_division_is_towards_zero() -> None:
 def test_overflow() -> None:
     with pytest.raises(LayoutError, match="expected 64-bit integers, got 9223372036854775808"):
         scalar.add((1 << 63) - 1, 1)
+
+
+# What the rules of the ops rule out before they ask.
+REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
+    "complement": (
+        lambda: complements.complement(symbolic.make_unchecked((2, 2), (1, ScaledBasis(1, (0,))))),
+        r"complement: expected strides of one kind, got \(2,2\):\(1,1@0\)",
+    ),
+    "complement of too few modes": (
+        lambda: complements.complement_in(cute.make_identity_layout((2, 2)), (4,)),
+        "complement: expected 2 modes to cover, got 1",
+    ),
+    "right_inverse": (
+        lambda: complements.right_inverse(symbolic.make_unchecked(Dynamic(), 1)),
+        r"right_inverse: expected known extents, got \?:1",
+    ),
+    "left_inverse": (
+        lambda: complements.left_inverse(symbolic.make_unchecked(Dynamic(), 1)),
+        r"left_inverse: expected known extents, got \?:1",
+    ),
+    "swizzled": (
+        lambda: composed.swizzled(Swizzle(1, 0, 1), (1, 2)),
+        r"expected a number to swizzle, got \(1, 2\)",
+    ),
+    "slice of unknown strides": (
+        lambda: composed.slice_any((None,), swizzled_layout((4,), (Dynamic(),))),
+        r"slice: expected known integer strides, got \(4\):\(\?\)",
+    ),
+    "slice without an underscore": (
+        lambda: composed.slice_any((1,), swizzled_layout((4,), (1,))),
+        "slice: expected an underscore",
+    ),
+    "slice of a mode without leaves": (
+        lambda: composed.slice_any((1, None), swizzled_layout((4, ()), (1, ()))),
+        r"slice: expected a mode at every leaf, got \(4,\(\)\):\(1,\(\)\)",
+    ),
+    "layout_eval": (
+        lambda: evaluate.layout_eval(1, (2, 2), 1),
+        r"expected a stride of \(2,2\), got 1",
+    ),
+    "tile_to_shape": (
+        lambda: tiling.tile_to_shape(Layout((2, 2)), 4, None),
+        "expected a shape of rank 2 or more, got rank 1",
+    ),
+    "prefix_products": (
+        lambda: tuples.prefix_products((2, 3, 4), (1, 1)),
+        r"expected a start for each mode, got \(1,1\)",
+    ),
+}
+
+
+def swizzled_layout(shape: Any, stride: Any) -> ComposedLayout:
+    return compose_unchecked(Swizzle(1, 0, 1), 1, symbolic.make_unchecked(shape, stride))
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_refused(what: str) -> None:
+    ask, reason = REFUSED[what]
+    with pytest.raises(LayoutError, match=reason):
+        ask()

@@ -69,12 +69,16 @@ func.func @rebuilt(%l: !cute.layout<"((4,2),8):((1,?),8)">, %c: !cute.coord<"(_,
 
 // -----
 
-// A mode that is the whole value is the value.
+// A mode that is the whole value is built again, or known.
 // CHECK-LABEL: func.func @whole
-// CHECK-NEXT:    func.return %s
-func.func @whole(%s: !cute.shape<"?">) -> !cute.shape<"?"> {
+// CHECK-NEXT:    %0 = cute.get_scalars<{only_dynamic}> (%s) : !cute.shape<"?">
+// CHECK-NEXT:    %r = cute.make_shape(%0) : (i32) -> !cute.shape<"?">
+// CHECK-NEXT:    %q = cute.static : !cute.layout<"4:1">
+// CHECK-NEXT:    func.return %r, %q
+func.func @whole(%s: !cute.shape<"?">, %l: !cute.layout<"4:1">) -> (!cute.shape<"?">, !cute.layout<"4:1">) {
   %r = cute.get<[0]> (%s) : !cute.shape<"?"> -> !cute.shape<"?">
-  func.return %r : !cute.shape<"?">
+  %q = cute.get<[]> (%l) : !cute.layout<"4:1"> -> !cute.layout<"4:1">
+  func.return %r, %q : !cute.shape<"?">, !cute.layout<"4:1">
 }
 
 // -----

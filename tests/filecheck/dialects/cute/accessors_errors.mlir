@@ -109,3 +109,11 @@ func.func @f(%a: !cute.int_tuple<"1">) {
   %r = cute.to_shape(%a) : !cute.int_tuple<"1"> -> !cute.stride<"1">
   func.return
 }
+
+// -----
+
+func.func @f(%a: !cute.coord<"x">) {
+  // expected-error @+1 {{'cute.get_scalars' op failed to infer returned types: expected numbers, got x}}
+  "cute.get_scalars"(%a) : (!cute.coord<"x">) -> ()
+  func.return
+}

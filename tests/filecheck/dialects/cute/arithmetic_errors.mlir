@@ -133,3 +133,83 @@ func.func @f(%a: !cute.shape<"4">, %b: !cute.shape<"4">) {
   %r = cute.equal(%a, %b) : (!cute.shape<"4">, !cute.shape<"4">) -> i32
   func.return
 }
+
+// -----
+
+func.func @f(%a: !cute.shape<"3">, %b: !cute.shape<"x">) {
+  // expected-error @+1 {{'cute.shape_div' op failed to infer returned types: expects valid operands, but cannot compute shape_div for '!cute.shape<"3">' and '!cute.shape<"x">' (expected numbers to divide, got 3 and x)}}
+  %r = "cute.shape_div"(%a, %b) : (!cute.shape<"3">, !cute.shape<"x">) -> !cute.shape<"1">
+  func.return
+}
+
+// -----
+
+func.func @f(%a: !cute.shape<"x">, %b: !cute.shape<"3">) {
+  // expected-error @+1 {{'cute.tuple_add' op failed to infer returned types: expects valid operands, but cannot compute result for '!cute.shape<"x">' and '!cute.shape<"3">' (expected numbers, got x and 3)}}
+  %r = "cute.tuple_add"(%a, %b) : (!cute.shape<"x">, !cute.shape<"3">) -> !cute.int_tuple<"1">
+  func.return
+}
+
+// -----
+
+func.func @f(%a: !cute.shape<"?">, %b: !cute.shape<"x">) {
+  // expected-error @+1 {{'cute.tuple_sub' op failed to infer returned types: expects valid operands, but cannot compute result for '!cute.shape<"?">' and '!cute.shape<"x">' (expected numbers, got ? and x)}}
+  %r = "cute.tuple_sub"(%a, %b) : (!cute.shape<"?">, !cute.shape<"x">) -> !cute.int_tuple<"1">
+  func.return
+}
+
+// -----
+
+func.func @f(%a: !cute.shape<"2">, %b: !cute.shape<"x">) {
+  // expected-error @+1 {{'cute.ceil_div' op failed to infer returned types: expects valid operands, but cannot compute ceil_div for '!cute.shape<"2">' and '!cute.shape<"x">' (expected numbers to divide, got 2 and x)}}
+  %r = "cute.ceil_div"(%a, %b) : (!cute.shape<"2">, !cute.shape<"x">) -> !cute.int_tuple<"1">
+  func.return
+}
+
+// -----
+
+func.func @f(%a: !cute.shape<"?">, %b: !cute.tile<"[_]">) {
+  // expected-error @+1 {{'cute.ceil_div' op failed to infer returned types: expects valid operands, but cannot compute ceil_div for '!cute.shape<"?">' and '!cute.tile<"[_]">' (expected a layout, got _)}}
+  %r = "cute.ceil_div"(%a, %b) : (!cute.shape<"?">, !cute.tile<"[_]">) -> !cute.int_tuple<"1">
+  func.return
+}
+
+// -----
+
+func.func @f(%a: !cute.shape<"(0)">, %b: !cute.shape<"6">) {
+  // expected-error @+1 {{'cute.shape_div' op failed to infer returned types: expects valid operands, but cannot compute shape_div for '!cute.shape<"(0)">' and '!cute.shape<"6">' (expected a divisor other than 0)}}
+  %r = "cute.shape_div"(%a, %b) : (!cute.shape<"(0)">, !cute.shape<"6">) -> !cute.shape<"1">
+  func.return
+}
+
+// -----
+
+func.func @f(%a: !cute.shape<"()">, %b: !cute.tile<"[_]">) {
+  // expected-error @+1 {{'cute.ceil_div' op failed to infer returned types: expects valid operands, but cannot compute ceil_div for '!cute.shape<"()">' and '!cute.tile<"[_]">' (expected at most 0 tilers, got 1)}}
+  %r = "cute.ceil_div"(%a, %b) : (!cute.shape<"()">, !cute.tile<"[_]">) -> !cute.int_tuple<"1">
+  func.return
+}
+
+// -----
+
+func.func @f(%a: !cute.shape<"4">, %b: !cute.shape<"(3)">) {
+  // expected-error @+1 {{'cute.shape_div' op failed to infer returned types: expects valid operands, but cannot compute shape_div for '!cute.shape<"4">' and '!cute.shape<"(3)">' (expected one to divide the other, got 4 and 3)}}
+  %r = "cute.shape_div"(%a, %b) : (!cute.shape<"4">, !cute.shape<"(3)">) -> !cute.shape<"1">
+  func.return
+}
+
+// -----
+
+func.func @f(%a: !cute.int_tuple<"((),4)">, %b: !cute.int_tuple<"((2))">) {
+  // expected-error @+1 {{'cute.ceil_div' op failed to infer returned types: expects valid operands, but cannot compute ceil_div for '!cute.int_tuple<"((),4)">' and '!cute.int_tuple<"((2))">' (expected at most 0 modes, got (2))}}
+  %r = "cute.ceil_div"(%a, %b) : (!cute.int_tuple<"((),4)">, !cute.int_tuple<"((2))">) -> !cute.int_tuple<"1">
+  func.return
+}
+
+// -----
+
+func.func @f(%a: !cute.int_tuple<"((?),0)">, %b: !cute.tile<"[(?):(1@1)]">) {
+  // expected-error @+1 {{'cute.ceil_div' op failed to infer returned types: expects valid operands, but cannot compute ceil_div for '!cute.int_tuple<"((?),0)">' and '!cute.tile<"[(?):(1@1)]">' (complement: expected known strides, got 1:1@0)}}
+  %r = "cute.ceil_div"(%a, %b) : (!cute.int_tuple<"((?),0)">, !cute.tile<"[(?):(1@1)]">) -> !cute.int_tuple<"1">
+  func.return
+}

@@ -133,3 +133,27 @@ func.func @f() {
   %r = cute.static : i32
   func.return
 }
+
+// -----
+
+func.func @f(%a: !cute.shape<"x">, %b: !cute.int_tuple<"8">) {
+  // expected-error @+1 {{'cute.make_ordered_layout' op failed to infer returned types: expects a valid ordered layout, but construction failed (expected an order of x, got 8)}}
+  %r = "cute.make_ordered_layout"(%a, %b) : (!cute.shape<"x">, !cute.int_tuple<"8">) -> !cute.layout<"1:1">
+  func.return
+}
+
+// -----
+
+func.func @f(%a: !cute.layout<"1:?">, %b: !cute.int_tuple<"2">, %c: !cute.layout<"8:2@0">) {
+  // expected-error @+1 {{'cute.make_composed_layout' op failed to infer returned types: expects offset and `layout_eval(0, outer)` to be addable, but got 2 and (0)}}
+  %r = "cute.make_composed_layout"(%a, %b, %c) : (!cute.layout<"1:?">, !cute.int_tuple<"2">, !cute.layout<"8:2@0">) -> !cute.composed_layout<"S<1,0,1> o 1 o 1:1">
+  func.return
+}
+
+// -----
+
+func.func @f(%a: !cute.layout<"((),((4,9223372036854775807,2))):((),((1,16,?)))">) {
+  // expected-error @+1 {{'cute.make_layout_like' op failed to infer returned types: expects a valid layout-like result, but construction failed (expected 64-bit integers, got 36893488147419103228)}}
+  %r = "cute.make_layout_like"(%a) : (!cute.layout<"((),((4,9223372036854775807,2))):((),((1,16,?)))">) -> !cute.layout<"1:1">
+  func.return
+}

@@ -205,3 +205,43 @@ func.func @f(%a: !cute.shape<"(4,8)">, %b: !cute.coord<"(_,?)">) {
   %r = cute.dice(%a, %b) : !cute.shape<"(4,8)">, !cute.coord<"(_,?)">
   func.return
 }
+
+// -----
+
+func.func @f(%a: !cute.layout<"(9223372036854775807,16):(16,?)">) {
+  // expected-error @+1 {{'cute.right_inverse' op failed to infer returned types: unable to compute a right inverse for '!cute.layout<"(9223372036854775807,16):(16,?)">' (expected 64-bit integers, got 147573952589676412912)}}
+  %r = "cute.right_inverse"(%a) : (!cute.layout<"(9223372036854775807,16):(16,?)">) -> !cute.layout<"1:1">
+  func.return
+}
+
+// -----
+
+func.func @f(%a: !cute.layout<"((8,3)):((8,?))">, %b: !cute.shape<"?{i8}">) {
+  // expected-error @+1 {{'cute.complement' op failed to infer returned types: expects a valid complement result, but construction failed for input '!cute.layout<"((8,3)):((8,?))">' with cotarget '!cute.shape<"?{i8}">' (complement: expected known strides, got ((8,3)):((8,?)))}}
+  %r = "cute.complement"(%a, %b) : (!cute.layout<"((8,3)):((8,?))">, !cute.shape<"?{i8}">) -> !cute.layout<"1:1">
+  func.return
+}
+
+// -----
+
+func.func @f(%a: !cute.layout<"((1,(2,9223372036854775807))):((?{i8},(8,16)))">) {
+  // expected-error @+1 {{'cute.coalesce' op failed to infer returned types: expects a valid coalesce result, but construction failed (expected 64-bit integers, got 18446744073709551614)}}
+  %r = "cute.coalesce"(%a) : (!cute.layout<"((1,(2,9223372036854775807))):((?{i8},(8,16)))">) -> !cute.layout<"1:1">
+  func.return
+}
+
+// -----
+
+func.func @f(%a: !cute.composed_layout<"2:1 o 1 o (?,?{i64}):(?,?)">, %b: !cute.coord<"(_,x)">) {
+  // expected-error @+1 {{'cute.slice' op failed to infer returned types: unable to slice '!cute.composed_layout<"2:1 o 1 o (?,?{i64}):(?,?)">' with '!cute.coord<"(_,x)">' (expected a number, got x)}}
+  %r = "cute.slice"(%a, %b) : (!cute.composed_layout<"2:1 o 1 o (?,?{i64}):(?,?)">, !cute.coord<"(_,x)">) -> !cute.shape<"1">
+  func.return
+}
+
+// -----
+
+func.func @f(%a: !cute.layout<"(?{i64},(3,2),?{i64}):(16,(?{i64},?{i64}),?)">, %b: !cute.tile<"[_;(x):(2)]">) {
+  // expected-error @+1 {{'cute.composition' op failed to infer returned types: expects a valid composition result, but construction failed (expected numbers to compose with, got x:2)}}
+  %r = "cute.composition"(%a, %b) : (!cute.layout<"(?{i64},(3,2),?{i64}):(16,(?{i64},?{i64}),?)">, !cute.tile<"[_;(x):(2)]">) -> !cute.layout<"1:1">
+  func.return
+}

@@ -133,3 +133,35 @@ func.func @f(%a: !cute.tile<"4:1">, %b: !cute.tile<"_">) {
   %r = cute.prepend_to_rank<2> (%a, %b) : !cute.tile<"4:1">, !cute.tile<"_">
   func.return
 }
+
+// -----
+
+func.func @f(%a: !cute.shape<"x">) {
+  // expected-error @+1 {{'cute.tuple_product' op failed to infer returned types: unable to compute tuple_product for input '!cute.shape<"x">' (expected numbers to multiply, got 1 and x)}}
+  %r = "cute.tuple_product"(%a) : (!cute.shape<"x">) -> !cute.int_tuple<"1">
+  func.return
+}
+
+// -----
+
+func.func @f(%a: !cute.shape<"x">) {
+  // expected-error @+1 {{'cute.tuple_product_each' op failed to infer returned types: unable to compute tuple_product_each for input '!cute.shape<"x">' (expected numbers to multiply, got 1 and x)}}
+  %r = "cute.tuple_product_each"(%a) : (!cute.shape<"x">) -> !cute.int_tuple<"1">
+  func.return
+}
+
+// -----
+
+func.func @f(%a: !cute.coord<"x">, %b: !cute.shape<"1">) {
+  // expected-error @+1 {{'cute.crd2idx' op failed to infer returned types: unable to pack coordinate '!cute.coord<"x">' into shape '!cute.shape<"1">' (expected a number, got x)}}
+  %r = "cute.crd2idx"(%a, %b) : (!cute.coord<"x">, !cute.shape<"1">) -> !cute.int_tuple<"1">
+  func.return
+}
+
+// -----
+
+func.func @f(%a: !cute.coord<"x">, %b: !cute.shape<"2">) {
+  // expected-error @+1 {{'cute.increment_coord' op failed to infer returned types: unable to compute increment_coord for coord '!cute.coord<"x">' and shape '!cute.shape<"2">' (expected numbers, got x, 1)}}
+  %r = "cute.increment_coord"(%a, %b) : (!cute.coord<"x">, !cute.shape<"2">) -> !cute.coord<"1">
+  func.return
+}

@@ -125,3 +125,67 @@ func.func @f(%a: !cute.layout<"?:?">, %b: !cute.shape<"8">) {
   %r = cute.tile_to_shape(%a, %b) : (!cute.layout<"?:?">, !cute.shape<"8">) -> !cute.layout<"4:1">
   func.return
 }
+
+// -----
+
+func.func @f(%a: !cute.layout<"2:3">, %b: !cute.shape<"x">) {
+  // expected-error @+1 {{'cute.tile_to_shape' op failed to infer returned types: expects valid operands, but cannot compute tile_to_shape for '!cute.layout<"2:3">' and '!cute.shape<"x">' (expected numbers to multiply, got 1 and x)}}
+  %r = "cute.tile_to_shape"(%a, %b) : (!cute.layout<"2:3">, !cute.shape<"x">) -> !cute.layout<"1:1">
+  func.return
+}
+
+// -----
+
+func.func @f(%a: !cute.layout<"2:8">, %b: !cute.tile<"[_]">) {
+  // expected-error @+1 {{'cute.tiled_divide' op failed to infer returned types: expects valid operands, but cannot compute divide for '!cute.layout<"2:8">' and '!cute.tile<"[_]">' (expected every mode to be tiled)}}
+  %r = "cute.tiled_divide"(%a, %b) : (!cute.layout<"2:8">, !cute.tile<"[_]">) -> !cute.layout<"1:1">
+  func.return
+}
+
+// -----
+
+func.func @f(%a: !cute.layout<"3:2">, %b: !cute.layout<"4:?">) {
+  // expected-error @+1 {{'cute.raked_product' op failed to infer returned types: expects valid operands, but cannot compute product for '!cute.layout<"3:2">' and '!cute.layout<"4:?">' (expected modes of one rank)}}
+  %r = "cute.raked_product"(%a, %b) : (!cute.layout<"3:2">, !cute.layout<"4:?">) -> !cute.layout<"1:1">
+  func.return
+}
+
+// -----
+
+func.func @f(%a: !cute.layout<"8:4">, %b: !cute.layout<"6:6">) {
+  // expected-error @+1 {{'cute.raked_product' op failed to infer returned types: expects valid operands, but cannot compute product for '!cute.layout<"8:4">' and '!cute.layout<"6:6">' (expected a step that 4 divides, got 6)}}
+  %r = "cute.raked_product"(%a, %b) : (!cute.layout<"8:4">, !cute.layout<"6:6">) -> !cute.layout<"1:1">
+  func.return
+}
+
+// -----
+
+func.func @f(%a: !cute.layout<"2:2">, %b: !cute.layout<"4:2@1">) {
+  // expected-error @+1 {{'cute.flat_divide' op failed to infer returned types: expects valid operands, but cannot compute divide for '!cute.layout<"2:2">' and '!cute.layout<"4:2@1">' (expected images within 2:2, got (4,(2,2)):(2@1,(1@0,1@1)))}}
+  %r = "cute.flat_divide"(%a, %b) : (!cute.layout<"2:2">, !cute.layout<"4:2@1">) -> !cute.layout<"1:1">
+  func.return
+}
+
+// -----
+
+func.func @f(%a: !cute.layout<"?:2">, %b: !cute.shape<"((2,2))">) {
+  // expected-error @+1 {{'cute.tiled_divide' op failed to infer returned types: expects valid operands, but cannot compute divide for '!cute.layout<"?:2">' and '!cute.shape<"((2,2))">' (expected at most 1 tilers, got 2)}}
+  %r = "cute.tiled_divide"(%a, %b) : (!cute.layout<"?:2">, !cute.shape<"((2,2))">) -> !cute.layout<"1:1">
+  func.return
+}
+
+// -----
+
+func.func @f(%a: !cute.layout<"3:?">, %b: !cute.shape<"(1,1,?)">) {
+  // expected-error @+1 {{'cute.tile_to_shape' op failed to infer returned types: expects valid operands, but cannot compute tile_to_shape for '!cute.layout<"3:?">' and '!cute.shape<"(1,1,?)">' (complement: expected known strides, got (3,1,1):(?,0,0))}}
+  %r = "cute.tile_to_shape"(%a, %b) : (!cute.layout<"3:?">, !cute.shape<"(1,1,?)">) -> !cute.layout<"1:1">
+  func.return
+}
+
+// -----
+
+func.func @f(%a: !cute.layout<"?:4">, %b: !cute.layout<"?:2@1@0">) {
+  // expected-error @+1 {{'cute.flat_divide' op failed to infer returned types: expects valid operands, but cannot compute divide for '!cute.layout<"?:4">' and '!cute.layout<"?:2@1@0">' (expected at most 1 modes, got (0,0))}}
+  %r = "cute.flat_divide"(%a, %b) : (!cute.layout<"?:4">, !cute.layout<"?:2@1@0">) -> !cute.layout<"1:1">
+  func.return
+}

@@ -1,0 +1,90 @@
+"""The ops of the `cute` dialect: parsing and verifying one beside one of `arith`, and folding many.
+
+    python benchmarks/cute_ops.py [--json]
+
+Every side is a function of OPS ops with two operands and a result, parsed by xDSL and verified, in
+alternating rounds of which the best counts. A `cute` op spells out its three types; `arith.addi`
+names one, and is as long as that in its generic form.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+
+from tilewright.parsing import default_context, parse_module, verify
+from tilewright.passes.cute_fold_static import CuteFoldStaticPass
+
+OPS = 3_000
+ROUNDS = 7
+FOLDED = (10_000, 20_000)
+_SHAPES = '!cute.shape<"(4,?)">, !cute.shape<"(2,?)">'
+LINES = {
+    "cute.tuple_add": f'cute.tuple_add(%s, %t) : ({_SHAPES}) -> !cute.shape<"(6,?)">',
+    "arith.addi": "arith.addi %n, %n : i32",
+    "arith.addi, generic": (
+        '"arith.addi"(%n, %n) <{overflowFlags = #arith.overflow<none>}> : (i32, i32) -> i32'
+    ),
+}
+
+
+def function(lines: list[str]) -> str:
+    """A function of these lines."""
+    s, t = _SHAPES.split(", ")
+    body = "\n".join(f"  {line}" for line in lines)
+    return f"func.func @f(%n: i32, %s: {s}, %t: {t}) {{\n{body}\n  func.return\n}}"
+
+
+def parse_seconds() -> dict[str, float]:
+    """Seconds an op of each kind takes."""
+    texts = {
+        name: function([f"%r{i} = {line}" for i in range(OPS)]) for name, line in LINES.items()
+    }
+    best = dict.fromkeys(texts, float("inf"))
+    for _ in range(ROUNDS):
+        for name, text in texts.items():
+            start = time.perf_counter()
+            verify(parse_module(text))
+            best[name] = min(best[name], (time.perf_counter() - start) / OPS)
+    return best
+
+
+def fold_seconds(ops: int) -> float:
+    """Seconds to fold a module of about `ops` ops whose types say all."""
+    lines: list[str] = []
+    for i in range(ops // 3):
+        shape, size = f'!cute.shape<"({i % 50 + 1},8)">', f'!cute.int_tuple<"{8 * (i % 50 + 1)}">'
+        lines += [
+            f"%s{i} = cute.make_shape() : () -> {shape}",
+            f"%n{i} = cute.size(%s{i}) : ({shape}) -> {size}",
+            f"cute.print(%n{i}) : {size}",
+        ]
+    best = float("inf")
+    for _ in range(3):
+        module = parse_module(function(lines))
+        start = time.perf_counter()
+        CuteFoldStaticPass().apply(default_context(), module)
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="The cute dialect beside arith.")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    as_json = parser.parse_args().json
+    parsed = parse_seconds()
+    folded = {ops: fold_seconds(ops) for ops in FOLDED}
+    if as_json:
+        print(json.dumps({"parse": parsed, "fold": folded}))
+        return
+    cute = parsed["cute.tuple_add"]
+    print(f"{'parse and verify':<22}{'characters':>11}{'us an op':>10}{'cute takes':>12}")
+    for name, took in parsed.items():
+        print(f"{name:<22}{len(LINES[name]):>11}{took * 1e6:>10.1f}{cute / took:>11.2f}x")
+    for ops, took in folded.items():
+        print(f"cute-fold-static, {ops:>6} ops: {took:5.2f} s, {took / ops * 1e6:4.0f} us an op")
+
+
+if __name__ == "__main__":
+    main()

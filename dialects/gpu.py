@@ -1,0 +1,252 @@
+"""xDSL's `gpu` dialect with `gpu.printf`, and the text that MLIR gives the ops around a kernel.
+
+gpu.module @kernels {
+  gpu.func @f(%n: i32) kernel {
+    gpu.printf "%d\\0A", %n : i32
+    gpu.return
+  }
+}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+from xdsl.dialects import gpu
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    FunctionType,
+    IndexType,
+    StringAttr,
+    UnitAttr,
+    i32,
+)
+from xdsl.ir import Attribute, Block, Dialect, SSAValue
+from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, traits_def, var_operand_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import MemoryWriteEffect
+from xdsl.utils.exceptions import VerifyException
+
+
+@irdl_op_definition
+class PrintfOp(IRDLOperation):
+    """Print as C's printf does, each thread for itself: `gpu.printf "%d\\0A", %x : i32`."""
+
+    name = "gpu.printf"
+
+    args = var_operand_def()
+    format = prop_def(StringAttr)
+
+    traits = traits_def(MemoryWriteEffect())
+
+    assembly_format = "$format attr-dict (`,` $args^ `:` type($args))?"
+
+    def __init__(self, format_: str, args: Sequence[SSAValue]) -> None:
+        super().__init__(operands=[args], properties={"format": StringAttr(format_)})
+
+
+class ModuleOp(gpu.ModuleOp):
+    """`gpu.module @name { ... }`."""
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        name = parser.parse_symbol_name()
+        attributes = _parsed_attributes(parser)
+        body = parser.parse_region()
+        if not body.blocks:
+            body.add_block(Block())
+        return cls.create(properties={"sym_name": name}, attributes=attributes, regions=[body])
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_empty_block=False)
+
+
+class FuncOp(gpu.FuncOp):
+    """`gpu.func @name(%x: i32) kernel { ... }`, without memory attributions."""
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        name = parser.parse_symbol_name()
+        arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
+        results: Sequence[Attribute] = ()
+        if parser.parse_optional_punctuation("->") is not None:
+            results = parser.parse_optional_comma_separated_list(
+                parser.Delimiter.PAREN, parser.parse_type
+            ) or [parser.parse_type()]
+        type_ = FunctionType.from_lists([each.type for each in arguments], results)
+        for keyword in ("workgroup", "private"):
+            if parser.parse_optional_keyword(keyword) is not None:
+                parser.raise_error(f"'{cls.name}' expected no memory attributions, got {keyword}")
+        properties: dict[str, Attribute] = {"function_type": type_}
+        if parser.parse_optional_keyword("kernel") is not None:
+            properties["kernel"] = UnitAttr()
+        attributes = {"sym_name": name, **_parsed_attributes(parser)}
+        body = parser.parse_region(arguments)
+        return cls.create(properties=properties, attributes=attributes, regions=[body])
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        with printer.in_parens():
+            printer.print_list(self.body.blocks[0].args, printer.print_block_argument)
+        if results := self.function_type.outputs.data:
+            printer.print_string(" -> ")
+            with printer.in_parens():
+                printer.print_list(results, printer.print_attribute)
+        if self.kernel is not None:
+            printer.print_string(" kernel")
+        printer.print_op_attributes(
+            self.attributes, reserved_attr_names=("sym_name",), print_keyword=True
+        )
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
+
+
+class ReturnOp(gpu.ReturnOp):
+    """`gpu.return %x : i32`."""
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        attributes = parser.parse_optional_attr_dict()
+        operands = parser.parse_optional_undelimited_comma_separated_list(
+            parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
+        )
+        if not operands:
+            return cls.create(attributes=attributes)
+        position = parser.pos
+        parser.parse_punctuation(":")
+        types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
+        values = parser.resolve_operands(operands, types, position)
+        return cls.create(operands=values, attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_op_attributes(self.attributes)
+        if self.args:
+            printer.print_string(" ")
+            printer.print_list(self.args, printer.print_ssa_value)
+            printer.print_string(" : ")
+            printer.print_list(self.args.types, printer.print_attribute)
+
+
+class TerminatorOp(gpu.TerminatorOp):
+    """`gpu.terminator`."""
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        return cls.create(attributes=parser.parse_optional_attr_dict())
+
+    def print(self, printer: Printer) -> None:
+        printer.print_op_attributes(self.attributes)
+
+
+class LaunchOp(gpu.LaunchOp):
+    """A kernel where it is launched, on a grid of blocks and no more.
+
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %n, %gy = %one, %gz = %one)
+               threads(%tx, %ty, %tz) in (%sx = %n, %sy = %one, %sz = %one) { gpu.terminator }
+    """
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        blocks, grid, extents = _parsed_places(parser, "blocks")
+        threads, block, sizes = _parsed_places(parser, "threads")
+        body = parser.parse_region([*blocks, *threads, *extents, *sizes])
+        # Ten groups of operands, in MLIR's order; of a cluster, of async launches and of dynamic
+        # shared memory there is nothing.
+        segments = DenseArrayBase.from_list(i32, [0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0])
+        return cls.create(
+            operands=[*grid, *block],
+            properties={"operandSegmentSizes": segments},
+            attributes=parser.parse_optional_attr_dict(),
+            regions=[body],
+        )
+
+    def print(self, printer: Printer) -> None:
+        arguments = self.body.blocks[0].args
+        grid = (self.gridSizeX, self.gridSizeY, self.gridSizeZ)
+        block = (self.blockSizeX, self.blockSizeY, self.blockSizeZ)
+        _print_places(printer, "blocks", arguments[:3], arguments[6:9], grid)
+        _print_places(printer, "threads", arguments[3:6], arguments[9:], block)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False)
+        printer.print_op_attributes(self.attributes)
+
+    def verify_(self) -> None:
+        super().verify_()
+        extra = {
+            "async": self.asyncToken or self.asyncDependencies,
+            "clusters": self.clusterSizeX or self.clusterSizeY or self.clusterSizeZ,
+            "dynamic_shared_memory_size": self.dynamicSharedMemorySize,
+        }
+        if found := ", ".join(name for name, given in extra.items() if given):
+            raise VerifyException(f"'{self.name}' expected blocks and threads alone, got {found}")
+
+
+def _parsed_places(
+    parser: Parser, keyword: str
+) -> tuple[list[Parser.Argument], Sequence[SSAValue], list[Parser.Argument]]:
+    """Ids, the extents that they stay below, and the names of those inside."""
+    parser.parse_keyword(keyword)
+    ids = _parsed_indices(parser)
+    parser.parse_keyword("in")
+    pairs = parser.parse_comma_separated_list(
+        parser.Delimiter.PAREN, lambda: _parsed_extent(parser)
+    )
+    extents, values = zip(*pairs, strict=True)
+    return ids, values, list(extents)
+
+
+def _parsed_indices(parser: Parser) -> list[Parser.Argument]:
+    parse = parser.parse_argument
+    arguments = parser.parse_comma_separated_list(
+        parser.Delimiter.PAREN, lambda: parse(expect_type=False)
+    )
+    return [each.resolve(IndexType()) for each in arguments]
+
+
+def _parsed_extent(parser: Parser) -> tuple[Parser.Argument, SSAValue]:
+    argument = parser.parse_argument(expect_type=False)
+    parser.parse_punctuation("=")
+    value = parser.resolve_operand(parser.parse_unresolved_operand(), IndexType())
+    return argument.resolve(IndexType()), value
+
+
+def _print_places(
+    printer: Printer,
+    keyword: str,
+    ids: Sequence[SSAValue],
+    extents: Sequence[SSAValue],
+    values: Sequence[SSAValue],
+) -> None:
+    printer.print_string(f" {keyword}")
+    with printer.in_parens():
+        printer.print_list(ids, printer.print_ssa_value)
+    printer.print_string(" in ")
+    with printer.in_parens():
+        for i, (extent, value) in enumerate(zip(extents, values, strict=True)):
+            printer.print_string(", " if i else "")
+            printer.print_ssa_value(extent)
+            printer.print_string(" = ")
+            printer.print_ssa_value(value)
+
+
+def _parsed_attributes(parser: Parser) -> dict[str, Attribute]:
+    found = parser.parse_optional_attr_dict_with_keyword()
+    return {} if found is None else dict(found.data)
+
+
+WITH_TEXT = (ModuleOp, FuncOp, ReturnOp, TerminatorOp, LaunchOp)
+"""Ops of xDSL's dialect that have MLIR's text here."""
+
+
+def extended(dialect: Dialect) -> Dialect:
+    """xDSL's `gpu` dialect with what is above."""
+    names = {op.name for op in WITH_TEXT}
+    kept = [op for op in dialect.operations if op.name not in names]
+    return Dialect(dialect.name, [*kept, *WITH_TEXT, PrintfOp], list(dialect.attributes))

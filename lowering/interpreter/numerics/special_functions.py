@@ -1,0 +1,147 @@
+"""The special function unit: `ex2`, `lg2`, `rcp` and `rsqrt` with `.approx.ftz.f32`, bit for bit.
+
+The unit evaluates a quadratic by table (S. Oberman, M. Siu, ARITH 2005): the upper bits of the
+argument choose an interval, the rest `x` goes into C0 + C1 x + C2 S(x). S is a square of 15 bits
+without the partial products below 2^-15. The tables and the rounding constants are those for which
+all 2^23 mantissas give what an H100 computes (`tests/silicon`).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.lowering.interpreter.numerics import special_function_tables as tables
+
+Words: TypeAlias = NDArray[np.uint32]
+Integers: TypeAlias = NDArray[np.int64]
+
+_FRACTION = 23
+_SQUARED = 15
+"""Bits that the squarer reads, and bits behind the point of its result."""
+_GUARD = 16
+"""Bits of the sum behind the result's last place."""
+_LG2_POINT = 36
+_MANTISSA = (1 << _FRACTION) - 1
+_SIGN = np.uint32(1 << 31)
+_INFINITY = np.uint32(0x7F800000)
+_NAN = np.uint32(0x7FFFFFFF)
+
+
+@cache
+def _squares() -> Integers:
+    """S of every argument, in units of 2^-15: partial products of smaller weight do not exist."""
+    v = np.arange(1 << _SQUARED)
+    total = np.zeros_like(v)
+    for i in range(_SQUARED):
+        for j in range(i, _SQUARED):
+            weight = 2 * i if i == j else i + j + 1
+            if weight >= _SQUARED:
+                total += ((v >> i) & (v >> j) & 1) << (weight - _SQUARED)
+    return total
+
+
+@cache
+def _columns(table: tuple[tuple[int, int, int], ...]) -> Integers:
+    return np.array(table, dtype=np.int64).T
+
+
+def _interpolate(
+    fraction: Integers,
+    table: tuple[tuple[int, int, int], ...],
+    c0_unit: int,
+    bias: int,
+) -> Integers:
+    """The quadratic at a fraction of 23 bits, in 2^-16 last places of the result.
+
+    `c0_unit` is how many C0 are one last place; C1 counts halves of it, C2 whole ones.
+    """
+    c0, c1, c2 = _columns(table)
+    low = _FRACTION - (len(table).bit_length() - 1)
+    interval, x = fraction >> low, fraction & ((1 << low) - 1)
+    square = _squares()[x >> (low - _SQUARED)]
+    linear = c1[interval] * (x << (_GUARD + 1 - low))
+    quadratic = c2[interval] * (square << (_GUARD - _SQUARED))
+    return c0[interval] * ((1 << _GUARD) // c0_unit) + linear + quadratic + bias
+
+
+def _parts(x: Words) -> tuple[NDArray[np.bool_], Integers, Integers]:
+    """Sign, biased exponent and fraction; a subnormal has fraction 0, as a zero."""
+    word = x.astype(np.int64)
+    exponent = (word >> _FRACTION) & 0xFF
+    return word >> 31 != 0, exponent, np.where(exponent == 0, 0, word & _MANTISSA)
+
+
+def ex2(x: Words) -> Words:
+    """2^x of f32 bits, subnormals being zeros on both sides. PTX ISA 9.7.3, `ex2.approx.ftz.f32`.
+
+    A negative argument is the ones' complement of its fraction, truncated to 23 bits.
+    """
+    negative, exponent, fraction = _parts(x)
+    significand = np.where(exponent == 0, 0, fraction | 1 << _FRACTION)
+    # Beyond 2^8 every result is infinite or zero anyway, and below 2^-23 every one is 1.
+    shift = np.clip(exponent - 127, -_FRACTION - 1, 8)
+    fixed = significand << np.maximum(shift, 0) >> np.maximum(-shift, 0)
+    down = negative & (fixed & _MANTISSA != 0)
+    fixed = np.where(negative, -fixed, fixed) - down
+    power = (fixed >> _FRACTION) + 127
+    mantissa = _interpolate(fixed & _MANTISSA, tables.EX2, 8, 4036) >> _GUARD
+    result = (power << _FRACTION) + mantissa
+    result = np.where(power > 254, int(_INFINITY), np.where(power < 1, 0, result))
+    return np.where(_is_nan(x), _NAN, result.astype(np.uint32))
+
+
+def lg2(x: Words) -> Words:
+    """log2(x) of f32 bits, subnormals being zeros. PTX ISA 9.7.3, `lg2.approx.ftz.f32`.
+
+    The sum has 36 bits behind the point, a negative one is the ones' complement; the result keeps
+    the first 24. Of the powers of 2 only 1 is exact.
+    """
+    negative, exponent, fraction = _parts(x)
+    sum_ = ((exponent - 127) << _LG2_POINT) + (_interpolate(fraction, tables.LG2, 8, 1674) >> 3)
+    sum_ = np.where((exponent == 127) & (fraction == 0), 0, sum_)
+    magnitude = np.where(sum_ < 0, ~sum_, sum_)
+    significand, power = np.frexp(magnitude.astype(np.float64))
+    kept = np.ldexp(np.trunc(np.ldexp(significand, 24)), power - 24 - _LG2_POINT)
+    result = np.where(sum_ < 0, -kept, kept).astype(np.float32).view(np.uint32)
+    result = np.where(exponent == 255, _INFINITY, result)
+    result = np.where(exponent == 0, _INFINITY | _SIGN, result)
+    wrong = _is_nan(x) | (negative & (exponent != 0))
+    return np.where(wrong, _NAN, result)
+
+
+def rcp(x: Words) -> Words:
+    """1 / x of f32 bits, subnormals being zeros on both sides. PTX ISA 9.7.3,
+    `rcp.approx.ftz.f32`."""
+    _, exponent, fraction = _parts(x)
+    mantissa = _interpolate(fraction, tables.RCP, 4, 4046) >> _GUARD
+    result = ((253 - exponent) << _FRACTION) + mantissa
+    result = np.where(253 - exponent + (mantissa >> _FRACTION) < 1, 0, result)
+    result = np.where(exponent == 0, int(_INFINITY), np.where(exponent == 255, 0, result))
+    signed = result.astype(np.uint32) | (x & _SIGN)
+    return np.where(_is_nan(x), _NAN, signed)
+
+
+def rsqrt(x: Words) -> Words:
+    """x^(-1/2) of f32 bits, subnormals being zeros. PTX ISA 9.7.3, `rsqrt.approx.ftz.f32`."""
+    negative, exponent, fraction = _parts(x)
+    odd = exponent % 2 == 1
+    mantissa = np.where(
+        odd,
+        _interpolate(fraction, tables.RSQRT_ODD, 4, -1) >> _GUARD,
+        _interpolate(fraction, tables.RSQRT_EVEN, 4, -1) >> _GUARD,
+    )
+    mantissa = np.where(odd & (fraction == 0), 1 << _FRACTION, mantissa)  # powers of 4 are exact
+    half = np.where(odd, exponent - 127, exponent - 128) // 2
+    result = ((126 - half) << _FRACTION) + mantissa
+    result = np.where(exponent == 255, 0, result).astype(np.uint32)
+    result = np.where(exponent == 0, _INFINITY | (x & _SIGN), result)
+    wrong = _is_nan(x) | (negative & (exponent != 0))
+    return np.where(wrong, _NAN, result)
+
+
+def _is_nan(x: Words) -> NDArray[np.bool_]:
+    return (x & np.uint32(0x7FFFFFFF)) > _INFINITY

@@ -1,0 +1,41 @@
+"""The special functions are those of the chip: for samples of all bit patterns, and (by checksum)
+for every mantissa."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tilewright.lowering.interpreter.numerics.special_functions import ex2, lg2, rcp, rsqrt
+
+RECORDED = np.load(Path(__file__).parent / "fixtures" / "special_functions.npz")
+FUNCTIONS = {
+    "ex2": (ex2, (127,)),
+    "lg2": (lg2, (126, 127)),
+    "rcp": (rcp, (127,)),
+    "rsqrt": (rsqrt, (127, 128)),
+}
+Function = Callable[[NDArray[np.uint32]], NDArray[np.uint32]]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_special_function_equals_the_chip(name: str) -> None:
+    function, _ = FUNCTIONS[name]
+    np.testing.assert_array_equal(function(RECORDED["x"]), RECORDED[name])
+
+
+@pytest.mark.parametrize("name, function, exponents", [(k, *v) for k, v in FUNCTIONS.items()])
+def test_every_mantissa_equals_the_chip(
+    name: str, function: Function, exponents: tuple[int, ...]
+) -> None:
+    mantissas = np.arange(1 << 23, dtype=np.uint32)
+    checksum = 0
+    for exponent in exponents:
+        words = function(mantissas | np.uint32(exponent << 23))
+        checksum = zlib.crc32(words.tobytes(), checksum)
+    assert checksum == int(RECORDED[f"{name}_crc"])
