@@ -168,3 +168,51 @@ layout_tv = "((8,4),8):((1,64),8)", tiler_mn = "[8;32]">
     y = np.full((7, pitch), 5, np.float16)
     found = run(text, x[:, :columns], y[:, :columns], grid=(2,))[1]
     np.testing.assert_array_equal(found, x[:, :columns])
+
+
+def test_boxes_of_a_tile_there_and_back() -> None:
+    """A tile of two boxes by a TMA load, its elements doubled by threads, and a TMA store."""
+    tile = '!cute.memref<f16, smem, align<1024>, "S<3,3,3> o 0 o (16,(64,2)):(64,(1,1024))">'
+    gmem = memref("f16", "gmem", "(?,?):(?{i64 div=8},1)", align=16)
+    layout = "S<3,3,3> o 0 o (16,(64,2)):(64,(1,1024))"
+    held = memref("f16", "rmem", "(1,(32,2)):(0,(1,32))")
+    text = kernel(
+        f"%x: {gmem}, %y: {gmem}",
+        f"""
+  %in, %mx = cute.make_tma_copy<#cute_nvgpu.tma<load>, tile = "[16;128]", smem = "{layout}"> (%x)
+  %out, %my = cute.make_tma_copy<#cute_nvgpu.tma<store>, tile = "[16;128]", smem = "{layout}"> (%y)
+  %tiler = cute.static : !cute.shape<"(16,128)">
+  %c = cute.make_coord(%block, %c0) : (i32, i32) -> !cute.coord<"(?,?)">
+  %gx = cute.local_tile(%mx, %tiler, %c)
+  %gy = cute.local_tile(%my, %tiler, %c)
+  %s = cute.memref.alloc() : {tile}
+  %pipe = cute.pipeline.create() : !cute.pipeline<tma, stages = 1, producers = 1, consumers = 1, \
+bytes = 4096>
+  %first = arith.cmpi eq, %t, %c0 : i32
+  scf.if %first {{
+    cute.pipeline.producer_acquire(%pipe, %c0)
+    cute.copy(%in, %gx, %s) pipeline %pipe[%c0]
+    cute.pipeline.producer_commit(%pipe, %c0)
+  }}
+  cute.pipeline.consumer_wait(%pipe, %c0)
+  %threads = cute.static : !cute.layout<"(16,2):(1,16)">
+  %own = cute.local_partition(%s, %threads, %t)
+  %r = cute.make_fragment_like(%own)
+  cute.copy(%own, %r)
+  %v = cute.memref.load_vec(%r) : ({held}) -> vector<64xf16>
+  %w = arith.addf %v, %v : vector<64xf16>
+  cute.memref.store_vec(%w, %r)
+  cute.copy(%r, %own)
+  cute_nvgpu.fence.proxy.async
+  {BARRIER}
+  scf.if %first {{
+    cute.copy(%out, %s, %gy)
+    cute_nvgpu.cp.async.bulk.commit_group
+    cute_nvgpu.cp.async.bulk.wait_group 0
+  }}""",
+    )
+    x = numbers((40, 136), np.float16)
+    found = run(text, x, np.zeros_like(x), grid=(3,))[1]
+    expected = 2 * x
+    expected[:, 128:] = 0
+    np.testing.assert_array_equal(found, expected)
