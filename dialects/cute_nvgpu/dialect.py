@@ -12,6 +12,7 @@ from tilewright.dialects.cute_nvgpu.ops import (
     smem_desc,
     sync,
     tma,
+    tmem,
     warp_specialization,
     wgmma_sync,
     wmma,
@@ -52,6 +53,7 @@ CUTE_NVGPU = Dialect(
         wgmma_sync.FenceProxyAsyncOp,
         *mbarrier.OPS,
         *tma.OPS,
+        *tmem.ALLOCATION_OPS,
         *warp_specialization.OPS,
     ],
     [
