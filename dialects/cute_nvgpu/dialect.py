@@ -23,8 +23,9 @@ from tilewright.dialects.cute_nvgpu.ops import (
 )
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WGMMA_OPS
+from tilewright.dialects.cute_nvgpu.smem_desc_view import SmemDescViewType
 from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
-from tilewright.dialects.cute_nvgpu.wgmma_types import WGMMA_ATOM_TYPES, SmemDescViewType
+from tilewright.dialects.cute_nvgpu.wgmma_types import WGMMA_ATOM_TYPES
 from tilewright.dialects.cute_nvgpu.wmma_types import WMMA_ACCESS_TYPES
 
 CUTE_NVGPU = Dialect(
