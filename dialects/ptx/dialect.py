@@ -14,6 +14,8 @@ from tilewright.dialects.ptx import (
     mbarrier,
     registers,
     synchronization,
+    tcgen05_memory,
+    tcgen05_sync,
     warp_specialization,
     wgmma,
     wmma,
@@ -37,6 +39,8 @@ PTX = Dialect(
         *mbarrier.OPS,
         *bulk_copy.OPS,
         *warp_specialization.OPS,
+        *tcgen05_memory.OPS,
+        *tcgen05_sync.OPS,
     ],
     [RegType],
 )
