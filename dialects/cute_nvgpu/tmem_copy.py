@@ -105,6 +105,9 @@ def find_copy_shape(spelled: str) -> TmemCopyShape:
 
 def _nearest(name: str, legal: Iterable[str]) -> str:
     names = list(legal)
+    begun = [each for each in names if each.startswith(name)]
+    if begun:
+        return f"{', '.join(names)}, got {name}; nearest legal: {begun[0]}"
     [near] = difflib.get_close_matches(name, names, n=1, cutoff=0.0)
     return f"{', '.join(names)}, got {name}; nearest legal: {near}"
 
@@ -125,6 +128,17 @@ def find_access(
         want = "an offset of the second half" if shape.halves else "no offset of a second half"
         raise AtomError(f"expected {want} with shape {shape.name}, got {got}")
     return TmemAccess(shape, registers // shape.per_number, packed, half or 0)
+
+
+def why_overlapping(access: TmemAccess) -> str | None:
+    """Why an access cannot store: two of its threads would write one cell; or None."""
+    needed = access.columns - access.half
+    if not access.shape.halves or access.half >= needed:
+        return None
+    return (
+        f"expected a second half {needed} columns or more further right, got {access.half} (two "
+        f"threads would write one cell); nearest legal: {needed}"
+    )
 
 
 def copy_lanes(shape: TmemCopyShape) -> Layout:

@@ -40,6 +40,7 @@ from tilewright.dialects.cute_nvgpu.tmem_copy import (
     find_access,
     find_copy_shape,
     find_tmem_shape,
+    why_overlapping,
 )
 from tilewright.dialects.ptx.instruction import PtxOp, Requirement
 from tilewright.dialects.ptx.types import RegType, reg
@@ -295,6 +296,11 @@ class StOp(AccessOp):
 
     def requirement(self) -> Requirement:
         return requirement_of(self.ROW)
+
+    def verify_(self) -> None:
+        super().verify_()
+        if (why := why_overlapping(self.access)) is not None:
+            raise VerifyException(f"'{self.name}' {why}")
 
 
 @irdl_op_definition
