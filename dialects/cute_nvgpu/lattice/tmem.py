@@ -98,3 +98,74 @@ def why_illegal_group(group: int) -> str | None:
         f"expected cta_group {' or '.join(map(str, CTA_GROUPS))}, got {group}; "
         f"nearest legal: {nearest}"
     )
+
+
+# What moves data within tensor memory, and orders it
+
+TMEM_SHIFT = TmemRow(
+    "tmem.shift",
+    "move rows of 8 columns down by one lane, all but the last",
+    ("tcgen05.shift.cta_group::{group}.down",),
+    "tcgen05.shift",
+    any_of("sm_100a", "sm_103a", "sm_110a"),
+)
+TMEM_COMMIT = TmemRow(
+    "tcgen05.commit",
+    "arrive at an mbarrier once the thread's MMAs, copies and shifts so far are complete",
+    (
+        "tcgen05.commit.cta_group::{group}.mbarrier::arrive::one.shared::cluster.b64",
+        "tcgen05.commit.cta_group::{group}.mbarrier::arrive::one.b64",
+    ),
+    "tcgen05.commit",
+)
+TMEM_COMMIT_MULTICAST = TmemRow(
+    "tcgen05.commit",
+    "arrive at the mbarriers of several CTAs once the thread's MMAs, copies and shifts so far are "
+    "complete",
+    (
+        "tcgen05.commit.cta_group::{group}.mbarrier::arrive::one.shared::cluster"
+        ".multicast::cluster.b64",
+        "tcgen05.commit.cta_group::{group}.mbarrier::arrive::one.multicast::cluster.b64",
+    ),
+    "tcgen05.commit",
+)
+TMEM_WAIT_LOAD = TmemRow(
+    "tmem.wait_load",
+    "wait until the thread's loads from tensor memory are complete",
+    ("tcgen05.wait::ld.sync.aligned",),
+    "tcgen05.wait",
+)
+TMEM_WAIT_STORE = TmemRow(
+    "tmem.wait_store",
+    "wait until the thread's stores to tensor memory are complete",
+    ("tcgen05.wait::st.sync.aligned",),
+    "tcgen05.wait",
+)
+FENCE_BEFORE = TmemRow(
+    "tcgen05.fence.before_thread_sync",
+    "order the thread's accesses to tensor memory before what other threads learn of next",
+    ("tcgen05.fence::before_thread_sync",),
+    "tcgen05.fence",
+)
+FENCE_AFTER = TmemRow(
+    "tcgen05.fence.after_thread_sync",
+    "order the thread's accesses to tensor memory after what it has waited for",
+    ("tcgen05.fence::after_thread_sync",),
+    "tcgen05.fence",
+)
+TMEM_ROWS: tuple[TmemRow, ...] = (
+    TMEM_ALLOC,
+    TMEM_DEALLOC,
+    TMEM_RELINQUISH,
+    TMEM_SHIFT,
+    TMEM_COMMIT,
+    TMEM_COMMIT_MULTICAST,
+    TMEM_WAIT_LOAD,
+    TMEM_WAIT_STORE,
+    FENCE_BEFORE,
+    FENCE_AFTER,
+)
+"""All but the accesses (`tmem_access`)."""
+
+SHIFTED_COLUMNS = 8
+"""How many columns of 32 bits a shift moves."""
