@@ -133,8 +133,15 @@ _HELD_IN = {
 or, of 16 of them, a sixteenth of what tcgen05 unpacks."""
 
 
+def held_types(element: ElementType) -> tuple[str, ...]:
+    """The types of which a memref may hold elements that are none of its own."""
+    return _HELD_IN.get(element.name, ())
+
+
 def _verify_element(op: str, held: Attribute, element: ElementType) -> None:
-    legal = (element.mlir, *_HELD_IN.get(element.name, ()))
+    legal = (element.mlir, *held_types(element))
+    if element.padded:
+        legal = held_types(element)
     if str(held) not in legal:
         raise VerifyException(
             f"'{op}' expected a memref of {' or '.join(legal)}, got {held} "
