@@ -14,13 +14,14 @@ from tilewright.dialects.ptx import (
     mbarrier,
     registers,
     synchronization,
+    tcgen05_mma,
     warp_specialization,
     wgmma,
     wmma,
 )
 from tilewright.dialects.ptx import data_movement as data
 from tilewright.dialects.ptx.instruction import PtxOp
-from tilewright.dialects.ptx.types import KINDS
+from tilewright.dialects.ptx.types import KINDS, reg
 from tilewright.lowering.ptx.immediates import immediate
 from tilewright.lowering.ptx.registers import needs_register
 
@@ -224,6 +225,29 @@ def _plain(op: PtxOp, out: KernelText) -> None:
 @_emits(wgmma.WgmmaWaitGroupOp, bulk_copy.BulkWaitGroupOp)
 def _wait_group(op: wgmma.WgmmaWaitGroupOp | bulk_copy.BulkWaitGroupOp, out: KernelText) -> None:
     out.line(f"{op.mnemonic} {op.pending.value.data};", op)
+
+
+@_emits(tcgen05_mma.Tcgen05MmaOp)
+def _tcgen05_mma(op: tcgen05_mma.Tcgen05MmaOp, out: KernelText) -> None:
+    a = out.register(op.a)
+    operands = [f"[{out.register(op.d)}]", a if op.a.type == reg("b64") else f"[{a}]"]
+    operands.append(out.register(op.b))
+    if op.metadata is not None:
+        operands.append(f"[{out.register(op.metadata)}]")
+    known = op.known_idesc
+    operands.append(out.register(op.idesc) if known is None else f"{known:#010x}")
+    if op.lanes is not None:
+        operands.append(_braced(out.registers.names(op.lanes)))
+    operands += [f"[{out.register(each)}]" for each in (op.sfa, op.sfb) if each is not None]
+    if op.enable_input_d is not None:
+        operands.append(out.register(op.enable_input_d))
+    else:
+        operands.append("1" if op.zero is None else "0")
+    if op.scale_input_d is not None:
+        operands.append(str(op.input_scale))
+    if op.zero_column_mask is not None:
+        operands.append(out.register(op.zero_column_mask))
+    out.line(f"{op.mnemonic} {', '.join(operands)};", op)
 
 
 # mbarriers
