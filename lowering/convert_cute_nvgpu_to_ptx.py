@@ -44,6 +44,7 @@ from tilewright.lowering import (
     convert_matrix_copy_to_ptx,
     convert_scf_to_ptx,
     convert_tma_to_ptx,
+    convert_tmem_to_ptx,
     convert_umma_to_ptx,
     convert_wgmma_to_ptx,
     convert_wmma_to_ptx,
@@ -63,6 +64,7 @@ _RULE_MODULES = (
     convert_scf_to_ptx,
     convert_tma_to_ptx,
     convert_umma_to_ptx,
+    convert_tmem_to_ptx,
     convert_wgmma_to_ptx,
     convert_wmma_to_ptx,
 )

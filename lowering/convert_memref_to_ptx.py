@@ -128,7 +128,7 @@ def locate(
     terms = [
         term
         for mode, each in enumerate(coordinate)
-        for term in _mode_terms(plain[mode], each, tile, to)
+        for term in mode_terms(plain[mode], each, tile.index_type, to)
     ]
     if isinstance(layout, Layout):
         return _linear(tile, terms, tile.address, to)
@@ -138,10 +138,10 @@ def locate(
 Term = tuple[SSAValue, "int | SSAValue"]
 
 
-def _mode_terms(mode: Layout, index: SSAValue, tile: Tile, to: Conversion) -> list[Term]:
+def mode_terms(mode: Layout, index: SSAValue, index_type: str, to: Conversion) -> list[Term]:
     """The index of one mode, split over its submodes: (coordinate, stride) pairs."""
     extents, strides = flatten(mode.shape), flatten(mode.stride)
-    type_, kind = ("u32", "b32") if tile.index_type == "u32" else ("u64", "b64")
+    type_, kind = ("u32", "b32") if index_type == "u32" else ("u64", "b64")
     terms: list[Term] = []
     for place, (extent, stride) in enumerate(zip(extents, strides, strict=True)):
         assert isinstance(extent, int) and isinstance(stride, int)

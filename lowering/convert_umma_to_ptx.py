@@ -18,7 +18,7 @@ def _mma(op: UmmaOp, to: Conversion) -> None:
 
     def lowered(operand: str) -> SSAValue:
         value = op.sources[operand]
-        return to.tile(value).address if operand in tensors else to[value]
+        return to.values[value].address if operand in tensors else to[value]
 
     enable = None if op.accumulates_if is None else to[op.accumulates_if]
     known = None if enable is None else constant(enable)

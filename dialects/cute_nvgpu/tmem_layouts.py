@@ -9,7 +9,6 @@ operand's address. PTX ISA, tcgen05 data path layouts.
 
 from __future__ import annotations
 
-
 from dataclasses import dataclass
 
 from tilewright.dialects.cute import Layout, flatten, make_layout
@@ -141,9 +140,9 @@ _ROWS, _WORD = 8, 8
 def metadata(path: DataPath, bits: int, indices: int) -> Layout:
     """(row, index) -> offset in 2-bit indices, `indices` of them a row, for A of `bits` bits.
 
-    Of 16- and 32-bit types half a cell holds 8 indices of a row, the other half 8 of the row 8 below
-    it, and the row's next 8 are 8 lanes on; of narrower types a row has a lane to itself. `copies`
-    of it are needed. PTX ISA, tcgen05 sparse matrices.
+    Of 16- and 32-bit types half a cell holds 8 indices of a row, the other half 8 of the row 8
+    below it, and the row's next 8 are 8 lanes on; of narrower types a row has a lane to itself.
+    `copies` of it are needed. PTX ISA, tcgen05 sparse matrices.
     """
     lane = lane_stride(METADATA_BITS)
     groups = [(extent, lanes * lane) for extent, lanes in path.lane_groups]
@@ -158,8 +157,8 @@ _PER_WORD = CELL_BITS // SCALE_BITS
 
 
 def scale_factors(rows: int, words: int = 1, group: int | None = None) -> Layout:
-    """(row, (byte, word)) -> offset of the scale factors of the rows of A, or columns of B, that one
-    CTA has: 32 rows a column, 4 factors of a row in a cell. `SCALE_COPIES` of it are needed.
+    """(row, (byte, word)) -> offset of the scale factors of the rows of A, or columns of B, that
+    one CTA has: 32 rows a column, 4 factors of a row in a cell. `SCALE_COPIES` of it are needed.
 
     `rows` are rounded up to whole columns. With several words a row, each is `group` columns after
     the one before, or all the columns of one. PTX ISA, tcgen05 scale factor layouts.

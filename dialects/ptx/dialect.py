@@ -14,7 +14,9 @@ from tilewright.dialects.ptx import (
     mbarrier,
     registers,
     synchronization,
+    tcgen05_memory,
     tcgen05_mma,
+    tcgen05_sync,
     warp_specialization,
     wgmma,
     wmma,
@@ -39,6 +41,8 @@ PTX = Dialect(
         *mbarrier.OPS,
         *bulk_copy.OPS,
         *warp_specialization.OPS,
+        *tcgen05_memory.OPS,
+        *tcgen05_sync.OPS,
     ],
     [RegType],
 )

@@ -19,9 +19,13 @@ from tilewright.dialects.ptx.instruction import BASELINE, PtxOp, ScalarOp
 from tilewright.dialects.ptx.types import RegType, reg
 from tilewright.dialects.ptx.warp_specialization import SetmaxnregOp
 from tilewright.dialects.ptx.wgmma import WgmmaFenceOp, WgmmaOp
+from tilewright.lowering.ptx import tcgen05_instructions
 from tilewright.lowering.ptx.immediates import immediate, takes_immediate
 from tilewright.lowering.ptx.instructions import EMITTERS, emit_scalar
 from tilewright.lowering.ptx.registers import Edge, Registers, edges_of
+
+# Importing them fills the table of emitters.
+_EMITTER_MODULES = (tcgen05_instructions,)
 
 STATIC_SHARED_LIMIT = 48 * 1024
 """Above this many bytes a kernel's shared memory must be dynamic. PTX ISA 5.1.7."""

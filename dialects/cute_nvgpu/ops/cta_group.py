@@ -1,5 +1,4 @@
-"""Instructions of one CTA or of a pair of CTAs: PTX's `.cta_group`, one and the same in a kernel.
-"""
+"""Instructions of one CTA or of a pair: PTX's `.cta_group`, one and the same in a kernel."""
 
 from __future__ import annotations
 

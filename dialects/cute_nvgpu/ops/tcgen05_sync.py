@@ -8,12 +8,12 @@ from typing import ClassVar
 from xdsl.dialects.builtin import IndexType, MemRefType, i16
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
+    AttrSizedOperandSegments,
     IRDLOperation,
     irdl_op_definition,
     operand_def,
     opt_operand_def,
     var_operand_def,
-    AttrSizedOperandSegments,
 )
 
 from tilewright.dialects.cute_nvgpu.lattice.tmem import (

@@ -152,8 +152,7 @@ class TmemAccessOp(IRDLOperation):
                 what = ("lanes", "elements of a lane")[place]
                 raise VerifyException(
                     f"'{self.name}' memory expected {extent} {what} as {wanted} in mode "
-                    f"{layout.rank() - 2 + place}, got {mode} of {type_}"
-                    + self._hint(mode, wanted)
+                    f"{layout.rank() - 2 + place}, got {mode} of {type_}" + self._hint(mode, wanted)
                 )
 
     def _hint(self, mode: Layout, wanted: Layout) -> str:

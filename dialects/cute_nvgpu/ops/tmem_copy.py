@@ -74,7 +74,7 @@ class CopyOp(CtaGroupOp):
 
     ```mlir
     cute_nvgpu.tmem.copy %desc to %sf[%zero, %zero] shape 32x128b warpx4
-      : !cute_nvgpu.smem_desc_view<32x16xui8, "(32,16):(16,1)", tcgen05>
+      : !cute_nvgpu.smem_desc_view<32x16xui8, tcgen05, "(32,16):(16,1)">
         to memref<128x4xf8E8M0FNU, !cute.layout<"((32,4),4):((262144,4),1)">, #cute<space tmem>>
     ```
 
@@ -149,10 +149,10 @@ class CopyOp(CtaGroupOp):
         view, shape = self.source.type, self.copy_shape
         assert isinstance(view, SmemDescViewType)
         tile, (rows, columns) = view.tile, view.extents
-        if tile.format is not TCGEN05:
+        if view.format is not TCGEN05:
             raise VerifyException(
-                f"'{self.name}' source expected a matrix for tcgen05, got {view}; nearest legal: "
-                "the same with , tcgen05"
+                f"'{self.name}' source expected a matrix for tcgen05, got {view} "
+                "(its descriptor has another format)"
             )
         if tile.major != "k":
             raise VerifyException(
@@ -195,7 +195,9 @@ class ShiftOp(TmemOp):
     source = operand_def(MemRefType)
     indices = var_operand_def(IndexType())
 
-    assembly_format = "$source `[` $indices `]` (`cta_group` $cta_group^)? attr-dict `:` type($source)"
+    assembly_format = (
+        "$source `[` $indices `]` (`cta_group` $cta_group^)? attr-dict `:` type($source)"
+    )
 
     def __init__(self, source: SSAValue, indices: Sequence[SSAValue], cta_group: int = 1):
         super().__init__(

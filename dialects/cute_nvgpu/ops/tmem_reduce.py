@@ -119,13 +119,9 @@ class LoadReduceOp(TmemAccessOp):
         return (".abs" if self.abs is not None else "") + (".NaN" if self.nan is not None else "")
 
     @property
-    def mnemonic(self) -> str:
-        """The PTX mnemonic."""
-        access = self.access
-        return self.ROW.mnemonic(
-            access.shape, access.number, self.reduction.data.value, self.ptx_type,
-            modifiers=self.modifiers,
-        )  # fmt: skip
+    def form(self) -> str:
+        """`max.abs.NaN.f32`, as PTX writes it."""
+        return f"{self.reduction.data.value}{self.modifiers}.{self.ptx_type}"
 
     def verify_(self) -> None:
         self.verify_access()
