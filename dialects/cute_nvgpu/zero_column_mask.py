@@ -2,7 +2,8 @@
 
 A mask is a string of runs: columns that are used and columns that are zeros, in turn, of `used`
 and `zeroed` columns each. M = 128 has one mask of N columns, M = 64 two of N/2, M = 32 four of N/4;
-each begins `start` columns into its first run, which is of zeros where `first_zeroed` says so. PTX ISA 9.7.16.4.3.
+each begins `start` columns into its first run, which is of zeros where `first_zeroed` says so.
+PTX ISA 9.7.16.4.3.
 """
 
 from __future__ import annotations
