@@ -23,9 +23,10 @@ from tilewright.diagnostic import at
 from tilewright.lowering.interpreter.clocks import Clocks, together
 from tilewright.lowering.interpreter.errors import ExecutionError, Fault
 from tilewright.lowering.interpreter.global_memory import GlobalMemory
-from tilewright.lowering.interpreter.mbarrier import Mbarriers, PhaseWait
+from tilewright.lowering.interpreter.mbarrier import Mbarriers
 from tilewright.lowering.interpreter.memory import SharedMemory
 from tilewright.lowering.interpreter.program import (
+    Awaited,
     CodeBlock,
     Fork,
     Jump,
@@ -33,6 +34,8 @@ from tilewright.lowering.interpreter.program import (
     Suspend,
     Wait,
 )
+from tilewright.lowering.interpreter.tensor_allocation import TensorAllocator
+from tilewright.lowering.interpreter.tensor_memory import TensorMemory
 from tilewright.lowering.interpreter.values import Bits, Lanes, joined, take
 
 WARP = 32
@@ -49,7 +52,8 @@ class Gang:
     `lanes` numbers them within the wave (CTA * threads of a CTA + thread), in ascending order;
     `regs` holds one value per register of the program. `ordered` are the register lists, by
     identity, that a wgmma may access: a `wgmma.fence` came after they were written, or a wgmma
-    wrote them. `waiting` are the barriers that it waits at, `phase` the phases of mbarriers.
+    wrote them. `waiting` are the barriers that it waits at, `awaited`
+    what else.
     """
 
     lanes: Lanes
@@ -57,7 +61,7 @@ class Gang:
     block: CodeBlock
     waiting: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
     ordered: dict[int, Any] = field(default_factory=dict[int, Any])
-    phase: PhaseWait | None = None
+    awaited: Awaited | None = None
 
     @property
     def count(self) -> int:
@@ -86,7 +90,7 @@ class Gang:
         lanes = np.flatnonzero(chosen)
         part = Gang(self.lanes[lanes], [take(each, lanes) for each in self.regs], block)
         part.ordered = _renamed(self.ordered, self.regs, part.regs)
-        part.phase = None if self.phase is None else self.phase.take(lanes)
+        part.awaited = None if self.awaited is None else self.awaited.take(lanes)
         return part
 
 
@@ -135,6 +139,8 @@ class Machine:
         self.clocks = Clocks.of(len(ctas), self._warps)
         self.shared = SharedMemory(len(ctas), program.shared_bytes, self._warps * WARP, self.clocks)
         self.mbarriers = Mbarriers(self.shared, self.clocks)
+        self.tensor = TensorMemory(self.clocks, self.shared, len(ctas) * self.slots)
+        self.allocator = TensorAllocator(self.tensor, self.shared, self.slots, 1)
         for number, op in enumerate(program.ops, 1):
             self.shared.op_names[number] = _named(op)
         self._arrived: Counter[tuple[int, int]] = Counter()
@@ -191,9 +197,9 @@ class Machine:
 
     def _next(self, gangs: list[Gang]) -> Gang:
         """Take out the runnable gang that is furthest behind, merged with all at its place."""
-        if len(gangs) == 1 and not gangs[0].waiting and gangs[0].phase is None:
+        if len(gangs) == 1 and not gangs[0].waiting and gangs[0].awaited is None:
             return gangs.pop()
-        gangs[:] = [part for gang in gangs for part in self._by_phase(gang)]
+        gangs[:] = [part for gang in gangs for part in self._by_readiness(gang)]
         ready = [gang for gang in gangs if self._is_open(gang)]
         if not ready:
             self._deadlock(gangs)
@@ -246,10 +252,11 @@ class Machine:
         if isinstance(ending, Wait):
             return self._wait(gang, ending)
         if isinstance(ending, Suspend):
-            gang.phase = ending.begin(self, gang)
+            gang.awaited = ending.begin(self, gang)
             return [self._jump(gang, ending.following)]
         self.shared.wgmmas.check_done(gang.lanes)
         self.shared.bulk_stores.check_done(gang.lanes)
+        self.allocator.exit(gang.lanes, self.threads)
         return []
 
     def _jump(self, gang: Gang, jump: Jump) -> Gang:
@@ -330,29 +337,30 @@ class Machine:
 
     def _is_open(self, gang: Gang) -> bool:
         opened = (self._opened[key] > count for key, count in gang.waiting.items())
-        return gang.phase is None and all(opened)
+        return gang.awaited is None and all(opened)
 
-    def _by_phase(self, gang: Gang) -> list[Gang]:
-        """Threads whose phase is complete go on, apart from those that wait for one still."""
-        if gang.phase is None:
-            return [gang]
-        ready = self.mbarriers.ready(gang.phase)
-        if not ready.any():
+    def _by_readiness(self, gang: Gang) -> list[Gang]:
+        """Threads that have what they wait for go on, apart from those that wait for it still."""
+        if gang.awaited is None or not (ready := gang.awaited.ready()).any():
             return [gang]
         parts = [gang]
         if not ready.all():
             parts = [gang.part(ready, gang.block), gang.part(~ready, gang.block)]
         first = parts[0]
-        assert first.phase is not None
-        self.mbarriers.resume(first.phase, first.lanes)
-        first.phase = None
+        assert first.awaited is not None
+        try:
+            first.awaited.resume(first.lanes)
+        except Fault as fault:
+            lane = None if fault.lane is None else int(first.lanes[fault.lane])
+            self.fail(first.awaited.op, fault.message, lane)
+        first.awaited = None
         return parts
 
     def _deadlock(self, gangs: list[Gang]) -> NoReturn:
         gang = min(gangs, key=lambda each: each.block.number)
-        if gang.phase is not None:
-            self.fail(gang.phase.op, self.mbarriers.deadlock(gang.phase, gang.lanes),
-                      int(gang.lanes[0]))  # fmt: skip
+        if gang.awaited is not None:
+            message = gang.awaited.deadlock(gang.lanes)
+            self.fail(gang.awaited.op, message, int(gang.lanes[0]))
         (cta, barrier), _ = next(iter(gang.waiting.items()))
         waiting = [each for each in gangs if (cta, barrier) in each.waiting]
         warps = sorted({int(w) % self._warps for each in waiting for w in each.lanes // WARP})

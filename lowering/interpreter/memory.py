@@ -16,6 +16,8 @@ from tilewright.lowering.interpreter.async_proxy import AsyncGroups, ProxyFences
 from tilewright.lowering.interpreter.clocks import Clocks
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.global_memory import check_aligned
+from tilewright.lowering.interpreter.operand_reads import OperandReads
+from tilewright.lowering.interpreter.tcgen05_streams import Stream
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
 _NOBODY = -1
@@ -56,6 +58,7 @@ class SharedMemory:
         self.bulk_stores = AsyncGroups(
             ctas * threads, total, self.op_names, "cp.async.bulk.wait_group"
         )
+        self.operands = OperandReads(self.size, self.op_names)
         self._proxy = ProxyFences(ctas * threads, total, self.op_names)
 
     # Addresses
@@ -149,6 +152,7 @@ class SharedMemory:
         self._check_pending(places, "write")
         self.wgmmas.check_write(places)
         self.bulk_stores.check_write(places)
+        self.operands.check_write(lanes, places, self.clocks)
         self._check_writers(lanes, places, self._writer[places], "write")
         warp = lanes // 32
         for local in range(self.clocks.warps):
@@ -180,11 +184,7 @@ class SharedMemory:
         """What a wgmma of the warpgroup `lanes` reads until it is complete: the 16 bytes at each
         of these addresses, uint8 [..., 16]."""
         starts = np.unique(np.concatenate([each.ravel() for each in addresses]))
-        if starts[-1] + 16 > self.size:
-            raise Fault(
-                f"read out of bounds: bytes {starts[-1]} to {starts[-1] + 15} of shared memory, "
-                f"which has {self.size}"
-            )
+        self._check_chunks(starts)
         base = int(lanes[0]) // self._threads * self.size
         places = base + (starts[:, None] + np.arange(16)).ravel()
         self._check_async_read(lanes, places[None])
@@ -217,6 +217,28 @@ class SharedMemory:
         know that it is over."""
         thread = lanes % self._threads
         return -3 - (lanes - thread + thread // 128 * 128)
+
+    def read_operand(
+        self, lane: int, cta: int, starts: NDArray[np.int64], stream: Stream, op: int
+    ) -> NDArray[np.uint8]:
+        """What an asynchronous tcgen05 operation of a thread reads until it is complete: the 16
+        bytes at each of these addresses in a CTA's shared memory, uint8 [..., 16]."""
+        found = np.unique(starts)
+        self._check_chunks(found)
+        self._check_async_read(np.array([lane]), self._chunk_places(cta, found).reshape(1, -1))
+        self.operands.issue(stream, cta, found, op)
+        return self.data[self._chunk_places(cta, starts)]
+
+    def _chunk_places(self, cta: int, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+        return cta * self.size + starts[..., None] + np.arange(16)
+
+    def _check_chunks(self, starts: NDArray[np.int64]) -> None:
+        """Raise Fault where the last of these 16-byte chunks is not in shared memory."""
+        if starts[-1] + 16 > self.size:
+            raise Fault(
+                f"read out of bounds: bytes {starts[-1]} to {starts[-1] + 15} of shared memory, "
+                f"which has {self.size}"
+            )
 
     def wait_wgmma(self, lanes: Lanes, pending: int) -> None:
         """`wgmma.wait_group`: what the wgmmas that are complete read, they read until now."""

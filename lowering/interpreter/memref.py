@@ -82,7 +82,7 @@ class View:
         if check:
             for dimension, (index, size) in enumerate(zip(signed, self.sizes, strict=True)):
                 if size is not None:
-                    _check_index(dimension, index, size)
+                    check_index(dimension, index, size)
         offset = self._offset(signed)
         return (self.address.astype(np.int64) + offset * self.width).astype(np.uint64)
 
@@ -109,7 +109,8 @@ def _at(layout: Layout | ComposedLayout, indices: Sequence[Any]) -> Any:
     return sum(layout[mode](index) for mode, index in enumerate(indices))
 
 
-def _check_index(dimension: int, index: Any, size: Extent) -> None:
+def check_index(dimension: int, index: Any, size: Extent) -> None:
+    """Raise Fault for an index that is not below its extent."""
     limit = size if isinstance(size, int) else size.view(np.int64)
     outside = (index < 0) | (index >= limit)
     if outside.any():

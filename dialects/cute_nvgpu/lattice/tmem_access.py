@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import SOURCE_FORMATS
 from tilewright.dialects.cute_nvgpu.lattice.tmem import DATACENTER_BLACKWELL
 from tilewright.dialects.cute_nvgpu.targets import Minimum, any_of
 
@@ -148,11 +149,11 @@ TMEM_COPY_SHAPES: dict[str, TmemCopyShape] = {
 
 @dataclass(frozen=True, slots=True)
 class TmemCopyRow:
-    """`tcgen05.cp`, and the packed source formats that it takes apart: 16 elements of `bits` and
-    padding become 16 bytes."""
+    """`tcgen05.cp`, and the packed source formats that it takes apart: 16 elements and padding
+    become 16 bytes."""
 
     op: str
-    formats: dict[str, int]
+    formats: tuple[str, ...]
     section: str
     target: Minimum = DATACENTER_BLACKWELL
     ptx_version: tuple[int, int] = (8, 6)
@@ -163,4 +164,4 @@ class TmemCopyRow:
         return f"tcgen05.cp.cta_group::{group}.{shape.spelled}{unpacked}"
 
 
-TMEM_COPY = TmemCopyRow("tmem.copy", {"b6x16_p32": 6, "b4x16_p64": 4}, "tcgen05.cp")
+TMEM_COPY = TmemCopyRow("tmem.copy", tuple(SOURCE_FORMATS), "tcgen05.cp")
