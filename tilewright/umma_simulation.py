@@ -13,25 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 from tilewright.dialects.cute_nvgpu.atom import AtomError
 from tilewright.dialects.cute_nvgpu.bit_field import DescriptorError
 from tilewright.dialects.cute_nvgpu.instruction_descriptor import InstructionDescriptor
-from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, LANES
+from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, LANE_STRIDE, LANES
 from tilewright.dialects.cute_nvgpu.ops.umma import LANE_MASK_WORDS, LARGEST_INPUT_SCALE
 from tilewright.dialects.cute_nvgpu.smem_descriptor import CHUNK
 from tilewright.dialects.cute_nvgpu.umma_atom import UmmaAtom
 from tilewright.dialects.cute_nvgpu.umma_lookup import umma_of
-from tilewright.dialects.cute_nvgpu.zero_column_mask import ZeroColumnMask
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.numerics import Model
-from tilewright.lowering.interpreter.umma import (
-    Cells,
-    UmmaOptions,
-    lanes_of_words,
-    matrix_addresses,
-    matrix_of_chunks,
-    multiply,
-    read_tensor,
-    umma_model,
-    write_accumulator,
-)
+from tilewright.lowering.interpreter.umma import options_of, umma_model
+from tilewright.lowering.interpreter.umma_issue import UmmaIssue
 
 
 class UmmaOperands(TypedDict, total=False):
@@ -51,16 +41,40 @@ class UmmaOperands(TypedDict, total=False):
 
 
 @dataclass(frozen=True, slots=True)
-class _Issue:
-    """One MMA as it is given: descriptors and addresses are the same in every batch."""
+class _Images:
+    """Images of shared memory, [CTAs, bytes], and of tensor memory, [CTAs, lanes, columns]."""
 
-    atom: UmmaAtom
-    model: Model | Literal["exact"]
-    options: UmmaOptions
-    a_desc: int | None
-    b_desc: int
-    addresses: dict[str, int]
-    kept_lanes: NDArray[np.bool_] | None
+    smem: NDArray[np.uint8]
+    tmem: NDArray[np.uint32]
+
+    def chunks(self, rank: int, addresses: NDArray[np.int64]) -> NDArray[np.uint8]:
+        if (end := int(addresses.max()) + CHUNK) > self.smem.shape[-1]:
+            raise Fault(
+                f"a descriptor expected {end} bytes of shared memory, got smem of "
+                f"{self.smem.shape[-1]}"
+            )
+        return self.smem[rank, addresses[..., None] + np.arange(CHUNK)]
+
+    def read(self, rank: int, addresses: NDArray[np.int64]) -> NDArray[np.uint32]:
+        return self.tmem[rank, *_cells(addresses)]
+
+    accumulate = read
+
+    def write(self, rank: int, addresses: NDArray[np.int64], words: NDArray[np.uint32]) -> None:
+        self.tmem[rank, *_cells(addresses)] = words
+
+
+def _cells(addresses: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The lanes and columns at these addresses. Raises Fault out of bounds."""
+    lanes, columns = np.divmod(addresses, LANE_STRIDE)
+    outside = (lanes >= LANES) | (columns >= COLUMNS) | (addresses < 0)
+    if outside.any():
+        at = int(np.argmax(outside))
+        raise Fault(
+            f"lane {lanes.flat[at]} and column {columns.flat[at]} expected within {LANES} lanes "
+            f"of {COLUMNS} columns of tensor memory"
+        )
+    return lanes, columns
 
 
 def simulate_umma(
@@ -87,9 +101,9 @@ def simulate_umma(
     images = _images(atom, smem, batch, ctas)
     try:
         for place, each in enumerate(cells):
-            _run(issue, each, images[min(place, len(images) - 1)])
+            issue.run(_Images(images[min(place, len(images) - 1)], each))
     except (Fault, DescriptorError) as error:
-        raise AtomError(str(error)) from None
+        raise AtomError(f"{atom.mnemonic}: {error}") from None
     return cells.reshape(tmem.shape)
 
 
@@ -98,7 +112,7 @@ def _issue(
     descriptors: tuple[ArrayLike | None, ArrayLike | None],
     given: UmmaOperands,
     model: Model | Literal["exact"],
-) -> _Issue:
+) -> UmmaIssue:
     held = _descriptor(atom, given.get("idesc"))
     a_desc, b_desc = (None if each is None else int(np.asarray(each)) for each in descriptors)
     addresses = _addresses(atom, given)
@@ -108,16 +122,21 @@ def _issue(
     scale = given.get("scale_input_d", 0)
     if scale and not (atom.row.scales_input and 0 < scale <= LARGEST_INPUT_SCALE):
         raise AtomError(f"{atom.mnemonic} expected no scale_input_d={scale}")
-    options = UmmaOptions(
-        given.get("enable_input_d", True),
-        (held.negate_a, held.negate_b),
-        held.selector,
-        held.sfa_id,
-        held.sfb_id,
-        scale,
-        _zero_columns(atom, given.get("zero_column_mask_desc")),
-    )
-    return _Issue(atom, model, options, a_desc, b_desc, addresses, _kept_lanes(atom, given))
+    mask = given.get("zero_column_mask_desc")
+    if mask is not None and not atom.row.ws:
+        raise AtomError(f"{atom.mnemonic} expected no zero_column_mask_desc=")
+    try:
+        options = options_of(
+            atom,
+            held,
+            accumulate=given.get("enable_input_d", True),
+            input_scale=scale,
+            zero_column_mask=mask,
+            lane_words=_lane_words(atom, given),
+        )
+    except (Fault, DescriptorError) as error:
+        raise AtomError(f"{atom.mnemonic}: {error}") from None
+    return UmmaIssue(atom, model, options, a_desc, b_desc, addresses)
 
 
 def _descriptor(atom: UmmaAtom, idesc: int | None) -> InstructionDescriptor:
@@ -134,8 +153,6 @@ def _descriptor(atom: UmmaAtom, idesc: int | None) -> InstructionDescriptor:
             f"{atom.mnemonic} expected an idesc of {atom.parameters}, got {idesc:#010x} "
             f"({said.parameters}); nearest legal: {atom.descriptor().encode():#010x}"
         )
-    if held.max_shift:
-        raise AtomError(f"{atom.mnemonic} with a maximum shift is not modelled, got {idesc:#010x}")
     return held
 
 
@@ -158,28 +175,7 @@ def _addresses(atom: UmmaAtom, given: UmmaOperands) -> dict[str, int]:
     return found
 
 
-def _zero_columns(atom: UmmaAtom, word: int | None) -> NDArray[np.bool_] | None:
-    if word is None:
-        return None
-    if not atom.row.ws:
-        raise AtomError(f"{atom.mnemonic} expected no zero_column_mask_desc=")
-    try:
-        return zero_columns(atom, word)
-    except (Fault, DescriptorError) as error:
-        raise AtomError(str(error)) from None
-
-
-def zero_columns(atom: UmmaAtom, word: int) -> NDArray[np.bool_]:
-    """The columns of B that a zero-column mask descriptor makes zeros: [N]. Raises DescriptorError
-    for a word that is none, Fault for a column shift."""
-    mask = ZeroColumnMask.decode(word)
-    mask.check(atom.m)
-    if mask.shift:
-        raise Fault(f"a column shift of {mask.shift} is not modelled (no source says what it does)")
-    return np.array(mask.zeros(atom.m, atom.n), dtype=np.bool_)
-
-
-def _kept_lanes(atom: UmmaAtom, given: UmmaOperands) -> NDArray[np.bool_] | None:
+def _lane_words(atom: UmmaAtom, given: UmmaOperands) -> list[int] | None:
     words = given.get("disable_output_lane")
     if words is None:
         return None
@@ -188,7 +184,7 @@ def _kept_lanes(atom: UmmaAtom, given: UmmaOperands) -> NDArray[np.bool_] | None
     if array.shape != (count,) or atom.row.ws or atom.row.scale is not None:
         legal = "no" if atom.row.ws or atom.row.scale is not None else f"{count} words of"
         raise AtomError(f"{atom.mnemonic} expected {legal} disable_output_lane=")
-    return lanes_of_words(array.tolist())
+    return array.tolist()
 
 
 def _images(
@@ -203,51 +199,3 @@ def _images(
             f"{image.dtype} {list(image.shape)}"
         )
     return image.reshape(-1, atom.cta_group, image.shape[-1])
-
-
-def _run(issue: _Issue, cells: Cells, images: NDArray[np.uint8]) -> None:
-    """Compute every CTA's part of D: cells [CTAs, lanes, columns], images [CTAs, bytes]."""
-    atom = issue.atom
-    b = np.concatenate([_matrix(atom, "B", issue.b_desc, each) for each in images])
-    found = [_part(issue, cta, cells[cta], images[cta], b) for cta in range(atom.cta_group)]
-    for cta, d in enumerate(found):
-        kept = issue.kept_lanes
-        lanes = None if kept is None else kept[cta * LANES : (cta + 1) * LANES]
-        options = UmmaOptions(kept_lanes=lanes)
-        write_accumulator(atom, d, cells[cta], issue.addresses["D"], options)
-
-
-def _part(
-    issue: _Issue, cta: int, cells: Cells, image: NDArray[np.uint8], b: NDArray[Any]
-) -> NDArray[Any]:
-    atom, options = issue.atom, issue.options
-
-    def tensor(operand: str, first: int = 0) -> NDArray[Any]:
-        return read_tensor(atom, operand, cells, issue.addresses[operand], first)
-
-    a = tensor("A") if issue.a_desc is None else _matrix(atom, "A", issue.a_desc, image)
-    scales = None
-    if atom.row.scale is not None:
-        scales = tensor("SFA", options.sfa_id), tensor("SFB", options.sfb_id)
-    return multiply(
-        atom,
-        a,
-        b,
-        tensor("D") if options.accumulate else None,
-        issue.model,
-        options,
-        e=tensor("E", options.selector) if atom.row.sparse else None,
-        scales=scales,
-    )
-
-
-def _matrix(
-    atom: UmmaAtom, operand: Literal["A", "B"], word: int, image: NDArray[np.uint8]
-) -> NDArray[Any]:
-    addresses = matrix_addresses(atom, operand, word)
-    if (end := int(addresses.max()) + CHUNK) > image.size:
-        raise AtomError(
-            f"descriptor {word:#018x} of {operand} expected {end} bytes of shared memory, "
-            f"got smem of {image.size}"
-        )
-    return matrix_of_chunks(atom, operand, image[addresses[..., None] + np.arange(CHUNK)])

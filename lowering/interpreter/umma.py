@@ -7,7 +7,7 @@ business of this module. Nothing was measured: no chip with tensor memory was at
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.dialects.cute_nvgpu.elements import ElementType
-from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS
+from tilewright.dialects.cute_nvgpu.instruction_descriptor import InstructionDescriptor
 from tilewright.dialects.cute_nvgpu.ops.umma import shared_extents
 from tilewright.dialects.cute_nvgpu.smem_descriptor import TCGEN05
 from tilewright.dialects.cute_nvgpu.umma_atom import UmmaAtom
+from tilewright.dialects.cute_nvgpu.zero_column_mask import ZeroColumnMask
 from tilewright.lowering.interpreter.elements import elements_of, values_of
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.numerics import (
@@ -33,16 +34,13 @@ from tilewright.lowering.interpreter.numerics import (
 from tilewright.lowering.interpreter.sparse import select_rows
 from tilewright.lowering.interpreter.wgmma import chunk_addresses
 
-Cells = NDArray[np.uint32]
-"""The tensor memory of one CTA: [128 lanes, 512 columns]."""
-
 _CELL_BITS = 32
 
 
 @dataclass(frozen=True, slots=True)
 class UmmaOptions:
-    """What one MMA does beside its atom. `zero_columns` are the columns of B that count as zeros,
-    `kept_lanes` the lanes of D that are not written; both are [N] and [lanes], or None."""
+    """What one MMA does beside its atom. `zero_columns`, [N], are the columns of B that count as
+    zeros, `kept_lanes`, [lanes of all its CTAs], those of D that are not written."""
 
     accumulate: bool = True
     negated: tuple[bool, bool] = (False, False)
@@ -63,9 +61,6 @@ def umma_model(atom: UmmaAtom, arch: str, numerics: str) -> Model | Literal["exa
 
 
 # Shared memory
-
-ReadChunks = Callable[[NDArray[np.int64]], NDArray[np.uint8]]
-"""The 16 bytes at each of these addresses of shared memory: [...] to [..., 16]."""
 
 
 def matrix_addresses(atom: UmmaAtom, operand: Literal["A", "B"], word: int) -> NDArray[np.int64]:
@@ -102,12 +97,11 @@ def _chunk_elements(data: NDArray[np.uint8], element: ElementType) -> NDArray[An
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where the elements of an operand are, from its address on: lanes, columns and first bits
-    within the cell, [copies, rows, columns] each."""
+    """Where the elements of an operand are, from its address on: cells, and first bits within
+    them, [copies, rows, columns] each."""
 
-    lanes: NDArray[np.int64]
-    columns: NDArray[np.int64]
-    bits: NDArray[np.int64]
+    cells: NDArray[np.int64]
+    bits: NDArray[np.uint32]
 
 
 @cache
@@ -126,69 +120,59 @@ def tensor_places(atom: UmmaAtom, operand: str, first: int = 0) -> Places:
     ) * bits
     # The selector names a column of an even pair.
     cell = offset // _CELL_BITS + (first if operand == "E" else 0)
-    return Places(cell >> 16, cell & 0xFFFF, offset % _CELL_BITS)
+    return Places(cell, (offset % _CELL_BITS).astype(np.uint32))
 
 
-def located(
+def tensor_addresses(
     atom: UmmaAtom, operand: str, address: int, first: int = 0
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The lanes and columns of an operand at an address: [copies, rows, columns] each. Raises Fault
-    for an address at which it cannot begin, or that leads out of tensor memory."""
+) -> NDArray[np.int64]:
+    """The cells of what one CTA has of an operand at an address: [copies, rows, columns]. Raises
+    Fault for an address at which it cannot begin."""
     lane, column = address >> 16, address & 0xFFFF
     halves = operand in ("D", "A", "E") and atom.path.letter in ("C", "F")
     legal = (0, 16) if halves else (0,)
     if lane not in legal:
         raise Fault(
-            f"{atom.mnemonic} expected operand {operand} to begin in lane "
-            f"{' or '.join(map(str, legal))} (data path {atom.path.letter}), got {address:#010x}"
+            f"expected operand {operand} to begin in lane {' or '.join(map(str, legal))} (data "
+            f"path {atom.path.letter}), got address {address:#x}"
         )
     if operand == "E" and atom.row.selectors == (0, 1) and column % 2:
         raise Fault(
-            f"{atom.mnemonic} expected metadata that begin in an even column, which the selector "
-            f"goes on from, got {address:#010x}"
+            "expected metadata that begin in an even column, from which the selector goes on, got "
+            f"address {address:#x}"
         )
-    places = tensor_places(atom, operand, first)
-    last = column + int(places.columns.max())
-    if last >= COLUMNS:
+    return address + tensor_places(atom, operand, first).cells
+
+
+def check_halves(atom: UmmaAtom, addresses: Mapping[str, int]) -> None:
+    """Raise Fault where D, A and the metadata lie in different halves of the lanes."""
+    lanes = {name: addresses[name] >> 16 for name in ("D", "A", "E") if name in addresses}
+    if len(set(lanes.values())) > 1:
         raise Fault(
-            f"{atom.mnemonic} operand {operand} out of bounds: columns {column} to {last} of "
-            f"tensor memory, which has {COLUMNS}"
+            f"{atom.mnemonic} expected {', '.join(lanes)} to begin in one lane, got "
+            f"{', '.join(map(str, lanes.values()))} (data path {atom.path.letter})"
         )
-    return lane + places.lanes, column + places.columns
 
 
-def read_tensor(
-    atom: UmmaAtom, operand: str, cells: Cells, address: int, first: int = 0
+def elements_of_cells(
+    atom: UmmaAtom, operand: str, words: NDArray[np.uint32], first: int = 0
 ) -> NDArray[Any]:
-    """What one CTA has of an operand in tensor memory: elements in containers, [rows, columns].
+    """The elements in the cells at `tensor_addresses`: in containers, [rows, columns].
 
-    Raises Fault where the copies of it are not the same.
+    Raises Fault where the copies of the operand are not the same.
     """
     element = atom.element(operand)
-    lanes, columns = located(atom, operand, address, first)
-    shifts = tensor_places(atom, operand, first).bits.astype(np.uint32)
+    shifts = tensor_places(atom, operand, first).bits
     mask = np.uint32((1 << element.bits) - 1)
-    every = (cells[lanes, columns] >> shifts & mask).astype(element.container)
+    every = (words >> shifts & mask).astype(element.container)
     if (every != every[:1]).any():
         copy, row, column = (int(axis[0]) for axis in np.nonzero(every != every[:1]))
         raise Fault(
-            f"{atom.mnemonic} expected {len(every)} equal copies of operand {operand}, got "
-            f"{int(every[0, row, column]):#x} in lane {lanes[0, row, column]} and "
-            f"{int(every[copy, row, column]):#x} in lane {lanes[copy, row, column]} (row {row})"
+            f"expected {len(every)} equal copies of operand {operand}, got "
+            f"{int(every[0, row, column]):#x} and, in copy {copy}, "
+            f"{int(every[copy, row, column]):#x} of row {row}"
         )
     return values_of(every[0], element)
-
-
-def write_accumulator(
-    atom: UmmaAtom, d: NDArray[Any], cells: Cells, address: int, options: UmmaOptions
-) -> None:
-    """Write D, words [rows, N], to its cells; of 16 bits the high half of a cell becomes 0."""
-    lanes, columns = (each[0] for each in located(atom, "D", address))
-    written = d.astype(np.uint32)
-    if options.kept_lanes is not None:
-        kept = options.kept_lanes[lanes]
-        written = np.where(kept, cells[lanes, columns], written)
-    cells[lanes, columns] = written
 
 
 # Arithmetic
@@ -287,7 +271,43 @@ def check_metadata(atom: UmmaAtom, e: NDArray[Any]) -> None:
         )
 
 
-def lanes_of_words(words: list[int]) -> NDArray[np.bool_]:
+def options_of(
+    atom: UmmaAtom,
+    held: InstructionDescriptor,
+    *,
+    accumulate: bool,
+    input_scale: int = 0,
+    zero_column_mask: int | None = None,
+    lane_words: Sequence[int] | None = None,
+) -> UmmaOptions:
+    """What an instruction descriptor, and the operands after it, say.
+
+    Raises Fault for what is not modelled, DescriptorError for a word that is no mask.
+    """
+    if held.max_shift:
+        raise Fault("a maximum shift of B is not modelled (no source says what it does)")
+    columns = None if zero_column_mask is None else _zero_columns(atom, zero_column_mask)
+    return UmmaOptions(
+        accumulate,
+        (held.negate_a, held.negate_b),
+        held.selector,
+        held.sfa_id,
+        held.sfb_id,
+        input_scale,
+        columns,
+        None if lane_words is None else _lanes_of(lane_words),
+    )
+
+
+def _zero_columns(atom: UmmaAtom, word: int) -> NDArray[np.bool_]:
+    mask = ZeroColumnMask.decode(word)
+    mask.check(atom.m)
+    if mask.shift:
+        raise Fault("a column shift is not modelled (no source says what it does)")
+    return np.array(mask.zeros(atom.m, atom.n), dtype=np.bool_)
+
+
+def _lanes_of(words: Sequence[int]) -> NDArray[np.bool_]:
     """The lanes that a lane mask names: a bit each, [32 * words]."""
     held = np.array(words, dtype=np.uint32).view(np.uint8)
     return np.unpackbits(held, bitorder="little").astype(np.bool_)
