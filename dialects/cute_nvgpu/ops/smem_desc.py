@@ -127,7 +127,7 @@ _BYTES = ("i8", "ui8")
 _HELD_IN = {
     "tf32": ("f32",),
     **dict.fromkeys(("s8", "u8", "b1"), ("i8",)),
-    **dict.fromkeys(("e3m2", "e2m3", "e2m1"), _BYTES),
+    **dict.fromkeys(("e4m3", "e5m2", "e3m2", "e2m3", "e2m1"), _BYTES),
 }
 """What else a memref may be made of to hold a matrix of these types; an i8 holds eight b1, two e2m1
 or, of 16 of them, a sixteenth of what tcgen05 unpacks."""
