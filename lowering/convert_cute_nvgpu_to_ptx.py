@@ -45,6 +45,7 @@ from tilewright.lowering import (
     convert_scf_to_ptx,
     convert_tma_to_ptx,
     convert_tmem_to_ptx,
+    convert_umma_to_ptx,
     convert_wgmma_to_ptx,
     convert_wmma_to_ptx,
 )
@@ -62,6 +63,7 @@ _RULE_MODULES = (
     convert_matrix_copy_to_ptx,
     convert_scf_to_ptx,
     convert_tma_to_ptx,
+    convert_umma_to_ptx,
     convert_tmem_to_ptx,
     convert_wgmma_to_ptx,
     convert_wmma_to_ptx,

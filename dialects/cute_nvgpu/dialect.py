@@ -23,8 +23,10 @@ from tilewright.dialects.cute_nvgpu.ops import (
 )
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WGMMA_OPS
+from tilewright.dialects.cute_nvgpu.ops.sm100 import UMMA_OPS
 from tilewright.dialects.cute_nvgpu.smem_desc_view import SmemDescViewType
 from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
+from tilewright.dialects.cute_nvgpu.umma_types import UMMA_ATOM_TYPES
 from tilewright.dialects.cute_nvgpu.wgmma_types import WGMMA_ATOM_TYPES
 from tilewright.dialects.cute_nvgpu.wmma_types import WMMA_ACCESS_TYPES
 
@@ -50,6 +52,7 @@ CUTE_NVGPU = Dialect(
         sync.BarArriveOp,
         sync.WarpSyncOp,
         *WGMMA_OPS.values(),
+        *UMMA_OPS.values(),
         smem_desc.MakeSmemDescOp,
         wgmma_sync.WgmmaFenceOp,
         wgmma_sync.WgmmaCommitGroupOp,
@@ -76,6 +79,7 @@ CUTE_NVGPU = Dialect(
         tmem_copy.CopyShapeAttr,
         *MMA_ATOM_TYPES.values(),
         *WGMMA_ATOM_TYPES.values(),
+        *UMMA_ATOM_TYPES.values(),
         *WMMA_ACCESS_TYPES.values(),
     ],
 )

@@ -1,9 +1,6 @@
-"""Types of `sm90.mma`: its atoms, and matrices in shared memory as a descriptor sees them."""
+"""Types of `sm90.mma`: its atoms."""
 
 from __future__ import annotations
-
-from collections.abc import Callable, Sequence
-from typing import TypeVar
 
 from xdsl.ir import Data, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
@@ -11,12 +8,10 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
 from tilewright.dialects.cute_nvgpu.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atom_syntax import after, choice, major
 from tilewright.dialects.cute_nvgpu.atom_types import parse_element
-from tilewright.dialects.cute_nvgpu.smem_descriptor import MAJOR_MODES, MajorMode
 from tilewright.dialects.cute_nvgpu.wgmma_atom import FragmentKind, WgmmaAtom
 from tilewright.dialects.cute_nvgpu.wgmma_lookup import find_wgmma
-
-Parsed = TypeVar("Parsed")
 
 _FRAGMENT_KINDS: tuple[FragmentKind, ...] = ("ss", "rs")
 
@@ -34,12 +29,12 @@ class WgmmaAtomType(Data[WgmmaAtom], TypeAttribute):
         with parser.in_angle_brackets():
             start = parser.pos
             shape = parser.parse_dimension_list()
-            types = _after("elem_type", parser, lambda: parse_element(parser))
-            majors: list[MajorMode] = _after("ab_major", parser, lambda: _major(parser))
+            types = after("elem_type", parser, lambda: parse_element(parser))
+            majors = after("ab_major", parser, lambda: major(parser))
             parser.parse_punctuation(",")
             parser.parse_keyword("frag_kind")
             parser.parse_punctuation("=")
-            kind = _FRAGMENT_KINDS[_choice(parser, _FRAGMENT_KINDS)]
+            kind = _FRAGMENT_KINDS[choice(parser, _FRAGMENT_KINDS)]
             satfinite = parser.parse_optional_punctuation(",") is not None
             if satfinite:
                 parser.parse_keyword("satfinite")
@@ -83,24 +78,3 @@ WGMMA_ATOM_TYPES: dict[str, type[WgmmaAtomType]] = {
     each.name.removeprefix("cute_nvgpu."): each for each in (Sm90MmaAtomType, Sm90SparseMmaAtomType)
 }
 """The attribute of the atoms of each op."""
-
-
-def _after(keyword: str, parser: AttrParser, parse: Callable[[], Parsed]) -> list[Parsed]:
-    """`, keyword = (x, y)`."""
-    parser.parse_punctuation(",")
-    parser.parse_keyword(keyword)
-    parser.parse_punctuation("=")
-    return parser.parse_comma_separated_list(parser.Delimiter.PAREN, parse)
-
-
-def _major(parser: AttrParser) -> MajorMode:
-    return MAJOR_MODES[_choice(parser, MAJOR_MODES)]
-
-
-def _choice(parser: AttrParser, legal: Sequence[str]) -> int:
-    """Which of these words comes next."""
-    start = parser.pos
-    found = parser.parse_identifier()
-    if found not in legal:
-        parser.raise_error(f"expected {' or '.join(legal)}, got {found}", start, parser.pos)
-    return legal.index(found)

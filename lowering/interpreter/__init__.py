@@ -24,6 +24,7 @@ from tilewright.lowering.interpreter import (
     tcgen05_steps,
     tensor_memory_steps,
     tma,
+    umma_steps,
     warpgroup,
     wmma,
 )
@@ -45,6 +46,7 @@ DIALECTS = (
     tcgen05_steps,
     tensor_memory_steps,
     tma,
+    umma_steps,
     warpgroup,
     wmma,
 )

@@ -11,6 +11,7 @@ from tilewright.dialects.ptx.data_movement import CpAsyncOp
 from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.mbarrier import TryWaitParityOp
 from tilewright.dialects.ptx.registers import ConstOp
+from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
 from tilewright.dialects.ptx.wmma import WmmaAccessOp
 
 _NO_LITERAL = ("pred", "f16", "bf16", "f16x2", "bf16x2")
@@ -31,6 +32,8 @@ def takes_immediate(op: Operation, index: int) -> bool:
             return 0 <= index - op.FIRST_COORDINATE < len(op.box_coordinates)
         case TryWaitParityOp():
             return index == 1
+        case Tcgen05MmaOp():
+            return index == 3
         case WmmaAccessOp():
             return index == len(op.operands) - 1
         case _:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from tilewright.dialects.ptx import tcgen05_memory as memory
 from tilewright.dialects.ptx import tcgen05_sync as sync
 from tilewright.dialects.ptx.instruction import PtxOp
+from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
+from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.ptx.instructions import braced, bracketed, emits
 
 if TYPE_CHECKING:
@@ -81,3 +83,26 @@ def _shift(op: memory.ShiftOp, out: KernelText) -> None:
 def _commit(op: sync.CommitOp, out: KernelText) -> None:
     mask = "" if op.mask is None else f", {out.register(op.mask)}"
     out.line(f"{op.mnemonic} {_at(op.address, op.offset, out)}{mask};", op)
+
+
+@emits(Tcgen05MmaOp)
+def _mma(op: Tcgen05MmaOp, out: KernelText) -> None:
+    a = out.register(op.a)
+    operands = [f"[{out.register(op.d)}]", a if op.a.type == reg("b64") else f"[{a}]"]
+    operands.append(out.register(op.b))
+    if op.metadata is not None:
+        operands.append(f"[{out.register(op.metadata)}]")
+    known = op.known_idesc
+    operands.append(out.register(op.idesc) if known is None else f"{known:#010x}")
+    if op.lanes is not None:
+        operands.append(braced(out.registers.names(op.lanes)))
+    operands += [f"[{out.register(each)}]" for each in (op.sfa, op.sfb) if each is not None]
+    if op.enable_input_d is not None:
+        operands.append(out.register(op.enable_input_d))
+    else:
+        operands.append("1" if op.zero is None else "0")
+    if op.scale_input_d is not None:
+        operands.append(str(op.input_scale))
+    if op.zero_column_mask is not None:
+        operands.append(out.register(op.zero_column_mask))
+    out.line(f"{op.mnemonic} {', '.join(operands)};", op)

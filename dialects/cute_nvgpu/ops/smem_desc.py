@@ -127,14 +127,21 @@ _BYTES = ("i8", "ui8")
 _HELD_IN = {
     "tf32": ("f32",),
     **dict.fromkeys(("s8", "u8", "b1"), ("i8",)),
-    **dict.fromkeys(("e3m2", "e2m3", "e2m1"), _BYTES),
+    **dict.fromkeys(("e4m3", "e5m2", "e3m2", "e2m3", "e2m1"), _BYTES),
 }
 """What else a memref may be made of to hold a matrix of these types; an i8 holds eight b1, two e2m1
 or, of 16 of them, a sixteenth of what tcgen05 unpacks."""
 
 
+def held_types(element: ElementType) -> tuple[str, ...]:
+    """The types of which a memref may hold elements that are none of its own."""
+    return _HELD_IN.get(element.name, ())
+
+
 def _verify_element(op: str, held: Attribute, element: ElementType) -> None:
-    legal = (element.mlir, *_HELD_IN.get(element.name, ()))
+    legal = (element.mlir, *held_types(element))
+    if element.padded:
+        legal = held_types(element)
     if str(held) not in legal:
         raise VerifyException(
             f"'{op}' expected a memref of {' or '.join(legal)}, got {held} "
