@@ -556,7 +556,7 @@ def test_multicast_outside_of_the_cluster() -> None:
 @pytest.mark.parametrize(
     "high, why",
     [
-        (8, "expected 1 for the version, got 0"),
+        (8, r"expected 1 in bits 48-46 \(version\), got 0"),
         (16384 + 0x3FFF, "read out of bounds: bytes"),
     ],
 )
