@@ -15,8 +15,13 @@ from tilewright.dialects.cute import Layout, make_layout
 from tilewright.dialects.cute_nvgpu.atom import AtomError
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS
 from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
+    REDUCE_MODIFIERS,
+    REDUCED_TYPES,
+    REDUCTIONS,
     TMEM_COPY_SHAPES,
+    TMEM_LOAD,
     TMEM_SHAPES,
+    TMEM_STORE,
     Modes,
     TmemAccessRow,
     TmemCopyShape,
@@ -87,6 +92,34 @@ class TmemAccess:
 
 def _steps(modes: Modes, lane: int, column: int) -> Iterable[tuple[int, int]]:
     return ((extent, lanes * lane + columns * column) for extent, lanes, columns in modes)
+
+
+def parse_access(mnemonic: str) -> TmemAccess:
+    """The access of a mnemonic of `tcgen05.ld` or `st`. Raises AtomError where there is none."""
+    words = mnemonic.split(".")
+    row = next(
+        (row for row in (TMEM_LOAD, TMEM_STORE) if mnemonic.startswith(f"{row.stem}.")), None
+    )
+    if row is None or len(words) < 6:
+        raise AtomError(
+            f"expected a mnemonic of {TMEM_LOAD.stem} or {TMEM_STORE.stem}, got {mnemonic}"
+        )
+    shape = find_tmem_shape(words[4])
+    for access in (
+        TmemAccess(shape, number, packed) for number in shape.numbers for packed in (False, True)
+    ):
+        if access.mnemonic(row) == mnemonic:
+            return access
+    raise AtomError(f"{row.stem} has no form {mnemonic}")
+
+
+REDUCE_FORMS: tuple[tuple[str, str, str], ...] = tuple(
+    (reduction, type_, modifiers)
+    for reduction in REDUCTIONS
+    for type_ in REDUCED_TYPES
+    for modifiers in (REDUCE_MODIFIERS if type_ == "f32" else ("",))
+)
+"""(what is taken, of which type, modifiers) of `tcgen05.ld.red`; the modifiers are for f32."""
 
 
 def find_tmem_shape(name: str) -> TmemShape:

@@ -22,9 +22,6 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import (
     why_illegal_columns,
 )
 from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
-    REDUCE_MODIFIERS,
-    REDUCED_TYPES,
-    REDUCTIONS,
     TMEM_COPY,
     TMEM_LOAD,
     TMEM_LOAD_REDUCE,
@@ -35,6 +32,9 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
     TmemReduceRow,
 )
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
+from tilewright.dialects.cute_nvgpu.tmem_copy import (
+    REDUCE_FORMS as _REDUCE_FORMS,
+)
 from tilewright.dialects.cute_nvgpu.tmem_copy import (
     TmemAccess,
     find_access,
@@ -370,10 +370,7 @@ class LdRedOp(AccessOp):
 
 
 REDUCE_FORMS = tuple(
-    f"{reduction}{modifiers}.{type_}"
-    for reduction in REDUCTIONS
-    for type_ in REDUCED_TYPES
-    for modifiers in (REDUCE_MODIFIERS if type_ == "f32" else ("",))
+    f"{reduction}{modifiers}.{type_}" for reduction, type_, modifiers in _REDUCE_FORMS
 )
 """`max.abs.NaN.f32`: what is reduced, and how."""
 
