@@ -1,14 +1,14 @@
 """Tensor memory: allocation, loads, stores, copies, shifts, waits, fences and commits.
 
-| family           | points | spans                                                                  |
-|------------------|--------|------------------------------------------------------------------------|
-| tcgen05-alloc    | 1,200  | instruction x CTA group x .sync x .aligned x state space x type        |
-| tcgen05-ld       | 3,696  | shape x num x packing x type x .sync.aligned                           |
-| tcgen05-st       | 3,696  | the same                                                               |
-| tcgen05-ld.red   | 6,336  | shape x num x operation x .abs x .NaN x type                           |
-| tcgen05-cp       | 2,400  | CTA group x shape x multicast x destination and source format          |
-| tcgen05-commit   | 1,440  | CTA group x completion x state space x multicast x type                |
-| tcgen05-ordering | 1,440  | shift, wait, fence x what they say x CTA group x .sync.aligned         |
+| family           | points | spans                                                              |
+|------------------|--------|--------------------------------------------------------------------|
+| tcgen05-alloc    | 1,200  | instruction x CTA group x .sync x .aligned x state space x type    |
+| tcgen05-ld       | 3,696  | shape x num x packing x type x .sync.aligned                       |
+| tcgen05-st       | 3,696  | the same                                                           |
+| tcgen05-ld.red   | 6,336  | shape x num x operation x .abs x .NaN x type                       |
+| tcgen05-cp       | 2,400  | CTA group x shape x multicast x destination and source format      |
+| tcgen05-commit   | 1,440  | CTA group x completion x state space x multicast x type            |
+| tcgen05-ordering | 1,440  | shift, wait, fence x what they say x CTA group x .sync.aligned     |
 
 What holds was found with ptxas 13.0 and 13.5; columns and registers are legal ones.
 """
