@@ -12,6 +12,7 @@ from xdsl.passes import ModulePass
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, MOVMATRIX
 from tilewright.dialects.cute_nvgpu.ops import (
+    cluster,
     copy,
     mbarrier,
     tcgen05_sync,
@@ -47,6 +48,7 @@ _MINIMA: dict[type[Operation], Minimum] = {
     **{each: each.ROW.target for each in tmem.ALLOCATION_OPS if issubclass(each, tmem.TmemOp)},
     **{each: each.ROW.target for each in tcgen05_sync.SYNC_OPS},
     LoadReduceOp: LoadReduceOp.ROW.target,
+    **{each: each.ROW.target for each in cluster.OPS},
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, Literal, get_args
 
 import ml_dtypes
@@ -16,6 +17,7 @@ from xdsl.ir import Attribute, Operation
 from tilewright.compiler import run_pipeline, verified
 from tilewright.diagnostic import CompileError, Diagnostic, OpError
 from tilewright.dialects.cute.dialect import is_memref
+from tilewright.dialects.cute_nvgpu.lattice.cluster import MAX_CLUSTER
 from tilewright.dialects.cute_nvgpu.targets import lowest, target
 from tilewright.dialects.cute_nvgpu.tensor_box import TensorBox
 from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
@@ -126,6 +128,7 @@ def run(
     target(chip)
     launch = Launch(_dim("grid", grid), _dim("block", block), numerics, chip, source, progress)
     _check_block(op, launch)
+    launch.cluster = _cluster(op, launch)
     memory = GlobalMemory()
     try:
         values = _bind(op, parameters, args, memory)
@@ -218,6 +221,25 @@ def _check_block(op: Operation, launch: Launch) -> None:
         wanted = tuple(known.get_values())  # type: ignore[attr-defined]
         if wanted != launch.block:
             raise ExecutionError(f"'{_symbol(op)}' expected block {wanted}, got {launch.block}")
+
+
+def _cluster(op: Operation, launch: Launch) -> tuple[int, int, int]:
+    """The cluster that a kernel declares: one CTA where it declares none."""
+    known = op.attributes.get("gpu.known_cluster_size") or op.properties.get("cluster")
+    if known is None:
+        return 1, 1, 1
+    extents = tuple(known.get_values())  # type: ignore[attr-defined]
+    if len(extents) != 3 or min(extents) < 1 or prod(extents) > MAX_CLUSTER:
+        raise ExecutionError(
+            f"'{_symbol(op)}' expected gpu.known_cluster_size of three extents, at most "
+            f"{MAX_CLUSTER} CTAs in all, got {extents}"
+        )
+    if any(whole % part for whole, part in zip(launch.grid, extents, strict=True)):
+        raise ExecutionError(
+            f"'{_symbol(op)}' expected a grid of whole clusters of {extents}, got {launch.grid}"
+        )
+    x, y, z = extents
+    return x, y, z
 
 
 # Arguments

@@ -5,6 +5,7 @@ from xdsl.ir import Dialect
 from tilewright.dialects.cute_nvgpu.atom_types import MMA_ATOM_TYPES
 from tilewright.dialects.cute_nvgpu.attributes import CacheAttr, FragmentType
 from tilewright.dialects.cute_nvgpu.ops import (
+    cluster,
     copy,
     fragment,
     matrix_copy,
@@ -60,6 +61,7 @@ CUTE_NVGPU = Dialect(
         wgmma_sync.FenceProxyAsyncOp,
         *mbarrier.OPS,
         *tma.OPS,
+        *cluster.OPS,
         *tmem.ALLOCATION_OPS,
         *tmem_access.ACCESS_OPS,
         tmem_reduce.LoadReduceOp,

@@ -5,6 +5,7 @@ from xdsl.ir import Dialect
 from tilewright.dialects.ptx import (
     arithmetic,
     bulk_copy,
+    cluster,
     control_flow,
     convert,
     data_movement,
@@ -41,6 +42,7 @@ PTX = Dialect(
         *mbarrier.OPS,
         *bulk_copy.OPS,
         *warp_specialization.OPS,
+        *cluster.OPS,
         *tcgen05_memory.OPS,
         *tcgen05_sync.OPS,
     ],

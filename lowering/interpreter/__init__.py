@@ -13,6 +13,7 @@ from xdsl.ir import Operation
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.lowering.interpreter import (
     arith,
+    cluster_steps,
     control_flow,
     cute_nvgpu,
     gpu,
@@ -35,6 +36,7 @@ from tilewright.lowering.interpreter.program import Builder
 # Importing them fills the table of rules.
 DIALECTS = (
     arith,
+    cluster_steps,
     control_flow,
     cute_nvgpu,
     gpu,

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import prod
 from typing import Any, NoReturn
 
 import numpy as np
@@ -21,6 +22,7 @@ from xdsl.ir import Operation
 
 from tilewright.diagnostic import at
 from tilewright.lowering.interpreter.clocks import Clocks, together
+from tilewright.lowering.interpreter.cluster_barrier import ClusterBarrier
 from tilewright.lowering.interpreter.errors import ExecutionError, Fault
 from tilewright.lowering.interpreter.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.mbarrier import Mbarriers
@@ -34,15 +36,19 @@ from tilewright.lowering.interpreter.program import (
     Suspend,
     Wait,
 )
+from tilewright.lowering.interpreter.special_registers import (
+    WARP,
+    Dim,
+    SpecialRegisters,
+    all_lanes,
+    clustered,
+)
 from tilewright.lowering.interpreter.tensor_allocation import TensorAllocator
 from tilewright.lowering.interpreter.tensor_memory import TensorMemory
 from tilewright.lowering.interpreter.values import Bits, Lanes, joined, take
 
-WARP = 32
 RESIDENT_THREADS = 8192
 """How many threads are resident at a time: CTAs are run in waves of about this many threads."""
-
-Dim = tuple[int, int, int]
 
 
 @dataclass(eq=False)
@@ -111,6 +117,7 @@ class Launch:
     arch: str
     source: str | None = None
     progress: Callable[[int, int], None] | None = None
+    cluster: Dim = (1, 1, 1)
 
     @property
     def threads(self) -> int:
@@ -136,11 +143,17 @@ class Machine:
         self.threads = launch.threads
         self._warps = -(-self.threads // WARP)
         # Shadows count whole warps; a CTA whose last warp is not full still has it.
-        self.clocks = Clocks.of(len(ctas), self._warps)
-        self.shared = SharedMemory(len(ctas), program.shared_bytes, self._warps * WARP, self.clocks)
-        self.mbarriers = Mbarriers(self.shared, self.clocks)
+        cluster = prod(launch.cluster)
+        self.clocks = Clocks.of(len(ctas) // cluster, self._warps * cluster)
+        self.shared = SharedMemory(
+            len(ctas), program.shared_bytes, self._warps * WARP, self.clocks, cluster
+        )
+        self.mbarriers = Mbarriers(self.shared, self.clocks, cluster)
         self.tensor = TensorMemory(self.clocks, self.shared, len(ctas) * self.slots)
-        self.allocator = TensorAllocator(self.tensor, self.shared, self.slots, 1)
+        self.allocator = TensorAllocator(self.tensor, self.shared, self.slots, cluster)
+        self.cluster_barrier = ClusterBarrier(
+            self.clocks, self.threads * cluster, self.slots * cluster
+        )
         for number, op in enumerate(program.ops, 1):
             self.shared.op_names[number] = _named(op)
         self._arrived: Counter[tuple[int, int]] = Counter()
@@ -148,49 +161,24 @@ class Machine:
         self._known: dict[tuple[int, int], NDArray[np.int32]] = {}
         self._waiters: dict[tuple[int, int], list[NDArray[np.int64]]] = {}
         self._opened: Counter[tuple[int, int]] = Counter()
-        self._special: dict[str, Bits] = {}
+        self._special = SpecialRegisters(
+            launch.block, launch.grid, launch.cluster, ctas, self.slots
+        )
         self.executed = 0
-
-    # Threads
 
     def special(self, register: str) -> Bits:
         """A special register of every thread slot of the wave: uint32."""
-        if register not in self._special:
-            self._special[register] = self._read_special(register)
         return self._special[register]
-
-    def _read_special(self, register: str) -> Bits:
-        slots = np.arange(len(self.ctas) * self._warps * WARP)
-        if register == "laneid":
-            return (slots % WARP).astype(np.uint32)
-        name, axis = register.split(".")
-        place = "xyz".index(axis)
-        if name in ("ntid", "nctaid"):
-            extent = (self.launch.block if name == "ntid" else self.launch.grid)[place]
-            return np.full(len(slots), extent, dtype=np.uint32)
-        thread, cta = slots % (self._warps * WARP), self.ctas[slots // (self._warps * WARP)]
-        extents, index = (self.launch.block, thread) if name == "tid" else (self.launch.grid, cta)
-        below = int(np.prod(extents[:place], dtype=np.int64))
-        return (index // below % extents[place]).astype(np.uint32)
-
-    def where(self, lane: int) -> str:
-        """`block (1,0,0), thread (5,0,0)`, of a thread slot of the wave."""
-        parts = [
-            tuple(int(self.special(f"{name}.{axis}")[lane]) for axis in "xyz")
-            for name in ("ctaid", "tid")
-        ]
-        return f"block {parts[0]}, thread {parts[1]}".replace(", ", ",").replace("),", "), ")
 
     # Running
 
     def run(self, arguments: list[Any]) -> None:
         """Run the wave. Raises ExecutionError for what no kernel may do."""
-        slots = np.arange(len(self.ctas) * self._warps * WARP)
-        alive = slots % (self._warps * WARP) < self.threads
+        lanes = all_lanes(len(self.ctas), self.slots, self.threads)
         regs: list[Any] = [None] * self.program.registers
         for slot, value in zip(self.program.arguments, arguments, strict=True):
             regs[slot] = value
-        gangs = [Gang(slots[alive], regs, self.program.blocks[0])]
+        gangs = [Gang(lanes, regs, self.program.blocks[0])]
         while gangs:
             gang = self._next(gangs)
             gangs += self._run_block(gang)
@@ -382,7 +370,7 @@ class Machine:
 
     def fail(self, op: Operation, message: str, lane: int | None) -> NoReturn:
         """Raise ExecutionError for an op."""
-        place = "" if lane is None else f" ({self.where(lane)})"
+        place = "" if lane is None else f" ({self._special.where(lane)})"
         diagnostic = at(op.location, f"'{op.name}' {message}{place}", self.launch.source)
         raise ExecutionError(str(diagnostic)) from None
 
@@ -396,11 +384,13 @@ def _named(op: Operation) -> str:
 
 def run_grid(program: Program, launch: Launch, memory: GlobalMemory, arguments: list[Any]) -> int:
     """Run all CTAs of a launch, in waves. Returns how many thread-steps were executed."""
-    per_wave = max(1, RESIDENT_THREADS // max(launch.threads, 1))
+    size = prod(launch.cluster)
+    per_wave = max(1, RESIDENT_THREADS // max(launch.threads * size, 1)) * size
+    ctas = clustered(launch.grid, launch.cluster)
     bounds = [*range(0, launch.ctas, per_wave), launch.ctas]
     executed = 0
     for first, last in pairwise(bounds):
-        machine = Machine(program, launch, memory, np.arange(first, last))
+        machine = Machine(program, launch, memory, ctas[first:last])
         machine.run(list(arguments))
         executed += machine.executed
         if launch.progress is not None:

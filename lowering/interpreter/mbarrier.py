@@ -117,7 +117,7 @@ class Mbarriers:
                     "nearest legal: mbarrier.inval before it",
                     index,
                 )
-            offset = place % self._shared.size
+            offset = place % (self._shared.size * self._cluster)
             if offset not in self._columns:
                 self._columns[offset] = self._clocks.add_column()
             nothing = np.zeros(self._clocks.seen.shape[1], dtype=np.int32)

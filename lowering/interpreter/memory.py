@@ -20,6 +20,9 @@ from tilewright.lowering.interpreter.operand_reads import OperandReads
 from tilewright.lowering.interpreter.tcgen05_streams import Stream
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
+RANK_SHIFT = 24
+"""Above a place in shared memory: 0 for that of the own CTA, or a rank in the cluster, from 1."""
+
 _NOBODY = -1
 """The writer of a byte that nothing has written; numbers below it are `Clocks.async_writer`s."""
 
@@ -38,12 +41,13 @@ class PendingCopy:
 class SharedMemory:
     """The shared memory of a wave of CTAs, one after the other in one array."""
 
-    def __init__(self, ctas: int, size: int, threads: int, clocks: Clocks):
+    def __init__(self, ctas: int, size: int, threads: int, clocks: Clocks, cluster: int = 1):
         self.size = max(size, 1)
         total = ctas * self.size
         self.data = np.zeros(-(-total // 16) * 16, dtype=np.uint8)
         self.clocks = clocks
         self._threads = threads
+        self._cluster = cluster
         self._writer = np.full(total, _NOBODY, dtype=np.int32)
         self._written = np.zeros(total, dtype=np.int32)
         self._write_op = np.zeros(total, dtype=np.int32)
@@ -66,6 +70,7 @@ class SharedMemory:
     def places(self, lanes: Lanes, address: Bits, size: int, verb: str) -> NDArray[np.int64]:
         """Where the `size` bytes at each thread's address are kept: [threads, size]."""
         first = spread(address, len(lanes)).astype(np.int64)
+        cta, first = self._cta_of(lanes, first)
         outside = first + size > self.size
         if outside.any():
             lane = int(np.argmax(outside))
@@ -75,8 +80,22 @@ class SharedMemory:
                 lane,
             )
         check_aligned(first, size, np.arange(len(lanes)), verb, "shared memory")
-        cta = lanes // self._threads
         return (cta * self.size + first)[:, None] + np.arange(size)
+
+    def _cta_of(self, lanes: Lanes, address: NDArray[np.int64]) -> tuple[Lanes, NDArray[np.int64]]:
+        """The CTA that each address is of, the own or another of the cluster, and the place there."""
+        own, rank = lanes // self._threads, address >> RANK_SHIFT
+        if not rank.any():
+            return own, address
+        if (rank > self._cluster).any():
+            lane = int(np.argmax(rank > self._cluster))
+            raise Fault(
+                f"expected a rank below {self._cluster}, the CTAs of the cluster, got "
+                f"{int(rank[lane]) - 1}",
+                lane,
+            )
+        there = own // self._cluster * self._cluster + rank - 1
+        return np.where(rank > 0, there, own), address & ((1 << RANK_SHIFT) - 1)
 
     # Accesses
 

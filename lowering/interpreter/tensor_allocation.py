@@ -164,9 +164,10 @@ class TensorAllocator:
         for each in self._waiting:
             if each.cta == partner and each.group == 2:
                 if each.columns != request.columns:
+                    first, second = sorted((request, each), key=self._waiting.index)
                     raise Fault(
-                        f"expected {each.columns} columns, as in the pair's other CTA, got "
-                        f"{request.columns}"
+                        f"expected {first.columns} columns, as in the pair's other CTA, got "
+                        f"{second.columns}"
                     )
                 return [request, each]
         return []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.ir import Operation
 
 from tilewright.dialects.ptx.bulk_copy import TensorCopyOp
+from tilewright.dialects.ptx.cluster import MapaOp
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp
 from tilewright.dialects.ptx.convert import CvtaOp, CvtOp
 from tilewright.dialects.ptx.data_movement import CpAsyncOp
@@ -30,7 +31,7 @@ def takes_immediate(op: Operation, index: int) -> bool:
             return index == 2
         case TensorCopyOp():
             return 0 <= index - op.FIRST_COORDINATE < len(op.box_coordinates)
-        case TryWaitParityOp():
+        case TryWaitParityOp() | MapaOp():
             return index == 1
         case Tcgen05MmaOp():
             return index == 3
