@@ -151,9 +151,7 @@ class Machine:
         self.mbarriers = Mbarriers(self.shared, self.clocks, cluster)
         self.tensor = TensorMemory(self.clocks, self.shared, len(ctas) * self.slots)
         self.allocator = TensorAllocator(self.tensor, self.shared, self.slots, cluster)
-        self.cluster_barrier = ClusterBarrier(
-            self.clocks, self.threads * cluster, self.slots * cluster
-        )
+        self.cluster_barrier = ClusterBarrier(self.clocks, self.threads, self.slots, cluster)
         for number, op in enumerate(program.ops, 1):
             self.shared.op_names[number] = _named(op)
         self._arrived: Counter[tuple[int, int]] = Counter()

@@ -83,7 +83,7 @@ class SharedMemory:
         return (cta * self.size + first)[:, None] + np.arange(size)
 
     def _cta_of(self, lanes: Lanes, address: NDArray[np.int64]) -> tuple[Lanes, NDArray[np.int64]]:
-        """The CTA that each address is of, the own or another of the cluster, and the place there."""
+        """The CTA that each address is of, the own or another of its cluster, and the place."""
         own, rank = lanes // self._threads, address >> RANK_SHIFT
         if not rank.any():
             return own, address
