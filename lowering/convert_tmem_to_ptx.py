@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute import Layout
-from tilewright.dialects.cute.dialect import layout_of
+from tilewright.dialects.cute.dialect import is_memref, layout_of
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS
 from tilewright.dialects.cute_nvgpu.ops import tcgen05_sync, tmem, tmem_access, tmem_copy
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import bits_of
@@ -25,7 +24,7 @@ from tilewright.dialects.ptx.data_movement import LdOp
 from tilewright.dialects.ptx.logic import ShrOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.conversion import Conversion, constant, lowers
-from tilewright.lowering.convert_memref_to_ptx import Term, locate, mode_terms
+from tilewright.lowering.convert_memref_to_ptx import locate, mode_terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,7 @@ class TmemTile:
 
 def tmem_tile(type_: Attribute, address: SSAValue) -> TmemTile:
     """The tile of a memref type at an address."""
-    assert isinstance(type_, MemRefType)
+    assert is_memref(type_)
     layout, bits = layout_of(type_), bits_of(type_.element_type)
     assert isinstance(layout, Layout) and bits is not None
     return TmemTile(address, bits, layout)
@@ -53,9 +52,10 @@ def locate_cell(
     Raises OpError where it is known to begin none.
     """
     terms = [
-        term
+        (value, step)
         for mode, index in enumerate(indices)
-        for term in mode_terms(tile.layout[mode], to.narrow(to[index]), "u32", to)
+        for value, step in mode_terms(tile.layout[mode], to.narrow(to[index]), "u32", to)
+        if isinstance(step, int)
     ]
     per_cell = CELL_BITS // tile.bits
     whole = [each for each in terms if each[1] % per_cell == 0]
@@ -74,11 +74,12 @@ def locate_cell(
     return to.plus(inside, cells, "u32"), known + begins // per_cell
 
 
-def _sum(terms: Sequence[Term], base: SSAValue, to: Conversion) -> tuple[SSAValue, int]:
+def _sum(
+    terms: Sequence[tuple[SSAValue, int]], base: SSAValue, to: Conversion
+) -> tuple[SSAValue, int]:
     """base + sum(coordinate * stride); what is constant is kept apart."""
     known = 0
     for coordinate, stride in terms:
-        assert isinstance(stride, int)
         if (at := constant(coordinate)) is not None:
             known += at * stride
         elif stride:

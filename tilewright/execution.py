@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects import func, gpu
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, ModuleOp
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, MemRefType, ModuleOp
 from xdsl.ir import Attribute, Operation
 
 from tilewright.compiler import run_pipeline, verified
@@ -226,9 +226,9 @@ def _check_block(op: Operation, launch: Launch) -> None:
 def _cluster(op: Operation, launch: Launch) -> tuple[int, int, int]:
     """The cluster that a kernel declares: one CTA where it declares none."""
     known = op.attributes.get("gpu.known_cluster_size") or op.properties.get("cluster")
-    if known is None:
+    if not isinstance(known, DenseArrayBase):
         return 1, 1, 1
-    extents = tuple(known.get_values())  # type: ignore[attr-defined]
+    extents = tuple(int(each) for each in known.get_values())
     if len(extents) != 3 or min(extents) < 1 or prod(extents) > MAX_CLUSTER:
         raise ExecutionError(
             f"'{_symbol(op)}' expected gpu.known_cluster_size of three extents, at most "

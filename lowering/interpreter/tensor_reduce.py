@@ -18,14 +18,15 @@ def reduced(words: Words, form: str) -> Words:
     pick = np.min if reduction == "min" else np.max
     if type_ != "f32":
         order = words.view(np.int32) if type_ == "s32" else words
-        found: Words = pick(order, axis=1).view(np.uint32)
-        return found
+        whole: Words = pick(order, axis=1).view(np.uint32)
+        return whole
     values = words & ~_SIGN if "abs" in modifiers else words
     nan = (values & ~_SIGN) > np.uint32(0x7F800000)
     # As unsigned integers these have the order of the numbers, -0 below +0.
     order = np.where(values & _SIGN, ~values, values | _SIGN)
     neutral = np.uint32(0xFFFFFFFF if reduction == "min" else 0)
     best = pick(np.where(nan, neutral, order), axis=1)
-    result = np.where(best & _SIGN, best & ~_SIGN, ~best)
+    result: Words = np.where(best & _SIGN, best & ~_SIGN, ~best)
     lost = nan.any(axis=1) if "NaN" in modifiers else nan.all(axis=1)
-    return np.where(lost, _CANONICAL_NAN, result)
+    found: Words = np.where(lost, _CANONICAL_NAN, result)
+    return found
