@@ -118,6 +118,11 @@ class UmmaOp(CtaGroupOp):
                 _verify_tensor(self.name, atom, operand, value.type)
             else:
                 _verify_matrix(self.name, atom, operand, value.type)
+        if any(self.negated) and not atom.row.negates:
+            raise VerifyException(
+                f"'{self.name}' expected no negate_a or negate_b, got one (only floating-point "
+                f"multiplicands are negated; {atom.mnemonic})"
+            )
         try:
             _ = self.mnemonic
             _ = self.instruction_descriptor
@@ -209,10 +214,11 @@ def _verify_tensor(op: str, atom: UmmaAtom, operand: str, type_: Attribute) -> N
     held = verify_tmem(op, what, type_, 2)
     legal = tensor_type(atom, operand)
     layout, found = atom.cta_layout(operand), layout_of(held)
-    if str(held.element_type) not in tensor_elements(atom.element(operand)):
+    elements = tensor_elements(atom.element(operand))
+    if str(held.element_type) not in elements:
         raise VerifyException(
-            f"'{op}' {what} expected elements of {atom.element(operand).mlir}, got {held} "
-            f"({atom.mnemonic}); nearest legal: {legal}"
+            f"'{op}' {what} expected elements of {' or '.join(elements)}, got {held} "
+            f"({atom.mnemonic}: {atom.element(operand).mlir}); nearest legal: {legal}"
         )
     shape = tuple(layout.mode(mode).size() for mode in (0, 1))
     same = isinstance(found, Layout) and held.get_shape() == shape and equivalent(found, layout)
