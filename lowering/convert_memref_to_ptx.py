@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType, StridedLayoutAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, flatten
@@ -95,6 +95,17 @@ def check_layout(op: Operation, type_: MemRefType) -> None:
     layout = layout_of(type_)
     if isinstance(layout, ComposedLayout) and not isinstance(layout.inner, Swizzle):
         raise OpError(op, f"{type_} expected a swizzle before its layout, got {layout.inner}")
+
+
+def check_space(op: Operation, type_: Attribute) -> None:
+    """Raise OpError for a memref that threads cannot address: tensor memory."""
+    assert isinstance(type_, MemRefType)
+    if space_of(type_.memory_space) is Space.TMEM:
+        raise OpError(
+            op,
+            f"'{op.name}' expected a memref in global or shared memory, got {type_}; nearest "
+            "legal: cute_nvgpu.tmem.load, store or slice",
+        )
 
 
 def _static_strides(op: Operation, type_: MemRefType) -> tuple[int, ...]:
@@ -273,6 +284,7 @@ def footprint(layout: Layout | ComposedLayout) -> int:
 
 @lowers(memref.ReinterpretCastOp)
 def _reinterpret(op: memref.ReinterpretCastOp, to: Conversion) -> None:
+    check_space(op, op.source.type)
     check_layout(op, op.result.type)
     source = to.tile(op.source)
     offsets = _mixed(op.static_offsets.get_values(), op.offsets, to)
@@ -306,6 +318,7 @@ def _mixed(
 
 @lowers(memref.LoadOp)
 def _load(op: memref.LoadOp, to: Conversion) -> None:
+    check_space(op, op.memref.type)
     held = scalar(op, op.res.type)
     tile = to.tile(op.memref)
     address, offset = locate(op, tile, op.indices, to)
@@ -317,6 +330,7 @@ def _load(op: memref.LoadOp, to: Conversion) -> None:
 
 @lowers(memref.StoreOp)
 def _store(op: memref.StoreOp, to: Conversion) -> None:
+    check_space(op, op.memref.type)
     held = scalar(op, op.value.type)
     tile = to.tile(op.memref)
     address, offset = locate(op, tile, op.indices, to)

@@ -14,13 +14,18 @@ from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, MOVMATRIX
 from tilewright.dialects.cute_nvgpu.ops import (
     copy,
     mbarrier,
+    tcgen05_sync,
     tma,
+    tmem,
+    tmem_access,
+    tmem_copy,
     warp_specialization,
     wgmma_sync,
 )
 from tilewright.dialects.cute_nvgpu.ops.matrix_copy import MatrixCopyOp, MovmatrixOp
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
+from tilewright.dialects.cute_nvgpu.ops.tmem_reduce import LoadReduceOp
 from tilewright.dialects.cute_nvgpu.ops.wmma import WmmaAccessOp
 from tilewright.dialects.cute_nvgpu.targets import Minimum, TargetError, target
 from tilewright.dialects.ptx.instruction import BASELINE, PtxOp
@@ -38,6 +43,10 @@ _MINIMA: dict[type[Operation], Minimum] = {
     wgmma_sync.WgmmaCommitGroupOp: _WARPGROUP,
     wgmma_sync.WgmmaWaitGroupOp: _WARPGROUP,
     wgmma_sync.FenceProxyAsyncOp: target("sm_90"),
+    **{each: each.ROW.target for each in (*tmem_access.ACCESS_OPS, *tmem_copy.COPY_OPS)},
+    **{each: each.ROW.target for each in tmem.ALLOCATION_OPS if issubclass(each, tmem.TmemOp)},
+    **{each: each.ROW.target for each in tcgen05_sync.SYNC_OPS},
+    LoadReduceOp: LoadReduceOp.ROW.target,
 }
 
 

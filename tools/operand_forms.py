@@ -105,12 +105,13 @@ class Registers:
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """One 32-bit register; `braces` says whether they may stand around it."""
+    """One register, of 32 bits by default; `braces` says whether they may stand around it."""
 
     name: str
     section: str
     braces: bool = True
     optional: bool = False
+    register: str = "b32"
 
     @property
     def spelling(self) -> str:
@@ -123,7 +124,7 @@ class Register:
             return None
         found = (item.text for item in inner if item.kind == "register")
         where = "" if self.braces else " without braces"
-        return Misfit(f"a .b32 register{where}", next(found, self.spelling))
+        return Misfit(f"a .{self.register} register{where}", next(found, self.spelling))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +144,25 @@ class Constant:
         if written.kind == "integer" and written.value in self.legal:
             return None
         return Misfit(f"the constant {_either(self.legal)}", _nearest(self.legal, written))
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of some integers, or a register."""
+
+    name: str
+    legal: tuple[int, ...]
+    section: str
+    optional: bool = False
+
+    @property
+    def spelling(self) -> str:
+        return str(self.legal[0])
+
+    def misfit(self, written: Written) -> Misfit | None:
+        if _selects(written, self.legal):
+            return None
+        return Misfit(f"a register, or {_either(self.legal)}", _nearest(self.legal, written))
 
 
 @dataclass(frozen=True, slots=True)

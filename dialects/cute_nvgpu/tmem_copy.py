@@ -15,8 +15,13 @@ from tilewright.dialects.cute import Layout, make_layout
 from tilewright.dialects.cute_nvgpu.atom import AtomError
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS
 from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
+    REDUCE_MODIFIERS,
+    REDUCED_TYPES,
+    REDUCTIONS,
     TMEM_COPY_SHAPES,
+    TMEM_LOAD,
     TMEM_SHAPES,
+    TMEM_STORE,
     Modes,
     TmemAccessRow,
     TmemCopyShape,
@@ -89,6 +94,34 @@ def _steps(modes: Modes, lane: int, column: int) -> Iterable[tuple[int, int]]:
     return ((extent, lanes * lane + columns * column) for extent, lanes, columns in modes)
 
 
+def parse_access(mnemonic: str) -> TmemAccess:
+    """The access of a mnemonic of `tcgen05.ld` or `st`. Raises AtomError where there is none."""
+    words = mnemonic.split(".")
+    row = next(
+        (row for row in (TMEM_LOAD, TMEM_STORE) if mnemonic.startswith(f"{row.stem}.")), None
+    )
+    if row is None or len(words) < 6:
+        raise AtomError(
+            f"expected a mnemonic of {TMEM_LOAD.stem} or {TMEM_STORE.stem}, got {mnemonic}"
+        )
+    shape = find_tmem_shape(words[4])
+    for access in (
+        TmemAccess(shape, number, packed) for number in shape.numbers for packed in (False, True)
+    ):
+        if access.mnemonic(row) == mnemonic:
+            return access
+    raise AtomError(f"{row.stem} has no form {mnemonic}")
+
+
+REDUCE_FORMS: tuple[tuple[str, str, str], ...] = tuple(
+    (reduction, type_, modifiers)
+    for reduction in REDUCTIONS
+    for type_ in REDUCED_TYPES
+    for modifiers in (REDUCE_MODIFIERS if type_ == "f32" else ("",))
+)
+"""(what is taken, of which type, modifiers) of `tcgen05.ld.red`; the modifiers are for f32."""
+
+
 def find_tmem_shape(name: str) -> TmemShape:
     """The shape of that name. Raises AtomError, naming the nearest, where there is none."""
     if (found := TMEM_SHAPES.get(name)) is not None:
@@ -105,6 +138,9 @@ def find_copy_shape(spelled: str) -> TmemCopyShape:
 
 def _nearest(name: str, legal: Iterable[str]) -> str:
     names = list(legal)
+    begun = [each for each in names if each.startswith(name)]
+    if begun:
+        return f"{', '.join(names)}, got {name}; nearest legal: {begun[0]}"
     [near] = difflib.get_close_matches(name, names, n=1, cutoff=0.0)
     return f"{', '.join(names)}, got {name}; nearest legal: {near}"
 
@@ -125,6 +161,17 @@ def find_access(
         want = "an offset of the second half" if shape.halves else "no offset of a second half"
         raise AtomError(f"expected {want} with shape {shape.name}, got {got}")
     return TmemAccess(shape, registers // shape.per_number, packed, half or 0)
+
+
+def why_overlapping(access: TmemAccess) -> str | None:
+    """Why an access cannot store: two of its threads would write one cell; or None."""
+    needed = access.columns - access.half
+    if not access.shape.halves or access.half >= needed:
+        return None
+    return (
+        f"expected a second half {needed} columns or more further right, got {access.half} (two "
+        f"threads would write one cell); nearest legal: {needed}"
+    )
 
 
 def copy_lanes(shape: TmemCopyShape) -> Layout:

@@ -22,9 +22,6 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import (
     why_illegal_columns,
 )
 from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
-    REDUCE_MODIFIERS,
-    REDUCED_TYPES,
-    REDUCTIONS,
     TMEM_COPY,
     TMEM_LOAD,
     TMEM_LOAD_REDUCE,
@@ -36,10 +33,14 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
 )
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
 from tilewright.dialects.cute_nvgpu.tmem_copy import (
+    REDUCE_FORMS as _REDUCE_FORMS,
+)
+from tilewright.dialects.cute_nvgpu.tmem_copy import (
     TmemAccess,
     find_access,
     find_copy_shape,
     find_tmem_shape,
+    why_overlapping,
 )
 from tilewright.dialects.ptx.instruction import PtxOp, Requirement
 from tilewright.dialects.ptx.types import RegType, reg
@@ -296,6 +297,11 @@ class StOp(AccessOp):
     def requirement(self) -> Requirement:
         return requirement_of(self.ROW)
 
+    def verify_(self) -> None:
+        super().verify_()
+        if (why := why_overlapping(self.access)) is not None:
+            raise VerifyException(f"'{self.name}' {why}")
+
 
 @irdl_op_definition
 class LdRedOp(AccessOp):
@@ -364,10 +370,7 @@ class LdRedOp(AccessOp):
 
 
 REDUCE_FORMS = tuple(
-    f"{reduction}{modifiers}.{type_}"
-    for reduction in REDUCTIONS
-    for type_ in REDUCED_TYPES
-    for modifiers in (REDUCE_MODIFIERS if type_ == "f32" else ("",))
+    f"{reduction}{modifiers}.{type_}" for reduction, type_, modifiers in _REDUCE_FORMS
 )
 """`max.abs.NaN.f32`: what is reduced, and how."""
 

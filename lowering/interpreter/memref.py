@@ -19,6 +19,7 @@ from tilewright.lowering.convert_memref_to_ptx import (
     alignment,
     argument_strides,
     check_layout,
+    check_space,
     element_bytes,
     footprint,
 )
@@ -155,6 +156,7 @@ def _allocate(op: memref.AllocOp, builder: Builder) -> Step:
 
 @runs(memref.ReinterpretCastOp)
 def _reinterpret(op: memref.ReinterpretCastOp, builder: Builder) -> Step:
+    check_space(op, op.source.type)
     check_layout(op, op.result.type)
     source, dest = builder.slot(op.source), builder.slot(op.result)
     layout = layout_of(op.result.type) if _is_static(op) else None
@@ -199,6 +201,7 @@ def _mixed(static: Sequence[int], slots: Sequence[int]) -> list[int | tuple[int]
 
 @runs(memref.LoadOp)
 def _load(op: memref.LoadOp, builder: Builder) -> Step:
+    check_space(op, op.memref.type)
     source, indices = builder.slot(op.memref), builder.slots(op.indices)
     dest, number = builder.slot(op.res), builder.number(op)
     width = element_bytes(op, op.memref.type)  # type: ignore[arg-type]
@@ -219,6 +222,7 @@ def _load(op: memref.LoadOp, builder: Builder) -> Step:
 
 @runs(memref.StoreOp)
 def _store(op: memref.StoreOp, builder: Builder) -> Step:
+    check_space(op, op.memref.type)
     dest, indices = builder.slot(op.memref), builder.slots(op.indices)
     source, number = builder.slot(op.value), builder.number(op)
     width = element_bytes(op, op.memref.type)  # type: ignore[arg-type]

@@ -15,6 +15,7 @@ from tilewright.dialects.cute_nvgpu.attributes import FragmentType
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANE_STRIDE, WINDOW
 from tilewright.dialects.cute_nvgpu.ops import tmem, tmem_access
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import bits_of
+from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemAccessOp
 from tilewright.dialects.cute_nvgpu.ops.tmem_reduce import LoadReduceOp
 from tilewright.dialects.cute_nvgpu.tmem_copy import TmemAccess
 from tilewright.dialects.ptx import tcgen05_memory as ptx
@@ -24,6 +25,7 @@ from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.program import Builder, CodeBlock, Jump, Step, Suspend, runs
 from tilewright.lowering.interpreter.ptx import as_columns, moved
+from tilewright.lowering.interpreter.smem_desc import check_begin
 from tilewright.lowering.interpreter.tensor_allocation import AllocationWait
 from tilewright.lowering.interpreter.tensor_memory import LOAD, STORE
 from tilewright.lowering.interpreter.tensor_reduce import reduced
@@ -38,6 +40,20 @@ def located(builder: Builder, memory: SSAValue, indices: Sequence[SSAValue]) -> 
     """The address of an element of a memref."""
     view, slots = builder.slot(memory), builder.slots(indices)
     return lambda gang: gang.regs[view].locate([gang.regs[slot] for slot in slots])
+
+
+def _tile_at(op: TmemAccessOp, builder: Builder) -> Locate:
+    """The address of the first element of a tile, which lies within its memref."""
+    memory, indices = op.tile_operand
+    view, slots = builder.slot(memory), builder.slots(indices)
+    extents = dict(enumerate(op.access.extents(op.held.element.bits), len(slots) - 2))
+
+    def locate(gang: Gang) -> Bits:
+        held, coordinate = gang.regs[view], [gang.regs[slot] for slot in slots]
+        check_begin(held, coordinate, extents)
+        return held.locate(coordinate)
+
+    return locate
 
 
 def at_offset(builder: Builder, address: SSAValue, offset: int) -> Locate:
@@ -220,11 +236,7 @@ def _loading(machine: Machine, gang: Gang, value: Bits, number: int) -> Loading:
 
 @runs(tmem_access.LoadOp)
 def _load(op: tmem_access.LoadOp, builder: Builder) -> Step:
-    at, dest, number = (
-        located(builder, op.source, op.indices),
-        builder.slot(op.fragment),
-        builder.number(op),
-    )
+    at, dest, number = _tile_at(op, builder), builder.slot(op.fragment), builder.number(op)
     access, element = op.access, op.held.element
 
     def step(machine: Machine, gang: Gang) -> None:
@@ -236,7 +248,7 @@ def _load(op: tmem_access.LoadOp, builder: Builder) -> Step:
 
 @runs(LoadReduceOp)
 def _load_reduce(op: LoadReduceOp, builder: Builder) -> Step:
-    at, number = located(builder, op.source, op.indices), builder.number(op)
+    at, number = _tile_at(op, builder), builder.number(op)
     dests, access, form = builder.slots(op.results), op.access, op.form
 
     def step(machine: Machine, gang: Gang) -> None:
@@ -249,11 +261,7 @@ def _load_reduce(op: LoadReduceOp, builder: Builder) -> Step:
 
 @runs(tmem_access.StoreOp)
 def _store(op: tmem_access.StoreOp, builder: Builder) -> Step:
-    at, source, number = (
-        located(builder, op.dest, op.indices),
-        builder.slot(op.fragment),
-        builder.number(op),
-    )
+    at, source, number = _tile_at(op, builder), builder.slot(op.fragment), builder.number(op)
     assert isinstance(op.fragment.type, FragmentType)
     access, element = op.access, op.held.element
 

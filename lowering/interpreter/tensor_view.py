@@ -23,6 +23,11 @@ class TmemView:
     bits: int
     layout: Layout
 
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The extent of each dimension."""
+        return tuple(self.layout[mode].size() for mode in range(self.layout.rank()))
+
     def take(self, lanes: Lanes) -> TmemView:
         """The view in some of its threads."""
         return TmemView(take(self.address, lanes), self.bits, self.layout)

@@ -7,11 +7,11 @@ from functools import cache
 from tilewright.dialects.cute_nvgpu import lookup
 from tilewright.dialects.cute_nvgpu.targets import target
 from tilewright.dialects.cute_nvgpu.wgmma_lookup import canonical_wgmma
-from tilewright.tools.instructions import async_copy, matrix_copy, mma, ordering, wgmma, wmma
+from tilewright.tools.instructions import async_copy, matrix_copy, mma, ordering, tmem, wgmma, wmma
 from tilewright.tools.instructions.listing import Listing
 from tilewright.tools.operand_forms import OperandForm
 
-KINDS = (mma, wmma, wgmma, matrix_copy, async_copy, ordering)
+KINDS = (mma, wmma, wgmma, matrix_copy, async_copy, ordering, tmem)
 
 
 @cache
@@ -53,7 +53,7 @@ def canonical(mnemonic: str) -> str:
     an MMA may leave out is there."""
     if mnemonic.startswith("wgmma."):
         return canonical_wgmma(mnemonic)
-    if "shared::cta" in mnemonic and not mnemonic.startswith("fence."):
+    if "shared::cta" in mnemonic and not mnemonic.startswith(("fence.", "tcgen05.")):
         words = mnemonic.split(".")
         mnemonic = ".".join("shared" if word == "shared::cta" else word for word in words)
     return lookup.canonical(mnemonic)

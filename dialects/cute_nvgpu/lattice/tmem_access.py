@@ -95,7 +95,7 @@ class TmemReduceRow:
     ptx_version: tuple[int, int]
 
     def mnemonic(
-        self, shape: TmemShape, number: int, reduction: str, type_: str, *, modifiers: str = ""
+        self, shape: TmemShape, number: int, reduction: str, type_: str, modifiers: str = ""
     ) -> str:
         """`tcgen05.ld.red.sync.aligned.32x32b.x8.min.abs.NaN.f32`; `modifiers` is `.abs.NaN`."""
         stem = f"tcgen05.ld.red.sync.aligned.{shape.name}.x{number}"

@@ -3,8 +3,9 @@ layout keeps together the bytes that the instruction moves as one."""
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import FixedBitwidthType, MemRefType
-from xdsl.ir import Attribute
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import FixedBitwidthType, IntegerAttr, MemRefType
+from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, flatten
@@ -71,6 +72,14 @@ def tmem_span(op: str, what: str, type_: MemRefType[Attribute]) -> tuple[int, in
             f"{lane_stride(bits)} elements of {bits} bits, a column {column_stride(bits)})"
         )
     return lanes, columns
+
+
+def constant_index(value: SSAValue) -> int | None:
+    """The value of an index that is a constant, or None."""
+    owner = value.owner
+    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
+        return owner.value.value.data
+    return None
 
 
 def verify_contiguous(op: str, what: str, type_: MemRefType[Attribute], wanted: int) -> None:

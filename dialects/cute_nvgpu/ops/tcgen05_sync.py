@@ -44,6 +44,7 @@ class CommitOp(TmemOp):
     """
 
     name = "cute_nvgpu.tcgen05.commit"
+    ROW: ClassVar = TMEM_COMMIT
 
     barrier = operand_def(MemRefType)
     indices = var_operand_def(IndexType())

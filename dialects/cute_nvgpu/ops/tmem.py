@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
@@ -43,6 +42,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import (
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import (
     bits_of,
+    constant_index,
     tmem_span,
     verify_memref,
     verify_tmem,
@@ -281,17 +281,11 @@ class SliceOp(IRDLOperation):
         """The lane and column of the first element, as far as its indices are constants."""
         layout, bits = layout_of(source), bits_of(source.element_type)
         assert isinstance(layout, Layout) and bits is not None
-        offset = sum(layout[mode](_constant(each)) for mode, each in enumerate(self.indices))
+        offset = sum(
+            layout[mode](constant_index(each) or 0) for mode, each in enumerate(self.indices)
+        )
         lane, column = divmod(offset * bits // CELL_BITS, LANE_STRIDE)
         return lane, column
-
-
-def _constant(value: SSAValue) -> int:
-    """The value of a constant, or 0."""
-    owner = value.owner
-    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
-        return owner.value.value.data
-    return 0
 
 
 ALLOCATION_OPS = [AllocOp, RetrieveOp, DeallocOp, RelinquishAllocPermitOp, SliceOp]

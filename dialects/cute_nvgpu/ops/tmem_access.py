@@ -31,12 +31,13 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
     TMEM_STORE,
     TmemAccessRow,
 )
-from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_tmem
+from tilewright.dialects.cute_nvgpu.ops.memory_operand import constant_index, verify_tmem
 from tilewright.dialects.cute_nvgpu.tmem_copy import (
     PACKED_BITS,
     TmemAccess,
     find_access,
     find_tmem_shape,
+    why_overlapping,
 )
 from tilewright.dialects.cute_nvgpu.tmem_layouts import lane_stride
 
@@ -78,9 +79,16 @@ class TmemAccessOp(IRDLOperation):
         raise NotImplementedError
 
     @property
-    def held(self) -> FragmentType:
+    def fragment_value(self) -> SSAValue:
         """The fragment that is loaded or stored."""
         raise NotImplementedError
+
+    @property
+    def held(self) -> FragmentType:
+        """Its type."""
+        found = self.fragment_value.type
+        assert isinstance(found, FragmentType)
+        return found
 
     @property
     def packed(self) -> bool:
@@ -113,6 +121,7 @@ class TmemAccessOp(IRDLOperation):
         self._verify_elements(held.element_type)
         self._verify_half(access)
         self._verify_tile(held, access)
+        self._verify_begin(held, access, indices)
         self._verify_layout()
 
     def _verify_elements(self, memory: Attribute) -> None:
@@ -153,6 +162,29 @@ class TmemAccessOp(IRDLOperation):
                 raise VerifyException(
                     f"'{self.name}' memory expected {extent} {what} as {wanted} in mode "
                     f"{layout.rank() - 2 + place}, got {mode} of {type_}" + self._hint(mode, wanted)
+                )
+
+    def _verify_begin(
+        self, type_: MemRefType[Attribute], access: TmemAccess, indices: Sequence[SSAValue]
+    ) -> None:
+        """As far as the indices are constants, the tile begins where a warp's may, and fits."""
+        layout, bits = layout_of(type_), self.held.element.bits
+        assert isinstance(layout, Layout)
+        first = layout.rank() - 2
+        for mode, extent in enumerate(access.extents(bits), first):
+            size, index = layout[mode].size(), constant_index(indices[mode])
+            if index is not None and not 0 <= index <= size - extent:
+                raise VerifyException(
+                    f"'{self.name}' expected index {mode} of at most {size - extent}, got {index} "
+                    f"(the tile has {extent} of {size})"
+                )
+            lane = 0 if index is None or mode > first else layout[mode](index) // lane_stride(bits)
+            if lane % access.shape.lanes:
+                nearest = lane // access.shape.lanes * access.shape.lanes
+                raise VerifyException(
+                    f"'{self.name}' expected a lane that is a multiple of {access.shape.lanes} "
+                    f"with shape {access.shape.name}, got {lane}; nearest legal: {nearest} (a warp "
+                    "reaches the 32 lanes from 32 * (warp % 4) on)"
                 )
 
     def _hint(self, mode: Layout, wanted: Layout) -> str:
@@ -244,8 +276,8 @@ class LoadOp(TmemAccessOp):
         return self.source, self.indices
 
     @property
-    def held(self) -> FragmentType:
-        return self.fragment.type
+    def fragment_value(self) -> SSAValue:
+        return self.fragment
 
     @property
     def packed(self) -> bool:
@@ -302,9 +334,8 @@ class StoreOp(TmemAccessOp):
         return self.dest, self.indices
 
     @property
-    def held(self) -> FragmentType:
-        assert isinstance(self.fragment.type, FragmentType)
-        return self.fragment.type
+    def fragment_value(self) -> SSAValue:
+        return self.fragment
 
     @property
     def packed(self) -> bool:
@@ -312,6 +343,8 @@ class StoreOp(TmemAccessOp):
 
     def verify_(self) -> None:
         self.verify_access()
+        if (why := why_overlapping(self.access)) is not None:
+            raise VerifyException(f"'{self.name}' {why}")
 
 
 class _WaitOp(IRDLOperation):

@@ -105,8 +105,8 @@ class LoadReduceOp(TmemAccessOp):
         return self.source, self.indices
 
     @property
-    def held(self) -> FragmentType:
-        return self.fragment.type
+    def fragment_value(self) -> SSAValue:
+        return self.fragment
 
     @property
     def ptx_type(self) -> str:
