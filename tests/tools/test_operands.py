@@ -11,7 +11,7 @@ from tilewright.dialects.cute_nvgpu.targets import TARGETS
 from tilewright.ptxas import PtxasReport
 from tilewright.tools.instructions.catalogue import listings, operand_lists
 from tilewright.tools.judge import is_legal, why_illegal
-from tilewright.tools.operand_forms import Registers
+from tilewright.tools.operand_forms import Constant, Registers
 from tilewright.tools.ptx_operands import read, split
 
 Ptxas = Callable[..., PtxasReport]
@@ -149,8 +149,8 @@ def test_every_mnemonic_takes_the_operands_that_explain_shows() -> None:
     for mnemonic, row in listings().items():
         for forms in operand_lists(mnemonic):
             spelled = ", ".join(form.spelling for form in forms if form.spelling)
-            needed = [row.target, *(getattr(form, "target", None) or row.target for form in forms
-                                    if isinstance(form, Constant))]  # fmt: skip
+            targets = [form.target for form in forms if isinstance(form, Constant)]
+            needed = [row.target, *(each for each in targets if each is not None)]
             for arch in TARGETS:
                 legal = all(map(TARGETS[arch].supports, needed))
                 assert is_legal(f"{mnemonic} {spelled};", arch) == legal
