@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from tilewright.dialects.cute_nvgpu.atom import AtomError
 from tilewright.dialects.cute_nvgpu.bit_field import DescriptorError
 from tilewright.dialects.cute_nvgpu.instruction_descriptor import InstructionDescriptor
+from tilewright.dialects.cute_nvgpu.lattice.sm100 import LANE_MASK_WORDS, LARGEST_INPUT_SCALE
 from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, LANE_STRIDE, LANES
-from tilewright.dialects.cute_nvgpu.ops.umma import LANE_MASK_WORDS, LARGEST_INPUT_SCALE
 from tilewright.dialects.cute_nvgpu.smem_descriptor import CHUNK
 from tilewright.dialects.cute_nvgpu.umma_atom import UmmaAtom
 from tilewright.dialects.cute_nvgpu.umma_lookup import umma_of

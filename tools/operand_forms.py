@@ -3,6 +3,7 @@
 registers   {a0,a1}    a vector in braces, of one register as well
 register    e          one 32-bit register, with or without braces where `braces` is None
 constant    1          one of some integers
+superfluous            nothing
 selectors   {0,1}      a byte-id and a thread-id: integers or 16-bit registers
 address     [p]        a register or a variable and an offset
 count       16         an integer of a range, or a register
@@ -17,6 +18,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
+from tilewright.dialects.cute_nvgpu.targets import Minimum
 from tilewright.tools.ptx_operands import Kind, Written, read
 
 
@@ -129,12 +131,13 @@ class Register:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """One of some integers."""
+    """One of some integers; of `target` alone where it is given."""
 
     name: str
     legal: tuple[int, ...]
     section: str
     optional: bool = False
+    target: Minimum | None = None
 
     @property
     def spelling(self) -> str:
@@ -144,6 +147,24 @@ class Constant:
         if written.kind == "integer" and written.value in self.legal:
             return None
         return Misfit(f"the constant {_either(self.legal)}", _nearest(self.legal, written))
+
+
+@dataclass(frozen=True, slots=True)
+class Superfluous:
+    """What others of the instruction have in its place: ptxas takes an integer there, the PTX ISA
+    has none."""
+
+    name: str
+    section: str
+    optional: bool = True
+
+    @property
+    def spelling(self) -> str:
+        return ""
+
+    def misfit(self, written: Written) -> Misfit | None:
+        replaced = "an integer" if written.kind == "integer" else None
+        return Misfit("nothing", "nothing", replaced)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,12 +223,12 @@ class Address:
 
     @property
     def spelling(self) -> str:
-        return f"[{self.name}]"
+        return f"[{self.name.replace('-', '_')}]"
 
     def misfit(self, written: Written) -> Misfit | None:
         if written.kind == "address":
             return None
-        near = written.text if written.kind == "register" else self.name
+        near = written.text if written.kind == "register" else self.name.replace("-", "_")
         return Misfit("an address", f"[{near}]")
 
 
@@ -275,11 +296,12 @@ class Descriptor:
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """A predicate register, or a constant in its place."""
+    """A predicate register, or a constant in its place; `loose` where ptxas takes any integer."""
 
     name: str
     section: str
     optional: bool = False
+    loose: bool = False
 
     @property
     def spelling(self) -> str:
@@ -291,6 +313,8 @@ class Predicate:
         near = _nearest((0, 1), written) if written.kind == "integer" else self.spelling
         negated = written.text.startswith("!") and self._fits(read(written.text[1:].lstrip())[0])
         replaced = "a negated predicate" if negated else None
+        if self.loose and written.kind == "integer":
+            replaced = "any integer"
         return Misfit("a predicate or the constant 0 or 1", near, replaced)
 
     def _fits(self, written: Written) -> bool:

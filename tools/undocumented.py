@@ -18,6 +18,7 @@ _CLASSES = (
     {"row", "col"},
     {"shared", "global"},
     {"xor", "and", "popc"},
+    {"ws", "sp"},
 )
 """Words whose order among themselves has a meaning."""
 

@@ -106,6 +106,12 @@ class UmmaAtom:
         rows, columns = self.extents(operand)
         return (rows if operand == "SFB" else rows // self.cta_group), columns
 
+    def shared_extents(self, operand: str) -> tuple[int, int]:
+        """(rows, columns) of what one CTA has of A or B in its shared memory: of a pair each has
+        half of the columns of B."""
+        rows, columns = self.extents(operand)
+        return rows // self.cta_group, columns
+
     def tmem_layout(self, operand: str) -> Layout:
         """`(row, column) -> offset` of an operand in tensor memory, in its elements from its
         address on: a lane is 65536 cells, the pair's other CTA 2^32. Scale factors count

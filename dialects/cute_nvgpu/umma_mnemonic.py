@@ -157,6 +157,11 @@ def _check_usage(found: UmmaMnemonic, mnemonic: str) -> None:
         )
     legal = collectors(ws=row.ws, ashift=found.ashift)
     if found.collector is not None and found.collector not in legal:
+        buffers, ops = (tuple(dict.fromkeys(each)) for each in
+                        zip(*(usage.split("::") for usage in legal), strict=True))  # fmt: skip
+        wanted = found.collector.partition("::")[2]
+        nearest = f"{buffers[0]}::{wanted if wanted in ops else ops[0]}"
         raise AtomError(
-            f"expected a collector of {', '.join(legal)}, got {found.collector} in '{mnemonic}'"
+            f"expected a collector of {'|'.join(buffers)}::{'|'.join(ops)}, got {found.collector} "
+            f"in '{mnemonic}'; nearest legal: {nearest}"
         )

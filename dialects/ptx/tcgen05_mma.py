@@ -17,9 +17,13 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.atom import AtomError
 from tilewright.dialects.cute_nvgpu.bit_field import DescriptorError
-from tilewright.dialects.cute_nvgpu.lattice.sm100 import LONG_K, SCALES_INPUT
+from tilewright.dialects.cute_nvgpu.lattice.sm100 import (
+    LANE_MASK_WORDS,
+    LARGEST_INPUT_SCALE,
+    LONG_K,
+    SCALES_INPUT,
+)
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
-from tilewright.dialects.cute_nvgpu.ops.umma import LANE_MASK_WORDS, LARGEST_INPUT_SCALE
 from tilewright.dialects.cute_nvgpu.umma_atom import UmmaAtom
 from tilewright.dialects.cute_nvgpu.umma_lookup import umma_of
 from tilewright.dialects.cute_nvgpu.umma_mnemonic import UmmaMnemonic, parse_mnemonic

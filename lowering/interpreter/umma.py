@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from tilewright.dialects.cute_nvgpu.elements import ElementType
 from tilewright.dialects.cute_nvgpu.instruction_descriptor import InstructionDescriptor
-from tilewright.dialects.cute_nvgpu.ops.umma import shared_extents
 from tilewright.dialects.cute_nvgpu.smem_descriptor import TCGEN05
 from tilewright.dialects.cute_nvgpu.umma_atom import UmmaAtom
 from tilewright.dialects.cute_nvgpu.zero_column_mask import ZeroColumnMask
@@ -66,7 +65,7 @@ def umma_model(atom: UmmaAtom, arch: str, numerics: str) -> Model | Literal["exa
 def matrix_addresses(atom: UmmaAtom, operand: Literal["A", "B"], word: int) -> NDArray[np.int64]:
     """Where the 16-byte chunks of what one CTA has of a matrix are, [rows or k, chunks]. Raises
     DescriptorError for a word that is no descriptor."""
-    extents = atom.cta_extents("A") if operand == "A" else shared_extents(atom)
+    extents = atom.shared_extents(operand)
     major = atom.majors["AB".index(operand)]
     return chunk_addresses(word, major, extents, atom.element(operand).bits, TCGEN05)
 

@@ -8,6 +8,7 @@ from instruction_family import Family
 from mma_families import MMA_FAMILIES
 from sparse_families import SPARSE_FAMILIES
 from tmem_families import TMEM_FAMILIES
+from umma_families import UMMA_FAMILIES
 from wgmma_families import WGMMA_FAMILIES
 from wmma_families import WMMA_FAMILIES
 
@@ -21,5 +22,6 @@ FAMILIES: dict[str, Family] = {
         *WMMA_FAMILIES,
         *WGMMA_FAMILIES,
         *TMEM_FAMILIES,
+        *UMMA_FAMILIES,
     )
 }

@@ -33,6 +33,12 @@ FAMILIES = any_of("sm_100f", "sm_110f")
 SCALES_INPUT = target("sm_100f")
 """Who multiplies D by a power of two before the addition: `scale-input-d`."""
 
+LARGEST_INPUT_SCALE = 15
+"""D is divided by at most 2 to this."""
+
+LANE_MASK_WORDS = {1: 4, 2: 8}
+"""How many 32-bit words a lane mask has, by CTA group."""
+
 _EACH = any_of("sm_100a", "sm_103a", "sm_110a")
 _INTEGER = any_of("sm_100a", "sm_110a")
 _LONG_K = target("sm_103a")

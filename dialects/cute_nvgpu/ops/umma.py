@@ -15,17 +15,13 @@ from tilewright.dialects.cute_nvgpu.atom import AtomError
 from tilewright.dialects.cute_nvgpu.bit_field import DescriptorError
 from tilewright.dialects.cute_nvgpu.elements import ElementType
 from tilewright.dialects.cute_nvgpu.instruction_descriptor import InstructionDescriptor
+from tilewright.dialects.cute_nvgpu.lattice.sm100 import LANE_MASK_WORDS, LARGEST_INPUT_SCALE
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_tmem
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import held_types
 from tilewright.dialects.cute_nvgpu.smem_desc_view import SmemDescViewType
 from tilewright.dialects.cute_nvgpu.smem_descriptor import CHUNK, TCGEN05, MajorMode
 from tilewright.dialects.cute_nvgpu.umma_atom import UmmaAtom
-
-LANE_MASK_WORDS = {1: 4, 2: 8}
-"""How many 32-bit words a lane mask has, by CTA group."""
-
-LARGEST_INPUT_SCALE = 15
 
 Sources = dict[str, SSAValue]
 """The tensors that an MMA accesses: "D", "A", "B", "E", "SFA" and "SFB", as far as it has them."""
@@ -118,6 +114,11 @@ class UmmaOp(CtaGroupOp):
                 _verify_tensor(self.name, atom, operand, value.type)
             else:
                 _verify_matrix(self.name, atom, operand, value.type)
+        if any(self.negated) and not atom.row.negates:
+            raise VerifyException(
+                f"'{self.name}' expected no negate_a or negate_b, got one (only floating-point "
+                f"multiplicands are negated; {atom.mnemonic})"
+            )
         try:
             _ = self.mnemonic
             _ = self.instruction_descriptor
@@ -209,10 +210,11 @@ def _verify_tensor(op: str, atom: UmmaAtom, operand: str, type_: Attribute) -> N
     held = verify_tmem(op, what, type_, 2)
     legal = tensor_type(atom, operand)
     layout, found = atom.cta_layout(operand), layout_of(held)
-    if str(held.element_type) not in tensor_elements(atom.element(operand)):
+    elements = tensor_elements(atom.element(operand))
+    if str(held.element_type) not in elements:
         raise VerifyException(
-            f"'{op}' {what} expected elements of {atom.element(operand).mlir}, got {held} "
-            f"({atom.mnemonic}); nearest legal: {legal}"
+            f"'{op}' {what} expected elements of {' or '.join(elements)}, got {held} "
+            f"({atom.mnemonic}: {atom.element(operand).mlir}); nearest legal: {legal}"
         )
     shape = tuple(layout.mode(mode).size() for mode in (0, 1))
     same = isinstance(found, Layout) and held.get_shape() == shape and equivalent(found, layout)
@@ -226,7 +228,7 @@ def _verify_tensor(op: str, atom: UmmaAtom, operand: str, type_: Attribute) -> N
 def _verify_matrix(op: str, atom: UmmaAtom, operand: str, type_: Attribute) -> None:
     """Raise VerifyException unless the type is the atom's matrix in shared memory."""
     where, element = f"'{op}' operand {operand}", atom.element(operand)
-    rows, columns = atom.cta_extents("A") if operand == "A" else shared_extents(atom)
+    rows, columns = atom.shared_extents(operand)
     unpacked = ", unpacked" if element.padded and element.width == 4 else ""
     spelled = f"{rows}x{columns}x{element.mlir}{unpacked}"
     legal = f"!cute_nvgpu.smem_desc_view<{spelled}, {TCGEN05.name}, ...>"
@@ -246,11 +248,6 @@ def _verify_matrix(op: str, atom: UmmaAtom, operand: str, type_: Attribute) -> N
             f"{atom.cta_group}); nearest legal: {legal}"
         )
     _verify_major(where, type_, atom.majors["AB".index(operand)], element)
-
-
-def shared_extents(atom: UmmaAtom) -> tuple[int, int]:
-    """(N, K) of what one CTA has of B in its shared memory: of a pair, half of the columns."""
-    return atom.n // atom.cta_group, atom.row.k
 
 
 def _verify_major(
