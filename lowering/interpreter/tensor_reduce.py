@@ -25,7 +25,7 @@ def reduced(words: Words, form: str) -> Words:
     # As unsigned integers these have the order of the numbers, -0 below +0.
     order = np.where(values & _SIGN, ~values, values | _SIGN)
     neutral = np.uint32(0xFFFFFFFF if reduction == "min" else 0)
-    best = pick(np.where(nan, neutral, order), axis=1)
+    best: Words = pick(np.where(nan, neutral, order), axis=1)
     result: Words = np.where(best & _SIGN, best & ~_SIGN, ~best)
     lost = nan.any(axis=1) if "NaN" in modifiers else nan.all(axis=1)
     found: Words = np.where(lost, _CANONICAL_NAN, result)
