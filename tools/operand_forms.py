@@ -92,7 +92,8 @@ class Registers:
         )
 
     def _names(self) -> list[str]:
-        return [f"{self.name}{i}" for i in range(self.count)]
+        stem = self.name.replace("-", "_")
+        return [f"{stem}{i}" for i in range(self.count)]
 
     def _replaced(self, kinds: set[Kind]) -> str | None:
         """What ptxas takes in the place of some registers, not of all of them."""

@@ -88,13 +88,15 @@ def _qualifiers(row: UmmaRow, spelling: Spelling) -> Iterator[str]:
         yield "ws"
     if row.sparse:
         yield "sp"
+    if row.ws:
+        yield "cta_group::1"
     yield f"kind::{row.kind}"
-    yield from (each for each in spelling.words.split(".") if each)
+    yield from (each for each in spelling.words.split(".") if each not in ("", "block_scale"))
 
 
 def _modifiers(row: UmmaRow) -> Iterator[str]:
-    yield "cta_group::1"
     if not row.ws:
+        yield "cta_group::1"
         yield "cta_group::2"
     if row.scale is None and not row.ws:
         yield "ashift"
