@@ -27,6 +27,7 @@ from tilewright.dialects.cute_nvgpu.ops.matrix_copy import MatrixCopyOp, Movmatr
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
 from tilewright.dialects.cute_nvgpu.ops.tmem_reduce import LoadReduceOp
+from tilewright.dialects.cute_nvgpu.ops.umma import UmmaOp
 from tilewright.dialects.cute_nvgpu.ops.wmma import WmmaAccessOp
 from tilewright.dialects.cute_nvgpu.targets import Minimum, TargetError, target
 from tilewright.dialects.ptx.instruction import BASELINE, PtxOp
@@ -77,6 +78,8 @@ def _spelled(op: Operation) -> str:
     """The mnemonic where the op has a row of its own, otherwise its name."""
     if isinstance(op, RegisterMmaOp | WarpgroupMmaOp):
         return op.mma_atom.mnemonic
+    if isinstance(op, UmmaOp):
+        return op.mnemonic
     if isinstance(op, WmmaAccessOp):
         return op.access.mnemonic()
     return op.matrix_copy.mnemonic if isinstance(op, MatrixCopyOp) else f"'{op.name}'"
@@ -95,6 +98,8 @@ def required_targets(module: ModuleOp) -> list[Minimum]:
 def _required(op: Operation) -> Minimum | None:
     if isinstance(op, RegisterMmaOp | WarpgroupMmaOp):
         return op.mma_atom.row.target
+    if isinstance(op, UmmaOp):
+        return op.required
     if isinstance(op, WmmaAccessOp):
         return op.access.row.target
     if isinstance(op, MatrixCopyOp | mbarrier.MbarrierOp):

@@ -184,7 +184,7 @@ class SmemDescriptor:
     def __post_init__(self) -> None:
         self.format.swizzle(self.swizzle, self.swizzle_atom)
         for field in self.format.fields[:-1]:
-            field.check(self._value(field), self.format.section)
+            field.check(self.value(field), self.format.section)
         if self.absolute and all(each.name != "absolute" for each in self.format.fields):
             raise DescriptorError(f"expected a relative LBO for {self.format.name}, got absolute")
 
@@ -203,12 +203,13 @@ class SmemDescriptor:
         """How many bits of the address the swizzle changes: 0 to 3."""
         return self.mode.pattern.bits
 
-    def _value(self, field: BitField) -> int:
+    def value(self, field: BitField) -> int:
+        """What it has in a field of its format."""
         return getattr(self, field.name) if field.fixed is None else field.fixed
 
     def encode(self) -> int:
         """The 64-bit word."""
-        return sum(field.put(self._value(field)) for field in self.format.fields)
+        return sum(field.put(self.value(field)) for field in self.format.fields)
 
     @staticmethod
     def decode(word: int, format: DescriptorFormat = WGMMA) -> SmemDescriptor:

@@ -3,9 +3,9 @@
 | family         | points | spans                                                                |
 |----------------|--------|----------------------------------------------------------------------|
 | umma           | 34,848 | .ws x .sp x .cta_group x .kind x block scaling x .ashift x collector |
-| umma-operands  | 15,876 | instructions x where A is x metadata x idesc x lanes x               |
+| umma-operands  | 8,064  | instructions x where A is x metadata x idesc x lanes x               |
 |                |        | enable-input-d x what follows                                        |
-| umma-scales    | 2,016  | instructions x where A is x scale factors x enable-input-d           |
+| umma-scales    | 2,520  | instructions x where A is x scale factors x enable-input-d           |
 
 What the instruction descriptor says no mnemonic says, and ptxas does not look at it: shapes, types
 and the like are tests of the verifier alone.
@@ -114,12 +114,12 @@ _OPERANDS: dict[str, tuple[Value, ...]] = {
         *((".ws", "", "1", "f16"), (".ws", ".sp", "1", "tf32")),
     ),
     "a": ("%rd0", "[%r1]", "[%r1+16]"),
-    "metadata": ("", "[%r2], ", "%r2, "),
-    "idesc": ("%r3", "0x08200010", "[%r3]"),
+    "metadata": ("", "[%r2], "),
+    "idesc": ("%r3", "0x08200010"),
     "lanes": ("", f"{_LANES_4}, ", f"{_LANES_8}, ", "{0,0,0,0}, "),
     "enable more": (
         *((enable, more) for enable in ("%p0", "1", "!%p0") for more in (*_MORE, ", %rd3")),
-        *(("2", ""), ("-1", ""), ("1.0", ""), ("", ""), ("%p0", ", 0, 0")),
+        *(("2", ""), ("-1", ""), ("1.0", ""), ("", ""), ("%p0", ", 0, 0"), ("1", ", 3, 5")),
     ),
 }
 

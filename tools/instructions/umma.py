@@ -133,5 +133,7 @@ def _operands(said: UmmaMnemonic, place: UmmaFragmentKind, masked: bool) -> Iter
         yield Constant("scale-input-d", scales, section, optional=True, target=SCALES_INPUT)
     elif row.kind == "i8" and not row.ws:
         yield Superfluous("scale-input-d", section)
+    if (row.scales_input or row.kind == "i8") and not row.ws and not masked:
+        yield Superfluous("another operand", section)
     if row.ws:
         yield Descriptor("zero-column-mask-desc", section, optional=True)

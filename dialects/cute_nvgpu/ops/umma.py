@@ -15,12 +15,17 @@ from tilewright.dialects.cute_nvgpu.atom import AtomError
 from tilewright.dialects.cute_nvgpu.bit_field import DescriptorError
 from tilewright.dialects.cute_nvgpu.elements import ElementType
 from tilewright.dialects.cute_nvgpu.instruction_descriptor import InstructionDescriptor
-from tilewright.dialects.cute_nvgpu.lattice.sm100 import LANE_MASK_WORDS, LARGEST_INPUT_SCALE
+from tilewright.dialects.cute_nvgpu.lattice.sm100 import (
+    LANE_MASK_WORDS,
+    LARGEST_INPUT_SCALE,
+    SCALES_INPUT,
+)
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_tmem
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import held_types
 from tilewright.dialects.cute_nvgpu.smem_desc_view import SmemDescViewType
 from tilewright.dialects.cute_nvgpu.smem_descriptor import CHUNK, TCGEN05, MajorMode
+from tilewright.dialects.cute_nvgpu.targets import Minimum
 from tilewright.dialects.cute_nvgpu.umma_atom import UmmaAtom
 
 Sources = dict[str, SSAValue]
@@ -90,6 +95,11 @@ class UmmaOp(CtaGroupOp):
     def mnemonic(self) -> str:
         """The PTX mnemonic. Raises AtomError where there is none such."""
         return self.mma_atom.spelled(ashift=self.shifts_a, collector=self.collector_usage)
+
+    @property
+    def required(self) -> Minimum:
+        """What runs it."""
+        return SCALES_INPUT if self.input_scale else self.mma_atom.row.target
 
     @property
     def instruction_descriptor(self) -> InstructionDescriptor:
