@@ -107,8 +107,8 @@ def _find_umma(
     unknown = options.keys() - _UMMA_OPTIONS.keys()
     if unknown or shape is None or elem_type is None or len(elem_type) != 3:
         other = " or idesc=" if by_mnemonic else ""
-        given = f", got {', '.join(sorted(unknown))}" if unknown else ""
-        raise AtomError(f"'{name}' expected shape=(M, N, K) and elem_type=(a, b, d){other}{given}")
+        got = f", got {', '.join(sorted(unknown))}" if unknown else ""
+        raise AtomError(f"'{name}' expected shape=(M, N, K) and elem_type=(a, b, d){other}{got}")
     given: dict[str, Any] = {_UMMA_OPTIONS[key]: value for key, value in options.items()}
     if by_mnemonic:
         said = parse_mnemonic(name)

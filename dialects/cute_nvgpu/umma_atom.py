@@ -69,7 +69,8 @@ class UmmaAtom:
         if self.row.sparse:
             found.append("E")
         if self.row.scale is not None:
-            found += ["SFA", "SFB"]
+            found.append("SFA")
+            found.append("SFB")
         return tuple(found)
 
     @property

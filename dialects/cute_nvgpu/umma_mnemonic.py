@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
-from typing import cast, get_args
+from typing import get_args
 
 from tilewright.dialects.cute_nvgpu.atom import AtomError
 from tilewright.dialects.cute_nvgpu.lattice import UMMA_ROWS
@@ -128,7 +128,7 @@ def parse_mnemonic(mnemonic: str) -> UmmaMnemonic:
         raise AtomError(
             f"expected cta_group::{' or '.join(legal_groups)}, got {group} in '{mnemonic}'"
         )
-    rows = _rows(mnemonic, cast("UmmaKind", kind), words, ws=ws, sparse=sparse)
+    rows = _rows(mnemonic, kind, words, ws=ws, sparse=sparse)
     found = UmmaMnemonic(
         rows, _spelling(rows, words), int(group), bool(match["ashift"]), match["collector"]
     )

@@ -13,6 +13,7 @@ from tilewright.dialects.cute_nvgpu.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atom_syntax import after, choice, major
 from tilewright.dialects.cute_nvgpu.atom_types import parse_element
 from tilewright.dialects.cute_nvgpu.elements import SCALE_TYPES
+from tilewright.dialects.cute_nvgpu.smem_descriptor import MajorMode
 from tilewright.dialects.cute_nvgpu.umma_atom import UmmaAtom, UmmaFragmentKind
 from tilewright.dialects.cute_nvgpu.umma_lookup import find_umma
 from tilewright.dialects.cute_nvgpu.umma_mnemonic import KINDS
@@ -45,7 +46,7 @@ class UmmaAtomType(Data[UmmaAtom], TypeAttribute):
             start = parser.pos
             shape = parser.parse_dimension_list()
             types = after("elem_type", parser, lambda: parse_element(parser))
-            majors = after("ab_major", parser, lambda: major(parser))
+            majors: list[MajorMode] = after("ab_major", parser, lambda: major(parser))
             parser.parse_punctuation(",")
             parser.parse_keyword("frag_kind")
             parser.parse_punctuation("=")

@@ -10,6 +10,7 @@ from xdsl.printer import Printer
 from tilewright.dialects.cute_nvgpu.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atom_syntax import after, choice, major
 from tilewright.dialects.cute_nvgpu.atom_types import parse_element
+from tilewright.dialects.cute_nvgpu.smem_descriptor import MajorMode
 from tilewright.dialects.cute_nvgpu.wgmma_atom import FragmentKind, WgmmaAtom
 from tilewright.dialects.cute_nvgpu.wgmma_lookup import find_wgmma
 
@@ -30,7 +31,7 @@ class WgmmaAtomType(Data[WgmmaAtom], TypeAttribute):
             start = parser.pos
             shape = parser.parse_dimension_list()
             types = after("elem_type", parser, lambda: parse_element(parser))
-            majors = after("ab_major", parser, lambda: major(parser))
+            majors: list[MajorMode] = after("ab_major", parser, lambda: major(parser))
             parser.parse_punctuation(",")
             parser.parse_keyword("frag_kind")
             parser.parse_punctuation("=")

@@ -37,7 +37,8 @@ from tilewright.tools.operand_forms import (
 
 def listings() -> Iterator[Listing]:
     """One of every op, kind and spelling of its block scaling."""
-    for op, kind in dict.fromkeys((row.op, row.kind) for row in UMMA_ROWS):
+    kinds: dict[tuple[str, UmmaKind], None] = {(row.op, row.kind): None for row in UMMA_ROWS}
+    for op, kind in kinds:
         for words, rows in spelled_rows(op, kind).items():
             spelling = next(each for each in rows[0].spellings if each.words == words)
             yield _listing(op, kind, spelling, rows)
@@ -51,7 +52,7 @@ def _listing(op: str, kind: UmmaKind, spelling: Spelling, rows: tuple[UmmaRow, .
         (
             tuple(sorted({tile.m for tile in tiles})),
             tuple(sorted({n for tile in tiles for n in tile.ns})),
-            ks if len(ks) > 1 else ks[0],
+            ks[0] if len(ks) == 1 else ks,
         ),
         tuple(_types(rows)),
         "; ".join(dict.fromkeys(map(_types_text, rows))),
