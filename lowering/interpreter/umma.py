@@ -194,15 +194,10 @@ def multiply(
     Raises Fault for metadata that PTX leaves undefined.
     """
     a_type, b_type, d_type = atom.types
-    container = accumulator_container(atom)
-    addend = np.zeros((len(a), len(b)), dtype=container) if d is None else d.astype(container)
-    if options.input_scale:
-        addend = _scaled_down(addend, d_type, options.input_scale)
     a = _negated(a, atom.element("A"), options.negated[0] != options.negated[1])
     if options.zero_columns is not None:
         b = np.where(options.zero_columns[:, None], b.dtype.type(0), b)
-    columns = np.ascontiguousarray(b.T)[None]
-    rows, addend = a[None], addend[None]
+    operands = [a[None], np.ascontiguousarray(b.T)[None], _addend(atom, d, a, b, options)[None]]
     extra: dict[str, Any] = {}
     if scales is not None:
         assert atom.row.scale is not None
@@ -210,17 +205,9 @@ def multiply(
         extra = {"scale_a": scales[0][None], "scale_b": sfb, "scale_type": atom.row.scale.type}
     if e is not None:
         check_metadata(atom, e)
-        columns = select_rows(atom.chunk, columns, e[None].astype(np.int64))
-        # Every row of A meets rows of B of its own: each becomes an MMA with M = 1.
-        rows, addend = rows[:, :, None, :], addend[:, :, None, :]
-        if scales is not None:
-            shape = (*columns.shape[:2], *extra["scale_b"].shape[1:])
-            extra["scale_a"] = extra["scale_a"][:, :, None, :]
-            extra["scale_b"] = np.broadcast_to(extra["scale_b"][:, None], shape)
+        operands, extra = _row_by_row(atom, operands, e, extra)
     found = dot_add(
-        rows,
-        columns,
-        addend,
+        *operands,
         a_type=a_type,
         b_type=b_type,
         c_type=d_type,
@@ -230,6 +217,37 @@ def multiply(
         **extra,
     )
     return found.reshape(len(a), -1)
+
+
+def _addend(
+    atom: UmmaAtom,
+    d: NDArray[Any] | None,
+    a: NDArray[Any],
+    b: NDArray[Any],
+    options: UmmaOptions,
+) -> NDArray[Any]:
+    """What is added: D before, scaled down, or zeros."""
+    container = accumulator_container(atom)
+    if d is None:
+        return np.zeros((len(a), len(b)), dtype=container)
+    words = d.astype(container)
+    if not options.input_scale:
+        return words
+    return _scaled_down(words, atom.types[2], options.input_scale)
+
+
+def _row_by_row(
+    atom: UmmaAtom, operands: list[NDArray[Any]], e: NDArray[Any], extra: dict[str, Any]
+) -> tuple[list[NDArray[Any]], dict[str, Any]]:
+    """Every row of a sparse A meets rows of B of its own: each becomes an MMA with M = 1."""
+    rows, columns, addend = operands
+    met = select_rows(atom.chunk, columns, e[None].astype(np.int64))
+    if extra:
+        shape = (*met.shape[:2], *extra["scale_b"].shape[1:])
+        scale_a = extra["scale_a"][:, :, None, :]
+        scale_b = np.broadcast_to(extra["scale_b"][:, None], shape)
+        extra = {**extra, "scale_a": scale_a, "scale_b": scale_b}
+    return [rows[:, :, None, :], met, addend[:, :, None, :]], extra
 
 
 def accumulator_container(atom: UmmaAtom) -> np.dtype[Any]:

@@ -14,7 +14,6 @@ from tilewright.dialects.cute_nvgpu.umma_atom import UmmaAtom
 from tilewright.lowering.interpreter.numerics import Model
 from tilewright.lowering.interpreter.umma import (
     UmmaOptions,
-    accumulator_container,
     check_halves,
     elements_of_cells,
     matrix_addresses,
@@ -76,22 +75,34 @@ class UmmaIssue:
                 self._tensor(memories, rank, "SFA", options.sfa_id),
                 self._tensor(memories, rank, "SFB", options.sfb_id),
             )
-        a = self._a(memories, rank)
-        written = self._written(rank, cells[0])
+        a, kept = self._a(memories, rank), self._kept(rank, cells[0])
         d = None
         if options.accumulate:
-            d = np.zeros(cells.shape, dtype=np.uint32)
-            d[:, written] = memories.accumulate(rank, cells[:, written])
-            d = elements_of_cells(atom, "D", d).astype(accumulator_container(atom))
-        found = multiply(atom, a, b, d, self.model, options, e=e, scales=scales)
-        memories.write(rank, cells[0, written], found.astype(np.uint32)[written])
-
-    def _written(self, rank: int, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which elements of D are written: [rows, N]."""
-        kept = self.options.kept_lanes
+            d = elements_of_cells(atom, "D", self._accumulator(memories, rank, cells, kept))
+        found = multiply(atom, a, b, d, self.model, options, e=e, scales=scales).astype(np.uint32)
         if kept is None:
-            return np.ones(cells.shape, dtype=np.bool_)
-        return ~kept[rank * LANES + cells // LANE_STRIDE]
+            memories.write(rank, cells[0], found)
+        else:
+            memories.write(rank, cells[0, ~kept], found[~kept])
+
+    def _kept(self, rank: int, cells: NDArray[np.int64]) -> NDArray[np.bool_] | None:
+        """Which elements of D are not written, [rows, N]; None where all are."""
+        lanes = self.options.kept_lanes
+        return None if lanes is None else lanes[rank * LANES + cells // LANE_STRIDE]
+
+    def _accumulator(
+        self,
+        memories: Memories,
+        rank: int,
+        cells: NDArray[np.int64],
+        kept: NDArray[np.bool_] | None,
+    ) -> NDArray[np.uint32]:
+        """The cells of D before: zeros where they are not written."""
+        if kept is None:
+            return memories.accumulate(rank, cells)
+        words = np.zeros(cells.shape, dtype=np.uint32)
+        words[:, ~kept] = memories.accumulate(rank, cells[:, ~kept])
+        return words
 
     def _a(self, memories: Memories, rank: int) -> NDArray[Any]:
         if self.a_desc is None:

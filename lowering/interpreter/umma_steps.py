@@ -76,52 +76,67 @@ class _Registers:
     lanes: tuple[int, ...]
 
 
-def _step(
-    number: int,
-    held: _Registers,
-    describe: Describe,
-    address: Address,
-    always: bool,
-    input_scale: int,
-) -> Step:
-    def step(machine: Machine, gang: Gang) -> None:
+@dataclass(frozen=True, slots=True)
+class _Issuer:
+    """How one `tcgen05.mma` of a program is issued: it accumulates `always` where no predicate
+    says."""
+
+    number: int
+    held: _Registers
+    describe: Describe
+    address: Address
+    always: bool
+    input_scale: int
+
+    def step(self, machine: Machine, gang: Gang) -> None:
+        """Issue it in every thread of the gang."""
+        held = self.held
+
         def value(slot: int | None) -> Bits | None:
             return None if slot is None else spread(gang.regs[slot], gang.count)
 
-        places = {name: spread(address(gang, slot), gang.count)
-                  for name, slot in held.tensors.items()}  # fmt: skip
+        places = {
+            name: spread(self.address(gang, slot), gang.count)
+            for name, slot in held.tensors.items()
+        }
         a, b, idesc, enable, mask = map(value, (held.a, held.b, held.idesc, held.enable, held.mask))
-        words = [spread(gang.regs[slot], gang.count).reshape(gang.count, -1) for slot in held.lanes]
-        lanes = np.concatenate(words, axis=1) if words else None
         assert b is not None
+        lanes = self._lanes(gang)
 
         def run(index: int, lane: int) -> None:
-            try:
-                atom, descriptor = describe(0 if idesc is None else int(idesc[index]))
-                options = options_of(
-                    atom,
-                    descriptor,
-                    accumulate=always if enable is None else bool(enable[index]),
-                    input_scale=input_scale,
-                    zero_column_mask=None if mask is None else int(mask[index]),
-                    lane_words=None if lanes is None else lanes[index].tolist(),
-                )
-                launch = machine.launch
-                issue = UmmaIssue(
-                    atom,
-                    umma_model(atom, launch.arch, launch.numerics),
-                    options,
-                    None if a is None else int(a[index]),
-                    int(b[index]),
-                    {name: int(each[index]) for name, each in places.items()},
-                )
-                issue.run(_memories(machine, lane, atom, number))
-            except (AtomError, DescriptorError, NumericsError) as error:
-                raise Fault(str(error)) from None
+            atom, descriptor = self.describe(0 if idesc is None else int(idesc[index]))
+            options = options_of(
+                atom,
+                descriptor,
+                accumulate=self.always if enable is None else bool(enable[index]),
+                input_scale=self.input_scale,
+                zero_column_mask=None if mask is None else int(mask[index]),
+                lane_words=None if lanes is None else lanes[index].tolist(),
+            )
+            a_desc, addresses = None if a is None else int(a[index]), _at(places, index)
+            model = umma_model(atom, machine.launch.arch, machine.launch.numerics)
+            issue = UmmaIssue(atom, model, options, a_desc, int(b[index]), addresses)
+            issue.run(_memories(machine, lane, atom, self.number))
 
-        each_thread(gang, run)
+        each_thread(gang, lambda index, lane: _faulting(lambda: run(index, lane)))
 
-    return step
+    def _lanes(self, gang: Gang) -> Bits | None:
+        """The words of the lane mask: [threads, words]."""
+        slots = self.held.lanes
+        words = [spread(gang.regs[slot], gang.count).reshape(gang.count, -1) for slot in slots]
+        return np.concatenate(words, axis=1) if words else None
+
+
+def _at(places: dict[str, Bits], index: int) -> dict[str, int]:
+    return {name: int(each[index]) for name, each in places.items()}
+
+
+def _faulting(run: Callable[[], None]) -> None:
+    """Run it; what is wrong with its operands is a Fault."""
+    try:
+        run()
+    except (AtomError, DescriptorError, NumericsError) as error:
+        raise Fault(str(error)) from None
 
 
 def _memories(machine: Machine, lane: int, atom: UmmaAtom, number: int) -> _OfCtas:
@@ -157,9 +172,10 @@ def _mma(op: UmmaOp, builder: Builder) -> Step:
     def address(gang: Gang, slot: int) -> Bits:
         return gang.regs[slot].address
 
-    return _step(
+    issuer = _Issuer(
         builder.number(op), held, lambda _: (atom, descriptor), address, True, op.input_scale
     )
+    return issuer.step
 
 
 def _not_modelled(machine: Machine, gang: Gang) -> None:
@@ -193,4 +209,5 @@ def _tcgen05_mma(op: Tcgen05MmaOp, builder: Builder) -> Step:
     def address(gang: Gang, slot: int) -> Bits:
         return gang.regs[slot]
 
-    return _step(builder.number(op), held, describe, address, op.zero is None, op.input_scale)
+    always = op.zero is None
+    return _Issuer(builder.number(op), held, describe, address, always, op.input_scale).step
