@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -15,6 +16,7 @@ from wgmma_kernels import Tile
 
 import tilewright as tw
 from tilewright.dialects.cute_nvgpu.ops.umma import tensor_type
+from tilewright.ptxas import PtxasReport
 
 COLUMNS = 376
 HELD = {"f16": "f16", "bf16": "bf16", "tf32": "f32"}
@@ -33,7 +35,7 @@ def tile_and_view(u: Umma, operand: Literal["A", "B"]) -> tuple[Tile, str]:
     descriptor sees it."""
     place = "AB".index(operand)
     type_ = u.types[place]
-    rows, columns = (u.m, u.stored) if operand == "A" else (u.n, u.k)
+    rows, columns = atom_of(u).shared_extents(operand)
     held = HELD.get(type_, "i8")
     held_bits, bits = 8 * np.dtype(DTYPES[held]).itemsize, bits_in_memory(u, type_)
     layout = "S<3,{},3> o 0 o ({},{}):({},1)"
@@ -82,26 +84,30 @@ def kernel(u: Umma, images: Images, more: str = "enable_input_d %more") -> UmmaK
     tensors = tuple(
         (NAMES[name], types[name], 0, images.addresses[ADDRESSES[name]]) for name in types
     )
-    return UmmaKernel(None if u.a_in_tmem else a, b, a_view, b_view, tensors, body, COLUMNS)
+    return UmmaKernel(
+        None if u.a_in_tmem else a, b, a_view, b_view, tensors, body, COLUMNS, u.cta_group
+    )
 
 
 def execute(
     u: Umma, images: Images, text: str, level: Literal["atom", "ptx"], arch: str = "sm_100a"
 ) -> NDArray[np.uint32]:
-    """Tensor memory after: uint32 [lanes, columns]."""
+    """Tensor memory after: uint32 [lanes of all CTAs, columns]."""
     given = [] if u.a_in_tmem else [as_bytes(u, "A", images.a)]
-    cells = np.ascontiguousarray(images.tmem[0, :, :COLUMNS]).view(np.int32).reshape(-1)
+    cells = np.ascontiguousarray(images.tmem[:, :, :COLUMNS]).view(np.int32).reshape(-1)
+    lanes = 128 * u.cta_group
     out = tw.interpret(
-        text, grid=(1,), block=(128,), arch=arch, level=level,
-        args=[*given, as_bytes(u, "B", images.b), cells, np.zeros(128 * COLUMNS, np.int32)],
+        text, grid=(u.cta_group,), block=(128,), arch=arch, level=level,
+        args=[*given, as_bytes(u, "B", images.b), cells, np.zeros(lanes * COLUMNS, np.int32)],
     )[-1]  # fmt: skip
-    return out.view(np.uint32).reshape(128, COLUMNS)
+    return out.view(np.uint32).reshape(lanes, COLUMNS)
 
 
 PLACED = (
     "f16", "f16-into-f16", "tf32", "e4m3-e5m2", "e2m3-e3m2", "s8-u8", "f16-tmem", "e2m1-tmem",
     "sp-f16", "sp-bf16-selector", "sp-e4m3", "ws-32", "ws-sp-64-e4m3", "mxf8f6f4-id", "mxf4",
-    "mxf4nvf4", "mxf4-sp",
+    "mxf4nvf4", "mxf4-sp", "pair-256", "pair-128", "pair-128-tmem", "pair-256-i8", "mxf8f6f4-pair",
+    "mxf4nvf4-pair-128", "mxf4nvf4-k96",
 )  # fmt: skip
 
 
@@ -110,8 +116,10 @@ PLACED = (
 def test_a_kernel_does_what_the_instruction_does(name: str, level: Any) -> None:
     u = CASES[name]
     images = build(u)
-    found = execute(u, images, kernel(u, images).text(), level)
-    np.testing.assert_array_equal(found, run(u, images, "hardware")[:, :COLUMNS])
+    arch = "sm_103a" if u.k == 96 else "sm_100a"
+    found = execute(u, images, kernel(u, images).text(), level, arch)
+    wanted = run(u, images, "hardware").reshape(-1, 512)
+    np.testing.assert_array_equal(found, wanted[:, :COLUMNS])
 
 
 @pytest.mark.parametrize("level", ["atom", "ptx"])
@@ -180,8 +188,8 @@ def test_two_threads_that_issue_one_mma(level: Any) -> None:
     u = CASES["f16"]
     images = build(u)
     text = kernel(u, images).text()
-    before, between, after = text.split("  scf.if %first {", 2)
-    text = f"{before}  scf.if %first {{{between}  scf.if %leads {{{after}"
+    before, after = text.split("  scf.if %issues {", 1)
+    text = f"{before}  scf.if %leads {{{after}"
     with pytest.raises(tw.ExecutionError, match=r"tensor memory that .*mma.* writes"):
         execute(u, images, text, level)
 
@@ -205,3 +213,12 @@ def test_an_operand_outside_of_tensor_memory(level: Any) -> None:
     )  # fmt: skip
     with pytest.raises(tw.ExecutionError, match=r"out of bounds|nothing has written"):
         execute(u, images, text, level)
+
+
+@pytest.mark.parametrize("name", ["f16", "e2m1-tmem", "sp-f16", "mxf4nvf4", "pair-256"])
+def test_the_kernels_assemble(name: str, ptxas: Callable[..., PtxasReport]) -> None:
+    u = CASES[name]
+    text = tw.compile(kernel(u, build(u)).text(), arch="sm_100a").ptx
+    assert "tcgen05.mma" in text
+    report = ptxas(text, "sm_100a")
+    assert report.ok and not report.warnings
