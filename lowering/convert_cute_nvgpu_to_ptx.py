@@ -41,10 +41,13 @@ from tilewright.lowering import (
     convert_arith_casts_to_ptx,
     convert_arith_floats_to_ptx,
     convert_arith_to_ptx,
+    convert_cluster_to_ptx,
     convert_gpu_to_ptx,
     convert_matrix_copy_to_ptx,
     convert_scf_to_ptx,
     convert_tma_to_ptx,
+    convert_tmem_to_ptx,
+    convert_umma_to_ptx,
     convert_wgmma_to_ptx,
     convert_wmma_to_ptx,
 )
@@ -58,10 +61,13 @@ _RULE_MODULES = (
     convert_arith_to_ptx,
     convert_arith_floats_to_ptx,
     convert_arith_casts_to_ptx,
+    convert_cluster_to_ptx,
     convert_gpu_to_ptx,
     convert_matrix_copy_to_ptx,
     convert_scf_to_ptx,
     convert_tma_to_ptx,
+    convert_umma_to_ptx,
+    convert_tmem_to_ptx,
     convert_wgmma_to_ptx,
     convert_wmma_to_ptx,
 )
@@ -255,6 +261,7 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp) -> EntryOp:
     _lower_body(op.body, to)
     remove_dead(region)
     sizes = op.attributes.get("gpu.known_block_size")
+    cluster = op.attributes.get("gpu.known_cluster_size")
     entry = EntryOp(
         op.sym_name.data,
         [(name, each.parameter) for name, each in zip(names, held, strict=True)],
@@ -262,6 +269,7 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp) -> EntryOp:
         to.shared.size,
         to.shared.align,
         sizes.get_values() if isinstance(sizes, DenseArrayBase) else None,  # type: ignore[arg-type]
+        cluster.get_values() if isinstance(cluster, DenseArrayBase) else None,  # type: ignore[arg-type]
     )
     entry.location = op.location
     return entry

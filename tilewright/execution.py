@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, Literal, get_args
 
 import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects import func, gpu
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, ModuleOp
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, MemRefType, ModuleOp
 from xdsl.dialects.llvm import LLVMStructType
 from xdsl.ir import Attribute, Operation
 
@@ -20,6 +21,7 @@ from tilewright.dialects.cute.dialect import is_memref
 from tilewright.dialects.cute.int_tuple import is_tuple
 from tilewright.dialects.cute.types import CuteType
 from tilewright.dialects.cute.values import read_typed
+from tilewright.dialects.cute_nvgpu.lattice.cluster import MAX_CLUSTER
 from tilewright.dialects.cute_nvgpu.targets import lowest, target
 from tilewright.dialects.cute_nvgpu.tensor_box import TensorBox
 from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
@@ -132,6 +134,7 @@ def run(
     target(chip)
     launch = Launch(_dim("grid", grid), _dim("block", block), numerics, chip, source, progress)
     _check_block(op, launch)
+    launch.cluster = _cluster(op, launch)
     memory = GlobalMemory()
     try:
         values = _bind(op, parameters, args, memory)
@@ -224,6 +227,25 @@ def _check_block(op: Operation, launch: Launch) -> None:
         wanted = tuple(known.get_values())  # type: ignore[attr-defined]
         if wanted != launch.block:
             raise ExecutionError(f"'{_symbol(op)}' expected block {wanted}, got {launch.block}")
+
+
+def _cluster(op: Operation, launch: Launch) -> tuple[int, int, int]:
+    """The cluster that a kernel declares: one CTA where it declares none."""
+    known = op.attributes.get("gpu.known_cluster_size") or op.properties.get("cluster")
+    if not isinstance(known, DenseArrayBase):
+        return 1, 1, 1
+    extents = tuple(int(each) for each in known.get_values())
+    if len(extents) != 3 or min(extents) < 1 or prod(extents) > MAX_CLUSTER:
+        raise ExecutionError(
+            f"'{_symbol(op)}' expected gpu.known_cluster_size of three extents, at most "
+            f"{MAX_CLUSTER} CTAs in all, got {extents}"
+        )
+    if any(whole % part for whole, part in zip(launch.grid, extents, strict=True)):
+        raise ExecutionError(
+            f"'{_symbol(op)}' expected a grid of whole clusters of {extents}, got {launch.grid}"
+        )
+    x, y, z = extents
+    return x, y, z
 
 
 # Arguments

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from math import prod
 from typing import Self
 
 from xdsl.dialects.builtin import (
@@ -32,6 +33,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.cute_nvgpu.lattice.cluster import MAX_CLUSTER
 from tilewright.dialects.ptx.instruction import PtxOp, Requirement, needs
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -78,6 +80,7 @@ class EntryOp(PtxOp):
     shared = prop_def(IntegerAttr.constr(type=i64))
     align = prop_def(IntegerAttr.constr(type=i64))
     reqntid = opt_prop_def(DenseArrayBase.constr(i32))
+    cluster = opt_prop_def(DenseArrayBase.constr(i32))
 
     body = region_def()
 
@@ -91,6 +94,7 @@ class EntryOp(PtxOp):
         shared: int = 0,
         align: int = 16,
         reqntid: Sequence[int] | None = None,
+        cluster: Sequence[int] | None = None,
     ):
         super().__init__(
             properties={
@@ -100,6 +104,7 @@ class EntryOp(PtxOp):
                 "shared": IntegerAttr(shared, i64),
                 "align": IntegerAttr(align, i64),
                 "reqntid": None if reqntid is None else DenseArrayBase.from_list(i32, reqntid),
+                "cluster": None if cluster is None else DenseArrayBase.from_list(i32, cluster),
             },
             regions=[body],
         )
@@ -110,7 +115,7 @@ class EntryOp(PtxOp):
         parsed = parser.parse_comma_separated_list(
             parser.Delimiter.PAREN, lambda: _parse_parameter(parser)
         )
-        shared, align, reqntid = 0, 16, None
+        shared, align, reqntid, cluster = 0, 16, None, None
         if parser.parse_optional_keyword("shared"):
             shared = parser.parse_integer(allow_boolean=False)
             parser.parse_keyword("align")
@@ -119,12 +124,16 @@ class EntryOp(PtxOp):
             reqntid = parser.parse_comma_separated_list(
                 parser.Delimiter.PAREN, parser.parse_integer
             )
+        if parser.parse_optional_keyword("cluster"):
+            cluster = parser.parse_comma_separated_list(
+                parser.Delimiter.PAREN, parser.parse_integer
+            )
         arguments = [argument.resolve(reg(PARAMETER_TYPES[each])) for argument, each in parsed]
         body = parser.parse_region(arguments)
         if not body.blocks:
             body.add_block(Block(arg_types=[each.type for each in arguments]))
         names = [(argument.name.text[1:], each) for argument, each in parsed]
-        op = cls(name, names, body, shared, align, reqntid)
+        op = cls(name, names, body, shared, align, reqntid, cluster)
         return op
 
     def print(self, printer: Printer) -> None:
@@ -137,13 +146,15 @@ class EntryOp(PtxOp):
             printer.print_string(f" shared {self.shared.value.data} align {self.align.value.data}")
         if self.reqntid is not None:
             printer.print_string(f" reqntid({', '.join(map(str, self.reqntid.get_values()))})")
+        if self.cluster is not None:
+            printer.print_string(f" cluster({', '.join(map(str, self.cluster.get_values()))})")
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False)
 
     def requirement(self) -> Requirement:
-        """cvta.param, which tensor maps need, is of PTX ISA 7.7 (ptxas)."""
+        """Tensor maps and clusters are sm_90's."""
         has_map = any(each.data == TENSORMAP for each in self.parameters)
-        return _TENSORMAP if has_map else super().requirement()
+        return _TENSORMAP if has_map or self.cluster is not None else super().requirement()
 
     def verify_(self) -> None:
         if _IDENTIFIER.fullmatch(self.sym_name.data) is None:
@@ -152,6 +163,7 @@ class EntryOp(PtxOp):
                 f"legal: '{re.sub('[^A-Za-z0-9_$]', '_', self.sym_name.data)}'"
             )
         self._verify_shape()
+        self._verify_cluster()
         for each in self.parameters:
             if each.data not in PARAMETER_TYPES:
                 raise VerifyException(
@@ -162,6 +174,16 @@ class EntryOp(PtxOp):
         if not self.body.blocks or self.body.blocks[0].arg_types != legal:
             raise VerifyException(
                 f"'{self.name}' expected an entry block with one register a parameter"
+            )
+
+    def _verify_cluster(self) -> None:
+        if self.cluster is None:
+            return
+        extents = self.cluster.get_values()
+        if len(extents) != 3 or min(extents) < 1 or prod(extents) > MAX_CLUSTER:
+            raise VerifyException(
+                f"'{self.name}' expected a cluster of three extents, at most {MAX_CLUSTER} CTAs in "
+                f"all, got {tuple(extents)}"
             )
 
     def _verify_shape(self) -> None:

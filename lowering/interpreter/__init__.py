@@ -13,6 +13,7 @@ from xdsl.ir import Operation
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.lowering.interpreter import (
     arith,
+    cluster_steps,
     control_flow,
     cute,
     cute_nvgpu,
@@ -23,7 +24,10 @@ from tilewright.lowering.interpreter import (
     memref,
     ptx,
     smem_desc,
+    tcgen05_steps,
+    tensor_memory_steps,
     tma,
+    umma_steps,
     warpgroup,
     wmma,
 )
@@ -34,6 +38,7 @@ from tilewright.lowering.interpreter.program import Builder
 # Importing them fills the table of rules.
 DIALECTS = (
     arith,
+    cluster_steps,
     control_flow,
     cute,
     cute_nvgpu,
@@ -44,7 +49,10 @@ DIALECTS = (
     memref,
     ptx,
     smem_desc,
+    tcgen05_steps,
+    tensor_memory_steps,
     tma,
+    umma_steps,
     warpgroup,
     wmma,
 )

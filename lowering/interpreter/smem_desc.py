@@ -16,6 +16,7 @@ from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine import Gang, Machine
 from tilewright.lowering.interpreter.memref import View
 from tilewright.lowering.interpreter.program import Builder, Step, runs
+from tilewright.lowering.interpreter.tensor_view import TmemView
 from tilewright.lowering.interpreter.values import Bits
 
 
@@ -24,8 +25,8 @@ def _make_smem_desc(op: MakeSmemDescOp, builder: Builder) -> Step:
     source, indices = builder.slot(op.source), builder.slots(op.indices)
     dest, type_, modes = builder.slot(op.result), op.result.type, op.matrix_modes
     rows, columns = type_.extents
-    # An i8 holds eight elements of b1.
-    extents = {modes[0]: rows, modes[1]: columns // (8 if type_.element.bits < 8 else 1)}
+    # An i8 holds eight elements of b1, or two of e2m1.
+    extents = {modes[0]: rows, modes[1]: columns // max(8 // type_.element.bits, 1)}
 
     def step(machine: Machine, gang: Gang) -> None:
         view = gang.regs[source]
@@ -36,7 +37,7 @@ def _make_smem_desc(op: MakeSmemDescOp, builder: Builder) -> Step:
     return step
 
 
-def check_begin(view: View, indices: Sequence[Bits], extents: dict[int, int]) -> None:
+def check_begin(view: View | TmemView, indices: Sequence[Bits], extents: dict[int, int]) -> None:
     """Raise Fault for a matrix that is not wholly in the memref or, where a mode is more than one
     stride, does not begin at a multiple of its extent."""
     layout = view.layout.outer if isinstance(view.layout, ComposedLayout) else view.layout
