@@ -14,6 +14,7 @@ SCRIPTS = (
     "check_ptx.py",
     "compile_time.py",
     "cute_ops.py",
+    "python_to_ptx.py",
     "layout_algebra.py",
     "interpret_gemm.py",
     "mma_numerics.py",

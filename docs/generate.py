@@ -32,6 +32,7 @@ from tilewright.dialects.cute_nvgpu.lattice.undocumented import (
 )
 from tilewright.dialects.cute_nvgpu.matrix_copy import MatrixCopy, copies_of
 from tilewright.dialects.cute_nvgpu.wgmma_atom import WgmmaAtom
+from tilewright.dialects.ptx.approximate import OPS as APPROXIMATE
 from tilewright.dialects.ptx.arithmetic import OPS as ARITHMETIC
 from tilewright.dialects.ptx.convert import OPS as CONVERT
 from tilewright.dialects.ptx.logic import OPS as LOGIC
@@ -200,7 +201,7 @@ def ptx_page() -> str:
             (op.__doc__ or "").split("\n")[0],
             " ".join(f"`{form}`" for form in op.FORMS),
         ]
-        for op in (*ARITHMETIC, *LOGIC, *CONVERT)
+        for op in (*ARITHMETIC, *APPROXIMATE, *LOGIC, *CONVERT)
     ]
     stages = "".join(f"{i}. `{stage.name}`\n" for i, stage in enumerate(PIPELINE, 1))
     return (

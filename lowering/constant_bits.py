@@ -20,13 +20,18 @@ _DTYPES: dict[str, tuple[type[np.generic] | np.dtype[np.generic], type[np.unsign
 
 def constant_bits(op: arith.ConstantOp) -> int:
     """The bits of an integer or float constant. Raises OpError for any other."""
-    match op.value:
+    return attribute_bits(op, op.value)
+
+
+def attribute_bits(op: arith.ConstantOp, value: Attribute) -> int:
+    """The bits of an integer or float in a constant. Raises OpError for anything else."""
+    match value:
         case IntegerAttr():
-            return op.value.value.data
+            return value.value.data
         case FloatAttr():
-            return _float_bits(op.value.value.data, op.value.type)
+            return _float_bits(value.value.data, value.type)
         case _:
-            raise OpError(op, f"'{op.name}' expected an integer or a float, got {op.value}")
+            raise OpError(op, f"'{op.name}' expected an integer or a float, got {value}")
 
 
 def _float_bits(value: float, type_: Attribute) -> int:

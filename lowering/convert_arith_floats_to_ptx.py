@@ -11,19 +11,25 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import (
     BFloat16Type,
     Float16Type,
+    Float32Type,
+    VectorType,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.hints import isa
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.ptx import arithmetic, logic
+from tilewright.dialects.ptx.approximate import RcpOp
 from tilewright.dialects.ptx.convert import CvtOp
 from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.registers import MovOp, PackOp
 from tilewright.dialects.ptx.types import reg
-from tilewright.lowering.conversion import Conversion, lowers
+from tilewright.lowering.conversion import Conversion, constant, lowers
 from tilewright.lowering.convert_arith_to_ptx import known_predicate, scalar
 
 F16, BF16 = Float16Type(), BFloat16Type()
+_ONE = 0x3F800000
+"""1.0 as f32."""
 
 _NATIVE_F16 = (arithmetic.AddOp, arithmetic.SubOp, arithmetic.MulOp)
 _FLOAT: dict[type[Operation], tuple[type[ScalarOp], str]] = {
@@ -66,6 +72,9 @@ def float_type(type_: Attribute) -> str:
 def _float(op: arith.AddfOp, to: Conversion) -> None:
     type_ = op.result.type
     scalar(op, type_)
+    if is_reciprocal(op):
+        to[op.result] = _times_reciprocal(to[op.lhs], to[op.rhs], to)
+        return
     instruction, prefix = _FLOAT[type(op)]
     if type_ == F16 and instruction in _NATIVE_F16:
         to[op.result] = to.scalar(instruction, f"{prefix}f16", to[op.lhs], to[op.rhs])
@@ -75,6 +84,21 @@ def _float(op: arith.AddfOp, to: Conversion) -> None:
         raise OpError(op, f"'{op.name}' on {type_} has no lowering to ptx; nearest legal: f32")
     a, b = (widened(to[each], type_, to) for each in (op.lhs, op.rhs))
     to[op.result] = narrowed(to.scalar(instruction, form, a, b), type_, to)
+
+
+def is_reciprocal(op: Operation) -> bool:
+    """Whether a division may multiply by the approximate reciprocal: of f32 (or vectors of it),
+    `fastmath<arcp>`."""
+    if not isinstance(op, arith.DivfOp) or arith.FastMathFlag.ALLOW_RECIP not in op.fastmath.data:
+        return False
+    type_ = op.result.type
+    return (type_.element_type if isa(type_, VectorType) else type_) == Float32Type()
+
+
+def _times_reciprocal(a: SSAValue, b: SSAValue, to: Conversion) -> SSAValue:
+    reciprocal = to.scalar(RcpOp, "approx.ftz.f32", b)
+    one = constant(a) == _ONE
+    return reciprocal if one else to.scalar(arithmetic.MulOp, "rn.f32", a, reciprocal)
 
 
 _UNARY: dict[type[Operation], tuple[type[ScalarOp], str]] = {

@@ -12,15 +12,17 @@ from xdsl.passes import ModulePass
 from xdsl.traits import Pure
 
 from tilewright.diagnostic import OpError
+from tilewright.dialects.cute.argument import SIGNATURE
 from tilewright.dialects.cute.dialect import is_memref
 from tilewright.dialects.cute_nvgpu.attributes import FragmentType
-from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sync, wmma
+from tilewright.dialects.cute_nvgpu.ops import copy, fragment, shuffle, sync, wmma
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 from tilewright.dialects.cute_nvgpu.targets import Target, target
 from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
 from tilewright.dialects.gpu import ReturnOp
 from tilewright.dialects.ptx import matrix, synchronization
+from tilewright.dialects.ptx import shuffle as ptx_shuffle
 from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES, TENSORMAP, EntryOp, RetOp
 from tilewright.dialects.ptx.convert import CvtaOp, CvtOp
 from tilewright.dialects.ptx.data_movement import (
@@ -43,6 +45,7 @@ from tilewright.lowering import (
     convert_arith_to_ptx,
     convert_cluster_to_ptx,
     convert_gpu_to_ptx,
+    convert_math_to_ptx,
     convert_matrix_copy_to_ptx,
     convert_scf_to_ptx,
     convert_tma_to_ptx,
@@ -63,6 +66,7 @@ _RULE_MODULES = (
     convert_arith_casts_to_ptx,
     convert_cluster_to_ptx,
     convert_gpu_to_ptx,
+    convert_math_to_ptx,
     convert_matrix_copy_to_ptx,
     convert_scf_to_ptx,
     convert_tma_to_ptx,
@@ -117,6 +121,11 @@ def _bar_arrive(op: sync.BarArriveOp, to: Conversion) -> None:
 @lowers(sync.WarpSyncOp)
 def _warp_sync(op: sync.WarpSyncOp, to: Conversion) -> None:
     to.add(synchronization.WarpSyncOp())
+
+
+@lowers(shuffle.ShflSyncOp)
+def _shfl_sync(op: shuffle.ShflSyncOp, to: Conversion) -> None:
+    to[op.result] = to.emit(ptx_shuffle.ShflSyncOp(op.mode.data, to[op.value], op.lane.value.data))
 
 
 # Fragments: elements narrower than a register are packed, low bits first
@@ -220,6 +229,16 @@ def _slice(op: fragment.SliceOp, to: Conversion) -> None:
     to[op.result] = _make(words, held, to)
 
 
+@lowers(fragment.ConcatOp)
+def _concat(op: fragment.ConcatOp, to: Conversion) -> None:
+    held, parts = op.result.type, [to[each] for each in op.fragments]
+    if len(parts) == 1:
+        to[op.result] = parts[0]
+        return
+    type_ = reg(held.element.register, held.registers)
+    to[op.result] = to.pure((ListMakeOp, *parts), parts, lambda: ListMakeOp(parts, type_))
+
+
 @lowers(fragment.CastOp)
 def _cast(op: fragment.CastOp, to: Conversion) -> None:
     value = to[op.source]
@@ -270,8 +289,11 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp) -> EntryOp:
         to.shared.align,
         sizes.get_values() if isinstance(sizes, DenseArrayBase) else None,  # type: ignore[arg-type]
         cluster.get_values() if isinstance(cluster, DenseArrayBase) else None,  # type: ignore[arg-type]
+        op.arg_attrs or () if isinstance(op, func.FuncOp) else (),
     )
     entry.location = op.location
+    if (signature := op.attributes.get(SIGNATURE)) is not None:
+        entry.attributes[SIGNATURE] = signature
     return entry
 
 

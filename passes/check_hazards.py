@@ -24,7 +24,8 @@ class CheckHazardsPass(ModulePass):
     - a use of its result, except as C of a wgmma of the same shape and accumulator type, whose
       result then has the registers: the earlier value may not be used again;
     - a new value for registers of its A fragment;
-    - a write (`memref.store`, `cp.async`, `stmatrix`, `wmma.store`, `tma.load`) to memory it reads;
+    - a write (`memref.store`, `fragment.store`, `cp.async`, `stmatrix`, `wmma.store`, `tma.load`)
+      to memory it reads;
     - the end of the function;
     - a wgmma with no `wgmma.fence` before it, or none since its C or A was written by another op;
     - a wgmma that reads what threads wrote, with no `fence.proxy.async` in between.

@@ -10,7 +10,14 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from tilewright.diagnostic import OpError
+from tilewright.dialects.cute.ops.copy import CopyOp
+from tilewright.dialects.cute.ops.gemm import GemmOp
+from tilewright.dialects.cute.tiled_types import TiledCopyType, TiledMmaType
+from tilewright.dialects.cute.tma_types import TmaCopyType
+from tilewright.dialects.cute_nvgpu.atom_types import MmaAtomType
+from tilewright.dialects.cute_nvgpu.copy_types import CopyInstructionAttr
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, MOVMATRIX
+from tilewright.dialects.cute_nvgpu.lattice.tma import TENSOR_LOAD
 from tilewright.dialects.cute_nvgpu.ops import (
     cluster,
     copy,
@@ -30,6 +37,7 @@ from tilewright.dialects.cute_nvgpu.ops.tmem_reduce import LoadReduceOp
 from tilewright.dialects.cute_nvgpu.ops.umma import UmmaOp
 from tilewright.dialects.cute_nvgpu.ops.wmma import WmmaAccessOp
 from tilewright.dialects.cute_nvgpu.targets import Minimum, TargetError, target
+from tilewright.dialects.cute_nvgpu.wgmma_types import WgmmaAtomType
 from tilewright.dialects.ptx.instruction import BASELINE, PtxOp
 
 _WARPGROUP = target("sm_90a")
@@ -104,4 +112,26 @@ def _required(op: Operation) -> Minimum | None:
         return op.access.row.target
     if isinstance(op, MatrixCopyOp | mbarrier.MbarrierOp):
         return op.row.target
+    if isinstance(op, GemmOp | CopyOp):
+        return _required_of_tile(op)
     return _MINIMA.get(type(op))
+
+
+def _required_of_tile(op: GemmOp | CopyOp) -> Minimum | None:
+    """What the instruction of a tile needs."""
+    if isinstance(op, GemmOp):
+        atom = op.mma.type.atom if isinstance(op.mma.type, TiledMmaType) else None
+        return atom.data.row.target if isinstance(atom, MmaAtomType | WgmmaAtomType) else None
+    copy = None if op.tiled is None else op.tiled.type
+    if isinstance(copy, TmaCopyType):
+        return TENSOR_LOAD.target
+    if not isinstance(copy, TiledCopyType) or not isinstance(copy.atom, CopyInstructionAttr):
+        return None
+    instruction = copy.atom.data
+    match instruction.kind:
+        case "cp_async":
+            return CP_ASYNC.target
+        case "ldmatrix" | "stmatrix":
+            return instruction.matrices.row.target
+        case _:
+            return None

@@ -55,14 +55,15 @@ _MAKE = {
 @dataclass(frozen=True)
 class CuteExpandOpsPass(ModulePass):
     """Replace the algebra by arithmetic on the dynamic leaves of its operands, leaving only
-    constructors, `cute.static`, `cute.get_scalars` and `cute.print`."""
+    constructors, `cute.static`, `cute.get_scalars` and `cute.print`. Ops on tensors stay."""
 
     name = "cute-expand-ops"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for each in list(op.walk()):
             if isinstance(each, InferredOp) and not isinstance(each, KEPT):
-                _expand(each)
+                if all(isinstance(x.type, CuteType) for x in (*each.operands, *each.results)):
+                    _expand(each)
             elif isinstance(each, CompareOp):
                 _expand_compare(each)
 

@@ -11,9 +11,10 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute.dialect import Space, is_memref, space_of
-from tilewright.dialects.cute_nvgpu.ops import copy, matrix_copy, tma, wmma
+from tilewright.dialects.cute_nvgpu.ops import copy, fragment_memory, matrix_copy, tma, wmma
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
+from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
 
 Overlap = Literal["same", "maybe", "distinct"]
 """What is known of two accesses: they meet, they may, they do not."""
@@ -22,12 +23,18 @@ Overlap = Literal["same", "maybe", "distinct"]
 @dataclass(frozen=True, slots=True)
 class Access:
     """An element of a memref, or the matrix of `extents` (by dimension) that begins there; what is
-    neither (not `exact`) has unknown extents."""
+    neither (not `exact`) has unknown extents. In a line of memory the index also says which of
+    several matrices is meant."""
 
     memref: SSAValue
     indices: tuple[SSAValue, ...]
     extents: tuple[tuple[int, int], ...] = ()
     exact: bool = True
+
+    @property
+    def in_a_line(self) -> bool:
+        """Whether the memref is a line of memory."""
+        return len(self.indices) == 1
 
     @property
     def buffer(self) -> SSAValue:
@@ -41,6 +48,7 @@ class Access:
 _WRITES: dict[type[Operation], Callable[[Any], tuple[SSAValue, Any]]] = {
     memref.StoreOp: lambda op: (op.memref, op.indices),
     copy.CpAsyncOp: lambda op: (op.dest, op.dest_indices),
+    fragment_memory.StoreOp: lambda op: (op.dest, op.indices),
     matrix_copy.StmatrixOp: lambda op: (op.dest, op.indices),
     wmma.StoreOp: lambda op: (op.dest, op.indices),
     tma.TmaLoadOp: lambda op: (op.dest, op.dest_indices),
@@ -61,7 +69,11 @@ def written(op: Operation) -> Access | None:
     type_ = target.type
     if not is_memref(type_) or space_of(type_.memory_space) is not Space.SMEM:
         return None
-    return Access(target, tuple(indices), exact=isinstance(op, memref.StoreOp))
+    indices = tuple(indices)
+    if isinstance(op, tma.TmaLoadOp) and len(indices) == 1:
+        assert isinstance(op.map.type, TmaDescriptorType)
+        return Access(target, indices, tuple(op.map.type.box.extents(1).items()))
+    return Access(target, indices, exact=isinstance(op, memref.StoreOp))
 
 
 def matrices(op: WarpgroupMmaOp) -> list[Access]:
@@ -70,7 +82,7 @@ def matrices(op: WarpgroupMmaOp) -> list[Access]:
     found: list[Access] = []
     for value in (a, b):
         if isinstance(desc := value.owner, MakeSmemDescOp):
-            extents = tuple(zip(desc.matrix_modes, desc.result.type.extents, strict=True))
+            extents = tuple(desc.extents.items())
             found.append(Access(desc.source, tuple(desc.indices), extents))
     return found
 
@@ -84,14 +96,15 @@ def overlap(matrix: Access, write: Access, *, current: bool) -> Overlap:
         return "distinct"
     if matrix.memref is not write.memref:
         return "maybe"
-    extents, known = dict(matrix.extents), True
+    extents, writes, known = dict(matrix.extents), dict(write.extents), True
     for dimension, (begin, index) in enumerate(zip(matrix.indices, write.indices, strict=True)):
         first, place = constant(begin), constant(index)
-        extent = extents.get(dimension, 1)
+        extent, size = extents.get(dimension, 1), writes.get(dimension, 1)
+        any_index = dimension in extents and not matrix.in_a_line
         if first is not None and place is not None:
-            if place >= first + extent or (place < first and write.exact):
+            if place >= first + extent or (place + size <= first and write.exact):
                 return "distinct"
-        elif dimension not in extents and not (current and begin is index):
+        elif not any_index and not (current and begin is index):
             known = False
     return "same" if known else "maybe"
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tilewright.execution import ExecutionError, interpret
     from tilewright.simulation import atom, simulate
     from tilewright.tensor_map import TensorMap
+    from tilewright.verify_by_running import Trial
 
 __version__ = "0.1.0"
 
@@ -34,6 +35,7 @@ _HOMES = {
     "TargetError": "tilewright.dialects.cute_nvgpu.targets",
     "TensorMap": "tilewright.tensor_map",
     "TensorMapError": "tilewright.dialects.cute_nvgpu.tensor_box",
+    "Trial": "tilewright.verify_by_running",
     "atom": "tilewright.simulation",
     "compile": "tilewright.compiler",
     "interpret": "tilewright.execution",
@@ -49,6 +51,7 @@ __all__ = [
     "TargetError",
     "TensorMap",
     "TensorMapError",
+    "Trial",
     "atom",
     "compile",
     "interpret",

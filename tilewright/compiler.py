@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.diagnostic import CompileError, OpError
+from tilewright.dialects.cute.argument import ArgumentAttr, signature_of, sources_of
 from tilewright.dialects.cute_nvgpu.targets import target
 from tilewright.dialects.ptx.control_flow import EntryOp
+from tilewright.ir_dump import IRDump
 from tilewright.lowering.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtxPass
+from tilewright.lowering.convert_cute_to_cute_nvgpu import ConvertCuteToCuteNvgpuPass
 from tilewright.lowering.ptx.text import STATIC_SHARED_LIMIT, module_text
 from tilewright.parsing import (
     default_context,
@@ -30,6 +35,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from tilewright.verify_by_running import Trial
+
 
 @dataclass(frozen=True, slots=True)
 class Stage:
@@ -40,6 +47,7 @@ class Stage:
 
 
 PIPELINE: tuple[Stage, ...] = (
+    Stage("convert-cute-to-cute-nvgpu", lambda arch: ConvertCuteToCuteNvgpuPass(arch)),
     Stage("cute-nvgpu-check-target", lambda arch: CheckTargetPass(arch)),
     Stage("cute-nvgpu-synthesize-layouts", lambda arch: SynthesizeLayoutsPass()),
     Stage("cute-nvgpu-check-hazards", lambda arch: CheckHazardsPass()),
@@ -47,16 +55,28 @@ PIPELINE: tuple[Stage, ...] = (
 )
 """What happens between verified IR and PTX text, in order."""
 
+TILE_STAGE = "convert-cute-to-cute-nvgpu"
+"""The stage that leaves atoms."""
+
+
+Observer = Callable[[str | None, ModuleOp], None]
+"""Told of every pass that ran, by name, with the module as it left it; of None before the first."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A kernel of compiled code: its name, its parameters as (name, PTX type) in order, its shared
-    memory in bytes, and the block size that it asks for, if any."""
+    memory in bytes, and the block size that it asks for, if any.
+
+    One that was lowered from the tile level takes arguments of the types `signature`, and
+    `sources` says which part of which of them each parameter is."""
 
     name: str
     parameters: tuple[tuple[str, str], ...]
     shared_bytes: int
     block: tuple[int, int, int] | None
+    signature: tuple[Attribute, ...] = ()
+    sources: tuple[ArgumentAttr | None, ...] = ()
 
     @property
     def dynamic_shared_bytes(self) -> int:
@@ -97,9 +117,10 @@ class Kernel:
         """Run a kernel on the GPU of this machine, as `tilewright.interpret` runs it on the CPU.
 
         `args`: a NumPy array for each memref (copied to the GPU and back), a `TensorMap` for each
-        `tma_descriptor`, a number for each scalar. Returns the arrays after the run. Needs the
-        `gpu` extra and a CUDA driver; raises `tilewright.launcher.LaunchError` where there is none,
-        or where the launch fails.
+        `tma_descriptor`, a number for each scalar; of a kernel that was lowered from the tile level
+        those that it had there. Arrays on the GPU are used in place. Returns the arrays after the
+        run. Needs the `gpu` extra and a CUDA driver; raises `tilewright.launcher.LaunchError` where
+        there is none, or where the launch fails.
         """
         from tilewright.launcher import launch
 
@@ -112,21 +133,32 @@ def compile(
     *,
     name: str = "<string>",
     verify_each: bool = False,
+    dump_dir: str | os.PathLike[str] | None = None,
+    verify_by_running: Trial | None = None,
 ) -> Kernel:
     """Compile IR to PTX for a target.
 
     `module_or_text` is an xDSL module (which is left as it is) or MLIR text, `arch` a target such
     as "sm_90a". The text carries the lowest `.version` and `.target` that its instructions need and
     that `arch` runs.
-    `verify_each` verifies the IR after every stage too. Raises CompileError with a diagnostic that
-    points into the text (called `name`), TargetError for an unknown arch.
+    `verify_each` verifies the IR after every stage too; `dump_dir` is a folder that gets the IR
+    after every stage, and the PTX, as numbered files; `verify_by_running` is a run of the kernel
+    whose results no stage may change. Raises CompileError with a diagnostic that points into the
+    text (called `name`), TargetError for an unknown arch.
     """
     target(arch)
-    module, source = lower(module_or_text, arch, name=name, verify_each=verify_each)
+    module, source = verified(module_or_text, name)
+    dump = None if dump_dir is None else IRDump(dump_dir)
+    observers: list[Observer] = [] if dump is None else [dump]
+    if verify_by_running is not None:
+        observers.append(_result_check(verify_by_running, arch, name, source))
+    run_pipeline(module, arch, source, verify_each=verify_each, observers=observers)
     try:
         text = module_text(module, target(arch))
     except OpError as error:
         raise CompileError(op_diagnostic(error, source)) from None
+    if dump is not None:
+        dump.output(text, "ptx")
     return Kernel(text, tuple(_entry(op) for op in module.body.block.ops if
                               isinstance(op, EntryOp)), arch)  # fmt: skip
 
@@ -145,19 +177,35 @@ def lower(
 
 
 def run_pipeline(
-    module: ModuleOp, arch: str, source: str | None = None, *, verify_each: bool = False
+    module: ModuleOp,
+    arch: str,
+    source: str | None = None,
+    *,
+    verify_each: bool = False,
+    observers: Sequence[Observer] = (),
+    stages: Sequence[Stage] | None = None,
 ) -> None:
-    """Lower a verified module to the `ptx` level in place. Raises CompileError."""
+    """Lower a verified module in place, to the `ptx` level by all stages. Raises CompileError."""
     context = default_context()
     try:
-        for stage in PIPELINE:
+        for observer in observers:
+            observer(None, module)
+        for stage in PIPELINE if stages is None else stages:
             stage.build(arch).apply(context, module)
             if verify_each:
                 module.verify()
+            for observer in observers:
+                observer(stage.name, module)
     except OpError as error:
         raise CompileError(op_diagnostic(error, source)) from None
     except VerifyException as error:
         raise CompileError(verify_diagnostic(module, error, source)) from None
+
+
+def lower_tiles(module: ModuleOp, arch: str, source: str | None = None) -> None:
+    """Lower a verified module to the atom level in place. Raises CompileError."""
+    stages = [stage for stage in PIPELINE if stage.name == TILE_STAGE]
+    run_pipeline(module, arch, source, stages=stages)
 
 
 def verified(module_or_text: ModuleOp | str, name: str) -> tuple[ModuleOp, str | None]:
@@ -170,6 +218,12 @@ def verified(module_or_text: ModuleOp | str, name: str) -> tuple[ModuleOp, str |
     return module, source
 
 
+def _result_check(trial: Trial, arch: str, name: str, source: str | None) -> Observer:
+    from tilewright.verify_by_running import ResultCheck
+
+    return ResultCheck(trial if trial.arch else replace(trial, arch=arch), name, source)
+
+
 def _entry(op: EntryOp) -> Entry:
     names = [each.data for each in op.parameter_names]
     types = [each.data for each in op.parameters]
@@ -179,4 +233,6 @@ def _entry(op: EntryOp) -> Entry:
         tuple(zip(names, types, strict=True)),
         op.shared.value.data,
         block,  # type: ignore[arg-type]
+        signature_of(op) or (),
+        tuple(sources_of(op)) if signature_of(op) is not None else (),
     )

@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.dialects.ptx.control_flow import TENSORMAP
-from tilewright.tensor_map import TensorMap
+from tilewright.tensor_argument import TensorArgument
+from tilewright.tensor_launch import ArgumentError, parameter_values
+from tilewright.tensor_map import TensorMap, TensorMapError
 from tilewright.tensor_map_encoding import encode
 
 if TYPE_CHECKING:
@@ -129,20 +131,56 @@ def launch(
     """
     function = load(kernel, entry)
     buffers: list[tuple[Any, NDArray[Any]]] = []
+    tensors: list[TensorArgument] = []
     try:
-        values = [_value(arg, type_, buffers) for arg, (_, type_) in
-                  zip(args, _checked(entry, args), strict=True)]  # fmt: skip
+        if entry.sources:
+            values = tensor_values(entry, args, buffers, tensors)
+        else:
+            values = [_value(arg, type_, buffers) for arg, (_, type_) in
+                      zip(args, _checked(entry, args), strict=True)]  # fmt: skip
         start(function, entry, values, grid, block)
         call("cuCtxSynchronize")
-        results: list[NDArray[np.generic]] = []
-        for pointer, array in buffers:
-            result = np.empty_like(array)
-            call("cuMemcpyDtoH", result.ctypes.data, pointer, result.nbytes)
-            results.append(result)
-        return results
+        results = [_copied_back(pointer, array) for pointer, array in buffers]
+        if not entry.sources:
+            return results
+        return [
+            tensor.seen(result.view(np.uint8))
+            for tensor, result in zip(tensors, results, strict=True)
+        ]
     finally:
         for pointer, _ in buffers:
             _driver().cuMemFree(pointer)
+
+
+def _copied_back(pointer: Any, array: NDArray[Any]) -> NDArray[Any]:
+    result = np.empty_like(array)
+    call("cuMemcpyDtoH", result.ctypes.data, pointer, result.nbytes)
+    return result
+
+
+def tensor_values(
+    entry: Entry,
+    args: Sequence[Any],
+    buffers: list[tuple[Any, NDArray[Any]]],
+    tensors: list[TensorArgument],
+) -> list[Any]:
+    """What `start` takes of a kernel lowered from the tile level: the parts of its arguments.
+
+    NumPy arrays go to the GPU, into `buffers`. Raises LaunchError for what does not fit.
+    """
+
+    def copy(tensor: TensorArgument) -> int:
+        assert tensor.flat is not None
+        tensors.append(tensor)
+        return _value(np.ascontiguousarray(tensor.flat), "u64", buffers)
+
+    def encoded(tensor_map: TensorMap, address: int) -> Any:
+        return encode(_driver(), call, tensor_map, address)
+
+    try:
+        return parameter_values(entry, args, copy, encoded)
+    except (ArgumentError, TensorMapError) as error:
+        raise LaunchError(str(error)) from None
 
 
 def start(

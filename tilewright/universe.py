@@ -83,6 +83,12 @@ def _synthesize_layouts() -> type[ModulePass]:
     return SynthesizeLayoutsPass
 
 
+def _convert_cute_to_cute_nvgpu() -> type[ModulePass]:
+    from tilewright.lowering.convert_cute_to_cute_nvgpu import ConvertCuteToCuteNvgpuPass
+
+    return ConvertCuteToCuteNvgpuPass
+
+
 def _convert_to_ptx() -> type[ModulePass]:
     from tilewright.lowering.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtxPass
 
@@ -92,6 +98,7 @@ def _convert_to_ptx() -> type[ModulePass]:
 TILEWRIGHT_UNIVERSE = Universe(
     all_dialects={"cute": _cute, "cute_nvgpu": _cute_nvgpu, "ptx": _ptx},
     all_passes={
+        "convert-cute-to-cute-nvgpu": _convert_cute_to_cute_nvgpu,
         "cute-expand-ops": _cute_expand_ops,
         "cute-fold-static": _cute_fold_static,
         "cute-to-base": _cute_to_base,

@@ -44,6 +44,19 @@ Extent = tuple[int, int, int]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="IR text; - is stdin")
     parser.add_argument("arguments", metavar="ARG", nargs="*", help="see above")
+    add_launch_arguments(parser)
+    parser.add_argument(
+        "--level",
+        choices=("tile", "atom", "ptx"),
+        default="tile",
+        help="interpret the IR as it is (the default), or lowered to atoms or PTX instructions",
+    )
+    parser.add_argument("--device", action="store_true", help="launch it on the GPU instead")
+    parser.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
+
+
+def add_launch_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which kernel runs, on how many threads, on which chip."""
     parser.add_argument("--kernel", metavar="NAME", help="which kernel; needed where FILE has more")
     for name, what in (("grid", "blocks of the grid"), ("block", "threads of a block")):
         parser.add_argument(
@@ -56,14 +69,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="as the chip rounds (the default), or the exact result rounded once",
     )
     parser.add_argument("--arch", metavar="TARGET", help="the chip that runs it: sm_90a")
-    parser.add_argument(
-        "--level",
-        choices=("atom", "ptx"),
-        default="atom",
-        help="interpret the IR as it is (the default), or lowered to PTX instructions",
-    )
-    parser.add_argument("--device", action="store_true", help="launch it on the GPU instead")
-    parser.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
 
 
 def _extent(text: str) -> Extent:

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.numpy_dtypes import DTYPES, ML_FLOATS, random_array
 from tilewright.tensor_map import TensorMap, TensorMapError
 from tilewright.tools.command_input import InputError
 
@@ -19,32 +19,6 @@ if TYPE_CHECKING:
     from tilewright.execution import KernelParameter
 
 _FORMS = "IN.npy, OUT.npy=SHAPE:DTYPE or OUT.npy=@IN.npy"
-
-# What MLIR's element types are in NumPy: the first is what an output gets where it names none.
-_SIGNLESS = {
-    **{f"i{bits}": (f"int{bits}", f"uint{bits}") for bits in (8, 16, 32, 64)},
-    **{f"si{bits}": (f"int{bits}",) for bits in (8, 16, 32, 64)},
-    **{f"ui{bits}": (f"uint{bits}",) for bits in (8, 16, 32, 64)},
-}
-_ML_FLOATS = {
-    "bf16": ml_dtypes.bfloat16,
-    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
-    "f8E5M2": ml_dtypes.float8_e5m2,
-    "f8E8M0FNU": ml_dtypes.float8_e8m0fnu,
-    "f6E2M3FN": ml_dtypes.float6_e2m3fn,
-    "f6E3M2FN": ml_dtypes.float6_e3m2fn,
-    "f4E2M1FN": ml_dtypes.float4_e2m1fn,
-}
-DTYPES: dict[str, tuple[str, ...]] = {
-    "f16": ("float16",),
-    "f32": ("float32",),
-    "tf32": ("float32",),
-    "f64": ("float64",),
-    "i1": ("bool",),
-    "index": ("int64",),
-    **_SIGNLESS,
-    **{mlir: (np.dtype(each).name,) for mlir, each in _ML_FLOATS.items()},
-}
 
 
 def _short_names() -> dict[str, str]:
@@ -75,17 +49,33 @@ def read_arguments(
     texts: Sequence[str], parameters: Sequence[KernelParameter]
 ) -> list[KernelArgument]:
     """What the texts stand for, one for each parameter. Raises InputError."""
-    if len(texts) != len(parameters):
-        raise InputError(_wrong_count(texts, parameters))
-    arguments = [
-        _Reader(f"argument {number} ({each.name}: {each.type_text})", each).read(text)
-        for number, (text, each) in enumerate(zip(texts, parameters, strict=True), 1)
-    ]
+    readers = _readers(texts, parameters)
+    arguments = [reader.read(text) for reader, text in zip(readers, texts, strict=True)]
     paths = [os.path.realpath(each.output) for each in arguments if each.output is not None]
     for number, path in enumerate(paths):
         if path in paths[:number]:
             raise InputError(f"two arguments write '{path}'")
     return arguments
+
+
+def read_trial_arguments(
+    texts: Sequence[str], parameters: Sequence[KernelParameter], seed: int
+) -> list[NDArray[Any] | TensorMap | int | float]:
+    """The same for a run on random inputs: SHAPE[:DTYPE] is an array of them. Raises InputError."""
+    generator = np.random.default_rng(seed)
+    readers = _readers(texts, parameters)
+    return [
+        reader.read_random(text, generator) for reader, text in zip(readers, texts, strict=True)
+    ]
+
+
+def _readers(texts: Sequence[str], parameters: Sequence[KernelParameter]) -> list[_Reader]:
+    if len(texts) != len(parameters):
+        raise InputError(_wrong_count(texts, parameters))
+    return [
+        _Reader(f"argument {number} ({each.name}: {each.type_text})", each)
+        for number, each in enumerate(parameters, 1)
+    ]
 
 
 def _wrong_count(texts: Sequence[str], parameters: Sequence[KernelParameter]) -> str:
@@ -119,11 +109,21 @@ class _Reader:
             raise self._error(f"expected {_FORMS}, got '{text}'")
         return KernelArgument(self._value(array), output)
 
+    def read_random(
+        self, text: str, generator: np.random.Generator
+    ) -> NDArray[Any] | TensorMap | int | float:
+        if self.parameter.element is None and ":" not in text and not text.endswith(".npy"):
+            return self._scalar(text, self.parameter.type_text)
+        if text.endswith(".npy"):
+            return self._value(self._load(text))
+        zeros = self._zeros(text)
+        return self._value(random_array(zeros.shape, zeros.dtype, generator))
+
     def _value(self, array: NDArray[Any]) -> NDArray[Any] | TensorMap:
         """The array, or where the parameter is a tensor map, one of it."""
         box, element = self.parameter.box, self.parameter.element
         if box is None:
-            return array
+            return self.parameter.arranged(array)
         try:
             return TensorMap(array, box=box.shape, swizzle=box.swizzle, element=element)
         except TensorMapError as error:
@@ -192,7 +192,7 @@ class _Reader:
         if array.dtype.name in legal:
             return array
         wanted, raw = legal[0], ()
-        if self.parameter.element in _ML_FLOATS:
+        if self.parameter.element in ML_FLOATS:
             bits = 8 * np.dtype(wanted).itemsize
             raw = (f"uint{bits}", f"void{bits}")
             if array.dtype.name in raw:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from functools import cached_property
 from importlib.metadata import version
-from typing import IO, ClassVar
+from typing import IO, TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass, PassPipeline
 from xdsl.utils.arg_spec import parse_spec
 from xdsl.utils.exceptions import (
     ArgSpecParseError,
@@ -23,6 +25,7 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 
 from tilewright.diagnostic import CompileError, Diagnostic, OpError
 from tilewright.dialects.cute_nvgpu.targets import TargetError
+from tilewright.ir_dump import IRDump
 from tilewright.parsing import (
     op_diagnostic,
     parse_module,
@@ -30,8 +33,13 @@ from tilewright.parsing import (
     verify,
     verify_diagnostic,
 )
+from tilewright.tools.command_input import InputError
 from tilewright.tools.expected_errors import check_expected, expectations
 from tilewright.tools.output import UnwritableError, write_whole
+from tilewright.tools.trial import read_trial, trial_options
+
+if TYPE_CHECKING:
+    from tilewright.compiler import Observer
 
 USAGE = 2
 WRONG_INPUT = 1
@@ -59,6 +67,19 @@ class TilewrightOpt(xDSLOptMain):
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
         super().register_all_arguments(arg_parser)
         arg_parser.prog = "tilewright-opt"
+        arg_parser.add_argument(
+            "--dump-dir",
+            metavar="DIR",
+            help="write the IR before and after every pass, and the output, to files in DIR",
+        )
+        arg_parser.add_argument(
+            "--verify-by-running",
+            metavar="TRIAL",
+            type=trial_options,
+            help="run a kernel before and after every pass, and name the first that changes a "
+            "result; TRIAL is '--grid X,Y,Z --block X,Y,Z [--kernel NAME] [--seed N] ARG...' as "
+            "for `tilewright run`, with 256x64:bf16 for an array of random elements",
+        )
 
     def get_input_stream(self) -> tuple[IO[bytes], str]:
         stream, _ = super().get_input_stream()
@@ -105,8 +126,14 @@ class TilewrightOpt(xDSLOptMain):
         try:
             if not self.args.disable_verify:
                 verify(module, source)
-            self.apply_passes(module)
-            return self.output_resulting_program(module)
+            self.pipeline_told_to(self.observers(module, source)).apply(self.ctx, module)
+            result = self.output_resulting_program(module)
+            target = parse_spec(self.args.target).name
+            if self.dump is not None and target != "mlir":
+                self.dump.output(result, target)
+            return result
+        except OSError as error:
+            raise UnwritableError(f"cannot write '{error.filename}': {error.strerror}") from None
         except OpError as error:
             raise CompileError(op_diagnostic(error, source)) from None
         except VerifyException as error:
@@ -115,6 +142,33 @@ class TilewrightOpt(xDSLOptMain):
             raise CompileError(Diagnostic(str(error), name)) from None
         except DiagnosticException as error:
             raise CompileError(Diagnostic(str(error), name)) from None
+
+    @cached_property
+    def dump(self) -> IRDump | None:
+        """Where the IR goes between passes: one numbering for all chunks of the input."""
+        return None if self.args.dump_dir is None else IRDump(self.args.dump_dir)
+
+    def observers(self, module: ModuleOp, source: str) -> list[Observer]:
+        """Who is told of the passes. Raises CompileError where `--verify-by-running` cannot run."""
+        found: list[Observer] = [] if self.dump is None else [self.dump]
+        if self.args.verify_by_running is not None:
+            from tilewright.verify_by_running import ResultCheck
+
+            name = self.get_input_name()
+            trial = read_trial(self.args.verify_by_running, module, name)
+            found.append(ResultCheck(trial, name, source))
+        return found
+
+    def pipeline_told_to(self, observers: Sequence[Observer]) -> PassPipeline:
+        """The pipeline of `-p`, which tells observers of every pass."""
+
+        def callback(before: ModulePass | None, module: ModuleOp, after: ModulePass | None) -> None:
+            if self.pipeline.callback is not None:
+                self.pipeline.callback(before, module, after)
+            for observer in observers:
+                observer(None if before is None else before.name, module)
+
+        return PassPipeline(self.pipeline.passes, callback)
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
         if parse_spec(self.args.target).name != "mlir":
@@ -133,6 +187,8 @@ def main(
         _fail(str(error), WRONG_INPUT)
     except UnicodeDecodeError as error:
         _fail(f"error: the input is not UTF-8 text ({error.reason})", WRONG_INPUT)
+    except InputError as error:
+        _fail(str(error), WRONG_INPUT)
     except UnwritableError as error:
         _fail(f"error: {error}", WRONG_INPUT)
     except OSError as error:

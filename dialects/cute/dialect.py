@@ -11,12 +11,26 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.cute import ComposedLayout, Layout, flatten
+from tilewright.dialects.cute.argument import ArgumentAttr
 from tilewright.dialects.cute.ops.accessors import ACCESSORS
 from tilewright.dialects.cute.ops.arithmetic import ARITHMETIC
 from tilewright.dialects.cute.ops.constructors import CONSTRUCTORS
+from tilewright.dialects.cute.ops.copy import CopyOp
+from tilewright.dialects.cute.ops.elements import ELEMENT_OPS
+from tilewright.dialects.cute.ops.gemm import GemmOp
 from tilewright.dialects.cute.ops.layout_algebra import LAYOUT_ALGEBRA
+from tilewright.dialects.cute.ops.memory import MEMORY_OPS
+from tilewright.dialects.cute.ops.pipeline import PIPELINE_OPS
+from tilewright.dialects.cute.ops.scheduler import SCHEDULER_OPS
 from tilewright.dialects.cute.ops.size_index import SIZE_INDEX
+from tilewright.dialects.cute.ops.tensors import TENSOR_OPS
+from tilewright.dialects.cute.ops.tiled import TILED_OPS
 from tilewright.dialects.cute.ops.tiling import TILING
+from tilewright.dialects.cute.ops.tma import TMA_OPS
+from tilewright.dialects.cute.pipeline_types import PipelineType
+from tilewright.dialects.cute.tensor_types import TENSOR_TYPES
+from tilewright.dialects.cute.tiled_types import TILED_TYPES
+from tilewright.dialects.cute.tma_types import TmaCopyType
 from tilewright.dialects.cute.types import (
     ATTRIBUTES,
     TYPES,
@@ -108,6 +122,28 @@ OPS: tuple[type[Operation], ...] = (
     *SIZE_INDEX,
     *ARITHMETIC,
     *TILING,
+    *TENSOR_OPS,
+    *TILED_OPS,
+    *MEMORY_OPS,
+    *ELEMENT_OPS,
+    CopyOp,
+    *TMA_OPS,
+    GemmOp,
+    *PIPELINE_OPS,
+    *SCHEDULER_OPS,
 )
 
-CUTE = Dialect("cute", list(OPS), [*TYPES, *ATTRIBUTES, SpaceAttr])
+CUTE = Dialect(
+    "cute",
+    list(OPS),
+    [
+        *TYPES,
+        *ATTRIBUTES,
+        SpaceAttr,
+        ArgumentAttr,
+        *TENSOR_TYPES,
+        *TILED_TYPES,
+        TmaCopyType,
+        PipelineType,
+    ],
+)

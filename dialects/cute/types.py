@@ -6,13 +6,13 @@
 
 from __future__ import annotations
 
-from abc import ABC
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Self, TypeVar
 
-from xdsl.dialects.builtin import MemRefLayoutAttr, StringAttr
+from xdsl.dialects.builtin import MemRefLayoutAttr, StringAttr, i32, i64
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.irdl import irdl_attr_definition
@@ -21,6 +21,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
 from tilewright.dialects.cute import ComposedLayout, Layout, LayoutParseError
+from tilewright.dialects.cute.symbolic.scalar import Dynamic
 from tilewright.dialects.cute.values import Typed, fault, read_typed
 
 
@@ -29,8 +30,17 @@ def _canonical(kind: str, text: str) -> StringAttr:
     return StringAttr(read_typed(kind, text).text)
 
 
+class TypedAttribute(ABC):
+    """An attribute that stands for a value of the dialect."""
+
+    @property
+    @abstractmethod
+    def typed(self) -> Typed:
+        """The value, with its kind."""
+
+
 @dataclass(frozen=True, init=False)  # or the text would not count in comparisons
-class CuteValue(ParametrizedAttribute, ABC):
+class CuteValue(ParametrizedAttribute, TypedAttribute, ABC):
     """A value of the algebra whose one parameter is its text."""
 
     text: StringAttr
@@ -258,8 +268,25 @@ ATTRIBUTES = (
 )
 
 _TYPE_OF: dict[str, type[CuteType]] = {each.kind(): each for each in TYPES}
+_BUILT: dict[str, Callable[[Typed], Attribute]] = {}
 
 
-def type_of(typed: Typed) -> CuteType:
+def built_by(kind: str, build: Callable[[Typed], Attribute]) -> None:
+    """Say how the type of a further kind of value is made."""
+    _BUILT[kind] = build
+
+
+def type_of(typed: Typed) -> Attribute:
     """The type of a value. Raises VerifyException where it is none of its kind."""
+    if typed.kind in _BUILT:
+        return _BUILT[typed.kind](typed)
     return _interned(_TYPE_OF[typed.kind], typed.text)
+
+
+def typed_of(type_: Attribute) -> Typed | None:
+    """The value that a type stands for; an i32 or i64 is a scalar. None where it is neither."""
+    if isinstance(type_, TypedAttribute):
+        return type_.typed
+    if type_ in (i32, i64):
+        return Typed("scalar", Dynamic(64 if type_ == i64 else 32))
+    return None

@@ -15,20 +15,36 @@ from tilewright.dialects.cute.swizzle import ComposedLayout, Swizzle, compose_un
 from tilewright.dialects.cute.symbolic.check import why_not
 from tilewright.dialects.cute.symbolic.composed import is_plain
 from tilewright.dialects.cute.symbolic.layouts import known
-from tilewright.dialects.cute.symbolic.scalar import Dynamic, Scalar
-from tilewright.dialects.cute.symbolic.text import read_value, tile_text, value_text
+from tilewright.dialects.cute.symbolic.scalar import Dynamic, Scalar, width_of
+from tilewright.dialects.cute.symbolic.text import KINDS, read_value, tile_text, value_text
 from tilewright.dialects.cute.symbolic.tuples import is_static
+from tilewright.dialects.cute.tensor import (
+    CoordTensor,
+    Tensor,
+    read_coord_tensor,
+    read_tensor,
+    why_no_coord_tensor,
+    why_no_tensor,
+)
+
+TENSORS = ("memref", "coord_tensor")
+"""The kinds of values that are tensors: a `Tensor`, a `CoordTensor`."""
 
 
 class Typed(NamedTuple):
     """A value and its kind: int_tuple, shape, stride, coord, layout, composed_layout, tile or
-    swizzle."""
+    swizzle; a tensor, memref or coord_tensor; a scalar, which is an integer by itself; or what
+    works on tensors: tiled_mma, tiled_copy, tma_copy or pipeline."""
 
     kind: str
     value: Any
 
     def __str__(self) -> str:
-        return f'!cute.{self.kind}<"{self.text}">'
+        if self.kind == "scalar":
+            return f"i{width_of(self.value)}"
+        if self.kind in KINDS:
+            return f'!cute.{self.kind}<"{self.text}">'
+        return f"!cute.{self.kind}<{self.text}>"
 
     @property
     def text(self) -> str:
@@ -41,16 +57,25 @@ class Typed(NamedTuple):
         return f"'{self}'"
 
 
+_TENSOR_READERS = {"memref": read_tensor, "coord_tensor": read_coord_tensor}
+_TENSOR_FAULTS = {"memref": why_no_tensor, "coord_tensor": why_no_coord_tensor}
+
+
 @cache
 def read_typed(kind: str, text: str) -> Typed:
     """The value of a kind that is written as `text`. Raises LayoutParseError."""
+    if kind in _TENSOR_READERS:
+        return Typed(kind, _TENSOR_READERS[kind](text))
     return Typed(kind, read_value(kind, text))
 
 
 @cache
 def fault(kind: str, text: str) -> str | None:
     """Why the text of a value is none of its kind, or None where it is."""
-    return why_not(kind, read_typed(kind, text).value)
+    value = read_typed(kind, text).value
+    if kind in _TENSOR_FAULTS:
+        return _TENSOR_FAULTS[kind](value)
+    return why_not(kind, value)
 
 
 def typed_layout(layout: Layout | ComposedLayout) -> Typed:
@@ -73,6 +98,9 @@ def is_known(typed: Typed) -> bool:
             return True
         case "composed_layout":
             return _composed_known(typed.value)
+        case "memref" | "coord_tensor":
+            layout = typed_layout(typed.value.layout)
+            return is_known(layout) and is_static(getattr(typed.value, "start", ()))
         case _:
             return is_static(typed.value)
 
@@ -120,6 +148,11 @@ def _refilled(value: Any, leaves: Iterator[Scalar], replaced: Any) -> Any:
             outer = _refilled(value.outer, leaves, replaced)
             offset = _refilled(value.offset, leaves, replaced)
             return compose_unchecked(_refilled(value.inner, leaves, replaced), offset, outer)
+        case Tensor():
+            return value.with_layout(_refilled(value.layout, leaves, replaced))
+        case CoordTensor():
+            start = _refilled(value.start, leaves, replaced)
+            return CoordTensor(start, _refilled(value.layout, leaves, replaced))
         case _:
             return value
 

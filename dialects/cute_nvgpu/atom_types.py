@@ -9,13 +9,17 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
+from tilewright.dialects.cute.atoms import MmaTraits, Operand
+from tilewright.dialects.cute.symbolic.composed import AnyLayout
+from tilewright.dialects.cute.tiled_types import MmaAtomAttr
 from tilewright.dialects.cute_nvgpu.atom import AtomError, MmaAtom
 from tilewright.dialects.cute_nvgpu.attributes import LEGAL_ELEMENTS, element_of
 from tilewright.dialects.cute_nvgpu.elements import SCALE_TYPES
 from tilewright.dialects.cute_nvgpu.lookup import Modifiers, find
+from tilewright.dialects.cute_nvgpu.mma_traits import mma_traits
 
 
-class MmaAtomType(Data[MmaAtom], TypeAttribute):
+class MmaAtomType(Data[MmaAtom], TypeAttribute, MmaAtomAttr):
     """An atom of one op of the lattice.
 
     `!cute_nvgpu.sm80.mma<16x8x16, elem_type = (bf16, bf16, f32)>`: shape M x N x K and the
@@ -51,6 +55,13 @@ class MmaAtomType(Data[MmaAtom], TypeAttribute):
     def print_parameter(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             printer.print_string(self.data.parameters)
+
+    @property
+    def mma_traits(self) -> MmaTraits:
+        return mma_traits(self.data)
+
+    def why_not_operand(self, which: Operand, layout: AnyLayout) -> str | None:
+        return f"{self.data} reads {which} from registers"
 
 
 @irdl_attr_definition

@@ -4,12 +4,15 @@ from xdsl.ir import Dialect
 
 from tilewright.dialects.cute_nvgpu.atom_types import MMA_ATOM_TYPES
 from tilewright.dialects.cute_nvgpu.attributes import CacheAttr, FragmentType
+from tilewright.dialects.cute_nvgpu.copy_types import CopyInstructionAttr, TmaInstructionAttr
 from tilewright.dialects.cute_nvgpu.ops import (
     cluster,
     copy,
     fragment,
+    fragment_memory,
     matrix_copy,
     mbarrier,
+    shuffle,
     smem_desc,
     sync,
     tcgen05_sync,
@@ -48,7 +51,9 @@ CUTE_NVGPU = Dialect(
         fragment.ExtractOp,
         fragment.InsertOp,
         fragment.SliceOp,
+        fragment.ConcatOp,
         fragment.CastOp,
+        *fragment_memory.OPS,
         sync.BarSyncOp,
         sync.BarArriveOp,
         sync.WarpSyncOp,
@@ -60,6 +65,7 @@ CUTE_NVGPU = Dialect(
         wgmma_sync.WgmmaWaitGroupOp,
         wgmma_sync.FenceProxyAsyncOp,
         *mbarrier.OPS,
+        *shuffle.OPS,
         *tma.OPS,
         *cluster.OPS,
         *tmem.ALLOCATION_OPS,
@@ -74,6 +80,8 @@ CUTE_NVGPU = Dialect(
         SmemDescViewType,
         TmaDescriptorType,
         CacheAttr,
+        CopyInstructionAttr,
+        TmaInstructionAttr,
         matrix_copy.MatrixShapeAttr,
         matrix_copy.SrcFmtAttr,
         tmem_access.TmemShapeAttr,

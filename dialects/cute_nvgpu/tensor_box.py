@@ -97,7 +97,7 @@ class TensorBox:
 
     def check_layout(self, layout: Layout | ComposedLayout) -> None:
         """Raise TensorMapError unless memory of that layout, coordinates to element offsets, holds
-        the box in its last dimensions as the hardware writes it."""
+        the box in its last dimensions as the hardware writes it; a line of memory holds any."""
         plain, swizzle = layout, Swizzle(0, self.pattern.base, 3)
         if isinstance(layout, ComposedLayout):
             plain = layout.outer
@@ -115,7 +115,26 @@ class TensorBox:
                 f"expected memory through {self.pattern}, as the box {self} lies, got {layout}; "
                 f"nearest legal: {ComposedLayout(self.pattern, 0, plain)}"
             )
-        self._check_dense(plain)
+        if plain.rank() == 1:
+            self._check_line(plain)
+        else:
+            self._check_dense(plain)
+
+    def _check_line(self, plain: Layout) -> None:
+        line = coalesce(plain)
+        if line.depth() or line.stride not in (0, 1):
+            raise TensorMapError(
+                f"expected memory of {self.rank} dimensions or more, or a line of memory "
+                f"(stride 1), got {plain}"
+            )
+        if (span := prod(self.shape)) > line.size():
+            raise TensorMapError(f"expected memory of {span} elements or more, got {line}")
+
+    def extents(self, dimensions: int) -> dict[int, int]:
+        """How many elements a box takes of memory of so many dimensions, by dimension."""
+        if dimensions == 1:
+            return {0: prod(self.shape)}
+        return dict(enumerate(self.shape, dimensions - self.rank))
 
     def _check_dense(self, plain: Layout) -> None:
         first = plain.rank() - self.rank

@@ -7,9 +7,13 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
+from tilewright.dialects.cute.atoms import MmaTraits, Operand
+from tilewright.dialects.cute.symbolic.composed import AnyLayout
+from tilewright.dialects.cute.tiled_types import MmaAtomAttr
 from tilewright.dialects.cute_nvgpu.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atom_syntax import after, choice, major
 from tilewright.dialects.cute_nvgpu.atom_types import parse_element
+from tilewright.dialects.cute_nvgpu.mma_traits import wgmma_traits, why_no_descriptor
 from tilewright.dialects.cute_nvgpu.smem_descriptor import MajorMode
 from tilewright.dialects.cute_nvgpu.wgmma_atom import FragmentKind, WgmmaAtom
 from tilewright.dialects.cute_nvgpu.wgmma_lookup import find_wgmma
@@ -17,7 +21,7 @@ from tilewright.dialects.cute_nvgpu.wgmma_lookup import find_wgmma
 _FRAGMENT_KINDS: tuple[FragmentKind, ...] = ("ss", "rs")
 
 
-class WgmmaAtomType(Data[WgmmaAtom], TypeAttribute):
+class WgmmaAtomType(Data[WgmmaAtom], TypeAttribute, MmaAtomAttr):
     """An atom of `wgmma.mma_async`.
 
     `!cute_nvgpu.sm90.mma<64x128x16, elem_type = (bf16, bf16, f32), ab_major = (k, mn),
@@ -59,6 +63,14 @@ class WgmmaAtomType(Data[WgmmaAtom], TypeAttribute):
     def print_parameter(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             printer.print_string(self.data.parameters)
+
+    @property
+    def mma_traits(self) -> MmaTraits:
+        return wgmma_traits(self.data)
+
+    def why_not_operand(self, which: Operand, layout: AnyLayout) -> str | None:
+        major = self.data.majors[0 if which == "A" else 1]
+        return why_no_descriptor(layout, self.data.element(which), major)
 
 
 @irdl_attr_definition

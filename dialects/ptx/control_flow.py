@@ -10,6 +10,7 @@ from typing import Self
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
+    DictionaryAttr,
     IntegerAttr,
     StringAttr,
     SymbolNameConstraint,
@@ -69,7 +70,8 @@ class EntryOp(PtxOp):
     ```
 
     The block arguments of the entry block are the parameters, already loaded. `shared` is the
-    kernel's static or (above 48 KB) dynamic shared memory in bytes.
+    kernel's static or (above 48 KB) dynamic shared memory in bytes. A parameter may carry
+    attributes, `%x: u64 {cute.from = #cute.argument<0, pointer>}`.
     """
 
     name = "ptx.entry"
@@ -81,6 +83,7 @@ class EntryOp(PtxOp):
     align = prop_def(IntegerAttr.constr(type=i64))
     reqntid = opt_prop_def(DenseArrayBase.constr(i32))
     cluster = opt_prop_def(DenseArrayBase.constr(i32))
+    arg_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
 
     body = region_def()
 
@@ -95,7 +98,9 @@ class EntryOp(PtxOp):
         align: int = 16,
         reqntid: Sequence[int] | None = None,
         cluster: Sequence[int] | None = None,
+        arg_attrs: Sequence[DictionaryAttr] = (),
     ):
+        attrs = ArrayAttr(arg_attrs) if any(each.data for each in arg_attrs) else None
         super().__init__(
             properties={
                 "sym_name": StringAttr(name),
@@ -105,6 +110,7 @@ class EntryOp(PtxOp):
                 "align": IntegerAttr(align, i64),
                 "reqntid": None if reqntid is None else DenseArrayBase.from_list(i32, reqntid),
                 "cluster": None if cluster is None else DenseArrayBase.from_list(i32, cluster),
+                "arg_attrs": attrs,
             },
             regions=[body],
         )
@@ -128,26 +134,31 @@ class EntryOp(PtxOp):
             cluster = parser.parse_comma_separated_list(
                 parser.Delimiter.PAREN, parser.parse_integer
             )
-        arguments = [argument.resolve(reg(PARAMETER_TYPES[each])) for argument, each in parsed]
+        keyword = parser.parse_optional_attr_dict_with_keyword()
+        arguments = [argument.resolve(reg(PARAMETER_TYPES[each])) for argument, each, _ in parsed]
         body = parser.parse_region(arguments)
         if not body.blocks:
             body.add_block(Block(arg_types=[each.type for each in arguments]))
-        names = [(argument.name.text[1:], each) for argument, each in parsed]
-        op = cls(name, names, body, shared, align, reqntid, cluster)
+        names = [(argument.name.text[1:], each) for argument, each, _ in parsed]
+        attributes = [each for *_, each in parsed]
+        op = cls(name, names, body, shared, align, reqntid, cluster, attributes)
+        op.attributes |= {} if keyword is None else keyword.data
         return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_symbol_name(self.sym_name.data)
-        arguments = zip(self.body.blocks[0].args, self.parameters, strict=True)
+        attributes = self.arg_attrs or [DictionaryAttr({})] * len(self.parameters)
+        arguments = zip(self.body.blocks[0].args, self.parameters, attributes, strict=True)
         with printer.in_parens():
-            printer.print_list(arguments, lambda pair: _print_parameter(printer, *pair))
+            printer.print_list(arguments, lambda each: _print_parameter(printer, *each))
         if self.shared.value.data:
             printer.print_string(f" shared {self.shared.value.data} align {self.align.value.data}")
         if self.reqntid is not None:
             printer.print_string(f" reqntid({', '.join(map(str, self.reqntid.get_values()))})")
         if self.cluster is not None:
             printer.print_string(f" cluster({', '.join(map(str, self.cluster.get_values()))})")
+        printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False)
 
@@ -193,6 +204,11 @@ class EntryOp(PtxOp):
                 f"'{self.name}' expected {len(self.parameters)} parameter names, "
                 f"got {len(self.parameter_names)}"
             )
+        if self.arg_attrs is not None and len(self.arg_attrs) != len(self.parameters):
+            raise VerifyException(
+                f"'{self.name}' expected attributes of {len(self.parameters)} parameters, "
+                f"got {len(self.arg_attrs)}"
+            )
         if shared < 0 or align < 1 or align & (align - 1):
             raise VerifyException(
                 f"'{self.name}' expected shared memory aligned to a power of two, "
@@ -206,7 +222,7 @@ class EntryOp(PtxOp):
             )
 
 
-def _parse_parameter(parser: Parser) -> tuple[Parser.UnresolvedArgument, str]:
+def _parse_parameter(parser: Parser) -> tuple[Parser.UnresolvedArgument, str, DictionaryAttr]:
     argument = parser.parse_argument(expect_type=False)
     parser.parse_punctuation(":")
     start = parser.pos
@@ -217,12 +233,15 @@ def _parse_parameter(parser: Parser) -> tuple[Parser.UnresolvedArgument, str]:
             start,
             parser.pos,
         )
-    return argument, each
+    return argument, each, DictionaryAttr(parser.parse_optional_attr_dict())
 
 
-def _print_parameter(printer: Printer, argument: SSAValue, each: StringAttr) -> None:
+def _print_parameter(
+    printer: Printer, argument: SSAValue, each: StringAttr, attributes: DictionaryAttr
+) -> None:
     printer.print_ssa_value(argument)
     printer.print_string(f": {each.data}")
+    printer.print_op_attributes(attributes.data)
 
 
 @irdl_op_definition

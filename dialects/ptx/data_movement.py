@@ -112,10 +112,11 @@ class LdOp(_AccessOp):
 
 @irdl_op_definition
 class StOp(_AccessOp):
-    """Store to memory. PTX ISA 9.7.9.11.
+    """Store to memory, with a predicate where that holds: `@p st`. PTX ISA 9.7.9.11.
 
     ```mlir
     ptx.st "global" "f32" %address, 16, %v : !ptx.reg<b64>, !ptx.reg<f32>
+    ptx.st "global" "f32" %address, 16, %v if %p : !ptx.reg<b64>, !ptx.reg<f32>
     ```
     """
 
@@ -124,16 +125,25 @@ class StOp(_AccessOp):
 
     address = operand_def(RegType)
     value = operand_def(RegType)
+    predicate = opt_operand_def(reg("pred"))
 
     assembly_format = (
-        "$space $access $address `,` $offset `,` $value attr-dict"
+        "$space $access $address `,` $offset `,` $value (`if` $predicate^)? attr-dict"
         " `:` type($address) `,` type($value)"
     )
 
     def __init__(
-        self, space: str, access: str, address: SSAValue, value: SSAValue, offset: int = 0
+        self,
+        space: str,
+        access: str,
+        address: SSAValue,
+        value: SSAValue,
+        offset: int = 0,
+        predicate: SSAValue | None = None,
     ):
-        super().__init__(operands=[address, value], properties=_access(space, access, offset))
+        super().__init__(
+            operands=[address, value, predicate], properties=_access(space, access, offset)
+        )
 
     def data_type(self) -> RegType:
         assert isinstance(self.value.type, RegType)

@@ -3,6 +3,7 @@
 from xdsl.ir import Dialect
 
 from tilewright.dialects.ptx import (
+    approximate,
     arithmetic,
     bulk_copy,
     cluster,
@@ -14,6 +15,7 @@ from tilewright.dialects.ptx import (
     matrix_copy,
     mbarrier,
     registers,
+    shuffle,
     synchronization,
     tcgen05_memory,
     tcgen05_mma,
@@ -30,10 +32,12 @@ PTX = Dialect(
         *registers.OPS,
         *data_movement.OPS,
         *arithmetic.OPS,
+        *approximate.OPS,
         *logic.OPS,
         *convert.OPS,
         *control_flow.OPS,
         *synchronization.OPS,
+        *shuffle.OPS,
         *matrix.OPS,
         *matrix_copy.OPS,
         *wmma.OPS,

@@ -1,19 +1,26 @@
-"""`arith`, `math` and `ub`: scalar values, `index` in 64 bits."""
+"""`arith`, `math` and `ub` on scalars, `index` in 64 bits, and on vectors element by element.
+
+A vector is one array [threads, elements], of any rank in row-major order.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
 from xdsl.dialects import arith, math, ub
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType
 from xdsl.ir import Attribute, Operation
+from xdsl.utils.hints import isa
 
 from tilewright.diagnostic import OpError, at
 from tilewright.dialects.cute.types import CuteType
 from tilewright.dialects.cute_nvgpu.attributes import FragmentType
-from tilewright.lowering.constant_bits import constant_bits
-from tilewright.lowering.interpreter.cute_values import LaneValue, chosen
+from tilewright.lowering.constant_bits import attribute_bits, constant_bits
+from tilewright.lowering.convert_arith_floats_to_ptx import is_reciprocal
+from tilewright.lowering.interpreter.cute_values import LaneValue
 from tilewright.lowering.interpreter.machine import Gang, Machine
 from tilewright.lowering.interpreter.program import Builder, Step, runs
 from tilewright.lowering.interpreter.rounded_division import rounded_down, rounded_up
@@ -25,16 +32,23 @@ Compute = Callable[..., Bits | LaneValue]
 
 
 def type_name(op: Operation, type_: Attribute, letter: str = "s") -> str:
-    """The instruction type that computes on an MLIR type: `s32`, `f32`, `pred`.
+    """The instruction type that computes on an MLIR type or on each element of a vector of it:
+    `s32`, `f32`, `pred`.
 
-    Raises OpError where the type is no scalar.
+    Raises OpError where the type is neither a scalar nor a vector of scalars.
     """
-    held = scalar_type(type_)
+    element = element_type(type_)
+    held = scalar_type(element)
     if held is None:
         raise OpError(op, f"'{op.name}' on {type_} cannot be interpreted")
     if held.bits == 1:
         return "pred"
-    return str(type_) if not str(type_).startswith("i") else f"{letter}{held.bits}"
+    return str(element) if not str(element).startswith("i") else f"{letter}{held.bits}"
+
+
+def element_type(type_: Attribute) -> Attribute:
+    """The type of a vector's elements; any other type is its own."""
+    return type_.element_type if isa(type_, VectorType) else type_
 
 
 def container(op: Operation, type_: Attribute) -> np.dtype[Any]:
@@ -85,9 +99,21 @@ def constant(op: Operation, builder: Builder, value: Any) -> Step:
 @runs(arith.ConstantOp)
 def _constant(op: arith.ConstantOp, builder: Builder) -> Step:
     dtype = container(op, op.result.type)
-    bits = constant_bits(op)
-    value = bool(bits) if dtype.kind == "b" else bits % (1 << (8 * dtype.itemsize))
-    return constant(op, builder, np.array([value], dtype=dtype))
+    if isa(op.result.type, VectorType):
+        return constant(op, builder, _elements(op, dtype)[None])
+    return constant(op, builder, np.array([_wrapped(constant_bits(op), dtype)], dtype=dtype))
+
+
+def _elements(op: arith.ConstantOp, dtype: np.dtype[Any]) -> Bits:
+    """The elements of a dense constant: [elements]."""
+    value, type_ = op.value, op.result.type
+    assert isinstance(value, DenseIntOrFPElementsAttr) and isa(type_, VectorType)
+    found = [_wrapped(attribute_bits(op, each), dtype) for each in value.iter_attrs()]
+    return np.broadcast_to(np.array(found, dtype=dtype), prod(type_.get_shape()))
+
+
+def _wrapped(bits: int, dtype: np.dtype[Any]) -> int | bool:
+    return bool(bits) if dtype.kind == "b" else bits % (1 << (8 * dtype.itemsize))
 
 
 @runs(ub.PoisonOp)
@@ -141,6 +167,13 @@ def _binary(op: arith.AddiOp, builder: Builder) -> Step:
         if instruction not in _ON_BITS:
             raise OpError(op, f"'{op.name}' on i1 cannot be interpreted")
         return pure(op, builder, scalar(_ON_BITS[instruction], "pred"))
+    if is_reciprocal(op):
+        reciprocal, times = scalar("rcp", "approx.ftz.f32"), scalar("mul", "rn.f32")
+
+        def divide(a: Bits, b: Bits) -> Bits:
+            return times(a, reciprocal(b))
+
+        return pure(op, builder, divide)
     return pure(op, builder, scalar(instruction, f"{modifier}{type_}"))
 
 
@@ -169,6 +202,27 @@ def _unary(op: arith.NegfOp, builder: Builder) -> Step:
     if (instruction, type_) == ("fma", "bf16"):
         raise OpError(op, f"'{op.name}' on bf16 cannot be interpreted; nearest legal: f32")
     return pure(op, builder, scalar(instruction, f"{modifier}{type_}"))
+
+
+_FUNCTIONS: dict[type[Operation], str] = {
+    math.Exp2Op: "ex2",
+    math.Log2Op: "lg2",
+    math.RsqrtOp: "rsqrt",
+}
+
+
+@runs(*_FUNCTIONS)
+def _function(op: math.Exp2Op | math.Log2Op | math.RsqrtOp, builder: Builder) -> Step:
+    """Of f32, as the instruction computes it; of a smaller type in f32, rounded again."""
+    type_ = type_name(op, op.result.type)
+    if type_ == "f64":
+        raise OpError(op, f"'{op.name}' on f64 cannot be interpreted; nearest legal: f32")
+    compute = scalar(_FUNCTIONS[type(op)], "approx.ftz.f32")
+    if type_ == "f32":
+        return pure(op, builder, compute)
+    widen = _upper_half if type_ == "bf16" else scalar("cvt", "f32.f16")
+    narrow = scalar("cvt", f"rn.{type_}.f32")
+    return unary(op, builder, lambda a: narrow(compute(widen(a))))
 
 
 _INTEGER_RELATIONS = (
@@ -210,12 +264,16 @@ def _compare_floats(op: arith.CmpfOp, builder: Builder) -> Step:
 @runs(arith.SelectOp)
 def _select(op: arith.SelectOp, builder: Builder) -> Step:
     if isinstance(op.result.type, CuteType):
-        return pure(op, builder, chosen)
+
+        def choose(condition: Bits, a: Any, b: Any) -> Any:
+            return a.where(condition, b)
+
+        return pure(op, builder, choose)
     if not isinstance(op.result.type, FragmentType):
         type_name(op, op.result.type)
 
     def compute(condition: Bits, a: Bits, b: Bits) -> Bits:
-        if a.ndim > 1:
+        if a.ndim > condition.ndim:
             condition = condition[:, None]
         return np.where(condition, a, b)
 

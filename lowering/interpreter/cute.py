@@ -57,11 +57,16 @@ def _evaluate(op: InferredOp | CompareOp, builder: Builder) -> Step:
 
     def step(machine: Machine, gang: Gang) -> None:
         regs = gang.regs
-        found = op.evaluate([regs[slot].typed for slot in sources])
+        found = op.evaluate([typed_value(regs[slot]) for slot in sources])
         for (dest, width), value in zip(dests, found, strict=True):
             regs[dest] = LaneValue(value) if isinstance(value, Typed) else sized(value, width)
 
     return step
+
+
+def typed_value(value: Any) -> Typed:
+    """What a register holds, as a value of the algebra; an integer is a scalar."""
+    return value.typed if isinstance(value, LaneValue) else Typed("scalar", LaneInteger(value))
 
 
 def _width(type_: Attribute) -> int:

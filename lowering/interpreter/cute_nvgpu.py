@@ -196,6 +196,15 @@ def _slice(op: fragment.SliceOp, builder: Builder) -> Step:
     return unary(op, builder, lambda value: value[:, first:last])
 
 
+@runs(fragment.ConcatOp)
+def _concat(op: fragment.ConcatOp, builder: Builder) -> Step:
+    def compute(*parts: Bits) -> Bits:
+        count = max(map(len, parts))
+        return np.concatenate([spread(each, count) for each in parts], axis=1)
+
+    return pure(op, builder, compute)
+
+
 @runs(fragment.CastOp)
 def _cast(op: fragment.CastOp, builder: Builder) -> Step:
     source, result = op.source.type, op.result.type.element

@@ -9,6 +9,8 @@ function of `tilewright.dialects.cute.symbolic`, takes it and computes for all t
 
     evaluated(coord.typed.value, layout.typed.value)    the offset: an int, or a LaneInteger
 
+A tensor in memory has a base, the same in every thread, and an offset that is each thread's own.
+
 Structure and numbers that types know never depend on a thread: a rule decides on neither.
 """
 
@@ -23,11 +25,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.dialects.cute.rules.accessors import dynamic_leaves, scalar_leaves
+from tilewright.dialects.cute.symbolic import scalar
 from tilewright.dialects.cute.symbolic.scalar import Dynamic, Scalar, fits, width_of
+from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.value import slot_setter
 from tilewright.dialects.cute.values import Typed, is_known, with_dynamic_leaves
+from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.rounded_division import rounded_up
-from tilewright.lowering.interpreter.scalar import scalar
+from tilewright.lowering.interpreter.scalar import scalar as instruction
 from tilewright.lowering.interpreter.values import Bits, Lanes, joined, take
 
 # The instruction of each operation on two numbers, and the letter of its type.
@@ -109,7 +114,7 @@ def _function(operation: str, width: int) -> Callable[..., Bits]:
     if operation == "ceil_div":
         return rounded_up(f"s{width}")
     mnemonic, type_ = _INSTRUCTIONS[operation]
-    return scalar(mnemonic, f"{type_}{width}")
+    return instruction(mnemonic, f"{type_}{width}")
 
 
 def _on_bits(operation: str) -> Callable[..., Bits]:
@@ -130,33 +135,60 @@ class LaneValue:
 
     def take(self, lanes: Lanes) -> LaneValue:
         """The value in some of its threads."""
-        return self.with_leaves([take(leaf, lanes) for leaf in self.leaves()])
+        return self._with([take(leaf, lanes) for leaf in self.leaves()])
 
     def joined(self, other: LaneValue, counts: tuple[int, int], order: Lanes) -> LaneValue:
         """The value of the threads of two gangs."""
-        pairs = zip(self.leaves(), other.leaves(), strict=True)
-        return self.with_leaves([joined(a, b, counts, order) for a, b in pairs])
+        pairs = zip(self.leaves(), other.on_base_of(self).leaves(), strict=True)
+        return self._with([joined(a, b, counts, order) for a, b in pairs])
+
+    def where(self, condition: Bits, other: LaneValue) -> LaneValue:
+        """This value in the threads where a condition holds, else the other of the same type."""
+        pairs = zip(self.leaves(), other.on_base_of(self).leaves(), strict=True)
+        return self._with([np.where(condition, a, b) for a, b in pairs])
 
     def leaves(self) -> list[Bits]:
-        """The raw bits of the dynamic leaves, in the order of `cute.get_scalars`."""
-        return [leaf.bits for leaf in dynamic_leaves(self.typed) if isinstance(leaf, LaneInteger)]
+        """The raw bits of the dynamic leaves, in the order of `cute.get_scalars`; behind them a
+        tensor's offset."""
+        found = [leaf.bits for leaf in dynamic_leaves(self.typed) if isinstance(leaf, LaneInteger)]
+        return found if self._tensor is None else [*found, sized(self._tensor.offset, 64)]
 
     def at(self, lane: int) -> Typed:
         """The value of one thread: nothing in it is dynamic."""
-        numbers = [int(_signed(leaf)[lane % len(leaf)]) for leaf in self.leaves()]
+        found = [leaf.bits for leaf in dynamic_leaves(self.typed) if isinstance(leaf, LaneInteger)]
+        numbers = [int(_signed(leaf)[lane % len(leaf)]) for leaf in found]
         return with_dynamic_leaves(self.typed, numbers)
 
-    def with_leaves(self, leaves: list[Bits]) -> LaneValue:
-        """The value with other bits in its dynamic leaves."""
-        if is_known(self.typed):
+    def on_base_of(self, other: LaneValue) -> LaneValue:
+        """The same tensor, counted from the base of another. Raises Fault for registers of two
+        allocations, which no thread can choose between."""
+        mine, theirs = self._tensor, other._tensor
+        if mine is None or theirs is None or mine.base == theirs.base:
             return self
-        return LaneValue(with_dynamic_leaves(self.typed, map(LaneInteger, leaves)))
+        if mine.space == "rmem":
+            raise Fault("chooses between register tensors of two allocations")
+        moved = 8 * (mine.base.address - theirs.base.address) // mine.bits
+        offset = scalar.add(mine.offset, moved)
+        found = Tensor(mine.element, mine.space, mine.align, mine.layout, theirs.base, offset)
+        return LaneValue(Typed("memref", found))
 
+    @property
+    def _tensor(self) -> Tensor | None:
+        """The tensor in memory that the value is."""
+        value = self.typed.value
+        return value if isinstance(value, Tensor) and value.base is not None else None
 
-def chosen(condition: Bits, then: LaneValue, other: LaneValue) -> LaneValue:
-    """`then` in the threads where a condition holds, else `other`, which is of the same type."""
-    pairs = zip(then.leaves(), other.leaves(), strict=True)
-    return then.with_leaves([np.where(condition, a, b) for a, b in pairs])
+    def _with(self, leaves: list[Bits]) -> LaneValue:
+        if (tensor := self._tensor) is None:
+            return self if is_known(self.typed) else LaneValue(self._filled(leaves))
+        *layout, offset = leaves
+        seen: Tensor = self._filled(layout).value
+        base, moved = tensor.base, LaneInteger(offset)
+        found = Tensor(tensor.element, tensor.space, tensor.align, seen.layout, base, moved)
+        return LaneValue(Typed("memref", found))
+
+    def _filled(self, leaves: list[Bits]) -> Typed:
+        return with_dynamic_leaves(self.typed, map(LaneInteger, leaves))
 
 
 def bound(type_: Typed, value: Any) -> LaneValue:

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import numpy as np
+from numpy.typing import NDArray
+
 
 class Fault(Exception):
     """Something an op did that no kernel may do. The machine adds the op and where it stands.
@@ -14,6 +20,17 @@ class Fault(Exception):
         super().__init__(message)
         self.message = message
         self.lane = lane
+
+
+@contextmanager
+def faults_of(threads: NDArray[np.int64]) -> Generator[None]:
+    """Faults of an access by some threads of a gang, told of the gang's threads."""
+    try:
+        yield
+    except Fault as fault:
+        if fault.lane is None:
+            raise
+        raise Fault(fault.message, int(threads[fault.lane])) from None
 
 
 class ExecutionError(ValueError):

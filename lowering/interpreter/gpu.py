@@ -1,4 +1,4 @@
-"""`gpu`: ids of threads and blocks, and the CTA's barrier."""
+"""`gpu`: ids of threads and blocks, and the CTA's barrier; values of other lanes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import numpy as np
 from xdsl.dialects import gpu
 from xdsl.ir import Operation
 
+from tilewright.dialects.cute_nvgpu.ops import shuffle
+from tilewright.dialects.ptx import shuffle as ptx_shuffle
 from tilewright.lowering.interpreter.arith import constant
 from tilewright.lowering.interpreter.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.program import Builder, CodeBlock, Jump, Step, Wait, runs
+from tilewright.lowering.interpreter.values import spread
 
 _REGISTERS: dict[type[object], str] = {
     gpu.ThreadIdOp: "tid",
@@ -74,6 +77,20 @@ def _subgroup_size(op: gpu.SubgroupSizeOp, builder: Builder) -> Step:
 @runs(gpu.BarrierOp)
 def _barrier(op: gpu.BarrierOp, builder: Builder) -> None:
     wait_at(op, builder, 0, None)
+
+
+@runs(shuffle.ShflSyncOp, ptx_shuffle.ShflSyncOp)
+def _shfl_sync(op: shuffle.ShflSyncOp | ptx_shuffle.ShflSyncOp, builder: Builder) -> Step:
+    source, dest, lane = builder.slot(op.value), builder.slot(op.result), op.lane.value.data
+    mnemonic, own = f"shfl.sync.{op.mode.data}.b32", np.arange(WARP)
+    other = own ^ lane if op.mode.data == "bfly" else np.full(WARP, lane)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        warps = gang.warps(mnemonic)
+        values = spread(gang.regs[source], gang.count).reshape(warps, WARP)
+        gang.regs[dest] = values[:, other].reshape(gang.count)
+
+    return step
 
 
 def wait_at(op: Operation, builder: Builder, barrier: int, threads: int | None) -> None:

@@ -35,7 +35,9 @@ from tilewright.lowering.interpreter.program import (
     Program,
     Suspend,
     Wait,
+    named,
 )
+from tilewright.lowering.interpreter.register_tensor import RegisterFile
 from tilewright.lowering.interpreter.special_registers import (
     WARP,
     Dim,
@@ -149,11 +151,12 @@ class Machine:
             len(ctas), program.shared_bytes, self._warps * WARP, self.clocks, cluster
         )
         self.mbarriers = Mbarriers(self.shared, self.clocks, cluster)
+        self.registers = RegisterFile(len(ctas) * self._warps * WARP, self.shared.op_names)
         self.tensor = TensorMemory(self.clocks, self.shared, len(ctas) * self.slots)
         self.allocator = TensorAllocator(self.tensor, self.shared, self.slots, cluster)
         self.cluster_barrier = ClusterBarrier(self.clocks, self.threads, self.slots, cluster)
         for number, op in enumerate(program.ops, 1):
-            self.shared.op_names[number] = _named(op)
+            self.shared.op_names[number] = named(op)
         self._arrived: Counter[tuple[int, int]] = Counter()
         # Of each barrier: what those who arrived knew then, and the warps that wait there.
         self._known: dict[tuple[int, int], NDArray[np.int32]] = {}
@@ -371,13 +374,6 @@ class Machine:
         place = "" if lane is None else f" ({self._special.where(lane)})"
         diagnostic = at(op.location, f"'{op.name}' {message}{place}", self.launch.source)
         raise ExecutionError(str(diagnostic)) from None
-
-
-def _named(op: Operation) -> str:
-    diagnostic = at(op.location, "")
-    if diagnostic.line is None:
-        return f"'{op.name}'"
-    return f"'{op.name}' at {diagnostic.file}:{diagnostic.line}"
 
 
 def run_grid(program: Program, launch: Launch, memory: GlobalMemory, arguments: list[Any]) -> int:

@@ -5,8 +5,7 @@ Where each element goes is what the row's layout says: `(thread, value) -> place
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
@@ -20,7 +19,7 @@ from tilewright.dialects.cute_nvgpu.matrix_copy import MatrixCopy
 from tilewright.dialects.cute_nvgpu.ops import matrix_copy
 from tilewright.dialects.ptx import matrix_copy as ptx_matrix_copy
 from tilewright.lowering.interpreter.elements import elements_of, words_of
-from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.errors import faults_of
 from tilewright.lowering.interpreter.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.memref import View
 from tilewright.lowering.interpreter.program import Builder, Step, runs
@@ -107,17 +106,6 @@ def _indices(layout: Layout) -> Index:
     """What each value of each thread is, thread by thread."""
     found = np.array([layout(i) for i in range(layout.size())], dtype=np.intp)
     return found.reshape(-1, WARP).T.ravel()
-
-
-@contextmanager
-def faults_of(threads: Lanes) -> Generator[None]:
-    """Faults of an access by some threads of a gang, told of the gang's threads."""
-    try:
-        yield
-    except Fault as fault:
-        if fault.lane is None:
-            raise
-        raise Fault(fault.message, int(threads[fault.lane])) from None
 
 
 def _run_threads(gang: Gang, copy: MatrixCopy, what: str) -> tuple[Lanes, int]:

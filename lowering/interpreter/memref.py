@@ -14,6 +14,8 @@ from xdsl.ir import Operation
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute import ComposedLayout, Layout
 from tilewright.dialects.cute.dialect import Space, layout_of, space_of
+from tilewright.dialects.cute_nvgpu.attributes import FragmentType
+from tilewright.dialects.cute_nvgpu.ops import fragment_memory
 from tilewright.lowering.convert_memref_to_ptx import (
     SHARED_ALIGN,
     alignment,
@@ -23,7 +25,7 @@ from tilewright.lowering.convert_memref_to_ptx import (
     element_bytes,
     footprint,
 )
-from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.errors import Fault, faults_of
 from tilewright.lowering.interpreter.machine import Gang, Machine
 from tilewright.lowering.interpreter.program import Builder, Step, runs
 from tilewright.lowering.interpreter.values import Bits, Lanes, joined, spread, take
@@ -239,3 +241,66 @@ def _store(op: memref.StoreOp, builder: Builder) -> Step:
             machine.memory.store(address, value, width)
 
     return step
+
+
+@runs(fragment_memory.LoadOp)
+def _load_fragment(op: fragment_memory.LoadOp, builder: Builder) -> Step:
+    source, indices = builder.slot(op.source), builder.slots(op.indices)
+    dest, number, held = builder.slot(op.fragment), builder.number(op), op.fragment.type
+    dtype, count = np.dtype(held.element.container), held.count.data
+
+    def step(machine: Machine, gang: Gang) -> None:
+        view = gang.regs[source]
+        address = view.locate([gang.regs[slot] for slot in indices])
+        if view.space is Space.SMEM:
+            raw = machine.shared.load(gang.lanes, address, count * dtype.itemsize, number)
+            value = raw.view(dtype)
+        else:
+            value = machine.memory.load(address, dtype.itemsize, count)
+        gang.regs[dest] = value.reshape(-1, count)
+
+    return step
+
+
+@runs(fragment_memory.StoreOp)
+def _store_fragment(op: fragment_memory.StoreOp, builder: Builder) -> Step:
+    dest, indices = builder.slot(op.dest), builder.slots(op.indices)
+    source, number, held = builder.slot(op.fragment), builder.number(op), op.fragment.type
+    assert isinstance(held, FragmentType)
+    dtype = np.dtype(held.element.container)
+    predicate = None if op.predicate is None else builder.slot(op.predicate)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        view = gang.regs[dest]
+        at = [gang.regs[slot] for slot in indices]
+        address = spread(view.locate(at, check=predicate is None), gang.count)
+        value = np.ascontiguousarray(spread(gang.regs[source].astype(dtype), gang.count))
+        shared = view.space is Space.SMEM
+        chosen = None if predicate is None else gang.regs[predicate]
+        store_words(machine, gang, address, value, number, shared=shared, chosen=chosen)
+
+    return step
+
+
+def store_words(
+    machine: Machine,
+    gang: Gang,
+    address: Bits,
+    value: Bits,
+    number: int,
+    *,
+    shared: bool,
+    chosen: Bits | None,
+) -> None:
+    """Store [threads, words] at the threads' addresses, in the `chosen` threads alone."""
+    threads = np.arange(gang.count)
+    if chosen is not None:
+        threads = threads[spread(chosen, gang.count)]
+        address, value = address[threads], np.ascontiguousarray(value[threads])
+    if not len(threads):
+        return
+    with faults_of(threads):
+        if shared:
+            machine.shared.store(gang.lanes[threads], address, value.view(np.uint8), number)
+        else:
+            machine.memory.store(address, value, value.itemsize, value.shape[1])

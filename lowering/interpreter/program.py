@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
-from tilewright.diagnostic import OpError
+from tilewright.diagnostic import OpError, at
 
 if TYPE_CHECKING:
     from tilewright.lowering.interpreter.machine import Gang, Machine
@@ -298,3 +298,11 @@ class Builder:
         for op in block.ops:
             if not op.has_trait(IsTerminator):
                 self.run(op)
+
+
+def named(op: Operation) -> str:
+    """An op and its place in the source, as diagnostics name what another op did."""
+    diagnostic = at(op.location, "")
+    if diagnostic.line is None:
+        return f"'{op.name}'"
+    return f"'{op.name}' at {diagnostic.file}:{diagnostic.line}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tilewright.dialects.ptx import (
+    approximate,
     arithmetic,
     control_flow,
     convert,
@@ -27,11 +28,12 @@ from tilewright.lowering.interpreter.cute_nvgpu import (
 from tilewright.lowering.interpreter.elements import elements_of
 from tilewright.lowering.interpreter.gpu import wait_at
 from tilewright.lowering.interpreter.machine import Gang, Machine
+from tilewright.lowering.interpreter.memref import store_words
 from tilewright.lowering.interpreter.program import Builder, Exit, Fork, Step, runs
 from tilewright.lowering.interpreter.scalar import scalar
 from tilewright.lowering.interpreter.values import CONTAINERS, Bits, spread, uniform
 
-_SCALARS = [*arithmetic.OPS, *logic.OPS, convert.CvtOp]
+_SCALARS = [*arithmetic.OPS, *approximate.OPS, *logic.OPS, convert.CvtOp]
 
 
 @runs(*_SCALARS)
@@ -139,18 +141,16 @@ def _ld(op: data_movement.LdOp, builder: Builder) -> Step:
 def _st(op: data_movement.StOp, builder: Builder) -> Step:
     dest, source, number = builder.slot(op.address), builder.slot(op.value), builder.number(op)
     assert isinstance(op.value.type, RegType)
-    width, count = op.access_bytes, op.value.type.count.data
+    width = op.access_bytes
     shared, offset = op.space.data == "shared", op.offset.value.data
     word = np.dtype(f"uint{8 * width}")
+    predicate = None if op.predicate is None else builder.slot(op.predicate)
 
     def step(machine: Machine, gang: Gang) -> None:
         address = spread(moved(gang.regs[dest], offset), gang.count)
-        value = spread(as_columns(gang.regs[source]).astype(word), gang.count)
-        if shared:
-            raw = np.ascontiguousarray(value).view(np.uint8)
-            machine.shared.store(gang.lanes, address, raw, number)
-        else:
-            machine.memory.store(address, value, width, count)
+        value = np.ascontiguousarray(spread(as_columns(gang.regs[source]).astype(word), gang.count))
+        chosen = None if predicate is None else gang.regs[predicate]
+        store_words(machine, gang, address, value, number, shared=shared, chosen=chosen)
 
     return step
 

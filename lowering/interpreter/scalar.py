@@ -14,7 +14,7 @@ import ml_dtypes
 import numpy as np
 
 from tilewright.lowering.interpreter.errors import Fault
-from tilewright.lowering.interpreter.numerics import fma32, fma64
+from tilewright.lowering.interpreter.numerics import fma32, fma64, special_functions
 from tilewright.lowering.interpreter.values import Bits
 
 Function = Callable[..., Bits]
@@ -136,7 +136,7 @@ def _remainder(type_: str, *_: str) -> Function:
 def _reject_zero(divisor: Any) -> None:
     zero = divisor == 0
     if zero.any():
-        raise Fault("division by zero", int(np.argmax(zero)))
+        raise Fault("division by zero", int(np.argmax(zero)) // (zero.size // len(zero)))
 
 
 def _multiply(type_: str, *modifiers: str) -> Function:
@@ -210,6 +210,27 @@ def _fma16(a: Bits, b: Bits, c: Bits) -> Bits:
         toward = np.where((error > 0) == (total > 0), 1, -1)
         odd = np.where(np.isfinite(total) & (error != 0) & (bits & 1 == 0), bits + toward, bits)
         return raw(odd.view(np.float64).astype(np.float16), "f16")
+
+
+def _special(compute: Callable[..., Bits]) -> Callable[..., Function]:
+    """A function of the special function unit, on bits of f32."""
+
+    def build(type_: str, *_: str) -> Function:
+        return compute
+
+    return build
+
+
+def _log2(type_: str, *_: str) -> Function:
+    """`lg2.approx.ftz.f32` in f64, rounded once: near what a chip computes, not equal to it."""
+
+    def run(a: Bits) -> Bits:
+        value = typed(a, type_)
+        with np.errstate(all="ignore"):
+            tiny = np.abs(value) < np.finfo(np.float32).smallest_normal
+            return raw(np.log2(np.where(tiny, 0, value).astype(np.float64)), type_)
+
+    return run
 
 
 def _negate(type_: str, *_: str) -> Function:
@@ -372,6 +393,10 @@ _BUILDERS: dict[str, Callable[..., Function]] = {
     "min": _extreme(False),
     "max": _extreme(True),
     "sqrt": _pointwise(np.sqrt),
+    "ex2": _special(special_functions.ex2),
+    "rcp": _special(special_functions.rcp),
+    "rsqrt": _special(special_functions.rsqrt),
+    "lg2": _log2,
     "and": _logic(np.bitwise_and),
     "or": _logic(np.bitwise_or),
     "xor": _logic(np.bitwise_xor),

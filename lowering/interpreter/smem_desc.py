@@ -23,10 +23,7 @@ from tilewright.lowering.interpreter.values import Bits
 @runs(MakeSmemDescOp)
 def _make_smem_desc(op: MakeSmemDescOp, builder: Builder) -> Step:
     source, indices = builder.slot(op.source), builder.slots(op.indices)
-    dest, type_, modes = builder.slot(op.result), op.result.type, op.matrix_modes
-    rows, columns = type_.extents
-    # An i8 holds eight elements of b1, or two of e2m1.
-    extents = {modes[0]: rows, modes[1]: columns // max(8 // type_.element.bits, 1)}
+    dest, type_, extents = builder.slot(op.result), op.result.type, op.extents
 
     def step(machine: Machine, gang: Gang) -> None:
         view = gang.regs[source]

@@ -29,8 +29,7 @@ Locate = Callable[[Gang], Bits]
 
 def _box_start(map_: TmaDescriptorType, memory: int, indices: Sequence[int]) -> Locate:
     """The address of a box's first element before the swizzle, which is the hardware's own."""
-    shape = map_.box.shape
-    extents = dict(enumerate(shape, len(indices) - len(shape)))
+    extents = map_.box.extents(len(indices))
 
     def locate(gang: Gang) -> Bits:
         view: View = gang.regs[memory]

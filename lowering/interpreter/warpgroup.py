@@ -343,6 +343,7 @@ def _fence(op: Operation, builder: Builder) -> Step:
     def step(machine: Machine, gang: Gang) -> None:
         warpgroups(machine, gang, "wgmma.fence")
         machine.shared.wgmmas.fenced[gang.lanes] = True
+        machine.registers.fence(gang.lanes)
         gang.ordered = {id(each): each for each in gang.regs if is_array(each) and each.ndim == 2}
 
     return step
@@ -372,6 +373,7 @@ def _wait(op: wgmma_sync.WgmmaWaitGroupOp | ptx.WgmmaWaitGroupOp, builder: Build
 def _settle(machine: Machine, gang: Gang) -> None:
     """Results that are complete become values like others, which a wgmma wrote."""
     completed = machine.shared.wgmmas.completed[gang.lanes]
+    machine.registers.settle(gang.lanes, completed)
     for slot, value in enumerate(gang.regs):
         if isinstance(value, InFlight) and (value.group < completed).all():
             gang.regs[slot] = value.value

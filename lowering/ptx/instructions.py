@@ -13,6 +13,7 @@ from tilewright.dialects.ptx import (
     matrix_copy,
     mbarrier,
     registers,
+    shuffle,
     synchronization,
     warp_specialization,
     wgmma,
@@ -104,7 +105,8 @@ def _ld(op: data.LdOp, out: KernelText) -> None:
 @emits(data.StOp)
 def _st(op: data.StOp, out: KernelText) -> None:
     address = bracketed(out.register(op.address), op.offset.value.data)
-    out.line(f"{op.mnemonic} {address}, {out.group(op.value)};", op)
+    guard = "" if op.predicate is None else f"@{out.register(op.predicate)} "
+    out.line(f"{guard}{op.mnemonic} {address}, {out.group(op.value)};", op)
 
 
 @emits(data.CpAsyncOp)
@@ -136,6 +138,12 @@ def _barrier(op: synchronization.BarSyncOp, out: KernelText) -> None:
 @emits(synchronization.WarpSyncOp)
 def _warp_sync(op: synchronization.WarpSyncOp, out: KernelText) -> None:
     out.line("bar.warp.sync 0xffffffff;", op)
+
+
+@emits(shuffle.ShflSyncOp)
+def _shfl_sync(op: shuffle.ShflSyncOp, out: KernelText) -> None:
+    result, value = out.register(op.result), out.register(op.value)
+    out.line(f"{op.mnemonic} {result}, {value}, {op.lane.value.data}, 31, 0xffffffff;", op)
 
 
 def braced(names: list[str]) -> str:

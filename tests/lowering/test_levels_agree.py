@@ -38,7 +38,10 @@ BINARY: dict[str, tuple[str, ...]] = {
     **{f"arith.{op}": FLOATS for op in ("addf", "subf", "mulf", "divf", "maxnumf", "minnumf")},
     **{f"arith.{op}": ("f16", "bf16", "f32") for op in ("maximumf", "minimumf")},
 }
-UNARY = {"arith.negf": FLOATS, "math.absf": FLOATS, "math.sqrt": FLOATS}
+UNARY = {
+    **dict.fromkeys(("arith.negf", "math.absf", "math.sqrt"), FLOATS),
+    **dict.fromkeys(("math.exp2", "math.log2", "math.rsqrt"), ("f16", "bf16", "f32")),
+}
 PREDICATES = {
     "arith.cmpi": ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"),
     "arith.cmpf": ("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord",

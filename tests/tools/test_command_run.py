@@ -18,6 +18,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 AXPY = str(EXAMPLES / "axpy.mlir")
 GEMM = str(EXAMPLES / "gemm_sm80.mlir")
 GEMM_SM90 = str(EXAMPLES / "gemm_sm90.mlir")
+TILE_GEMM = str(EXAMPLES / "tile_gemm_sm80.mlir")
 COPY = """
 func.func @copy(%from: memref<2x4x{0}>, %to: memref<2x4x{0}>) attributes {{gpu.kernel}} {{
   %i = "gpu.thread_id"() <{{dimension = #gpu<dim x>}}> : () -> index
@@ -262,6 +263,48 @@ def test_gemm_gives_the_same_file_at_both_levels(tmp_path, monkeypatch):
     assert Path("atom.npy").read_bytes() == Path("ptx.npy").read_bytes()
     exact = values["a"].astype(np.float64) @ values["b"].astype(np.float64)
     np.testing.assert_allclose(np.load("atom.npy"), exact, rtol=1e-4, atol=1e-5)
+
+
+def test_tiles_give_the_same_file_at_all_levels(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    a, b = (rng.standard_normal((rows, 40)).astype(np.float16) for rows in (80, 72))
+    np.save("a.npy", a)
+    np.save("b.npy", b)
+    for level in ("tile", "atom", "ptx"):
+        main(["run", TILE_GEMM, "--grid", "1", "--block", "128", "--level", level, "a.npy",
+              "b.npy", f"{level}.npy=80x72:f32"])  # fmt: skip
+    files = {Path(f"{level}.npy").read_bytes() for level in ("tile", "atom", "ptx")}
+    assert len(files) == 1
+    exact = a.astype(np.float64) @ b.astype(np.float64).T
+    np.testing.assert_allclose(np.load("tile.npy"), exact, rtol=1e-4, atol=1e-5)
+
+
+TRANSPOSE = """
+func.func @transpose(%x: !cute.memref<f32, gmem, "(?,?):(?,1)">,
+    %y: !cute.memref<f32, gmem, "(?,4):(1,?)">) attributes {gpu.kernel} {
+  %tid = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %t = arith.index_cast %tid : index to i32
+  %c0 = arith.constant 0 : i32
+  %first = cute.make_coord(%t, %c0) : (i32, i32) -> !cute.coord<"(?,?)">
+  %v = cute.memref.load(%x, %first)
+  cute.memref.store(%v, %y, %first)
+  func.return
+}"""
+
+
+def test_files_are_arranged_as_a_tensor_asks(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("k.mlir").write_text(TRANSPOSE)
+    x = np.arange(6, dtype=np.float32).reshape(3, 2)
+    np.save("x.npy", x)
+    main(["run", "k.mlir", "--grid", "1", "--block", "3", "x.npy", "y.npy=3x4:f32", "--quiet"])
+    expected = np.zeros((3, 4), np.float32)
+    expected[:, 0] = x[:, 0]
+    np.testing.assert_array_equal(np.load("y.npy"), expected)
+    said = refused(capsys, main, ["run", "k.mlir", "--grid", "1", "--block", "3", "x.npy",
+                                  "y.npy=3x5:f32"])  # fmt: skip
+    assert "argument 'y' expected shape (?, 4), got (3, 5)" in said
 
 
 def gemm_sm90(*words):

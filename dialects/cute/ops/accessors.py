@@ -25,13 +25,13 @@ from tilewright.dialects.cute.ops.operands import (
     CASTABLE,
     COMPOSED,
     COORD,
-    INDEXABLE,
+    INDEXABLE_OR_TENSOR,
     INNER,
     INT_TUPLE,
     LAYOUT,
     SCALARS,
     SHAPE,
-    SHAPED,
+    SHAPED_OR_TENSOR,
     SLOTS,
     STRIDE,
     TILE,
@@ -39,6 +39,7 @@ from tilewright.dialects.cute.ops.operands import (
 from tilewright.dialects.cute.ops.operation import InferredOp, Syntax
 from tilewright.dialects.cute.ops.properties import ModeOp
 from tilewright.dialects.cute.rules import accessors
+from tilewright.dialects.cute.rules.tensors import on_tensors
 from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.values import Typed
 
@@ -57,9 +58,9 @@ class GetShapeOp(AccessorOp):
     """The shape of a layout, or of the layouts of a tile."""
 
     name = "cute.get_shape"
-    OPERANDS: ClassVar = (SHAPED,)
+    OPERANDS: ClassVar = (SHAPED_OR_TENSOR,)
     RESULTS: ClassVar = (SHAPE,)
-    RULE: ClassVar = staticmethod(accessors.get_shape)
+    RULE: ClassVar = staticmethod(on_tensors(accessors.get_shape))
 
 
 @irdl_op_definition
@@ -219,10 +220,10 @@ class GetOp(ModeOp):
     """The mode at a path: `cute.get<[1]> (%x) : !cute.shape<"(2,3)"> -> !cute.shape<"3">`."""
 
     name = "cute.get"
-    OPERANDS: ClassVar = (INDEXABLE,)
-    RESULTS: ClassVar = (INDEXABLE,)
+    OPERANDS: ClassVar = (INDEXABLE_OR_TENSOR,)
+    RESULTS: ClassVar = (INDEXABLE_OR_TENSOR,)
     SYNTAX: ClassVar = Syntax.ARROW
-    RULE: ClassVar = staticmethod(accessors.get)
+    RULE: ClassVar = staticmethod(on_tensors(accessors.get))
 
     source = operand_def()
     mode = opt_prop_def(DenseArrayBase)
@@ -234,11 +235,11 @@ class SelectOp(ModeOp):
     """The named top-level modes."""
 
     name = "cute.select"
-    OPERANDS: ClassVar = (INDEXABLE,)
-    RESULTS: ClassVar = (INDEXABLE,)
+    OPERANDS: ClassVar = (INDEXABLE_OR_TENSOR,)
+    RESULTS: ClassVar = (INDEXABLE_OR_TENSOR,)
     SYNTAX: ClassVar = Syntax.ARROW
     MODE_IS_OPTIONAL: ClassVar[bool] = False
-    RULE: ClassVar = staticmethod(accessors.select)
+    RULE: ClassVar = staticmethod(on_tensors(accessors.select))
 
     source = operand_def()
     mode = prop_def(DenseArrayBase)

@@ -51,7 +51,7 @@ class StaticOp(CuteOp):
 
     traits = traits_def(Pure(), ConstantLike())
 
-    def __init__(self, type_: CuteType) -> None:
+    def __init__(self, type_: Attribute) -> None:
         super().__init__(result_types=[type_])
 
     @classmethod

@@ -15,11 +15,13 @@ from tilewright.dialects.cute.ops.operands import (
     COTARGET,
     INDEXABLE,
     LAYOUT,
-    SLICEABLE,
+    LAYOUT_OR_TENSOR,
+    SLICEABLE_OR_TENSOR,
 )
 from tilewright.dialects.cute.ops.operation import InferredOp, Syntax
 from tilewright.dialects.cute.ops.properties import NumbersOp
 from tilewright.dialects.cute.rules import layout_algebra
+from tilewright.dialects.cute.rules.tensors import on_tensors, slice_tensor
 
 
 @irdl_op_definition
@@ -27,9 +29,9 @@ class CompositionOp(InferredOp):
     """left after right."""
 
     name = "cute.composition"
-    OPERANDS: ClassVar = (ANY_LAYOUT, COMPOSITION_RHS)
-    RESULTS: ClassVar = (ANY_LAYOUT,)
-    RULE: ClassVar = staticmethod(layout_algebra.composition)
+    OPERANDS: ClassVar = (LAYOUT_OR_TENSOR, COMPOSITION_RHS)
+    RESULTS: ClassVar = (LAYOUT_OR_TENSOR,)
+    RULE: ClassVar = staticmethod(on_tensors(layout_algebra.composition))
 
     lhs = operand_def()
     rhs = operand_def()
@@ -41,9 +43,9 @@ class CoalesceOp(InferredOp):
     """The same function with fewer modes, leaf by leaf of a profile where there is one."""
 
     name = "cute.coalesce"
-    OPERANDS: ClassVar = (ANY_LAYOUT, COORD)
-    RESULTS: ClassVar = (ANY_LAYOUT,)
-    RULE: ClassVar = staticmethod(layout_algebra.coalesce)
+    OPERANDS: ClassVar = (LAYOUT_OR_TENSOR, COORD)
+    RESULTS: ClassVar = (LAYOUT_OR_TENSOR,)
+    RULE: ClassVar = staticmethod(on_tensors(layout_algebra.coalesce))
 
     source = operand_def()
     target_profile = opt_operand_def()
@@ -107,9 +109,9 @@ class GroupModesOp(NumbersOp):
 
     name = "cute.group_modes"
     NUMBERS: ClassVar = ("begin", "end")
-    OPERANDS: ClassVar = (ANY_LAYOUT,)
-    RESULTS: ClassVar = (ANY_LAYOUT,)
-    RULE: ClassVar = staticmethod(layout_algebra.group_modes)
+    OPERANDS: ClassVar = (LAYOUT_OR_TENSOR,)
+    RESULTS: ClassVar = (LAYOUT_OR_TENSOR,)
+    RULE: ClassVar = staticmethod(on_tensors(layout_algebra.group_modes))
 
     source = operand_def()
     begin = prop_def(IntegerAttr)
@@ -137,8 +139,8 @@ class RecastLayoutOp(NumbersOp):
 class KeepOp(InferredOp, ABC):
     """An op that keeps modes: `%r = cute.slice(%x, %c) : T, !cute.coord<"(_,1)">`."""
 
-    OPERANDS: ClassVar = (SLICEABLE, COORD)
-    RESULTS: ClassVar = (SLICEABLE,)
+    OPERANDS: ClassVar = (SLICEABLE_OR_TENSOR, COORD)
+    RESULTS: ClassVar = (SLICEABLE_OR_TENSOR,)
     SYNTAX: ClassVar = Syntax.INFERRED
 
     source = operand_def()
@@ -151,7 +153,7 @@ class SliceOp(KeepOp):
     """The modes opposite an underscore."""
 
     name = "cute.slice"
-    RULE: ClassVar = staticmethod(layout_algebra.slice_modes)
+    RULE: ClassVar = staticmethod(slice_tensor(layout_algebra.slice_modes))
 
 
 @irdl_op_definition

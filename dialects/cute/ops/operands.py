@@ -7,6 +7,10 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import IntegerType, i1, i32, i64
 from xdsl.ir import Attribute
 
+from tilewright.dialects.cute.pipeline_types import PipelineType
+from tilewright.dialects.cute.tensor_types import CoordTensorType, MemRefType
+from tilewright.dialects.cute.tiled_types import TiledCopyType, TiledMmaType
+from tilewright.dialects.cute.tma_types import TmaCopyType
 from tilewright.dialects.cute.types import (
     ComposedLayoutType,
     CoordType,
@@ -116,3 +120,48 @@ CASTABLE = either(SHAPE, STRIDE, COORD, INT_TUPLE)
 SIZED = either(SHAPE, INT_TUPLE, LAYOUT, COMPOSED)
 PRODUCIBLE = either(INT_TUPLE, SHAPE)
 SLOTS = named("variadic of any CuTe type", ANY)
+
+
+# --- tensors, and what works on them --------------------------------------------------------------
+
+
+def also(accepted: Accepts, *others: Accepts) -> Accepts:
+    """Others as well, of which the description, NVIDIA's, says nothing."""
+    return Accepts(accepted.description, (*accepted.types, *(t for x in others for t in x.types)))
+
+
+MEMREF = Accepts("!cute.memref", (MemRefType,))
+TENSOR = Accepts("!cute.memref or !cute.coord_tensor", (MemRefType, CoordTensorType))
+TILED_MMA = Accepts("!cute.tiled_mma", (TiledMmaType,))
+TILED_COPY = Accepts("!cute.tiled_copy", (TiledCopyType,))
+THREAD = AcceptsIntegers("i32, i64, or depth-0 !cute.int_tuple", (IntTupleType,), (i32, i64))
+LAYOUT_OR_TENSOR = also(ANY_LAYOUT, TENSOR)
+SLICEABLE_OR_TENSOR = also(SLICEABLE, TENSOR)
+INDEXABLE_OR_TENSOR = also(INDEXABLE, TENSOR)
+SHAPED_OR_TENSOR = also(SHAPED, TENSOR)
+SIZED_OR_TENSOR = also(SIZED, TENSOR)
+PIPELINE = Accepts("!cute.pipeline", (PipelineType,))
+COPIER = Accepts("!cute.tiled_copy or !cute.tma_copy", (TiledCopyType, TmaCopyType))
+USE = AcceptsIntegers("i32", (), (i32,))
+TILES = named("!cute.shape or !cute.int_tuple", SHAPE, INT_TUPLE)
+TILER = named("!cute.shape or !cute.tile", SHAPE, TILE)
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptsCoords(Accepts):
+    """Coordinates; an integer by itself is one as well."""
+
+    def takes(self, type_: Attribute) -> bool:
+        return isinstance(type_, self.types) or type_ in (i32, i64)
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptsElements(Accepts):
+    """Upstream types, which the op compares with its tensor's; any where none are named."""
+
+    def takes(self, type_: Attribute) -> bool:
+        return not self.types or isinstance(type_, self.types)
+
+
+TILE_COORD = AcceptsCoords("!cute.coord, !cute.int_tuple, i32 or i64", (CoordType, IntTupleType))
+LIMITS = AcceptsCoords("!cute.shape, !cute.coord, !cute.int_tuple", (ShapeType, *TILE_COORD.types))

@@ -5,7 +5,8 @@
     INFERRED      %r = cute.slice(%x, %c) : !cute.layout<"4:1">, !cute.coord<"_">
 
 Where only one type is possible some ops leave its name out: `cute.get_stride(%x) : <"4:1"> ->
-!cute.stride<"1">`. Every op reads both spellings.
+!cute.stride<"1">`. Every op reads both spellings. Behind operands that are defined above it, an op
+whose result types follow needs no types at all: `%r = cute.slice(%x, %c)`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from enum import Enum, auto
 from functools import cache
 from typing import Any, ClassVar, Self
 
-from xdsl.dialects.builtin import IntegerType
+from xdsl.dialects.builtin import IntegerType, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, traits_def
 from xdsl.parser import Parser, UnresolvedOperand
@@ -28,7 +29,7 @@ from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute.ops.operands import Accepts
 from tilewright.dialects.cute.rules import RuleError
 from tilewright.dialects.cute.symbolic.scalar import Scalar
-from tilewright.dialects.cute.types import CuteType, type_of
+from tilewright.dialects.cute.types import CuteType, type_of, typed_of
 from tilewright.dialects.cute.values import Typed
 
 
@@ -50,9 +51,10 @@ def inferred_types(
     """The result types of a rule, or why it has none."""
     values: list[Typed] = []
     for operand in operands:
-        if not isinstance(operand, CuteType):
+        value = typed_of(operand)
+        if value is None:
             return f"expects CuTe values, but got '{operand}'"
-        values.append(operand.typed)
+        values.append(value)
     try:
         return tuple(_type(each) for each in applied(rule, values, arguments))
     except (RuleError, LayoutError, VerifyException) as error:
@@ -105,8 +107,10 @@ class CuteOp(IRDLOperation, ABC):
             parser.Delimiter.PAREN, parser.parse_unresolved_operand
         )
         attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        operand_types, result_types = cls._parse_types(parser)
+        if parser.parse_optional_punctuation(":") is None:
+            operand_types, result_types = types_above(parser, unresolved), None
+        else:
+            operand_types, result_types = cls._parse_types(parser)
         operands = _resolved(parser, unresolved, operand_types)
         if result_types is None:
             result_types = cls._infer_when_parsing(parser, start, operand_types, properties)
@@ -171,6 +175,17 @@ class CuteOp(IRDLOperation, ABC):
         """The result types, or why there are none."""
         raise NotImplementedError
 
+    @classmethod
+    def build_from(
+        cls, *operands: SSAValue | Operation, properties: dict[str, Attribute] | None = None
+    ) -> Self:
+        """The op on these operands. Raises VerifyException where it has no result types."""
+        values = [SSAValue.get(operand) for operand in operands]
+        found = cls.infer(tuple(value.type for value in values), properties or {})
+        if isinstance(found, str):
+            raise VerifyException(_cannot_infer(cls.name, found))
+        return cls.create(operands=values, result_types=found, properties=properties or {})
+
     def verify_(self) -> None:
         self._verify_kinds("operand", [operand.type for operand in self.operands], self.OPERANDS)
         self._verify_kinds("result", self.result_types, self.RESULTS)
@@ -202,6 +217,9 @@ class InferredOp(CuteOp, ABC):
     def infer(
         cls, operand_types: tuple[Attribute, ...], properties: dict[str, Attribute]
     ) -> tuple[Attribute, ...] | str:
+        for i, type_ in enumerate(operand_types):
+            if type_ in (i32, i64) and not _nth(cls.OPERANDS, i).takes(type_):
+                return f"expects CuTe values, but got '{type_}'"
         return inferred_types(cls.RULE, operand_types, cls.arguments(properties))
 
     def evaluate(self, operands: Sequence[Typed]) -> list[Typed | Scalar]:
@@ -226,16 +244,16 @@ class InferredOp(CuteOp, ABC):
                 f"('{self.name}' op failed to infer returned types)"
             )
 
-    @classmethod
-    def build_from(
-        cls, *operands: SSAValue | Operation, properties: dict[str, Attribute] | None = None
-    ) -> Self:
-        """The op on these operands. Raises VerifyException where it has no result types."""
-        values = [SSAValue.get(operand) for operand in operands]
-        found = cls.infer(tuple(value.type for value in values), properties or {})
-        if isinstance(found, str):
-            raise VerifyException(_cannot_infer(cls.name, found))
-        return cls.create(operands=values, result_types=found, properties=properties or {})
+
+def types_above(parser: Parser, unresolved: Sequence[UnresolvedOperand]) -> list[Attribute]:
+    """The types of operands that are defined above an op that does not write them."""
+    types: list[Attribute] = []
+    for operand in unresolved:
+        found = parser.ssa_values.get(operand.operand_name, ())
+        if operand.index >= len(found):
+            parser.raise_error("expected ':' and the types of operands", operand.span)
+        types.append(found[operand.index].type)
+    return types
 
 
 def _cannot_infer(name: str, reason: str) -> str:

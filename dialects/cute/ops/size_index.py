@@ -15,12 +15,13 @@ from tilewright.dialects.cute.ops.operands import (
     INT_TUPLE,
     PRODUCIBLE,
     SHAPE,
-    SIZED,
+    SIZED_OR_TENSOR,
     TUPLE_OR_LAYOUT,
 )
 from tilewright.dialects.cute.ops.operation import InferredOp, Syntax
 from tilewright.dialects.cute.ops.properties import ModeOp, NumbersOp
 from tilewright.dialects.cute.rules import size_index
+from tilewright.dialects.cute.rules.tensors import on_tensors
 
 
 @irdl_op_definition
@@ -28,9 +29,9 @@ class SizeOp(ModeOp):
     """How many coordinates there are: `cute.size<[1]> (%x) : (T) -> !cute.int_tuple<"8">`."""
 
     name = "cute.size"
-    OPERANDS: ClassVar = (SIZED,)
+    OPERANDS: ClassVar = (SIZED_OR_TENSOR,)
     RESULTS: ClassVar = (INT_TUPLE,)
-    RULE: ClassVar = staticmethod(size_index.size)
+    RULE: ClassVar = staticmethod(on_tensors(size_index.size))
 
     source = operand_def()
     mode = opt_prop_def(DenseArrayBase)

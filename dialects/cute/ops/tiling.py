@@ -7,9 +7,17 @@ from typing import ClassVar
 
 from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, result_def
 
-from tilewright.dialects.cute.ops.operands import ANY_LAYOUT, DIVIDER, INT_TUPLE, LAYOUT, SHAPE
+from tilewright.dialects.cute.ops.operands import (
+    ANY_LAYOUT,
+    DIVIDER,
+    INT_TUPLE,
+    LAYOUT,
+    LAYOUT_OR_TENSOR,
+    SHAPE,
+)
 from tilewright.dialects.cute.ops.operation import InferredOp
 from tilewright.dialects.cute.rules import tiling as rules
+from tilewright.dialects.cute.rules.tensors import on_tensors
 from tilewright.dialects.cute.symbolic import tiling
 
 
@@ -75,8 +83,8 @@ class RakedProductOp(ProductOp):
 class DivideOp(InferredOp, ABC):
     """A layout cut into tiles."""
 
-    OPERANDS: ClassVar = (ANY_LAYOUT, DIVIDER)
-    RESULTS: ClassVar = (ANY_LAYOUT,)
+    OPERANDS: ClassVar = (LAYOUT_OR_TENSOR, DIVIDER)
+    RESULTS: ClassVar = (LAYOUT_OR_TENSOR,)
 
     source = operand_def()
     tiler = operand_def()
@@ -88,7 +96,7 @@ class LogicalDivideOp(DivideOp):
     """Mode by mode (tile, rest)."""
 
     name = "cute.logical_divide"
-    RULE: ClassVar = staticmethod(rules.divide_rule(tiling.logical_divide))
+    RULE: ClassVar = staticmethod(on_tensors(rules.divide_rule(tiling.logical_divide)))
 
 
 @irdl_op_definition
@@ -96,7 +104,7 @@ class ZippedDivideOp(DivideOp):
     """((tile, ...), (rest, ...))."""
 
     name = "cute.zipped_divide"
-    RULE: ClassVar = staticmethod(rules.divide_rule(tiling.zipped_divide))
+    RULE: ClassVar = staticmethod(on_tensors(rules.divide_rule(tiling.zipped_divide)))
 
 
 @irdl_op_definition
@@ -104,7 +112,7 @@ class TiledDivideOp(DivideOp):
     """((tile, ...), rest, ...)."""
 
     name = "cute.tiled_divide"
-    RULE: ClassVar = staticmethod(rules.divide_rule(tiling.tiled_divide))
+    RULE: ClassVar = staticmethod(on_tensors(rules.divide_rule(tiling.tiled_divide)))
 
 
 @irdl_op_definition
@@ -112,7 +120,7 @@ class FlatDivideOp(DivideOp):
     """(tile, ..., rest, ...)."""
 
     name = "cute.flat_divide"
-    RULE: ClassVar = staticmethod(rules.divide_rule(tiling.flat_divide))
+    RULE: ClassVar = staticmethod(on_tensors(rules.divide_rule(tiling.flat_divide)))
 
 
 @irdl_op_definition

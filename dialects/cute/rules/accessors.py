@@ -14,7 +14,7 @@ from tilewright.dialects.cute.symbolic.composed import outer_of, through
 from tilewright.dialects.cute.symbolic.scalar import MISSING, Dynamic, width_of
 from tilewright.dialects.cute.symbolic.tiling import tile_shape
 from tilewright.dialects.cute.symbolic.tuples import has_basis, part, wrapped
-from tilewright.dialects.cute.values import Typed
+from tilewright.dialects.cute.values import Typed, typed_layout
 
 LAYOUTS = ("layout", "composed_layout")
 
@@ -118,6 +118,11 @@ def scalar_leaves(typed: Typed) -> Iterator[int | Dynamic]:
             yield from scalar_leaves(composed_get_outer(typed))
             yield from _numbers(value.offset)
             yield from scalar_leaves(composed_get_inner(typed))
+        case "memref":
+            yield from scalar_leaves(typed_layout(value.layout))
+        case "coord_tensor":
+            yield from _numbers(value.start)
+            yield from scalar_leaves(Typed("layout", value.layout))
         case _:
             yield from _numbers(value)
 

@@ -1,12 +1,14 @@
 """Arithmetic on one leaf: an integer, or one that is known only when the program runs.
 
 Integers are 64 bits wide and divide towards zero, as the machine's do. The width of a result is the
-larger of its operands' widths, an integer that fits counting as 32 bits.
+larger of its operands' widths, an integer that fits counting as 32 bits. A leaf may say what
+divides it; results say so where an operand does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import gcd
 from typing import NoReturn, TypeAlias
 
 from tilewright.dialects.cute.int_tuple import LayoutError
@@ -17,34 +19,59 @@ WIDTHS = (1, 8, 16, 32, 64)
 
 
 class Dynamic(Value):
-    """An integer of `width` bits that the program will know when it runs: `?`, `?{i64}`.
+    """An integer of `width` bits that the program will know when it runs, a multiple of `divisor`:
+    `?`, `?{i64}`, `?{div=8}`, `?{i64 div=8}`.
 
-    Two of them are equal when their widths are: equality is of what is known.
+    Two of them are equal when these are: equality is of what is known.
     """
 
-    __slots__ = ("width",)
-    __match_args__ = ("width",)
+    __slots__ = ("divisor", "width")
+    __match_args__ = ("width", "divisor")
     width: int
+    divisor: int
 
-    def __init__(self, width: int = DEFAULT_WIDTH) -> None:
+    def __init__(self, width: int = DEFAULT_WIDTH, divisor: int = 1) -> None:
         _set_width(self, width)
+        _set_divisor(self, divisor)
 
     def __str__(self) -> str:
-        return "?" if self.width == DEFAULT_WIDTH else f"?{{i{self.width}}}"
+        said = [] if self.width == DEFAULT_WIDTH else [f"i{self.width}"]
+        said += [f"div={self.divisor}"] if self.divisor != 1 else []
+        return f"?{{{' '.join(said)}}}" if said else "?"
 
     def result(self, operation: str, operands: tuple[Scalar, ...], width: int) -> Dynamic:
         """What an operation on these operands gives, a comparison one bit.
 
         `operation` is one of OPERATIONS; at least one operand is of this class.
         """
-        return Dynamic(width)
+        if not any(isinstance(each, Dynamic) and each.divisor != 1 for each in operands):
+            return Dynamic(width)
+        return Dynamic(width, divisor_of_result(operation, operands))
 
     def choice(self, then: Callable[[], Scalar], other: Callable[[], Scalar]) -> Scalar:
         """`then` where this condition holds, else `other`."""
-        return Dynamic(max(width_of(then()), width_of(other())))
+        found = then(), other()
+        dynamic = [each.divisor for each in found if isinstance(each, Dynamic)]
+        divisor = gcd(*map(divisor_of, found)) if any(each != 1 for each in dynamic) else 1
+        return type(self)(max(map(width_of, found)), divisor)
 
 
 _set_width = slot_setter(Dynamic, "width")
+_set_divisor = slot_setter(Dynamic, "divisor")
+
+
+class Multiple(Dynamic):
+    """A Dynamic of which every factor counts: `?` times 8 is `?{div=8}`, where the base class, as
+    NVIDIA's types do, goes on with divisors only where some operand names one."""
+
+    __slots__ = ()
+
+    def result(self, operation: str, operands: tuple[Scalar, ...], width: int) -> Dynamic:
+        return Multiple(width, divisor_of_result(operation, operands))
+
+    def choice(self, then: Callable[[], Scalar], other: Callable[[], Scalar]) -> Scalar:
+        found = then(), other()
+        return Multiple(max(map(width_of, found)), max(gcd(*map(divisor_of, found)), 1))
 
 
 class Missing(Value):
@@ -78,6 +105,46 @@ def width_of(x: Scalar) -> int:
     if isinstance(x, Dynamic):
         return x.width
     return 32 if -(1 << 31) <= x < 1 << 31 else 64
+
+
+def divisor_of(x: Scalar) -> int:
+    """The largest number known to divide a leaf; 0, which everything divides, has 0."""
+    return x.divisor if isinstance(x, Dynamic) else abs(x)
+
+
+def _two_power(divisor: int) -> int:
+    return divisor & -divisor
+
+
+def _quotient(operands: tuple[Scalar, ...]) -> int:
+    """Of a division; by what is known and divides what is divided, or nothing is known."""
+    dividend, by = operands
+    whole = divisor_of(dividend)
+    return whole // abs(by) if isinstance(by, int) and whole % by == 0 else 1
+
+
+def _shifted_right(operands: tuple[Scalar, ...]) -> int:
+    whole, bits = operands
+    assert isinstance(bits, int)
+    return divisor_of(whole) >> bits if divisor_of(whole) % (1 << bits) == 0 else 1
+
+
+_DIVISORS: dict[str, Callable[[tuple[Scalar, ...]], int]] = {
+    **dict.fromkeys(("add", "sub", "min", "abs", "mod"), lambda xs: gcd(*map(divisor_of, xs))),
+    "mul": lambda xs: divisor_of(xs[0]) * divisor_of(xs[1]),
+    **dict.fromkeys(("div", "ceil_div"), _quotient),
+    "and": lambda xs: max(_two_power(divisor_of(x)) for x in xs),
+    "xor": lambda xs: gcd(*(_two_power(divisor_of(x)) for x in xs)),
+    "shl": lambda xs: divisor_of(xs[0]) << divisor_of(xs[1]),
+    "shr": _shifted_right,
+}
+"""What divides the result of each operation; nothing is known of comparisons."""
+
+
+def divisor_of_result(operation: str, operands: tuple[Scalar, ...]) -> int:
+    """The largest number known to divide what an operation gives."""
+    rule = _DIVISORS.get(operation)
+    return max(rule(operands), 1) if rule is not None else 1
 
 
 def fits(x: int, width: int) -> bool:

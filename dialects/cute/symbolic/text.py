@@ -1,6 +1,6 @@
 """Reading and writing values, dynamic leaves included.
 
-    int_tuple, shape   (4,(?,?{i64})); a leaf x is one that could not be computed
+    int_tuple, shape   (4,(?,?{i64 div=8})); a leaf x is one that could not be computed
     coord              (_,(0,?))
     stride             (1,?,4@0,?@1@0)
     layout             (4,?):(1,4)
@@ -25,7 +25,8 @@ from tilewright.dialects.cute.symbolic.layouts import Tile, column_major
 from tilewright.dialects.cute.symbolic.scalar import MISSING, WIDTHS, Dynamic, Missing, fits
 from tilewright.dialects.cute.text import MAX_DEPTH, LayoutParseError
 
-_TOKEN = re.compile(r"\s*(-?\d+|\?(?:\s*\{\s*i(?P<width>\d+)\s*\})?|[^\s\d?])|\s*$")
+_DYNAMIC = r"\?(?:\s*\{\s*(?!\})(?:i(?P<width>\d+))?\s*(?:div\s*=\s*(?P<divisor>\d+))?\s*\})?"
+_TOKEN = re.compile(rf"\s*(-?\d+|{_DYNAMIC}|[^\s\d?])|\s*$")
 
 _MOST_DIGITS = len(str(-(1 << 63)))
 
@@ -38,6 +39,7 @@ class ValueReader:
         self.position = 0
         self.token = ""
         self.width: str | None = None
+        self.divisor: str | None = None
         self.next()
 
     def next(self) -> str:
@@ -46,7 +48,7 @@ class ValueReader:
         match = _TOKEN.match(self.text, self.position)
         if match is None:
             self.fail("a token")
-        self.token, self.width = match[1] or "", match["width"]
+        self.token, self.width, self.divisor = match[1] or "", match["width"], match["divisor"]
         self.position = match.end()
         return token
 
@@ -84,8 +86,12 @@ class ValueReader:
         width = int(self.width or 32)
         if width not in WIDTHS:
             self.fail(f"a width of {', '.join(map(str, WIDTHS))}")
+        digits = self.divisor or "1"
+        divisor = int(digits) if len(digits) < 11 else 0
+        if not 1 <= divisor < 1 << 31:
+            self.fail("a divisor of 1 to 31 bits")
         self.next()
-        return Dynamic(width)
+        return Dynamic(width, divisor)
 
     def read_coord_leaf(self) -> int | Dynamic | Missing | None:
         if self.token == "_":

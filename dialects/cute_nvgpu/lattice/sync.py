@@ -37,6 +37,29 @@ NAMED_BARRIER = NamedBarrierRow(16, 32, 1024, "9.7.13.1")
 
 
 @dataclass(frozen=True, slots=True)
+class ShuffleRow:
+    """`shfl.sync` of 32 bits: how the lane is chosen whose value comes."""
+
+    modes: tuple[str, ...]
+    lanes: int
+    target: Target
+    ptx_version: tuple[int, int]
+    section: str
+
+    def why_illegal(self, mode: str, lane: int) -> str | None:
+        """What is wrong with a choice of lanes, or None."""
+        if mode not in self.modes:
+            return f"expected {' or '.join(self.modes)}, got {mode}"
+        if not 0 <= lane < self.lanes:
+            nearest = min(max(lane, 0), self.lanes - 1)
+            return f"expected a lane below {self.lanes}, got {lane}; nearest legal: {nearest}"
+        return None
+
+
+SHFL_SYNC = ShuffleRow(("bfly", "idx"), 32, target("sm_70"), (6, 0), "9.7.9.6")
+
+
+@dataclass(frozen=True, slots=True)
 class OrderingRow:
     """An instruction that orders what is before it with what is after it, without registers.
 

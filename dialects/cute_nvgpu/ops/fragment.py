@@ -212,6 +212,40 @@ class SliceOp(_IndexedOp):
 
 
 @irdl_op_definition
+class ConcatOp(IRDLOperation):
+    """Fragments one after the other as one fragment: what `slice` takes apart.
+
+    ```mlir
+    %pair = cute_nvgpu.fragment.concat %b0, %b1
+        : !cute_nvgpu.fragment<4xbf16>, !cute_nvgpu.fragment<4xbf16> -> !cute_nvgpu.fragment<8xbf16>
+    ```
+    """
+
+    name = "cute_nvgpu.fragment.concat"
+
+    fragments = var_operand_def(FragmentType)
+    result = result_def(FragmentType)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$fragments attr-dict `:` type($fragments) `->` type($result)"
+
+    def __init__(self, fragments: Sequence[SSAValue], result: FragmentType):
+        super().__init__(operands=[fragments], result_types=[result])
+
+    def verify_(self) -> None:
+        whole, count = self.result.type, 0
+        for each in self.fragments:
+            assert isinstance(each.type, FragmentType)
+            _verify_element(self.name, whole, each.type.element_type)
+            count += each.type.count.data
+        if count != whole.count.data:
+            raise VerifyException(
+                f"'{self.name}' expected {whole.count.data} elements, got {count}"
+            )
+
+
+@irdl_op_definition
 class CastOp(IRDLOperation):
     """The same registers under another fragment type: element type, count or layout.
 
@@ -250,7 +284,7 @@ def register_sources(value: SSAValue) -> list[SSAValue]:
     """
     found = [value]
     match value.owner:
-        case CastOp() | InsertOp() | SliceOp():
+        case CastOp() | InsertOp() | SliceOp() | ConcatOp():
             parts = [each for each in value.owner.operands if isinstance(each.type, FragmentType)]
         case SplatOp() | FromElementsOp() as op if op.fragment.type.element.per_register == 1:
             parts = list(op.operands)

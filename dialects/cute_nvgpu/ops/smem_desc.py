@@ -23,6 +23,7 @@ from tilewright.dialects.cute import (
     Layout,
     LayoutError,
     Swizzle,
+    coalesce,
     composition,
     equivalent,
     make_layout,
@@ -46,7 +47,16 @@ class MakeSmemDescOp(IRDLOperation):
 
     The memref's last two modes are (mn, k); `modes [2, 1]` names others. The result's layout is
     that of the memref, cut to the matrix. The matrix begins at a multiple of its extents wherever
-    the memref's mode is more than one stride. PTX ISA 9.7.15.5.1.2.
+    the memref's mode is more than one stride. In a line of memory, plain or through a swizzle, the
+    matrix lies as the result's layout says, from the element at the index on:
+
+    ```mlir
+    %d = cute_nvgpu.make_smem_desc %line[%at]
+       : memref<32768xbf16, !cute.composed_layout<"S<3,3,3> o 0 o 32768:1">, 3>
+       -> !cute_nvgpu.smem_desc_view<64x16xbf16, "S<3,3,3> o 0 o (64,16):(64,1)">
+    ```
+
+    PTX ISA 9.7.15.5.1.2.
     """
 
     name = "cute_nvgpu.make_smem_desc"
@@ -84,13 +94,64 @@ class MakeSmemDescOp(IRDLOperation):
         rank = len(self.indices)
         return rank - 2, rank - 1
 
+    @property
+    def in_a_line(self) -> bool:
+        """Whether the memref is a line of memory, in which the result's layout alone counts."""
+        return len(self.indices) == 1
+
+    @property
+    def extents(self) -> dict[int, int]:
+        """How many elements of the memref the matrix takes from the index on, by dimension."""
+        result = self.result.type
+        per_item = _per_item(result)
+        if self.in_a_line:
+            return {0: _plain(result.layout.data).cosize() // per_item}
+        rows, columns = result.extents
+        mn, k = self.matrix_modes
+        return {mn: rows, k: columns // per_item}
+
     def verify_(self) -> None:
         type_ = verify_memref(self.name, "memory", self.source.type, len(self.indices), Space.SMEM)
-        self._verify_modes(len(type_.shape))
         layout, result = layout_of(type_), self.result.type
         if layout is None:
             raise VerifyException(f"'{self.name}' expected a memref of static layout, got {type_}")
         _verify_element(self.name, type_.element_type, result.element)
+        if self.in_a_line:
+            self._verify_line(layout, type_)
+        else:
+            self._verify_matrix(layout, type_)
+
+    def _verify_line(self, layout: Layout | ComposedLayout, type_: Attribute) -> None:
+        """A matrix of a line of memory: it goes through the line's swizzle, and fits."""
+        held = self.result.type.layout.data
+        if self.modes is not None:
+            raise VerifyException(f"'{self.name}' expected no modes of a line of memory")
+        if not is_line(layout):
+            raise VerifyException(
+                f"'{self.name}' expected two modes (mn, k), or a line of memory (stride 1, "
+                f"plain or through a swizzle), got {type_}"
+            )
+        per_item = _per_item(self.result.type)
+        legal = _swizzle(layout)
+        if per_item > 1 and legal is not None:
+            legal = recast_layout(self.result.type.element.bits, 8, legal)
+        offset = held.offset if isinstance(held, ComposedLayout) else 0
+        if _swizzle(held) != legal or offset != 0:
+            fitting = _plain(held) if legal is None else ComposedLayout(legal, 0, _plain(held))
+            raise VerifyException(
+                f"'{self.name}' expected a matrix that lies as its memory {type_}, got {held}; "
+                f"nearest legal: {fitting}"
+            )
+        if (span := self.extents[0]) > (there := layout.size()):
+            raise VerifyException(
+                f"'{self.name}' expected a matrix within {there} elements, got {held}, which "
+                f"takes {span}"
+            )
+
+    def _verify_matrix(self, layout: Layout | ComposedLayout, type_: MemRefType) -> None:
+        """A matrix of two modes of a memref: its layout is theirs."""
+        result = self.result.type
+        self._verify_modes(len(type_.shape))
         self._verify_extents(layout, type_)
         try:
             held = cut_to_matrix(layout, self.matrix_modes, result)
@@ -152,6 +213,25 @@ def _verify_element(op: str, held: Attribute, element: ElementType) -> None:
 def _per_item(type_: SmemDescViewType) -> int:
     """How many elements of the matrix an element of the memref holds."""
     return max(8 // type_.element.bits, 1)
+
+
+def _plain(layout: Layout | ComposedLayout) -> Layout:
+    outer = layout.outer if isinstance(layout, ComposedLayout) else layout
+    assert isinstance(outer, Layout)
+    return outer
+
+
+def _swizzle(layout: Layout | ComposedLayout) -> object:
+    """What comes before the layout, or None where that changes nothing."""
+    inner = layout.inner if isinstance(layout, ComposedLayout) else None
+    return None if isinstance(inner, Swizzle) and not inner.bits else inner
+
+
+def is_line(layout: Layout | ComposedLayout) -> bool:
+    """Whether a layout is that of memory taken as it is, or through a swizzle: n:1."""
+    offset = layout.offset if isinstance(layout, ComposedLayout) else 0
+    plain = coalesce(_plain(layout))
+    return offset == 0 and plain.depth() == 0 and plain.stride in (0, 1)
 
 
 def cut_to_matrix(

@@ -114,7 +114,7 @@ class Writer:
         elif typed.kind != "coord":
             return self.add(f"cute.static : {type_}")
         if parts:
-            # The inputs come in the order of `get_scalars`: of composed layouts the outer one first.
+            # Inputs come in the order of `get_scalars`: of composed layouts the outer one first.
             order = -1 if typed.kind == "composed_layout" else 1
             names = [self.value(each) for each in parts[::order]][::order]
             types = ", ".join(str(type_of(each)) for each in parts)

@@ -68,9 +68,9 @@ func.func @f16(%a: f16, %b: f16, %out: memref<12xf16>) attributes {gpu.kernel} {
 }
 
 // CHECK-LABEL: ptx.entry @bf16(%a: u16, %b: u16, %out: u64) {
-// CHECK:         = ptx.pack
+// CHECK:         = ptx.pack b32
 // CHECK:         = ptx.mov
-// CHECK:         = ptx.pack
+// CHECK:         = ptx.pack b32
 // CHECK:         = ptx.mov
 // CHECK:         = ptx.add rn.f32
 // CHECK:         = ptx.cvt rn.bf16.f32
@@ -304,9 +304,9 @@ func.func @cmpf_f16(%a: f16, %b: f16, %out: memref<16xi1>) attributes {gpu.kerne
 
 // CHECK-LABEL: ptx.entry @cmpf_bf16(%a: u16, %b: u16, %out: u64) {
 // CHECK:         = ptx.setp ne.s32
-// CHECK:         = ptx.pack
+// CHECK:         = ptx.pack b32
 // CHECK:         = ptx.mov
-// CHECK:         = ptx.pack
+// CHECK:         = ptx.pack b32
 // CHECK:         = ptx.mov
 // CHECK:         = ptx.setp eq.f32
 // CHECK:         = ptx.setp gt.f32
@@ -513,3 +513,26 @@ func.func @cmpf_f64(%a: f64, %b: f64, %out: memref<16xi1>) attributes {gpu.kerne
   func.return
 }
 
+// CHECK-LABEL: ptx.entry @approximate(%a: f32, %b: u16, %c: u16, %out: u64, %out16: u64, %outb: u64) {
+// CHECK:         = ptx.ex2 approx.ftz.f32 %a
+// CHECK:         = ptx.lg2 approx.ftz.f32 %a
+// CHECK:         = ptx.cvt f32.f16 %b
+// CHECK:         = ptx.ex2 approx.ftz.f32
+// CHECK:         = ptx.cvt rn.f16.f32
+// CHECK:         = ptx.pack b32
+// CHECK:         = ptx.mov
+// CHECK:         = ptx.lg2 approx.ftz.f32
+// CHECK:         = ptx.cvt rn.bf16.f32
+func.func @approximate(%a: f32, %b: f16, %c: bf16, %out: memref<4xf32>, %out16: memref<2xf16>, %outb: memref<2xbf16>) attributes {gpu.kernel} {
+  %i0 = arith.constant 0 : index
+  %r0 = math.exp2 %a : f32
+  memref.store %r0, %out[%i0] : memref<4xf32>
+  %i1 = arith.constant 1 : index
+  %r1 = math.log2 %a : f32
+  memref.store %r1, %out[%i1] : memref<4xf32>
+  %r2 = math.exp2 %b : f16
+  memref.store %r2, %out16[%i0] : memref<2xf16>
+  %r3 = math.log2 %c : bf16
+  memref.store %r3, %outb[%i0] : memref<2xbf16>
+  func.return
+}

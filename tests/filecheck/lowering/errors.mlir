@@ -315,3 +315,11 @@ func.func @f(%x: f32) attributes {gpu.kernel} {
   %d = cute_nvgpu.fragment.cast %f : !cute_nvgpu.fragment<2xf32> -> !cute_nvgpu.fragment<1xf64>
   func.return
 }
+
+// -----
+
+func.func @f(%a: f64) attributes {gpu.kernel} {
+  // expected-error @+1 {{'math.exp2' on f64 has no lowering to ptx; nearest legal: f32}}
+  %y = math.exp2 %a : f64
+  func.return
+}

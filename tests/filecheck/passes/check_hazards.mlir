@@ -77,3 +77,17 @@ func.func @while(%a: !a, %b: !b, %c: !c, %p: i1, %out: memref<?xf32>, %i: index)
   memref.store %x, %out[%i] : memref<?xf32>
   func.return
 }
+
+// Another place of a line of memory may be another stage.
+// CHECK-LABEL: func.func @line
+!line = memref<8192xbf16, !cute.composed_layout<"S<3,3,3> o 0 o 8192:1">, 3>
+!vector = !cute_nvgpu.fragment<8xbf16>
+func.func @line(%s: !line, %b: !b, %c: !c, %i: index, %j: index, %t: !vector) {
+  %a = cute_nvgpu.make_smem_desc %s[%i] : !line -> !a
+  cute_nvgpu.wgmma.fence
+  %d = cute_nvgpu.sm90.mma %a, %b, %c <64x8x16, elem_type = (bf16, bf16, f32), ab_major = (k, k), frag_kind = ss> : (!a, !b, !c) -> !c
+  cute_nvgpu.wgmma.commit_group
+  cute_nvgpu.fragment.store %t, %s[%j] : !vector, !line
+  cute_nvgpu.wgmma.wait_group 0
+  func.return
+}

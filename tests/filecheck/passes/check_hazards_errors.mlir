@@ -458,3 +458,46 @@ func.func @k(%s: !s, %b: !b, %c: !c, %m: !map, %bar: memref<1xi64, 3>) {
   cute_nvgpu.wgmma.wait_group 0
   func.return
 }
+
+// -----
+
+// Memory that is still read, by a vector store.
+!s = memref<8192xbf16, !cute.composed_layout<"S<3,3,3> o 0 o 8192:1">, 3>
+!a = !cute_nvgpu.smem_desc_view<64x16xbf16, "S<3,3,3> o 0 o (64,16):(64,1)">
+!b = !cute_nvgpu.smem_desc_view<8x16xbf16, "S<3,3,3> o 0 o (8,16):(64,1)">
+!c = !cute_nvgpu.fragment<4xf32>
+!t = !cute_nvgpu.fragment<8xbf16>
+func.func @k(%s: !s, %b: !b, %c: !c, %i: index, %t: !t) {
+  %a = cute_nvgpu.make_smem_desc %s[%i] : !s -> !a
+  cute_nvgpu.wgmma.fence
+  %d = cute_nvgpu.sm90.mma %a, %b, %c <64x8x16, elem_type = (bf16, bf16, f32), ab_major = (k, k), frag_kind = ss> : (!a, !b, !c) -> !c
+  cute_nvgpu.wgmma.commit_group
+  // expected-error @+1 {{'cute_nvgpu.fragment.store' expected memory that no wgmma reads}}
+  cute_nvgpu.fragment.store %t, %s[%i] : !t, !s
+  cute_nvgpu.wgmma.wait_group 0
+  func.return
+}
+
+// -----
+
+// In a line of memory: a box that ends before the matrix is another one, one that does not is not.
+!s = memref<16384xbf16, !cute.composed_layout<"S<3,3,3> o 0 o 16384:1">, 3>
+!a = !cute_nvgpu.smem_desc_view<64x16xbf16, "S<3,3,3> o 0 o (64,16):(64,1)">
+!b = !cute_nvgpu.smem_desc_view<8x16xbf16, "S<3,3,3> o 0 o (8,16):(64,1)">
+!c = !cute_nvgpu.fragment<4xf32>
+!map = !cute_nvgpu.tma_descriptor<64x64xbf16, swizzle = 128>
+!bar = memref<1xi64, 3>
+func.func @k(%s: !s, %b: !b, %c: !c, %map: !map, %bar: !bar) {
+  %c0 = arith.constant 0 : index
+  %c1024 = arith.constant 1024 : index
+  %c4096 = arith.constant 4096 : index
+  %a = cute_nvgpu.make_smem_desc %s[%c4096] : !s -> !a
+  cute_nvgpu.wgmma.fence
+  %d = cute_nvgpu.sm90.mma %a, %b, %c <64x8x16, elem_type = (bf16, bf16, f32), ab_major = (k, k), frag_kind = ss> : (!a, !b, !c) -> !c
+  cute_nvgpu.wgmma.commit_group
+  cute_nvgpu.tma.load %map[%c0, %c0] to %s[%c0] mbarrier %bar[%c0] : !map to !s, !bar
+  // expected-error @+1 {{'cute_nvgpu.tma.load' expected memory that no wgmma reads}}
+  cute_nvgpu.tma.load %map[%c0, %c0] to %s[%c1024] mbarrier %bar[%c0] : !map to !s, !bar
+  cute_nvgpu.wgmma.wait_group 0
+  func.return
+}

@@ -22,6 +22,8 @@ LEVELS = ("atom", "ptx")
 LOWERED = {
     "memref.load": "ptx.ld",
     "memref.store": "ptx.st",
+    "cute_nvgpu.fragment.load": "ptx.ld",
+    "cute_nvgpu.fragment.store": "ptx.st",
     "cute_nvgpu.cp.async": "ptx.cp.async",
     "cute_nvgpu.ldmatrix": "ptx.ldmatrix",
     "cute_nvgpu.stmatrix": "ptx.stmatrix",

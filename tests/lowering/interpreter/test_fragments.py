@@ -37,6 +37,13 @@ def test_fragment_ops(element: ElementType) -> None:
     part = code.add(
         f"cute_nvgpu.fragment.slice {value}[{width}] : {whole} -> {fragment(2 * width, type_)}"
     )
+    rest = code.add(
+        f"cute_nvgpu.fragment.slice {value}[0] : {whole} -> {fragment(2 * width, type_)}"
+    )
+    swapped = code.add(
+        f"cute_nvgpu.fragment.concat {part}, {rest} : {fragment(2 * width, type_)}, "
+        f"{fragment(2 * width, type_)} -> {whole}"
+    )
     splat = code.add(f"cute_nvgpu.fragment.splat {first} : {type_} -> {fragment(width, type_)}")
     scalars = [code.extract(value, n, count, type_) for n in reversed(range(count))]
     backwards = code.add(
@@ -46,7 +53,14 @@ def test_fragment_ops(element: ElementType) -> None:
     sixteen = code.index(16)
     low = code.add(f"arith.cmpi ult, %t, {sixteen} : index")
     chosen = code.add(f"arith.select {low}, {value}, {backwards} : {whole}")
-    for each, registers in ((inserted, 4), (part, 2), (splat, 1), (backwards, 4), (chosen, 4)):
+    for each, registers in (
+        (inserted, 4),
+        (part, 2),
+        (splat, 1),
+        (backwards, 4),
+        (chosen, 4),
+        (swapped, 4),
+    ):
         bits = code.cast(each, fragment(registers * width, type_), fragment(registers, word))
         code.store_words(bits, registers, word)
 
@@ -54,7 +68,7 @@ def test_fragment_ops(element: ElementType) -> None:
     held = np.frombuffer(rng.bytes(WARP * count * element.bits // 8), f"u{element.bits // 8}")
     held = held.reshape(WARP, count)
     dtype = np.uint64 if word == "f64" else np.uint32
-    sizes = (4, 4, 2, 1, 4, 4)
+    sizes = (4, 4, 2, 1, 4, 4, 4)
     args = [held.view(dtype), *(np.zeros((WARP, size), dtype) for size in sizes[1:])]
     found = [each.view(held.dtype) for each in both(code.text(), args)[1:]]
 
@@ -66,6 +80,8 @@ def test_fragment_ops(element: ElementType) -> None:
     np.testing.assert_array_equal(found[3], held[:, ::-1])
     thread = np.arange(WARP)[:, None]
     np.testing.assert_array_equal(found[4], np.where(thread < 16, held, held[:, ::-1]))
+    halves = held[:, width : 3 * width], held[:, : 2 * width]
+    np.testing.assert_array_equal(found[5], np.concatenate(halves, axis=1))
 
 
 def test_fragments_as_carried_values() -> None:

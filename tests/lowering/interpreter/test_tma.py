@@ -131,6 +131,34 @@ def test_a_box_there_and_back(case: str, level: Any) -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("case", ["2d", "swizzle 64", "swizzle 128", "3d"])
+def test_a_box_in_a_line_of_memory(case: str, level: Any) -> None:
+    """The same kernel, whose tile is 2048 elements on in a line; thread i reads element i there."""
+    box, element, dtype, swizzle, shape, corner = CASES[case]
+    tensor = np.arange(1, prod(shape) + 1).reshape(shape).astype(dtype)
+    width, rank = tensor.dtype.itemsize, len(box)
+    old, line = (tile_type(each, element, swizzle, width) for each in (box, (4096,)))
+    names = ", ".join(f"%i{axis}" for axis in range(rank))
+    text = (
+        copy_kernel(box, element, swizzle, width)
+        .replace(old, line)
+        .replace(f"%s[{', '.join(['%c0'] * rank)}]", "%s[%start]")
+        .replace(f"%s[{names}]", "%s[%place]")
+        .replace(HEAD, f"{HEAD}  %start = arith.constant 2048 : index\n"
+                 "  %place = arith.addi %t, %start : index\n")
+    )  # fmt: skip
+    maps = [tw.TensorMap(each, box=box, swizzle=swizzle, element=element)
+            for each in (tensor, np.zeros_like(tensor))]  # fmt: skip
+    found = tw.interpret(
+        text, grid=(1,), block=(prod(box),), args=[*maps, np.zeros(prod(box), dtype), *corner],
+        arch="sm_90a", level=level,
+    )  # fmt: skip
+    inside, rest = boxed(tensor, box, corner)
+    np.testing.assert_array_equal(found[2].view(np.uint8), inside.reshape(-1).view(np.uint8))
+    np.testing.assert_array_equal(found[1].view(np.uint8), rest.view(np.uint8))
+
+
+@pytest.mark.parametrize("level", LEVELS)
 def test_a_tensor_within_padded_rows(level: Any) -> None:
     """Extents and strides of the map, not those of the array, say what is outside."""
     box = (8, 16)

@@ -56,6 +56,26 @@ class Tile:
 
 
 @dataclass(frozen=True)
+class Line(Tile):
+    """A K-major matrix whose rows lie one after the other in a line of shared memory."""
+
+    @property
+    def memref(self) -> str:
+        rows, columns = self.shape
+        size, swizzle = rows * columns, self.layout.split(" ")[0]
+        layout = f'!cute.composed_layout<"{swizzle} o 0 o {size}:1">'
+        return f"memref<{size}x{self.element}, {layout}, 3>"
+
+    def fill(self) -> str:
+        return super().fill().replace(f"%{self.name}[%r, %c]", f"%{self.name}[%i]")
+
+    def desc(self, result: str, view: str, mn: str, k: str) -> str:
+        assert mn == "%c0"
+        line = f"make_smem_desc %{self.name}[{k}] : {self.memref}"
+        return f"  %{result} = cute_nvgpu.{line} -> {view}\n"
+
+
+@dataclass(frozen=True)
 class Case:
     """One kind of matrices; `types` are those of the atom."""
 
@@ -119,6 +139,12 @@ def k_major(element: str, n: int, k: int, bits: int, held: str | None = None) ->
     return replace(case, name=f"{element}-k-k")
 
 
+def in_lines(case: Case) -> Case:
+    """The same matrices in lines of shared memory."""
+    a, b = (Line(each.name, each.shape, each.layout, each.element) for each in (case.a, case.b))
+    return replace(case, name=f"{case.name}-lines", a=a, b=b)
+
+
 BF16 = k_major("bf16", 128, 16, 16)
 MN_A = Tile("a", (64, 64), _MN64, "bf16", (1, 0))
 MN_B = Tile("b", (64, 128), _MN128, "bf16", (1, 0))
@@ -133,6 +159,8 @@ CASES = (
     k_major("f16", 64, 16, 16),
     k_major("tf32", 32, 8, 32, "f32"),
     k_major("si8", 16, 32, 8, "i8"),
+    in_lines(BF16),
+    in_lines(k_major("si8", 16, 32, 8, "i8")),
 )  # fmt: skip
 
 

@@ -199,3 +199,19 @@ func.func @f(%x: !cute_nvgpu.fragment<8xbf16>) {
   %f = cute_nvgpu.fragment.cast %x : !cute_nvgpu.fragment<8xbf16> -> !cute_nvgpu.fragment<8xsi8>
   func.return
 }
+
+// -----
+
+func.func @f(%x: !cute_nvgpu.fragment<4xbf16>) {
+  // expected-error @+1 {{'cute_nvgpu.fragment.concat' expected 8 elements, got 12}}
+  %y = cute_nvgpu.fragment.concat %x, %x, %x : !cute_nvgpu.fragment<4xbf16>, !cute_nvgpu.fragment<4xbf16>, !cute_nvgpu.fragment<4xbf16> -> !cute_nvgpu.fragment<8xbf16>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: !cute_nvgpu.fragment<4xbf16>) {
+  // expected-error @+1 {{'cute_nvgpu.fragment.concat' expected a scalar of the fragment's element type f16, got bf16}}
+  %y = cute_nvgpu.fragment.concat %x, %x : !cute_nvgpu.fragment<4xbf16>, !cute_nvgpu.fragment<4xbf16> -> !cute_nvgpu.fragment<8xf16>
+  func.return
+}

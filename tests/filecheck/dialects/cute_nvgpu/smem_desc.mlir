@@ -47,3 +47,16 @@ func.func @canonical(
     %7: !cute_nvgpu.smem_desc_view<128x16xf16, "S<3,3,3> o 0 o ((8,8,2),(8,2)):((1,8,512),(64,1024))">) {
   func.return
 }
+
+// -----
+
+// In a line of memory the result says how the matrix lies.
+
+// CHECK-LABEL: @line
+// CHECK: cute_nvgpu.make_smem_desc %m[%i] : memref<32768xbf16
+// CHECK: cute_nvgpu.make_smem_desc %n[%i] : memref<4096xi8
+func.func @line(%m: memref<32768xbf16, !cute.composed_layout<"S<3,3,3> o 0 o 32768:1">, 3>, %n: memref<4096xi8, 3>, %i: index) {
+  %d = cute_nvgpu.make_smem_desc %m[%i] : memref<32768xbf16, !cute.composed_layout<"S<3,3,3> o 0 o 32768:1">, 3> -> !cute_nvgpu.smem_desc_view<64x16xbf16, "S<3,3,3> o 0 o (64,16):(64,1)">
+  %e = cute_nvgpu.make_smem_desc %n[%i] : memref<4096xi8, 3> -> !cute_nvgpu.smem_desc_view<64x32xsi8, "((8,8),(16,2)):((16,256),(1,128))">
+  func.return
+}

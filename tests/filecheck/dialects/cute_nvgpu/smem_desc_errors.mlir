@@ -118,3 +118,44 @@ func.func @f(%m: memref<4x128x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (4,
   %d = cute_nvgpu.make_smem_desc %m[%i, %i, %i] : memref<4x128x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (4,128,64):(8192,64,1)">, 3> -> !cute_nvgpu.smem_desc_view<64x16xbf16, "((8,8),(8,2)):((8,128),(1,64))">
   func.return
 }
+
+// -----
+
+// A line of memory.
+func.func @f(%m: memref<4096xbf16, !cute.composed_layout<"S<3,3,3> o 0 o 4096:1">, 3>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.make_smem_desc' expected a matrix that lies as its memory memref<4096xbf16, !cute.composed_layout<"S<3,3,3> o 0 o 4096:1">, 3 : i64>, got S<2,3,3> o 0 o (64,16):(32,1); nearest legal: S<3,3,3> o 0 o (64,16):(32,1)}}
+  %d = cute_nvgpu.make_smem_desc %m[%i] : memref<4096xbf16, !cute.composed_layout<"S<3,3,3> o 0 o 4096:1">, 3> -> !cute_nvgpu.smem_desc_view<64x16xbf16, "S<2,3,3> o 0 o (64,16):(32,1)">
+  func.return
+}
+
+// -----
+
+func.func @f(%m: memref<4096xbf16, 3>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.make_smem_desc' expected a matrix that lies as its memory memref<4096xbf16, 3 : i64>, got S<2,3,3> o 0 o (64,16):(32,1); nearest legal: (64,16):(32,1)}}
+  %d = cute_nvgpu.make_smem_desc %m[%i] : memref<4096xbf16, 3> -> !cute_nvgpu.smem_desc_view<64x16xbf16, "S<2,3,3> o 0 o (64,16):(32,1)">
+  func.return
+}
+
+// -----
+
+func.func @f(%m: memref<2048xbf16, !cute.composed_layout<"S<3,3,3> o 0 o 2048:1">, 3>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.make_smem_desc' expected a matrix within 2048 elements, got S<3,3,3> o 0 o (64,16):(64,1), which takes 4048}}
+  %d = cute_nvgpu.make_smem_desc %m[%i] : memref<2048xbf16, !cute.composed_layout<"S<3,3,3> o 0 o 2048:1">, 3> -> !cute_nvgpu.smem_desc_view<64x16xbf16, "S<3,3,3> o 0 o (64,16):(64,1)">
+  func.return
+}
+
+// -----
+
+func.func @f(%m: memref<4096xbf16, !cute.layout<"4096:2">, 3>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.make_smem_desc' expected two modes (mn, k), or a line of memory (stride 1, plain or through a swizzle), got memref<4096xbf16, !cute.layout<"4096:2">, 3 : i64>}}
+  %d = cute_nvgpu.make_smem_desc %m[%i] : memref<4096xbf16, !cute.layout<"4096:2">, 3> -> !cute_nvgpu.smem_desc_view<64x16xbf16, "((8,8),(8,2)):((8,128),(1,64))">
+  func.return
+}
+
+// -----
+
+func.func @f(%m: memref<4096xbf16, 3>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.make_smem_desc' expected no modes of a line of memory}}
+  %d = cute_nvgpu.make_smem_desc %m[%i] modes [0, 0] : memref<4096xbf16, 3> -> !cute_nvgpu.smem_desc_view<64x16xbf16, "((8,8),(8,2)):((8,128),(1,64))">
+  func.return
+}

@@ -30,3 +30,15 @@ func.func @tma(%m: !map, %line: !line, %block: !block, %s: !stages, %p: !plain, 
   cute_nvgpu.cp.async.bulk.wait_group 1 read
   func.return
 }
+
+// A line of memory holds boxes of any rank.
+
+// CHECK-LABEL: func.func @line
+// CHECK-NEXT:    cute_nvgpu.tma.load %m[%i, %i] to %s[%i] mbarrier %b[%i]
+// CHECK-NEXT:    cute_nvgpu.tma.store %s[%i] to %m[%i, %i]
+!swizzled = memref<32768xbf16, !cute.composed_layout<"S<3,3,3> o 0 o 32768:1">, #cute<space smem>>
+func.func @line(%m: !map, %s: !swizzled, %b: !barriers, %i: index) {
+  cute_nvgpu.tma.load %m[%i, %i] to %s[%i] mbarrier %b[%i] : !map to !swizzled, !barriers
+  cute_nvgpu.tma.store %s[%i] to %m[%i, %i] : !swizzled to !map
+  func.return
+}

@@ -133,3 +133,21 @@ func.func @f() {
   cute_nvgpu.cp.async.bulk.wait_group -1
   func.return
 }
+
+// -----
+
+// A line of memory.
+
+func.func @f(%m: !cute_nvgpu.tma_descriptor<128x64xbf16>, %s: memref<8191xbf16, 3>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.tma.store' source expected memory of 8192 elements or more, got 8191:1}}
+  cute_nvgpu.tma.store %s[%i] to %m[%i, %i] : memref<8191xbf16, 3> to !cute_nvgpu.tma_descriptor<128x64xbf16>
+  func.return
+}
+
+// -----
+
+func.func @f(%m: !cute_nvgpu.tma_descriptor<128x64xbf16>, %s: memref<8192xbf16, !cute.layout<"8192:2">, 3>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.tma.store' source expected memory of 2 dimensions or more, or a line of memory (stride 1), got 8192:2}}
+  cute_nvgpu.tma.store %s[%i] to %m[%i, %i] : memref<8192xbf16, !cute.layout<"8192:2">, 3> to !cute_nvgpu.tma_descriptor<128x64xbf16>
+  func.return
+}

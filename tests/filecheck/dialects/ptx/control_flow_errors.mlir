@@ -104,3 +104,11 @@ func.func @f() {
   // expected-error @+1 {{'ptx.ret' expects parent op 'ptx.entry'}}
   ptx.ret
 }
+
+// -----
+
+// expected-error @+1 {{'ptx.entry' expected attributes of 1 parameters, got 2}}
+"ptx.entry"() <{sym_name = "f", parameters = ["u64"], parameter_names = ["x"], shared = 0 : i64, align = 16 : i64, arg_attrs = [{}, {}]}> ({
+^bb0(%x: !ptx.reg<b64>):
+  ptx.ret
+}) : () -> ()

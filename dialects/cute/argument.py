@@ -1,0 +1,104 @@
+"""Which part of which argument of the tile level a kernel argument of a lower level is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntAttr, NoneAttr, StringAttr
+from xdsl.ir import Attribute, Operation, ParametrizedAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
+
+FROM = "cute.from"
+"""The argument attribute that says it."""
+
+SIGNATURE = "cute.arguments"
+"""The attribute of a lowered kernel that holds the types of its arguments at the tile level."""
+
+_MODES = {"value": 0, "pointer": 0, "shape": 1, "stride": 1, "tensor_map": None}
+"""The parts of an argument, and how many modes say which one; a tensor map has its dimensions."""
+
+
+@irdl_attr_definition
+class ArgumentAttr(ParametrizedAttribute):
+    """One part of an argument of the tile level.
+
+    - `#cute.argument<0, pointer>`: the address of tensor 0;
+    - `#cute.argument<0, shape<1>>`, `#cute.argument<0, stride<1>>`: an integer of its layout, by
+      the place among the leaves of the shape;
+    - `#cute.argument<0, tensor_map<1, 0>, !cute_nvgpu.tma_descriptor<64x32xf16>>`: a tensor map of
+      it, whose dimensions are those leaves, outermost first; the type says the box;
+    - `#cute.argument<1, value>`: a scalar as it is.
+    """
+
+    name = "cute.argument"
+
+    index: IntAttr
+    part: StringAttr
+    modes: ArrayAttr[IntAttr]
+    type: Attribute
+
+    @classmethod
+    def get(
+        cls, index: int, part: str, modes: Sequence[int] = (), type_: Attribute | None = None
+    ) -> ArgumentAttr:
+        """A part of an argument; `modes` and `type_` as the part has them."""
+        return cls(
+            IntAttr(index), StringAttr(part), ArrayAttr(map(IntAttr, modes)), type_ or NoneAttr()
+        )
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            index = parser.parse_integer(allow_boolean=False, allow_negative=False)
+            parser.parse_punctuation(",")
+            part = parser.parse_identifier()
+            modes = parser.parse_optional_comma_separated_list(
+                parser.Delimiter.ANGLE, parser.parse_integer
+            )
+            type_: Attribute = NoneAttr()
+            if parser.parse_optional_punctuation(","):
+                type_ = parser.parse_attribute()
+        return [IntAttr(index), StringAttr(part), ArrayAttr(map(IntAttr, modes or ())), type_]
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(f"{self.index.data}, {self.part.data}")
+            if self.modes:
+                printer.print_string(f"<{', '.join(str(each.data) for each in self.modes)}>")
+            if not isinstance(self.type, NoneAttr):
+                printer.print_string(", ")
+                printer.print_attribute(self.type)
+
+    def verify(self) -> None:
+        part, found = self.part.data, len(self.modes)
+        if part not in _MODES:
+            raise VerifyException(f"argument expected a part of {', '.join(_MODES)}, got {part}")
+        wanted = _MODES[part]
+        if (found == 0) if wanted is None else (found != wanted):
+            legal = "at least one" if wanted is None else wanted
+            raise VerifyException(f"argument expected {legal} mode for {part}, got {found}")
+        if (part == "tensor_map") == isinstance(self.type, NoneAttr):
+            raise VerifyException(f"argument expected a type for a tensor map alone, got {part}")
+
+
+def source_of(attributes: Attribute | None) -> ArgumentAttr | None:
+    """What the attributes of a kernel argument say of it."""
+    found = attributes.data.get(FROM) if isinstance(attributes, DictionaryAttr) else None
+    return found if isinstance(found, ArgumentAttr) else None
+
+
+def sources_of(kernel: Operation) -> list[ArgumentAttr | None]:
+    """What is said of each argument of a kernel."""
+    given = kernel.properties.get("arg_attrs")
+    count = len(kernel.regions[0].blocks[0].args)
+    return list(map(source_of, given)) if isa(given, ArrayAttr) else [None] * count
+
+
+def signature_of(kernel: Operation) -> tuple[Attribute, ...] | None:
+    """The types that a kernel's arguments had at the tile level, if it was lowered from there."""
+    found = kernel.attributes.get(SIGNATURE)
+    return found.data if isa(found, ArrayAttr) else None

@@ -1,0 +1,169 @@
+"""What tiled MMAs and copies know of the instruction that they tile: CuTe's traits.
+
+    (thread, value) -> index    of an MMA's operand: A m + M*k, B n + N*k, C m + M*n
+    (thread, value) -> element  of a copy's source, its destination and its reference, which is
+                                the numbering that source and destination have in common
+
+The layouts of ldmatrix.x4 on 16-bit elements: each thread names a row of 8 elements, and gets
+2 of each matrix.
+
+    source        (32,8):(8,1)
+    destination   (32,(2,4)):(2,(1,64))
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from tilewright.dialects.cute.algebra import composition
+from tilewright.dialects.cute.inverse import right_inverse
+from tilewright.dialects.cute.layout import Layout
+from tilewright.dialects.cute.symbolic.composed import AnyLayout
+
+Operand = Literal["A", "B", "C"]
+"""What an MMA reads, C being also what it writes; block scales are no tile-level operands."""
+
+OPERAND_MODES: dict[Operand, tuple[int, int]] = {"A": (0, 2), "B": (1, 2), "C": (0, 1)}
+"""Which of the modes (M, N, K) an operand has."""
+
+
+@dataclass(frozen=True, slots=True)
+class MmaOperand:
+    """One operand of an MMA: its TV layout, the MLIR spellings of the element types that hold it
+    (first the instruction's own), and the memory space that the instruction reads it from: rmem,
+    smem or tmem."""
+
+    tv: Layout
+    elements: tuple[str, ...]
+    space: str
+
+
+@dataclass(frozen=True, slots=True)
+class MmaTraits:
+    """An MMA instruction: its shape (M, N, K), which threads of a CTA are its own (thread of the
+    instruction -> thread), and its operands."""
+
+    shape: tuple[int, int, int]
+    thread_ids: Layout
+    a: MmaOperand
+    b: MmaOperand
+    c: MmaOperand
+
+    def operand(self, which: Operand) -> MmaOperand:
+        """The operand of that name."""
+        return {"A": self.a, "B": self.b, "C": self.c}[which]
+
+
+class MmaAtom(Protocol):
+    """An MMA instruction, as a dialect above this one knows it."""
+
+    @property
+    def mma_traits(self) -> MmaTraits:
+        """How threads hold its operands."""
+        ...
+
+    def why_not_operand(self, which: Operand, layout: AnyLayout) -> str | None:
+        """Why the instruction cannot read an operand of that layout, (mode of rows, mode of
+        columns), from shared memory, or None where it can."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CopyTraits:
+    """A copy instruction: its element type, the spaces it copies between (none: any), and TV
+    layouts whose images are elements. `vector` is how many bytes each thread moves at once on
+    the sides that are memory, which must be aligned to as many."""
+
+    element: str
+    source_space: str | None
+    destination_space: str | None
+    source: Layout
+    destination: Layout
+    reference: Layout
+    vector: int
+
+    @property
+    def threads(self) -> int:
+        """How many threads issue the instruction together."""
+        return self.reference[0].size()
+
+    @property
+    def values(self) -> int:
+        """How many elements a thread has in the reference numbering."""
+        return self.reference[1].size()
+
+    def target(self, side: Literal["S", "D"]) -> Layout:
+        """The source's or the destination's TV layout."""
+        return self.source if side == "S" else self.destination
+
+    def to_reference(self, side: Literal["S", "D"]) -> Layout:
+        """(thread, value) of a side -> thread + threads*value of the reference."""
+        inverse = right_inverse(self.reference)
+        found = composition(inverse, self.target(side))
+        assert isinstance(found, Layout)
+        return found
+
+
+class CopyAtom(Protocol):
+    """A copy instruction, as a dialect above this one knows it."""
+
+    @property
+    def copy_traits(self) -> CopyTraits:
+        """What threads hold of its source and its destination."""
+        ...
+
+
+# --- the tensor memory accelerator ----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TmaBox:
+    """What one TMA instruction copies: extents, outermost first, the last contiguous in global
+    memory; the bytes of its swizzle in shared memory; and which mode of the tensor each of them
+    runs along."""
+
+    extents: tuple[int, ...]
+    element: str
+    swizzle: int
+    modes: tuple[int, ...]
+
+    def __str__(self) -> str:
+        text = "x".join((*map(str, self.extents), self.element))
+        if self.swizzle:
+            text += f", swizzle = {self.swizzle}"
+        if self.modes != tuple(range(len(self.modes))):
+            text += f", modes = [{', '.join(map(str, self.modes))}]"
+        return text
+
+
+class TmaAtom(Protocol):
+    """A TMA instruction, as a dialect above this one knows it."""
+
+    @property
+    def loads(self) -> bool:
+        """Whether it copies to shared memory; else from there."""
+        ...
+
+    def box_for(
+        self, tensor: Layout, tile: tuple[int, ...], memory: AnyLayout, element: str
+    ) -> TmaBox:
+        """The box that each instruction copies of a tile of a tensor in global memory to shared
+        memory of that layout. Raises LayoutError where there is none."""
+        ...
+
+    def why_not_memory(self, box: TmaBox, memory: AnyLayout) -> str | None:
+        """Why shared memory of that layout, its modes those of the box, does not hold boxes as the
+        instruction lays them down, or None where it does."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TmaCopy:
+    """A TMA instruction with the box that it copies."""
+
+    atom: TmaAtom
+    box: TmaBox
+
+    def __str__(self) -> str:
+        return f"{self.atom}, {self.box}"

@@ -1,0 +1,269 @@
+"""Ops on the elements of tensors that one thread has."""
+
+from __future__ import annotations
+
+from abc import ABC
+from typing import ClassVar
+
+from xdsl.dialects.builtin import DenseArrayBase, StringAttr, VectorType, i32
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.cute.int_tuple import has_underscore, weakly_congruent
+from tilewright.dialects.cute.ops.operands import MEMREF, TILE_COORD, AcceptsElements
+from tilewright.dialects.cute.ops.operation import CuteOp, Syntax
+from tilewright.dialects.cute.ops.properties import path_of
+from tilewright.dialects.cute.rules.gemm import extents
+from tilewright.dialects.cute.symbolic.tuples import is_static, product
+from tilewright.dialects.cute.tensor import Tensor
+from tilewright.dialects.cute.tensor_types import MemRefType
+from tilewright.dialects.cute.types import typed_of
+
+ELEMENT = AcceptsElements("an element", ())
+VECTOR = AcceptsElements("a vector", (VectorType,))
+
+
+def tensor_of(type_: Attribute) -> Tensor:
+    """The tensor of a memref type. Raises VerifyException for another type."""
+    if not isinstance(type_, MemRefType):
+        raise VerifyException(f"expected a !cute.memref, got '{type_}'")
+    return type_.tensor
+
+
+def element_of(type_: Attribute) -> Attribute:
+    """The type of a tensor's elements. Raises VerifyException for another type."""
+    tensor_of(type_)
+    assert isinstance(type_, MemRefType)
+    return type_.element_type
+
+
+def vector_of(type_: Attribute) -> Attribute:
+    """The vector of all elements of a tensor. Raises VerifyException where their count is not
+    known."""
+    shape = tensor_of(type_).modes.shape
+    if not is_static(shape):
+        raise VerifyException(f"expected a tensor of static shape, got '{type_}'")
+    count = product(shape)
+    assert isinstance(count, int)
+    return VectorType(element_of(type_), [count])
+
+
+def check_coord(type_: Attribute, coord: Attribute) -> None:
+    """Raise VerifyException unless a coordinate is one element's."""
+    at = typed_of(coord)
+    assert at is not None
+    shape = tensor_of(type_).modes.shape
+    if has_underscore(at.value) or not weakly_congruent(at.value, shape):
+        raise VerifyException(f"expected a coordinate of an element of '{type_}', got '{coord}'")
+
+
+class ElementsOp(CuteOp, ABC):
+    """An op whose types all follow from its tensor's: TYPES gives those of results and of operands
+    behind it."""
+
+    @classmethod
+    def types(cls, operand_types: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
+        """The types of the results. Raises VerifyException for operands that the op does not
+        take."""
+        raise NotImplementedError
+
+    @classmethod
+    def infer(
+        cls, operand_types: tuple[Attribute, ...], properties: dict[str, Attribute]
+    ) -> tuple[Attribute, ...] | str:
+        try:
+            return cls.types(operand_types)
+        except VerifyException as error:
+            return str(error)
+
+    def verify_(self) -> None:
+        super().verify_()
+        found = self.infer(tuple(operand.type for operand in self.operands), self.properties)
+        if isinstance(found, str):
+            raise VerifyException(f"'{self.name}' {found}")
+        if found != tuple(self.result_types):
+            raise VerifyException(
+                f"'{self.name}' expected a result of '{found[0]}', got '{self.result_types[0]}'"
+            )
+
+
+def _wanted(what: str, wanted: Attribute, got: Attribute, tensor: Attribute) -> None:
+    if wanted != got:
+        raise VerifyException(f"expected {what} of {wanted} for '{tensor}', got {got}")
+
+
+@irdl_op_definition
+class LoadVecOp(ElementsOp):
+    """All elements of a tensor, in the order of its coordinates:
+    `%v = cute.memref.load_vec(%t) : (T) -> vector<8xf32>`."""
+
+    name = "cute.memref.load_vec"
+    OPERANDS: ClassVar = (MEMREF,)
+    RESULTS: ClassVar = (VECTOR,)
+
+    source = operand_def()
+    result = result_def()
+
+    traits = traits_def(MemoryReadEffect())
+
+    @classmethod
+    def types(cls, operand_types: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
+        return (vector_of(operand_types[0]),)
+
+
+@irdl_op_definition
+class LoadOp(ElementsOp):
+    """The element at a coordinate: `%x = cute.memref.load(%t, %coord) : (T, C) -> f32`."""
+
+    name = "cute.memref.load"
+    OPERANDS: ClassVar = (MEMREF, TILE_COORD)
+    RESULTS: ClassVar = (ELEMENT,)
+
+    source = operand_def()
+    coord = operand_def()
+    result = result_def()
+
+    traits = traits_def(MemoryReadEffect())
+
+    @classmethod
+    def types(cls, operand_types: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
+        check_coord(*operand_types)
+        return (element_of(operand_types[0]),)
+
+
+class WriteOp(ElementsOp, ABC):
+    """An op that writes elements and has no result."""
+
+    SYNTAX: ClassVar = Syntax.INFERRED
+    RESULTS: ClassVar = ()
+
+
+@irdl_op_definition
+class StoreVecOp(WriteOp):
+    """A vector to all elements of a tensor: `cute.memref.store_vec(%v, %t) : vector<8xf32>, T`."""
+
+    name = "cute.memref.store_vec"
+    OPERANDS: ClassVar = (VECTOR, MEMREF)
+
+    value = operand_def()
+    destination = operand_def()
+
+    traits = traits_def(MemoryWriteEffect())
+
+    @classmethod
+    def types(cls, operand_types: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
+        value, tensor = operand_types
+        _wanted("a value", vector_of(tensor), value, tensor)
+        return ()
+
+
+@irdl_op_definition
+class StoreOp(WriteOp):
+    """One element: `cute.memref.store(%x, %t, %coord) : f32, T, C`."""
+
+    name = "cute.memref.store"
+    OPERANDS: ClassVar = (ELEMENT, MEMREF, TILE_COORD)
+
+    value = operand_def()
+    destination = operand_def()
+    coord = operand_def()
+
+    traits = traits_def(MemoryWriteEffect())
+
+    @classmethod
+    def types(cls, operand_types: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
+        value, tensor, coord = operand_types
+        _wanted("a value", element_of(tensor), value, tensor)
+        check_coord(tensor, coord)
+        return ()
+
+
+@irdl_op_definition
+class FillOp(WriteOp):
+    """One value to all elements: `cute.fill(%t, %x) : T, f32`."""
+
+    name = "cute.fill"
+    OPERANDS: ClassVar = (MEMREF, ELEMENT)
+
+    destination = operand_def()
+    value = operand_def()
+
+    traits = traits_def(MemoryWriteEffect())
+
+    @classmethod
+    def types(cls, operand_types: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
+        tensor, value = operand_types
+        vector_of(tensor)
+        _wanted("a value", element_of(tensor), value, tensor)
+        return ()
+
+
+REDUCTIONS = ("add", "max", "min")
+
+
+@irdl_op_definition
+class ReduceOp(WriteOp):
+    """The elements that fall together, combined, over the lanes of a warp as well.
+
+    `cute.reduce<add, [1, 2]> (%source, %destination)`: the destination has the source's modes, of
+    stride 0 where elements are to be combined; each of its elements becomes their sum, and then
+    that over the lanes whose numbers differ in the bits 1 and 2.
+    """
+
+    name = "cute.reduce"
+    OPERANDS: ClassVar = (MEMREF, MEMREF)
+
+    kind = prop_def(StringAttr)
+    lanes = prop_def(DenseArrayBase)
+    source = operand_def()
+    destination = operand_def()
+
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+    @classmethod
+    def types(cls, operand_types: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
+        source, destination = map(tensor_of, operand_types)
+        given = ", ".join(f"'{each}'" for each in operand_types)
+        if not source.space == destination.space == "rmem":
+            raise VerifyException(f"expected tensors in rmem, got {given}")
+        if source.element != destination.element:
+            raise VerifyException(f"expected elements of one type, got {given}")
+        if extents(source.modes) != extents(destination.modes):
+            raise VerifyException(f"expected tensors of one shape, got {given}")
+        return ()
+
+    @classmethod
+    def parse_prefix(cls, parser: Parser) -> dict[str, Attribute]:
+        with parser.in_angle_brackets():
+            start = parser.pos
+            kind = parser.parse_identifier("a reduction")
+            if kind not in REDUCTIONS:
+                legal = ", ".join(REDUCTIONS)
+                parser.raise_error(f"expected {legal}, got {kind}", start, parser.pos)
+            lanes: list[int] = []
+            if parser.parse_optional_punctuation(","):
+                lanes = parser.parse_comma_separated_list(
+                    parser.Delimiter.SQUARE, parser.parse_integer
+                )
+        return {"kind": StringAttr(kind), "lanes": DenseArrayBase.from_list(i32, lanes)}
+
+    def print_prefix(self, printer: Printer) -> None:
+        lanes = ", ".join(map(str, path_of(self.lanes)))
+        printer.print_string(f"<{self.kind.data}, [{lanes}]> ")
+
+    def verify_(self) -> None:
+        super().verify_()
+        for mask in path_of(self.lanes):
+            if mask not in (1, 2, 4, 8, 16):
+                nearest = min((1, 2, 4, 8, 16), key=lambda legal: abs(legal - mask))
+                raise VerifyException(
+                    f"'{self.name}' expected bits of a lane's number, 1, 2, 4, 8 or 16, "
+                    f"got {mask}; nearest legal: {nearest}"
+                )
+
+
+ELEMENT_OPS = (LoadVecOp, LoadOp, StoreVecOp, StoreOp, FillOp, ReduceOp)

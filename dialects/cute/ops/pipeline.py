@@ -1,0 +1,136 @@
+"""Pipelines: producers fill stages of shared memory that consumers empty.
+
+    %p = cute.pipeline.create : !cute.pipeline<tma, stages = 4, ...>
+
+    producer                                     consumer
+    cute.pipeline.producer_acquire(%p, %i)       cute.pipeline.consumer_wait(%p, %i)
+    cute.copy(...) pipeline %p[%i]               cute.gemm(...)
+    cute.pipeline.producer_commit(%p, %i)        cute.pipeline.consumer_release(%p, %i)
+
+Use number %i, counted from 0 on both sides, is of stage `i mod stages`, and the (i / stages)-th of
+that stage.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from typing import ClassVar
+
+from xdsl.dialects.builtin import i32
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
+
+from tilewright.dialects.cute.ops.operands import PIPELINE, USE
+from tilewright.dialects.cute.ops.operation import CuteOp, Syntax
+from tilewright.dialects.cute.ops.tiled import TypedConstantOp
+from tilewright.dialects.cute.pipeline_types import PipelineType
+
+
+@irdl_op_definition
+class PipelineCreateOp(TypedConstantOp):
+    """A pipeline all of whose stages are empty. Every thread of the CTA executes it.
+
+    `tma`: one thread initialises the mbarriers, then the CTA synchronises. `cp_async`: nothing.
+    """
+
+    name = "cute.pipeline.create"
+    HAS_EFFECT: ClassVar = True
+    RESULTS: ClassVar = (PIPELINE,)
+
+    traits = traits_def(MemoryWriteEffect())
+
+    @property
+    def type(self) -> PipelineType:
+        """The pipeline's type."""
+        found = self.result.type
+        assert isinstance(found, PipelineType)
+        return found
+
+
+@irdl_op_definition
+class PipelineStageOp(CuteOp):
+    """The stage of a use: `%s = cute.pipeline.stage(%p, %i)`."""
+
+    name = "cute.pipeline.stage"
+    OPERANDS: ClassVar = (PIPELINE, USE)
+    RESULTS: ClassVar = (USE,)
+
+    pipeline = operand_def()
+    use = operand_def()
+    result = result_def(i32)
+
+    traits = traits_def(Pure())
+
+    def __init__(self, pipeline: SSAValue, use: SSAValue):
+        super().__init__(operands=[pipeline, use], result_types=[i32])
+
+    @classmethod
+    def infer(
+        cls, operand_types: tuple[Attribute, ...], properties: dict[str, Attribute]
+    ) -> tuple[Attribute, ...] | str:
+        return (i32,)
+
+
+class PipelineUseOp(CuteOp, ABC):
+    """A step of a producer or a consumer in one use of a stage."""
+
+    OPERANDS: ClassVar = (PIPELINE, USE)
+    RESULTS: ClassVar = ()
+
+    pipeline = operand_def()
+    use = operand_def()
+
+    SYNTAX: ClassVar = Syntax.INFERRED
+
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+    def __init__(self, pipeline: SSAValue, use: SSAValue):
+        super().__init__(operands=[pipeline, use])
+
+    @classmethod
+    def infer(
+        cls, operand_types: tuple[Attribute, ...], properties: dict[str, Attribute]
+    ) -> tuple[Attribute, ...] | str:
+        return ()
+
+
+@irdl_op_definition
+class ProducerAcquireOp(PipelineUseOp):
+    """Wait until the stage is empty, then arrive and announce `bytes`: each of the `producers`
+    threads executes it. `cp_async`: nothing, because `consumer_wait` synchronises the CTA."""
+
+    name = "cute.pipeline.producer_acquire"
+
+
+@irdl_op_definition
+class ProducerCommitOp(PipelineUseOp):
+    """All copies of the stage are issued. `cp_async`: they become a group."""
+
+    name = "cute.pipeline.producer_commit"
+
+
+@irdl_op_definition
+class ConsumerWaitOp(PipelineUseOp):
+    """Wait until the stage is full. `cp_async`: until at most `stages - 2` groups are pending, then
+    for the CTA."""
+
+    name = "cute.pipeline.consumer_wait"
+
+
+@irdl_op_definition
+class ConsumerReleaseOp(PipelineUseOp):
+    """The stage may be filled again as far as this warp goes: all threads of each of the
+    `consumers` warps execute it, one of them arrives. `cp_async`: nothing."""
+
+    name = "cute.pipeline.consumer_release"
+
+
+PIPELINE_OPS = (
+    PipelineCreateOp,
+    PipelineStageOp,
+    ProducerAcquireOp,
+    ProducerCommitOp,
+    ConsumerWaitOp,
+    ConsumerReleaseOp,
+)

@@ -1,0 +1,88 @@
+"""Tile schedulers: which tiles of a matrix a CTA computes.
+
+%first, %end, %step = cute.tile_scheduler.bounds<persistent> (%tiles)
+scf.for %i = %first to %end step %step : i32 {
+  %coord = cute.tile_scheduler.coord<8> (%i, %tiles)
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, i32
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+
+from tilewright.dialects.cute.ops.operands import COORD, TILES, USE
+from tilewright.dialects.cute.ops.operation import InferredOp, Syntax
+from tilewright.dialects.cute.ops.properties import NumbersOp
+from tilewright.dialects.cute.rules import scheduler
+from tilewright.dialects.cute.values import Typed
+
+KINDS = ("static", "persistent")
+
+
+def _bounds(tiles: Typed, kind: str) -> list[int]:
+    scheduler.check_tiles(tiles)
+    return [32, 32, 32]
+
+
+@irdl_op_definition
+class TileSchedulerBoundsOp(InferredOp):
+    """The tiles of this CTA, as bounds and step of a loop.
+
+    `static`: the tile whose number is that of the CTA (blockIdx.x), where there is one.
+    `persistent`: from there on every gridDim.x-th.
+    """
+
+    name = "cute.tile_scheduler.bounds"
+    OPERANDS: ClassVar = (TILES,)
+    RESULTS: ClassVar = (USE,)
+    SYNTAX: ClassVar = Syntax.INFERRED
+    RULE: ClassVar = staticmethod(_bounds)
+
+    tiles = operand_def()
+    kind = prop_def(StringAttr)
+    lower = result_def(i32)
+    upper = result_def(i32)
+    step = result_def(i32)
+
+    @classmethod
+    def arguments(cls, properties: dict[str, Attribute]) -> tuple[Any, ...]:
+        kind = properties["kind"]
+        assert isinstance(kind, StringAttr)
+        return (kind.data,)
+
+    @classmethod
+    def parse_prefix(cls, parser: Parser) -> dict[str, Attribute]:
+        with parser.in_angle_brackets():
+            start = parser.pos
+            kind = parser.parse_identifier("a kind of scheduler")
+            if kind not in KINDS:
+                parser.raise_error(f"expected static or persistent, got {kind}", start, parser.pos)
+        return {"kind": StringAttr(kind)}
+
+    def print_prefix(self, printer: Printer) -> None:
+        printer.print_string(f"<{self.kind.data}> ")
+
+
+@irdl_op_definition
+class TileSchedulerCoordOp(NumbersOp):
+    """The (m, n) of a tile by its number, in bands of so many tiles along M:
+    `cute.tile_scheduler.coord<8> (%i, %tiles)`."""
+
+    name = "cute.tile_scheduler.coord"
+    NUMBERS: ClassVar = ("swizzle",)
+    OPERANDS: ClassVar = (USE, TILES)
+    RESULTS: ClassVar = (COORD,)
+    RULE: ClassVar = staticmethod(scheduler.tile_coord)
+
+    swizzle = prop_def(IntegerAttr)
+    index = operand_def()
+    tiles = operand_def()
+    result = result_def()
+
+
+SCHEDULER_OPS = (TileSchedulerBoundsOp, TileSchedulerCoordOp)

@@ -1,0 +1,252 @@
+"""Ops of tiled MMAs and copies: which part of a tensor is whose.
+
+%mma = cute.make_tiled_mma : !mma
+%ta = cute.tiled.mma.partition A (%mma, %sa, %thread)
+%fa = cute.mma.make_fragment A (%mma, %ta)
+%copy = cute.make_tiled_copy_A<#cute_nvgpu.copy<ldmatrix, f16, x4>> (%mma)
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from typing import Any, ClassVar, cast
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import MemoryAllocEffect, Pure
+
+from tilewright.dialects.cute.ops.operands import (
+    MEMREF,
+    TENSOR,
+    THREAD,
+    TILED_COPY,
+    TILED_MMA,
+    Accepts,
+)
+from tilewright.dialects.cute.ops.operation import CuteOp, InferredOp
+from tilewright.dialects.cute.rules import tiled as rules
+from tilewright.dialects.cute.tiled_types import CopyAtomAttr
+from tilewright.dialects.cute.values import Typed
+
+
+class TypedConstantOp(CuteOp, ABC):
+    """A value that its type says in full: `%mma = cute.make_tiled_mma : T`; with brackets where
+    executing it does something, `%s = cute.memref.alloc() : T`."""
+
+    OPERANDS: ClassVar = ()
+    HAS_EFFECT: ClassVar[bool] = False
+
+    result = result_def()
+
+    traits = traits_def(Pure())
+
+    def __init__(self, type_: Attribute) -> None:
+        super().__init__(result_types=[type_])
+
+    @classmethod
+    def parse(cls, parser: Parser) -> TypedConstantOp:
+        if parser.parse_optional_punctuation("("):
+            parser.parse_punctuation(")")
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        return cls.create(result_types=[parser.parse_type()], attributes=attributes)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string("()" if self.HAS_EFFECT else "")
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
+
+
+@irdl_op_definition
+class MakeTiledMmaOp(TypedConstantOp):
+    """A tiled MMA."""
+
+    name = "cute.make_tiled_mma"
+    RESULTS: ClassVar = (TILED_MMA,)
+
+
+@irdl_op_definition
+class MakeTiledCopyOp(TypedConstantOp):
+    """A tiled copy."""
+
+    name = "cute.make_tiled_copy"
+    RESULTS: ClassVar = (TILED_COPY,)
+
+
+# --- copies for an MMA ----------------------------------------------------------------------------
+
+
+class MakeTiledCopyForOp(InferredOp, ABC):
+    """The copy of what an MMA's threads hold of an operand."""
+
+    OPERANDS: ClassVar = (TILED_MMA,)
+    RESULTS: ClassVar = (TILED_COPY,)
+
+    mma = operand_def()
+    atom = prop_def(Attribute)
+    result = result_def()
+
+    @classmethod
+    def arguments(cls, properties: dict[str, Attribute]) -> tuple[Any, ...]:
+        return (properties["atom"],)
+
+    @classmethod
+    def parse_prefix(cls, parser: Parser) -> dict[str, Attribute]:
+        with parser.in_angle_brackets():
+            start = parser.pos
+            atom = parser.parse_attribute()
+            if not isinstance(atom, CopyAtomAttr):
+                parser.raise_error(f"expected a copy atom, got {atom}", start, parser.pos)
+        return {"atom": cast("Attribute", atom)}
+
+    def print_prefix(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_attribute(self.atom)
+        printer.print_string(" ")
+
+
+@irdl_op_definition
+class MakeTiledCopyAOp(MakeTiledCopyForOp):
+    """Of A."""
+
+    name = "cute.make_tiled_copy_A"
+    RULE: ClassVar = staticmethod(rules.make_tiled_copy_for("A"))
+
+
+@irdl_op_definition
+class MakeTiledCopyBOp(MakeTiledCopyForOp):
+    """Of B."""
+
+    name = "cute.make_tiled_copy_B"
+    RULE: ClassVar = staticmethod(rules.make_tiled_copy_for("B"))
+
+
+@irdl_op_definition
+class MakeTiledCopyCOp(MakeTiledCopyForOp):
+    """Of C."""
+
+    name = "cute.make_tiled_copy_C"
+    RULE: ClassVar = staticmethod(rules.make_tiled_copy_for("C"))
+
+
+# --- partitions -----------------------------------------------------------------------------------
+
+
+class OperandOp(InferredOp, ABC):
+    """An op for operand A, B or C of an MMA, whose letter stands behind the op's name."""
+
+    operand_id = prop_def(StringAttr)
+
+    @classmethod
+    def arguments(cls, properties: dict[str, Attribute]) -> tuple[Any, ...]:
+        return (cast("StringAttr", properties["operand_id"]).data,)
+
+    @classmethod
+    def parse_prefix(cls, parser: Parser) -> dict[str, Attribute]:
+        start = parser.pos
+        which = parser.parse_identifier("an operand")
+        if which not in ("A", "B", "C"):
+            parser.raise_error(f"expected A, B or C, got {which}", start, parser.pos)
+        return {"operand_id": StringAttr(which)}
+
+    def print_prefix(self, printer: Printer) -> None:
+        printer.print_string(f" {self.operand_id.data} ")
+
+
+@irdl_op_definition
+class MmaPartitionOp(OperandOp):
+    """(V,M,K,...): what a thread has of a tensor (m,k,...), as operand A, B or C."""
+
+    name = "cute.tiled.mma.partition"
+    OPERANDS: ClassVar = (TILED_MMA, TENSOR, THREAD)
+    RESULTS: ClassVar = (TENSOR,)
+    RULE: ClassVar = staticmethod(rules.mma_partition)
+
+    mma = operand_def()
+    source = operand_def()
+    thread = operand_def()
+    result = result_def()
+
+
+@irdl_op_definition
+class MakeFragmentOp(OperandOp):
+    """What the MMA takes for a partition: registers; for an operand that the instruction reads
+    from shared memory the partition itself."""
+
+    name = "cute.mma.make_fragment"
+    OPERANDS: ClassVar = (TILED_MMA, TENSOR)
+    RESULTS: ClassVar = (MEMREF,)
+    RULE: ClassVar = staticmethod(rules.make_fragment)
+
+    mma = operand_def()
+    source = operand_def()
+    result = result_def()
+
+    traits = traits_def(MemoryAllocEffect())
+
+
+def _partition(side: rules.Side) -> Any:
+    def rule(copy: Typed, source: Typed, thread: Typed) -> Typed:
+        return rules.copy_partition(copy, source, thread, side)
+
+    return rule
+
+
+class CopyPartitionOp(InferredOp, ABC):
+    """((FrgV,FrgX),M,N,...): what a thread copies of a tensor (m,n,...)."""
+
+    OPERANDS: ClassVar[tuple[Accepts, ...]] = (TILED_COPY, TENSOR, THREAD)
+    RESULTS: ClassVar[tuple[Accepts, ...]] = (TENSOR,)
+
+    copy = operand_def()
+    source = operand_def()
+    thread = operand_def()
+    result = result_def()
+
+
+@irdl_op_definition
+class CopyPartitionSOp(CopyPartitionOp):
+    """Of the tensor that it copies from."""
+
+    name = "cute.tiled.copy.partition_S"
+    RULE: ClassVar = staticmethod(_partition("S"))
+
+
+@irdl_op_definition
+class CopyPartitionDOp(CopyPartitionOp):
+    """Of the tensor that it copies to."""
+
+    name = "cute.tiled.copy.partition_D"
+    RULE: ClassVar = staticmethod(_partition("D"))
+
+
+@irdl_op_definition
+class RetileOp(InferredOp):
+    """The registers of an MMA's fragment as the copy moves them."""
+
+    name = "cute.tiled.copy.retile"
+    OPERANDS: ClassVar = (TILED_COPY, MEMREF)
+    RESULTS: ClassVar = (MEMREF,)
+    RULE: ClassVar = staticmethod(rules.retile)
+
+    copy = operand_def()
+    fragment = operand_def()
+    result = result_def()
+
+
+TILED_OPS = (
+    MakeTiledMmaOp,
+    MakeTiledCopyOp,
+    MakeTiledCopyAOp,
+    MakeTiledCopyBOp,
+    MakeTiledCopyCOp,
+    MmaPartitionOp,
+    MakeFragmentOp,
+    CopyPartitionSOp,
+    CopyPartitionDOp,
+    RetileOp,
+)

@@ -1,0 +1,84 @@
+"""`cute.make_tma_copy`: the copy of a tensor's tiles by the tensor memory accelerator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, cast
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+
+from tilewright.dialects.cute.ops.operands import COPIER, MEMREF, TENSOR
+from tilewright.dialects.cute.ops.operation import InferredOp, Syntax
+from tilewright.dialects.cute.rules import copies
+from tilewright.dialects.cute.tensor import read_layout
+from tilewright.dialects.cute.text import LayoutParseError
+from tilewright.dialects.cute.tma_types import TmaAtomAttr
+from tilewright.dialects.cute.values import read_typed, typed_layout
+
+
+@irdl_op_definition
+class MakeTmaCopyOp(InferredOp):
+    """The copy of tiles of a tensor in global memory, an argument of the kernel, and the tensor of
+    its coordinates.
+
+    `%tma, %coords = cute.make_tma_copy<#cute_nvgpu.tma<load>, tile = "[128;64]", smem =
+    "S<3,3,3> o 0 o (128,64):(64,1)"> (%a)`: tiles of 128 x 64, which lie in shared memory as
+    `smem` says. The copy's source is a tile of `%coords`.
+    """
+
+    name = "cute.make_tma_copy"
+    OPERANDS: ClassVar = (MEMREF,)
+    RESULTS: ClassVar = (COPIER, TENSOR)
+    SYNTAX: ClassVar = Syntax.INFERRED
+    RULE: ClassVar = staticmethod(copies.make_tma_copy)
+
+    source = operand_def()
+    atom = prop_def(Attribute)
+    tile = prop_def(StringAttr)
+    smem = prop_def(StringAttr)
+    copy = result_def()
+    coords = result_def()
+
+    @classmethod
+    def arguments(cls, properties: dict[str, Attribute]) -> tuple[Any, ...]:
+        tile, smem = (cast("StringAttr", properties[name]).data for name in ("tile", "smem"))
+        memory = typed_layout(read_layout(smem))
+        return (properties["atom"], read_typed("tile", tile), memory)
+
+    @classmethod
+    def parse_prefix(cls, parser: Parser) -> dict[str, Attribute]:
+        found: dict[str, Attribute] = {}
+        with parser.in_angle_brackets():
+            start = parser.pos
+            found["atom"] = parser.parse_attribute()
+            if not isinstance(found["atom"], TmaAtomAttr):
+                parser.raise_error(f"expected a TMA atom, got {found['atom']}", start, parser.pos)
+            for name in ("tile", "smem"):
+                parser.parse_punctuation(",")
+                parser.parse_keyword(name)
+                parser.parse_punctuation("=")
+                found[name] = _parse_text(parser, name)
+        return found
+
+    def print_prefix(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_attribute(self.atom)
+            printer.print_string(f', tile = "{self.tile.data}", smem = "{self.smem.data}"')
+        printer.print_string(" ")
+
+
+def _parse_text(parser: Parser, name: str) -> StringAttr:
+    start = parser.pos
+    text = parser.parse_str_literal()
+    try:
+        read = read_typed("tile", text) if name == "tile" else typed_layout(read_layout(text))
+    except LayoutParseError as error:
+        parser.raise_error(f'failed to parse {name} from "{text}": {error}', start, parser.pos)
+    return StringAttr(read.text)
+
+
+TMA_OPS: Sequence[type[MakeTmaCopyOp]] = (MakeTmaCopyOp,)

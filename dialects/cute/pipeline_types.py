@@ -1,0 +1,77 @@
+"""The type of a pipeline: stages of shared memory that producers fill and consumers empty.
+
+!cute.pipeline<tma, stages = 4, producers = 1, consumers = 8, bytes = 49152>    mbarriers
+!cute.pipeline<cp_async, stages = 3>                                            groups of cp.async
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import IntAttr, StringAttr
+from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+_COUNTS = ("stages", "producers", "consumers", "bytes")
+_COUNTS_OF: dict[str, tuple[str, ...]] = {"tma": _COUNTS, "cp_async": ("stages",)}
+
+
+@irdl_attr_definition
+class PipelineType(ParametrizedAttribute, TypeAttribute):
+    """A pipeline.
+
+    `tma`: each of `stages` has an mbarrier that says it is full, on which `producers` threads
+    arrive and each of them announces `bytes`, and one that says it is empty, on which one thread
+    of each of `consumers` warps arrives. `cp_async`: a stage is full when its group of copies is
+    complete.
+    """
+
+    name = "cute.pipeline"
+
+    kind: StringAttr
+    stages: IntAttr
+    producers: IntAttr
+    consumers: IntAttr
+    bytes: IntAttr
+
+    @classmethod
+    def get(
+        cls, kind: str, stages: int, producers: int = 0, consumers: int = 0, bytes: int = 0
+    ) -> PipelineType:
+        """The type of a pipeline. Raises VerifyException."""
+        counts = map(IntAttr, (stages, producers, consumers, bytes))
+        return cls(StringAttr(kind), *counts)
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            start = parser.pos
+            kind = parser.parse_identifier("a kind of pipeline")
+            if kind not in _COUNTS_OF:
+                parser.raise_error(f"expected tma or cp_async, got {kind}", start, parser.pos)
+            counts: dict[str, int] = dict.fromkeys(_COUNTS, 0)
+            for name in _COUNTS_OF[kind]:
+                parser.parse_punctuation(",")
+                parser.parse_keyword(name)
+                parser.parse_punctuation("=")
+                counts[name] = parser.parse_integer(allow_boolean=False, allow_negative=False)
+        return [StringAttr(kind), *map(IntAttr, counts.values())]
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(self.kind.data)
+            for name in _COUNTS_OF[self.kind.data]:
+                printer.print_string(f", {name} = {getattr(self, name).data}")
+
+    def verify(self) -> None:
+        for name in _COUNTS_OF[self.kind.data]:
+            found = getattr(self, name).data
+            least = 2 if (name, self.kind.data) == ("stages", "cp_async") else 1
+            if found < least:
+                raise VerifyException(
+                    f"pipeline expected at least {least} {name}, got {found}; "
+                    f"nearest legal: {least}"
+                )

@@ -1,0 +1,246 @@
+"""What `cute.copy` demands of its operands: partitions that say the same elements, in memory that
+the copy's instruction can reach."""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import Any
+
+from tilewright.dialects.cute.atoms import TmaAtom, TmaCopy
+from tilewright.dialects.cute.int_tuple import ScaledBasis, congruent, flatten, rank
+from tilewright.dialects.cute.layout import Layout
+from tilewright.dialects.cute.rules import attempted, required
+from tilewright.dialects.cute.rules.gemm import extents
+from tilewright.dialects.cute.rules.tensors import make_identity_tensor
+from tilewright.dialects.cute.swizzle import ComposedLayout
+from tilewright.dialects.cute.symbolic import layouts
+from tilewright.dialects.cute.symbolic.composed import AnyLayout
+from tilewright.dialects.cute.symbolic.scalar import divisor_of
+from tilewright.dialects.cute.symbolic.tuples import is_static
+from tilewright.dialects.cute.tensor import Tensor, alignment_of_runs, run_of
+from tilewright.dialects.cute.tiled_copy import Side, TiledCopy
+from tilewright.dialects.cute.values import Typed, tile_layouts
+
+_REGISTER_BITS = 32
+
+SMEM_ALIGN = 128
+"""Where a box of TMA may start in shared memory, in bytes. PTX ISA, cp.async.bulk.tensor."""
+
+ROW_ALIGN = 16
+"""What divides the address and the strides of a tensor in global memory that TMA copies."""
+
+
+def check_copy(copy: Typed, source: Typed, destination: Typed) -> None:
+    """Raises RuleError unless the copy's instruction moves one tensor to the other."""
+    sides: tuple[tuple[Side, Typed], ...] = (("S", source), ("D", destination))
+    for side, tensor in sides:
+        _check_side(copy, side, tensor)
+    found = [extents(each.value.modes) for _, each in sides]
+    repeats = [
+        sizes[0] // _values(copy, side) for sizes, (side, _) in zip(found, sides, strict=True)
+    ]
+    required(
+        repeats[0] == repeats[1] and found[0][1:] == found[1][1:],
+        "expected source and destination with the same instructions and tiles, got "
+        f"{source.quoted} and {destination.quoted}",
+    )
+
+
+def _values(copy: Typed, side: Side) -> int:
+    return copy.value.traits.target(side)[1].size()
+
+
+def _check_side(copy: Typed, side: Side, typed: Typed) -> None:
+    tiled: TiledCopy = copy.value
+    traits = tiled.traits
+    name = "source" if side == "S" else "destination"
+    required(typed.kind == "memref", f"expected a {name} that is a memref, got {typed.quoted}")
+    tensor: Tensor = typed.value
+    space = traits.source_space if side == "S" else traits.destination_space
+    legal = (space,) if space is not None else ("gmem", "smem", "rmem")
+    required(
+        tensor.space in legal,
+        f"expected a {name} in {' or '.join(legal)} for {copy.quoted}, got {typed.quoted}",
+    )
+    required(
+        tensor.element == traits.element,
+        f"expected a {name} of {traits.element} for {copy.quoted}, got {typed.quoted}",
+    )
+    required(
+        is_static(tensor.modes.shape),
+        f"expected a {name} of static shape, got {typed.quoted}",
+    )
+    count = _values(copy, side)
+    required(
+        extents(tensor.modes)[0] % count == 0,
+        f"expected a {name} whose first mode is the values of whole instructions, {count} each, "
+        f"for {copy.quoted}, got {typed.quoted}",
+    )
+    _check_vector(copy, name, typed, count)
+
+
+def _check_vector(copy: Typed, name: str, typed: Typed, count: int) -> None:
+    """The values of one instruction lie side by side: in memory on their size, in registers as
+    whole ones."""
+    tensor: Tensor = typed.value
+    path = (0,) if rank(tensor.modes.shape) > 1 or isinstance(tensor.modes.shape, tuple) else ()
+    run = run_of(tensor, path)
+    if tensor.space == "rmem":
+        wanted = min(count, max(_REGISTER_BITS // tensor.bits, 1))
+        required(
+            run % wanted == 0,
+            f"expected a {name} with {wanted} neighbours to a register for {copy.quoted}, got "
+            f"{typed.quoted}",
+        )
+        return
+    vector = copy.value.traits.vector
+    count = min(count, 8 * vector // tensor.bits)
+    required(
+        run % count == 0,
+        f"expected a {name} with {count} elements side by side for {copy.quoted}, got {run} in "
+        f"{typed.quoted}",
+    )
+    aligned = alignment_of_runs(tensor, count)
+    required(
+        aligned % vector == 0,
+        f"expected a {name} aligned to {vector} bytes for {copy.quoted}, got {aligned} in "
+        f"{typed.quoted} (align and div say what is known)",
+    )
+
+
+def check_plain_copy(source: Typed, destination: Typed) -> None:
+    """Raises RuleError unless a thread can copy one tensor to the other by itself."""
+    for typed in (source, destination):
+        required(typed.kind == "memref", f"expected a memref, got {typed.quoted}")
+        required(typed.value.space != "tmem", f"expected no tensor in tmem, got {typed.quoted}")
+    a, b = source.value, destination.value
+    required(
+        a.element == b.element,
+        f"expected elements of one type, got {source.quoted} and {destination.quoted}",
+    )
+    required(
+        is_static(a.modes.shape) and extents(a.modes) == extents(b.modes),
+        "expected source and destination of one static shape, got "
+        f"{source.quoted} and {destination.quoted}",
+    )
+
+
+def check_bounds(memory: Typed, coords: Typed, limits: Typed) -> None:
+    """Raises RuleError unless every element of a tensor has its coordinate, and that its limit."""
+    required(
+        coords.kind == "coord_tensor",
+        f"expected the elements' coordinates as a coord_tensor, got {coords.quoted}",
+    )
+    found: tuple[Any, ...] = extents(coords.value.modes)
+    required(
+        found == extents(memory.value.modes),
+        f"expected a coordinate for each element, got {memory.quoted} and {coords.quoted}",
+    )
+    required(
+        congruent(coords.value.start, limits.value),
+        f"expected a limit for each part of a coordinate, got {coords.quoted} and {limits.quoted}",
+    )
+
+
+# --- TMA ------------------------------------------------------------------------------------------
+
+
+def make_tma_copy(gmem: Typed, atom: TmaAtom, tile: Typed, memory: Typed) -> list[Typed]:
+    """The copy of tiles of a tensor, and the coordinates of the tensor's elements."""
+    tensor = gmem.value
+    required(
+        gmem.kind == "memref" and tensor.space == "gmem",
+        f"expected a tensor in gmem, got {gmem.quoted}",
+    )
+    _check_rows(gmem, tensor)
+    sizes = tuple(each.size() for each in tile_layouts(tile.value))
+    box = attempted(
+        lambda: atom.box_for(tensor.modes, sizes, memory.value, tensor.element),
+        f"expected boxes of {gmem.quoted} for tiles {tile.quoted} in {memory.quoted}",
+    )
+    return [
+        Typed("tma_copy", TmaCopy(atom, box)),
+        make_identity_tensor(Typed("shape", tensor.modes.shape)),
+    ]
+
+
+def _check_rows(gmem: Typed, tensor: Tensor) -> None:
+    """A tensor map counts rows in multiples of 16 bytes."""
+    strides = [step for step in flatten(tensor.modes.stride) if step != 1]
+    known = gcd(8 * tensor.align, *(tensor.bits * divisor_of(step) for step in strides)) // 8
+    required(
+        known % ROW_ALIGN == 0,
+        f"expected a tensor and rows aligned to {ROW_ALIGN} bytes, got {known} in {gmem.quoted} "
+        "(align and div say what is known)",
+    )
+
+
+def check_tma_copy(copy: Typed, source: Typed, destination: Typed, with_pipeline: bool) -> None:
+    """Raises RuleError unless the copy's boxes are those of a tile in shared memory."""
+    tma: TmaCopy = copy.value
+    loads = tma.atom.loads
+    coords, memory = (source, destination) if loads else (destination, source)
+    name, other = ("destination", "source") if loads else ("source", "destination")
+    required(
+        coords.kind == "coord_tensor",
+        f"expected coordinates of the tensor as {other} of {copy.quoted}, got {coords.quoted}",
+    )
+    required(
+        memory.kind == "memref" and memory.value.space == "smem",
+        f"expected a {name} in smem for {copy.quoted}, got {memory.quoted}",
+    )
+    required(
+        with_pipeline == loads,
+        "expected a pipeline with a TMA load, and none with a store or a reduction",
+    )
+    required(
+        memory.value.element == tma.box.element,
+        f"expected a {name} of {tma.box.element} for {copy.quoted}, got {memory.quoted}",
+    )
+    tile = extents(coords.value.modes)
+    required(
+        is_static(tile) and tile == extents(memory.value.modes),
+        f"expected {other} and {name} of one static shape, got {coords.quoted} and {memory.quoted}",
+    )
+    _check_boxes(copy, tma, coords, memory)
+
+
+def _check_boxes(copy: Typed, tma: TmaCopy, coords: Typed, memory: Typed) -> None:
+    tensor: Tensor = memory.value
+    places = [_mode_along(coords, mode) for mode in tma.box.modes]
+    modes = list(layouts.modes(tensor.modes))
+    ordered = [Layout(1, 0) if place is None else modes[place] for place in places]
+    required(
+        len([each for each in places if each is not None])
+        == len([mode for mode in modes if mode.size() > 1 or mode.shape != 1]),
+        f"expected modes that run along those of {copy.quoted}, got {coords.quoted}",
+    )
+    layout: AnyLayout = layouts.joined(ordered)
+    if isinstance(tensor.layout, ComposedLayout):
+        layout = ComposedLayout(tensor.layout.inner, 0, layout)
+    reason = tma.atom.why_not_memory(tma.box, layout)
+    required(
+        reason is None,
+        f"expected shared memory as {copy.quoted} lays it down, got {memory.quoted} ({reason})",
+    )
+    pattern = max(SMEM_ALIGN, 8 * tma.box.swizzle)
+    required(
+        tensor.align % pattern == 0,
+        f"expected shared memory aligned to {pattern} bytes for {copy.quoted}, got {memory.quoted}",
+    )
+    offset: Any = getattr(tensor.layout, "offset", 0)
+    required(
+        tensor.bits * divisor_of(offset) % (8 * SMEM_ALIGN) == 0,
+        f"expected boxes from multiples of {SMEM_ALIGN} bytes on for {copy.quoted}, got "
+        f"{memory.quoted}",
+    )
+
+
+def _mode_along(coords: Typed, wanted: int) -> int | None:
+    """Which mode of a tile of coordinates runs along a mode of the tensor, step by step."""
+    tile: Layout = coords.value.layout
+    for place, mode in enumerate(layouts.modes(tile)):
+        stride = layouts.coalesce(mode).stride
+        if isinstance(stride, ScaledBasis) and stride == ScaledBasis(1, (wanted,)):
+            return place
+    return None

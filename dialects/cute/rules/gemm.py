@@ -1,0 +1,84 @@
+"""What `cute.gemm` demands of its operands: partitions of one block of K.
+
+d, c (V,M,N)    a (V,M,K) or (V,M)    b (V,N,K) or (V,N)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilewright.dialects.cute.atoms import Operand
+from tilewright.dialects.cute.int_tuple import rank
+from tilewright.dialects.cute.layout import Layout
+from tilewright.dialects.cute.rules import required
+from tilewright.dialects.cute.rules.tiled import check_element, check_in_memory, check_values
+from tilewright.dialects.cute.symbolic import layouts
+from tilewright.dialects.cute.symbolic.tuples import is_static, product
+from tilewright.dialects.cute.tensor import Tensor
+from tilewright.dialects.cute.tiled_mma import TiledMma
+from tilewright.dialects.cute.values import Typed
+
+
+def extents(modes: Layout) -> tuple[Any, ...]:
+    """The sizes of a layout's modes."""
+    return tuple(product(mode.shape) for mode in layouts.modes(modes))
+
+
+def check_gemm(mma: Typed, d: Typed, a: Typed, b: Typed, c: Typed) -> None:
+    """Raises RuleError unless d = a b + c is what the MMA's atoms can do, block by block."""
+    operands: tuple[tuple[Operand, Typed], ...] = (("C", d), ("A", a), ("B", b), ("C", c))
+    for which, source in operands:
+        _check_operand(which, mma, source)
+    v, m, n = extents(d.value.modes)
+    required(
+        extents(c.value.modes) == (v, m, n),
+        f"expected c of the shape of d, got {d.quoted} and {c.quoted}",
+    )
+    _check_blocks(mma, d, a, b)
+
+
+def _check_operand(which: Operand, mma: Typed, source: Typed) -> None:
+    tiled: TiledMma = mma.value
+    operand = tiled.traits.operand(which)
+    required(source.kind == "memref", f"expected operand {which} as a memref, got {source}")
+    tensor: Tensor = source.value
+    required(
+        tensor.space == operand.space,
+        f"expected operand {which} in {operand.space}, as the atom of {mma.quoted} has it, got "
+        f"{source.quoted}",
+    )
+    ranks = (3,) if which == "C" else (2, 3)
+    required(
+        rank(tensor.modes.shape) in ranks and is_static(tensor.modes.shape),
+        f"expected operand {which} to have {' or '.join(map(str, ranks))} modes of static shape, "
+        f"got {source.quoted}",
+    )
+    check_values(which, mma, source, tensor.modes)
+    check_element(which, mma, source, tensor)
+    if operand.space == "smem":
+        check_in_memory(which, mma, source, tensor)
+    elif operand.space == "rmem":
+        values = layouts.mode(tensor.modes, (0,))
+        required(
+            layouts.coalesce(values) == layouts.column_major(operand.tv[1].size()),
+            f"expected operand {which} with the values of an atom side by side, as "
+            f"cute.mma.make_fragment gives them, got {source.quoted}",
+        )
+
+
+def _check_blocks(mma: Typed, d: Typed, a: Typed, b: Typed) -> None:
+    _, m, n = extents(d.value.modes)
+    _, rows, *k_of_a = extents(a.value.modes)
+    _, columns, *k_of_b = extents(b.value.modes)
+    required(
+        rows == m,
+        f"expected a with mode 1 of d, {m} atoms along M, got {rows}: {d.quoted} and {a.quoted}",
+    )
+    required(
+        columns == n,
+        f"expected b with mode 2 of d, {n} atoms along N, got {columns}: {d.quoted} and {b.quoted}",
+    )
+    required(
+        k_of_a == k_of_b,
+        f"expected a and b with the same atoms along K, got {a.quoted} and {b.quoted}",
+    )

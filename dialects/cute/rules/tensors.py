@@ -1,0 +1,189 @@
+"""Rules of the ops on tensors.
+
+What an op does to a layout it does to a tensor's: `on_tensors` lifts the rule. An op that fixes
+coordinates moves the tensor's first element as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from tilewright.dialects.cute.int_tuple import has_underscore, rank, weakly_congruent
+from tilewright.dialects.cute.layout import Layout, make_unchecked
+from tilewright.dialects.cute.rules import attempted, required
+from tilewright.dialects.cute.rules.accessors import LAYOUTS
+from tilewright.dialects.cute.symbolic import layouts, tiling
+from tilewright.dialects.cute.symbolic.evaluate import coprofile, image
+from tilewright.dialects.cute.symbolic.layouts import Tile
+from tilewright.dialects.cute.symbolic.tuples import (
+    compact_col_major,
+    is_static,
+    product_each,
+    wrapped,
+)
+from tilewright.dialects.cute.tensor import (
+    AnyTensor,
+    CoordTensor,
+    Tensor,
+    multiples,
+    natural_alignment,
+)
+from tilewright.dialects.cute.tiled_mma import coord_along
+from tilewright.dialects.cute.values import TENSORS, Typed, typed_layout
+
+Rule = Callable[..., Typed]
+
+
+def tensor_of(source: Typed) -> Any:
+    """The tensor of an operand, with all that is known of its divisors."""
+    required(source.kind in TENSORS, f"expected a tensor, got {source.quoted}")
+    return multiples(source.value)
+
+
+def typed_tensor(tensor: AnyTensor) -> Typed:
+    """A tensor with its kind."""
+    return Typed("memref" if isinstance(tensor, Tensor) else "coord_tensor", tensor)
+
+
+def on_tensors(rule: Rule) -> Rule:
+    """The rule of an op on a layout, for tensors as well: the layout's part by that rule."""
+
+    @wraps(rule)
+    def lifted(source: Typed, *others: Any) -> Typed:
+        if source.kind not in TENSORS:
+            return rule(source, *others)
+        tensor = tensor_of(source)
+        exact = (Typed(x.kind, multiples(x.value)) if isinstance(x, Typed) else x for x in others)
+        found = rule(typed_layout(tensor.layout), *exact)
+        if found.kind in LAYOUTS:
+            return typed_tensor(tensor.with_layout(found.value))
+        return found
+
+    return lifted
+
+
+def sliced(tensor: AnyTensor, coord: Any, whole: Layout) -> Typed:
+    """The part of a tensor that a coordinate with underscores leaves open, the tensor's modes
+    being seen through `whole`."""
+    return typed_tensor(tensor.moved(image(whole, coord), layouts.slice_layout(coord, whole)))
+
+
+def slice_tensor(rule: Rule) -> Rule:
+    """The rule of `slice`, for tensors as well."""
+
+    @wraps(rule)
+    def lifted(source: Typed, coord: Typed) -> Typed:
+        if source.kind not in TENSORS:
+            return rule(source, coord)
+        tensor = tensor_of(source)
+        required(
+            weakly_congruent(coord.value, tensor.modes.shape) and has_underscore(coord.value),
+            "expected coord with an underscore, weakly congruent with the tensor's shape, got "
+            f"{source.quoted} and {coord.quoted}",
+        )
+        return sliced(tensor, multiples(coord.value), tensor.modes)
+
+    return lifted
+
+
+# --- views ----------------------------------------------------------------------------------------
+
+
+def make_view(source: Typed, layout: Typed) -> Typed:
+    """The tensor's elements through another layout, from its first element on."""
+    tensor = tensor_of(source)
+    required(isinstance(tensor, Tensor), f"expected a memref, got {source.quoted}")
+    return typed_tensor(tensor.with_layout(layout.value))
+
+
+def get_layout(source: Typed) -> Typed:
+    """The layout of a tensor."""
+    required(source.kind in TENSORS, f"expected a tensor, got {source.quoted}")
+    return typed_layout(source.value.layout)
+
+
+def make_identity_tensor(shape: Typed) -> Typed:
+    """The tensor whose elements are their own coordinates."""
+    layout = layouts.make_identity_layout(shape.value)
+    return typed_tensor(CoordTensor(coprofile(layout), layout))
+
+
+def make_fragment_like(source: Typed, element: str | None = None) -> Typed:
+    """Registers for the elements of a tensor, or for as many of another type: column-major, modes
+    of stride 0 sharing theirs."""
+    tensor = tensor_of(source)
+    modes = tensor.modes
+    required(is_static(modes.shape), f"expected a static shape, got {source.quoted}")
+    wanted = element or getattr(tensor, "element", None)
+    required(wanted is not None, f"expected an element type beside {source.quoted}")
+    stored = layouts.filter_zeros(modes.stride, modes.shape)
+    return in_registers(wanted, make_unchecked(modes.shape, compact_col_major(stored)))
+
+
+def in_registers(element: Any, layout: Layout) -> Typed:
+    """A register tensor."""
+    return typed_tensor(Tensor(element, "rmem", natural_alignment(element), layout))
+
+
+# --- tiles ----------------------------------------------------------------------------------------
+
+
+def _as_tile(tiler: Typed) -> Tile:
+    return layouts.shape_to_tile(tiler.value) if tiler.kind == "shape" else tiler.value
+
+
+def _check_inside(source: Typed, tensor: AnyTensor, tile: tuple[Tile, ...], tiler: Typed) -> None:
+    """Tiles may reach over an edge of what is copied under bounds: nobody bounds an access to
+    shared memory or registers."""
+    if isinstance(tensor, CoordTensor) or tensor.space == "gmem":
+        return
+    for mode, each in zip(layouts.modes(tensor.modes), tile, strict=False):
+        if isinstance(each, Layout) and layouts.known(mode) and layouts.known(each):
+            required(
+                mode.size() % each.size() == 0,
+                f"expected tiles that divide {source.quoted}, got {tiler.quoted}",
+            )
+
+
+def local_tile(source: Typed, tiler: Typed, coord: Typed, proj: Typed | None = None) -> Typed:
+    """The tile of a tensor at a coordinate of tiles, `_` keeping all of them as modes behind the
+    tile's: (128,32,k). Of the modes of tiler and coordinate those count that are not `_` in `proj`.
+    """
+    tensor = tensor_of(source)
+    tile: tuple[Tile, ...] = wrapped(_as_tile(tiler))
+    at = wrapped(multiples(coord.value))
+    if proj is not None:
+        count = len(proj.value)
+        required(
+            len(tile) == len(at) == count,
+            f"expected tiler and coord with the {count} modes of proj, got "
+            f"{tiler.quoted} and {coord.quoted}",
+        )
+        kept = [i for i, each in enumerate(proj.value) if each is not None]
+        tile, at = tuple(tile[i] for i in kept), tuple(at[i] for i in kept)
+    required(
+        len(tile) <= rank(tensor.modes.shape) and rank(at) <= rank(tensor.modes.shape),
+        f"expected a tile and a coord of the tensor's modes, got {source.quoted}, "
+        f"{tiler.quoted} and {coord.quoted}",
+    )
+    otherwise = f"expected tiles of {source.quoted}, but cannot divide it by {tiler.quoted}"
+    _check_inside(source, tensor, tile, tiler)
+    whole = attempted(lambda: tiling.zipped_divide(tensor.modes, tile), otherwise)
+    inside, rest = whole.shape
+    at = (*at, *[None] * (rank(rest) - rank(at)))
+    return sliced(tensor, ((None,) * rank(inside), at), whole)
+
+
+def local_partition(source: Typed, threads: Typed, index: Typed) -> Typed:
+    """What one thread of a layout of threads has of a tensor: every one of its tiles at that
+    thread's place."""
+    tensor, layout = tensor_of(source), threads.value
+    tile = tuple(make_unchecked(extent, 1) for extent in product_each(layout.shape))
+    otherwise = f"expected tiles of {source.quoted}, but cannot divide it by {threads.quoted}"
+    required(len(tile) <= rank(tensor.modes.shape), otherwise)
+    _check_inside(source, tensor, tile, threads)
+    whole = attempted(lambda: tiling.zipped_divide(tensor.modes, tile), otherwise)
+    at = tuple(coord_along(mode, multiples(index.value)) for mode in layouts.modes(layout))
+    return sliced(tensor, (at, (None,) * rank(whole.shape[1])), whole)

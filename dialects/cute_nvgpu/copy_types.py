@@ -1,0 +1,135 @@
+"""Copy instructions as attributes of `cute_nvgpu`, for tiled copies and for TMA."""
+
+from __future__ import annotations
+
+from xdsl.ir import Data
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+
+from tilewright.dialects.cute import Layout, LayoutError
+from tilewright.dialects.cute.atoms import CopyTraits, TmaBox
+from tilewright.dialects.cute.symbolic.composed import AnyLayout
+from tilewright.dialects.cute.tiled_types import CopyAtomAttr
+from tilewright.dialects.cute.tma_types import TmaAtomAttr
+from tilewright.dialects.cute_nvgpu.atom import AtomError
+from tilewright.dialects.cute_nvgpu.copy_atom import COPY_KINDS, CopyInstruction
+from tilewright.dialects.cute_nvgpu.tensor_box import TensorMapError
+from tilewright.dialects.cute_nvgpu.tma_atom import (
+    TMA_KINDS,
+    TmaInstruction,
+    box_for,
+    tensor_box,
+)
+
+
+@irdl_attr_definition
+class CopyInstructionAttr(Data[CopyInstruction], CopyAtomAttr):
+    """A copy instruction on elements of a type.
+
+    `#cute_nvgpu.copy<universal, f16, 128>` and `<cp_async, f16, 128, cache = cg>` move so many
+    bits a thread; `<ldmatrix, f16, x4, trans>` and `<stmatrix, f16, x2>` so many matrices a warp.
+    """
+
+    name = "cute_nvgpu.copy"
+
+    @property
+    def copy_traits(self) -> CopyTraits:
+        return self.data.traits
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> CopyInstruction:
+        with parser.in_angle_brackets():
+            start = parser.pos
+            word = parser.parse_identifier("a copy instruction")
+            if word not in COPY_KINDS:
+                legal = ", ".join(COPY_KINDS)
+                parser.raise_error(f"expected {legal}, got {word}", start, parser.pos)
+            kind = COPY_KINDS[COPY_KINDS.index(word)]
+            parser.parse_punctuation(",")
+            element = str(parser.parse_type())
+            parser.parse_punctuation(",")
+            try:
+                if kind in ("ldmatrix", "stmatrix"):
+                    return _parse_matrices(parser, kind, element)
+                bits = parser.parse_integer(allow_boolean=False, allow_negative=False)
+                cache = _parse_cache(parser) if parser.parse_optional_punctuation(",") else None
+                return CopyInstruction(kind, element, bits, cache)
+            except (AtomError, LayoutError) as error:
+                parser.raise_error(f"copy {error}", start, parser.pos)
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(self.data.parameters)
+
+
+def _parse_matrices(parser: AttrParser, kind: str, element: str) -> CopyInstruction:
+    start = parser.pos
+    number = parser.parse_identifier("how many matrices, such as x4")
+    if number[0] != "x" or not number[1:].isdigit():
+        parser.raise_error(f"expected x1, x2 or x4, got {number}", start, parser.pos)
+    trans = parser.parse_optional_punctuation(",") is not None
+    if trans:
+        parser.parse_keyword("trans")
+    which = "ldmatrix" if kind == "ldmatrix" else "stmatrix"
+    return CopyInstruction(which, element, number=int(number[1:]), trans=trans)
+
+
+def _parse_cache(parser: AttrParser) -> str:
+    parser.parse_keyword("cache")
+    parser.parse_punctuation("=")
+    return parser.parse_identifier("a cache operator")
+
+
+@irdl_attr_definition
+class TmaInstructionAttr(Data[TmaInstruction], TmaAtomAttr):
+    """A TMA instruction: `#cute_nvgpu.tma<load>`, `<load, multicast>`, `<store>` or
+    `<reduce, add>`."""
+
+    name = "cute_nvgpu.tma"
+
+    @property
+    def loads(self) -> bool:
+        return self.data.kind == "load"
+
+    def box_for(
+        self, tensor: Layout, tile: tuple[int, ...], memory: AnyLayout, element: str
+    ) -> TmaBox:
+        return box_for(tensor, tile, memory, element)
+
+    def why_not_box(self, box: TmaBox) -> str | None:
+        try:
+            tensor_box(box)
+        except TensorMapError as error:
+            return str(error)
+        return None
+
+    def why_not_memory(self, box: TmaBox, memory: AnyLayout) -> str | None:
+        try:
+            tensor_box(box).check_layout(memory)
+        except TensorMapError as error:
+            return str(error)
+        return None
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> TmaInstruction:
+        with parser.in_angle_brackets():
+            start = parser.pos
+            word = parser.parse_identifier("a TMA instruction")
+            if word not in TMA_KINDS:
+                legal = ", ".join(TMA_KINDS)
+                parser.raise_error(f"expected {legal}, got {word}", start, parser.pos)
+            kind = TMA_KINDS[TMA_KINDS.index(word)]
+            words: list[str] = []
+            while parser.parse_optional_punctuation(","):
+                words.append(parser.parse_identifier())
+            multicast = "multicast" in words
+            reduction = next((each for each in words if each != "multicast"), None)
+            try:
+                return TmaInstruction(kind, reduction, multicast)
+            except AtomError as error:
+                parser.raise_error(f"tma {error}", start, parser.pos)
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(self.data.parameters)

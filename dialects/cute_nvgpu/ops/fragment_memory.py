@@ -1,0 +1,133 @@
+"""Vector accesses: neighbouring elements of memory in one instruction, as a fragment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import IndexType, MemRefType, i1
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    result_def,
+    var_operand_def,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.cute.dialect import Space, is_memref, space_of
+from tilewright.dialects.cute_nvgpu.attributes import FragmentType, element_of
+from tilewright.dialects.cute_nvgpu.elements import register_bits
+from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_contiguous, verify_memref
+
+ACCESS_BYTES = (4, 8, 16)
+"""What one access moves: whole registers, at most 16 bytes. PTX ISA 9.7.9.8, 9.7.9.11."""
+
+
+@irdl_op_definition
+class LoadOp(IRDLOperation):
+    """The elements from an index on, 4, 8 or 16 bytes of them, in register order.
+
+    ```mlir
+    %f = cute_nvgpu.fragment.load %m[%i] : memref<?xbf16> -> !cute_nvgpu.fragment<8xbf16>
+    ```
+
+    They lie side by side, and their address is a multiple of their size. PTX ISA 9.7.9.8.
+    """
+
+    name = "cute_nvgpu.fragment.load"
+
+    source = operand_def(MemRefType)
+    indices = var_operand_def(IndexType())
+    fragment = result_def(FragmentType)
+
+    assembly_format = "$source `[` $indices `]` attr-dict `:` type($source) `->` type($fragment)"
+
+    def __init__(self, source: SSAValue, indices: Sequence[SSAValue], fragment: FragmentType):
+        super().__init__(operands=[source, list(indices)], result_types=[fragment])
+
+    def verify_(self) -> None:
+        _verify(self.name, self.source.type, len(self.indices), self.fragment.type)
+
+
+@irdl_op_definition
+class StoreOp(IRDLOperation):
+    """Write a fragment of 4, 8 or 16 bytes side by side, from an index on.
+
+    ```mlir
+    cute_nvgpu.fragment.store %f, %m[%i] : !cute_nvgpu.fragment<8xbf16>, memref<?xbf16>
+    cute_nvgpu.fragment.store %f, %m[%i] if %p : !cute_nvgpu.fragment<8xbf16>, memref<?xbf16>
+    ```
+
+    Its address is a multiple of its size. With a predicate only threads where it holds write, and
+    the others may name any address. PTX ISA 9.7.9.11.
+    """
+
+    name = "cute_nvgpu.fragment.store"
+
+    fragment = operand_def(FragmentType)
+    dest = operand_def(MemRefType)
+    indices = var_operand_def(IndexType())
+    predicate = opt_operand_def(i1)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    assembly_format = (
+        "$fragment `,` $dest `[` $indices `]` (`if` $predicate^)? attr-dict `:`"
+        " type($fragment) `,` type($dest)"
+    )
+
+    def __init__(
+        self,
+        fragment: SSAValue,
+        dest: SSAValue,
+        indices: Sequence[SSAValue],
+        predicate: SSAValue | None = None,
+    ):
+        super().__init__(operands=[fragment, dest, list(indices), predicate])
+
+    def verify_(self) -> None:
+        assert isinstance(self.fragment.type, FragmentType)
+        _verify(self.name, self.dest.type, len(self.indices), self.fragment.type)
+
+
+def fragment_bytes(fragment: FragmentType) -> int:
+    """What the registers of a fragment hold."""
+    return fragment.registers * register_bits(fragment.element.register) // 8
+
+
+def _verify(op: str, memory: Attribute, indices: int, fragment: FragmentType) -> None:
+    space = space_of(memory.memory_space) if is_memref(memory) else None
+    held = verify_memref(
+        op, "memory", memory, indices, Space.SMEM if space is Space.SMEM else Space.GMEM
+    )
+    _verify_element(op, held.element_type, fragment)
+    if (found := fragment_bytes(fragment)) not in ACCESS_BYTES:
+        nearest = min(ACCESS_BYTES, key=lambda legal: abs(legal - found))
+        raise VerifyException(
+            f"'{op}' expected a fragment of {', '.join(map(str, ACCESS_BYTES))} bytes, got {found} "
+            f"(one instruction moves so many); nearest legal: {nearest}"
+        )
+    verify_contiguous(op, "memory", held, found)
+
+
+_HELD_IN = {"s8": "i8", "u8": "i8"}
+"""What else a memref may be made of to hold elements of these types."""
+
+
+def _verify_element(op: str, held: Attribute, fragment: FragmentType) -> None:
+    element = fragment.element
+    if element.bits < 8:
+        raise VerifyException(
+            f"'{op}' expected elements of whole bytes, got {fragment}; nearest legal: "
+            "cute_nvgpu.fragment.cast from elements of i32"
+        )
+    if element_of(held) is not element and str(held) != _HELD_IN.get(element.name):
+        raise VerifyException(
+            f"'{op}' expected a fragment of the memory's element type {held}, got {fragment}"
+        )
+
+
+OPS = [LoadOp, StoreOp]

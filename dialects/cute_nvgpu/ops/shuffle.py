@@ -1,0 +1,75 @@
+"""Values of other threads of the warp: shfl.sync."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import Float32Type, IntegerAttr, IntegerType, StringAttr, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, result_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.cute_nvgpu.lattice.sync import SHFL_SYNC
+
+SHUFFLED: tuple[Attribute, ...] = (Float32Type(), IntegerType(32))
+"""What one instruction moves: 32 bits."""
+
+
+@irdl_op_definition
+class ShflSyncOp(IRDLOperation):
+    """The value that another thread of the warp has: that of lane `lane ^ N` (`bfly`), or of lane N
+    (`idx`).
+
+    ```mlir
+    %other = cute_nvgpu.shfl.sync bfly %x, 2 : f32
+    %first = cute_nvgpu.shfl.sync idx %x, 0 : f32
+    ```
+
+    All threads of the warp execute it together. PTX ISA 9.7.9.6.
+    """
+
+    name = "cute_nvgpu.shfl.sync"
+
+    mode = prop_def(StringAttr)
+    value = operand_def()
+    lane = prop_def(IntegerAttr.constr(type=i64))
+    result = result_def()
+
+    def __init__(self, mode: str, value: SSAValue, lane: int):
+        super().__init__(
+            operands=[value],
+            properties={"mode": StringAttr(mode), "lane": IntegerAttr(lane, i64)},
+            result_types=[value.type],
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ShflSyncOp:
+        mode = parser.parse_identifier()
+        value = parser.parse_unresolved_operand()
+        parser.parse_punctuation(",")
+        lane = parser.parse_integer(allow_boolean=False)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        op = cls(mode, parser.resolve_operand(value, parser.parse_type()), lane)
+        op.attributes |= attributes
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {self.mode.data} ")
+        printer.print_operand(self.value)
+        printer.print_string(f", {self.lane.value.data}")
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.value.type)
+
+    def verify_(self) -> None:
+        if (why := SHFL_SYNC.why_illegal(self.mode.data, self.lane.value.data)) is not None:
+            raise VerifyException(f"'{self.name}' {why}")
+        if self.value.type not in SHUFFLED or self.result.type != self.value.type:
+            legal = " or ".join(map(str, SHUFFLED))
+            raise VerifyException(
+                f"'{self.name}' expected {legal}, got {self.value.type} (a lane gives 32 bits)"
+            )
+
+
+OPS = [ShflSyncOp]

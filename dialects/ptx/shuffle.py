@@ -1,0 +1,57 @@
+"""Values of other threads of the warp. PTX ISA 9.7.9.6."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
+from xdsl.ir import SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.cute_nvgpu.lattice.sync import SHFL_SYNC
+from tilewright.dialects.ptx.instruction import PtxOp, Requirement
+from tilewright.dialects.ptx.types import RegType, reg
+
+
+@irdl_op_definition
+class ShflSyncOp(PtxOp):
+    """`shfl.sync.MODE.b32 d, a, N, 31, 0xffffffff`: the 32 bits of another lane.
+
+    ```mlir
+    %1 = ptx.shfl.sync "bfly" %0, 2 : !ptx.reg<f32> -> !ptx.reg<f32>
+    ```
+    """
+
+    name = "ptx.shfl.sync"
+
+    mode = prop_def(StringAttr)
+    value = operand_def(RegType)
+    lane = prop_def(IntegerAttr.constr(type=i64))
+    result = result_def(RegType)
+
+    assembly_format = "$mode $value `,` $lane attr-dict `:` type($value) `->` type($result)"
+
+    def __init__(self, mode: str, value: SSAValue, lane: int):
+        super().__init__(
+            operands=[value],
+            properties={"mode": StringAttr(mode), "lane": IntegerAttr(lane, i64)},
+            result_types=[value.type],
+        )
+
+    @property
+    def mnemonic(self) -> str:
+        return f"shfl.sync.{self.mode.data}.b32"
+
+    def requirement(self) -> Requirement:
+        return Requirement(SHFL_SYNC.target, SHFL_SYNC.ptx_version)
+
+    def verify_(self) -> None:
+        if (why := SHFL_SYNC.why_illegal(self.mode.data, self.lane.value.data)) is not None:
+            raise VerifyException(f"'{self.name}' {why}")
+        if self.value.type not in (reg("b32"), reg("f32")) or self.result.type != self.value.type:
+            raise VerifyException(
+                f"'{self.name}' expected one register of 32 bits, got {self.value.type} "
+                f"to {self.result.type}"
+            )
+
+
+OPS = [ShflSyncOp]

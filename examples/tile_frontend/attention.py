@@ -1,0 +1,39 @@
+"""softmax(Q K') V, forward, a block of queries against one block of keys after another.
+
+Q (batch, queries, depth), K and V (batch, keys, depth) and O are row-major; the keys are whole
+blocks. The greatest score of each row so far, and the sum of its exponentials, change with each
+block; what was accumulated shrinks with them. `scale` has the factor log2(e) in it.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+from tile_frontend.kernel import kernel
+from tile_frontend.language import Array, dot, load, program, steps, store, zeros
+from xdsl.ir import SSAValue
+
+
+@kernel(
+    grid=lambda q, k, v, o, scale, rows, keys, depth: (-(-q.shape[1] // rows), q.shape[0]),
+    warps=(4, 1), rows=64, keys=64, depth=64,
+)  # fmt: skip
+def attention(
+    q: Array, k: Array, v: Array, o: Array, scale: SSAValue, rows: int, keys: int, depth: int
+) -> None:
+    i, z = program("x"), program("y")
+    query = load(q[z], (rows, depth), (i, 0))
+    out = zeros(rows, depth)
+    top, total = out.rows(-inf), out.rows(0.0)
+    for step in steps(k.extent(1), keys, stages=2):
+        scores = zeros(rows, keys)
+        dot(query, load(k[z], (keys, depth), (step, 0)).T, scores)
+        scores = scores * scale
+        higher = top.max(scores.reduced("max"))
+        weights = (scores - higher).exp2()
+        shrunk = (top - higher).exp2()
+        total[:] = total * shrunk + weights.reduced("add")
+        top[:] = higher
+        out[:] = out * shrunk
+        dot(weights.to("bf16"), load(v[z], (keys, depth), (step, 0)), out)
+    store(o[z], (i, 0), out / total)

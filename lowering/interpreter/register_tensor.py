@@ -1,0 +1,218 @@
+"""Tensors in registers: memory that every thread has for itself.
+
+Of each element it is known whether anything has written it, whether a wgmma may access it (a
+`wgmma.fence` came after the write, or a wgmma wrote it), and which wgmma in flight writes or reads
+it. PTX ISA 9.7.15.7.1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.values import Bits, Lanes
+
+Places = NDArray[np.int64]
+"""Elements of a tensor: [threads or 1, count]."""
+
+# What is marked of an element.
+UNDEFINED = 1
+UNFENCED = 2
+RESULT = 4
+OPERAND = 8
+
+
+class RegisterTensor:
+    """One allocation in the registers of every thread of a wave: `data` [threads, elements]."""
+
+    def __init__(self, threads: int, size: int, dtype: np.dtype[Any], op_names: dict[int, str]):
+        self.data = np.zeros((threads, size), dtype=dtype)
+        self._marks = np.full((threads, size), UNDEFINED, dtype=np.uint8)
+        # Marks that no element has any more are left out here: most tensors are read unmarked.
+        self._possible = UNDEFINED
+        self._group = np.zeros((0, 0), dtype=np.int64)
+        self._op = np.zeros((0, 0), dtype=np.int32)
+        self._shapes: dict[int, object] = {}
+        self._op_names = op_names
+
+    def begin(self, lanes: Lanes) -> None:
+        """The threads allocate it: nothing is written."""
+        self._check(lanes, None, RESULT | OPERAND)
+        self._marks[self._rows(lanes)] = UNDEFINED
+        self._possible |= UNDEFINED
+
+    # Accesses of threads
+
+    def read(self, lanes: Lanes, places: Places) -> Bits:
+        """Elements in containers: [threads, count]."""
+        self._check(lanes, places, UNDEFINED | RESULT)
+        return self.data[self._where(lanes, places)]
+
+    def write(self, lanes: Lanes, places: Places, values: Bits) -> None:
+        """The inverse of `read`."""
+        self._check(lanes, places, RESULT | OPERAND)
+        where = self._where(lanes, places)
+        self.data[where] = values
+        self._marks[where] = UNFENCED
+        self._forget_undefined()
+
+    def write_some(
+        self, lanes: Lanes, places: Places, values: Bits, chosen: NDArray[np.bool_]
+    ) -> None:
+        """`write` of the elements that are chosen: [threads, count]."""
+        wide = np.broadcast_to(places, chosen.shape)
+        rows, columns = np.nonzero(chosen)
+        if not len(rows):
+            return
+        picked = wide[rows, columns][:, None]
+        self.write(lanes[rows], picked, np.broadcast_to(values, chosen.shape)[chosen][:, None])
+
+    # Accesses of wgmmas
+
+    def check_ordered(self, lanes: Lanes, places: Places, operand: str) -> None:
+        """Raise Fault where a thread wrote one of these elements, and no fence came after it."""
+        marked = self._marks[self._where(lanes, places)] & UNFENCED != 0
+        if marked.any():
+            raise Fault(
+                f"accesses registers of operand {operand} that were written after the last "
+                "wgmma.fence of its warpgroup (PTX ISA 9.7.15.7.1)",
+                int(np.argmax(marked.any(axis=1))),
+            )
+
+    def accumulators(self, lanes: Lanes, places: Places, shape: object) -> Bits:
+        """C of a wgmma: what those in flight will have written counts, where their accumulators
+        have its shape."""
+        self._check(lanes, places, UNDEFINED)
+        self.check_ordered(lanes, places, "C")
+        where = self._where(lanes, places)
+        if self._possible & RESULT:
+            flying = self._marks[where] & RESULT != 0
+            others = [op for op in np.unique(self._op[where][flying]) if self._shapes[op] != shape]
+            if others:
+                self._fault_in_flight(int(others[0]), flying)
+        return self.data[where]
+
+    def issue(
+        self, lanes: Lanes, places: Places, mark: int, group: NDArray[np.int64], op: int
+    ) -> None:
+        """A wgmma whose groups are `group`, [threads], writes these elements (RESULT) or reads
+        them (OPERAND) until it is complete."""
+        if not self._group.size:
+            self._group = np.zeros(self.data.shape, dtype=np.int64)
+            self._op = np.zeros(self.data.shape, dtype=np.int32)
+        where = self._where(lanes, places)
+        self._marks[where] = mark
+        self._possible |= mark
+        self._group[where] = group[:, None]
+        self._op[where] = op
+
+    def write_result(
+        self,
+        lanes: Lanes,
+        places: Places,
+        values: Bits,
+        group: NDArray[np.int64],
+        op: int,
+        shape: object,
+    ) -> None:
+        """D of a wgmma, which nobody may look at until its group is complete."""
+        self._check(lanes, places, OPERAND)
+        self._shapes[op] = shape
+        self.data[self._where(lanes, places)] = values
+        self.issue(lanes, places, RESULT, group, op)
+
+    def fence(self, lanes: Lanes) -> None:
+        """`wgmma.fence`: wgmmas may access what the threads wrote so far."""
+        if self._marks.size:
+            self._marks[self._rows(lanes)] &= np.uint8(0xFF ^ UNFENCED)
+
+    def settle(self, lanes: Lanes, completed: NDArray[np.int64]) -> None:
+        """`wgmma.wait_group`: of each thread the groups below `completed` are complete."""
+        if not self._possible & (RESULT | OPERAND):
+            return
+        rows = self._rows(lanes)
+        marks = self._marks[rows]
+        flying = marks & (RESULT | OPERAND) != 0
+        done = flying & (self._group[rows] < completed[:, None])
+        self._marks[rows] = np.where(done, marks & (UNDEFINED | UNFENCED), marks)
+        if not (self._marks & (RESULT | OPERAND)).any():
+            self._possible &= UNDEFINED
+
+    # Where, and what is marked there
+
+    def _rows(self, lanes: Lanes) -> Any:
+        return slice(None) if len(lanes) == len(self.data) else lanes
+
+    def _where(self, lanes: Lanes, places: Places) -> Any:
+        """The index of elements in `data`, a slice where they lie side by side."""
+        if len(places) > 1:
+            return lanes[:, None], places
+        columns = places[0]
+        side_by_side = len(columns) and columns[-1] - columns[0] == len(columns) - 1
+        if side_by_side and (np.diff(columns) == 1).all():
+            return self._rows(lanes), slice(int(columns[0]), int(columns[-1]) + 1)
+        return (slice(None), columns) if len(lanes) == len(self.data) else np.ix_(lanes, columns)
+
+    def _check(self, lanes: Lanes, places: Places | None, forbidden: int) -> None:
+        """Raise Fault where an element, of all where `places` is None, has a forbidden mark."""
+        if not self._possible & forbidden:
+            return
+        where = self._rows(lanes) if places is None else self._where(lanes, places)
+        marked = self._marks[where] & forbidden
+        if not marked.any():
+            return
+        if (marked & UNDEFINED).any():
+            raise Fault(
+                "reads an element of a register tensor that nothing has written",
+                int(np.argmax(marked.any(axis=1))),
+            )
+        op = int(self._op[where][marked != 0][0])
+        if (marked & OPERAND).any():
+            raise Fault(
+                f"overwrites registers of operand A of {self._op_names.get(op, '?')}, which no "
+                "wgmma.wait_group has completed",
+                int(np.argmax(marked.any(axis=1))),
+            )
+        self._fault_in_flight(op, marked != 0)
+
+    def _fault_in_flight(self, op: int, marked: NDArray[np.bool_]) -> None:
+        raise Fault(
+            f"accesses an accumulator of {self._op_names.get(op, '?')}, which no "
+            "wgmma.wait_group has completed",
+            int(np.argmax(marked.any(axis=1))),
+        )
+
+    def _forget_undefined(self) -> None:
+        if self._possible & UNDEFINED and not (self._marks & UNDEFINED).any():
+            self._possible &= ~UNDEFINED
+
+
+class RegisterFile:
+    """The register tensors of a wave of CTAs, by the op that allocates them."""
+
+    def __init__(self, threads: int, op_names: dict[int, str]):
+        self._threads = threads
+        self._op_names = op_names
+        self._tensors: dict[int, RegisterTensor] = {}
+
+    def tensor(self, number: int, lanes: Lanes, size: int, dtype: np.dtype[Any]) -> RegisterTensor:
+        """The tensor of an op that some threads execute."""
+        found = self._tensors.get(number)
+        if found is None:
+            found = RegisterTensor(self._threads, size, dtype, self._op_names)
+            self._tensors[number] = found
+        found.begin(lanes)
+        return found
+
+    def fence(self, lanes: Lanes) -> None:
+        """`wgmma.fence`."""
+        for each in self._tensors.values():
+            each.fence(lanes)
+
+    def settle(self, lanes: Lanes, completed: NDArray[np.int64]) -> None:
+        """`wgmma.wait_group`."""
+        for each in self._tensors.values():
+            each.settle(lanes, completed)

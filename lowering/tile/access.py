@@ -1,0 +1,184 @@
+"""Reading and writing elements of tensors wherever they are: in registers by name, in memory by
+vectors where neighbours allow it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.dialects import memref
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.diagnostic import OpError
+from tilewright.dialects.cute.tensor import Tensor, alignment_of_runs, run_of
+from tilewright.dialects.cute_nvgpu.attributes import FragmentType
+from tilewright.dialects.cute_nvgpu.ops import fragment_memory
+from tilewright.lowering.tile.kernel import Kernel, offset_of, undefined
+from tilewright.lowering.tile.places import static_places
+from tilewright.lowering.tile.register_element import register_element
+from tilewright.lowering.tile.registers import (
+    Registers,
+    Undefined,
+    extracted,
+    from_elements,
+)
+
+VECTOR_BITS = (128, 64, 32)
+"""What a vector access moves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Neighbouring elements on their way: a fragment, or scalars where there is no whole register
+    of them."""
+
+    fragment: SSAValue | None
+    scalars: tuple[SSAValue, ...] = ()
+
+    def as_fragment(self, element: Any, kernel: Kernel) -> SSAValue:
+        """The elements as a fragment."""
+        if self.fragment is not None:
+            return self.fragment
+        type_ = FragmentType.get(len(self.scalars), element)
+        return from_elements(self.scalars, type_, kernel.emitter)
+
+    def as_scalars(self, kernel: Kernel) -> Sequence[SSAValue]:
+        """The elements one by one."""
+        if self.fragment is None:
+            return self.scalars
+        assert isinstance(self.fragment.type, FragmentType)
+        count = self.fragment.type.count.data
+        return [extracted(self.fragment, i, kernel.emitter) for i in range(count)]
+
+
+def register_places(op: Operation, tensor: Tensor, at: Sequence[Any]) -> list[int]:
+    """Where elements of a register tensor are. Raises OpError where that is not known."""
+    if isinstance(at, range) and isinstance(tensor.offset, int):
+        places = static_places(tensor.modes)
+        return [tensor.offset + places[each] for each in at]
+    found = [offset_of(tensor, each) for each in at]
+    if not all(isinstance(each, int) for each in found):
+        raise OpError(
+            op,
+            f"'{op.name}' expected registers that are known when the kernel is compiled, got a "
+            "coordinate that is not; nearest legal: a constant coordinate",
+        )
+    return [each for each in found if isinstance(each, int)]
+
+
+# --- pieces: elements that one instruction moves --------------------------------------------------
+
+
+def load_piece(op: Operation, tensor: Tensor, first: int, count: int, kernel: Kernel) -> Piece:
+    """`count` elements from the `first` on, that lie side by side where they are in memory."""
+    if isinstance(tensor.base, Registers):
+        return _registers_piece(op, tensor, range(first, first + count), kernel)
+    line, at = kernel.place(tensor, first)
+    element = register_element(tensor)
+    if count * tensor.bits in VECTOR_BITS:
+        type_ = FragmentType.get(count, element)
+        return Piece(kernel.emitter.emit(fragment_memory.LoadOp(line, [at], type_)))
+    places = [kernel.place(tensor, first + i)[1] for i in range(count)]
+    return Piece(None, tuple(kernel.emitter.emit(memref.LoadOp.get(line, [at])) for at in places))
+
+
+def _registers_piece(op: Operation, tensor: Tensor, at: Sequence[int], kernel: Kernel) -> Piece:
+    registers, places = kernel.registers(tensor), register_places(op, tensor, at)
+    if len(places) % registers.per_register == 0:
+        return Piece(kernel.read(op, tensor, places))
+    return Piece(None, tuple(_element(op, registers, place, kernel) for place in places))
+
+
+def _element(op: Operation, registers: Registers, place: int, kernel: Kernel) -> SSAValue:
+    try:
+        return registers.read_element(place, kernel.emitter)
+    except Undefined:
+        raise undefined(op) from None
+
+
+def takes_predicate(tensor: Tensor, count: int) -> bool:
+    """Whether one instruction stores so many elements, which may have a predicate."""
+    return not isinstance(tensor.base, Registers) and count * tensor.bits in VECTOR_BITS
+
+
+def store_piece(
+    op: Operation,
+    tensor: Tensor,
+    first: int,
+    count: int,
+    piece: Piece,
+    kernel: Kernel,
+    predicate: SSAValue | None = None,
+) -> None:
+    """The inverse of `load_piece`; with a predicate where `takes_predicate`."""
+    if isinstance(tensor.base, Registers):
+        places = register_places(op, tensor, range(first, first + count))
+        if piece.fragment is not None:
+            tensor.base.write(places, piece.fragment, kernel.emitter)
+        else:
+            values = dict(zip(places, piece.scalars, strict=True))
+            tensor.base.write_elements(values)
+        return
+    line, at = kernel.place(tensor, first)
+    if count * tensor.bits in VECTOR_BITS:
+        value = piece.as_fragment(register_element(tensor), kernel)
+        kernel.emitter.add(fragment_memory.StoreOp(value, line, [at], predicate))
+        return
+    for i, value in enumerate(piece.as_scalars(kernel)):
+        place = kernel.place(tensor, first + i)[1]
+        kernel.emitter.add(memref.StoreOp.get(value, line, [place]))
+
+
+# --- single elements ------------------------------------------------------------------------------
+
+
+def read_scalars(
+    op: Operation, tensor: Tensor, at: Sequence[Any], kernel: Kernel
+) -> list[SSAValue]:
+    """The elements at coordinates, by vectors where they follow one another in memory."""
+    if isinstance(tensor.base, Registers):
+        registers = tensor.base
+        return [_element(op, registers, place, kernel) for place in register_places(op, tensor, at)]
+    width = _vector(tensor, at)
+    found: list[SSAValue] = []
+    for first in range(0, len(at), width):
+        piece = load_piece(op, tensor, at[first], width, kernel)
+        found += piece.as_scalars(kernel)
+    return found
+
+
+def write_scalars(
+    op: Operation, tensor: Tensor, at: Sequence[Any], values: Sequence[SSAValue], kernel: Kernel
+) -> None:
+    """The inverse of `read_scalars`."""
+    if isinstance(tensor.base, Registers):
+        places = register_places(op, tensor, at)
+        tensor.base.write_elements(dict(zip(places, values, strict=True)))
+        return
+    width = _vector(tensor, at)
+    for first in range(0, len(at), width):
+        piece = Piece(None, tuple(values[first : first + width]))
+        store_piece(op, tensor, at[first], width, piece, kernel)
+
+
+def _vector(tensor: Tensor, at: Sequence[Any]) -> int:
+    """How many elements of a whole tensor one access can move; 1 where `at` is not all of it."""
+    return widest_vector([tensor], len(at)) if isinstance(at, range) else 1
+
+
+def widest_vector(tensors: Sequence[Tensor], count: int) -> int:
+    """How many elements one instruction can move, of the `count` that all of these tensors have:
+    neighbours everywhere, on their own alignment."""
+    for bits in VECTOR_BITS:
+        width = bits // tensors[0].bits
+        if width > 1 and count % width == 0 and all(_fits(each, width) for each in tensors):
+            return width
+    return 1
+
+
+def _fits(tensor: Tensor, width: int) -> bool:
+    if isinstance(tensor.base, Registers):
+        return True
+    wanted = width * tensor.bits // 8
+    return run_of(tensor, ()) % width == 0 and alignment_of_runs(tensor, width) % wanted == 0

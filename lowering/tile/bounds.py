@@ -1,0 +1,86 @@
+"""Which elements of a copy lie within bounds: coordinates below limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.ir import SSAValue
+
+from tilewright.dialects.cute.symbolic import scalar
+from tilewright.dialects.cute.symbolic.scalar import Condition, Scalar, divisor_of
+from tilewright.dialects.cute.symbolic.tuples import tuple_sum
+from tilewright.dialects.cute.tensor import CoordTensor
+from tilewright.lowering.tile.emitter import Emitter
+from tilewright.lowering.tile.leaves import whole
+from tilewright.lowering.tile.places import flat_tuple, steps_of, zeros_like
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """Which of some neighbouring elements are within bounds: none unless `condition`, and then the
+    first `count`; a count of None is all of them."""
+
+    condition: Condition
+    count: Scalar | None
+
+    @property
+    def is_all(self) -> bool:
+        """Whether they all are, whatever the kernel's arguments."""
+        return self.condition is True and self.count is None
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Coordinates of elements, and what they must be below."""
+
+    coords: CoordTensor
+    limits: Any
+
+    def of(self, first: int, count: int) -> Inside:
+        """The elements from the `first` on."""
+        places = steps_of(self.coords.layout, self.zeros)
+        origin = places[first]
+        corner = [scalar.add(at, step) for at, step in zip(self._start, origin, strict=True)]
+        steps = [
+            [b - a for a, b in zip(origin, place, strict=True)]
+            for place in places[first + 1 : first + count]
+        ]
+        condition: Condition = True
+        inside: Scalar | None = None
+        for dimension, limit in enumerate(flat_tuple(self.limits)):
+            at = corner[dimension]
+            along = [step[dimension] for step in steps]
+            if not any(along) or _whole_runs(at, limit, count, along):
+                condition = scalar.both(condition, scalar.less(at, limit))
+            elif along == list(range(1, count)) and inside is None:
+                inside = scalar.sub(limit, at)
+            else:
+                condition = scalar.both(condition, scalar.less(scalar.add(at, max(along)), limit))
+        return Inside(condition, inside)
+
+    @property
+    def zeros(self) -> Any:
+        """The coordinate of nothing."""
+        return zeros_like(self.limits)
+
+    @property
+    def _start(self) -> list[Any]:
+        return flat_tuple(tuple_sum(self.coords.start, self.zeros))
+
+
+def _whole_runs(at: Scalar, limit: Scalar, count: int, along: list[int]) -> bool:
+    """Whether elements along a dimension are within bounds all together: runs of `count` begin at
+    multiples of it, as does the limit."""
+    return (
+        divisor_of(at) % count == 0
+        and divisor_of(limit) % count == 0
+        and all(0 <= step < count for step in along)
+    )
+
+
+def condition_value(condition: Condition, emitter: Emitter) -> SSAValue:
+    """A condition as an i1."""
+    if isinstance(condition, bool):
+        return emitter.constant(int(condition), 1)
+    return whole(condition)

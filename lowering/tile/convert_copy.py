@@ -1,0 +1,243 @@
+"""`cute.copy` of threads and warps: universal copies, cp.async, ldmatrix and stmatrix.
+
+Each instruction moves the next values of source and destination, in the order of their
+coordinates. What is out of bounds is not accessed: zeros arrive instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl.dialects import scf
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from tilewright.dialects.cute.atoms import CopyTraits
+from tilewright.dialects.cute.ops.copy import CopyOp
+from tilewright.dialects.cute.symbolic import scalar
+from tilewright.dialects.cute.symbolic.scalar import Scalar
+from tilewright.dialects.cute.symbolic.tuples import product
+from tilewright.dialects.cute.tensor import Tensor
+from tilewright.dialects.cute_nvgpu.attributes import Cache, FragmentType
+from tilewright.dialects.cute_nvgpu.copy_atom import CopyInstruction
+from tilewright.dialects.cute_nvgpu.copy_types import CopyInstructionAttr
+from tilewright.dialects.cute_nvgpu.ops.copy import CpAsyncOp
+from tilewright.dialects.cute_nvgpu.ops.matrix_copy import LdmatrixOp, StmatrixOp
+from tilewright.lowering.tile.access import (
+    Piece,
+    load_piece,
+    register_places,
+    store_piece,
+    takes_predicate,
+    widest_vector,
+)
+from tilewright.lowering.tile.bounds import Bounds, Inside, condition_value
+from tilewright.lowering.tile.branches import when, zero_constant
+from tilewright.lowering.tile.convert_tma_copy import convert_tma_copy
+from tilewright.lowering.tile.kernel import Kernel, lowers
+from tilewright.lowering.tile.leaves import sized
+from tilewright.lowering.tile.register_element import register_element
+from tilewright.lowering.tile.registers import from_elements
+from tilewright.lowering.tile.written_registers import WRITES
+
+WRITES[CopyOp] = lambda op: op.destination
+
+
+@lowers(CopyOp)
+def _copy(op: CopyOp, kernel: Kernel) -> None:
+    copier = None if op.tiled is None else kernel.typed(op.tiled)
+    if copier is not None and copier.kind == "tma_copy":
+        convert_tma_copy(op, kernel)
+        return
+    source, destination = kernel.tensor(op.source), kernel.tensor(op.destination)
+    bounds = None
+    if op.coords is not None and op.limits is not None:
+        bounds = Bounds(kernel.typed(op.coords).value, kernel.typed(op.limits).value)
+    move = Move(op, source, destination, bounds, kernel)
+    if copier is None:
+        move.by_threads(widest_vector([source, destination], move.size))
+        return
+    atom = copier.value.atom
+    assert isinstance(atom, CopyInstructionAttr)
+    instruction = atom.data
+    match instruction.kind:
+        case "universal":
+            move.by_threads(instruction.traits.values)
+        case "cp_async":
+            move.asynchronously(instruction)
+        case "ldmatrix":
+            move.load_matrices(instruction)
+        case "stmatrix":
+            move.store_matrices(instruction)
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One `cute.copy`."""
+
+    op: Operation
+    source: Tensor
+    destination: Tensor
+    bounds: Bounds | None
+    kernel: Kernel
+
+    @property
+    def size(self) -> int:
+        """How many elements of the source each thread names."""
+        found = product(self.source.modes.shape)
+        assert isinstance(found, int)
+        return found
+
+    # --- ld and st ---
+
+    def by_threads(self, count: int) -> None:
+        """Every thread for itself, `count` elements at a time."""
+        for first in range(0, self.size, count):
+            inside = Inside(True, None) if self.bounds is None else self.bounds.of(first, count)
+            if inside.is_all:
+                self._one(first, count)
+            elif self.source.space == "gmem":
+                self._load_inside(first, count, inside)
+            else:
+                self._store_inside(first, count, inside)
+
+    def _one(self, first: int, count: int) -> None:
+        piece = load_piece(self.op, self.source, first, count, self.kernel)
+        store_piece(self.op, self.destination, first, count, piece, self.kernel)
+
+    def _store_inside(self, first: int, count: int, inside: Inside) -> None:
+        """Store what is within bounds: all elements at once, or else one by one."""
+        emitter = self.kernel.emitter
+        piece = load_piece(self.op, self.source, first, count, self.kernel)
+        condition = condition_value(inside.condition, emitter)
+        if inside.count is None:
+            self._store_if(condition, first, count, piece)
+            return
+        full = condition_value(scalar.less(count - 1, inside.count), emitter)
+        every = emitter.binary("and", condition, full)
+        self._store_if(every, first, count, piece)
+        rest = emitter.binary("and", condition, emitter.binary("xor", full, emitter.constant(1, 1)))
+        when(rest, lambda: self._store_some(first, inside.count, piece), self.kernel)
+
+    def _store_some(self, first: int, number: Scalar | None, piece: Piece) -> None:
+        """The first so many elements, of which the last is none."""
+        scalars = piece.as_scalars(self.kernel)
+        for i, value in enumerate(scalars[:-1]):
+            present = condition_value(scalar.less(i, number), self.kernel.emitter)  # type: ignore[arg-type]
+            self._store_if(present, first + i, 1, Piece(None, (value,)))
+
+    def _store_if(self, condition: SSAValue, first: int, count: int, piece: Piece) -> None:
+        """Elements to global memory under a condition."""
+        tensor, kernel = self.destination, self.kernel
+        if takes_predicate(tensor, count):
+            store_piece(self.op, tensor, first, count, piece, kernel, condition)
+        else:
+            held = Piece(None, tuple(piece.as_scalars(kernel)))
+            when(
+                condition,
+                lambda: store_piece(self.op, tensor, first, count, held, kernel),
+                kernel,
+            )
+
+    def _load_inside(self, first: int, count: int, inside: Inside) -> None:
+        kernel, emitter = self.kernel, self.kernel.emitter
+        condition = condition_value(inside.condition, emitter)
+        if inside.count is None:
+            piece = self._load_or_zeros(first, count, condition)
+        else:
+            scalars: list[SSAValue] = []
+            for i in range(count):
+                present = condition_value(scalar.less(i, inside.count), emitter)
+                both = emitter.binary("and", condition, present)
+                scalars += self._load_or_zeros(first + i, 1, both).as_scalars(kernel)
+            piece = Piece(None, tuple(scalars))
+        store_piece(self.op, self.destination, first, count, piece, kernel)
+
+    def _load_or_zeros(self, first: int, count: int, condition: SSAValue) -> Piece:
+        """Elements where a condition holds, else zeros."""
+        kernel, emitter = self.kernel, self.kernel.emitter
+        element = register_element(self.source)
+
+        def branch(value: Callable[[], SSAValue]) -> Region:
+            outer = emitter.enter(block := Block())
+            emitter.add(scf.YieldOp(value()))
+            emitter.leave(outer)
+            return Region(block)
+
+        whole = count * self.source.bits >= 32
+
+        def load() -> SSAValue:
+            piece = load_piece(self.op, self.source, first, count, kernel)
+            return piece.as_fragment(element, kernel) if whole else piece.as_scalars(kernel)[0]
+
+        def zeros() -> SSAValue:
+            zero = emitter.emit(zero_constant(element))
+            type_ = FragmentType.get(count, element) if whole else None
+            return zero if type_ is None else from_elements([zero] * count, type_, emitter)
+
+        then, other = branch(load), branch(zeros)
+        type_ = then.block.last_op.operands[0].type  # type: ignore[union-attr]
+        found = emitter.emit(scf.IfOp(condition, [type_], then, other))
+        return Piece(found) if whole else Piece(None, (found,))
+
+    # --- cp.async ---
+
+    def asynchronously(self, instruction: CopyInstruction) -> None:
+        """`cp.async`: what is out of bounds is not read, and zeros land."""
+        size, count = instruction.bits // 8, instruction.traits.values
+        cache = Cache(instruction.cache)
+        kernel = self.kernel
+        for first in range(0, self.size, count):
+            inside = Inside(True, None) if self.bounds is None else self.bounds.of(first, count)
+            fill = None if inside.is_all else self._bytes(inside, count, size // count)
+            source, above = kernel.place(self.source, first)
+            dest, below = kernel.place(self.destination, first)
+            kernel.emitter.add(CpAsyncOp(source, [above], dest, [below], size, cache, fill))
+
+    def _bytes(self, inside: Inside, count: int, width: int) -> SSAValue:
+        """How many bytes are within bounds, as i32."""
+        emitter = self.kernel.emitter
+        wanted: SSAValue = emitter.constant(count * width, 32)
+        if inside.count is not None:
+            some = emitter.binary(
+                "min", sized(emitter, inside.count, 32), emitter.constant(count, 32)
+            )
+            some = emitter.binary("max", some, emitter.constant(0, 32))
+            wanted = emitter.binary("mul", some, emitter.constant(width, 32))
+        if inside.condition is True:
+            return wanted
+        condition = condition_value(inside.condition, emitter)
+        return emitter.select(condition, wanted, emitter.constant(0, 32))
+
+    # --- matrices ---
+
+    def load_matrices(self, instruction: CopyInstruction) -> None:
+        """`ldmatrix`: each thread names a row, and gets its part of all matrices."""
+        traits, kernel = instruction.traits, self.kernel
+        element = register_element(self.source)
+        for row, values in self._instructions(traits, memory="S"):
+            line, at = kernel.place(self.source, row)
+            type_ = FragmentType.get(len(values), element)
+            shape = instruction.matrices.row.shape
+            load = LdmatrixOp(line, [at], type_, trans=instruction.trans, shape=shape)
+            places = register_places(self.op, self.destination, values)
+            registers = kernel.registers(self.destination)
+            registers.write(places, kernel.emitter.emit(load), kernel.emitter)
+
+    def store_matrices(self, instruction: CopyInstruction) -> None:
+        """`stmatrix`: the inverse."""
+        traits, kernel = instruction.traits, self.kernel
+        for row, values in self._instructions(traits, memory="D"):
+            line, at = kernel.place(self.destination, row)
+            places = register_places(self.op, self.source, values)
+            held = kernel.read(self.op, self.source, places)
+            shape = instruction.matrices.row.shape
+            store = StmatrixOp(held, line, [at], trans=instruction.trans, shape=shape)
+            kernel.emitter.add(store)
+
+    def _instructions(self, traits: CopyTraits, memory: str) -> list[tuple[int, range]]:
+        """For each instruction the element that a thread names, and the values that it has."""
+        source, dest = traits.source[1].size(), traits.destination[1].size()
+        named, held = (source, dest) if memory == "S" else (dest, source)
+        number = self.size // source
+        return [(i * named, range(i * held, (i + 1) * held)) for i in range(number)]

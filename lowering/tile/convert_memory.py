@@ -1,0 +1,131 @@
+"""Tensors of their own, and their elements: allocations, fragments, vectors in and out."""
+
+from __future__ import annotations
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import IntegerAttr, NoneAttr, i64
+from xdsl.dialects.builtin import MemRefType as LineType
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.dialects.cute import ComposedLayout, Layout
+from tilewright.dialects.cute.dialect import Space, SpaceAttr
+from tilewright.dialects.cute.ops.elements import FillOp, LoadOp, LoadVecOp, StoreOp, StoreVecOp
+from tilewright.dialects.cute.ops.memory import AllocaOp, AllocOp
+from tilewright.dialects.cute.ops.tensors import MakeFragmentLikeOp
+from tilewright.dialects.cute.ops.tiled import MakeFragmentOp
+from tilewright.dialects.cute.swizzle import Swizzle
+from tilewright.dialects.cute.symbolic.tuples import product
+from tilewright.dialects.cute.tensor import Tensor
+from tilewright.dialects.cute.tensor_types import MemRefType, element_type
+from tilewright.dialects.cute.types import ComposedLayoutType
+from tilewright.dialects.cute.values import Typed
+from tilewright.lowering.convert_memref_to_ptx import footprint
+from tilewright.lowering.tile.access import read_scalars, write_scalars
+from tilewright.lowering.tile.kernel import Kernel, lowers
+from tilewright.lowering.tile.memory import Memory
+from tilewright.lowering.tile.register_element import register_element
+from tilewright.lowering.tile.registers import Registers
+from tilewright.lowering.tile.vector_value import VectorValue
+from tilewright.lowering.tile.written_registers import MAKES, WRITES
+
+SMEM = SpaceAttr(Space.SMEM)
+
+
+def line_type(tensor: Tensor) -> LineType:
+    """The line of shared memory that a tensor's layout needs, with the layout's swizzle."""
+    layout, element = tensor.layout, element_type(tensor.element)
+    size = footprint(layout)
+    if (
+        isinstance(layout, ComposedLayout)
+        and isinstance(layout.inner, Swizzle)
+        and layout.inner.bits
+    ):
+        line = ComposedLayoutType.get(ComposedLayout(layout.inner, 0, Layout(size, 1)))
+        return LineType(element, [size], line, SMEM)
+    return LineType(element, [size], NoneAttr(), SMEM)
+
+
+@lowers(AllocOp)
+def _alloc(op: AllocOp, kernel: Kernel) -> None:
+    assert isinstance(op.result.type, MemRefType)
+    tensor = op.result.type.tensor
+    align = IntegerAttr(max(tensor.align, 16), i64)
+    allocation = memref.AllocOp([], [], line_type(tensor), align)
+    allocation.memref.name_hint = op.result.name_hint
+    base = Memory(kernel.emitter.emit(allocation), "smem")
+    kernel[op.result] = _based(tensor, base)
+
+
+def _based(tensor: Tensor, base: object) -> Typed:
+    held = Tensor(tensor.element, tensor.space, tensor.align, tensor.layout, base, 0)
+    return Typed("memref", held)
+
+
+@lowers(AllocaOp, MakeFragmentLikeOp)
+def _registers(op: AllocaOp | MakeFragmentLikeOp, kernel: Kernel) -> None:
+    make_registers(op, op.result, kernel)
+
+
+@lowers(MakeFragmentOp)
+def _fragment(op: MakeFragmentOp, kernel: Kernel) -> None:
+    assert isinstance(op.result.type, MemRefType)
+    if op.result.type.tensor.space == "rmem":
+        make_registers(op, op.result, kernel)
+    else:
+        kernel[op.result] = kernel.typed(op.source)
+
+
+def make_registers(op: Operation, result: SSAValue, kernel: Kernel) -> None:
+    """A register tensor, in chunks of its first modes."""
+    assert isinstance(result.type, MemRefType)
+    tensor = result.type.tensor
+    size = tensor.modes.cosize()
+    first = product(tensor.modes[0].shape) if isinstance(tensor.modes.shape, tuple) else size
+    assert isinstance(first, int)
+    kernel[result] = _based(tensor, Registers(register_element(tensor), size, first))
+
+
+MAKES.update((AllocaOp, MakeFragmentLikeOp, MakeFragmentOp))
+
+
+# --- elements -------------------------------------------------------------------------------------
+
+
+def _all(tensor: Tensor) -> range:
+    count = product(tensor.modes.shape)
+    assert isinstance(count, int)
+    return range(count)
+
+
+@lowers(LoadVecOp)
+def _load_vec(op: LoadVecOp, kernel: Kernel) -> None:
+    tensor = kernel.tensor(op.source)
+    kernel[op.result] = VectorValue(tuple(read_scalars(op, tensor, _all(tensor), kernel)))
+
+
+@lowers(LoadOp)
+def _load(op: LoadOp, kernel: Kernel) -> None:
+    tensor, at = kernel.tensor(op.source), kernel.typed(op.coord).value
+    (kernel[op.result],) = read_scalars(op, tensor, [at], kernel)
+
+
+@lowers(StoreVecOp)
+def _store_vec(op: StoreVecOp, kernel: Kernel) -> None:
+    tensor = kernel.tensor(op.destination)
+    write_scalars(op, tensor, _all(tensor), kernel.vector(op.value).elements, kernel)
+
+
+@lowers(StoreOp)
+def _store(op: StoreOp, kernel: Kernel) -> None:
+    tensor, at = kernel.tensor(op.destination), kernel.typed(op.coord).value
+    write_scalars(op, tensor, [at], [kernel[op.value]], kernel)
+
+
+@lowers(FillOp)
+def _fill(op: FillOp, kernel: Kernel) -> None:
+    tensor, value = kernel.tensor(op.destination), kernel[op.value]
+    places = _all(tensor)
+    write_scalars(op, tensor, places, [value] * len(places), kernel)
+
+
+WRITES[StoreVecOp] = WRITES[StoreOp] = WRITES[FillOp] = lambda op: op.destination

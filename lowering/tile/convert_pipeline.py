@@ -1,0 +1,172 @@
+"""Pipelines as mbarriers in shared memory, or as groups of `cp.async`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects import gpu, memref
+from xdsl.dialects.builtin import MemRefType as LineType
+from xdsl.dialects.builtin import NoneAttr, i64
+from xdsl.ir import SSAValue
+
+from tilewright.dialects.cute.ops.pipeline import (
+    ConsumerReleaseOp,
+    ConsumerWaitOp,
+    PipelineCreateOp,
+    PipelineStageOp,
+    ProducerAcquireOp,
+    ProducerCommitOp,
+)
+from tilewright.dialects.cute.pipeline_types import PipelineType
+from tilewright.dialects.cute.symbolic import scalar
+from tilewright.dialects.cute.symbolic.scalar import Scalar
+from tilewright.dialects.cute.values import Typed
+from tilewright.dialects.cute_nvgpu.ops import copy, mbarrier, sync, warp_specialization
+from tilewright.lowering.tile.branches import when
+from tilewright.lowering.tile.convert_memory import SMEM
+from tilewright.lowering.tile.kernel import Kernel, lowers
+from tilewright.lowering.tile.leaves import sized
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """A pipeline; of mbarriers, those that say that a stage is full, and that it is empty."""
+
+    type: PipelineType
+    full: SSAValue | None = None
+    empty: SSAValue | None = None
+
+    @property
+    def stages(self) -> int:
+        return self.type.stages.data
+
+    @property
+    def has_barriers(self) -> bool:
+        """Whether it is one of mbarriers."""
+        return self.type.kind.data == "tma"
+
+    def stage(self, use: Scalar) -> Scalar:
+        """Which stage a use is of."""
+        return scalar.mod(use, self.stages)
+
+    def parity(self, use: Scalar) -> Scalar:
+        """The parity of a use among those of its stage."""
+        return scalar.bit_and(scalar.div(use, self.stages), 1)
+
+
+def pipeline_of(kernel: Kernel, value: SSAValue) -> Pipeline:
+    """The pipeline that a value of the source is."""
+    found = kernel.values[value]
+    assert isinstance(found, Pipeline)
+    return found
+
+
+@lowers(PipelineCreateOp)
+def _create(op: PipelineCreateOp, kernel: Kernel) -> None:
+    type_ = op.type
+    if type_.kind.data != "tma":
+        kernel[op.result] = Pipeline(type_)
+        return
+    full, empty = (_barriers(name, type_.stages.data, kernel) for name in ("full", "empty"))
+    kernel[op.result] = pipeline = Pipeline(type_, full, empty)
+    emitter = kernel.emitter
+    thread = _linear_thread(kernel)
+    first = emitter.compare("eq", thread, emitter.constant(0, None))
+    when(first, lambda: _initialise(pipeline, kernel), kernel)
+    emitter.add(gpu.BarrierOp())
+
+
+def _barriers(name: str, stages: int, kernel: Kernel) -> SSAValue:
+    allocation = memref.AllocOp([], [], LineType(i64, [stages], NoneAttr(), SMEM))
+    allocation.memref.name_hint = name
+    return kernel.emitter.emit(allocation)
+
+
+def _linear_thread(kernel: Kernel) -> SSAValue:
+    """A number that is 0 in one thread of the CTA alone."""
+    emitter = kernel.emitter
+    used = [
+        axis for axis, size in zip("xyz", kernel.block_size or (2, 2, 2), strict=False) if size > 1
+    ]
+    total: SSAValue | None = None
+    for axis in used or "x":
+        place = emitter.once(
+            ("thread", axis),
+            lambda axis=axis: gpu.ThreadIdOp(gpu.DimensionAttr(gpu.DimensionEnum(axis))),  # type: ignore[misc]
+        )
+        total = place if total is None else emitter.binary("or", total, place)
+    assert total is not None
+    return total
+
+
+def _initialise(pipeline: Pipeline, kernel: Kernel) -> None:
+    emitter = kernel.emitter
+    for barriers, count in (
+        (pipeline.full, pipeline.type.producers.data),
+        (pipeline.empty, pipeline.type.consumers.data),
+    ):
+        assert barriers is not None
+        for stage in range(pipeline.stages):
+            at = emitter.constant(stage, None)
+            emitter.add(mbarrier.InitOp(barriers, [at], count))
+    emitter.add(mbarrier.FenceMbarrierInitOp())
+
+
+def use_of(kernel: Kernel, value: SSAValue) -> Scalar:
+    """The number of a use, counted from 0: what the pipeline's uses count is not negative."""
+    return kernel.typed(value).value
+
+
+@lowers(PipelineStageOp)
+def _stage(op: PipelineStageOp, kernel: Kernel) -> None:
+    stage = pipeline_of(kernel, op.pipeline).stage(use_of(kernel, op.use))
+    kernel[op.result] = Typed("scalar", stage)
+
+
+@lowers(ProducerAcquireOp)
+def _acquire(op: ProducerAcquireOp, kernel: Kernel) -> None:
+    pipeline, use = pipeline_of(kernel, op.pipeline), use_of(kernel, op.use)
+    if not pipeline.has_barriers:
+        return
+    emitter, at = kernel.emitter, kernel.index(pipeline.stage(use))
+    # Before the first phase is complete a wait for parity 1 is over at once: all stages are empty.
+    opposite = scalar.bit_xor(pipeline.parity(use), 1)
+    assert pipeline.full is not None and pipeline.empty is not None
+    emitter.add(mbarrier.WaitOp(pipeline.empty, [at], sized(emitter, opposite, 32)))
+    emitter.add(mbarrier.ArriveExpectTxOp(pipeline.full, [at], pipeline.type.bytes.data))
+
+
+@lowers(ProducerCommitOp)
+def _commit(op: ProducerCommitOp, kernel: Kernel) -> None:
+    if not pipeline_of(kernel, op.pipeline).has_barriers:
+        kernel.emitter.add(copy.CpAsyncCommitGroupOp())
+
+
+@lowers(ConsumerWaitOp)
+def _wait(op: ConsumerWaitOp, kernel: Kernel) -> None:
+    pipeline, use = pipeline_of(kernel, op.pipeline), use_of(kernel, op.use)
+    emitter = kernel.emitter
+    if not pipeline.has_barriers:
+        emitter.add(copy.CpAsyncWaitGroupOp(pipeline.stages - 2))
+        emitter.add(gpu.BarrierOp())
+        return
+    assert pipeline.full is not None
+    at, parity = kernel.index(pipeline.stage(use)), sized(emitter, pipeline.parity(use), 32)
+    emitter.add(mbarrier.WaitOp(pipeline.full, [at], parity))
+
+
+@lowers(ConsumerReleaseOp)
+def _release(op: ConsumerReleaseOp, kernel: Kernel) -> None:
+    pipeline, use = pipeline_of(kernel, op.pipeline), use_of(kernel, op.use)
+    if not pipeline.has_barriers:
+        return
+    emitter, empty, at = kernel.emitter, pipeline.empty, kernel.index(pipeline.stage(use))
+    assert empty is not None
+    # One arrival for the warp, after what all of its threads have read.
+    emitter.add(sync.WarpSyncOp())
+    leader = emitter.emit(warp_specialization.ElectSyncOp())
+    when(leader, lambda: _arrive(empty, at, kernel), kernel)
+
+
+def _arrive(barriers: SSAValue, at: SSAValue, kernel: Kernel) -> None:
+    kernel.emitter.add(mbarrier.ArriveOp(barriers, [at]))

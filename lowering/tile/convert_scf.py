@@ -1,0 +1,182 @@
+"""`scf` around tiles: what its regions write of register tensors is carried as values.
+
+scf.for ... {                     %f = scf.for ... iter_args(%a = %init) -> (fragment) {
+  cute.gemm(%mma, %acc, ...)        %d = sm80.mma ..., %a
+}                                   scf.yield %d
+                                  }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import gcd
+
+from xdsl.dialects import scf
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from tilewright.diagnostic import OpError
+from tilewright.dialects.cute.types import TypedAttribute
+from tilewright.lowering.tile.facts import Fact
+from tilewright.lowering.tile.kernel import Kernel, lowers
+from tilewright.lowering.tile.registers import Chunk, Registers
+from tilewright.lowering.tile.written_registers import used_after, written
+
+
+class Carried:
+    """The chunks of register tensors that go into a region and come out of it.
+
+    A tensor that nothing has written is carried only where it is used behind the op; otherwise it
+    belongs to the region alone.
+    """
+
+    def __init__(self, op: Operation, kernel: Kernel) -> None:
+        self._kernel = kernel
+        self._all = written(list(op.regions), kernel)
+        self.places: list[tuple[Registers, int]] = []
+        for made, registers in self._all:
+            later = used_after(made, op)
+            self.places += [
+                (registers, i)
+                for i, chunk in enumerate(registers.chunks)
+                if later or chunk is not None
+            ]
+        self._before = [registers.chunks for _, registers in self._all]
+
+    def values(self) -> list[SSAValue]:
+        """What is carried, as it is now; of what is not written any value will do."""
+        return [registers.carried(i, self._kernel.emitter) for registers, i in self.places]
+
+    def enter(self, values: Sequence[SSAValue]) -> None:
+        """Go on with these values; what is not carried is not written."""
+        held: dict[Registers, list[Chunk]] = {
+            registers: [None] * len(registers.chunks) for _, registers in self._all
+        }
+        for (registers, i), value in zip(self.places, values, strict=True):
+            held[registers][i] = value
+        for registers, chunks in held.items():
+            registers.chunks = tuple(chunks)
+
+    def restore(self) -> None:
+        """The state before the op, for another of its regions."""
+        for (_, registers), chunks in zip(self._all, self._before, strict=True):
+            registers.chunks = chunks
+
+
+def _check_carried(op: Operation, values: Sequence[SSAValue]) -> None:
+    for each in values:
+        if isinstance(each.type, TypedAttribute):
+            raise OpError(
+                op,
+                f"'{op.name}' expected to carry scalars and vectors of registers, got {each.type}; "
+                "nearest legal: carry its integers, and make it of them inside",
+            )
+
+
+def _plain(kernel: Kernel, values: Sequence[SSAValue]) -> list[SSAValue]:
+    return [kernel[each] for each in values]
+
+
+def _body(
+    kernel: Kernel, source: Block, types: Sequence[SSAValue], carried: Carried
+) -> tuple[Block, Block]:
+    """A block whose arguments are those of the source and what is carried, entered; and the block
+    to come back to."""
+    given = [each.type for each in source.args]
+    block = Block(arg_types=[*given, *(each.type for each in types)])
+    for old, new in zip(source.args, block.args, strict=False):
+        new.name_hint = old.name_hint
+        kernel[old] = new
+    outer = kernel.emitter.enter(block)
+    carried.enter(block.args[len(given) :])
+    return block, outer
+
+
+def _yields(source: Block) -> Sequence[SSAValue]:
+    last = source.last_op
+    assert last is not None
+    return last.operands
+
+
+def _finish(kernel: Kernel, op: Operation, new: Operation, carried: Carried) -> None:
+    """Emit the op that holds the regions, and go on behind it."""
+    kernel.emitter.add(new)
+    for old, result in zip(op.results, new.results, strict=False):
+        result.name_hint = old.name_hint
+        kernel[old] = result
+    carried.enter(new.results[len(op.results) :])
+
+
+@lowers(scf.ForOp)
+def _for(op: scf.ForOp, kernel: Kernel) -> None:
+    _check_carried(op, op.iter_args)
+    carried = Carried(op, kernel)
+    lower, upper, step = (kernel[each] for each in (op.lb, op.ub, op.step))
+    initial = [*_plain(kernel, op.iter_args), *carried.values()]
+    place = op.location
+    block, outer = _body(kernel, op.body.block, carried.values(), carried)
+    kernel.facts[block.args[0]] = _counted(kernel, lower, upper, step)
+    kernel.lower_block(op.body.block)
+    yielded = [*_plain(kernel, _yields(op.body.block)), *carried.values()]
+    kernel.emitter.add(scf.YieldOp(*yielded))
+    kernel.emitter.leave(outer)
+    kernel.emitter.location = place
+    _finish(kernel, op, scf.ForOp(lower, upper, step, initial, Region(block)), carried)
+
+
+def _counted(kernel: Kernel, lower: SSAValue, upper: SSAValue, step: SSAValue) -> Fact:
+    """What is known of the variable of a loop."""
+    first, end, by = (kernel.facts[each] for each in (lower, upper, step))
+    factor = gcd(first.factor, by.factor)
+    if first.bound is None or by.bound is None:
+        return Fact(max(factor, 1))
+    return Fact(max(factor, 1), end.bound if end.bound is not None else 1 << 31)
+
+
+@lowers(scf.IfOp)
+def _if(op: scf.IfOp, kernel: Kernel) -> None:
+    _check_carried(op, op.results)
+    carried = Carried(op, kernel)
+    condition, place = kernel[op.cond], op.location
+    before = carried.values()
+    regions = [_branch(kernel, region, before, carried) for region in op.regions]
+    if not regions[1].blocks and before:
+        regions[1] = Region(Block([scf.YieldOp(*before)]))
+    carried.restore()
+    kernel.emitter.location = place
+    types = [*(each.type for each in op.results), *(each.type for each in before)]
+    _finish(kernel, op, scf.IfOp(condition, types, *regions), carried)
+
+
+def _branch(kernel: Kernel, region: Region, before: Sequence[SSAValue], carried: Carried) -> Region:
+    if not region.blocks:
+        return Region()
+    outer = kernel.emitter.enter(Block())
+    carried.enter(before)
+    kernel.lower_block(region.block)
+    kernel.emitter.add(scf.YieldOp(*_plain(kernel, _yields(region.block)), *carried.values()))
+    block = kernel.emitter.block
+    kernel.emitter.leave(outer)
+    return Region(block)
+
+
+@lowers(scf.WhileOp)
+def _while(op: scf.WhileOp, kernel: Kernel) -> None:
+    _check_carried(op, [*op.arguments, *op.results])
+    carried = Carried(op, kernel)
+    initial = [*_plain(kernel, op.arguments), *carried.values()]
+    place, first, second = op.location, op.before_region.block, op.after_region.block
+    before, outer = _body(kernel, first, carried.values(), carried)
+    kernel.lower_block(first)
+    condition = first.last_op
+    assert isinstance(condition, scf.ConditionOp)
+    passed = [*_plain(kernel, condition.args), *carried.values()]
+    kernel.emitter.add(scf.ConditionOp(kernel[condition.condition], *passed))
+    kernel.emitter.leave(outer)
+    after, outer = _body(kernel, second, carried.values(), carried)
+    kernel.lower_block(second)
+    kernel.emitter.add(scf.YieldOp(*_plain(kernel, _yields(second)), *carried.values()))
+    kernel.emitter.leave(outer)
+    kernel.emitter.location = place
+    types = [each.type for each in passed]
+    new = scf.WhileOp(initial, types, Region(before), Region(after))
+    _finish(kernel, op, new, carried)

@@ -1,0 +1,59 @@
+"""Values of the algebra that ops make: constants, and what integers are put together to."""
+
+from __future__ import annotations
+
+from xdsl.dialects import gpu
+
+from tilewright.dialects.cute.dialect import OPS
+from tilewright.dialects.cute.ops.arithmetic import CompareOp
+from tilewright.dialects.cute.ops.constructors import LeavesOp, StaticOp
+from tilewright.dialects.cute.ops.scheduler import TileSchedulerBoundsOp
+from tilewright.dialects.cute.ops.tiled import MakeTiledCopyOp, MakeTiledMmaOp
+from tilewright.dialects.cute.symbolic import scalar
+from tilewright.dialects.cute.types import typed_of
+from tilewright.dialects.cute.values import Typed, with_dynamic_leaves
+from tilewright.lowering.tile.kernel import Kernel, lowers
+from tilewright.lowering.tile.leaves import Leaf
+
+
+@lowers(StaticOp, MakeTiledMmaOp, MakeTiledCopyOp)
+def _constant(op: StaticOp | MakeTiledMmaOp | MakeTiledCopyOp, kernel: Kernel) -> None:
+    kernel[op.result] = typed_of(op.result.type)
+
+
+@lowers(*(each for each in OPS if issubclass(each, LeavesOp)))
+def _make(op: LeavesOp, kernel: Kernel) -> None:
+    type_ = typed_of(op.result.type)
+    assert type_ is not None
+    leaves = [kernel.typed(each).value for each in op.leaves]
+    kernel[op.result] = with_dynamic_leaves(type_, leaves)
+
+
+@lowers(CompareOp)
+def _compare(op: CompareOp, kernel: Kernel) -> None:
+    (found,) = op.evaluate([kernel.typed(each) for each in op.operands])
+    kernel[op.results[0]] = Typed("scalar", found)
+
+
+@lowers(TileSchedulerBoundsOp)
+def _bounds(op: TileSchedulerBoundsOp, kernel: Kernel) -> None:
+    """From the CTA's own number on: one tile, or every so many as there are CTAs."""
+    rows, columns = kernel.typed(op.tiles).value
+    tiles = scalar.mul(rows, columns)
+    own = _of_grid(gpu.BlockIdOp, kernel)
+    if op.kind.data == "static":
+        end, step = scalar.minimum(scalar.add(own, 1), tiles), 1
+    else:
+        end, step = tiles, _of_grid(gpu.GridDimOp, kernel)
+    for result, value in ((op.lower, own), (op.upper, end), (op.step, step)):
+        kernel[result] = Typed("scalar", value)
+
+
+def _of_grid(op_type: type[gpu.BlockIdOp | gpu.GridDimOp], kernel: Kernel) -> Leaf:
+    """A number of the grid along x, as i32."""
+    emitter = kernel.emitter
+    axis = gpu.DimensionAttr(gpu.DimensionEnum.X)
+    place = emitter.once((op_type, "x"), lambda: op_type(axis))
+    leaf = kernel.leaf(emitter.resized(place, None, 32))
+    assert isinstance(leaf, Leaf)
+    return leaf

@@ -1,0 +1,72 @@
+"""Vectors of elements: `arith` and `math` on each of them."""
+
+from __future__ import annotations
+
+from math import prod
+
+from xdsl.dialects import arith, vector
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType
+from xdsl.dialects.math import FmaOp
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.hints import isa
+
+from tilewright.diagnostic import OpError
+from tilewright.lowering.tile.elementwise import shape_of
+from tilewright.lowering.tile.kernel import Kernel, lowers
+from tilewright.lowering.tile.vector_value import VectorValue
+
+
+@lowers(arith.ConstantOp)
+def _constant(op: arith.ConstantOp, kernel: Kernel) -> None:
+    if not isa(op.result.type, VectorType):
+        kernel.keep(op)
+        return
+    value = op.value
+    assert isinstance(value, DenseIntOrFPElementsAttr)
+    made: list[SSAValue] = []
+    for each in value.iter_attrs():
+        made.append(
+            kernel.emitter.once(("constant", each), lambda each=each: arith.ConstantOp(each))  # type: ignore[misc]
+        )
+    count = prod(shape_of(op.result.type))
+    kernel[op.result] = VectorValue(tuple(made * count if len(made) == 1 else made))
+
+
+@lowers(vector.BroadcastOp)
+def _broadcast(op: vector.BroadcastOp, kernel: Kernel) -> None:
+    count = prod(shape_of(op.vector.type))
+    held = kernel.vector(op.source).elements if shape_of(op.source.type) else (kernel[op.source],)
+    kernel[op.vector] = VectorValue(held * (count // len(held)))
+
+
+def _window(op: vector.ExtractOp | vector.InsertOp, whole: Attribute, part: Attribute) -> slice:
+    """The elements of a vector that a position names. Raises OpError for one that is not known."""
+    if op.dynamic_position:
+        raise OpError(op, f"'{op.name}' expected a static position; nearest legal: a constant one")
+    shape, first = shape_of(whole), 0
+    for axis, index in enumerate(op.static_position.get_values()):
+        first += index * prod(shape[axis + 1 :])
+    return slice(first, first + prod(shape_of(part)))
+
+
+@lowers(vector.ExtractOp)
+def _extract(op: vector.ExtractOp, kernel: Kernel) -> None:
+    found = kernel.vector(op.vector).elements[_window(op, op.vector.type, op.result.type)]
+    kernel[op.result] = VectorValue(found) if shape_of(op.result.type) else found[0]
+
+
+@lowers(vector.InsertOp)
+def _insert(op: vector.InsertOp, kernel: Kernel) -> None:
+    window = _window(op, op.dest.type, op.source.type)
+    held = list(kernel.vector(op.dest).elements)
+    held[window] = (
+        kernel.vector(op.source).elements if shape_of(op.source.type) else (kernel[op.source],)
+    )
+    kernel[op.result] = VectorValue(tuple(held))
+
+
+@lowers(vector.FMAOp)
+def _fma(op: vector.FMAOp, kernel: Kernel) -> None:
+    columns = [kernel.vector(each).elements for each in (op.lhs, op.rhs, op.acc)]
+    made = [kernel.emitter.emit(FmaOp(*each)) for each in zip(*columns, strict=True)]
+    kernel[op.res] = VectorValue(tuple(made))

@@ -1,0 +1,145 @@
+"""Where a kernel that is being lowered goes: ops at the end of a block, pure ones once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, LocationAttr
+from xdsl.dialects.math import AbsIOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+_NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
+_INDEX = IndexType()
+_BIT = IntegerType(1)
+_TYPES: dict[int | None, Attribute] = {
+    None: _INDEX,
+    **{width: IntegerType(width) for width in (1, 8, 16, 32, 64)},
+}
+"""The type of integers of a width; None is `index`."""
+
+_COMPARED = {"eq": 0, "ne": 1, "lt": 2, "gt": 4}
+"""arith.cmpi's numbers of the signed relations."""
+
+_OPS: dict[str, type[Operation]] = {
+    "add": arith.AddiOp,
+    "sub": arith.SubiOp,
+    "mul": arith.MuliOp,
+    "div": arith.DivSIOp,
+    "udiv": arith.DivUIOp,
+    "mod": arith.RemSIOp,
+    "umod": arith.RemUIOp,
+    "ceil_div": arith.CeilDivSIOp,
+    "min": arith.MinSIOp,
+    "max": arith.MaxSIOp,
+    "and": arith.AndIOp,
+    "or": arith.OrIOp,
+    "xor": arith.XOrIOp,
+    "shl": arith.ShLIOp,
+    "shr": arith.ShRUIOp,
+}
+_WITH_OVERFLOW = ("add", "sub", "mul", "shl")
+
+
+class Emitter:
+    """The end of a block, and the values that are known there.
+
+    What a nested block computes is forgotten behind it: it does not dominate what follows.
+    """
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.location: LocationAttr | None = None
+        self._known: list[dict[tuple[Any, ...], SSAValue]] = [{}]
+
+    # --- ops ---
+
+    def add(self, op: Operation) -> Operation:
+        """Append an op."""
+        if self.location is not None:
+            op.location = self.location
+        self.block.add_op(op)
+        return op
+
+    def emit(self, op: Operation) -> SSAValue:
+        """Append an op; its first result."""
+        return self.add(op).results[0]
+
+    def once(self, key: tuple[Any, ...], build: Callable[[], Operation]) -> SSAValue:
+        """The result of a pure op that this key identifies."""
+        for known in reversed(self._known):
+            if (found := known.get(key)) is not None:
+                return found
+        result = self._known[-1][key] = self.emit(build())
+        return result
+
+    def enter(self, block: Block) -> Block:
+        """Go on in a nested block; the block to come back to."""
+        outer, self.block = self.block, block
+        self._known.append({})
+        return outer
+
+    def leave(self, outer: Block) -> None:
+        """Go back."""
+        self.block = outer
+        self._known.pop()
+
+    # --- integers ---
+
+    def constant(self, number: int, width: int | None) -> SSAValue:
+        """An integer of some width, or an index."""
+        type_ = _TYPES[width]
+
+        def build() -> Operation:
+            value = IntegerAttr(number, type_)  # type: ignore[arg-type]
+            return arith.ConstantOp.create(properties={"value": value}, result_types=[type_])
+
+        return self.once(("constant", number, width), build)
+
+    def resized(self, value: SSAValue, width: int | None, wanted: int | None) -> SSAValue:
+        """An integer in another width; None is an index."""
+        if width == wanted:
+            return value
+        if wanted is None or width is None:
+            cast: type[Operation] = arith.IndexCastOp
+        elif wanted < width:
+            cast = arith.TruncIOp
+        else:
+            cast = arith.ExtUIOp if width == 1 else arith.ExtSIOp
+        result = [_TYPES[wanted]]
+        return self.once(
+            (cast, value, wanted), lambda: cast.create(operands=[value], result_types=result)
+        )
+
+    def binary(self, name: str, a: SSAValue, b: SSAValue) -> SSAValue:
+        """The result of an operation on two integers of one type."""
+        op = _OPS[name]
+        properties = {"overflowFlags": _NSW} if name in _WITH_OVERFLOW else {}
+        return self.once(
+            (name, a, b),
+            lambda: op.create(operands=[a, b], result_types=[a.type], properties=properties),
+        )
+
+    def compare(self, name: str, a: SSAValue, b: SSAValue) -> SSAValue:
+        """A signed comparison: eq, ne, lt or gt."""
+        predicate = {"predicate": IntegerAttr(_COMPARED[name], 64)}
+        return self.once(
+            (name, a, b),
+            lambda: arith.CmpiOp.create(operands=[a, b], result_types=[_BIT], properties=predicate),
+        )
+
+    def select(self, condition: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:
+        """a where the condition holds, else b."""
+        return self.once(
+            ("select", condition, a, b),
+            lambda: arith.SelectOp.create(operands=[condition, a, b], result_types=[a.type]),
+        )
+
+    def arithmetic(self, name: str, operands: Sequence[SSAValue]) -> SSAValue:
+        """An operation by the name that the algebra has for it."""
+        if name == "abs":
+            (a,) = operands
+            return self.once(("abs", a), lambda: AbsIOp(a))
+        a, b = operands
+        return self.compare(name, a, b) if name in _COMPARED else self.binary(name, a, b)

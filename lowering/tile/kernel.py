@@ -1,0 +1,255 @@
+"""The state of one kernel on its way from tiles to atoms, and the rules that drive it.
+
+The kernel is walked once, in order, as a partial evaluator would run it: values of the algebra are
+known but for their leaves, which are arithmetic; tensors are memory, an offset and a layout; what
+is left over is emitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from xdsl.dialects import arith, gpu
+from xdsl.dialects.builtin import IntegerAttr, IntegerType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.traits import IsTerminator, Pure
+
+from tilewright.diagnostic import OpError
+from tilewright.dialects.cute import ComposedLayout, Layout
+from tilewright.dialects.cute.int_tuple import LayoutError
+from tilewright.dialects.cute.ops.operation import CuteOp, InferredOp
+from tilewright.dialects.cute.rules import RuleError
+from tilewright.dialects.cute.symbolic import scalar
+from tilewright.dialects.cute.symbolic.evaluate import image
+from tilewright.dialects.cute.symbolic.scalar import Scalar
+from tilewright.dialects.cute.tensor import Tensor
+from tilewright.dialects.cute.types import TypedAttribute, typed_of
+from tilewright.dialects.cute.values import Typed, is_known
+from tilewright.lowering.tile.arguments import Arguments
+from tilewright.lowering.tile.elementwise import elementwise, is_vector_op
+from tilewright.lowering.tile.emitter import Emitter
+from tilewright.lowering.tile.facts import Facts
+from tilewright.lowering.tile.leaves import Leaf, index, sized
+from tilewright.lowering.tile.memory import Memory
+from tilewright.lowering.tile.places import Places
+from tilewright.lowering.tile.registers import Registers, Undefined
+from tilewright.lowering.tile.vector_value import VectorValue
+
+Rule = Callable[[Any, "Kernel"], None]
+
+RULES: dict[type[Operation], Rule] = {}
+"""How each op type lowers; the convert_* modules of this package fill it."""
+
+
+def lowers(*op_types: type[Operation]) -> Callable[[Rule], Rule]:
+    """Register a function as the rule of these op types."""
+
+    def register(rule: Rule) -> Rule:
+        for op_type in op_types:
+            RULES[op_type] = rule
+        return rule
+
+    return register
+
+
+class Kernel:
+    """Lowers the body of one kernel, to the end of a block at a time."""
+
+    def __init__(self, entry: Block, block_size: tuple[int, ...] | None) -> None:
+        self.entry = entry
+        self.emitter = Emitter(entry)
+        self.facts = Facts(block_size)
+        self.values: dict[SSAValue, Any] = {}
+        self.arguments = Arguments(self)
+        self.tensor_maps: dict[SSAValue, SSAValue] = {}
+        self._places: dict[int, tuple[Layout, Places]] = {}
+        self.block_size = block_size
+
+    # --- values ---
+
+    def __setitem__(self, value: SSAValue, lowered: Any) -> None:
+        self.values[value] = lowered
+
+    def __getitem__(self, value: SSAValue) -> SSAValue:
+        """The SSA value that a value of the source is."""
+        found = self.values[value]
+        if isinstance(found, Typed) and found.kind == "scalar":
+            assert isinstance(value.type, IntegerType)
+            return sized(self.emitter, found.value, value.type.bitwidth)
+        assert isinstance(found, SSAValue), value
+        return found
+
+    def typed(self, value: SSAValue) -> Typed:
+        """The value of the algebra that a value of the source is; an integer is a scalar."""
+        found = self.values.get(value)
+        if isinstance(found, Typed):
+            return found
+        if isinstance(found, SSAValue) and isinstance(found.type, IntegerType):
+            return Typed("scalar", self.leaf(found))
+        held = typed_of(value.type)
+        assert held is not None, value
+        return held
+
+    def tensor(self, value: SSAValue) -> Tensor:
+        """The tensor that a value of the source is."""
+        return self.typed(value).value
+
+    def vector(self, value: SSAValue) -> VectorValue:
+        """The vector that a value of the source is."""
+        return self.values[value]
+
+    def leaf(self, value: SSAValue) -> Scalar:
+        """A leaf of the algebra from an integer of the kernel."""
+        if (known := self.facts.constant(value)) is not None:
+            return known
+        assert isinstance(value.type, IntegerType)
+        fact = self.facts[value]
+        return Leaf(value, value.type.bitwidth, self.emitter, factor=fact.factor, bound=fact.bound)
+
+    def index(self, x: Scalar) -> SSAValue:
+        """A leaf as an `index`."""
+        return index(self.emitter, x)
+
+    # --- tensors ---
+
+    def place(self, tensor: Tensor, at: Any) -> tuple[SSAValue, SSAValue]:
+        """The memory of a tensor, and the index there of the element at a coordinate."""
+        memory: Memory = tensor.base
+        places = self.places(tensor.modes) if isinstance(at, int) else None
+        return memory.value, self.index(offset_of(tensor, at, places))
+
+    def places(self, modes: Layout) -> Places:
+        """Where the elements of a layout are."""
+        found = self._places.get(id(modes))
+        if found is None:
+            # The layout is kept as well, so that no other one gets its id.
+            found = self._places[id(modes)] = (modes, Places(modes))
+        return found[1]
+
+    def registers(self, tensor: Tensor) -> Registers:
+        """The registers of a tensor in rmem."""
+        found = tensor.base
+        assert isinstance(found, Registers)
+        return found
+
+    def read(self, op: Operation, tensor: Tensor, places: Sequence[int]) -> SSAValue:
+        """Elements of a register tensor as a fragment. Raises OpError where there are none yet."""
+        try:
+            return self.registers(tensor).read(places, self.emitter)
+        except Undefined:
+            raise undefined(op) from None
+
+    # --- walking ---
+
+    def erase_unused(self) -> None:
+        """Erase pure ops whose results nobody reads, last first."""
+        for op in reversed(list(self.entry.walk())):
+            unread = op.results and all(each.first_use is None for each in op.results)
+            if unread and is_pure(op):
+                op.detach()
+                op.erase()
+
+    def lower_block(self, block: Block) -> None:
+        """Lower the ops of a block but its terminator, to the end of the current block."""
+        for op in block.ops:
+            if not op.has_trait(IsTerminator):
+                self.lower(op)
+
+    def lower(self, op: Operation) -> None:
+        """Lower one op by its rule. Raises OpError where there is none."""
+        self.emitter.location = op.location
+        rule = RULES.get(type(op))
+        try:
+            if rule is not None:
+                rule(op, self)
+                self._settle(op)
+            elif isinstance(op, InferredOp):
+                self.evaluate(op)
+            elif isinstance(op, CuteOp):
+                raise OpError(op, f"'{op.name}' has no lowering to cute_nvgpu")
+            elif is_vector_op(op):
+                elementwise(op, self)
+            else:
+                self.keep(op)
+        except (RuleError, LayoutError) as error:
+            raise OpError(op, f"'{op.name}' {error}") from None
+
+    def _settle(self, op: Operation) -> None:
+        """Make fragments of what an op has written of registers, before a later op orders them."""
+        for operand in op.operands if isinstance(op, CuteOp) else ():
+            found = self.values.get(operand)
+            if isinstance(found, Typed) and found.kind == "memref":
+                registers = found.value.base
+                if isinstance(registers, Registers):
+                    registers.settle(self.emitter)
+
+    def evaluate(self, op: InferredOp) -> None:
+        """The results of an op of the algebra, by its rule."""
+        if all(is_static(each.type) for each in op.results):
+            found: list[Any] = [typed_of(each.type) for each in op.results]
+        else:
+            found = op.evaluate([self.typed(each) for each in op.operands])
+        for result, value in zip(op.results, found, strict=True):
+            self[result] = value if isinstance(value, Typed) else Typed("scalar", value)
+
+    def keep(self, op: Operation) -> None:
+        """An op that the atom level has as well, on the lowered operands."""
+        if op.regions or op.successors:
+            raise OpError(op, f"'{op.name}' around tiles has no lowering to cute_nvgpu")
+        copy = type(op).create(
+            operands=[self[each] for each in op.operands],
+            result_types=[each.type for each in op.results],
+            properties=dict(op.properties),
+            attributes=dict(op.attributes),
+        )
+        self.emitter.add(copy)
+        for old, new in zip(op.results, copy.results, strict=True):
+            new.name_hint = old.name_hint
+            self[old] = new
+
+
+def is_pure(op: Operation) -> bool:
+    """Whether an op does nothing but give its results."""
+    if isinstance(op, _DIVISIONS):
+        by = op.rhs.owner
+        return isinstance(by, arith.ConstantOp) and by.value != IntegerAttr(0, op.rhs.type)  # type: ignore[arg-type]
+    return isinstance(op, _PURE) or op.has_trait(Pure)
+
+
+_PURE = (gpu.ThreadIdOp, gpu.BlockIdOp, gpu.GridDimOp, gpu.BlockDimOp)
+_DIVISIONS = (arith.DivUIOp, arith.DivSIOp, arith.RemUIOp, arith.RemSIOp)
+
+
+def is_static(type_: Attribute) -> bool:
+    """Whether a type says its value in full: a tensor's does not say where it is."""
+    if not isinstance(type_, TypedAttribute):
+        return False
+    typed = type_.typed
+    return typed.kind not in ("memref", "coord_tensor") and (
+        typed.kind in ("tiled_mma", "tiled_copy", "tma_copy") or is_known(typed)
+    )
+
+
+def offset_of(tensor: Tensor, at: Any, places: Places | None = None) -> Scalar:
+    """How many elements behind the start of its memory an element of a tensor lies, before the
+    swizzle; `places` are those of the tensor, where they are known."""
+    layout = tensor.layout
+    inside = image(tensor.modes, at) if places is None else places[at]
+    if isinstance(layout, ComposedLayout):
+        inside = scalar.add(layout.offset, inside)
+    return scalar.add(tensor.offset, inside)
+
+
+def static_extents(tensor: Tensor) -> tuple[int, ...]:
+    """The sizes of a tensor's modes, which its op has checked to be known."""
+    modes = tensor.modes
+    assert isinstance(modes, Layout)
+    return tuple(modes[i].size() for i in range(modes.rank()))
+
+
+def undefined(op: Operation) -> OpError:
+    return OpError(
+        op,
+        f"'{op.name}' reads registers that nothing has written; nearest legal: cute.fill before",
+    )

@@ -1,0 +1,85 @@
+"""Where the elements of a tensor are, one after the other.
+
+The image of an element is linear in its coordinates: each mode of a flat layout gives a step, and
+what is known of all elements is computed once.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import product
+from typing import Any
+
+from tilewright.dialects.cute import Layout
+from tilewright.dialects.cute.int_tuple import flatten, is_tuple
+from tilewright.dialects.cute.symbolic import scalar
+from tilewright.dialects.cute.symbolic.evaluate import image
+from tilewright.dialects.cute.symbolic.scalar import Scalar
+from tilewright.dialects.cute.symbolic.tuples import tuple_sum
+
+Coordinates = tuple[tuple[int, ...], ...]
+
+
+@cache
+def coordinates(extents: tuple[int, ...]) -> Coordinates:
+    """The coordinates of a flat shape, the first mode running fastest."""
+    ranges = [range(extent) for extent in reversed(extents)]
+    return tuple(each[::-1] for each in product(*ranges))
+
+
+class Places:
+    """The images of a layout of static shape and integer strides, some of them not known."""
+
+    def __init__(self, layout: Layout) -> None:
+        extents = flatten(layout.shape)
+        assert all(isinstance(extent, int) for extent in extents)
+        self._coordinates = coordinates(extents)  # type: ignore[arg-type]
+        steps = list(enumerate(flatten(layout.stride)))
+        known = [(mode, step) for mode, step in steps if isinstance(step, int) and step]
+        self._known = [sum(at[mode] * step for mode, step in known) for at in self._coordinates]
+        self._steps: list[tuple[int, Any]] = [
+            (mode, step) for mode, step in steps if not isinstance(step, int) and extents[mode] != 1
+        ]
+
+    def __getitem__(self, place: int) -> Scalar:
+        found: Scalar = self._known[place]
+        at = self._coordinates[place]
+        for mode, step in self._steps:
+            found = scalar.add(scalar.mul(step, at[mode]), found)
+        return found
+
+    @property
+    def known(self) -> list[int]:
+        """The images as far as strides are known."""
+        return self._known
+
+
+@cache
+def static_places(layout: Layout) -> tuple[int, ...]:
+    """The images of a static layout."""
+    return tuple(Places(layout).known)
+
+
+@cache
+def steps_of(layout: Layout, zeros: Any) -> Coordinates:
+    """How far the coordinate of each element of a layout of bases is from that of the first one, by
+    dimension."""
+    flat = Layout(flatten(layout.shape), flatten(layout.stride))  # type: ignore[arg-type]
+    modes = [flat_tuple(tuple_sum(zeros, image(flat.mode(i), 1))) for i in range(flat.rank())]
+    extents = flatten(layout.shape)
+    used = [i for i, extent in enumerate(extents) if extent != 1]
+    dimensions = range(len(flat_tuple(zeros)))
+    return tuple(
+        tuple(sum(at[i] * modes[i][dimension] for i in used) for dimension in dimensions)
+        for at in coordinates(extents)  # type: ignore[arg-type]
+    )
+
+
+def flat_tuple(t: Any) -> list[Any]:
+    """The leaves of a tuple."""
+    return [leaf for each in t for leaf in flat_tuple(each)] if is_tuple(t) else [t]
+
+
+def zeros_like(t: Any) -> Any:
+    """A tuple of that profile."""
+    return tuple(map(zeros_like, t)) if is_tuple(t) else 0

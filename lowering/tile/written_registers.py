@@ -1,0 +1,80 @@
+"""Which register tensors a region changes: those become values that its op carries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from tilewright.dialects.cute.ops.operation import InferredOp
+from tilewright.dialects.cute.tensor_types import MemRefType
+from tilewright.lowering.tile.kernel import Kernel
+from tilewright.lowering.tile.registers import Registers
+
+WRITES: dict[type[Operation], Callable[[Any], SSAValue]] = {}
+"""The ops that write to a tensor, and which operand that is; the convert_* modules fill it."""
+
+MAKES: set[type[Operation]] = set()
+"""The ops whose result is a register tensor of its own."""
+
+
+def is_registers(value: SSAValue) -> bool:
+    """Whether a value is a tensor in registers."""
+    return isinstance(value.type, MemRefType) and value.type.tensor.space == "rmem"
+
+
+def maker(value: SSAValue) -> SSAValue:
+    """The register tensor that a value is a view of."""
+    while isinstance(op := value.owner, Operation) and type(op) not in MAKES:
+        value = next(each for each in op.operands if is_registers(each))
+    return value
+
+
+def written(regions: list[Region], kernel: Kernel) -> list[tuple[SSAValue, Registers]]:
+    """The register tensors from outside that ops in the regions write, in the order of the first
+    writes."""
+    found: dict[SSAValue, Registers] = {}
+    for region in regions:
+        for op in region.walk():
+            find = WRITES.get(type(op))
+            if find is None or not is_registers(target := find(op)):
+                continue
+            made = maker(target)
+            if made in kernel.values and made not in found:
+                found[made] = kernel.registers(kernel.tensor(made))
+    return list(found.items())
+
+
+def used_after(made: SSAValue, op: Operation) -> bool:
+    """Whether a register tensor is used behind an op, in the order of the program."""
+    return any(_is_behind(use, op) for use in _uses(made))
+
+
+def _uses(made: SSAValue) -> Iterator[Operation]:
+    """The ops that use a register tensor, or a view of it."""
+    for use in made.uses:
+        yield use.operation
+        if isinstance(use.operation, InferredOp) and type(use.operation) not in MAKES:
+            for result in use.operation.results:
+                yield from _uses(result)
+
+
+def _is_behind(use: Operation, op: Operation) -> bool:
+    """Whether `use` comes after `op` and everything in it."""
+    path = list(_ancestors(use))
+    if op in path:
+        return False
+    for place in _ancestors(op):
+        block = place.parent
+        same = next((each for each in path if each.parent is block), None)
+        if same is not None and isinstance(block, Block):
+            return place.is_before_in_block(same)
+    return False
+
+
+def _ancestors(op: Operation) -> Iterator[Operation]:
+    found: Operation | None = op
+    while found is not None:
+        yield found
+        found = found.parent_op()

@@ -1,0 +1,103 @@
+"""exp2, log2, rsqrt and reciprocals at both levels: near NumPy's, exact where they must be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from fragment_kernels import LANE, both
+
+import tilewright as tw
+
+THREADS = 256
+INFINITY, NAN = np.float32(np.inf), np.float32(np.nan)
+TINY = np.float32(2.0**-130)
+
+
+def kernel(op: str, type_: str = "f32") -> str:
+    memory = f"memref<?x{type_}>"
+    return f"""func.func @k(%in: {memory}, %out: {memory}) attributes {{gpu.kernel}} {{
+{LANE}  %x = memref.load %in[%t] : {memory}
+  %y = math.{op} %x : {type_}
+  memref.store %y, %out[%t] : {memory}
+  func.return
+}}"""
+
+
+def result(op: str, given: np.ndarray) -> np.ndarray:
+    return both(kernel(op), [given, np.zeros_like(given)], block=(len(given),))[1]
+
+
+def test_exp2() -> None:
+    given = np.linspace(-120, 120, THREADS, dtype=np.float32)
+    found, exact = result("exp2", given).astype(np.float64), np.exp2(given.astype(np.float64))
+    assert (np.abs(found - exact) <= exact * 2.0**-22).all()
+
+
+def test_rsqrt() -> None:
+    given = np.exp2(np.linspace(-120, 120, THREADS)).astype(np.float32)
+    found, exact = result("rsqrt", given).astype(np.float64), given.astype(np.float64) ** -0.5
+    assert (np.abs(found - exact) <= exact * 2.0**-22.5).all()
+
+
+@pytest.mark.parametrize("numerator", [1.0, 3.0])
+def test_division_by_reciprocal(numerator: float) -> None:
+    """One rounding of the reciprocal and one of the product; dividing 1 has no product."""
+    text = kernel("").replace(
+        "math. %x : f32", "arith.divf %one, %x fastmath<arcp> : f32"
+    ).replace("  %y", f"  %one = arith.constant {numerator} : f32\n  %y")  # fmt: skip
+    given = np.linspace(-7, 9, THREADS, dtype=np.float32)
+    found = both(text, [given, np.zeros_like(given)], block=(THREADS,))[1].astype(np.float64)
+    exact = numerator / given.astype(np.float64)
+    assert (np.abs(found - exact) <= np.abs(exact) * 2.0**-22).all()
+    ptx = tw.compile(text, "sm_80").ptx
+    assert "rcp.approx.ftz.f32" in ptx and ("mul.rn.f32" in ptx) == (numerator != 1)
+
+
+def test_log2() -> None:
+    given = np.exp2(np.linspace(-120, 120, THREADS)).astype(np.float32)
+    found, exact = result("log2", given).astype(np.float64), np.log2(given.astype(np.float64))
+    assert (np.abs(found - exact) <= np.abs(exact) * 2.0**-24).all()
+
+
+EXACT = {
+    "exp2": [(0, 1), (-0.0, 1), (1, 2), (-3, 0.125), (10, 1024), (-INFINITY, 0), (-200, 0),
+             (INFINITY, INFINITY), (129, INFINITY), (TINY, 1), (-127, 0), (-126, 2.0**-126)],
+    "log2": [(1, 0), (2, 1), (0.125, -3), (0, -INFINITY), (-0.0, -INFINITY), (TINY, -INFINITY),
+             (INFINITY, INFINITY), (2.0**-126, -126)],
+    "rsqrt": [(1, 1), (4, 0.5), (2.0**-126, 2.0**63), (0, INFINITY), (-0.0, -INFINITY),
+              (TINY, INFINITY), (INFINITY, 0)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("op", EXACT)
+def test_exact_results(op: str) -> None:
+    """Whole powers, infinities, and subnormal numbers, which are zeros."""
+    pairs = np.array([*EXACT[op]] * 32, np.float32)[: 32 * (len(EXACT[op]))]
+    given, expected = pairs[:THREADS].T
+    found = result(op, np.ascontiguousarray(given))
+    np.testing.assert_array_equal(found.view(np.uint32), np.ascontiguousarray(expected).view("u4"))
+
+
+@pytest.mark.parametrize(
+    "op, given",
+    [
+        ("exp2", NAN),
+        ("log2", NAN),
+        ("rsqrt", NAN),
+        ("log2", np.float32(-1)),
+        ("rsqrt", np.float32(-1)),
+    ],
+)
+def test_nan(op: str, given: np.float32) -> None:
+    found = result(op, np.full(32, given))
+    np.testing.assert_array_equal(found.view(np.uint32), 0x7FFFFFFF)
+
+
+@pytest.mark.parametrize("op", EXACT)
+@pytest.mark.parametrize("level", ["atom", "ptx"])
+def test_of_f64(op: str, level: Any) -> None:
+    given = np.zeros(32)
+    with pytest.raises(tw.CompileError, match=rf"'math.{op}' on f64 .* nearest legal: f32"):
+        tw.interpret(kernel(op, "f64"), args=[given, given], grid=(1,), block=(32,), level=level)

@@ -1,0 +1,42 @@
+"""Kernels of the tile level, and running them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import tilewright as tw
+
+HEAD = """
+  %tid = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %bid = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %t = arith.index_cast %tid : index to i32
+  %block = arith.index_cast %bid : index to i32
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  %c4 = arith.constant 4 : i32
+  %c8 = arith.constant 8 : i32
+  %zero = arith.constant 0.0 : f32
+"""
+BARRIER = '"gpu.barrier"() : () -> ()'
+
+
+def memref(element: str, space: str, layout: str, align: int | None = None) -> str:
+    aligned = "" if align is None else f" align<{align}>,"
+    return f'!cute.memref<{element}, {space},{aligned} "{layout}">'
+
+
+def kernel(arguments: str, body: str) -> str:
+    return f"func.func @k({arguments}) attributes {{gpu.kernel}} {{{HEAD}{body}\n  func.return\n}}"
+
+
+def run(text: str, *args: Any, threads: int = 32, grid: tuple[int, ...] = (1,), **more: Any) -> Any:
+    """The arrays after a run; alone where there is one."""
+    found = tw.interpret(text, grid=grid, block=(threads,), args=args, **more)
+    return found[0] if len(found) == 1 else found
+
+
+def numbers(shape: tuple[int, ...], dtype: Any = np.float32, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)

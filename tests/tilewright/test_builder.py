@@ -1,0 +1,138 @@
+"""Attributes by their text and ops by their names: what front ends are built of."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from xdsl.builder import Builder
+from xdsl.dialects import arith, gpu
+from xdsl.dialects.builtin import i32
+from xdsl.dialects.test import TestOp as AnyOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import InsertPoint
+
+import tilewright as tw
+from tilewright.builder import array_type, attribute, coord, cute, kernel, leaves
+
+MMA = "!cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (bf16, bf16, f32)>>"
+TILE = '!cute.memref<bf16, smem, align<16>, "(16,16):(16,1)">'
+
+
+def value(type_: object) -> SSAValue:
+    return AnyOp(result_types=[type_]).results[0]  # type: ignore[list-item]
+
+
+def test_attributes_are_read_once() -> None:
+    assert attribute(MMA) is attribute(MMA) and str(attribute(MMA)) == MMA
+    assert attribute("i32") == i32
+
+
+@pytest.mark.parametrize("text, words", [
+    ("!cute.nothing", "'cute.nothing' is not registered"),
+    ('!cute.layout<"(4,8">', "expected ',' or ')'"),
+    (MMA.replace("16x8x16", "16x8x12"), "nearest legal: 16x8x8, 16x8x16"),
+    ("i32 i32", "expected one attribute in 'i32 i32'"),
+    ('!cute.memref<f32, nowhere, "4:1">', "expected gmem, smem, rmem, tmem, got nowhere"),
+])  # fmt: skip
+def test_wrong_attributes(text: str, words: str) -> None:
+    with pytest.raises(tw.CompileError, match=re.escape(words)):
+        attribute(text)
+
+
+def test_results_are_inferred() -> None:
+    mma, thread = cute("make_tiled_mma", MMA).results[0], value(i32)
+    part = cute("tiled.mma.partition", mma, value(attribute(TILE)), thread, operand_id="A")
+    part.verify()
+    assert part.name == "cute.tiled.mma.partition"
+    assert str(part.results[0].type).startswith(
+        '!cute.memref<bf16, smem, align<4>, "((2,2,2),1,1):'
+    )
+
+
+def test_ops_of_a_type_and_ops_with_constructors() -> None:
+    source = cute("memref.alloca", attribute('!cute.memref<f32, rmem, "4:1">')).results[0]
+    target = value(attribute('!cute.memref<f32, gmem, align<16>, "4:1">'))
+    copy = cute("copy", None, source, target)
+    copy.verify()
+    assert str(copy).startswith("cute.copy(")
+
+
+def test_properties_are_numbers_and_words() -> None:
+    registers = value(attribute('!cute.memref<f32, rmem, "4:1">'))
+    reduce = cute("reduce", registers, registers, kind="add", lanes=[1, 2])
+    reduce.verify()
+    assert str(reduce).startswith("cute.reduce<add, [1, 2]> (")
+    tiles = leaves("shape", "(?,4)", value(i32)).results[0]
+    schedule = cute("tile_scheduler.coord", value(i32), tiles, swizzle=8)
+    schedule.verify()
+    assert "cute.tile_scheduler.coord<8> (" in str(schedule)
+
+
+def test_operands_that_an_op_does_not_take() -> None:
+    with pytest.raises(ValueError, match=r"'cute.make_view' expected a tensor, got .*layout"):
+        layout = value(attribute('!cute.layout<"4:1">'))
+        cute("make_view", layout, layout)
+    with pytest.raises(ValueError, match=r"expected an op of the cute dialect, got 'cute.nothing'"):
+        cute("nothing")
+
+
+def test_coordinates() -> None:
+    i = value(i32)
+    assert str(coord(i, None, 3).results[0].type) == '!cute.coord<"(?,_,3)">'
+    assert coord(i, None).name == "cute.make_coord" and list(coord(i, 1).operands) == [i]
+    assert coord(None, 0).name == "cute.static"
+    shape = leaves("shape", "(128,?{div=4})", i)
+    shape.verify()
+    assert str(shape.results[0].type) == '!cute.shape<"(128,?{div=4})">'
+
+
+@pytest.mark.parametrize("element, rank, text", [
+    ("bf16", 2, '!cute.memref<bf16, gmem, align<16>, "(?,?{div=8}):(?{i64 div=8},1)">'),
+    ("f32", 1, '!cute.memref<f32, gmem, align<16>, "?{div=4}:1">'),
+    ("i8", 3,
+     '!cute.memref<i8, gmem, align<16>, "(?,?,?{div=16}):(?{i64 div=16},?{i64 div=16},1)">'),
+])  # fmt: skip
+def test_types_of_arrays(element: str, rank: int, text: str) -> None:
+    assert str(array_type(element, rank)) == text
+
+
+COPY = (
+    '!cute.tiled_copy<#cute_nvgpu.copy<universal, f32, 128>, layout_tv = "((4,8),4):((32,1),8)", '
+    'tiler_mn = "[8;16]">'
+)
+
+
+@pytest.mark.parametrize("level", ["tile", "atom", "ptx"])
+def test_a_kernel_that_copies_a_matrix(level: Any) -> None:
+    """It runs at every level, and only as far as the matrix goes."""
+    module, body = kernel("copy", [array_type("f32", 2)] * 2, 32)
+    end = Builder(InsertPoint.before(body.last_op))  # type: ignore[arg-type]
+
+    def emit(op: Operation) -> Any:
+        end.insert(op)
+        return op.results[0] if op.results else None
+
+    wide = emit(gpu.ThreadIdOp(gpu.DimensionAttr(gpu.DimensionEnum.X)))
+    thread = emit(arith.IndexCastOp(wide, i32))
+    tiler, origin, copy = (
+        emit(op) for op in (leaves("tile", "[8;16]"), coord(0, 0), cute("make_tiled_copy", COPY))
+    )
+    shape = emit(cute("get_shape", body.args[0]))
+    identity = emit(cute("make_identity_tensor", shape))
+    source, target, places = (
+        emit(cute(f"tiled.copy.partition_{side}", copy, tile, thread))
+        for side, tile in zip(
+            "SDS",
+            [emit(cute("local_tile", x, tiler, origin)) for x in (*body.args, identity)],
+            strict=True,
+        )
+    )
+    held = emit(cute("make_fragment_like", source))
+    emit(cute("copy", copy, source, held, bounds=(places, shape)))
+    emit(cute("copy", copy, held, target, bounds=(places, shape)))
+    x, y = np.arange(60, dtype=np.float32).reshape(5, 12), np.full((5, 12), -1, np.float32)
+    found = tw.interpret(module, grid=(1,), block=(32,), args=[x, y], level=level)[1]
+    assert (found == x).all()

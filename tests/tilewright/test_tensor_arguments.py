@@ -1,0 +1,247 @@
+"""Arrays as arguments of the tile level: which fit, and what each level gets of them."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import tilewright as tw
+from tilewright.compiler import Entry
+from tilewright.dialects.cute.values import read_typed
+from tilewright.execution import kernel_signature
+from tilewright.tensor_argument import TensorArgument
+from tilewright.tensor_launch import ArgumentError, parameter_values
+from tilewright.tensor_map import TensorMap
+
+HEAD = """
+  %tid = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %t = arith.index_cast %tid : index to i32
+  %c1 = arith.constant 1 : i32
+"""
+
+
+def doubling(layout: str, element: str = "f32") -> str:
+    """Every thread doubles the element (thread, 1) of its argument."""
+    tensor = f'!cute.memref<{element}, gmem, "{layout}">'
+    return f"""func.func @k(%x: {tensor}, %by: {element}) attributes {{gpu.kernel}} {{{HEAD}
+  %at = cute.make_coord(%t, %c1) : (i32, i32) -> !cute.coord<"(?,?)">
+  %v = cute.memref.load(%x, %at)
+  %w = arith.mulf %v, %by : {element}
+  cute.memref.store(%w, %x, %at)
+  func.return
+}}"""
+
+
+def launch(text: str, *args: Any, level: Any = "tile", threads: int = 3) -> np.ndarray:
+    return tw.interpret(text, grid=(1,), block=(threads,), args=args, level=level)[0]
+
+
+LEVELS = ("tile", "atom", "ptx")
+GRID = np.arange(24, dtype=np.float32).reshape(4, 6)
+VIEWS = {
+    "rows": (GRID, "(?,?):(?,1)"),
+    "known": (GRID, "(4,6):(6,1)"),
+    "columns": (np.asfortranarray(GRID), "(?,?):(1,?)"),
+    "transposed": (GRID.T, "(?,?):(1,?{i64})"),
+    "part": (GRID[1:, 2:5], "(?,3):(?{div=2},1)"),
+    "every other": (GRID[:, ::2], "(?,?):(?,?)"),
+    "one column": (GRID[:, :2], "(?,?{div=2}):(?{div=6},1)"),
+}
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("view", VIEWS)
+def test_views_of_arrays(view: str, level: str) -> None:
+    array, layout = VIEWS[view]
+    before = array.copy()
+    found = launch(doubling(layout), array, 2.0, level=level)
+    expected = before.copy()
+    expected[:3, 1] *= 2
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(array, before)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_raw_bits_and_narrow_scalars(level: str) -> None:
+    array = GRID.astype(ml_dtypes.bfloat16)
+    expected = array.copy()
+    expected[:3, 1] *= 3
+    text = doubling("(?,?):(?,1)", "bf16")
+    np.testing.assert_array_equal(launch(text, array, 3.0, level=level), expected)
+    found = launch(text, array.view(np.uint16), 3.0, level=level)
+    np.testing.assert_array_equal(found.view(ml_dtypes.bfloat16), expected)
+
+
+def test_strides_of_extents_of_1_do_not_matter() -> None:
+    text = doubling("(1,?):(?{div=64},1)")
+    assert launch(text, GRID[:1], 2.0, threads=1)[0, 1] == 2
+
+
+BAD = [
+    (GRID[0], "(?,?):(?,1)", "expected 2 dimensions, got shape (6,)"),
+    (GRID, "(?,5):(?,1)", "expected shape (?, 5), got (4, 6) (dimension 1: not 5)"),
+    (GRID, "(?{div=8},?):(?,1)",
+     "expected shape (?{div=8}, ?), got (4, 6) (dimension 0: no multiple of 8)"),
+    (GRID, "(?,?):(?{div=4},1)",
+     "expected strides (?{div=4}, 1), got (6, 1) (dimension 0: no multiple of 4)"),
+    (GRID.T, "(?,?):(?,1)", "expected strides (?, 1), got (1, 6) (dimension 1: not 1)"),
+    (GRID[::-1], "(?,?):(?,1)", "expected an array with strides of whole elements forwards"),
+    (GRID.astype(np.float64), "(?,?):(?,1)", "expected dtype float32 (or uint32, raw bits)"),
+    (1.0, "(?,?):(?,1)", "expected an array for !cute.memref<f32, gmem"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("array, layout, words", BAD)
+def test_arrays_that_do_not_fit(array: Any, layout: str, words: str, level: str) -> None:
+    with pytest.raises(tw.ExecutionError) as caught:
+        launch(doubling(layout), array, 2.0, level=level)
+    assert "argument 'x'" in str(caught.value)
+    assert words in str(caught.value)
+
+
+def test_shared_memory_is_no_argument() -> None:
+    text = doubling("(4,6):(6,1)").replace("gmem", "smem")
+    with pytest.raises(tw.ExecutionError, match="expected a plain layout in gmem"):
+        launch(text, GRID, 2.0)
+
+
+def test_a_width_that_a_leaf_cannot_hold() -> None:
+    tall = np.lib.stride_tricks.as_strided(np.zeros(1, np.float32), (1 << 33, 1), (0, 4))
+    tensor = read_typed("memref", 'f32, gmem, "(?,?):(?,1)"').value
+    found = TensorArgument.of(tall).why_not(tensor)
+    assert found is not None and "(dimension 0: more than 32 bits)" in found
+
+
+# What other levels say of it
+
+LOWERED = """func.func @k(%x: memref<?xf32> {cute.from = #cute.argument<0, pointer>},
+    %rows: i32 {cute.from = #cute.argument<0, shape<0>>},
+    %step: i32 {cute.from = #cute.argument<0, stride<0>>},
+    %by: bf16 {cute.from = #cute.argument<1, value>})
+    attributes {gpu.kernel, "cute.arguments" = [!cute.memref<f32, gmem, "(?,?):(?,1)">, bf16]} {
+  %n0 = arith.constant 0 : index
+  %n1 = arith.constant 1 : index
+  %n2 = arith.constant 2 : index
+  %a = arith.sitofp %rows : i32 to f32
+  %b = arith.sitofp %step : i32 to f32
+  %c = arith.extf %by : bf16 to f32
+  memref.store %a, %x[%n0] : memref<?xf32>
+  memref.store %b, %x[%n1] : memref<?xf32>
+  memref.store %c, %x[%n2] : memref<?xf32>
+  func.return
+}"""
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_parts_of_arguments(level: str) -> None:
+    found = launch(LOWERED, np.zeros((5, 7), np.float32), 1.5, level=level, threads=1)
+    np.testing.assert_array_equal(found[0, :3], [5, 7, 1.5])
+
+
+def test_a_lowered_kernel_has_the_signature_of_the_tile_level() -> None:
+    names = [(each.name, each.type_text, each.element, each.inner) for each in
+             kernel_signature(LOWERED)]  # fmt: skip
+    assert names == [
+        ("x", '!cute.memref<f32, gmem, "(?,?):(?,1)">', "f32", 1),
+        ("by", "bf16", None, None),
+    ]
+
+
+def test_a_parameter_that_says_nothing() -> None:
+    text = LOWERED.replace(" {cute.from = #cute.argument<0, shape<0>>}", "")
+    with pytest.raises(tw.ExecutionError, match=r"parameter 'rows' expected cute\.from"):
+        launch(text, np.zeros((5, 7), np.float32), 1.5)
+
+
+def test_the_wrong_number_of_arguments() -> None:
+    with pytest.raises(tw.ExecutionError, match=r"expected 2 arguments .*x: !cute\.memref.*got 1"):
+        launch(LOWERED, GRID)
+
+
+def test_memory_is_arranged_as_the_layout_asks() -> None:
+    columns = kernel_signature(doubling("(?,?):(1,?)"))[0].arranged(GRID)
+    assert columns.strides == (4, 16)
+    np.testing.assert_array_equal(columns, GRID)
+    rows = kernel_signature(doubling("(?,?):(?,1)"))[0].arranged(GRID.T)
+    assert rows.strides == (16, 4)
+
+
+# Launches, without a GPU
+
+
+def entry() -> Entry:
+    (found,) = tw.compile(LOWERED, "sm_90a").entries
+    return found
+
+
+def values(args: list[Any], address: int = 4096) -> tuple[list[Any], list[TensorArgument]]:
+    copied: list[TensorArgument] = []
+
+    def copy(tensor: TensorArgument) -> int:
+        copied.append(tensor)
+        return address
+
+    return parameter_values(entry(), args, copy, lambda *_: None), copied
+
+
+def test_parameters_of_a_launch() -> None:
+    whole = np.arange(70, dtype=np.float32).reshape(5, 14)
+    found, copied = values([whole[:, 3:7], 1.5])
+    assert found == [4096, 5, 14, 0x3FC0]
+    assert copied[0].flat is not None
+    np.testing.assert_array_equal(copied[0].flat, whole.ravel()[3:63])
+    np.testing.assert_array_equal(copied[0].seen(copied[0].flat.view(np.uint8)), whole[:, 3:7])
+
+
+def test_arrays_on_the_gpu_stay_there() -> None:
+    torch = SimpleNamespace(shape=(5, 7), stride=lambda: (8, 1), data_ptr=lambda: 512)
+    assert values([torch, 1.5]) == ([512, 5, 8, 0x3FC0], [])
+    interface = {"shape": (5, 7), "typestr": "<f4", "strides": None, "data": (768, False)}
+    cupy = SimpleNamespace(__cuda_array_interface__=interface)
+    assert values([cupy, 1.5]) == ([768, 5, 7, 0x3FC0], [])
+    interface["strides"] = (40, 4)
+    assert values([cupy, 1.5])[0][2] == 10
+
+
+BAD_LAUNCHES = [
+    ([GRID], "expected 2 arguments (!cute.memref<f32, gmem"),
+    ([1.0, 1.0], "argument 0 expected an array for !cute.memref<f32, gmem"),
+    ([GRID, "two"], "argument 1 expected a number for bf16, got 'two'"),
+    ([GRID.T, 1.0], "argument 0 expected strides (?, 1), got (1, 6)"),
+]
+
+
+@pytest.mark.parametrize("args, words", BAD_LAUNCHES)
+def test_launches_that_do_not_fit(args: list[Any], words: str) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        values(args)
+    assert words in str(caught.value)
+
+
+def test_an_address_that_is_not_aligned() -> None:
+    with pytest.raises(ArgumentError, match=r"expected an address of whole 4 bytes .*got 0x1001"):
+        values([GRID, 1.0], address=4097)
+
+
+def test_tensor_maps_of_a_launch() -> None:
+    map_ = "!cute_nvgpu.tma_descriptor<64x32xf16, swizzle = 64>"
+    text = f"""func.func @k(%m: {map_} {{cute.from = #cute.argument<0, tensor_map<1, 0>, {map_}>}})
+    attributes {{gpu.kernel, cute.arguments = [!cute.memref<f16, gmem, "(?,?):(1,?{{div=8}})">]}} {{
+  cute_nvgpu.prefetch.tensormap %m : {map_}
+  func.return
+}}"""
+    (found,) = tw.compile(text, "sm_90a").entries
+    maps: list[tuple[TensorMap, int]] = []
+    array = np.zeros((128, 48), np.float16, order="F")
+    parameter_values(found, [array], lambda _: 256, lambda *given: maps.append(given))
+    ((tensor_map, address),) = maps
+    assert address == 256
+    assert (tensor_map.shape, tensor_map.strides) == ((48, 128), (256, 2))
+    assert (tensor_map.box.shape, tensor_map.box.swizzle) == ((64, 32), 64)
+    for level in LEVELS:
+        tw.interpret(text, grid=(1,), block=(32,), args=[array], level=level)

@@ -1,0 +1,126 @@
+"""What a front end builds tile-level IR with: attributes by their text, ops by their names.
+
+    mma = cute("make_tiled_mma", '!cute.tiled_mma<...>')
+    mine = cute("tiled.mma.partition", mma, tile, thread, operand_id="A")
+    here = cute("slice", mine, coord(None, None, None, stage))
+
+Each gives an op, for xDSL's builder to insert; result types are inferred. `kernel` is the function
+that such ops make.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, cast
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    FunctionType,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    UnitAttr,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError, VerifyException
+
+from tilewright.diagnostic import CompileError, Diagnostic
+from tilewright.dialects.cute.dialect import CUTE
+from tilewright.dialects.cute.ops.operation import CuteOp
+from tilewright.dialects.cute.tensor import element_bits
+from tilewright.parsing import default_context
+
+_OPS = {op.name.removeprefix("cute."): op for op in CUTE.operations}
+
+
+@cache
+def attribute(text: str) -> Any:
+    """A type, or another attribute, as IR spells it. Raises CompileError."""
+    try:
+        parser = Parser(default_context(), text)
+        found = parser.parse_attribute()
+        if parser.pos < len(text.rstrip()):
+            parser.raise_error("expected one attribute")
+        return found
+    except (ParseError, VerifyException) as error:
+        message = error.msg if isinstance(error, ParseError) else str(error)
+        raise CompileError(Diagnostic(f"{message.strip()} in '{text}'")) from None
+
+
+def cute(name: str, *operands: Any, **properties: Any) -> Operation:
+    """An op of the `cute` dialect, which is called `cute.NAME`.
+
+    Where its results follow from its operands, those and its properties make it. An op that its
+    type says in full takes the type, or its text: `cute("memref.alloc", "!cute.memref<...>")`;
+    `copy` and `gemm` take what their constructors take. A property may be a number, several, or a
+    word. Raises ValueError for an unknown name, and for operands that the op does not take.
+    """
+    op = _OPS.get(name)
+    if op is None:
+        raise ValueError(f"expected an op of the cute dialect, got 'cute.{name}'")
+    if not issubclass(op, CuteOp) or op.infer.__func__ is CuteOp.infer.__func__:
+        given = (attribute(each) if isinstance(each, str) else each for each in operands)
+        return op(*given, **properties)
+    properties = {key: _property(value) for key, value in properties.items()}
+    found = op.infer(tuple(SSAValue.get(each).type for each in operands), properties)
+    if isinstance(found, str):
+        raise ValueError(f"'cute.{name}' {found}")
+    return op.create(operands=operands, result_types=found, properties=properties)
+
+
+def _property(value: Any) -> Attribute:
+    match value:
+        case str():
+            return StringAttr(value)
+        case int():
+            return IntegerAttr(value, i64)
+        case list():
+            numbers = cast("list[int]", value)
+            return DenseArrayBase.from_list(i32, numbers)
+        case _:
+            return value
+
+
+def leaves(kind: str, text: str, *values: SSAValue) -> Operation:
+    """A value of the algebra, its dynamic leaves filled: `leaves("shape", "(128,?)", n)`."""
+    type_ = attribute(f'!cute.{kind}<"{text}">')
+    if not values:
+        return _OPS["static"](type_)
+    return _OPS[f"make_{kind}"].create(operands=values, result_types=[type_])
+
+
+def coord(*parts: SSAValue | int | None) -> Operation:
+    """A coordinate, None being a mode that stays open: `coord(i, None)` is "(?,_)"."""
+    words = ("_" if x is None else "?" if isinstance(x, SSAValue) else str(x) for x in parts)
+    return leaves("coord", f"({','.join(words)})", *(x for x in parts if isinstance(x, SSAValue)))
+
+
+VECTOR_BITS = 128
+"""What one thread loads or stores at once, at most."""
+
+
+def array_type(element: str, rank: int) -> Any:
+    """The type of a row-major array in global memory, an argument of a kernel: of any shape, but
+    the rows whole 16 bytes, so that they can be copied as such."""
+    run = VECTOR_BITS // element_bits(element)
+    if rank == 1:
+        return attribute(f'!cute.memref<{element}, gmem, align<16>, "?{{div={run}}}:1">')
+    shape = "?," * (rank - 1) + f"?{{div={run}}}"
+    stride = f"?{{i64 div={run}}}," * (rank - 1) + "1"
+    return attribute(f'!cute.memref<{element}, gmem, align<16>, "({shape}):({stride})">')
+
+
+def kernel(name: str, types: Sequence[Attribute], threads: int) -> tuple[ModuleOp, Block]:
+    """A module with one kernel for blocks of so many threads: the module, and the kernel's body,
+    which has its arguments and returns."""
+    body = Block([func.ReturnOp()], arg_types=types)
+    function = func.FuncOp(name, FunctionType.from_lists(list(types), []), Region(body))
+    function.attributes["gpu.kernel"] = UnitAttr()
+    block_size = DenseArrayBase.from_list(i32, [threads, 1, 1])
+    function.attributes["gpu.known_block_size"] = block_size
+    return ModuleOp([function]), body

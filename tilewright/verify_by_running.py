@@ -1,0 +1,168 @@
+"""Which pass changed a result: the kernel is interpreted before and after each of them.
+
+    trial = Trial(grid=(2, 2), block=(128,), args=[(256, 64), (64, 256), (256, 256), 256])
+    tw.compile(text, arch="sm_90a", verify_by_running=trial)
+
+Every array that the kernel gets starts with random elements, those that it writes included, so
+that a store which is left out shows, too. Results are compared bit by bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.diagnostic import CompileError, Diagnostic, at
+from tilewright.dialects.cute_nvgpu.targets import lowest
+from tilewright.execution import (
+    ExecutionError,
+    KernelParameter,
+    find_kernel,
+    interpret,
+    kernel_signature,
+)
+from tilewright.numpy_dtypes import DTYPES, random_array
+from tilewright.passes.check_target import required_targets
+from tilewright.tensor_map import TensorMap
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One run of a kernel: its `grid` and `block`, and an argument for each of its parameters.
+
+    An argument is what `tilewright.interpret` takes, or a shape (a tuple), which stands for an
+    array of random elements. `arch` is the chip, by default the lowest target that the kernel
+    needs.
+    """
+
+    grid: Sequence[int]
+    block: Sequence[int]
+    args: Sequence[Any]
+    kernel: str | None = None
+    seed: int = 0
+    numerics: Literal["hardware", "exact"] = "hardware"
+    arch: str | None = None
+
+
+class ResultCheck:
+    """Called before a pipeline and after each of its passes, with the pass's name and the module.
+
+    Raises CompileError when the kernel does not run, or its results are not those before the pass:
+    naming the pass, and the first element that differs.
+    """
+
+    def __init__(self, trial: Trial, name: str, source: str | None = None):
+        self._trial, self._name, self._source = trial, name, source
+        self._module = ModuleOp([])
+
+    def __call__(self, pass_name: str | None, module: ModuleOp) -> None:
+        if pass_name is None:
+            self._begin(module)
+            self._results = self._run("the kernel before any pass", module)
+        elif not module.is_structurally_equivalent(self._module):
+            results = self._run(f"the kernel after '{pass_name}'", module)
+            self._compare(pass_name, results)
+            self._results = results
+        else:
+            return
+        self._module = module.clone()
+
+    def _begin(self, module: ModuleOp) -> None:
+        trial = self._trial
+        kernel = find_kernel(module, trial.kernel, self._name)
+        self._location = kernel.location
+        self._parameters = kernel_signature(module, trial.kernel, self._name)
+        if len(trial.args) != len(self._parameters):
+            names = ", ".join(f"{each.name}: {each.type_text}" for each in self._parameters)
+            raise self._error(
+                f"verify_by_running expected {len(self._parameters)} arguments ({names}), "
+                f"got {len(trial.args)}"
+            )
+        self._arch = trial.arch or lowest(required_targets(module)).name
+        generator = np.random.default_rng(trial.seed)
+        pairs = zip(self._parameters, trial.args, strict=True)
+        self._args = [self._argument(each, arg, generator) for each, arg in pairs]
+
+    def _argument(
+        self, parameter: KernelParameter, arg: Any, generator: np.random.Generator
+    ) -> Any:
+        """The argument; where it is a shape, a random array of the parameter's element type."""
+        if not isinstance(arg, tuple):
+            return arg
+        shape = cast(tuple[int, ...], arg)
+        if parameter.element not in DTYPES:
+            raise self._error(
+                f"verify_by_running expected a number for '{parameter.name}: "
+                f"{parameter.type_text}', got the shape {shape}"
+            )
+        dtype = np.dtype(DTYPES[parameter.element][0])
+        array = random_array(shape, dtype, generator)
+        box = parameter.box
+        if box is None:
+            return parameter.arranged(array)
+        return TensorMap(array, box=box.shape, swizzle=box.swizzle, element=parameter.element)
+
+    def _run(self, what: str, module: ModuleOp) -> list[NDArray[Any]]:
+        trial = self._trial
+        try:
+            return interpret(
+                module,
+                trial.kernel,
+                grid=trial.grid,
+                block=trial.block,
+                args=self._spelled(module),
+                numerics=trial.numerics,
+                arch=self._arch,
+            )
+        except (CompileError, ExecutionError) as error:
+            raise self._error(f"{what} does not run: {error}") from None
+
+    def _spelled(self, module: ModuleOp) -> list[Any]:
+        """The arguments as the module's level takes them: `ptx` has bits for narrow scalars."""
+        now = {each.name: each for each in kernel_signature(module, self._trial.kernel)}
+        return [
+            _lowered(arg, each, now.get(each.name, each))
+            for arg, each in zip(self._args, self._parameters, strict=True)
+        ]
+
+    def _compare(self, pass_name: str, results: Sequence[NDArray[Any]]) -> None:
+        pairs = zip(self._parameters, self._args, strict=True)
+        names = [each.name for each, arg in pairs if isinstance(arg, np.ndarray | TensorMap)]
+        for name, before, after in zip(names, self._results, results, strict=True):
+            differs = np.argwhere(_bits(before) != _bits(after))
+            if len(differs):
+                place = tuple(differs[0])
+                index = ", ".join(map(str, place))
+                raise self._error(
+                    f"'{pass_name}' expected {name}[{index}] = {_shown(before[place])} as before "
+                    f"it, got {_shown(after[place])} ({len(differs)} of {before.size} elements "
+                    f"differ, this one first; seed {self._trial.seed})"
+                )
+
+    def _error(self, message: str) -> CompileError:
+        found = at(self._location, message, self._source)
+        return CompileError(found if found.line else Diagnostic(message, self._name))
+
+
+def _lowered(arg: Any, parameter: KernelParameter, now: KernelParameter) -> Any:
+    """What stands for an argument where its parameter has become one of the `ptx` level."""
+    dtype = DTYPES.get(parameter.type_text, ("", ""))[0]
+    if now.type_text == parameter.type_text or dtype in ("", "float32", "float64"):
+        return arg
+    return int(_bits(np.array(arg).astype(dtype))[()])
+
+
+def _bits(array: NDArray[Any]) -> NDArray[Any]:
+    """The elements as unsigned integers."""
+    return array.view(f"uint{8 * array.dtype.itemsize}")
+
+
+def _shown(element: Any) -> str:
+    """A value with its bits, which tell NaNs and zeros apart."""
+    bits = _bits(np.asarray(element))[()]
+    return f"{element} (0x{bits:0{2 * element.itemsize}x})"

@@ -1,0 +1,64 @@
+"""The TRIAL of `tilewright-opt --verify-by-running`: a run of a kernel on random inputs.
+
+It is spelled as for `tilewright run`, except that arrays are given by their shapes:
+
+  --grid X,Y,Z --block X,Y,Z [--kernel NAME] [--seed N] [--numerics N] [--arch TARGET] ARG...
+
+  SHAPE[:DTYPE]   random elements: 256x64:bf16; DTYPE is the parameter's own where it is left out
+  IN.npy          what the file has
+  3, 0x10, -1.5   a scalar
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from typing import TYPE_CHECKING, NoReturn
+
+from tilewright.tools.command_input import read_target
+from tilewright.tools.command_run import add_launch_arguments
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from tilewright.verify_by_running import Trial
+
+
+class _TrialParser(argparse.ArgumentParser):
+    """Says what is wrong to the parser of the whole command line."""
+
+    def error(self, message: str) -> NoReturn:
+        raise argparse.ArgumentTypeError(message)
+
+
+def trial_options(text: str) -> argparse.Namespace:
+    """The words of a TRIAL. Raises ArgumentTypeError."""
+    parser = _TrialParser("TRIAL", add_help=False, allow_abbrev=False)
+    parser.add_argument("arguments", metavar="ARG", nargs="*")
+    add_launch_arguments(parser)
+    parser.add_argument("--seed", type=int, default=0)
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return parser.parse_intermixed_args(words)
+
+
+def read_trial(options: argparse.Namespace, module: ModuleOp, name: str) -> Trial:
+    """What the options spell for a kernel of a module. Raises InputError, CompileError."""
+    from tilewright.execution import kernel_signature
+    from tilewright.tools.command_run_argument import read_trial_arguments
+    from tilewright.verify_by_running import Trial
+
+    if options.arch is not None:
+        read_target(options.arch)
+    parameters = kernel_signature(module, options.kernel, name)
+    return Trial(
+        grid=options.grid,
+        block=options.block,
+        args=read_trial_arguments(options.arguments, parameters, options.seed),
+        kernel=options.kernel,
+        seed=options.seed,
+        numerics=options.numerics,
+        arch=options.arch,
+    )
