@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     Float32Type,
     VectorType,
 )
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
@@ -89,7 +90,7 @@ def _float(op: arith.AddfOp, to: Conversion) -> None:
 def is_reciprocal(op: Operation) -> bool:
     """Whether a division may multiply by the approximate reciprocal: of f32 (or vectors of it),
     `fastmath<arcp>`."""
-    if not isinstance(op, arith.DivfOp) or arith.FastMathFlag.ALLOW_RECIP not in op.fastmath.data:
+    if not isinstance(op, arith.DivfOp) or FastMathFlag.ALLOW_RECIP not in op.fastmath.data:
         return False
     type_ = op.result.type
     return (type_.element_type if isa(type_, VectorType) else type_) == Float32Type()

@@ -289,7 +289,7 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp) -> EntryOp:
         to.shared.align,
         sizes.get_values() if isinstance(sizes, DenseArrayBase) else None,  # type: ignore[arg-type]
         cluster.get_values() if isinstance(cluster, DenseArrayBase) else None,  # type: ignore[arg-type]
-        op.arg_attrs.data if isinstance(op, func.FuncOp) and op.arg_attrs else (),
+        tuple(op.arg_attrs or ()) if isinstance(op, func.FuncOp) else (),
     )
     entry.location = op.location
     if (signature := op.attributes.get(SIGNATURE)) is not None:

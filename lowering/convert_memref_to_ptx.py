@@ -23,6 +23,7 @@ from tilewright.dialects.ptx.logic import AndOp, SelpOp, SetpOp, ShlOp, ShrOp, X
 from tilewright.dialects.ptx.registers import SharedAddressOp
 from tilewright.lowering.conversion import Conversion, constant, lowers
 from tilewright.lowering.convert_arith_to_ptx import divide, scalar
+from tilewright.lowering.known_bits import addends, lowest, possible_bits
 from tilewright.lowering.scalar_types import scalar_type
 
 SHARED_ALIGN = 128
@@ -170,13 +171,12 @@ def _linear(
     """base + sum(coordinate * stride) in bytes; what is constant is kept apart."""
     known, address = 0, base
     for coordinate, stride in terms:
-        at = constant(coordinate)
         if isinstance(stride, int):
             scale = stride * tile.element_bytes
-            if at is not None:
-                known += at * scale
-            elif scale:
-                address = to.plus(to.times(coordinate, scale, tile.index_type), address, _add(tile))
+            rest, at = without_constant(coordinate, tile, to)
+            known += at * scale
+            if rest is not None and scale:
+                address = to.plus(to.times(rest, scale, tile.index_type), address, _add(tile))
         else:
             elements = to.multiply_add(coordinate, stride, to.const(0, "b64"), tile.index_type)
             scaled = to.times(elements, tile.element_bytes, tile.index_type)
@@ -199,19 +199,67 @@ def _swizzled(
     swizzle, outer = layout.inner, layout.offset
     assert isinstance(swizzle, Swizzle) and isinstance(outer, int)
     period = 1 << (swizzle.bits + swizzle.base + abs(swizzle.shift))
-    inner: list[Term] = []
-    free: list[Term] = []
-    for coordinate, stride in terms:
-        assert isinstance(stride, int)
-        (free if stride % period == 0 else inner).append((coordinate, stride))
+    inner, free, more = _by_period(terms, period, tile, to)
     kind = "b32" if tile.space is Space.SMEM else "b64"
     linear, known = _linear(tile, inner, to.const(0, kind), to)
-    linear = to.plus(linear, to.const(known + outer * tile.element_bytes, kind), _add(tile))
-    turned = _apply(swizzle, linear, tile, to)
+    above, within = divmod(known // tile.element_bytes + outer + more, period)
+    turned = _turned(swizzle, linear, within * tile.element_bytes, tile, to)
     address, at = _linear(tile, free, tile.address, to)
+    at += above * period * tile.element_bytes
     if (constant_part := constant(turned)) is not None:
         return address, at + constant_part
     return to.plus(turned, address, _add(tile)), at
+
+
+def _by_period(
+    terms: Sequence[Term], period: int, tile: Tile, to: Conversion
+) -> tuple[list[Term], list[Term], int]:
+    """The terms that the swizzle sees, those that are multiples of its period, and a constant: the
+    registers that a coordinate is a sum of are told apart."""
+    inner: list[Term] = []
+    free: list[Term] = []
+    known = 0
+    for coordinate, stride in terms:
+        assert isinstance(stride, int)
+        registers, constant_part = addends(coordinate)
+        known += constant_part * stride
+        parts = [lowest(possible_bits(each)) * stride % period == 0 for each in registers]
+        if all(parts) or not any(parts):
+            rest, _ = without_constant(coordinate, tile, to)
+            if rest is not None:
+                (free if all(parts) else inner).append((rest, stride))
+            continue
+        for each, is_free in zip(registers, parts, strict=True):
+            (free if is_free else inner).append((each, stride))
+    return inner, free, known
+
+
+def without_constant(
+    coordinate: SSAValue, tile: Tile, to: Conversion
+) -> tuple[SSAValue | None, int]:
+    """A coordinate as a register and a constant, so that addresses that differ by a constant share
+    the rest."""
+    registers, known = addends(coordinate)
+    if not known and registers:
+        return coordinate, 0
+    total: SSAValue | None = None
+    for each in registers:
+        total = each if total is None else to.plus(total, each, tile.index_type)
+    return total, known
+
+
+def _turned(swizzle: Swizzle, linear: SSAValue, known: int, tile: Tile, to: Conversion) -> SSAValue:
+    """The swizzle of a sum of bytes: where the two have no bit in common it is an exclusive or, and
+    each is swizzled by itself."""
+    kind = "b32" if tile.space is Space.SMEM else "b64"
+    if constant(linear) is not None or possible_bits(linear) & known:
+        whole = to.plus(linear, to.const(known, kind), _add(tile))
+        return _apply(swizzle, whole, tile, to)
+    turned = _apply(swizzle, linear, tile, to)
+    if not known:
+        return turned
+    beside = swizzle.apply(known // tile.element_bytes) * tile.element_bytes
+    return to.scalar(XorOp, kind, turned, to.const(beside, kind))
 
 
 def _apply(swizzle: Swizzle, offset: SSAValue, tile: Tile, to: Conversion) -> SSAValue:

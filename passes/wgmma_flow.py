@@ -25,7 +25,7 @@ from tilewright.passes.shared_writes import (
     overlap,
     written,
 )
-from tilewright.passes.wgmma_state import Issue, State, Write
+from tilewright.passes.wgmma_state import CURRENT, STALE, Issue, State
 
 Rule = Literal["result", "shape", "overwritten", "memory", "fragment", "end", "fence", "proxy"]
 
@@ -73,6 +73,7 @@ class WgmmaFlow:
         self._matrices = {op: matrices(op) for op in wgmmas}
         self._fragments = {op: _fragment(op) for op in wgmmas}
         self._writes: dict[Operation, Access] = {}
+        self._naming: dict[SSAValue, list[Operation]] = {}
         self._order = {op: index for index, op in enumerate(function.walk())}
 
     def follow(self, body: Region) -> None:
@@ -180,10 +181,9 @@ class WgmmaFlow:
             each._replace(current=each.current and not self._names(self._matrices[each.op], value))
             for each in state.pending
         )
-        state.writes = frozenset(
-            each._replace(current=each.current and not self._names([self._writes[each.op]], value))
-            for each in state.writes
-        )
+        for write in self._naming.get(value, ()):
+            if write in state.writes:
+                state.writes[write] = STALE
 
     def _names(self, accesses: list[Access], value: SSAValue) -> bool:
         return any(value in each.indices for each in accesses)
@@ -201,7 +201,7 @@ class WgmmaFlow:
             case wgmma_sync.WgmmaWaitGroupOp():
                 state.wait(op.pending.value.data)
             case wgmma_sync.FenceProxyAsyncOp():
-                state.writes = frozenset()
+                state.writes.clear()
             case WarpgroupMmaOp():
                 self._wgmma(op, state)
             case func.ReturnOp() | gpu.ReturnOp():
@@ -229,10 +229,12 @@ class WgmmaFlow:
         for value in (a, c):
             if value in state.touched:
                 self.report(Hazard("fence", op, state.touched[value], value))
-        for write in sorted(state.writes, key=lambda each: self._order[each.op]):
+        for write in sorted(state.writes, key=lambda each: self._order[each]):
+            bits = state.writes[write]
             for matrix in self._matrices[op]:
-                if self._meets(matrix, self._writes[write.op], write.current):
-                    self.report(Hazard("proxy", op, write.op))
+                for bit in (CURRENT, STALE):
+                    if bits & bit and self._meets(matrix, self._writes[write], bit == CURRENT):
+                        self.report(Hazard("proxy", op, write))
         self._define(state, op.d, op)
         state.issue(op)
 
@@ -243,9 +245,11 @@ class WgmmaFlow:
                     if self._meets(matrix, access, issue.current):
                         self.report(Hazard("memory", op, issue.op))
             if not in_async_proxy(op):
+                if op not in self._writes:
+                    for value in access.indices:
+                        self._naming.setdefault(value, []).append(op)
                 self._writes[op] = access
-                state.writes = frozenset(each for each in state.writes if each.op is not op)
-                state.writes |= {Write(op, True)}
+                state.writes[op] = CURRENT
         for result in op.results:
             self._define(state, result, op)
             if isinstance(result.type, FragmentType) and not isinstance(op, ub.PoisonOp):

@@ -22,11 +22,9 @@ class Issue(NamedTuple):
     current: bool
 
 
-class Write(NamedTuple):
-    """A write of threads that no `fence.proxy.async` has followed; `current` as of an Issue."""
-
-    op: Operation
-    current: bool
+CURRENT, STALE = 1, 2
+"""Whether the values that an op names are those that their names still mean, and whether they may
+be others: bits, as either may hold."""
 
 
 @dataclass
@@ -36,7 +34,8 @@ class State:
     `unfenced`: no `wgmma.fence` came yet. `touched`: fragments that something other than a wgmma
     wrote since the last fence, with the op that did. `pending`: wgmmas in flight. `held`: values
     whose registers a wgmma in flight accumulates in, and its age. `gone`: values whose registers
-    have become those of a later wgmma's result. `writes`: what the async proxy does not see yet.
+    have become those of a later wgmma's result. `writes`: writes of
+    threads that no `fence.proxy.async` has followed, each CURRENT, STALE, or either.
     """
 
     unfenced: bool = True
@@ -48,11 +47,17 @@ class State:
         default_factory=dict[SSAValue, frozenset[tuple[WarpgroupMmaOp, int]]]
     )
     gone: dict[SSAValue, WarpgroupMmaOp] = field(default_factory=dict[SSAValue, WarpgroupMmaOp])
-    writes: frozenset[Write] = frozenset()
+    writes: dict[Operation, int] = field(default_factory=dict[Operation, int])
 
     def copy(self) -> State:
         """A state to go on from another way."""
-        return replace(self, touched=dict(self.touched), held=dict(self.held), gone=dict(self.gone))
+        return replace(
+            self,
+            touched=dict(self.touched),
+            held=dict(self.held),
+            gone=dict(self.gone),
+            writes=dict(self.writes),
+        )
 
     def join(self, other: State) -> State:
         """What may hold after one of two ways."""
@@ -66,7 +71,10 @@ class State:
             self.pending | other.pending,
             held,
             {**other.gone, **self.gone},
-            self.writes | other.writes,
+            {
+                op: self.writes.get(op, 0) | other.writes.get(op, 0)
+                for op in {**self.writes, **other.writes}
+            },
         )
 
     def covers(self, other: State) -> bool:
@@ -74,7 +82,7 @@ class State:
         return (
             self.unfenced >= other.unfenced
             and self.pending >= other.pending
-            and self.writes >= other.writes
+            and all(self.writes.get(op, 0) & bits == bits for op, bits in other.writes.items())
             and _has(self.touched, other.touched)
             and _has(self.gone, other.gone)
             and all(each <= self.held.get(value, frozenset()) for value, each in other.held.items())

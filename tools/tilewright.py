@@ -24,6 +24,7 @@ COMMANDS = {
     "check-ptx": "judge PTX mnemonics, one JSON line each",
     "layout": "show which thread holds which element of an operand",
     "desc": "explain or build the shared-memory descriptors of wgmma",
+    "bank-conflicts": "predict the bank conflicts of kernels of tiles",
     "select": "list the atoms that compute a tile, best first, and why",
     "run": "execute a kernel on .npy files, on the CPU or on the GPU",
 }

@@ -20,7 +20,7 @@ from tilewright.dialects.cute.types import CuteType
 from tilewright.dialects.cute_nvgpu.attributes import FragmentType
 from tilewright.lowering.constant_bits import attribute_bits, constant_bits
 from tilewright.lowering.convert_arith_floats_to_ptx import is_reciprocal
-from tilewright.lowering.interpreter.cute_values import LaneValue
+from tilewright.lowering.interpreter.cute_values import LaneValue, chosen
 from tilewright.lowering.interpreter.machine import Gang, Machine
 from tilewright.lowering.interpreter.program import Builder, Step, runs
 from tilewright.lowering.interpreter.rounded_division import rounded_down, rounded_up
@@ -264,11 +264,7 @@ def _compare_floats(op: arith.CmpfOp, builder: Builder) -> Step:
 @runs(arith.SelectOp)
 def _select(op: arith.SelectOp, builder: Builder) -> Step:
     if isinstance(op.result.type, CuteType):
-
-        def choose(condition: Bits, a: Any, b: Any) -> Any:
-            return a.where(condition, b)
-
-        return pure(op, builder, choose)
+        return pure(op, builder, chosen)
     if not isinstance(op.result.type, FragmentType):
         type_name(op, op.result.type)
 

@@ -140,12 +140,7 @@ class LaneValue:
     def joined(self, other: LaneValue, counts: tuple[int, int], order: Lanes) -> LaneValue:
         """The value of the threads of two gangs."""
         pairs = zip(self.leaves(), other.on_base_of(self).leaves(), strict=True)
-        return self._with([joined(a, b, counts, order) for a, b in pairs])
-
-    def where(self, condition: Bits, other: LaneValue) -> LaneValue:
-        """This value in the threads where a condition holds, else the other of the same type."""
-        pairs = zip(self.leaves(), other.on_base_of(self).leaves(), strict=True)
-        return self._with([np.where(condition, a, b) for a, b in pairs])
+        return self.with_leaves([joined(a, b, counts, order) for a, b in pairs])
 
     def leaves(self) -> list[Bits]:
         """The raw bits of the dynamic leaves, in the order of `cute.get_scalars`; behind them a
@@ -178,7 +173,8 @@ class LaneValue:
         value = self.typed.value
         return value if isinstance(value, Tensor) and value.base is not None else None
 
-    def _with(self, leaves: list[Bits]) -> LaneValue:
+    def with_leaves(self, leaves: list[Bits]) -> LaneValue:
+        """The value with other bits in its dynamic leaves, a tensor's offset being the last."""
         if (tensor := self._tensor) is None:
             return self if is_known(self.typed) else LaneValue(self._filled(leaves))
         *layout, offset = leaves
@@ -189,6 +185,12 @@ class LaneValue:
 
     def _filled(self, leaves: list[Bits]) -> Typed:
         return with_dynamic_leaves(self.typed, map(LaneInteger, leaves))
+
+
+def chosen(condition: Bits, then: LaneValue, other: LaneValue) -> LaneValue:
+    """`then` in the threads where a condition holds, else `other`, which is of the same type."""
+    pairs = zip(then.leaves(), other.on_base_of(then).leaves(), strict=True)
+    return then.with_leaves([np.where(condition, a, b) for a, b in pairs])
 
 
 def bound(type_: Typed, value: Any) -> LaneValue:

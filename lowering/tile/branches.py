@@ -7,6 +7,7 @@ from collections.abc import Callable
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.utils.hints import isa
 
 from tilewright.lowering.tile.kernel import Kernel
 
@@ -29,12 +30,12 @@ def when(
         emitter.add(scf.YieldOp())
         emitter.leave(outer)
         regions.append(Region(block))
-    emitter.add(scf.IfOp(condition, [], *regions))
+    emitter.add(scf.IfOp(condition, [], regions[0], regions[1]))
 
 
 def zero_constant(element: Attribute) -> arith.ConstantOp:
     """Zero of an element type."""
-    if isinstance(element, IntegerType):
+    if isa(element, IntegerType):
         return arith.ConstantOp(IntegerAttr(0, element))
     assert isinstance(element, AnyFloat)
     return arith.ConstantOp(FloatAttr(0.0, element))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat, Float32Type, IntegerType, i16, i32
+from xdsl.dialects.builtin import AnyFloat, Float32Type, bf16, f16, i16, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.diagnostic import OpError
@@ -52,8 +52,7 @@ def _shuffled(
     emitter = kernel.emitter
     if element in (Float32Type(), i32):
         return emitter.emit(ShflSyncOp("bfly", value, mask))
-    width = element.bitwidth if isinstance(element, AnyFloat | IntegerType) else 0
-    if width != 16:
+    if element not in (f16, bf16, i16):
         raise OpError(
             op, f"'{op.name}' over lanes expected 16 or 32 bits, got {element}; nearest legal: f32"
         )

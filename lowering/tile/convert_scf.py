@@ -144,7 +144,7 @@ def _if(op: scf.IfOp, kernel: Kernel) -> None:
     carried.restore()
     kernel.emitter.location = place
     types = [*(each.type for each in op.results), *(each.type for each in before)]
-    _finish(kernel, op, scf.IfOp(condition, types, *regions), carried)
+    _finish(kernel, op, scf.IfOp(condition, types, regions[0], regions[1]), carried)
 
 
 def _branch(kernel: Kernel, region: Region, before: Sequence[SSAValue], carried: Carried) -> Region:

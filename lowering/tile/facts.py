@@ -32,8 +32,9 @@ class Facts:
     """What is known of SSA values, for a block of these extents."""
 
     def __init__(self, block: tuple[int, ...] | None) -> None:
-        sizes = dict(zip("xyz", (*(block or ()), 1, 1, 1), strict=False)) if block else MAX_BLOCK
-        self._block = sizes
+        self._block: dict[str, int] = dict(MAX_BLOCK)
+        if block:
+            self._block.update(zip("xyz", (*block, 1, 1, 1), strict=False))
         self._known: dict[SSAValue, Fact] = {}
 
     def __setitem__(self, value: SSAValue, fact: Fact) -> None:
@@ -59,9 +60,9 @@ class Facts:
             return Fact(abs(known), known + 1 if known >= 0 else None)
         match value.owner:
             case gpu.ThreadIdOp() as op:
-                return Fact(1, self._block[op.dimension.data.value])
+                return Fact(1, self._block[str(op.dimension.data.value)])
             case gpu.BlockDimOp() as op:
-                return Fact(1, self._block[op.dimension.data.value] + 1)
+                return Fact(1, self._block[str(op.dimension.data.value)] + 1)
             case gpu.BlockIdOp() | gpu.GridDimOp():
                 return Fact(1, _GRID)
             case gpu.LaneIdOp():

@@ -8,12 +8,13 @@ is left over is emitted.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from xdsl.dialects import arith, gpu
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsTerminator, Pure
+from xdsl.utils.hints import isa
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute import ComposedLayout, Layout
@@ -75,18 +76,19 @@ class Kernel:
         """The SSA value that a value of the source is."""
         found = self.values[value]
         if isinstance(found, Typed) and found.kind == "scalar":
-            assert isinstance(value.type, IntegerType)
-            return sized(self.emitter, found.value, value.type.bitwidth)
+            return sized(self.emitter, found.value, width_of_type(value.type))
         assert isinstance(found, SSAValue), value
-        return found
+        return cast("SSAValue", found)
 
     def typed(self, value: SSAValue) -> Typed:
         """The value of the algebra that a value of the source is; an integer is a scalar."""
         found = self.values.get(value)
         if isinstance(found, Typed):
             return found
-        if isinstance(found, SSAValue) and isinstance(found.type, IntegerType):
-            return Typed("scalar", self.leaf(found))
+        if isinstance(found, SSAValue):
+            lowered = cast("SSAValue", found)
+            if isinstance(value.type, IntegerType):
+                return Typed("scalar", self.leaf(lowered))
         held = typed_of(value.type)
         assert held is not None, value
         return held
@@ -103,9 +105,9 @@ class Kernel:
         """A leaf of the algebra from an integer of the kernel."""
         if (known := self.facts.constant(value)) is not None:
             return known
-        assert isinstance(value.type, IntegerType)
         fact = self.facts[value]
-        return Leaf(value, value.type.bitwidth, self.emitter, factor=fact.factor, bound=fact.bound)
+        width = width_of_type(value.type)
+        return Leaf(value, width, self.emitter, factor=fact.factor, bound=fact.bound)
 
     def index(self, x: Scalar) -> SSAValue:
         """A leaf as an `index`."""
@@ -209,6 +211,12 @@ class Kernel:
             self[old] = new
 
 
+def width_of_type(type_: Attribute) -> int:
+    """The bits of an integer type."""
+    assert isa(type_, IntegerType)
+    return type_.bitwidth
+
+
 def is_pure(op: Operation) -> bool:
     """Whether an op does nothing but give its results."""
     if isinstance(op, _DIVISIONS):
@@ -237,7 +245,8 @@ def offset_of(tensor: Tensor, at: Any, places: Places | None = None) -> Scalar:
     layout = tensor.layout
     inside = image(tensor.modes, at) if places is None else places[at]
     if isinstance(layout, ComposedLayout):
-        inside = scalar.add(layout.offset, inside)
+        before: Any = layout.offset
+        inside = scalar.add(before, inside)
     return scalar.add(tensor.offset, inside)
 
 

@@ -222,30 +222,34 @@ def _emitted(
 ) -> Leaf:
     """The result of an operation, on operands of the larger width."""
     width = max(map(width_of, operands))
-    bounds = [_bounded(each) for each in operands]
-    positive = None not in bounds
+    bounds = [bound for each in operands if (bound := _bounded(each)) is not None]
+    positive = len(bounds) == len(operands)
     name = _UNSIGNED.get(operation, operation) if positive else operation
     value = emitter.arithmetic(name, [sized(emitter, each, width) for each in operands])
     if operation in _COMPARISONS:
         return Leaf(value, 1, emitter)
-    factor = divisor_of_result(operation, operands)
-    if operation in ("div", "ceil_div") and not isinstance(operands[1], int):
+    if operation in ("div", "ceil_div") and positive and not isinstance(operands[1], int):
         bounds[1] = 2  # A divisor that is not known may be 1.
     bound = _BOUNDS[operation](*bounds) if positive and operation in _BOUNDS else None
     limit = 1 << (width - 1)
     bound = limit if bound is not None and bound > limit else bound
+    factor = divisor_of_result(operation, operands)
     return Leaf(value, result_width or width, emitter, factor=factor, bound=bound)
 
 
-_BOUNDS: dict[str, Callable[..., int]] = {
+def _bits_above(a: int, b: int) -> int:
+    return 1 << max((a - 1).bit_length(), (b - 1).bit_length())
+
+
+_BOUNDS: dict[str, Callable[[int, int], int]] = {
     "add": lambda a, b: a + b - 1,
     "mul": lambda a, b: (a - 1) * (b - 1) + 1,
     "div": lambda a, b: (a - 1) // (b - 1) + 1,
     "mod": lambda a, b: min(a, b - 1) if b > 1 else a,
     "ceil_div": lambda a, b: -(-(a - 1) // (b - 1)) + 1,
-    "min": min,
-    "and": min,
-    "xor": lambda a, b: 1 << max((a - 1).bit_length(), (b - 1).bit_length()),
+    "min": lambda a, b: min(a, b),
+    "and": lambda a, b: min(a, b),
+    "xor": _bits_above,
     "shr": lambda a, b: ((a - 1) >> (b - 1)) + 1,
     "shl": lambda a, b: ((a - 1) << (b - 1)) + 1,
 }

@@ -80,10 +80,11 @@ class Registers:
     def _element(self, place: int) -> Element:
         number, inside = divmod(place, self.chunk)
         chunk = self.chunks[number]
-        found = (chunk, inside) if isinstance(chunk, SSAValue) else chunk and chunk[inside]
-        if found is None:
+        if isinstance(chunk, SSAValue):
+            return chunk, inside
+        if chunk is None or chunk[inside] is None:
             raise Undefined
-        return found
+        return chunk[inside]
 
     def read_element(self, place: int, emitter: Emitter) -> SSAValue:
         """One element. Raises Undefined."""
@@ -109,9 +110,11 @@ class Registers:
 
 def _with(chunk: Chunk, size: int, place: int, element: Element) -> tuple[Element, ...]:
     """A chunk with one element replaced."""
+    elements: list[Element] = [None] * size
     if isinstance(chunk, SSAValue):
-        chunk = tuple((chunk, i) for i in range(size))
-    elements = [None] * size if chunk is None else list(chunk)
+        elements = [(chunk, i) for i in range(size)]
+    elif chunk is not None:
+        elements = list(chunk)
     elements[place] = element
     return tuple(elements)
 

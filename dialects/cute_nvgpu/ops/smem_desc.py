@@ -221,10 +221,10 @@ def _plain(layout: Layout | ComposedLayout) -> Layout:
     return outer
 
 
-def _swizzle(layout: Layout | ComposedLayout) -> object:
-    """What comes before the layout, or None where that changes nothing."""
+def _swizzle(layout: Layout | ComposedLayout) -> Swizzle | None:
+    """The swizzle before the layout, or None where there is none."""
     inner = layout.inner if isinstance(layout, ComposedLayout) else None
-    return None if isinstance(inner, Swizzle) and not inner.bits else inner
+    return inner if isinstance(inner, Swizzle) and inner.bits else None
 
 
 def is_line(layout: Layout | ComposedLayout) -> bool:

@@ -386,7 +386,7 @@ func.func @f16(%a: f16, %out_i8: memref<32xi8>, %out_i16: memref<32xi16>, %out_i
 }
 
 // CHECK-LABEL: ptx.entry @bf16(%a: u16, %out_i8: u64, %out_i16: u64, %out_i32: u64, %out_i64: u64, %out_f16: u64, %out_f32: u64, %out_f64: u64) {
-// CHECK:         = ptx.pack
+// CHECK:         = ptx.pack b32
 // CHECK:         = ptx.mov
 // CHECK:         = ptx.cvt f64.f32
 // CHECK:         = ptx.cvt rzi.s16.f32

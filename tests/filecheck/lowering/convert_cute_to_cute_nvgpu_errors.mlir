@@ -1,0 +1,74 @@
+// RUN: tilewright-opt %s -p convert-cute-to-cute-nvgpu --split-input-file --verify-diagnostics
+
+!r = !cute.memref<f32, rmem, "4:1">
+func.func @f(%x: !cute.memref<f32, gmem, "4:1">) attributes {gpu.kernel} {
+  %r = cute.memref.alloca() : !r
+  // expected-error @+1 {{'cute.copy' reads registers that nothing has written; nearest legal: cute.fill before}}
+  cute.copy(%r, %x)
+  func.return
+}
+
+// -----
+
+!r = !cute.memref<f32, rmem, "4:1">
+func.func @f(%x: !cute.memref<f32, gmem, "4:1">, %i: i32) attributes {gpu.kernel} {
+  %r = cute.make_fragment_like(%x)
+  cute.copy(%x, %r)
+  %at = cute.make_coord(%i) : (i32) -> !cute.coord<"?">
+  // expected-error @+1 {{'cute.memref.load' expected registers that are known when the kernel is compiled, got a coordinate that is not; nearest legal: a constant coordinate}}
+  %e = cute.memref.load(%r, %at) : (!r, !cute.coord<"?">) -> f32
+  func.return
+}
+
+// -----
+
+func.func @f(%x: !cute.memref<bf16, gmem, align<16>, "(128,64):(64,1)">) attributes {gpu.kernel} {
+  %tiler = cute.static : !cute.shape<"(64,64)">
+  %origin = cute.static : !cute.coord<"(0,0)">
+  %tile = cute.local_tile(%x, %tiler, %origin)
+  // expected-error @+1 {{'cute.make_tma_copy' expected a tensor that is an argument of the kernel, got a view of one (its tensor map is made before the kernel runs); nearest legal: the argument, and the coordinates sliced}}
+  %tma, %coords = cute.make_tma_copy<#cute_nvgpu.tma<load>, tile = "[64;64]", smem = "S<3,3,3> o 0 o (64,64):(64,1)"> (%tile)
+  func.return
+}
+
+// -----
+
+func.func @f(%x: !cute.memref<f32, gmem, "4:1">, %n: i32) attributes {gpu.kernel} {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %at = cute.make_coord(%n) : (i32) -> !cute.coord<"?">
+  // expected-error @+1 {{'scf.for' expected to carry scalars and vectors of registers, got !cute.coord<"?">; nearest legal: carry its integers, and make it of them inside}}
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%c = %at) -> (!cute.coord<"?">) : i32 {
+    scf.yield %c : !cute.coord<"?">
+  }
+  func.return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' of tiles expected one block, got 2; nearest legal: scf instead of branches}}
+func.func @f(%x: !cute.memref<f32, gmem, "4:1">) attributes {gpu.kernel} {
+  cf.br ^end
+^end:
+  func.return
+}
+
+// -----
+
+func.func @f(%x: !cute.memref<f32, gmem, "4:1">) attributes {gpu.kernel} {
+  %layout = cute.get_layout(%x)
+  // expected-error @+1 {{'cute.print' has no lowering to cute_nvgpu}}
+  cute.print(%layout) : !cute.layout<"4:1">
+  func.return
+}
+
+// -----
+
+!r = !cute.memref<f64, rmem, "(2):(1)">
+func.func @f(%x: !cute.memref<f64, gmem, "(2):(1)">) attributes {gpu.kernel} {
+  %r = cute.make_fragment_like(%x)
+  cute.copy(%x, %r)
+  // expected-error @+1 {{'cute.reduce' over lanes expected 16 or 32 bits, got f64; nearest legal: f32}}
+  cute.reduce<add, [1]> (%r, %r)
+  func.return
+}

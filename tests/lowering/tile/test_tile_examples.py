@@ -1,0 +1,51 @@
+"""The GEMMs of examples/, written in tiles: equal bits at every level, NumPy's product, and text
+that assembles without a warning."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from tile_levels import run
+
+import tilewright as tw
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+GEMMS: dict[str, tuple[str, Any, tuple[int, int], int]] = {
+    # architecture, element type, tile of a CTA, threads
+    "tile_gemm_sm80": ("sm_80", np.float16, (128, 128), 128),
+    "tile_gemm_sm90": ("sm_90a", ml_dtypes.bfloat16, (128, 256), 384),
+}
+
+
+def matrix(rows: int, columns: int, dtype: Any, seed: int) -> np.ndarray:
+    """Rows of whole 16 bytes, what is beyond the columns being NaN."""
+    rng = np.random.default_rng(seed)
+    held = np.full((rows, -(-columns // 8) * 8), np.nan, dtype)
+    held[:, :columns] = rng.standard_normal((rows, columns))
+    return held[:, :columns]
+
+
+@pytest.mark.parametrize("size", [(128, 256, 64), (200, 300, 136), (1, 3, 8)])
+@pytest.mark.parametrize("name", GEMMS)
+def test_gemm(name: str, size: tuple[int, int, int]) -> None:
+    arch, dtype, tile, threads = GEMMS[name]
+    m, n, k = size
+    a, b = matrix(m, k, dtype, 0), matrix(n, k, dtype, 1)
+    grid = (-(-m // tile[0]), -(-n // tile[1]))
+    text = (EXAMPLES / f"{name}.mlir").read_text()
+    found = run(text, a, b, np.zeros((m, n), np.float32), threads=threads, grid=grid, arch=arch)[2]
+    product = a.astype(np.float64) @ b.astype(np.float64).T
+    np.testing.assert_allclose(found, product, rtol=0, atol=k * 2.0**-18)
+
+
+@pytest.mark.parametrize("name", GEMMS)
+def test_the_text_assembles(name: str, ptxas: Any) -> None:
+    arch = GEMMS[name][0]
+    kernel = tw.compile((EXAMPLES / f"{name}.mlir").read_text(), arch)
+    report = ptxas(kernel.ptx, arch)
+    assert report.clean, report.output
+    assert "serialized" not in report.output

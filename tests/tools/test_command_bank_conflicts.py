@@ -1,0 +1,45 @@
+"""`tilewright bank-conflicts`: a row for each access of shared memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tilewright.tools.tilewright import main
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "tile_gemm_sm80.mlir"
+
+
+def rows(text: str) -> list[list[str]]:
+    return [line.split() for line in text.splitlines()[1:]]
+
+
+def test_the_example_has_none(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["bank-conflicts", str(EXAMPLE)])
+    found = rows(capsys.readouterr().out)
+    assert {row[2] for row in found} == {"reads", "writes"} and len(found) == 6
+    assert {tuple(row[-2:]) for row in found} == {("1", "-")}
+
+
+def test_without_a_swizzle_one_is_proposed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain = EXAMPLE.read_text().replace('"S<2,3,3> o 0 o (128,32,3):(32,1,4096)"',
+                                        '"(128,32,3):(32,1,4096)"')  # fmt: skip
+    path = tmp_path / "plain.mlir"
+    path.write_text(plain)
+    main(["bank-conflicts", str(path)])
+    found = rows(capsys.readouterr().out)
+    loads = [row for row in found if row[2] == "reads"]
+    line = plain.splitlines().index("    cute.copy(%s2rA, %nowA, %tXrA)") + 1
+    assert loads[0][0] == str(line) and loads[0][-3:] == ["4", "S<2,3,3>:", "1"]
+
+
+def test_what_is_no_module_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "wrong.mlir"
+    path.write_text("cute.copy(")
+    with pytest.raises(SystemExit) as left:
+        main(["bank-conflicts", str(path)])
+    assert left.value.code == 1
+    assert "wrong.mlir:1" in capsys.readouterr().err
