@@ -135,7 +135,7 @@ class LaneValue:
 
     def take(self, lanes: Lanes) -> LaneValue:
         """The value in some of its threads."""
-        return self._with([take(leaf, lanes) for leaf in self.leaves()])
+        return self.with_leaves([take(leaf, lanes) for leaf in self.leaves()])
 
     def joined(self, other: LaneValue, counts: tuple[int, int], order: Lanes) -> LaneValue:
         """The value of the threads of two gangs."""

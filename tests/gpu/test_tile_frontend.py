@@ -1,5 +1,5 @@
-"""examples/tile_frontend on the GPU of this machine: its kernels equal the interpreter bit for
-bit, and are near the float64 result.
+"""examples/tile_frontend on the GPU of this machine: kernels equal the interpreter, bit for bit,
+and are near the float64 result.
 
 Skipped, with the reason, where there is no GPU of that architecture. Run as a script, it prints a
 table.
