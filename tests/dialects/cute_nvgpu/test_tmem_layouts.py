@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilewright.dialects.cute import Layout
@@ -248,6 +248,7 @@ def test_tile(shape: TmemShape, number: int, packed: bool, bits: int) -> None:
     assert max(tile(i) for i in range(tile.size())) < lanes * elements
 
 
+@settings(deadline=None)
 @given(st.sampled_from([each for each in ACCESSES if each[1] <= 32]))
 def test_each_cell_once(case: tuple[TmemShape, int, bool]) -> None:
     """A store hits no cell twice, and together with the others of its kind all of a window."""
