@@ -19,6 +19,7 @@ from tile_frontend.kernel import signature_of
 from tile_frontend_cases import CASES, SMALL, attention_case, gemm_case, output
 
 from tilewright.dialects.cute import LayoutError
+from tilewright.passes.bank_conflicts import bank_conflicts
 from tilewright.ptxas import assemble
 
 FOLDER = Path(__file__).parents[2] / "examples" / "tile_frontend"
@@ -52,6 +53,14 @@ def test_ptxas_assembles_without_spills(name: str) -> None:
     # The bias beside 128 accumulators: two registers more than there are before setmaxnreg.
     allowed = 8 if name == "bias and ReLU by wgmma" else 0
     assert all(each.spill_stores <= allowed for each in report.kernels.values()), report.output
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_shared_memory_has_no_bank_conflicts(name: str) -> None:
+    kernel, case, constants, _ = CASES[name]
+    found = bank_conflicts(kernel.module(signature_of(case()[0]), **constants))
+    assert found or constants is HOPPER
+    assert all(each.ways == 1 for each in found), found
 
 
 def test_kernels_are_compiled_once() -> None:
