@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 from xdsl.dialects import arith
@@ -40,6 +41,11 @@ _OPS: dict[str, type[Operation]] = {
     "shr": arith.ShRUIOp,
 }
 _WITH_OVERFLOW = ("add", "sub", "mul", "shl")
+
+
+@cache
+def _number(number: int, width: int | None) -> Attribute:
+    return IntegerAttr(number, _TYPES[width])  # type: ignore[arg-type]
 
 
 class Emitter:
@@ -92,8 +98,8 @@ class Emitter:
         type_ = _TYPES[width]
 
         def build() -> Operation:
-            value = IntegerAttr(number, type_)  # type: ignore[arg-type]
-            return arith.ConstantOp.create(properties={"value": value}, result_types=[type_])
+            value = {"value": _number(number, width)}
+            return arith.ConstantOp.create(properties=value, result_types=[type_])
 
         return self.once(("constant", number, width), build)
 
@@ -123,7 +129,7 @@ class Emitter:
 
     def compare(self, name: str, a: SSAValue, b: SSAValue) -> SSAValue:
         """A signed comparison: eq, ne, lt or gt."""
-        predicate = {"predicate": IntegerAttr(_COMPARED[name], 64)}
+        predicate = {"predicate": _number(_COMPARED[name], 64)}
         return self.once(
             (name, a, b),
             lambda: arith.CmpiOp.create(operands=[a, b], result_types=[_BIT], properties=predicate),

@@ -1,7 +1,6 @@
 """Where the elements of a tensor are, one after the other.
 
-The image of an element is linear in its coordinates: each mode of a flat layout gives a step, and
-what is known of all elements is computed once.
+The image of an element is linear in its coordinates: each mode of a flat layout gives a step.
 """
 
 from __future__ import annotations
@@ -31,33 +30,35 @@ class Places:
     """The images of a layout of static shape and integer strides, some of them not known."""
 
     def __init__(self, layout: Layout) -> None:
-        extents = flatten(layout.shape)
-        assert all(isinstance(extent, int) for extent in extents)
-        self._coordinates = coordinates(extents)  # type: ignore[arg-type]
-        steps = list(enumerate(flatten(layout.stride)))
-        known = [(mode, step) for mode, step in steps if isinstance(step, int) and step]
-        self._known = [sum(at[mode] * step for mode, step in known) for at in self._coordinates]
-        self._steps: list[tuple[int, Any]] = [
-            (mode, step) for mode, step in steps if not isinstance(step, int) and extents[mode] != 1
+        self._modes: list[tuple[int, Any]] = [
+            (extent, step)
+            for extent, step in zip(flatten(layout.shape), flatten(layout.stride), strict=True)
+            if isinstance(extent, int) and extent != 1
         ]
 
     def __getitem__(self, place: int) -> Scalar:
-        found: Scalar = self._known[place]
-        at = self._coordinates[place]
-        for mode, step in self._steps:
-            found = scalar.add(scalar.mul(step, at[mode]), found)
+        known = 0
+        rest: list[Scalar] = []
+        for extent, step in self._modes:
+            place, at = divmod(place, extent)
+            if not at:
+                continue
+            if isinstance(step, int):
+                known += step * at
+            else:
+                rest.append(scalar.mul(step, at))
+        found: Scalar = known
+        for each in rest:
+            found = scalar.add(each, found)
         return found
-
-    @property
-    def known(self) -> list[int]:
-        """The images as far as strides are known."""
-        return self._known
 
 
 @cache
 def static_places(layout: Layout) -> tuple[int, ...]:
     """The images of a static layout."""
-    return tuple(Places(layout).known)
+    places = Places(layout)
+    found = [places[i] for i in range(layout.size())]
+    return tuple(each for each in found if isinstance(each, int))
 
 
 @cache

@@ -8,7 +8,9 @@ has written some elements is those elements until the op settles.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 
+from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.dialects.ub import PoisonOp
 from xdsl.ir import Attribute, SSAValue
 
@@ -161,6 +163,7 @@ def assembled(elements: Sequence[Element], type_: FragmentType, emitter: Emitter
     return emitter.once(("concat", *parts), lambda: fragment.ConcatOp(parts, type_))
 
 
+@cache
 def _counted(type_: FragmentType, count: int) -> FragmentType:
     return FragmentType.get(count, type_.element_type)
 
@@ -186,15 +189,27 @@ def sliced(
     if first == 0 and held.count.data == count:
         return value
     return emitter.once(
-        ("slice", value, first, count), lambda: fragment.SliceOp(value, first, type_)
+        ("slice", value, first, count),
+        lambda: fragment.SliceOp.create(
+            operands=[value], properties={"position": _position(first)}, result_types=[type_]
+        ),
     )
+
+
+@cache
+def _position(place: int) -> IntegerAttr:
+    return IntegerAttr(place, i64)
 
 
 def extracted(value: SSAValue, place: int, emitter: Emitter) -> SSAValue:
     """One element of a fragment."""
     return emitter.once(
         ("extract", value, place),
-        lambda: fragment.ExtractOp(value, place),  # type: ignore[arg-type]
+        lambda: fragment.ExtractOp.create(
+            operands=[value],
+            properties={"position": _position(place)},
+            result_types=[value.type.element_type],  # type: ignore[attr-defined]
+        ),
     )
 
 
