@@ -30,7 +30,8 @@ KERNELS: dict[str, tuple[str, list[tuple[str, int]], str, dict[str, Any]]] = {
         "gemm.gemm_bias_relu", [*MATRICES[:2], ("f32", 1), ("f32", 2)], "sm_80", {},
     ),
     "attention, forward, 64x64x64": (
-        "attention.attention", [("bf16", 3)] * 4 + [("f32", 0)], "sm_80", {},
+        "attention.attention",
+        [*[("bf16", 3)] * 3, ("f32", 2), ("bf16", 3), ("f32", 0)], "sm_80", {},
     ),
 }  # fmt: skip
 
