@@ -1,10 +1,11 @@
-"""Speed of the GEMM examples on the GPU of this machine, beside cuBLAS (torch) in one run.
+"""Speed of the GEMMs on the GPU of this machine, beside cuBLAS (torch) and Triton in one run.
 
     python benchmarks/gemm_gpu.py [--json] [--example NAME ...] [SIZE ...]
 
-examples/gemm_sm80.mlir on every GPU, examples/gemm_sm90.mlir on Hopper. Median of 20 launches by
-CUDA events, after 3 that warm up; a fresh random input, checked against the float32 product of
-torch.
+examples/gemm_sm80.mlir on every GPU, examples/gemm_sm90.mlir on Hopper; those of
+examples/tile_frontend, tiles in Python, in the same two ways, the faster one of a few tiles each,
+as Triton's `tl.dot` is. Median of 20 launches by CUDA events, after 3 that warm up; a fresh random
+input, checked against the float32 product of torch.
 """
 
 from __future__ import annotations
@@ -12,50 +13,124 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import torch
 
 import tilewright as tw
-from tilewright.launcher import device_arch, load, start, tensor_map_value
+from tilewright.launcher import device_arch, load, start, tensor_map_value, tensor_values
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
+sys.path.insert(0, str(EXAMPLES))
+
+Launch = Callable[[], None]
 
 
 @dataclass(frozen=True)
 class Example:
-    """A GEMM example: where it runs, and how it is launched on square matrices on the GPU.
-
-    `arguments` are those of `start` for A, B, C and their size.
-    """
+    """A GEMM: where it runs, and its launches for matrices on the GPU, a few to choose from."""
 
     name: str
     runs_on: Callable[[str], bool]
-    tile: tuple[int, int]
-    threads: int
-    arguments: Callable[[Any, Any, Any, int], list[Any]]
+    launches: Callable[[Any, Any, Any], Iterable[Launch]]
 
 
-def _sm80(a: Any, b: Any, c: Any, size: int) -> list[Any]:
-    return [*(each.data_ptr() for each in (a, b, c)), *[size] * 6]
+def launch_of(
+    kernel: tw.Kernel, name: str, arguments: list[Any], grid: tuple[int, ...], threads: int
+) -> Launch:
+    entry = kernel.entry(name)
+    function = load(kernel, entry)
+    stream = torch.cuda.current_stream().cuda_stream
+    return lambda: start(function, entry, arguments, grid, (threads,), stream)
 
 
-def _sm90(a: Any, b: Any, c: Any, size: int) -> list[Any]:
+# --- examples/*.mlir ------------------------------------------------------------------------------
+
+
+@cache
+def _compiled(name: str) -> tw.Kernel:
+    return tw.compile((EXAMPLES / f"{name}.mlir").read_text(), device_arch())
+
+
+def _sm80(a: Any, b: Any, c: Any) -> Iterable[Launch]:
+    size = len(a)
+    arguments = [*(each.data_ptr() for each in (a, b, c)), *[size] * 6]
+    yield launch_of(_compiled("gemm_sm80"), "gemm", arguments, (-(-size // 64),) * 2, 128)
+
+
+def _sm90(a: Any, b: Any, c: Any) -> Iterable[Launch]:
+    size = len(a)
     maps = [
         tw.TensorMap(each.data_ptr(), shape=(size, size), element=element, box=box, swizzle=128)
         for each, element, box in
         ((a, "bf16", (128, 64)), (b, "bf16", (64, 64)), (c, "f32", (64, 32)))
     ]  # fmt: skip
-    return [*(tensor_map_value(each, []) for each in maps), size]
+    arguments = [*(tensor_map_value(each, []) for each in maps), size]
+    grid = -(-size // 256), -(-size // 128)
+    yield launch_of(_compiled("gemm_sm90"), "gemm", arguments, grid, 384)
 
 
-ALL = (
-    Example("gemm_sm80", lambda arch: True, (64, 64), 128, _sm80),
-    Example("gemm_sm90", lambda arch: arch == "sm_90a", (128, 256), 384, _sm90),
+# --- examples/tile_frontend -----------------------------------------------------------------------
+
+CP_ASYNC: tuple[dict[str, Any], ...] = (
+    {"tile": (128, 128, 32), "warps": (2, 2), "stages": 3},
+    {"tile": (128, 128, 32), "warps": (2, 2), "stages": 4},
+    {"tile": (128, 128, 64), "warps": (2, 2), "stages": 3},
+    {"tile": (128, 128, 64), "warps": (4, 2), "stages": 3},
+    {"tile": (128, 256, 32), "warps": (2, 4), "stages": 4},
+    {"tile": (128, 256, 64), "warps": (2, 4), "stages": 3},
+    {"tile": (256, 128, 32), "warps": (4, 2), "stages": 4},
 )
+TMA: tuple[dict[str, Any], ...] = tuple(
+    {"engine": "tma", "tile": (128, 256, 64), "warps": (8, 1), "stages": stages}
+    for stages in (3, 4)
+)
+
+
+def _tiles(choices: Iterable[dict[str, Any]]) -> Callable[[Any, Any, Any], Iterable[Launch]]:
+    def launches(a: Any, b: Any, c: Any) -> Iterable[Launch]:
+        from tile_frontend.gemm import gemm
+        from tile_frontend.kernel import signature_of
+
+        for constants in choices:
+            kernel = gemm.compile(signature_of([a, b, c]), device_arch(), **constants)
+            arguments = tensor_values(kernel.entry("gemm"), [a, b, c], [], [])
+            shape = gemm.shape([a, b, c], constants)
+            yield launch_of(kernel, "gemm", arguments, shape["grid"], shape["block"][0])
+
+    return launches
+
+
+HOPPER = "sm_90a"
+ALL = (
+    Example("gemm_sm80", lambda arch: True, _sm80),
+    Example("gemm_sm90", lambda arch: arch == HOPPER, _sm90),
+    Example("tiles_sm80", lambda arch: True, _tiles(CP_ASYNC)),
+    Example("tiles_sm90", lambda arch: arch == HOPPER, _tiles(TMA)),
+)
+
+
+# --- the peers ------------------------------------------------------------------------------------
+
+
+def triton_launch(a: Any, b: Any, c: Any) -> Launch | None:
+    """Triton's dot on the same matrices, tuned over its tutorial's tiles; None without Triton."""
+    try:
+        import triton  # pyright: ignore
+        from triton_gemm import matmul  # pyright: ignore
+    except ImportError:
+        return None
+    size = len(a)
+
+    def grid(meta: dict[str, int]) -> tuple[int]:
+        return (triton.cdiv(size, meta["M"]) * triton.cdiv(size, meta["N"]),)
+
+    return lambda: matmul[grid](a, b, c, size, size, size)
 
 
 def milliseconds(call: Callable[[], Any]) -> float:
@@ -73,29 +148,33 @@ def milliseconds(call: Callable[[], Any]) -> float:
     return statistics.median(times)
 
 
-def measure(example: Example, size: int) -> dict[str, Any]:
-    """TFLOP/s of an example and of cuBLAS at size x size x size."""
-    a, b = (torch.randn(size, size, device="cuda", dtype=torch.bfloat16) for _ in range(2))
-    c = torch.full((size, size), float("nan"), device="cuda")
-    kernel = tw.compile((EXAMPLES / f"{example.name}.mlir").read_text(), device_arch())
-    entry = kernel.entry("gemm")
-    function = load(kernel, entry)
-    arguments = example.arguments(a, b, c, size)
-    rows, columns = example.tile
-    grid, block = (-(-size // columns), -(-size // rows)), (example.threads,)
-    stream = torch.cuda.current_stream().cuda_stream
-    ours = milliseconds(lambda: start(function, entry, arguments, grid, block, stream))
-    reference = a.float() @ b.float()
+def checked(call: Launch, c: Any, reference: Any) -> float:
+    """The time of a launch whose result is right."""
+    c.fill_(float("nan"))
+    took = milliseconds(call)
     assert (torch.linalg.norm(c - reference) / torch.linalg.norm(reference)).item() < 1e-2
-    theirs = milliseconds(lambda: a @ b)
+    return took
+
+
+def measure(examples: Iterable[Example], size: int) -> list[dict[str, Any]]:
+    """TFLOP/s of examples and of their peers at size x size x size."""
+    a, b = (torch.randn(size, size, device="cuda", dtype=torch.bfloat16) for _ in range(2))
+    c = torch.empty((size, size), device="cuda")
+    reference = a.float() @ b.float()
     work = 2 * size**3 / 1e9
-    return {
-        "example": example.name,
-        "size": size,
-        "ours": work / ours,
-        "cublas": work / theirs,
-        "ratio": theirs / ours,
+    triton = triton_launch(a, b, c)
+    peers = {
+        "cublas": work / milliseconds(lambda: a @ b),
+        "triton": None if triton is None else work / checked(triton, c, reference),
     }
+    rows: list[dict[str, Any]] = []
+    for example in examples:
+        times = [checked(call, c, reference) for call in example.launches(a, b, c)]
+        ours = work / min(times)
+        found = {"example": example.name, "size": size, "ours": ours, **peers}
+        found["choice"] = times.index(min(times))
+        rows.append(found)
+    return rows
 
 
 def main() -> None:
@@ -108,16 +187,18 @@ def main() -> None:
     chosen = [
         each for each in ALL if each.runs_on(arch) and each.name in (options.example or each.name)
     ]
-    rows = [measure(example, size) for example in chosen for size in options.sizes]
+    rows = [row for size in options.sizes for row in measure(chosen, size)]
     if options.json:
         print(json.dumps(rows))
         return
     print(f"{torch.cuda.get_device_name()}, bf16 GEMM, TFLOP/s")
-    print(f"{'example':>10} {'size':>6} {'ours':>8} {'cuBLAS':>8} {'ratio':>6}")
+    print(f"{'example':>10} {'size':>6} {'ours':>6} {'cuBLAS':>7} {'ratio':>6} {'Triton':>7} "
+          f"{'ratio':>6} {'choice':>7}")  # fmt: skip
     for row in rows:
-        ours, cublas, ratio = (f"{row[key]:.{digits}f}" for key, digits in
-                               (("ours", 0), ("cublas", 0), ("ratio", 2)))  # fmt: skip
-        print(f"{row['example']:>10} {row['size']:>6} {ours:>8} {cublas:>8} {ratio:>6}")
+        ours, cublas, triton = (row[key] or float("nan") for key in ("ours", "cublas", "triton"))
+        numbers = f"{ours:>6.0f} {cublas:>7.0f} {ours / cublas:>6.2f} {triton:>7.0f}"
+        which = f"{ours / triton:>6.2f} {row['choice']:>7}"
+        print(f"{row['example']:>10} {row['size']:>6} {numbers} {which}")
 
 
 if __name__ == "__main__":

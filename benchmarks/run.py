@@ -13,6 +13,7 @@ SCRIPTS = (
     "startup.py",
     "check_ptx.py",
     "compile_time.py",
+    "python_to_ptx.py",
     "cute_ops.py",
     "layout_algebra.py",
     "interpret_gemm.py",

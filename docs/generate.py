@@ -68,7 +68,9 @@ def atoms_page() -> str:
 
 
 def any_n(mnemonic: str) -> str:
-    """The mnemonic of a wgmma with N for its N."""
+    """The mnemonic with N for the N of a wgmma, and for how often a load or store of tensor memory
+    repeats its shape."""
+    mnemonic = re.sub(r"(tcgen05\.(?:ld|st)\..*\.x)\d+", r"\1N", mnemonic)
     return re.sub(r"(wgmma\..*\.m64n)\d+(k\d+)", r"\1N\2", mnemonic)
 
 

@@ -43,11 +43,14 @@ from tilewright.lowering import (
     convert_arith_casts_to_ptx,
     convert_arith_floats_to_ptx,
     convert_arith_to_ptx,
+    convert_cluster_to_ptx,
     convert_gpu_to_ptx,
     convert_math_to_ptx,
     convert_matrix_copy_to_ptx,
     convert_scf_to_ptx,
     convert_tma_to_ptx,
+    convert_tmem_to_ptx,
+    convert_umma_to_ptx,
     convert_wgmma_to_ptx,
     convert_wmma_to_ptx,
 )
@@ -61,11 +64,14 @@ _RULE_MODULES = (
     convert_arith_to_ptx,
     convert_arith_floats_to_ptx,
     convert_arith_casts_to_ptx,
+    convert_cluster_to_ptx,
     convert_gpu_to_ptx,
     convert_math_to_ptx,
     convert_matrix_copy_to_ptx,
     convert_scf_to_ptx,
     convert_tma_to_ptx,
+    convert_umma_to_ptx,
+    convert_tmem_to_ptx,
     convert_wgmma_to_ptx,
     convert_wmma_to_ptx,
 )
@@ -274,6 +280,7 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp) -> EntryOp:
     _lower_body(op.body, to)
     remove_dead(region)
     sizes = op.attributes.get("gpu.known_block_size")
+    cluster = op.attributes.get("gpu.known_cluster_size")
     entry = EntryOp(
         op.sym_name.data,
         [(name, each.parameter) for name, each in zip(names, held, strict=True)],
@@ -281,6 +288,7 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp) -> EntryOp:
         to.shared.size,
         to.shared.align,
         sizes.get_values() if isinstance(sizes, DenseArrayBase) else None,  # type: ignore[arg-type]
+        cluster.get_values() if isinstance(cluster, DenseArrayBase) else None,  # type: ignore[arg-type]
         tuple(op.arg_attrs or ()) if isinstance(op, func.FuncOp) else (),
     )
     entry.location = op.location

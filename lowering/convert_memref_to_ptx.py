@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType, StridedLayoutAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, flatten
@@ -98,6 +98,17 @@ def check_layout(op: Operation, type_: MemRefType) -> None:
         raise OpError(op, f"{type_} expected a swizzle before its layout, got {layout.inner}")
 
 
+def check_space(op: Operation, type_: Attribute) -> None:
+    """Raise OpError for a memref that threads cannot address: tensor memory."""
+    assert isinstance(type_, MemRefType)
+    if space_of(type_.memory_space) is Space.TMEM:
+        raise OpError(
+            op,
+            f"'{op.name}' expected a memref in global or shared memory, got {type_}; nearest "
+            "legal: cute_nvgpu.tmem.load, store or slice",
+        )
+
+
 def _static_strides(op: Operation, type_: MemRefType) -> tuple[int, ...]:
     """A memref's strides; only the extent of the first dimension may be unknown."""
     if layout_of(type_) is not None and type_.get_strides() is None:
@@ -129,7 +140,7 @@ def locate(
     terms = [
         term
         for mode, each in enumerate(coordinate)
-        for term in _mode_terms(plain[mode], each, tile, to)
+        for term in mode_terms(plain[mode], each, tile.index_type, to)
     ]
     if isinstance(layout, Layout):
         return _linear(tile, terms, tile.address, to)
@@ -139,10 +150,10 @@ def locate(
 Term = tuple[SSAValue, "int | SSAValue"]
 
 
-def _mode_terms(mode: Layout, index: SSAValue, tile: Tile, to: Conversion) -> list[Term]:
+def mode_terms(mode: Layout, index: SSAValue, index_type: str, to: Conversion) -> list[Term]:
     """The index of one mode, split over its submodes: (coordinate, stride) pairs."""
     extents, strides = flatten(mode.shape), flatten(mode.stride)
-    type_, kind = ("u32", "b32") if tile.index_type == "u32" else ("u64", "b64")
+    type_, kind = ("u32", "b32") if index_type == "u32" else ("u64", "b64")
     terms: list[Term] = []
     for place, (extent, stride) in enumerate(zip(extents, strides, strict=True)):
         assert isinstance(extent, int) and isinstance(stride, int)
@@ -321,6 +332,7 @@ def footprint(layout: Layout | ComposedLayout) -> int:
 
 @lowers(memref.ReinterpretCastOp)
 def _reinterpret(op: memref.ReinterpretCastOp, to: Conversion) -> None:
+    check_space(op, op.source.type)
     check_layout(op, op.result.type)
     source = to.tile(op.source)
     offsets = _mixed(op.static_offsets.get_values(), op.offsets, to)
@@ -354,6 +366,7 @@ def _mixed(
 
 @lowers(memref.LoadOp)
 def _load(op: memref.LoadOp, to: Conversion) -> None:
+    check_space(op, op.memref.type)
     held = scalar(op, op.res.type)
     tile = to.tile(op.memref)
     address, offset = locate(op, tile, op.indices, to)
@@ -365,6 +378,7 @@ def _load(op: memref.LoadOp, to: Conversion) -> None:
 
 @lowers(memref.StoreOp)
 def _store(op: memref.StoreOp, to: Conversion) -> None:
+    check_space(op, op.memref.type)
     held = scalar(op, op.value.type)
     tile = to.tile(op.memref)
     address, offset = locate(op, tile, op.indices, to)

@@ -12,6 +12,7 @@ from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
 from tilewright.dialects.cute_nvgpu.ops.sm90 import MmaOp, SparseMmaOp
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
 from tilewright.dialects.cute_nvgpu.smem_descriptor import CHUNK, FIELD_OF, SmemDescriptor
+from tilewright.dialects.cute_nvgpu.solve_descriptor import SmemTile
 from tilewright.dialects.ptx import wgmma
 from tilewright.dialects.ptx.logic import AndOp, OrOp, ShlOp, ShrOp
 from tilewright.dialects.ptx.registers import PackOp
@@ -46,22 +47,27 @@ def _make_smem_desc(op: MakeSmemDescOp, to: Conversion) -> None:
             f"got byte {known}; nearest legal: byte {round(known / CHUNK) * CHUNK}",
         )
     word = SmemDescriptor(
-        0, held.leading_byte_offset, held.stride_byte_offset, held.swizzle
+        0,
+        held.leading_byte_offset,
+        held.stride_byte_offset,
+        held.swizzle,
+        swizzle_atom=held.swizzle_atom,
+        format=held.format,
     ).encode()
     low_bits = (word & 0xFFFFFFFF) + (known >> _START_SHIFT)
     address = to.scalar(ShrOp, "u32", start, to.const(_START_SHIFT, "b32"))
     low = to.plus(address, to.const(low_bits, "b32"), "u32")
-    high = _high_half(word >> _HALF, tile, held.swizzle, to)
+    high = _high_half(word >> _HALF, tile, held, to)
     to[op.result] = to.pure((PackOp, low, high), (low, high), lambda: PackOp(low, high, "b64"))
 
 
-def _high_half(bits: int, tile: Tile, swizzle: int, to: Conversion) -> SSAValue:
+def _high_half(bits: int, tile: Tile, held: SmemTile, to: Conversion) -> SSAValue:
     """SBO and swizzle with the base offset: 0 for memory that starts with its pattern, as what is
     allocated does; what is cast from there may start with any of the pattern's rows."""
     high = to.const(bits, "b32")
-    if not swizzle or tile.address is tile.base:
+    if held.pattern_rows == 1 or tile.address is tile.base:
         return high
-    rows = (swizzle // CHUNK - 1) << _ROW_SHIFT
+    rows = (held.pattern_rows - 1) << _ROW_SHIFT
     row = to.scalar(AndOp, "b32", tile.address, to.const(rows, "b32"))
     moved = to.scalar(ShlOp, "b32", row, to.const(_BASE_LOW - _ROW_SHIFT, "b32"))
     return to.scalar(OrOp, "b32", moved, high)

@@ -19,15 +19,22 @@ from tilewright.dialects.cute_nvgpu.copy_types import CopyInstructionAttr
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, MOVMATRIX
 from tilewright.dialects.cute_nvgpu.lattice.tma import TENSOR_LOAD
 from tilewright.dialects.cute_nvgpu.ops import (
+    cluster,
     copy,
     mbarrier,
+    tcgen05_sync,
     tma,
+    tmem,
+    tmem_access,
+    tmem_copy,
     warp_specialization,
     wgmma_sync,
 )
 from tilewright.dialects.cute_nvgpu.ops.matrix_copy import MatrixCopyOp, MovmatrixOp
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
+from tilewright.dialects.cute_nvgpu.ops.tmem_reduce import LoadReduceOp
+from tilewright.dialects.cute_nvgpu.ops.umma import UmmaOp
 from tilewright.dialects.cute_nvgpu.ops.wmma import WmmaAccessOp
 from tilewright.dialects.cute_nvgpu.targets import Minimum, TargetError, target
 from tilewright.dialects.cute_nvgpu.wgmma_types import WgmmaAtomType
@@ -46,6 +53,11 @@ _MINIMA: dict[type[Operation], Minimum] = {
     wgmma_sync.WgmmaCommitGroupOp: _WARPGROUP,
     wgmma_sync.WgmmaWaitGroupOp: _WARPGROUP,
     wgmma_sync.FenceProxyAsyncOp: target("sm_90"),
+    **{each: each.ROW.target for each in (*tmem_access.ACCESS_OPS, *tmem_copy.COPY_OPS)},
+    **{each: each.ROW.target for each in tmem.ALLOCATION_OPS if issubclass(each, tmem.TmemOp)},
+    **{each: each.ROW.target for each in tcgen05_sync.SYNC_OPS},
+    LoadReduceOp: LoadReduceOp.ROW.target,
+    **{each: each.ROW.target for each in cluster.OPS},
 }
 
 
@@ -74,6 +86,8 @@ def _spelled(op: Operation) -> str:
     """The mnemonic where the op has a row of its own, otherwise its name."""
     if isinstance(op, RegisterMmaOp | WarpgroupMmaOp):
         return op.mma_atom.mnemonic
+    if isinstance(op, UmmaOp):
+        return op.mnemonic
     if isinstance(op, WmmaAccessOp):
         return op.access.mnemonic()
     return op.matrix_copy.mnemonic if isinstance(op, MatrixCopyOp) else f"'{op.name}'"
@@ -92,6 +106,8 @@ def required_targets(module: ModuleOp) -> list[Minimum]:
 def _required(op: Operation) -> Minimum | None:
     if isinstance(op, RegisterMmaOp | WarpgroupMmaOp):
         return op.mma_atom.row.target
+    if isinstance(op, UmmaOp):
+        return op.required
     if isinstance(op, WmmaAccessOp):
         return op.access.row.target
     if isinstance(op, MatrixCopyOp | mbarrier.MbarrierOp):

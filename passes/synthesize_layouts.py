@@ -1,9 +1,10 @@
 """`cute-nvgpu-synthesize-layouts`: the canonical layout of every fragment, filled in and checked.
 
 What an MMA reads and writes has the atom's layouts, and so has what `wmma.load` and `wmma.store`
-move. They spread from there, both ways, along everything that keeps registers in place: fragment
-ops, copies, and the carried values of loops and branches. A fragment that two MMAs want in
-different layouts is an error that names both; one that no MMA ever sees stays as it is.
+move; what `tmem.load` and `tmem.store` move has their shape's. They spread from there, both ways,
+along everything that keeps registers in place: fragment ops, copies, and the carried values of
+loops and branches. A fragment that two MMAs want in different layouts is an error that names both;
+one that no MMA ever sees stays as it is.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from tilewright.dialects.cute_nvgpu.attributes import FragmentType
 from tilewright.dialects.cute_nvgpu.ops import fragment
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 from tilewright.dialects.cute_nvgpu.ops.sm90 import SparseMmaOp, WarpgroupMmaOp
+from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemAccessOp
 from tilewright.dialects.cute_nvgpu.ops.wmma import WmmaAccessOp
 
 
@@ -94,6 +96,8 @@ def _seeds(module: ModuleOp) -> Iterator[tuple[SSAValue, _Source]]:
                 yield value, _Source(op, op.mma_atom.tv_layout(operand))
         elif isinstance(op, WmmaAccessOp):
             yield op.held, _Source(op, op.access.tv_layout)
+        elif isinstance(op, TmemAccessOp):
+            yield op.fragment_value, _Source(op, op.tv_layout)
 
 
 def _fragments(op: WarpgroupMmaOp) -> Iterator[tuple[str, SSAValue]]:

@@ -11,6 +11,7 @@ that such ops make.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from functools import cache
 from typing import Any, cast
 
@@ -31,6 +32,7 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 
 from tilewright.diagnostic import CompileError, Diagnostic
 from tilewright.dialects.cute.dialect import CUTE
+from tilewright.dialects.cute.ops.constructors import StaticOp
 from tilewright.dialects.cute.ops.operation import CuteOp
 from tilewright.dialects.cute.tensor import element_bits
 from tilewright.parsing import default_context
@@ -62,7 +64,10 @@ def cute(name: str, *operands: Any, **properties: Any) -> Operation:
     """
     op = _OPS.get(name)
     if op is None:
-        raise ValueError(f"expected an op of the cute dialect, got 'cute.{name}'")
+        nearest = get_close_matches(name, _OPS, n=1, cutoff=0)[0]
+        raise ValueError(
+            f"expected an op of the cute dialect, got 'cute.{name}'; nearest legal: cute.{nearest}"
+        )
     if not issubclass(op, CuteOp) or op.infer.__func__ is CuteOp.infer.__func__:
         given = (attribute(each) if isinstance(each, str) else each for each in operands)
         return op(*given, **properties)
@@ -90,7 +95,7 @@ def leaves(kind: str, text: str, *values: SSAValue) -> Operation:
     """A value of the algebra, its dynamic leaves filled: `leaves("shape", "(128,?)", n)`."""
     type_ = attribute(f'!cute.{kind}<"{text}">')
     if not values:
-        return _OPS["static"](type_)
+        return StaticOp(type_)
     return _OPS[f"make_{kind}"].create(operands=values, result_types=[type_])
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, Literal, get_args
 
 from numpy.typing import NDArray
 from xdsl.dialects import func, gpu
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
 from xdsl.ir import Operation
 
 from tilewright.compiler import lower_tiles, run_pipeline, verified
 from tilewright.diagnostic import CompileError, Diagnostic, OpError
+from tilewright.dialects.cute_nvgpu.lattice.cluster import MAX_CLUSTER
 from tilewright.dialects.cute_nvgpu.targets import lowest, target
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.kernel_arguments import (
@@ -64,8 +66,8 @@ def interpret(
     `args`: a C-contiguous NumPy array for each memref, an array of any strides for each
     `!cute.memref`, a `TensorMap` of an array for each `tma_descriptor`, a number for each scalar
     and a tuple for each struct, in order; inputs are not modified. An array of unsigned integers
-    stands for raw bits of any element type of its width. `grid` and `block` are (x, y, z).
-    `kernel` may be left out where there is one.
+    stands for raw bits of any element type of its width. `grid` and `block` are (x, y, z). `kernel`
+    may be left out where there is one.
     By default the IR runs as it is; `level="atom"` lowers tiles to atoms first, and `level="ptx"`
     everything to instructions. A kernel that was lowered from the tile level takes the arguments
     that it had there. `numerics="hardware"` computes MMAs as
@@ -114,6 +116,7 @@ def run(
     target(chip)
     launch = Launch(_dim("grid", grid), _dim("block", block), numerics, chip, source, progress)
     _check_block(op, launch)
+    launch.cluster = _cluster(op, launch)
     memory, symbol = GlobalMemory(), _symbol(op)
     try:
         if level != "tile":
@@ -183,3 +186,22 @@ def _check_block(op: Operation, launch: Launch) -> None:
         wanted = tuple(known.get_values())  # type: ignore[attr-defined]
         if wanted != launch.block:
             raise ExecutionError(f"'{_symbol(op)}' expected block {wanted}, got {launch.block}")
+
+
+def _cluster(op: Operation, launch: Launch) -> tuple[int, int, int]:
+    """The cluster that a kernel declares: one CTA where it declares none."""
+    known = op.attributes.get("gpu.known_cluster_size") or op.properties.get("cluster")
+    if not isinstance(known, DenseArrayBase):
+        return 1, 1, 1
+    extents = tuple(int(each) for each in known.get_values())
+    if len(extents) != 3 or min(extents) < 1 or prod(extents) > MAX_CLUSTER:
+        raise ExecutionError(
+            f"'{_symbol(op)}' expected gpu.known_cluster_size of three extents, at most "
+            f"{MAX_CLUSTER} CTAs in all, got {extents}"
+        )
+    if any(whole % part for whole, part in zip(launch.grid, extents, strict=True)):
+        raise ExecutionError(
+            f"'{_symbol(op)}' expected a grid of whole clusters of {extents}, got {launch.grid}"
+        )
+    x, y, z = extents
+    return x, y, z

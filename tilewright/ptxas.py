@@ -116,6 +116,7 @@ def assemble(
             cwd=folder,
             capture_output=True,
             text=True,
+            errors="replace",  # ptxas may print stray bytes where it names what it refuses
             check=False,
         )
     output = run.stdout + run.stderr

@@ -10,13 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tilewright.dialects.cute_nvgpu.atom import WARP, AtomError, MmaAtom
+from tilewright.dialects.cute_nvgpu.bit_field import DescriptorError
 from tilewright.dialects.cute_nvgpu.elements import register_bits
 from tilewright.dialects.cute_nvgpu.lattice.row import ElementTypes, Operand, Shape
 from tilewright.dialects.cute_nvgpu.lookup import Modifiers, find, parse
+from tilewright.dialects.cute_nvgpu.smem_descriptor import MajorMode
+from tilewright.dialects.cute_nvgpu.umma_atom import UmmaAtom, UmmaFragmentKind
+from tilewright.dialects.cute_nvgpu.umma_lookup import UMMA_OPS, find_umma, umma_of
+from tilewright.dialects.cute_nvgpu.umma_mnemonic import parse_mnemonic
 from tilewright.dialects.cute_nvgpu.wgmma_atom import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.wgmma_lookup import WGMMA_OPS, find_wgmma, parse_wgmma
 from tilewright.lowering.interpreter.elements import elements_of
 from tilewright.lowering.interpreter.mma import NUMERICS, multiply_fragments, numerics_model
+from tilewright.umma_simulation import UmmaOperands, simulate_umma
 from tilewright.warpgroup_simulation import WarpgroupInputs, simulate_wgmma
 
 _ARGUMENTS: dict[Operand, str] = {
@@ -29,37 +35,89 @@ _ARGUMENTS: dict[Operand, str] = {
 }
 
 
+class AtomOptions(Modifiers, total=False):
+    """What tells atoms of one shape and its element types apart: `Modifiers` and, of `tcgen05.mma`,
+    how A and B lie in shared memory, whether A is there, how many CTAs, and the instruction
+    descriptor that says all of that for a mnemonic."""
+
+    ab_major: tuple[MajorMode, MajorMode]
+    frag_kind: UmmaFragmentKind
+    cta_group: int
+    idesc: int
+
+
 def atom(
     name: str,
     *,
     shape: Shape | None = None,
     elem_type: tuple[str, ...] | None = None,
-    **modifiers: Unpack[Modifiers],
-) -> MmaAtom | WgmmaAtom:
+    **options: Unpack[AtomOptions],
+) -> MmaAtom | WgmmaAtom | UmmaAtom:
     """An MMA atom, by PTX mnemonic or by op.
 
         atom("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32")
         atom("sm80.mma", shape=(16, 8, 16), elem_type=("bf16", "bf16", "f32"))
         atom("sm80.sparse_mma", shape=(16, 8, 32), elem_type=("f16", "f16", "f32"), sparsity="sp")
+        atom("tcgen05.mma.cta_group::1.kind::f16", idesc=0x08200490)
+        atom("sm100.mma", shape=(128, 128, 16), elem_type=("bf16", "bf16", "f32"))
 
     `shape` is (M, N, K); `elem_type` the PTX names of a, b and the accumulators, or of a, b, c
-    and d. `modifiers` (satfinite, rounding, majors, bit_op, kind, sparsity, scale_vector,
-    scale_type) take PTX's words. Raises AtomError, naming the nearest legal atom, where the lattice
-    has no such row.
+    and d. `options` (satfinite, rounding, majors, bit_op, kind, sparsity, scale_vector, scale_type)
+    take PTX's words. The mnemonic of a `tcgen05.mma` says neither shape nor types: they, or the
+    instruction descriptor `idesc`, go with it, and ab_major, frag_kind ("ss", or "ts" for an A in
+    tensor memory) and cta_group with its op. Raises AtomError, naming the nearest legal atom, where
+    the lattice has no such row.
     """
+    op = name.removeprefix("cute_nvgpu.")
+    if name.startswith("tcgen05.mma") or op in UMMA_OPS:
+        return _find_umma(op, shape, elem_type, options)
     if name.startswith(("mma.", "wmma.mma.", "wgmma.mma_async.")):
-        if shape is not None or elem_type is not None or any(modifiers.values()):
+        if shape is not None or elem_type is not None or any(options.values()):
             raise AtomError(f"a mnemonic says everything by itself, got more beside '{name}'")
         return parse_wgmma(name) if name.startswith("wgmma.") else parse(name)
     if shape is None or elem_type is None or len(elem_type) not in (3, 4):
         raise AtomError(
             f"'{name}' expected shape=(M, N, K) and elem_type=(a, b, acc) or (a, b, c, d)"
         )
-    op = name.removeprefix("cute_nvgpu.")
+    if unknown := options.keys() & {"ab_major", "frag_kind", "cta_group", "idesc"}:
+        raise AtomError(f"'{name}' expected no {', '.join(sorted(unknown))}")
+    modifiers = cast("Modifiers", options)
     if op in WGMMA_OPS:
         return _find_wgmma(op, shape, elem_type, modifiers)
     types = (*elem_type, elem_type[-1]) if len(elem_type) == 3 else elem_type
     return find(op, shape, cast("ElementTypes", types), **modifiers)
+
+
+_UMMA_OPTIONS = {"ab_major": "majors", "frag_kind": "frag_kind", "cta_group": "cta_group"} | {
+    each: each for each in ("satfinite", "kind", "scale_vector", "scale_type")
+}
+"""The options of a `tcgen05.mma`, by what `find_umma` calls them."""
+
+
+def _find_umma(
+    name: str, shape: Shape | None, elem_type: tuple[str, ...] | None, options: AtomOptions
+) -> UmmaAtom:
+    """By op with shape and types, or by mnemonic with them or with an instruction descriptor."""
+    by_mnemonic, idesc = name.startswith("tcgen05."), options.get("idesc")
+    if by_mnemonic and idesc is not None and shape is None and elem_type is None:
+        try:
+            return umma_of(name, idesc, options.get("frag_kind", "ss"))
+        except DescriptorError as error:
+            raise AtomError(f"{name}: {error}") from None
+    unknown = options.keys() - _UMMA_OPTIONS.keys()
+    if unknown or shape is None or elem_type is None or len(elem_type) != 3:
+        other = " or idesc=" if by_mnemonic else ""
+        got = f", got {', '.join(sorted(unknown))}" if unknown else ""
+        raise AtomError(f"'{name}' expected shape=(M, N, K) and elem_type=(a, b, d){other}{got}")
+    given: dict[str, Any] = {_UMMA_OPTIONS[key]: value for key, value in options.items()}
+    if by_mnemonic:
+        said = parse_mnemonic(name)
+        name = said.rows[0].op
+        given |= {"cta_group": said.cta_group, "kind": said.kind}
+        if said.rows[0].scale is not None:
+            given.setdefault("scale_vector", said.rows[0].scale.vector)
+    a, b, d = elem_type
+    return find_umma(name, shape, (a, b, d), **given)
 
 
 def _find_wgmma(
@@ -76,10 +134,10 @@ def _find_wgmma(
 
 
 def simulate(
-    atom: MmaAtom | WgmmaAtom,
+    atom: MmaAtom | WgmmaAtom | UmmaAtom,
     *,
-    c: ArrayLike,
     arch: str,
+    c: ArrayLike | None = None,
     a: ArrayLike | None = None,
     b: ArrayLike | None = None,
     numerics: Literal["hardware", "exact"] = "hardware",
@@ -99,6 +157,7 @@ def simulate(
     imm_scale_b: int = 1,
     imm_trans_a: int = 0,
     imm_trans_b: int = 0,
+    **tcgen05: Unpack[UmmaOperands],
 ) -> NDArray[np.uint32]:
     """D = A * B + C of one atom, on raw register words.
 
@@ -109,6 +168,13 @@ def simulate(
     atom reads `smem` (uint8 [bytes] or [..., bytes]), the image of shared memory from address 0 on:
     B at `b_desc` (a 64-bit word, or one for each batch) and A at `a_desc`, or from registers, `a`;
     where `scale_d` is false, D = A * B. Names are PTX's.
+
+    A `tcgen05.mma` atom reads `smem` and `tmem`, uint32 [..., 128, 512] (lanes, columns), and
+    returns tensor memory after; of a pair of CTAs both have an axis of 2 before those. B is at
+    `b_desc`, A at `a_desc` or `a_tmem`, D at `d_tmem`; sparsity metadata at `sp_meta_tmem`, scale
+    factors at `scale_a_tmem` and `scale_b_tmem`. `idesc` (otherwise that of the atom) says what
+    is negated, the sparsity selector and the scale factor ids. `enable_input_d`, `scale_input_d`,
+    `disable_output_lane` (uint32 [4], of a pair [8]) and `zero_column_mask_desc` are PTX's.
 
     `numerics="hardware"` is what the tensor cores of `arch` compute, bit for bit where
     docs/numerics.md says so; "exact" is the mathematical result, rounded once. Metadata that PTX
@@ -121,6 +187,12 @@ def simulate(
     if numerics not in NUMERICS:
         raise AtomError(f"expected numerics of {', '.join(NUMERICS)}, got '{numerics}'")
     scale_ids = (byte_id_a, thread_id_a, byte_id_b, thread_id_b)
+    if isinstance(atom, UmmaAtom):
+        _none_of(atom, a=a, b=b, c=c, metadata=metadata)
+        return simulate_umma(atom, smem, (a_desc, b_desc), tcgen05, arch, numerics)
+    _none_of(atom, **cast("dict[str, ArrayLike | None]", tcgen05))
+    if c is None:
+        raise AtomError(f"{atom.mnemonic} expected an operand C (c=)")
     if isinstance(atom, WgmmaAtom):
         _none_of(atom, b=b, scale_a_data=scale_a_data, scale_b_data=scale_b_data)
         given = WarpgroupInputs(
@@ -135,7 +207,7 @@ def simulate(
     return _simulate_warp(atom, operands, arch, numerics, _selectors(atom, selector, scale_ids))
 
 
-def _none_of(atom: MmaAtom | WgmmaAtom, **given: ArrayLike | None) -> None:
+def _none_of(atom: MmaAtom | WgmmaAtom | UmmaAtom, **given: ArrayLike | None) -> None:
     """Raise AtomError for an operand that only other atoms have."""
     for name, value in given.items():
         if value is not None:

@@ -62,16 +62,40 @@ def _json(row: Listing) -> dict[str, object]:
 
 def shape_text(shape: Sequence[int | tuple[int, ...]]) -> str:
     """`16x8x16`; where an extent has many values, `64xNx16, N 8..256 step 8`."""
-    text = "x".join("N" if isinstance(each, tuple) else str(each) for each in shape)
-    return ", N ".join([text, *(_ranges(each) for each in shape if isinstance(each, tuple))])
+    named = [
+        (name, each) for name, each in zip("MNK", shape, strict=False) if isinstance(each, tuple)
+    ]
+    text = "x".join(
+        name if isinstance(each, tuple) else str(each)
+        for name, each in zip("MNK", shape, strict=False)
+    )
+    return ", ".join([text, *(f"{name} {_ranges(each)}" for name, each in named)])
+
+
+_FEW = 3
 
 
 def _ranges(values: tuple[int, ...]) -> str:
     """The values as ranges: `8..32 step 8, 48..256 step 16`."""
+    if len(values) <= _FEW:
+        return "|".join(map(str, values))
     first, step = values[0], values[1] - values[0]
     run = next((i for i, each in enumerate(values) if each != first + i * step), len(values))
     text = f"{first}..{values[run - 1]} step {step}"
     return text if run == len(values) else f"{text}, {_ranges(values[run:])}"
+
+
+def _folded(words: Sequence[str]) -> list[str]:
+    """Words that differ behind the last `::` alone as one: `cta_group::1|2`."""
+    ends: dict[str, list[str]] = {}
+    for word in words:
+        before, colons, end = word.rpartition("::")
+        ends.setdefault(before + colons, []).append(end)
+    return [
+        each
+        for before, held in ends.items()
+        for each in ([before + "|".join(held)] if before else held)
+    ]
 
 
 def cells(row: Listing) -> tuple[str, ...]:
@@ -81,7 +105,7 @@ def cells(row: Listing) -> tuple[str, ...]:
         shape_text(row.shape) or "-",
         row.types_text,
         ",".join(row.qualifiers) or "-",
-        ",".join(row.modifiers) or "-",
+        ",".join(_folded(row.modifiers)) or "-",
         row.target.name,
         version_text(row.ptx_version),
         row.section,

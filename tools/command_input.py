@@ -46,3 +46,11 @@ def read_target(name: str) -> Target:
         return target(name)
     except TargetError as error:
         raise InputError(str(error)) from None
+
+
+def read_integer(text: str) -> int:
+    """An integer in any of Python's notations. Raises InputError for anything else."""
+    try:
+        return int(text, 0)
+    except ValueError:
+        raise InputError(f"expected an integer such as 0x400, got '{text}'") from None

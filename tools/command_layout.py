@@ -1,7 +1,8 @@
 """Show which thread holds which element of an operand: T<thread>V<value> for every element, rows
 and columns as the figures of the PTX ISA have them (A: m x k, B: k x n, C and D: m x n). E is m x j
 for the j-th 2-bit index of a row, SFA m x s and SFB s x n for the s-th scale factor: of the threads
-that hold one, the one that --select names."""
+that hold one, the one that --select names. Of a tcgen05.mma, with --idesc, the lane and the column
+of tensor memory of every element: L<lane>C<column>."""
 
 from __future__ import annotations
 
@@ -11,10 +12,12 @@ from typing import cast, get_args
 
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.atom import AtomError
+from tilewright.dialects.cute_nvgpu.bit_field import DescriptorError
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 from tilewright.dialects.cute_nvgpu.lookup import parse
+from tilewright.dialects.cute_nvgpu.umma_lookup import umma_of
 from tilewright.dialects.cute_nvgpu.wgmma_lookup import parse_wgmma
-from tilewright.tools.command_input import InputError
+from tilewright.tools.command_input import InputError, read_integer
 from tilewright.tools.fragment_places import (
     AnyMma,
     fragment_operands,
@@ -24,6 +27,7 @@ from tilewright.tools.fragment_places import (
 )
 from tilewright.tools.instructions.catalogue import canonical
 from tilewright.tools.output import UnwritableError, write_whole
+from tilewright.tools.tensor_places import tensor_table
 from tilewright.tools.why_mnemonic import why_illegal_mnemonic
 
 _AXES: dict[Operand, tuple[str, str]] = {
@@ -87,10 +91,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N[,N]",
         help="the sparsity selector, or byte-id,thread-id; otherwise the first legal ones",
     )
+    parser.add_argument(
+        "--idesc", metavar="WORD", help="tcgen05.mma: its instruction descriptor, 0x08200490"
+    )
     parser.add_argument("--svg", metavar="FILE", help="draw it into that file; - is stdout")
 
 
 def run(options: argparse.Namespace) -> None:
+    if options.mnemonic.strip().startswith("tcgen05.mma"):
+        _show_tensor(options)
+        return
+    if options.idesc is not None:
+        raise InputError(f"{options.mnemonic} expected no --idesc")
     atom, operand = _atom(options.mnemonic.strip()), cast(Operand, options.operand)
     legal = fragment_operands(atom)
     if operand not in legal:
@@ -107,6 +119,22 @@ def run(options: argparse.Namespace) -> None:
     try:
         write_whole(options.svg, svg(shown))
     except UnwritableError as error:
+        raise InputError(str(error)) from None
+
+
+def _show_tensor(options: argparse.Namespace) -> None:
+    """Where an operand of a tcgen05.mma is in tensor memory."""
+    mnemonic: str = options.mnemonic.strip()
+    if options.idesc is None or options.select is not None or options.svg is not None:
+        raise InputError(
+            f"{mnemonic} expected --idesc, which says its shape and types, and neither --select "
+            "nor --svg"
+        )
+    kind = "ts" if options.operand == "A" else "ss"
+    try:
+        atom = umma_of(mnemonic, read_integer(options.idesc), kind)
+        print("\n".join(tensor_table(atom, options.operand)))
+    except (AtomError, DescriptorError) as error:
         raise InputError(str(error)) from None
 
 

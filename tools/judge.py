@@ -21,7 +21,7 @@ def is_legal(line: str, arch: str | None) -> bool:
         mnemonic = canonical(mnemonic)
         if mnemonic not in legal:
             return False
-    return operands is None or fit(mnemonic, operands)
+    return operands is None or fit(mnemonic, operands, arch)
 
 
 def why_illegal(line: str, arch: str | None) -> str | None:
@@ -33,4 +33,4 @@ def why_illegal(line: str, arch: str | None) -> str | None:
     reason = why_illegal_mnemonic(mnemonic, arch)
     if reason is not None or operands is None:
         return reason
-    return why_illegal_operands(canonical(mnemonic), operands)
+    return why_illegal_operands(canonical(mnemonic), operands, arch)

@@ -3,6 +3,7 @@
 registers   {a0,a1}    a vector in braces, of one register as well
 register    e          one 32-bit register, with or without braces where `braces` is None
 constant    1          one of some integers
+superfluous            nothing
 selectors   {0,1}      a byte-id and a thread-id: integers or 16-bit registers
 address     [p]        a register or a variable and an offset
 count       16         an integer of a range, or a register
@@ -17,6 +18,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
+from tilewright.dialects.cute_nvgpu.targets import Minimum
 from tilewright.tools.ptx_operands import Kind, Written, read
 
 
@@ -90,7 +92,8 @@ class Registers:
         )
 
     def _names(self) -> list[str]:
-        return [f"{self.name}{i}" for i in range(self.count)]
+        stem = self.name.replace("-", "_")
+        return [f"{stem}{i}" for i in range(self.count)]
 
     def _replaced(self, kinds: set[Kind]) -> str | None:
         """What ptxas takes in the place of some registers, not of all of them."""
@@ -105,12 +108,13 @@ class Registers:
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """One 32-bit register; `braces` says whether they may stand around it."""
+    """One register, of 32 bits by default; `braces` says whether they may stand around it."""
 
     name: str
     section: str
     braces: bool = True
     optional: bool = False
+    register: str = "b32"
 
     @property
     def spelling(self) -> str:
@@ -123,12 +127,50 @@ class Register:
             return None
         found = (item.text for item in inner if item.kind == "register")
         where = "" if self.braces else " without braces"
-        return Misfit(f"a .b32 register{where}", next(found, self.spelling))
+        return Misfit(f"a .{self.register} register{where}", next(found, self.spelling))
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """One of some integers."""
+    """One of some integers; of `target` alone where it is given."""
+
+    name: str
+    legal: tuple[int, ...]
+    section: str
+    optional: bool = False
+    target: Minimum | None = None
+
+    @property
+    def spelling(self) -> str:
+        return str(self.legal[0])
+
+    def misfit(self, written: Written) -> Misfit | None:
+        if written.kind == "integer" and written.value in self.legal:
+            return None
+        return Misfit(f"the constant {_either(self.legal)}", _nearest(self.legal, written))
+
+
+@dataclass(frozen=True, slots=True)
+class Superfluous:
+    """What others of the instruction have in its place: ptxas takes an integer there, the PTX ISA
+    has none."""
+
+    name: str
+    section: str
+    optional: bool = True
+
+    @property
+    def spelling(self) -> str:
+        return ""
+
+    def misfit(self, written: Written) -> Misfit | None:
+        replaced = "an integer" if written.kind == "integer" else None
+        return Misfit("nothing", "nothing", replaced)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of some integers, or a register."""
 
     name: str
     legal: tuple[int, ...]
@@ -140,9 +182,9 @@ class Constant:
         return str(self.legal[0])
 
     def misfit(self, written: Written) -> Misfit | None:
-        if written.kind == "integer" and written.value in self.legal:
+        if _selects(written, self.legal):
             return None
-        return Misfit(f"the constant {_either(self.legal)}", _nearest(self.legal, written))
+        return Misfit(f"a register, or {_either(self.legal)}", _nearest(self.legal, written))
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,12 +224,12 @@ class Address:
 
     @property
     def spelling(self) -> str:
-        return f"[{self.name}]"
+        return f"[{self.name.replace('-', '_')}]"
 
     def misfit(self, written: Written) -> Misfit | None:
         if written.kind == "address":
             return None
-        near = written.text if written.kind == "register" else self.name
+        near = written.text if written.kind == "register" else self.name.replace("-", "_")
         return Misfit("an address", f"[{near}]")
 
 
@@ -255,11 +297,12 @@ class Descriptor:
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """A predicate register, or a constant in its place."""
+    """A predicate register, or a constant in its place; `loose` where ptxas takes any integer."""
 
     name: str
     section: str
     optional: bool = False
+    loose: bool = False
 
     @property
     def spelling(self) -> str:
@@ -271,6 +314,8 @@ class Predicate:
         near = _nearest((0, 1), written) if written.kind == "integer" else self.spelling
         negated = written.text.startswith("!") and self._fits(read(written.text[1:].lstrip())[0])
         replaced = "a negated predicate" if negated else None
+        if self.loose and written.kind == "integer":
+            replaced = "any integer"
         return Misfit("a predicate or the constant 0 or 1", near, replaced)
 
     def _fits(self, written: Written) -> bool:

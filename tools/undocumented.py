@@ -18,10 +18,11 @@ _CLASSES = (
     {"row", "col"},
     {"shared", "global"},
     {"xor", "and", "popc"},
+    {"ws", "sp"},
 )
 """Words whose order among themselves has a meaning."""
 
-_NAME_WORDS = {"wgmma": 2, "fence": 2}
+_NAME_WORDS = {"wgmma": 2, "fence": 2, "tcgen05": 2}
 """How many words name the instruction and stand first, where that is more than one."""
 
 

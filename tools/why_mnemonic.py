@@ -16,6 +16,7 @@ from functools import cache, lru_cache
 from tilewright.dialects.cute_nvgpu.atom import AtomError
 from tilewright.dialects.cute_nvgpu.lookup import parse
 from tilewright.dialects.cute_nvgpu.nearest import Nearest
+from tilewright.dialects.cute_nvgpu.umma_mnemonic import parse_mnemonic
 from tilewright.dialects.cute_nvgpu.wgmma_lookup import parse_wgmma
 from tilewright.dialects.cute_nvgpu.wmma_access import parse_access
 from tilewright.tools.instructions.catalogue import canonical, legal_mnemonics, listings
@@ -53,6 +54,7 @@ _READERS: tuple[tuple[tuple[str, ...], Callable[[str], object]], ...] = (
     (("mma.", "wmma.mma."), parse),
     (("wmma.load.", "wmma.store."), parse_access),
     (("wgmma.mma_async.",), parse_wgmma),
+    (("tcgen05.mma",), parse_mnemonic),
 )
 """What says of mnemonics that begin so why there is none such."""
 
@@ -151,7 +153,7 @@ def _features(mnemonic: str) -> Iterator[str]:
         yield f"-{last - place}.{word}"
 
 
-_FORMS = ("sp", "block_scale", "kind::")
+_FORMS = ("sp", "ws", "block_scale", "kind::")
 _WEIGHT_OF_FORM, _WEIGHT_OF_WORD = 1 << 10, 1 << 5
 
 

@@ -5,33 +5,48 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tilewright.dialects.cute_nvgpu.lattice.undocumented import UNDOCUMENTED_SELECTORS
+from tilewright.dialects.cute_nvgpu.targets import target
 from tilewright.tools.instructions.catalogue import listings, operand_lists
-from tilewright.tools.operand_forms import Misfit, OperandForm
+from tilewright.tools.operand_forms import Constant, Misfit, OperandForm
 from tilewright.tools.ptx_operands import Written, read
 
 
-def fit(mnemonic: str, operands: Sequence[Written]) -> bool:
-    """Whether a mnemonic of the lattice takes these operands."""
-    return any(_fits(forms, operands) for forms in operand_lists(mnemonic))
+def fit(mnemonic: str, operands: Sequence[Written], arch: str | None) -> bool:
+    """Whether a mnemonic of the lattice takes these operands on a target; on one or other, where it
+    is None."""
+    return any(_fits(forms, operands, arch) for forms in operand_lists(mnemonic))
 
 
-def _fits(forms: Sequence[OperandForm], operands: Sequence[Written]) -> bool:
+def _fits(forms: Sequence[OperandForm], operands: Sequence[Written], arch: str | None) -> bool:
     if not _required(forms) <= len(operands) <= len(forms):
         return False
-    return all(form.misfit(written) is None for form, written in zip(forms, operands, strict=False))
+    pairs = zip(forms, operands, strict=False)
+    return all(_misfit(form, written, arch) is None for form, written in pairs)
 
 
-def why_illegal_operands(mnemonic: str, operands: Sequence[Written]) -> str | None:
+def _misfit(form: OperandForm, written: Written, arch: str | None) -> Misfit | None:
+    """What is wrong with an operand, or with its being there on the target."""
+    found = form.misfit(written)
+    if found is not None or arch is None or not isinstance(form, Constant) or form.target is None:
+        return found
+    if target(arch).supports(form.target):
+        return None
+    return Misfit(f"nothing on {arch} (it requires {form.target.at_least})", "nothing")
+
+
+def why_illegal_operands(
+    mnemonic: str, operands: Sequence[Written], arch: str | None
+) -> str | None:
     """What is wrong with the number of the operands, or with the first one that does not fit; None
     where they are legal."""
     lists = operand_lists(mnemonic)
-    if any(_fits(forms, operands) for forms in lists):
+    if any(_fits(forms, operands, arch) for forms in lists):
         return None
     forms = max(lists, key=lambda each: _likeness(each, operands))
     if not _required(forms) <= len(operands) <= len(forms):
         return _wrong_number(mnemonic, forms, operands)
     for form, written in zip(forms, operands, strict=False):
-        if (misfit := form.misfit(written)) is not None:
+        if (misfit := _misfit(form, written, arch)) is not None:
             return _wrong(mnemonic, form, written, misfit)
     return None
 

@@ -49,7 +49,7 @@ class PipelineType(ParametrizedAttribute, TypeAttribute):
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         with parser.in_angle_brackets():
             start = parser.pos
-            kind = parser.parse_identifier("a kind of pipeline")
+            kind = parser.parse_identifier(" for a kind of pipeline")
             if kind not in _COUNTS_OF:
                 parser.raise_error(f"expected tma or cp_async, got {kind}", start, parser.pos)
             counts: dict[str, int] = dict.fromkeys(_COUNTS, 0)

@@ -113,7 +113,7 @@ class MemRefType(TensorType):
             parser.raise_error(str(error), start, parser.pos)
         parser.parse_punctuation(",")
         start = parser.pos
-        space = parser.parse_identifier("a memory space")
+        space = parser.parse_identifier(" for a memory space")
         if space not in SPACES:
             legal = ", ".join(SPACES)
             parser.raise_error(f"expected {legal}, got {space}", start, parser.pos)

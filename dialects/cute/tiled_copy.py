@@ -22,10 +22,11 @@ from tilewright.dialects.cute.inverse import right_inverse
 from tilewright.dialects.cute.layout import Layout, make_layout
 from tilewright.dialects.cute.recast import upcast
 from tilewright.dialects.cute.symbolic import layouts, tiling
+from tilewright.dialects.cute.symbolic.check import why_not
 from tilewright.dialects.cute.symbolic.layouts import Tile
 from tilewright.dialects.cute.symbolic.text import tile_text
 from tilewright.dialects.cute.symbolic.tuples import has_basis
-from tilewright.dialects.cute.tiled_mma import TiledMma, covers
+from tilewright.dialects.cute.tiled_mma import TiledMma, covers, tile_leaves
 from tilewright.dialects.cute.tiling import logical_product, raked_product, zipped_divide
 from tilewright.dialects.cute.value import Value, slot_setter
 
@@ -183,10 +184,15 @@ def _retiled(copy: TiledCopy, layout: Layout) -> Layout:
 def why_no_tiled_copy(copy: TiledCopy) -> str | None:
     """Why the parts make no tiled copy, or None where they do."""
     layout, traits = copy.layout_tv, copy.traits
+    for kept in (layout, *tile_leaves(copy.tiler)):
+        if (reason := why_not("layout", kept)) is not None:
+            return reason
     if rank(layout.shape) != 2 or not layouts.known(layout) or has_basis(layout.stride):
         return f"expected layout_tv to be a static layout of (thread, value), got {layout}"
     if not all(isinstance(mode, Layout) and layouts.known(mode) for mode in copy.tiler):
-        return f"expected tiler_mn to have a static layout for each mode, got {copy.tiler}"
+        return (
+            f"expected tiler_mn to have a static layout for each mode, got {tile_text(copy.tiler)}"
+        )
     for what, has, of_atom in (
         ("threads", copy.threads, traits.threads),
         ("values", copy.values, traits.values),

@@ -9,6 +9,7 @@ permuted before it is dealt out. A tensor becomes, for A,
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -19,6 +20,7 @@ from tilewright.dialects.cute.int_tuple import LayoutError, flatten, is_tuple, r
 from tilewright.dialects.cute.inverse import right_inverse
 from tilewright.dialects.cute.layout import Layout, append_to_rank, make_layout
 from tilewright.dialects.cute.symbolic import layouts, scalar, tiling
+from tilewright.dialects.cute.symbolic.check import why_not
 from tilewright.dialects.cute.symbolic.layouts import Tile
 from tilewright.dialects.cute.symbolic.text import tile_text
 from tilewright.dialects.cute.symbolic.tuples import has_basis
@@ -126,6 +128,9 @@ _set_atom = slot_setter(TiledMma, "atom")
 _set_atom_layout = slot_setter(TiledMma, "atom_layout")
 _set_permutation = slot_setter(TiledMma, "permutation")
 
+MAX_ATOMS = 1024
+"""No CTA has more threads."""
+
 DEFAULT_ATOM_LAYOUT = Layout((1, 1, 1))
 DEFAULT_PERMUTATION: tuple[Tile, Tile, Tile] = (None, None, None)
 
@@ -189,6 +194,9 @@ def _tv_layout(mma: TiledMma, which: Operand) -> Layout:
 def why_no_tiled_mma(mma: TiledMma) -> str | None:
     """Why the parts make no tiled MMA, or None where they do."""
     layout, permutation = mma.atom_layout, mma.permutation
+    for kept in (layout, *tile_leaves(permutation)):
+        if (reason := why_not("layout", kept)) is not None:
+            return reason
     if not layouts.known(layout) or has_basis(layout.stride) or rank(layout.shape) > 3:
         return f"expected atom_layout_MNK to be a static layout of M, N and K, got {layout}"
     if not is_tuple(permutation) or len(permutation) != 3:
@@ -197,6 +205,8 @@ def why_no_tiled_mma(mma: TiledMma) -> str | None:
         traits = mma.traits
     except LayoutError as error:
         return str(error)
+    if layout.size() > MAX_ATOMS:
+        return f"expected at most {MAX_ATOMS} atoms side by side, got {layout}"
     try:
         complement(mma.thread_layout)
     except LayoutError as error:
@@ -223,6 +233,15 @@ def _permutation_fault(mma: TiledMma, mode: int) -> str | None:
     if not covers(given, given.size()):
         return f"to reach each of its {given.size()} places once, got {given}"
     return None
+
+
+def tile_leaves(tile: Tile) -> Iterator[Layout]:
+    """The layouts of a tile from left to right."""
+    if isinstance(tile, Layout):
+        yield tile
+    elif tile is not None:
+        for each in tile:
+            yield from tile_leaves(each)
 
 
 def covers(layout: Layout, extent: int) -> bool:

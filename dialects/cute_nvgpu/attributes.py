@@ -54,6 +54,11 @@ def element_of(type_: Attribute) -> ElementType | None:
     return _ELEMENT_OF.get(type_)
 
 
+def unpacked_of(type_: Attribute) -> ElementType:
+    """The row of an element type of `UNPACKED` where each element takes a byte."""
+    return _UNPACKED_OF[type_]
+
+
 @irdl_attr_definition
 class FragmentType(ParametrizedAttribute, TypeAttribute):
     """The registers that each thread of a warp holds of a matrix.

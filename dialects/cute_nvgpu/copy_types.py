@@ -41,7 +41,7 @@ class CopyInstructionAttr(Data[CopyInstruction], CopyAtomAttr):
     def parse_parameter(cls, parser: AttrParser) -> CopyInstruction:
         with parser.in_angle_brackets():
             start = parser.pos
-            word = parser.parse_identifier("a copy instruction")
+            word = parser.parse_identifier(" for a copy instruction")
             if word not in COPY_KINDS:
                 legal = ", ".join(COPY_KINDS)
                 parser.raise_error(f"expected {legal}, got {word}", start, parser.pos)
@@ -65,7 +65,7 @@ class CopyInstructionAttr(Data[CopyInstruction], CopyAtomAttr):
 
 def _parse_matrices(parser: AttrParser, kind: str, element: str) -> CopyInstruction:
     start = parser.pos
-    number = parser.parse_identifier("how many matrices, such as x4")
+    number = parser.parse_identifier(" for how many matrices, such as x4")
     if number[0] != "x" or not number[1:].isdigit():
         parser.raise_error(f"expected x1, x2 or x4, got {number}", start, parser.pos)
     trans = parser.parse_optional_punctuation(",") is not None
@@ -78,7 +78,7 @@ def _parse_matrices(parser: AttrParser, kind: str, element: str) -> CopyInstruct
 def _parse_cache(parser: AttrParser) -> str:
     parser.parse_keyword("cache")
     parser.parse_punctuation("=")
-    return parser.parse_identifier("a cache operator")
+    return parser.parse_identifier(" for a cache operator")
 
 
 @irdl_attr_definition
@@ -115,7 +115,7 @@ class TmaInstructionAttr(Data[TmaInstruction], TmaAtomAttr):
     def parse_parameter(cls, parser: AttrParser) -> TmaInstruction:
         with parser.in_angle_brackets():
             start = parser.pos
-            word = parser.parse_identifier("a TMA instruction")
+            word = parser.parse_identifier(" for a TMA instruction")
             if word not in TMA_KINDS:
                 legal = ", ".join(TMA_KINDS)
                 parser.raise_error(f"expected {legal}, got {word}", start, parser.pos)

@@ -6,6 +6,7 @@ from tilewright.dialects.cute_nvgpu.atom_types import MMA_ATOM_TYPES
 from tilewright.dialects.cute_nvgpu.attributes import CacheAttr, FragmentType
 from tilewright.dialects.cute_nvgpu.copy_types import CopyInstructionAttr, TmaInstructionAttr
 from tilewright.dialects.cute_nvgpu.ops import (
+    cluster,
     copy,
     fragment,
     fragment_memory,
@@ -14,15 +15,23 @@ from tilewright.dialects.cute_nvgpu.ops import (
     shuffle,
     smem_desc,
     sync,
+    tcgen05_sync,
     tma,
+    tmem,
+    tmem_access,
+    tmem_copy,
+    tmem_reduce,
     warp_specialization,
     wgmma_sync,
     wmma,
 )
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WGMMA_OPS
+from tilewright.dialects.cute_nvgpu.ops.sm100 import UMMA_OPS
+from tilewright.dialects.cute_nvgpu.smem_desc_view import SmemDescViewType
 from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
-from tilewright.dialects.cute_nvgpu.wgmma_types import WGMMA_ATOM_TYPES, SmemDescViewType
+from tilewright.dialects.cute_nvgpu.umma_types import UMMA_ATOM_TYPES
+from tilewright.dialects.cute_nvgpu.wgmma_types import WGMMA_ATOM_TYPES
 from tilewright.dialects.cute_nvgpu.wmma_types import WMMA_ACCESS_TYPES
 
 CUTE_NVGPU = Dialect(
@@ -49,6 +58,7 @@ CUTE_NVGPU = Dialect(
         sync.BarArriveOp,
         sync.WarpSyncOp,
         *WGMMA_OPS.values(),
+        *UMMA_OPS.values(),
         smem_desc.MakeSmemDescOp,
         wgmma_sync.WgmmaFenceOp,
         wgmma_sync.WgmmaCommitGroupOp,
@@ -57,6 +67,12 @@ CUTE_NVGPU = Dialect(
         *mbarrier.OPS,
         *shuffle.OPS,
         *tma.OPS,
+        *cluster.OPS,
+        *tmem.ALLOCATION_OPS,
+        *tmem_access.ACCESS_OPS,
+        tmem_reduce.LoadReduceOp,
+        *tmem_copy.COPY_OPS,
+        *tcgen05_sync.SYNC_OPS,
         *warp_specialization.OPS,
     ],
     [
@@ -68,8 +84,12 @@ CUTE_NVGPU = Dialect(
         TmaInstructionAttr,
         matrix_copy.MatrixShapeAttr,
         matrix_copy.SrcFmtAttr,
+        tmem_access.TmemShapeAttr,
+        tmem_reduce.ReductionAttr,
+        tmem_copy.CopyShapeAttr,
         *MMA_ATOM_TYPES.values(),
         *WGMMA_ATOM_TYPES.values(),
+        *UMMA_ATOM_TYPES.values(),
         *WMMA_ACCESS_TYPES.values(),
     ],
 )

@@ -17,17 +17,16 @@ from tilewright.dialects.cute import (
     equivalent,
     flatten,
 )
+from tilewright.dialects.cute_nvgpu.bit_field import DescriptorError
 from tilewright.dialects.cute_nvgpu.smem_descriptor import (
     CHUNK,
     MAJOR_MODES,
-    ROWS,
-    DescriptorError,
+    WGMMA,
+    DescriptorFormat,
     MajorMode,
     SmemDescriptor,
+    SwizzleMode,
 )
-
-_BASE, _SHIFT = 4, 3
-"""The swizzles of shared memory are S<b,4,3> on bytes."""
 
 _MODES = ("mn", "k")
 
@@ -48,6 +47,8 @@ class SmemTile:
     stride_byte_offset: int
     swizzle: int
     offset: int
+    swizzle_atom: int = CHUNK
+    format: DescriptorFormat = WGMMA
 
     def at(self, address: int) -> SmemDescriptor:
         """The descriptor where the memory that the layout indexes starts at `address`.
@@ -66,17 +67,29 @@ class SmemTile:
             self.leading_byte_offset,
             self.stride_byte_offset,
             self.swizzle,
-            row % (self.swizzle // CHUNK) if self.swizzle else 0,
+            row % self.pattern_rows,
+            self.swizzle_atom,
+            format=self.format,
         )
 
+    @property
+    def pattern_rows(self) -> int:
+        """After how many rows of 128 bytes the pattern repeats."""
+        return self.swizzle // self.swizzle_atom if self.swizzle else 1
 
-def solve(layout: Layout | ComposedLayout, bits: int, major: MajorMode | None = None) -> SmemTile:
+
+def solve(
+    layout: Layout | ComposedLayout,
+    bits: int,
+    major: MajorMode | None = None,
+    format: DescriptorFormat = WGMMA,
+) -> SmemTile:
     """The tile of a layout `(mn, k) -> offset` of elements of `bits`.
 
     Without `major`, the one that fits; K-major where both do. Raises DescriptorError, naming the
-    mode that no descriptor expresses, where none fits.
+    mode that no descriptor of the format expresses, where none fits.
     """
-    swizzle, start, outer = _parts(layout, bits)
+    swizzle, start, outer = _parts(layout, bits, format)
     if outer.rank() != 2:
         raise DescriptorError(f"expected a layout (mn, k) of two modes, got {layout}")
     if not all(isinstance(step, int) for step in flatten(outer.stride)):
@@ -93,42 +106,63 @@ def solve(layout: Layout | ComposedLayout, bits: int, major: MajorMode | None = 
         except DescriptorError as error:
             failures.append(f"{each.upper()}-major: {error}")
             continue
-        width = CHUNK << swizzle if swizzle else 0
-        SmemDescriptor(0, lead, stride, width)
-        return SmemTile(each, lead, stride, width, start * bits // 8)
+        tile = SmemTile(each, lead, stride, swizzle.width, start * bits // 8, swizzle.atom, format)
+        SmemDescriptor(0, lead, stride, swizzle.width, 0, swizzle.atom, format=format)
+        return tile
     raise DescriptorError(f"no descriptor expresses {layout}; " + "; ".join(failures))
 
 
-def _parts(layout: Layout | ComposedLayout, bits: int) -> tuple[int, int, Layout]:
-    """(swizzle bits, offset in elements, layout of elements). Raises DescriptorError for any inner
+def _parts(
+    layout: Layout | ComposedLayout, bits: int, format: DescriptorFormat
+) -> tuple[SwizzleMode, int, Layout]:
+    """(swizzle, offset in elements, layout of elements). Raises DescriptorError for any inner
     function but a swizzle of shared memory."""
+    none = format.swizzle(0)
     if isinstance(layout, Layout):
-        return 0, 0, layout
+        return none, 0, layout
     inner, offset = layout.inner, layout.offset
     if not isinstance(inner, Swizzle) or not isinstance(offset, int):
         raise DescriptorError(f"expected a swizzle before the layout, got {layout}")
-    legal = Swizzle(min(inner.bits, 3), _BASE - _log2(bits) + 3, _SHIFT)
-    if inner.bits and inner != legal:
-        raise DescriptorError(
-            f"expected a swizzle of 32, 64 or 128 bytes, S<b,{_BASE},{_SHIFT}> on bytes, "
-            f"got {inner} on elements of {bits} bits; nearest legal: {legal}"
+    if not inner.bits:
+        return none, offset, layout.outer
+    legal = {_on_elements(each, bits): each for each in format.swizzles if each.width}
+    if inner not in legal:
+        nearest = min(
+            legal, key=lambda each: (each.shift != inner.shift, abs(each.bits - inner.bits))
         )
-    return inner.bits, offset, layout.outer
+        patterns = " or ".join(dict.fromkeys(
+            f"S<{'b' if each.atom == CHUNK else each.pattern.bits},{each.pattern.base},"
+            f"{each.pattern.shift}>"
+            for each in sorted(legal.values(), key=lambda each: each.atom)
+        ))  # fmt: skip
+        raise DescriptorError(
+            f"expected a swizzle of 32, 64 or 128 bytes, {patterns} on bytes, "
+            f"got {inner} on elements of {bits} bits; nearest legal: {nearest}"
+        )
+    return legal[inner], offset, layout.outer
+
+
+def _on_elements(mode: SwizzleMode, bits: int) -> Swizzle:
+    """The swizzle of byte addresses as one of offsets in elements."""
+    pattern = mode.pattern
+    return Swizzle(pattern.bits, pattern.base - _log2(bits) + 3, pattern.shift)
 
 
 def _log2(bits: int) -> int:
     return bits.bit_length() - 1
 
 
-def _solve_major(outer: Layout, bits: int, swizzle: int, major: MajorMode) -> tuple[int, int]:
+def _solve_major(
+    outer: Layout, bits: int, swizzle: SwizzleMode, major: MajorMode
+) -> tuple[int, int]:
     """(LBO, SBO) in bytes. Raises DescriptorError naming the mode that does not fit."""
     names = ("k", "mn") if major == "k" else ("mn", "k")
     along, across = (outer.mode(_MODES.index(name)) for name in names)
-    interleaved = major == "mn" and not swizzle
+    interleaved = major == "mn" and not swizzle.width
     offsets = ("SBO", "LBO") if interleaved else ("LBO", "SBO")
-    row = (8 * CHUNK // bits) << swizzle
+    row = 8 * (swizzle.width or CHUNK) // bits
     first = _step(along, row, 1, f"mode {names[0]} of ({{}},i):(1,{offsets[0]})")
-    second = _step(across, ROWS, row, f"mode {names[1]} of ({{}},i):({row},{offsets[1]})")
+    second = _step(across, swizzle.rows, row, f"mode {names[1]} of ({{}},i):({row},{offsets[1]})")
     in_bytes = [_UNUSED if step is None else step * bits // 8 for step in (first, second)]
     return (in_bytes[1], in_bytes[0]) if interleaved else (in_bytes[0], in_bytes[1])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from math import prod
 from typing import Self
 
 from xdsl.dialects.builtin import (
@@ -33,6 +34,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.cute_nvgpu.lattice.cluster import MAX_CLUSTER
 from tilewright.dialects.ptx.instruction import PtxOp, Requirement, needs
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -80,6 +82,7 @@ class EntryOp(PtxOp):
     shared = prop_def(IntegerAttr.constr(type=i64))
     align = prop_def(IntegerAttr.constr(type=i64))
     reqntid = opt_prop_def(DenseArrayBase.constr(i32))
+    cluster = opt_prop_def(DenseArrayBase.constr(i32))
     arg_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
 
     body = region_def()
@@ -94,6 +97,7 @@ class EntryOp(PtxOp):
         shared: int = 0,
         align: int = 16,
         reqntid: Sequence[int] | None = None,
+        cluster: Sequence[int] | None = None,
         arg_attrs: Sequence[DictionaryAttr] = (),
     ):
         attrs = ArrayAttr(arg_attrs) if any(each.data for each in arg_attrs) else None
@@ -105,6 +109,7 @@ class EntryOp(PtxOp):
                 "shared": IntegerAttr(shared, i64),
                 "align": IntegerAttr(align, i64),
                 "reqntid": None if reqntid is None else DenseArrayBase.from_list(i32, reqntid),
+                "cluster": None if cluster is None else DenseArrayBase.from_list(i32, cluster),
                 "arg_attrs": attrs,
             },
             regions=[body],
@@ -116,13 +121,17 @@ class EntryOp(PtxOp):
         parsed = parser.parse_comma_separated_list(
             parser.Delimiter.PAREN, lambda: _parse_parameter(parser)
         )
-        shared, align, reqntid = 0, 16, None
+        shared, align, reqntid, cluster = 0, 16, None, None
         if parser.parse_optional_keyword("shared"):
             shared = parser.parse_integer(allow_boolean=False)
             parser.parse_keyword("align")
             align = parser.parse_integer(allow_boolean=False)
         if parser.parse_optional_keyword("reqntid"):
             reqntid = parser.parse_comma_separated_list(
+                parser.Delimiter.PAREN, parser.parse_integer
+            )
+        if parser.parse_optional_keyword("cluster"):
+            cluster = parser.parse_comma_separated_list(
                 parser.Delimiter.PAREN, parser.parse_integer
             )
         keyword = parser.parse_optional_attr_dict_with_keyword()
@@ -132,7 +141,7 @@ class EntryOp(PtxOp):
             body.add_block(Block(arg_types=[each.type for each in arguments]))
         names = [(argument.name.text[1:], each) for argument, each, _ in parsed]
         attributes = [each for *_, each in parsed]
-        op = cls(name, names, body, shared, align, reqntid, attributes)
+        op = cls(name, names, body, shared, align, reqntid, cluster, attributes)
         op.attributes |= {} if keyword is None else keyword.data
         return op
 
@@ -147,14 +156,16 @@ class EntryOp(PtxOp):
             printer.print_string(f" shared {self.shared.value.data} align {self.align.value.data}")
         if self.reqntid is not None:
             printer.print_string(f" reqntid({', '.join(map(str, self.reqntid.get_values()))})")
+        if self.cluster is not None:
+            printer.print_string(f" cluster({', '.join(map(str, self.cluster.get_values()))})")
         printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False)
 
     def requirement(self) -> Requirement:
-        """cvta.param, which tensor maps need, is of PTX ISA 7.7 (ptxas)."""
+        """Tensor maps and clusters are sm_90's."""
         has_map = any(each.data == TENSORMAP for each in self.parameters)
-        return _TENSORMAP if has_map else super().requirement()
+        return _TENSORMAP if has_map or self.cluster is not None else super().requirement()
 
     def verify_(self) -> None:
         if _IDENTIFIER.fullmatch(self.sym_name.data) is None:
@@ -163,6 +174,7 @@ class EntryOp(PtxOp):
                 f"legal: '{re.sub('[^A-Za-z0-9_$]', '_', self.sym_name.data)}'"
             )
         self._verify_shape()
+        self._verify_cluster()
         for each in self.parameters:
             if each.data not in PARAMETER_TYPES:
                 raise VerifyException(
@@ -173,6 +185,16 @@ class EntryOp(PtxOp):
         if not self.body.blocks or self.body.blocks[0].arg_types != legal:
             raise VerifyException(
                 f"'{self.name}' expected an entry block with one register a parameter"
+            )
+
+    def _verify_cluster(self) -> None:
+        if self.cluster is None:
+            return
+        extents = self.cluster.get_values()
+        if len(extents) != 3 or min(extents) < 1 or prod(extents) > MAX_CLUSTER:
+            raise VerifyException(
+                f"'{self.name}' expected a cluster of three extents, at most {MAX_CLUSTER} CTAs in "
+                f"all, got {tuple(extents)}"
             )
 
     def _verify_shape(self) -> None:

@@ -1,8 +1,9 @@
 """softmax(Q K') V, forward, a block of queries against one block of keys after another.
 
-Q (batch, queries, depth), K and V (batch, keys, depth) and O are row-major; the keys are whole
-blocks. The greatest score of each row so far, and the sum of its exponentials, change with each
-block; what was accumulated shrinks with them. `scale` has the factor log2(e) in it.
+Q (batch, queries, depth), K and V (batch, keys, depth) and O are row-major, `keep` (batch, keys) is
+1 for keys that count and 0 for those that do not, at least one of them counting. The greatest
+score of each row so far, and the sum of its exponentials, change with each block; what was
+accumulated shrinks with them. `scale` has the factor log2(e) in it.
 """
 
 from __future__ import annotations
@@ -10,17 +11,22 @@ from __future__ import annotations
 from math import inf
 
 from tile_frontend.kernel import kernel
-from tile_frontend.language import Array, dot, load, program, steps, store, zeros
+from tile_frontend.language import Array, columns, dot, load, program, steps, store, zeros
 from xdsl.ir import SSAValue
+
+FAR = 1e30
+"""How far below the others a score is that does not count: what lies beyond the last key does
+not, because it is kept by 0."""
 
 
 @kernel(
-    grid=lambda q, k, v, o, scale, rows, keys, depth: (-(-q.shape[1] // rows), q.shape[0]),
+    grid=lambda q, k, v, keep, o, scale, rows, keys, depth: (-(-q.shape[1] // rows), q.shape[0]),
     warps=(4, 1), rows=64, keys=64, depth=64,
 )  # fmt: skip
 def attention(
-    q: Array, k: Array, v: Array, o: Array, scale: SSAValue, rows: int, keys: int, depth: int
-) -> None:
+    q: Array, k: Array, v: Array, keep: Array, o: Array, scale: SSAValue,
+    rows: int, keys: int, depth: int,
+) -> None:  # fmt: skip
     i, z = program("x"), program("y")
     query = load(q[z], (rows, depth), (i, 0))
     out = zeros(rows, depth)
@@ -28,7 +34,7 @@ def attention(
     for step in steps(k.extent(1), keys, stages=2):
         scores = zeros(rows, keys)
         dot(query, load(k[z], (keys, depth), (step, 0)).T, scores)
-        scores = scores * scale
+        scores = scores * scale + (columns(keep[z], step, scores) - 1.0) * FAR
         higher = top.max(scores.reduced("max"))
         weights = (scores - higher).exp2()
         shrunk = (top - higher).exp2()

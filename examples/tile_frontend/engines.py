@@ -22,7 +22,12 @@ from tilewright import builder
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute.accumulators import as_operand_a
 from tilewright.dialects.cute.tensor import element_bits
-from tilewright.dialects.cute_nvgpu.ops import warp_specialization, wgmma_sync
+from tilewright.dialects.cute_nvgpu.ops.warp_specialization import SetmaxnregOp
+from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import (
+    WgmmaCommitGroupOp,
+    WgmmaFenceOp,
+    WgmmaWaitGroupOp,
+)
 
 Extents = tuple[int, int]
 Fill = Callable[["Loop", Index, Index], None]
@@ -150,13 +155,14 @@ class CpAsync(Engine):
         return builder.attribute(f"!cute.pipeline<cp_async, stages = {max(stages, 2)}>")
 
     def produce(self, run: Loop, count: Index) -> None:
-        """Copies run ahead of the loop: the first of them before it."""
-        inserting = Trace.current.inserting
-        with inserting(InsertPoint.before(run.step.value.owner.parent_op())):
+        """Copies run ahead: the first of them before the loop, in it beside the first MMAs."""
+        body, inserting = run.step.value.owner, Trace.current.inserting
+        gemm = next((op for op in body.ops if op.name == "cute.gemm"), body.last_op)
+        with inserting(InsertPoint.before(body.parent_op())):
             ahead, first = counted(index(run.stages - 1))
         with inside(ahead):
             run.fill(first)
-        with inserting(InsertPoint.before(run.stage.value.owner)):
+        with inserting(InsertPoint.before(gemm)):
             run.fill(run.step + (run.stages - 1))
 
     def load(self, array: Array, extents: Extents, place: Place) -> Shared:
@@ -227,10 +233,10 @@ class Tma(Engine):
         producer, consumer, self.producer = body_of(), body_of(), body_of()
         trace.emit(scf.IfOp((thread < 128).value, [], Region(producer), Region(consumer)))
         with inside(producer):
-            trace.emit(warp_specialization.SetmaxnregOp("dec", 40))
+            trace.emit(SetmaxnregOp("dec", 40))
             trace.emit(scf.IfOp((thread < 1).value, [], Region(self.producer), Region()))
         trace.move(InsertPoint.before(consumer.last_op))
-        trace.emit(warp_specialization.SetmaxnregOp("inc", 232))
+        trace.emit(SetmaxnregOp("inc", 232))
 
     def atoms(self, n: int, element: str, majors: tuple[str, ...]) -> str:
         return (
@@ -263,8 +269,7 @@ class Tma(Engine):
         return fill
 
     def issued(self, gemm: Operation) -> list[Operation]:
-        fence, commit = wgmma_sync.WgmmaFenceOp(), wgmma_sync.WgmmaCommitGroupOp()
-        return [fence, gemm, commit, wgmma_sync.WgmmaWaitGroupOp(0)]
+        return [WgmmaFenceOp(), gemm, WgmmaCommitGroupOp(), WgmmaWaitGroupOp(0)]
 
     def matrix(self, which: str, mma: SSAValue, given: Shared) -> SSAValue:
         """An operand that wgmma reads where it is."""

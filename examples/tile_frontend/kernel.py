@@ -56,15 +56,16 @@ class Kernel:
 
     def interpret(self, *args: Any, arch: str, level: str = "tile", **constants: Any) -> list[Any]:
         """Runs it on the CPU: the arrays afterwards."""
-        module, how = self.module(signature_of(args), **constants), self._shape(args, constants)
+        module, how = self.module(signature_of(args), **constants), self.shape(args, constants)
         return tw.interpret(module, args=args, arch=arch, level=level, **how)
 
     def launch(self, *args: Any, arch: str, **constants: Any) -> list[Any]:
         """Runs it on the GPU."""
         compiled = self.compile(signature_of(args), arch, **constants)
-        return compiled.launch(*args, **self._shape(args, constants))
+        return compiled.launch(*args, **self.shape(args, constants))
 
-    def _shape(self, args: Sequence[Any], constants: dict[str, Any]) -> dict[str, Any]:
+    def shape(self, args: Sequence[Any], constants: dict[str, Any]) -> dict[str, Any]:
+        """How many blocks of how many threads."""
         engine, given = self._given(constants)
         return {"grid": self.grid(*args, **given), "block": (engine.threads,)}
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partialmethod
+from functools import partial, partialmethod
 from typing import Any
 
 from tile_frontend.trace import Index, Place, Trace, algebra, at, coord, cute, hardware
@@ -179,9 +179,8 @@ def alloca(element: str, layout: Layout) -> SSAValue:
     return cute("memref.alloca", f'!cute.memref<{element}, rmem, "{layout}">')
 
 
-def program(axis: str) -> Index:
-    """The number of this block of threads along an axis of the grid."""
-    return hardware(gpu.BlockIdOp, axis)
+program = partial(hardware, gpu.BlockIdOp)
+"""The number of this block of threads along an axis of the grid: `program("x")`."""
 
 
 def blocks_of(extent: Index, size: int) -> Index:
@@ -214,13 +213,14 @@ def dot(a: Shared | Registers, b: Shared, acc: Registers) -> None:
 def columns(array: Array, place: Index, like: Registers) -> Registers:
     """One element for each column of a block, from an array of one mode; beyond it are zeros."""
     frame, found = like.frame, Registers(like.frame, array.element, (COLUMNS,))
-    shape = algebra("shape", f"({frame.extents[0]},{array.shape.type.typed.text})", array.extent(0))
+    extent = array.shape.type.typed.text.strip("()")
+    shape = algebra("shape", f"({frame.extents[0]},{extent})", array.extent(0))
     rows = cute("make_layout", shape, algebra("stride", "(0,1)"), uniform=True)
     array = Array(cute("make_view", array.tensor, rows, uniform=True))
     kept = tuple(None if step else 0 for step in flatten(found.layout.stride))
     first = algebra("coord", to_text(unflatten(kept, found.layout.shape)))
-    block, coords = (cute("slice", frame.part(each), first, uniform=True)
-                     for each in array.blocks(frame.extents, (0, place)))  # fmt: skip
+    parts = (at(frame.part(x), -1, place) for x in array.blocks(frame.extents, (0, None)))
+    block, coords = (cute("slice", part, first, uniform=place.uniform) for part in parts)
     target = found.through(Layout(block.type.tensor.modes.shape))
     cute("copy", None, block, target, bounds=(coords, array.shape))
     return found

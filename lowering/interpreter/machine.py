@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import prod
 from typing import Any, NoReturn
 
 import numpy as np
@@ -21,11 +22,13 @@ from xdsl.ir import Operation
 
 from tilewright.diagnostic import at
 from tilewright.lowering.interpreter.clocks import Clocks, together
+from tilewright.lowering.interpreter.cluster_barrier import ClusterBarrier
 from tilewright.lowering.interpreter.errors import ExecutionError, Fault
 from tilewright.lowering.interpreter.global_memory import GlobalMemory
-from tilewright.lowering.interpreter.mbarrier import Mbarriers, PhaseWait
+from tilewright.lowering.interpreter.mbarrier import Mbarriers
 from tilewright.lowering.interpreter.memory import SharedMemory
 from tilewright.lowering.interpreter.program import (
+    Awaited,
     CodeBlock,
     Fork,
     Jump,
@@ -35,13 +38,19 @@ from tilewright.lowering.interpreter.program import (
     named,
 )
 from tilewright.lowering.interpreter.register_tensor import RegisterFile
+from tilewright.lowering.interpreter.special_registers import (
+    WARP,
+    Dim,
+    SpecialRegisters,
+    all_lanes,
+    clustered,
+)
+from tilewright.lowering.interpreter.tensor_allocation import TensorAllocator
+from tilewright.lowering.interpreter.tensor_memory import TensorMemory
 from tilewright.lowering.interpreter.values import Bits, Lanes, joined, take
 
-WARP = 32
 RESIDENT_THREADS = 8192
 """How many threads are resident at a time: CTAs are run in waves of about this many threads."""
-
-Dim = tuple[int, int, int]
 
 
 @dataclass(eq=False)
@@ -51,7 +60,8 @@ class Gang:
     `lanes` numbers them within the wave (CTA * threads of a CTA + thread), in ascending order;
     `regs` holds one value per register of the program. `ordered` are the register lists, by
     identity, that a wgmma may access: a `wgmma.fence` came after they were written, or a wgmma
-    wrote them. `waiting` are the barriers that it waits at, `phase` the phases of mbarriers.
+    wrote them. `waiting` are the barriers that it waits at, `awaited`
+    what else.
     """
 
     lanes: Lanes
@@ -59,7 +69,7 @@ class Gang:
     block: CodeBlock
     waiting: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
     ordered: dict[int, Any] = field(default_factory=dict[int, Any])
-    phase: PhaseWait | None = None
+    awaited: Awaited | None = None
 
     @property
     def count(self) -> int:
@@ -88,7 +98,7 @@ class Gang:
         lanes = np.flatnonzero(chosen)
         part = Gang(self.lanes[lanes], [take(each, lanes) for each in self.regs], block)
         part.ordered = _renamed(self.ordered, self.regs, part.regs)
-        part.phase = None if self.phase is None else self.phase.take(lanes)
+        part.awaited = None if self.awaited is None else self.awaited.take(lanes)
         return part
 
 
@@ -109,6 +119,7 @@ class Launch:
     arch: str
     source: str | None = None
     progress: Callable[[int, int], None] | None = None
+    cluster: Dim = (1, 1, 1)
 
     @property
     def threads(self) -> int:
@@ -134,10 +145,16 @@ class Machine:
         self.threads = launch.threads
         self._warps = -(-self.threads // WARP)
         # Shadows count whole warps; a CTA whose last warp is not full still has it.
-        self.clocks = Clocks.of(len(ctas), self._warps)
-        self.shared = SharedMemory(len(ctas), program.shared_bytes, self._warps * WARP, self.clocks)
-        self.mbarriers = Mbarriers(self.shared, self.clocks)
+        cluster = prod(launch.cluster)
+        self.clocks = Clocks.of(len(ctas) // cluster, self._warps * cluster)
+        self.shared = SharedMemory(
+            len(ctas), program.shared_bytes, self._warps * WARP, self.clocks, cluster
+        )
+        self.mbarriers = Mbarriers(self.shared, self.clocks, cluster)
         self.registers = RegisterFile(len(ctas) * self._warps * WARP, self.shared.op_names)
+        self.tensor = TensorMemory(self.clocks, self.shared, len(ctas) * self.slots)
+        self.allocator = TensorAllocator(self.tensor, self.shared, self.slots, cluster)
+        self.cluster_barrier = ClusterBarrier(self.clocks, self.threads, self.slots, cluster)
         for number, op in enumerate(program.ops, 1):
             self.shared.op_names[number] = named(op)
         self._arrived: Counter[tuple[int, int]] = Counter()
@@ -145,58 +162,33 @@ class Machine:
         self._known: dict[tuple[int, int], NDArray[np.int32]] = {}
         self._waiters: dict[tuple[int, int], list[NDArray[np.int64]]] = {}
         self._opened: Counter[tuple[int, int]] = Counter()
-        self._special: dict[str, Bits] = {}
+        self._special = SpecialRegisters(
+            launch.block, launch.grid, launch.cluster, ctas, self.slots
+        )
         self.executed = 0
-
-    # Threads
 
     def special(self, register: str) -> Bits:
         """A special register of every thread slot of the wave: uint32."""
-        if register not in self._special:
-            self._special[register] = self._read_special(register)
         return self._special[register]
-
-    def _read_special(self, register: str) -> Bits:
-        slots = np.arange(len(self.ctas) * self._warps * WARP)
-        if register == "laneid":
-            return (slots % WARP).astype(np.uint32)
-        name, axis = register.split(".")
-        place = "xyz".index(axis)
-        if name in ("ntid", "nctaid"):
-            extent = (self.launch.block if name == "ntid" else self.launch.grid)[place]
-            return np.full(len(slots), extent, dtype=np.uint32)
-        thread, cta = slots % (self._warps * WARP), self.ctas[slots // (self._warps * WARP)]
-        extents, index = (self.launch.block, thread) if name == "tid" else (self.launch.grid, cta)
-        below = int(np.prod(extents[:place], dtype=np.int64))
-        return (index // below % extents[place]).astype(np.uint32)
-
-    def where(self, lane: int) -> str:
-        """`block (1,0,0), thread (5,0,0)`, of a thread slot of the wave."""
-        parts = [
-            tuple(int(self.special(f"{name}.{axis}")[lane]) for axis in "xyz")
-            for name in ("ctaid", "tid")
-        ]
-        return f"block {parts[0]}, thread {parts[1]}".replace(", ", ",").replace("),", "), ")
 
     # Running
 
     def run(self, arguments: list[Any]) -> None:
         """Run the wave. Raises ExecutionError for what no kernel may do."""
-        slots = np.arange(len(self.ctas) * self._warps * WARP)
-        alive = slots % (self._warps * WARP) < self.threads
+        lanes = all_lanes(len(self.ctas), self.slots, self.threads)
         regs: list[Any] = [None] * self.program.registers
         for slot, value in zip(self.program.arguments, arguments, strict=True):
             regs[slot] = value
-        gangs = [Gang(slots[alive], regs, self.program.blocks[0])]
+        gangs = [Gang(lanes, regs, self.program.blocks[0])]
         while gangs:
             gang = self._next(gangs)
             gangs += self._run_block(gang)
 
     def _next(self, gangs: list[Gang]) -> Gang:
         """Take out the runnable gang that is furthest behind, merged with all at its place."""
-        if len(gangs) == 1 and not gangs[0].waiting and gangs[0].phase is None:
+        if len(gangs) == 1 and not gangs[0].waiting and gangs[0].awaited is None:
             return gangs.pop()
-        gangs[:] = [part for gang in gangs for part in self._by_phase(gang)]
+        gangs[:] = [part for gang in gangs for part in self._by_readiness(gang)]
         ready = [gang for gang in gangs if self._is_open(gang)]
         if not ready:
             self._deadlock(gangs)
@@ -249,10 +241,11 @@ class Machine:
         if isinstance(ending, Wait):
             return self._wait(gang, ending)
         if isinstance(ending, Suspend):
-            gang.phase = ending.begin(self, gang)
+            gang.awaited = ending.begin(self, gang)
             return [self._jump(gang, ending.following)]
         self.shared.wgmmas.check_done(gang.lanes)
         self.shared.bulk_stores.check_done(gang.lanes)
+        self.allocator.exit(gang.lanes, self.threads)
         return []
 
     def _jump(self, gang: Gang, jump: Jump) -> Gang:
@@ -333,29 +326,30 @@ class Machine:
 
     def _is_open(self, gang: Gang) -> bool:
         opened = (self._opened[key] > count for key, count in gang.waiting.items())
-        return gang.phase is None and all(opened)
+        return gang.awaited is None and all(opened)
 
-    def _by_phase(self, gang: Gang) -> list[Gang]:
-        """Threads whose phase is complete go on, apart from those that wait for one still."""
-        if gang.phase is None:
-            return [gang]
-        ready = self.mbarriers.ready(gang.phase)
-        if not ready.any():
+    def _by_readiness(self, gang: Gang) -> list[Gang]:
+        """Threads that have what they wait for go on, apart from those that wait for it still."""
+        if gang.awaited is None or not (ready := gang.awaited.ready()).any():
             return [gang]
         parts = [gang]
         if not ready.all():
             parts = [gang.part(ready, gang.block), gang.part(~ready, gang.block)]
         first = parts[0]
-        assert first.phase is not None
-        self.mbarriers.resume(first.phase, first.lanes)
-        first.phase = None
+        assert first.awaited is not None
+        try:
+            first.awaited.resume(first.lanes)
+        except Fault as fault:
+            lane = None if fault.lane is None else int(first.lanes[fault.lane])
+            self.fail(first.awaited.op, fault.message, lane)
+        first.awaited = None
         return parts
 
     def _deadlock(self, gangs: list[Gang]) -> NoReturn:
         gang = min(gangs, key=lambda each: each.block.number)
-        if gang.phase is not None:
-            self.fail(gang.phase.op, self.mbarriers.deadlock(gang.phase, gang.lanes),
-                      int(gang.lanes[0]))  # fmt: skip
+        if gang.awaited is not None:
+            message = gang.awaited.deadlock(gang.lanes)
+            self.fail(gang.awaited.op, message, int(gang.lanes[0]))
         (cta, barrier), _ = next(iter(gang.waiting.items()))
         waiting = [each for each in gangs if (cta, barrier) in each.waiting]
         warps = sorted({int(w) % self._warps for each in waiting for w in each.lanes // WARP})
@@ -377,18 +371,20 @@ class Machine:
 
     def fail(self, op: Operation, message: str, lane: int | None) -> NoReturn:
         """Raise ExecutionError for an op."""
-        place = "" if lane is None else f" ({self.where(lane)})"
+        place = "" if lane is None else f" ({self._special.where(lane)})"
         diagnostic = at(op.location, f"'{op.name}' {message}{place}", self.launch.source)
         raise ExecutionError(str(diagnostic)) from None
 
 
 def run_grid(program: Program, launch: Launch, memory: GlobalMemory, arguments: list[Any]) -> int:
     """Run all CTAs of a launch, in waves. Returns how many thread-steps were executed."""
-    per_wave = max(1, RESIDENT_THREADS // max(launch.threads, 1))
+    size = prod(launch.cluster)
+    per_wave = max(1, RESIDENT_THREADS // max(launch.threads * size, 1)) * size
+    ctas = clustered(launch.grid, launch.cluster)
     bounds = [*range(0, launch.ctas, per_wave), launch.ctas]
     executed = 0
     for first, last in pairwise(bounds):
-        machine = Machine(program, launch, memory, np.arange(first, last))
+        machine = Machine(program, launch, memory, ctas[first:last])
         machine.run(list(arguments))
         executed += machine.executed
         if launch.progress is not None:

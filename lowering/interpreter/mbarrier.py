@@ -71,19 +71,33 @@ class Mbarrier:
 class PhaseWait:
     """What threads wait for: the mbarrier at a place of shared memory, and a phase's parity."""
 
+    barriers: Mbarriers
     op: Operation
     places: NDArray[np.int64]
     parity: NDArray[np.int64]
 
     def take(self, lanes: Lanes) -> PhaseWait:
         """What some of the threads wait for."""
-        return PhaseWait(self.op, self.places[lanes], self.parity[lanes])
+        return PhaseWait(self.barriers, self.op, self.places[lanes], self.parity[lanes])
+
+    def ready(self) -> NDArray[np.bool_]:
+        """Whether each thread's phase is complete: [threads]."""
+        return self.barriers.ready(self)
+
+    def resume(self, lanes: Lanes) -> None:
+        """Let threads know what those knew who completed their phases."""
+        self.barriers.resume(self, lanes)
+
+    def deadlock(self, lanes: Lanes) -> str:
+        """What threads wait for, where nothing will complete it."""
+        return self.barriers.deadlock(self, lanes)
 
 
 class Mbarriers:
     """The mbarriers of a wave of CTAs, by their place in its shared memory."""
 
-    def __init__(self, shared: SharedMemory, clocks: Clocks):
+    def __init__(self, shared: SharedMemory, clocks: Clocks, cluster: int = 1):
+        self._cluster = cluster
         self._shared = shared
         self._clocks = clocks
         self._at: dict[int, Mbarrier] = {}
@@ -103,7 +117,7 @@ class Mbarriers:
                     "nearest legal: mbarrier.inval before it",
                     index,
                 )
-            offset = place % self._shared.size
+            offset = place % (self._shared.size * self._cluster)
             if offset not in self._columns:
                 self._columns[offset] = self._clocks.add_column()
             nothing = np.zeros(self._clocks.seen.shape[1], dtype=np.int32)
@@ -168,17 +182,62 @@ class Mbarriers:
                 index,
             )
 
+    def places(self, lane: int, address: int, mask: int | None) -> list[int]:
+        """Where the mbarriers are that a commit arrives at: the one at the address or, with a mask,
+        those at the same place in the CTAs of the cluster whose bits are set."""
+        bytes_ = self._shared.places(
+            np.array([lane]), np.array([address]), MBARRIER_BYTES, "access"
+        )
+        own = int(bytes_[0, 0])
+        if mask is None:
+            return self.find(np.array([lane]), np.array([address])).tolist()
+        cta, offset = divmod(own, self._shared.size)
+        first = cta // self._cluster * self._cluster
+        if not mask or mask >> self._cluster:
+            raise Fault(
+                f"expected a mask of some of the {self._cluster} CTAs of the cluster, got {mask:#b}"
+            )
+        ranks = [rank for rank in range(self._cluster) if mask >> rank & 1]
+        found = [(first + rank) * self._shared.size + offset for rank in ranks]
+        for rank, place in zip(ranks, found, strict=True):
+            if place not in self._at:
+                raise Fault(
+                    f"expected an mbarrier at byte {offset} of the shared memory of CTA {rank} of "
+                    "the cluster, and no mbarrier.init has made one"
+                )
+        return found
+
+    def arrive_async(self, lane: int, place: int) -> tuple[int, int]:
+        """One arrival at the mbarrier at `place` by what a thread started: the mbarrier's clock and
+        the number of the phase. Whoever waits for it knows what the thread knew."""
+        barrier = self._at[place]
+        self._check_fenced(barrier)
+        phase = barrier.column, barrier.completed
+        if not barrier.pending:
+            raise Fault(
+                f"arrives at {self._named(barrier)}, whose phase {barrier.phase} waits for no more "
+                f"than its {barrier.expected} arrivals"
+            )
+        known = self._clocks.known(np.array([lane // WARP]))
+        barrier.known = together(barrier.known, known)
+        barrier.pending -= 1
+        barrier.settle()
+        return phase
+
+    def _check_fenced(self, barrier: Mbarrier) -> None:
+        if not barrier.fenced:
+            raise Fault(
+                f"completes {self._named(barrier)}, which copies do not see: no "
+                "fence.mbarrier_init follows it in its thread"
+            )
+
     def land(
         self, lane: int, place: int, places: NDArray[np.int64], data: NDArray[np.uint8], op: int
     ) -> None:
         """The bytes of a copy land, and the phase of the mbarrier at `place` waits for them no
         longer."""
         barrier = self._at[place]
-        if not barrier.fenced:
-            raise Fault(
-                f"completes {self._named(barrier)}, which copies do not see: no "
-                "fence.mbarrier_init follows it in its thread"
-            )
+        self._check_fenced(barrier)
         when = (barrier.column, barrier.completed)
         self._shared.write_async(lane, places, data, op, when)
         barrier.bytes -= data.size
@@ -193,7 +252,7 @@ class Mbarriers:
         if (given > 1).any():
             lane = int(np.argmax(given > 1))
             raise Fault(f"expected parity 0 or 1, got {given[lane]}", lane)
-        return PhaseWait(op, self.find(lanes, address), given)
+        return PhaseWait(self, op, self.find(lanes, address), given)
 
     def ready(self, wait: PhaseWait) -> NDArray[np.bool_]:
         """Whether each thread's phase is complete: [threads]."""

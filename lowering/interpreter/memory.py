@@ -16,7 +16,12 @@ from tilewright.lowering.interpreter.async_proxy import AsyncGroups, ProxyFences
 from tilewright.lowering.interpreter.clocks import Clocks
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.global_memory import check_aligned
+from tilewright.lowering.interpreter.operand_reads import OperandReads
+from tilewright.lowering.interpreter.tcgen05_streams import Stream
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
+
+RANK_SHIFT = 24
+"""Above a place in shared memory: 0 for that of the own CTA, or a rank in the cluster, from 1."""
 
 _NOBODY = -1
 """The writer of a byte that nothing has written; numbers below it are `Clocks.async_writer`s."""
@@ -36,12 +41,13 @@ class PendingCopy:
 class SharedMemory:
     """The shared memory of a wave of CTAs, one after the other in one array."""
 
-    def __init__(self, ctas: int, size: int, threads: int, clocks: Clocks):
+    def __init__(self, ctas: int, size: int, threads: int, clocks: Clocks, cluster: int = 1):
         self.size = max(size, 1)
         total = ctas * self.size
         self.data = np.zeros(-(-total // 16) * 16, dtype=np.uint8)
         self.clocks = clocks
         self._threads = threads
+        self._cluster = cluster
         self._writer = np.full(total, _NOBODY, dtype=np.int32)
         self._written = np.zeros(total, dtype=np.int32)
         self._write_op = np.zeros(total, dtype=np.int32)
@@ -56,6 +62,7 @@ class SharedMemory:
         self.bulk_stores = AsyncGroups(
             ctas * threads, total, self.op_names, "cp.async.bulk.wait_group"
         )
+        self.operands = OperandReads(self.size, self.op_names)
         self._proxy = ProxyFences(ctas * threads, total, self.op_names)
 
     # Addresses
@@ -63,6 +70,7 @@ class SharedMemory:
     def places(self, lanes: Lanes, address: Bits, size: int, verb: str) -> NDArray[np.int64]:
         """Where the `size` bytes at each thread's address are kept: [threads, size]."""
         first = spread(address, len(lanes)).astype(np.int64)
+        cta, first = self._cta_of(lanes, first)
         outside = first + size > self.size
         if outside.any():
             lane = int(np.argmax(outside))
@@ -72,8 +80,22 @@ class SharedMemory:
                 lane,
             )
         check_aligned(first, size, np.arange(len(lanes)), verb, "shared memory")
-        cta = lanes // self._threads
         return (cta * self.size + first)[:, None] + np.arange(size)
+
+    def _cta_of(self, lanes: Lanes, address: NDArray[np.int64]) -> tuple[Lanes, NDArray[np.int64]]:
+        """The CTA that each address is of, the own or another of its cluster, and the place."""
+        own, rank = lanes // self._threads, address >> RANK_SHIFT
+        if not rank.any():
+            return own, address
+        if (rank > self._cluster).any():
+            lane = int(np.argmax(rank > self._cluster))
+            raise Fault(
+                f"expected a rank below {self._cluster}, the CTAs of the cluster, got "
+                f"{int(rank[lane]) - 1}",
+                lane,
+            )
+        there = own // self._cluster * self._cluster + rank - 1
+        return np.where(rank > 0, there, own), address & ((1 << RANK_SHIFT) - 1)
 
     # Accesses
 
@@ -149,6 +171,7 @@ class SharedMemory:
         self._check_pending(places, "write")
         self.wgmmas.check_write(places)
         self.bulk_stores.check_write(places)
+        self.operands.check_write(lanes, places, self.clocks)
         self._check_writers(lanes, places, self._writer[places], "write")
         warp = lanes // 32
         for local in range(self.clocks.warps):
@@ -180,11 +203,7 @@ class SharedMemory:
         """What a wgmma of the warpgroup `lanes` reads until it is complete: the 16 bytes at each
         of these addresses, uint8 [..., 16]."""
         starts = np.unique(np.concatenate([each.ravel() for each in addresses]))
-        if starts[-1] + 16 > self.size:
-            raise Fault(
-                f"read out of bounds: bytes {starts[-1]} to {starts[-1] + 15} of shared memory, "
-                f"which has {self.size}"
-            )
+        self._check_chunks(starts)
         base = int(lanes[0]) // self._threads * self.size
         places = base + (starts[:, None] + np.arange(16)).ravel()
         self._check_async_read(lanes, places[None])
@@ -217,6 +236,28 @@ class SharedMemory:
         know that it is over."""
         thread = lanes % self._threads
         return -3 - (lanes - thread + thread // 128 * 128)
+
+    def read_operand(
+        self, lane: int, cta: int, starts: NDArray[np.int64], stream: Stream, op: int
+    ) -> NDArray[np.uint8]:
+        """What an asynchronous tcgen05 operation of a thread reads until it is complete: the 16
+        bytes at each of these addresses in a CTA's shared memory, uint8 [..., 16]."""
+        found = np.unique(starts)
+        self._check_chunks(found)
+        self._check_async_read(np.array([lane]), self._chunk_places(cta, found).reshape(1, -1))
+        self.operands.issue(stream, cta, found, op)
+        return self.data[self._chunk_places(cta, starts)]
+
+    def _chunk_places(self, cta: int, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+        return cta * self.size + starts[..., None] + np.arange(16)
+
+    def _check_chunks(self, starts: NDArray[np.int64]) -> None:
+        """Raise Fault where the last of these 16-byte chunks is not in shared memory."""
+        if starts[-1] + 16 > self.size:
+            raise Fault(
+                f"read out of bounds: bytes {starts[-1]} to {starts[-1] + 15} of shared memory, "
+                f"which has {self.size}"
+            )
 
     def wait_wgmma(self, lanes: Lanes, pending: int) -> None:
         """`wgmma.wait_group`: what the wgmmas that are complete read, they read until now."""

@@ -21,6 +21,7 @@ from tilewright.lowering.convert_memref_to_ptx import (
     alignment,
     argument_strides,
     check_layout,
+    check_space,
     element_bytes,
     footprint,
 )
@@ -84,7 +85,7 @@ class View:
         if check:
             for dimension, (index, size) in enumerate(zip(signed, self.sizes, strict=True)):
                 if size is not None:
-                    _check_index(dimension, index, size)
+                    check_index(dimension, index, size)
         offset = self._offset(signed)
         return (self.address.astype(np.int64) + offset * self.width).astype(np.uint64)
 
@@ -111,7 +112,8 @@ def _at(layout: Layout | ComposedLayout, indices: Sequence[Any]) -> Any:
     return sum(layout[mode](index) for mode, index in enumerate(indices))
 
 
-def _check_index(dimension: int, index: Any, size: Extent) -> None:
+def check_index(dimension: int, index: Any, size: Extent) -> None:
+    """Raise Fault for an index that is not below its extent."""
     limit = size if isinstance(size, int) else size.view(np.int64)
     outside = (index < 0) | (index >= limit)
     if outside.any():
@@ -156,6 +158,7 @@ def _allocate(op: memref.AllocOp, builder: Builder) -> Step:
 
 @runs(memref.ReinterpretCastOp)
 def _reinterpret(op: memref.ReinterpretCastOp, builder: Builder) -> Step:
+    check_space(op, op.source.type)
     check_layout(op, op.result.type)
     source, dest = builder.slot(op.source), builder.slot(op.result)
     layout = layout_of(op.result.type) if _is_static(op) else None
@@ -200,6 +203,7 @@ def _mixed(static: Sequence[int], slots: Sequence[int]) -> list[int | tuple[int]
 
 @runs(memref.LoadOp)
 def _load(op: memref.LoadOp, builder: Builder) -> Step:
+    check_space(op, op.memref.type)
     source, indices = builder.slot(op.memref), builder.slots(op.indices)
     dest, number = builder.slot(op.res), builder.number(op)
     width = element_bytes(op, op.memref.type)  # type: ignore[arg-type]
@@ -220,6 +224,7 @@ def _load(op: memref.LoadOp, builder: Builder) -> Step:
 
 @runs(memref.StoreOp)
 def _store(op: memref.StoreOp, builder: Builder) -> Step:
+    check_space(op, op.memref.type)
     dest, indices = builder.slot(op.memref), builder.slots(op.indices)
     source, number = builder.slot(op.value), builder.number(op)
     width = element_bytes(op, op.memref.type)  # type: ignore[arg-type]

@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
@@ -19,7 +21,6 @@ from tilewright.diagnostic import OpError, at
 
 if TYPE_CHECKING:
     from tilewright.lowering.interpreter.machine import Gang, Machine
-    from tilewright.lowering.interpreter.mbarrier import PhaseWait
 
 Step = Callable[["Machine", "Gang"], None]
 """What an op does to the registers and memory of the threads that execute it."""
@@ -69,11 +70,34 @@ class Wait:
     following: Jump
 
 
+class Awaited(Protocol):
+    """What each of some threads waits for, at the op that makes them."""
+
+    @property
+    def op(self) -> Operation: ...
+
+    def take(self, lanes: NDArray[np.int64]) -> Awaited:
+        """What some of the threads wait for."""
+        ...
+
+    def ready(self) -> NDArray[np.bool_]:
+        """Whether each thread may go on: [threads]."""
+        ...
+
+    def resume(self, lanes: NDArray[np.int64]) -> None:
+        """The threads, all of which are ready, go on."""
+        ...
+
+    def deadlock(self, lanes: NDArray[np.int64]) -> str:
+        """What the threads wait for, where nothing will bring it about."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Suspend:
-    """Wait for phases of mbarriers: `begin` says for which, one a thread."""
+    """Wait for something: `begin` says for what."""
 
-    begin: Callable[[Machine, Gang], PhaseWait]
+    begin: Callable[[Machine, Gang], Awaited]
     following: Jump
 
 

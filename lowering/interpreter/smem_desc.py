@@ -16,6 +16,7 @@ from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine import Gang, Machine
 from tilewright.lowering.interpreter.memref import View
 from tilewright.lowering.interpreter.program import Builder, Step, runs
+from tilewright.lowering.interpreter.tensor_view import TmemView
 from tilewright.lowering.interpreter.values import Bits
 
 
@@ -33,7 +34,7 @@ def _make_smem_desc(op: MakeSmemDescOp, builder: Builder) -> Step:
     return step
 
 
-def check_begin(view: View, indices: Sequence[Bits], extents: dict[int, int]) -> None:
+def check_begin(view: View | TmemView, indices: Sequence[Bits], extents: dict[int, int]) -> None:
     """Raise Fault for a matrix that is not wholly in the memref or, where a mode is more than one
     stride, does not begin at a multiple of its extent."""
     layout = view.layout.outer if isinstance(view.layout, ComposedLayout) else view.layout

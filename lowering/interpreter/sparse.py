@@ -30,8 +30,14 @@ def select(
     b [warps, K, N]: elements in containers. e [warps, threads, 16]: 2-bit indices. `selector` says
     which threads' indices count.
     """
-    chunk = atom.chunk
-    indices = _indices(atom, e, selector)
+    return select_rows(atom.chunk, b, _indices(atom, e, selector))
+
+
+def select_rows(chunk: int, b: NDArray[Any], indices: NDArray[np.int64]) -> NDArray[Any]:
+    """The rows of B that each row of A meets, of chunks of 2, 4 or 8: [batch, M, K/2, N].
+
+    b [batch, K, N]: elements in containers. indices [batch, M, J]: the 2-bit indices of each row.
+    """
     if chunk == 2:
         return _select_halves(b, indices)
     base = _chunks(indices) * chunk

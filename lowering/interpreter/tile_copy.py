@@ -7,6 +7,7 @@ its destination are numbered by the two layouts of the atom, and those with one 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -99,15 +100,18 @@ def store_matrices(
         )
 
 
+@dataclass(frozen=True, slots=True)
 class _Runs:
     """The runs of elements that the threads of whole warps name in shared memory: of each warp's
-    first `named` threads one for each of `atoms` instructions."""
+    first `named` threads one for each of `atoms` instructions; `bytes` of each run, the `threads`
+    of the gang that name them and their addresses."""
 
-    def __init__(
-        self, warps: int, named: int, atoms: int, size: int, threads: Lanes, address: Bits
-    ):
-        self.warps, self.named, self.atoms, self.bytes = warps, named, atoms, size
-        self.threads, self.address = threads, address
+    warps: int
+    named: int
+    atoms: int
+    bytes: int
+    threads: Lanes
+    address: Bits
 
     @classmethod
     def of(cls, gang: Gang, tensor: Tensor, tv: Layout, what: str) -> _Runs:

@@ -128,7 +128,19 @@ class InFlight(Undefined):
 
     def take(self, lanes: Lanes) -> Any:
         value, group = self.value[lanes], self.group[lanes]
-        return InFlight(self.origin, value, group, self.shape) if (group >= 0).any() else value
+        return type(self)(self.origin, value, group, self.shape) if (group >= 0).any() else value
+
+
+class Loading(InFlight):
+    """What a load from tensor memory will have written once its thread has waited for it."""
+
+    __slots__ = ()
+
+    def fault(self) -> NoReturn:
+        raise Fault(
+            f"reads registers of {self.origin}, which no tmem.wait_load has completed",
+            int(np.argmax(self.group >= 0)),
+        )
 
 
 def is_array(value: Any) -> TypeGuard[NDArray[Any]]:
@@ -171,7 +183,7 @@ def _in_flight(a: Any, b: Any, counts: tuple[int, int], order: Lanes) -> Undefin
         for each, count in zip((a, b), counts, strict=True)
     ]
     value, group = (np.concatenate(each)[order] for each in zip(*parts, strict=True))
-    return InFlight(first.origin, value, group, first.shape)
+    return type(first)(first.origin, value, group, first.shape)
 
 
 def _partly_undefined(a: Any, b: Any, counts: tuple[int, int], order: Lanes) -> Undefined:

@@ -14,7 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.dialects.cute_nvgpu.elements import ElementType
-from tilewright.dialects.cute_nvgpu.smem_descriptor import CHUNK, MajorMode, SmemDescriptor
+from tilewright.dialects.cute_nvgpu.smem_descriptor import (
+    CHUNK,
+    WGMMA,
+    DescriptorFormat,
+    MajorMode,
+    SmemDescriptor,
+)
 from tilewright.dialects.cute_nvgpu.wgmma_atom import WgmmaAtom
 from tilewright.lowering.interpreter.mma import Elements
 from tilewright.lowering.interpreter.numerics import Model, dot_add, model_for
@@ -54,11 +60,16 @@ def matrix_of_chunks(
 
 
 def chunk_addresses(
-    word: int, major: MajorMode, extents: tuple[int, int], bits: int
+    word: int,
+    major: MajorMode,
+    extents: tuple[int, int],
+    bits: int,
+    format: DescriptorFormat = WGMMA,
 ) -> NDArray[np.int64]:
     """Where the 16-byte chunks of a matrix are, in bytes: [rows, chunks of a row] of a K-major one,
-    [k, chunks] of an MN-major one. Raises DescriptorError for a word that is no descriptor."""
-    descriptor = SmemDescriptor.decode(word)
+    [k, chunks] of an MN-major one. Raises DescriptorError for a word that is no descriptor of the
+    format."""
+    descriptor = SmemDescriptor.decode(word, format)
     start = replace(descriptor, start_address=0, base_offset=0)
     offsets = _chunk_offsets(start, major, extents, bits)
     return descriptor.swizzled(descriptor.start_address + offsets)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from xdsl.ir import Operation
 
 from tilewright.dialects.ptx.bulk_copy import TensorCopyOp
+from tilewright.dialects.ptx.cluster import MapaOp
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp
 from tilewright.dialects.ptx.convert import CvtaOp, CvtOp
 from tilewright.dialects.ptx.data_movement import CpAsyncOp
 from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.mbarrier import TryWaitParityOp
 from tilewright.dialects.ptx.registers import ConstOp
+from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
 from tilewright.dialects.ptx.wmma import WmmaAccessOp
 
 _NO_LITERAL = ("pred", "f16", "bf16", "f16x2", "bf16x2")
@@ -29,8 +31,10 @@ def takes_immediate(op: Operation, index: int) -> bool:
             return index == 2
         case TensorCopyOp():
             return 0 <= index - op.FIRST_COORDINATE < len(op.box_coordinates)
-        case TryWaitParityOp():
+        case TryWaitParityOp() | MapaOp():
             return index == 1
+        case Tcgen05MmaOp():
+            return index == 3
         case WmmaAccessOp():
             return index == len(op.operands) - 1
         case _:

@@ -32,7 +32,9 @@ Emitter = Callable[[Any, "KernelText"], None]
 EMITTERS: dict[type[Operation], Emitter] = {}
 
 
-def _emits(*op_types: type[Operation]) -> Callable[[Emitter], Emitter]:
+def emits(*op_types: type[Operation]) -> Callable[[Emitter], Emitter]:
+    """Register a function as what writes these op types."""
+
     def register(emitter: Emitter) -> Emitter:
         for op_type in op_types:
             EMITTERS[op_type] = emitter
@@ -41,7 +43,8 @@ def _emits(*op_types: type[Operation]) -> Callable[[Emitter], Emitter]:
     return register
 
 
-def _address(base: str, offset: int) -> str:
+def bracketed(base: str, offset: int) -> str:
+    """`[%r1+16]`."""
     return f"[{base}+{offset}]" if offset else f"[{base}]"
 
 
@@ -50,63 +53,63 @@ def emit_scalar(op: Any, out: KernelText) -> None:
     out.line(f"{op.mnemonic} {', '.join([out.register(op.results[0]), *operands])};", op)
 
 
-@_emits(registers.ConstOp)
+@emits(registers.ConstOp)
 def _const(op: registers.ConstOp, out: KernelText) -> None:
     if needs_register(op):
         kind = op.result.type.kind.data
         out.line(f"mov.{kind} {out.register(op.result)}, {immediate(op, kind)};", op)
 
 
-@_emits(registers.UndefOp, registers.ListMakeOp, registers.ListGetOp)
+@emits(registers.UndefOp, registers.ListMakeOp, registers.ListGetOp)
 def _nothing(op: Operation, out: KernelText) -> None:
     """Names alone."""
 
 
-@_emits(registers.SregOp)
+@emits(registers.SregOp)
 def _sreg(op: registers.SregOp, out: KernelText) -> None:
     out.line(f"mov.u32 {out.register(op.result)}, %{op.register.data};", op)
 
 
-@_emits(registers.SharedAddressOp)
+@emits(registers.SharedAddressOp)
 def _shared_address(op: registers.SharedAddressOp, out: KernelText) -> None:
     offset = op.offset.value.data
     symbol = out.shared_name + (f"+{offset}" if offset else "")
     out.line(f"mov.u32 {out.register(op.result)}, {symbol};", op)
 
 
-@_emits(registers.MovOp)
+@emits(registers.MovOp)
 def _mov(op: registers.MovOp, out: KernelText) -> None:
     kind = op.result.type.kind.data
     type_ = kind if kind == "pred" else f"b{KINDS[kind]}"
     out.line(f"mov.{type_} {out.register(op.result)}, {out.register(op.source)};", op)
 
 
-@_emits(registers.PackOp)
+@emits(registers.PackOp)
 def _pack(op: registers.PackOp, out: KernelText) -> None:
     low, high = out.register(op.low), out.register(op.high)
     kind = op.result.type.kind.data
     out.line(f"mov.{kind} {out.register(op.result)}, {{{low}, {high}}};", op)
 
 
-@_emits(registers.UnpackOp)
+@emits(registers.UnpackOp)
 def _unpack(op: registers.UnpackOp, out: KernelText) -> None:
     out.line(f"mov.b32 {out.group(op.halves)}, {out.register(op.source)};", op)
 
 
-@_emits(data.LdOp)
+@emits(data.LdOp)
 def _ld(op: data.LdOp, out: KernelText) -> None:
-    address = _address(out.register(op.address), op.offset.value.data)
+    address = bracketed(out.register(op.address), op.offset.value.data)
     out.line(f"{op.mnemonic} {out.group(op.result)}, {address};", op)
 
 
-@_emits(data.StOp)
+@emits(data.StOp)
 def _st(op: data.StOp, out: KernelText) -> None:
-    address = _address(out.register(op.address), op.offset.value.data)
+    address = bracketed(out.register(op.address), op.offset.value.data)
     guard = "" if op.predicate is None else f"@{out.register(op.predicate)} "
     out.line(f"{guard}{op.mnemonic} {address}, {out.group(op.value)};", op)
 
 
-@_emits(data.CpAsyncOp)
+@emits(data.CpAsyncOp)
 def _cp_async(op: data.CpAsyncOp, out: KernelText) -> None:
     mnemonic = data.CP_ASYNC.mnemonic(op.cache.data)
     parts = [f"[{out.register(op.dest)}]", f"[{out.register(op.source)}]"]
@@ -116,85 +119,86 @@ def _cp_async(op: data.CpAsyncOp, out: KernelText) -> None:
     out.line(f"{mnemonic} {', '.join(parts)};", op)
 
 
-@_emits(data.CpAsyncCommitGroupOp)
+@emits(data.CpAsyncCommitGroupOp)
 def _commit(op: data.CpAsyncCommitGroupOp, out: KernelText) -> None:
     out.line("cp.async.commit_group;", op)
 
 
-@_emits(data.CpAsyncWaitGroupOp)
+@emits(data.CpAsyncWaitGroupOp)
 def _wait(op: data.CpAsyncWaitGroupOp, out: KernelText) -> None:
     out.line(f"cp.async.wait_group {op.pending.value.data};", op)
 
 
-@_emits(synchronization.BarSyncOp, synchronization.BarArriveOp)
+@emits(synchronization.BarSyncOp, synchronization.BarArriveOp)
 def _barrier(op: synchronization.BarSyncOp, out: KernelText) -> None:
     threads = "" if op.threads is None else f", {op.threads.value.data}"
     out.line(f"{op.mnemonic} {op.barrier.value.data}{threads};", op)
 
 
-@_emits(synchronization.WarpSyncOp)
+@emits(synchronization.WarpSyncOp)
 def _warp_sync(op: synchronization.WarpSyncOp, out: KernelText) -> None:
     out.line("bar.warp.sync 0xffffffff;", op)
 
 
-@_emits(shuffle.ShflSyncOp)
+@emits(shuffle.ShflSyncOp)
 def _shfl_sync(op: shuffle.ShflSyncOp, out: KernelText) -> None:
     result, value = out.register(op.result), out.register(op.value)
     out.line(f"{op.mnemonic} {result}, {value}, {op.lane.value.data}, 31, 0xffffffff;", op)
 
 
-def _braced(names: list[str]) -> str:
+def braced(names: list[str]) -> str:
+    """`{%r1, %r2}`."""
     return "{" + ", ".join(names) + "}"
 
 
-@_emits(matrix.MmaOp, wmma.MmaOp)
+@emits(matrix.MmaOp, wmma.MmaOp)
 def _mma(op: matrix.WarpMmaOp, out: KernelText) -> None:
     matrices = (op.d, *op.inputs[:3])
-    operands = [_braced(out.registers.names(each)) for each in matrices]
+    operands = [braced(out.registers.names(each)) for each in matrices]
     more, selectors = [out.register(each) for each in op.inputs[3:]], list(op.selectors)
     if op.mma_atom.row.sparsity is not None:
         operands += [more.pop(0), str(selectors.pop(0))]
     for i, scale in enumerate(more):
-        operands += [scale, _braced([str(each) for each in selectors[2 * i : 2 * i + 2]])]
+        operands += [scale, braced([str(each) for each in selectors[2 * i : 2 * i + 2]])]
     out.line(f"{op.mnemonic} {', '.join(operands)};", op)
 
 
-@_emits(matrix_copy.LdmatrixOp)
+@emits(matrix_copy.LdmatrixOp)
 def _ldmatrix(op: matrix_copy.LdmatrixOp, out: KernelText) -> None:
-    address = _address(out.register(op.address), op.offset.value.data)
-    out.line(f"{op.mnemonic} {_braced(out.registers.names(op.result))}, {address};", op)
+    address = bracketed(out.register(op.address), op.offset.value.data)
+    out.line(f"{op.mnemonic} {braced(out.registers.names(op.result))}, {address};", op)
 
 
-@_emits(matrix_copy.StmatrixOp)
+@emits(matrix_copy.StmatrixOp)
 def _stmatrix(op: matrix_copy.StmatrixOp, out: KernelText) -> None:
-    address = _address(out.register(op.address), op.offset.value.data)
-    out.line(f"{op.mnemonic} {address}, {_braced(out.registers.names(op.value))};", op)
+    address = bracketed(out.register(op.address), op.offset.value.data)
+    out.line(f"{op.mnemonic} {address}, {braced(out.registers.names(op.value))};", op)
 
 
-@_emits(matrix_copy.MovmatrixOp)
+@emits(matrix_copy.MovmatrixOp)
 def _movmatrix(op: matrix_copy.MovmatrixOp, out: KernelText) -> None:
     out.line(f"{op.mnemonic} {out.register(op.d)}, {out.register(op.a)};", op)
 
 
-@_emits(wmma.LoadOp)
+@emits(wmma.LoadOp)
 def _wmma_load(op: wmma.LoadOp, out: KernelText) -> None:
-    address = _address(out.register(op.address), op.offset.value.data)
-    fragment = _braced(out.registers.names(op.result))
+    address = bracketed(out.register(op.address), op.offset.value.data)
+    fragment = braced(out.registers.names(op.result))
     out.line(f"{op.mnemonic} {fragment}, {address}, {out.operand(op, 1, 's32')};", op)
 
 
-@_emits(wmma.StoreOp)
+@emits(wmma.StoreOp)
 def _wmma_store(op: wmma.StoreOp, out: KernelText) -> None:
-    address = _address(out.register(op.address), op.offset.value.data)
-    fragment = _braced(out.registers.names(op.value))
+    address = bracketed(out.register(op.address), op.offset.value.data)
+    fragment = braced(out.registers.names(op.value))
     out.line(f"{op.mnemonic} {address}, {fragment}, {out.operand(op, 2, 's32')};", op)
 
 
-@_emits(wgmma.WgmmaOp)
+@emits(wgmma.WgmmaOp)
 def _wgmma(op: wgmma.WgmmaOp, out: KernelText) -> None:
     registers_in_a = op.mma_atom.frag_kind == "rs"
-    a = _braced(out.registers.names(op.a)) if registers_in_a else out.register(op.a)
-    operands = [_braced(out.registers.names(op.d)), a, out.register(op.b)]
+    a = braced(out.registers.names(op.a)) if registers_in_a else out.register(op.a)
+    operands = [braced(out.registers.names(op.d)), a, out.register(op.b)]
     if op.metadata is not None and op.selector is not None:
         operands += [out.register(op.metadata), str(op.selector.value.data)]
     if op.scale_d is not None:
@@ -218,7 +222,7 @@ def _settle(op: wgmma.WgmmaOp, out: KernelText) -> None:
     out.line("wgmma.fence.sync.aligned;")
 
 
-@_emits(
+@emits(
     wgmma.WgmmaFenceOp,
     wgmma.WgmmaCommitGroupOp,
     wgmma.FenceProxyAsyncOp,
@@ -229,7 +233,7 @@ def _plain(op: PtxOp, out: KernelText) -> None:
     out.line(f"{op.mnemonic};", op)
 
 
-@_emits(wgmma.WgmmaWaitGroupOp, bulk_copy.BulkWaitGroupOp)
+@emits(wgmma.WgmmaWaitGroupOp, bulk_copy.BulkWaitGroupOp)
 def _wait_group(op: wgmma.WgmmaWaitGroupOp | bulk_copy.BulkWaitGroupOp, out: KernelText) -> None:
     out.line(f"{op.mnemonic} {op.pending.value.data};", op)
 
@@ -238,26 +242,26 @@ def _wait_group(op: wgmma.WgmmaWaitGroupOp | bulk_copy.BulkWaitGroupOp, out: Ker
 
 
 def _at(op: mbarrier.MbarrierOp, out: KernelText) -> str:
-    return _address(out.register(op.address), op.offset.value.data)
+    return bracketed(out.register(op.address), op.offset.value.data)
 
 
-@_emits(mbarrier.InitOp)
+@emits(mbarrier.InitOp)
 def _mbarrier_init(op: mbarrier.InitOp, out: KernelText) -> None:
     out.line(f"{op.mnemonic} {_at(op, out)}, {op.count.value.data};", op)
 
 
-@_emits(mbarrier.InvalOp)
+@emits(mbarrier.InvalOp)
 def _mbarrier_inval(op: mbarrier.InvalOp, out: KernelText) -> None:
     out.line(f"{op.mnemonic} {_at(op, out)};", op)
 
 
-@_emits(mbarrier.ArriveOp, mbarrier.ArriveExpectTxOp)
+@emits(mbarrier.ArriveOp, mbarrier.ArriveExpectTxOp)
 def _mbarrier_arrive(op: mbarrier.ArriveOp | mbarrier.ArriveExpectTxOp, out: KernelText) -> None:
     count = "" if op.count is None else f", {op.count.value.data}"
     out.line(f"{op.mnemonic} _, {_at(op, out)}{count};", op)
 
 
-@_emits(mbarrier.TryWaitParityOp)
+@emits(mbarrier.TryWaitParityOp)
 def _mbarrier_wait(op: mbarrier.TryWaitParityOp, out: KernelText) -> None:
     """The instruction waits for a while only: ask again until the phase is complete."""
     done, parity = "done", out.operand(op, 1, "u32")
@@ -273,11 +277,11 @@ def _mbarrier_wait(op: mbarrier.TryWaitParityOp, out: KernelText) -> None:
 def _box(op: bulk_copy.TensorCopyOp, map_: SSAValue, out: KernelText) -> str:
     first = op.FIRST_COORDINATE
     places = range(first, first + len(op.box_coordinates))
-    coordinates = _braced([out.operand(op, place, "s32") for place in places])
+    coordinates = braced([out.operand(op, place, "s32") for place in places])
     return f"[{out.register(map_)}, {coordinates}]"
 
 
-@_emits(bulk_copy.TensorLoadOp)
+@emits(bulk_copy.TensorLoadOp)
 def _tensor_load(op: bulk_copy.TensorLoadOp, out: KernelText) -> None:
     operands = [f"[{out.register(op.dest)}]", _box(op, op.map, out)]
     operands.append(f"[{out.register(op.barrier)}]")
@@ -286,7 +290,7 @@ def _tensor_load(op: bulk_copy.TensorLoadOp, out: KernelText) -> None:
     out.line(f"{op.mnemonic} {', '.join(operands)};", op)
 
 
-@_emits(bulk_copy.TensorStoreOp)
+@emits(bulk_copy.TensorStoreOp)
 def _tensor_store(op: bulk_copy.TensorStoreOp, out: KernelText) -> None:
     operands = [_box(op, op.map, out), f"[{out.register(op.source)}]"]
     if op.cache_hint is not None:
@@ -294,7 +298,7 @@ def _tensor_store(op: bulk_copy.TensorStoreOp, out: KernelText) -> None:
     out.line(f"{op.mnemonic} {', '.join(operands)};", op)
 
 
-@_emits(bulk_copy.PrefetchTensormapOp)
+@emits(bulk_copy.PrefetchTensormapOp)
 def _prefetch(op: bulk_copy.PrefetchTensormapOp, out: KernelText) -> None:
     out.line(f"{op.mnemonic} [{out.register(op.map)}];", op)
 
@@ -302,11 +306,11 @@ def _prefetch(op: bulk_copy.PrefetchTensormapOp, out: KernelText) -> None:
 # Warps
 
 
-@_emits(warp_specialization.ElectSyncOp)
+@emits(warp_specialization.ElectSyncOp)
 def _elect(op: warp_specialization.ElectSyncOp, out: KernelText) -> None:
     out.line(f"{op.mnemonic} _|{out.register(op.leader)}, 0xffffffff;", op)
 
 
-@_emits(warp_specialization.SetmaxnregOp)
+@emits(warp_specialization.SetmaxnregOp)
 def _setmaxnreg(op: warp_specialization.SetmaxnregOp, out: KernelText) -> None:
     out.line(f"{op.mnemonic} {op.registers.value.data};", op)

@@ -19,9 +19,16 @@ from tilewright.dialects.ptx.instruction import BASELINE, PtxOp, ScalarOp
 from tilewright.dialects.ptx.types import RegType, reg
 from tilewright.dialects.ptx.warp_specialization import SetmaxnregOp
 from tilewright.dialects.ptx.wgmma import WgmmaFenceOp, WgmmaOp
+from tilewright.lowering.ptx import cluster_instructions, tcgen05_instructions
 from tilewright.lowering.ptx.immediates import immediate, takes_immediate
 from tilewright.lowering.ptx.instructions import EMITTERS, emit_scalar
 from tilewright.lowering.ptx.registers import Edge, Registers, edges_of
+
+# Importing them fills the table of emitters.
+_EMITTER_MODULES = (
+    cluster_instructions,
+    tcgen05_instructions,
+)
 
 STATIC_SHARED_LIMIT = 48 * 1024
 """Above this many bytes a kernel's shared memory must be dynamic. PTX ISA 5.1.7."""
@@ -130,6 +137,8 @@ class KernelText:
             if any(isinstance(op, SetmaxnregOp) for op in self.entry.walk()):
                 # Otherwise ptxas ignores setmaxnreg, not knowing the registers at entry (C7508).
                 bound += "\n.minnctapersm 1"
+        if self.entry.cluster is not None:
+            bound += f"\n.reqnctapercluster {', '.join(map(str, self.entry.cluster.get_values()))}"
         opened = f"(\n{parameters}\n)" if parameters else "()"
         return f"{shared}.visible .entry {self.name}{opened}{bound}\n{{\n"
 

@@ -70,8 +70,9 @@ def register_places(op: Operation, tensor: Tensor, at: Sequence[Any]) -> list[in
 # --- pieces: elements that one instruction moves --------------------------------------------------
 
 
-def load_piece(op: Operation, tensor: Tensor, first: int, count: int, kernel: Kernel) -> Piece:
-    """`count` elements from the `first` on, that lie side by side where they are in memory."""
+def load_piece(op: Operation, tensor: Tensor, first: Any, count: int, kernel: Kernel) -> Piece:
+    """`count` elements from the `first` on, that lie side by side where they are in memory; of one
+    element `first` may be any coordinate."""
     if isinstance(tensor.base, Registers):
         return _registers_piece(op, tensor, range(first, first + count), kernel)
     line, at = kernel.place(tensor, first)
@@ -79,7 +80,7 @@ def load_piece(op: Operation, tensor: Tensor, first: int, count: int, kernel: Ke
     if count * tensor.bits in VECTOR_BITS:
         type_ = FragmentType.get(count, element)
         return Piece(kernel.emitter.emit(fragment_memory.LoadOp(line, [at], type_)))
-    places = [kernel.place(tensor, first + i)[1] for i in range(count)]
+    places = [at, *(kernel.place(tensor, first + i)[1] for i in range(1, count))]
     return Piece(None, tuple(kernel.emitter.emit(memref.LoadOp.get(line, [at])) for at in places))
 
 
@@ -105,7 +106,7 @@ def takes_predicate(tensor: Tensor, count: int) -> bool:
 def store_piece(
     op: Operation,
     tensor: Tensor,
-    first: int,
+    first: Any,
     count: int,
     piece: Piece,
     kernel: Kernel,
@@ -126,7 +127,7 @@ def store_piece(
         kernel.emitter.add(fragment_memory.StoreOp(value, line, [at], predicate))
         return
     for i, value in enumerate(piece.as_scalars(kernel)):
-        place = kernel.place(tensor, first + i)[1]
+        place = kernel.place(tensor, first + i)[1] if i else at
         kernel.emitter.add(memref.StoreOp.get(value, line, [place]))
 
 

@@ -19,8 +19,8 @@ from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.sm90 import MmaOp as WgmmaOp
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
 from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import WgmmaFenceOp
+from tilewright.dialects.cute_nvgpu.smem_desc_view import SmemDescViewType
 from tilewright.dialects.cute_nvgpu.wgmma_atom import WgmmaAtom
-from tilewright.dialects.cute_nvgpu.wgmma_types import SmemDescViewType
 from tilewright.lowering.tile.access import register_places
 from tilewright.lowering.tile.branches import zero_constant
 from tilewright.lowering.tile.kernel import Kernel, lowers, static_extents, undefined

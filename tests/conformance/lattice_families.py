@@ -7,6 +7,8 @@ from copy_families import COPY_FAMILIES
 from instruction_family import Family
 from mma_families import MMA_FAMILIES
 from sparse_families import SPARSE_FAMILIES
+from tmem_families import TMEM_FAMILIES
+from umma_families import UMMA_FAMILIES
 from wgmma_families import WGMMA_FAMILIES
 from wmma_families import WMMA_FAMILIES
 
@@ -19,5 +21,7 @@ FAMILIES: dict[str, Family] = {
         *COPY_FAMILIES,
         *WMMA_FAMILIES,
         *WGMMA_FAMILIES,
+        *TMEM_FAMILIES,
+        *UMMA_FAMILIES,
     )
 }

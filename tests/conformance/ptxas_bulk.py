@@ -141,6 +141,7 @@ def _run(folder: str, names: Sequence[str], arch: str) -> tuple[str, bool]:
         cwd=folder,
         capture_output=True,
         text=True,
+        errors="replace",  # ptxas may print stray bytes where it names what it refuses
         check=False,
     )
     said = run.stdout + run.stderr

@@ -37,7 +37,8 @@ def doubling(layout: str, element: str = "f32") -> str:
 
 
 def launch(text: str, *args: Any, level: Any = "tile", threads: int = 3) -> np.ndarray:
-    return tw.interpret(text, grid=(1,), block=(threads,), args=args, level=level)[0]
+    launch = {"grid": (1,), "block": (threads,), "args": args, "arch": "sm_80"}
+    return tw.interpret(text, **launch, level=level)[0]
 
 
 LEVELS = ("tile", "atom", "ptx")

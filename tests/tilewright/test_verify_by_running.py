@@ -17,10 +17,13 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 import tilewright as tw
 from tilewright import compiler
+from tilewright.dialects.cute_nvgpu.ops import fragment_memory
 from tilewright.numpy_dtypes import DTYPES, random_array
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-AXPY, MMA = ((EXAMPLES / name).read_text() for name in ("axpy.mlir", "mma.mlir"))
+AXPY, MMA, TILES = (
+    (EXAMPLES / name).read_text() for name in ("axpy.mlir", "mma.mlir", "tile_gemm_sm80.mlir")
+)
 TRIAL = tw.Trial(grid=(2,), block=(64,), args=[(100,), (100,), 2.5, 100])
 SCALARS = """
 func.func @k(%a: i8, %b: i16, %c: f16, %d: i1, %e: i64, %out: memref<?xf32>)
@@ -129,6 +132,26 @@ def test_a_kernel_that_no_longer_runs_is_the_pass_s_doing(with_pass) -> None:
         tw.CompileError, match=r"the kernel after 'load-further' does not run: .*out of"
     ):
         tw.compile(AXPY, "sm_90a", verify_by_running=TRIAL)
+
+
+@dataclass(frozen=True)
+class DropVectorStores(ModulePass):
+    """Wrong: no fragment reaches memory."""
+
+    name = "drop-vector-stores"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for each in [each for each in op.walk() if isinstance(each, fragment_memory.StoreOp)]:
+            Rewriter.erase_op(each)
+
+
+def test_tiles_take_the_same_arguments_at_every_level(with_pass) -> None:
+    """What a kernel of the tile level becomes is run on its arrays, not on pointers and extents."""
+    trial = tw.Trial(grid=(1, 1), block=(128,), args=[(40, 32), (24, 32), (40, 24)])
+    tw.compile(TILES, "sm_80", verify_by_running=trial)
+    with_pass(DropVectorStores())
+    with pytest.raises(tw.CompileError, match=r"'drop-vector-stores' expected C\[0, 0\] = "):
+        tw.compile(TILES, "sm_80", verify_by_running=trial)
 
 
 @pytest.mark.parametrize("trial, words", [

@@ -15,10 +15,12 @@ from tilewright.dialects.cute_nvgpu.lattice import (
 )
 from tilewright.dialects.cute_nvgpu.lookup import parse
 from tilewright.dialects.cute_nvgpu.targets import TARGETS
+from tilewright.tools.instructions import tmem, umma
 from tilewright.tools.tilewright import main
 
-# movmatrix and cp.async are one row each.
+# movmatrix and cp.async are one row each, those of tcgen05 one for each shape or spelling.
 ROWS = len((*MMA_ROWS, *WMMA_MMA, *WMMA_ACCESS, *WGMMA_ROWS, *MATRIX_COPY_ROWS, *ORDERING)) + 2
+ROWS += len((*tmem.listings(), *umma.listings()))
 
 
 def listed(capsys, *words):

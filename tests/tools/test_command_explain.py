@@ -184,7 +184,7 @@ def test_an_instruction_that_the_arch_lacks_has_no_nearest(capsys):
         ("cp.async.cg.shared.global.x", "expected the end after 'cp.async.cg.shared.global', got"),
         ("cp.async.ca.global.shared", "got .global; nearest legal mnemonic: cp.async.ca.shared"),
         ("mmma.sync", "got 'mmma'; nearest legal mnemonic: mma.sync.aligned."),
-        ("fma.rn.f32", "'movmatrix', 'stmatrix', 'wgmma' or 'wmma'), got 'fma'\n"),
+        ("fma.rn.f32", "'stmatrix', 'tcgen05', 'wgmma' or 'wmma'), got 'fma'\n"),
         ("", "got ''\n"),
         ("mma.sync.aligned.m16n8k16.row.row.f32.f16.f16.f32", "expected layouts row.col, got"),
         ("x" * 10_000, "expected an instruction"),

@@ -7,11 +7,20 @@ from functools import cache
 from tilewright.dialects.cute_nvgpu import lookup
 from tilewright.dialects.cute_nvgpu.targets import target
 from tilewright.dialects.cute_nvgpu.wgmma_lookup import canonical_wgmma
-from tilewright.tools.instructions import async_copy, matrix_copy, mma, ordering, wgmma, wmma
+from tilewright.tools.instructions import (
+    async_copy,
+    matrix_copy,
+    mma,
+    ordering,
+    tmem,
+    umma,
+    wgmma,
+    wmma,
+)
 from tilewright.tools.instructions.listing import Listing
 from tilewright.tools.operand_forms import OperandForm
 
-KINDS = (mma, wmma, wgmma, matrix_copy, async_copy, ordering)
+KINDS = (mma, wmma, wgmma, umma, matrix_copy, async_copy, ordering, tmem)
 
 
 @cache
@@ -45,7 +54,7 @@ def operand_lists(mnemonic: str) -> tuple[tuple[OperandForm, ...], ...]:
     """Every list of operands that a mnemonic of the lattice takes."""
     row = listings()[mnemonic]
     first = row.operands(mnemonic)
-    return (first,) if row.alternative is None else (first, row.alternative(mnemonic))
+    return (first,) if row.alternatives is None else (first, *row.alternatives(mnemonic))
 
 
 def canonical(mnemonic: str) -> str:
@@ -53,6 +62,8 @@ def canonical(mnemonic: str) -> str:
     an MMA may leave out is there."""
     if mnemonic.startswith("wgmma."):
         return canonical_wgmma(mnemonic)
+    if mnemonic.startswith("tcgen05."):
+        return mnemonic
     if "shared::cta" in mnemonic and not mnemonic.startswith("fence."):
         words = mnemonic.split(".")
         mnemonic = ".".join("shared" if word == "shared::cta" else word for word in words)

@@ -20,8 +20,8 @@ class Listing:
     `qualifiers` the words that all its mnemonics have beside shape and types, `modifiers` those
     that some of them have. `mnemonics` are all that it spells, in a fixed order. `operands` gives
     the operands of one of them in PTX's order, `explain` what it does, line by line. Where one may
-    have other operands instead, `alternative` gives them. A tuple in `shape` lists the legal values
-    of an extent.
+    have other operands instead, `alternatives` gives those lists. A tuple in `shape` lists the
+    legal values of an extent.
     """
 
     op: str
@@ -36,7 +36,7 @@ class Listing:
     mnemonics: tuple[str, ...]
     operands: Callable[[str], tuple[OperandForm, ...]]
     explain: Callable[[str], Iterator[str]]
-    alternative: Callable[[str], tuple[OperandForm, ...]] | None = None
+    alternatives: Callable[[str], tuple[tuple[OperandForm, ...], ...]] | None = None
 
 
 def version_text(version: tuple[int, int]) -> str:

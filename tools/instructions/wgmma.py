@@ -46,7 +46,7 @@ def _listing(row: WgmmaRow) -> Listing:
         lambda mnemonic: explain(
             parse_wgmma(mnemonic), _operands(mnemonic, "ss"), _operands(mnemonic, "rs")
         ),
-        lambda mnemonic: _operands(mnemonic, "rs"),
+        lambda mnemonic: (_operands(mnemonic, "rs"),),
     )
 
 

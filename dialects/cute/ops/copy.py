@@ -18,6 +18,7 @@ from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute.ops.operands import COPIER, LIMITS, PIPELINE, TENSOR, THREAD
 from tilewright.dialects.cute.ops.operation import CuteOp, types_above
 from tilewright.dialects.cute.rules import RuleError, copies
@@ -138,7 +139,7 @@ class CopyOp(CuteOp):
                 )
         try:
             self._check()
-        except RuleError as error:
+        except (RuleError, LayoutError) as error:
             raise VerifyException(f"'{self.name}' {error}") from None
 
     def _check(self) -> None:

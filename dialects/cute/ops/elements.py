@@ -13,10 +13,10 @@ from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute.int_tuple import has_underscore, weakly_congruent
+from tilewright.dialects.cute.int_tuple import LayoutError, has_underscore, weakly_congruent
 from tilewright.dialects.cute.ops.operands import MEMREF, TILE_COORD, AcceptsElements
 from tilewright.dialects.cute.ops.operation import CuteOp, Syntax
-from tilewright.dialects.cute.ops.properties import path_of
+from tilewright.dialects.cute.ops.properties import parse_number, path_of
 from tilewright.dialects.cute.rules.gemm import extents
 from tilewright.dialects.cute.symbolic.tuples import is_static, product
 from tilewright.dialects.cute.tensor import Tensor
@@ -55,9 +55,8 @@ def vector_of(type_: Attribute) -> Attribute:
 def check_coord(type_: Attribute, coord: Attribute) -> None:
     """Raise VerifyException unless a coordinate is one element's."""
     at = typed_of(coord)
-    assert at is not None
     shape = tensor_of(type_).modes.shape
-    if has_underscore(at.value) or not weakly_congruent(at.value, shape):
+    if at is None or has_underscore(at.value) or not weakly_congruent(at.value, shape):
         raise VerifyException(f"expected a coordinate of an element of '{type_}', got '{coord}'")
 
 
@@ -77,7 +76,7 @@ class ElementsOp(CuteOp, ABC):
     ) -> tuple[Attribute, ...] | str:
         try:
             return cls.types(operand_types)
-        except VerifyException as error:
+        except (VerifyException, LayoutError) as error:
             return str(error)
 
     def verify_(self) -> None:
@@ -240,14 +239,14 @@ class ReduceOp(WriteOp):
     def parse_prefix(cls, parser: Parser) -> dict[str, Attribute]:
         with parser.in_angle_brackets():
             start = parser.pos
-            kind = parser.parse_identifier("a reduction")
+            kind = parser.parse_identifier(" for a reduction")
             if kind not in REDUCTIONS:
                 legal = ", ".join(REDUCTIONS)
                 parser.raise_error(f"expected {legal}, got {kind}", start, parser.pos)
             lanes: list[int] = []
             if parser.parse_optional_punctuation(","):
                 lanes = parser.parse_comma_separated_list(
-                    parser.Delimiter.SQUARE, parser.parse_integer
+                    parser.Delimiter.SQUARE, lambda: parse_number(parser)
                 )
         return {"kind": StringAttr(kind), "lanes": DenseArrayBase.from_list(i32, lanes)}
 

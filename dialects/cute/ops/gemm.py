@@ -12,6 +12,7 @@ from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute.ops.copy import value_of
 from tilewright.dialects.cute.ops.operands import MEMREF, TILED_MMA
 from tilewright.dialects.cute.ops.operation import CuteOp, types_above
@@ -87,5 +88,5 @@ class GemmOp(CuteOp):
         self._verify_kinds("operand", [each.type for each in self.operands[:5]], self.OPERANDS)
         try:
             check_gemm(*(value_of(each) for each in self.operands[:5]))
-        except RuleError as error:
+        except (RuleError, LayoutError) as error:
             raise VerifyException(f"'{self.name}' {error}") from None

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self
 
 from xdsl.dialects.builtin import IntegerType, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import IRDLOperation, traits_def
+from xdsl.irdl import IRDLOperation, OptOperandDef, VarOperandDef, traits_def
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import Pure
@@ -106,6 +106,7 @@ class CuteOp(IRDLOperation, ABC):
         unresolved = parser.parse_comma_separated_list(
             parser.Delimiter.PAREN, parser.parse_unresolved_operand
         )
+        cls._check_count(parser, start, len(unresolved))
         attributes = parser.parse_optional_attr_dict()
         if parser.parse_optional_punctuation(":") is None:
             operand_types, result_types = types_above(parser, unresolved), None
@@ -120,6 +121,17 @@ class CuteOp(IRDLOperation, ABC):
             properties=properties,
             attributes=attributes,
         )
+
+    @classmethod
+    def _check_count(cls, parser: Parser, start: int, found: int) -> None:
+        """Raise a ParseError unless the op takes so many operands."""
+        operands = [each for _, each in cls.get_irdl_definition().operands]
+        if any(type(each) is VarOperandDef for each in operands):
+            return
+        least = sum(not isinstance(each, OptOperandDef) for each in operands)
+        if not least <= found <= len(operands):
+            wanted = least if least == len(operands) else f"{least} to {len(operands)}"
+            parser.raise_error(f"expected {wanted} operands, got {found}", start, parser.pos)
 
     @classmethod
     def _parse_types(cls, parser: Parser) -> tuple[list[Attribute], list[Attribute] | None]:

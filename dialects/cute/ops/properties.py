@@ -14,6 +14,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from tilewright.dialects.cute.ops.operation import InferredOp
+from tilewright.dialects.cute.symbolic.scalar import fits
 
 
 def path_of(mode: Attribute | None) -> tuple[int, ...]:
@@ -21,6 +22,15 @@ def path_of(mode: Attribute | None) -> tuple[int, ...]:
     if mode is None:
         return ()
     return tuple(cast("DenseArrayBase[IntegerType]", mode).get_values())
+
+
+def parse_number(parser: Parser) -> int:
+    """An integer of 32 bits."""
+    start = parser.pos
+    number = parser.parse_integer()
+    if not fits(number, 32):
+        parser.raise_error(f"expected an integer of 32 bits, got {number}", start, parser.pos)
+    return number
 
 
 class ModeOp(InferredOp, ABC):
@@ -38,7 +48,9 @@ class ModeOp(InferredOp, ABC):
             return {}
         if not cls.MODE_IS_OPTIONAL:
             parser.parse_punctuation("<")
-        path = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
+        path = parser.parse_comma_separated_list(
+            parser.Delimiter.SQUARE, lambda: parse_number(parser)
+        )
         parser.parse_punctuation(">")
         return {"mode": DenseArrayBase.from_list(i32, path)}
 
@@ -64,7 +76,7 @@ class NumbersOp(InferredOp, ABC):
         for i, name in enumerate(cls.NUMBERS):
             if i:
                 parser.parse_punctuation(",")
-            numbers[name] = IntegerAttr(parser.parse_integer(), i32)
+            numbers[name] = IntegerAttr(parse_number(parser), i32)
         parser.parse_punctuation(">")
         return numbers
 

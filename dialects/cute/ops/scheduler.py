@@ -59,7 +59,7 @@ class TileSchedulerBoundsOp(InferredOp):
     def parse_prefix(cls, parser: Parser) -> dict[str, Attribute]:
         with parser.in_angle_brackets():
             start = parser.pos
-            kind = parser.parse_identifier("a kind of scheduler")
+            kind = parser.parse_identifier(" for a kind of scheduler")
             if kind not in KINDS:
                 parser.raise_error(f"expected static or persistent, got {kind}", start, parser.pos)
         return {"kind": StringAttr(kind)}

@@ -148,7 +148,7 @@ class OperandOp(InferredOp, ABC):
     @classmethod
     def parse_prefix(cls, parser: Parser) -> dict[str, Attribute]:
         start = parser.pos
-        which = parser.parse_identifier("an operand")
+        which = parser.parse_identifier(" for an operand")
         if which not in ("A", "B", "C"):
             parser.raise_error(f"expected A, B or C, got {which}", start, parser.pos)
         return {"operand_id": StringAttr(which)}

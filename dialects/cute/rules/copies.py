@@ -14,12 +14,13 @@ from tilewright.dialects.cute.rules.gemm import extents
 from tilewright.dialects.cute.rules.tensors import make_identity_tensor
 from tilewright.dialects.cute.swizzle import ComposedLayout
 from tilewright.dialects.cute.symbolic import layouts
+from tilewright.dialects.cute.symbolic.check import why_not
 from tilewright.dialects.cute.symbolic.composed import AnyLayout
 from tilewright.dialects.cute.symbolic.scalar import divisor_of
 from tilewright.dialects.cute.symbolic.tuples import is_static
 from tilewright.dialects.cute.tensor import Tensor, alignment_of_runs, run_of
 from tilewright.dialects.cute.tiled_copy import Side, TiledCopy
-from tilewright.dialects.cute.values import Typed, tile_layouts
+from tilewright.dialects.cute.values import Typed, is_known, tile_layouts
 
 _REGISTER_BITS = 32
 
@@ -153,7 +154,16 @@ def make_tma_copy(gmem: Typed, atom: TmaAtom, tile: Typed, memory: Typed) -> lis
         f"expected a tensor in gmem, got {gmem.quoted}",
     )
     _check_rows(gmem, tensor)
-    sizes = tuple(each.size() for each in tile_layouts(tile.value))
+    layout = memory.value.outer if memory.kind == "composed_layout" else memory.value
+    required(
+        is_known(memory) and is_known(tile) and isinstance(layout.shape, tuple),
+        f"expected a static layout for each mode, got {tile.quoted} and {memory.quoted}",
+    )
+    tiles = tile_layouts(tile.value)
+    for kind, each in ((memory.kind, memory.value), *(("layout", each) for each in tiles)):
+        reason = why_not(kind, each)
+        required(reason is None, f"expected layouts of a tile, got {each} ({reason})")
+    sizes = tuple(each.size() for each in tiles)
     box = attempted(
         lambda: atom.box_for(tensor.modes, sizes, memory.value, tensor.element),
         f"expected boxes of {gmem.quoted} for tiles {tile.quoted} in {memory.quoted}",

@@ -15,6 +15,7 @@ from tilewright.dialects.cute.layout import Layout, make_unchecked
 from tilewright.dialects.cute.rules import attempted, required
 from tilewright.dialects.cute.rules.accessors import LAYOUTS
 from tilewright.dialects.cute.symbolic import layouts, tiling
+from tilewright.dialects.cute.symbolic.check import why_not
 from tilewright.dialects.cute.symbolic.evaluate import coprofile, image
 from tilewright.dialects.cute.symbolic.layouts import Tile
 from tilewright.dialects.cute.symbolic.tuples import (
@@ -30,7 +31,7 @@ from tilewright.dialects.cute.tensor import (
     multiples,
     natural_alignment,
 )
-from tilewright.dialects.cute.tiled_mma import coord_along
+from tilewright.dialects.cute.tiled_mma import coord_along, tile_leaves
 from tilewright.dialects.cute.values import TENSORS, Typed, typed_layout
 
 Rule = Callable[..., Typed]
@@ -131,7 +132,12 @@ def in_registers(element: Any, layout: Layout) -> Typed:
 
 
 def _as_tile(tiler: Typed) -> Tile:
-    return layouts.shape_to_tile(tiler.value) if tiler.kind == "shape" else tiler.value
+    """The tiler's layouts. Raises RuleError where one of them is none."""
+    tile = layouts.shape_to_tile(tiler.value) if tiler.kind == "shape" else tiler.value
+    for each in tile_leaves(tile):
+        reason = why_not("layout", each)
+        required(reason is None, f"expected a tiler of layouts, got {tiler.quoted} ({reason})")
+    return tile
 
 
 def _check_inside(source: Typed, tensor: AnyTensor, tile: tuple[Tile, ...], tiler: Typed) -> None:
@@ -180,6 +186,7 @@ def local_partition(source: Typed, threads: Typed, index: Typed) -> Typed:
     """What one thread of a layout of threads has of a tensor: every one of its tiles at that
     thread's place."""
     tensor, layout = tensor_of(source), threads.value
+    required(layouts.known(layout), f"expected a static layout of threads, got {threads.quoted}")
     tile = tuple(make_unchecked(extent, 1) for extent in product_each(layout.shape))
     otherwise = f"expected tiles of {source.quoted}, but cannot divide it by {threads.quoted}"
     required(len(tile) <= rank(tensor.modes.shape), otherwise)

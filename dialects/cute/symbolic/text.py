@@ -108,6 +108,8 @@ class ValueReader:
         while self.token == "@":
             self.next()
             modes.append(self.read_natural())
+            if modes[-1] >= MAX_DEPTH:
+                self.fail(f"a mode below {MAX_DEPTH}")
         if isinstance(value, Fraction) and not modes:
             self.fail("'@'")
         return ScaledBasis(value, tuple(reversed(modes))) if modes else value

@@ -16,6 +16,15 @@ from tilewright.dialects.cute_nvgpu.lattice.sm70 import SM70_MMA
 from tilewright.dialects.cute_nvgpu.lattice.sm80 import SM80_MMA
 from tilewright.dialects.cute_nvgpu.lattice.sm89 import SM89_MMA
 from tilewright.dialects.cute_nvgpu.lattice.sm90 import SM90_MMA, SM90_SPARSE_MMA, WgmmaRow
+from tilewright.dialects.cute_nvgpu.lattice.sm100 import (
+    SM100_MMA,
+    SM100_MMA_BS,
+    SM100_MMA_BS_SP,
+    SM100_MMA_SP,
+    SM100_MMA_WS,
+    SM100_MMA_WS_SP,
+    UmmaRow,
+)
 from tilewright.dialects.cute_nvgpu.lattice.sm120 import (
     SM120_MMA,
     SM120_MMA_BS,
@@ -45,6 +54,15 @@ MMA_ROWS: tuple[MmaRow, ...] = (
 """Every `mma.sync` and `mma.sp`."""
 WGMMA_ROWS: tuple[WgmmaRow, ...] = (*SM90_MMA, *SM90_SPARSE_MMA)
 """Every `wgmma.mma_async`, dense and sparse."""
+UMMA_ROWS: tuple[UmmaRow, ...] = (
+    *SM100_MMA,
+    *SM100_MMA_SP,
+    *SM100_MMA_BS,
+    *SM100_MMA_BS_SP,
+    *SM100_MMA_WS,
+    *SM100_MMA_WS_SP,
+)
+"""Every `tcgen05.mma`."""
 MATRIX_COPY_ROWS: tuple[MatrixCopyRow, ...] = (*LDMATRIX, *STMATRIX)
 
 __all__ = [
@@ -56,12 +74,14 @@ __all__ = [
     "NAMED_BARRIER",
     "ORDERING",
     "STMATRIX",
+    "UMMA_ROWS",
     "WGMMA_ROWS",
     "WMMA_ACCESS",
     "WMMA_MMA",
     "MatrixCopyRow",
     "MmaRow",
     "OrderingRow",
+    "UmmaRow",
     "WgmmaRow",
     "WmmaAccessRow",
     "WmmaRow",

@@ -259,6 +259,13 @@ UNDOCUMENTED: tuple[Undocumented, ...] = (
         "wgmma.wait_group.sync 0;",
         plain=r"\1.aligned\2",
     ),
+    _row(
+        "`::ld`, `::st` or what a fence orders on `tcgen05.shift` (without effect)",
+        "they are those of tcgen05.wait and tcgen05.fence", "tcgen05.shift",
+        r"(tcgen05\.shift)::(?:ld|st|before_thread_sync|after_thread_sync)(\..*)",
+        "tcgen05.shift::ld.cta_group::1.down [%r0];",
+        plain=r"\1\2",
+    ),
 )  # fmt: skip
 """Of mnemonics."""
 

@@ -3,13 +3,16 @@ layout keeps together the bytes that the instruction moves as one."""
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import FixedBitwidthType, MemRefType
-from xdsl.ir import Attribute
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import FixedBitwidthType, IntegerAttr, MemRefType
+from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, flatten
 from tilewright.dialects.cute.dialect import Space, is_memref, layout_mismatch, layout_of, space_of
 from tilewright.dialects.cute_nvgpu.attributes import element_of
+from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, LANES
+from tilewright.dialects.cute_nvgpu.tmem_layouts import column_stride, lane_stride, span
 
 
 def verify_memref(
@@ -35,10 +38,54 @@ def verify_memref(
     return type_
 
 
+def verify_tmem(op: str, what: str, type_: Attribute, indices: int) -> MemRefType[Attribute]:
+    """The type of an operand that must be a memref of that many dimensions in tensor memory.
+
+    Its layout counts elements, lane by lane and column by column (`tmem_layouts`). Raises
+    VerifyException where it is none, or no part of a CTA's tensor memory.
+    """
+    held = verify_memref(op, what, type_, indices, Space.TMEM)
+    _ = tmem_span(op, what, held)
+    return held
+
+
+def tmem_span(op: str, what: str, type_: MemRefType[Attribute]) -> tuple[int, int]:
+    """(lanes, columns) that a memref in tensor memory spans. Raises VerifyException where it is
+    not of static layout, or spans more than there is."""
+    layout, bits = layout_of(type_), bits_of(type_.element_type)
+    if not isinstance(layout, Layout):
+        raise VerifyException(
+            f"'{op}' {what} expected a memref of static layout without swizzle, got {type_}"
+        )
+    if bits is None or bits > 32:
+        raise VerifyException(
+            f"'{op}' {what} expected elements of at most 32 bits, got {type_.element_type}"
+        )
+    try:
+        lanes, columns = span(layout, bits)
+    except ValueError as error:
+        raise VerifyException(f"'{op}' {what} {error}") from None
+    if lanes > LANES or columns > COLUMNS:
+        raise VerifyException(
+            f"'{op}' {what} expected a layout within {LANES} lanes and {COLUMNS} columns of 32-bit "
+            f"cells, got {lanes} lanes and {columns} columns of {layout} (a lane is "
+            f"{lane_stride(bits)} elements of {bits} bits, a column {column_stride(bits)})"
+        )
+    return lanes, columns
+
+
+def constant_index(value: SSAValue) -> int | None:
+    """The value of an index that is a constant, or None."""
+    owner = value.owner
+    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
+        return owner.value.value.data
+    return None
+
+
 def verify_contiguous(op: str, what: str, type_: MemRefType[Attribute], wanted: int) -> None:
     """Raise VerifyException unless `wanted` bytes along the last index lie side by side, and
     every such run starts on a multiple of `wanted` bytes from the memref's start."""
-    bits, layout = _bits(type_.element_type), layout_of(type_)
+    bits, layout = bits_of(type_.element_type), layout_of(type_)
     if bits is None or layout is None:
         return
     if wanted * 8 < bits:
@@ -66,7 +113,7 @@ def verify_contiguous(op: str, what: str, type_: MemRefType[Attribute], wanted: 
         )
 
 
-def _bits(type_: Attribute) -> int | None:
+def bits_of(type_: Attribute) -> int | None:
     """The width of an element in memory, or None where it has none."""
     if (element := element_of(type_)) is not None:
         return element.bits

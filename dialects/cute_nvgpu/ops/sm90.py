@@ -19,13 +19,13 @@ from tilewright.dialects.cute_nvgpu.atom import AtomError
 from tilewright.dialects.cute_nvgpu.attributes import FragmentType
 from tilewright.dialects.cute_nvgpu.elements import ElementType
 from tilewright.dialects.cute_nvgpu.ops.register_mma import check_fragment
-from tilewright.dialects.cute_nvgpu.smem_descriptor import MajorMode
+from tilewright.dialects.cute_nvgpu.smem_desc_view import SmemDescViewType
+from tilewright.dialects.cute_nvgpu.smem_descriptor import WGMMA, MajorMode
 from tilewright.dialects.cute_nvgpu.wgmma_atom import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.wgmma_types import (
     WGMMA_ATOM_TYPES,
     Sm90MmaAtomType,
     Sm90SparseMmaAtomType,
-    SmemDescViewType,
 )
 
 
@@ -234,6 +234,11 @@ def _verify_matrix(op: str, atom: WgmmaAtom, operand: str, type_: Attribute) -> 
         raise VerifyException(
             f"{where} expected a matrix in shared memory, got {type_} "
             f"(frag_kind = {atom.frag_kind}); nearest legal: {legal}"
+        )
+    if type_.format is not WGMMA:
+        raise VerifyException(
+            f"{where} expected a descriptor of {WGMMA.name}, got one of {type_.format.name} "
+            f"({atom.mnemonic}); nearest legal: {legal}"
         )
     if type_.element is not element or type_.extents != (rows, columns):
         raise VerifyException(

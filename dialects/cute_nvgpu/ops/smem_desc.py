@@ -32,7 +32,7 @@ from tilewright.dialects.cute import (
 from tilewright.dialects.cute.dialect import Space, layout_of
 from tilewright.dialects.cute_nvgpu.elements import ElementType
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
-from tilewright.dialects.cute_nvgpu.wgmma_types import SmemDescViewType
+from tilewright.dialects.cute_nvgpu.smem_desc_view import SmemDescViewType
 
 
 @irdl_op_definition
@@ -164,7 +164,7 @@ class MakeSmemDescOp(IRDLOperation):
             raise VerifyException(
                 f"'{self.name}' expected layout {held}, that of the memref, "
                 f"got {result.layout.data}; nearest legal: "
-                f"{SmemDescViewType.get(result.element_type, held)}"
+                f"{result.with_layout(held)}"
             )
 
     def _verify_extents(self, layout: Layout | ComposedLayout, type_: Attribute) -> None:
@@ -184,12 +184,25 @@ class MakeSmemDescOp(IRDLOperation):
             )
 
 
-_HELD_IN = {"tf32": ("f32",), "s8": ("i8",), "u8": ("i8",), "b1": ("i8",)}
-"""What else a memref may be made of to hold a matrix of these types; an i8 holds eight b1."""
+_BYTES = ("i8", "ui8")
+_HELD_IN = {
+    "tf32": ("f32",),
+    **dict.fromkeys(("s8", "u8", "b1"), ("i8",)),
+    **dict.fromkeys(("e4m3", "e5m2", "e3m2", "e2m3", "e2m1"), _BYTES),
+}
+"""What else a memref may be made of to hold a matrix of these types; an i8 holds eight b1, two e2m1
+or, of 16 of them, a sixteenth of what tcgen05 unpacks."""
+
+
+def held_types(element: ElementType) -> tuple[str, ...]:
+    """The types of which a memref may hold elements that are none of its own."""
+    return _HELD_IN.get(element.name, ())
 
 
 def _verify_element(op: str, held: Attribute, element: ElementType) -> None:
-    legal = (element.mlir, *_HELD_IN.get(element.name, ()))
+    legal = (element.mlir, *held_types(element))
+    if element.padded:
+        legal = held_types(element)
     if str(held) not in legal:
         raise VerifyException(
             f"'{op}' expected a memref of {' or '.join(legal)}, got {held} "
@@ -199,7 +212,7 @@ def _verify_element(op: str, held: Attribute, element: ElementType) -> None:
 
 def _per_item(type_: SmemDescViewType) -> int:
     """How many elements of the matrix an element of the memref holds."""
-    return 8 if type_.element.bits < 8 else 1
+    return max(8 // type_.element.bits, 1)
 
 
 def _plain(layout: Layout | ComposedLayout) -> Layout:

@@ -114,7 +114,9 @@ class Writer:
         elif typed.kind != "coord":
             return self.add(f"cute.static : {type_}")
         if parts:
-            names = [self.value(each) for each in parts]
+            # Inputs come in the order of `get_scalars`: of composed layouts the outer one first.
+            order = -1 if typed.kind == "composed_layout" else 1
+            names = [self.value(each) for each in parts[::order]][::order]
             types = ", ".join(str(type_of(each)) for each in parts)
             op = f'"cute.make_{typed.kind}"({", ".join(names)})'
             return self.add(f"{op} : ({types}) -> {type_}")

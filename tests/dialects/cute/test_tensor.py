@@ -41,6 +41,7 @@ COMPUTED = {
 NUMBERS = st.integers(1, 200)
 
 
+@settings(deadline=None)
 @given(st.sampled_from(sorted(COMPUTED)), NUMBERS, NUMBERS, NUMBERS, NUMBERS, st.booleans())
 def test_results_are_multiples_of_their_divisors(
     operation: str, a: int, b: int, x: int, y: int, b_is_known: bool
@@ -56,6 +57,7 @@ def test_results_are_multiples_of_their_divisors(
         assert actual % claimed.divisor == 0
 
 
+@settings(deadline=None)
 @given(NUMBERS, NUMBERS, st.integers(0, 6))
 def test_shifts_and_magnitudes(a: int, x: int, bits: int) -> None:
     for claimed, actual in (

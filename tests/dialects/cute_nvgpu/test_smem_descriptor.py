@@ -14,8 +14,12 @@ from tilewright.dialects.cute_nvgpu.smem_descriptor import (
     MAJOR_MODES,
     ROWS,
     SWIZZLE_MODES,
+    TCGEN05,
+    WGMMA,
     DescriptorError,
+    DescriptorFormat,
     SmemDescriptor,
+    SwizzleMode,
 )
 from tilewright.dialects.cute_nvgpu.solve_descriptor import solve
 
@@ -179,3 +183,94 @@ def test_extents_that_are_no_whole_chunks() -> None:
     descriptor = SmemDescriptor(0, 16, 128)
     with pytest.raises(DescriptorError, match="whole chunks of 8 elements along the K mode"):
         descriptor.layout("k", (64, 12), 16)
+
+
+# tcgen05
+
+offsets = st.integers(0, (1 << 14) - 1).map(lambda each: each * CHUNK)
+
+
+@given(offsets, offsets, offsets, st.sampled_from(TCGEN05.swizzles), st.integers(0, 7),
+       st.integers(0, 1))  # fmt: skip
+def test_tcgen05_decoding_gives_back_what_was_encoded(
+    start: int, lead: int, stride: int, mode: SwizzleMode, base: int, absolute: int
+) -> None:
+    held = SmemDescriptor(
+        start, lead, stride, mode.width, base, mode.atom, absolute, format=TCGEN05
+    )
+    assert SmemDescriptor.decode(held.encode(), TCGEN05) == held
+
+
+def test_the_bits_of_tcgen05() -> None:
+    assert [field.bits for field in TCGEN05.fields] == [
+        "13-0", "29-16", "45-32", "48-46", "51-49", "52", "63-61"
+    ]  # fmt: skip
+    held = SmemDescriptor(0x400, CHUNK, 1024, 128, 5, format=TCGEN05)
+    assert held.encode() == 0x4000404000010000 | 5 << 49 | 0x40
+    none = SmemDescriptor(0x400, CHUNK, 128, format=TCGEN05)
+    assert none.encode() == 0x0000400800010000 | 0x40
+
+
+@pytest.mark.parametrize(
+    "word, message",
+    [
+        (0x4000004000010000, r"expected 1 in bits 48-46 \(version\), got 0 in .*; nearest legal: "
+                             "0x4000404000010000"),
+        (0x6000404000010000, "expected a swizzling mode of 0, 1, 2, 4, 6, got 3; nearest legal: 2"),
+        (0x4020404000010000, "bits 53 set"),
+    ],
+)  # fmt: skip
+def test_words_that_are_no_descriptor_of_tcgen05(word: int, message: str) -> None:
+    with pytest.raises(DescriptorError, match=message):
+        SmemDescriptor.decode(word, TCGEN05)
+
+
+def test_what_wgmma_has_not() -> None:
+    with pytest.raises(DescriptorError, match="expected swizzle atoms of 16 bytes, got 32"):
+        SmemDescriptor(0, 16, 16, 128, swizzle_atom=32)
+    with pytest.raises(DescriptorError, match="a relative LBO for wgmma, got absolute"):
+        SmemDescriptor(0, 16, 16, absolute=1)
+
+
+def test_an_absolute_offset_has_no_layout() -> None:
+    held = SmemDescriptor(0, 16, 16, 128, absolute=1, format=TCGEN05)
+    with pytest.raises(DescriptorError, match="expected a relative LBO for a layout"):
+        held.layout("k", (8, 16), 16)
+
+
+@pytest.mark.parametrize("format", [WGMMA, TCGEN05], ids=lambda each: each.name)
+@given(tiles())
+def test_both_formats_express_one_layout_alike(
+    format: DescriptorFormat, tile: tuple[Layout | ComposedLayout, int, str, int]
+) -> None:
+    layout, bits, major, address = tile
+    mn, k = (layout[mode].size() for mode in (0, 1))
+    one, other = (solve(layout, bits, major, each).at(address) for each in (WGMMA, format))  # type: ignore[arg-type]
+    np.testing.assert_array_equal(
+        one.addresses(major, (mn, k), bits),  # type: ignore[arg-type]
+        SmemDescriptor.decode(other.encode(), format).addresses(major, (mn, k), bits),  # type: ignore[arg-type]
+    )
+
+
+@pytest.mark.parametrize(
+    "runs, groups, lead, stride", [(1, 1, 0, 0), (2, 2, 512, 128), (4, 3, 4096, 256)]
+)
+def test_swizzles_that_keep_32_bytes_together(
+    runs: int, groups: int, lead: int, stride: int
+) -> None:
+    """tf32, MN-major: rows of 128 bytes, four of them an atom, S<2,5,2> on bytes."""
+    text = f"S<2,3,2> o 0 o ((32,{runs}),(4,{groups})):((1,{lead}),(32,{stride}))"
+    layout = parse_layout(text)
+    assert isinstance(layout, ComposedLayout)
+    tile = solve(layout, 32, format=TCGEN05)
+    assert (tile.major, tile.swizzle, tile.swizzle_atom) == ("mn", 128, 32)
+    mn, k = np.arange(32 * runs), np.arange(4 * groups)
+    outer = layout.outer
+    assert isinstance(outer, Layout)
+    plain = outer[0](mn)[:, None] + outer[1](k)[None, :]
+    byte = 4 * plain
+    expected = byte ^ (byte >> 7 & 3) << 5
+    found = tile.at(0x800).addresses("mn", (32 * runs, 4 * groups), 32)
+    np.testing.assert_array_equal(found, 8 * (0x800 + expected))
+    with pytest.raises(DescriptorError, match="expected a swizzle of 32, 64 or 128 bytes"):
+        solve(layout, 32, format=WGMMA)

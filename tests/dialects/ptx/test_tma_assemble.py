@@ -1,4 +1,5 @@
-"""mbarriers, copies of boxes and warp specialisation assemble, and need what their rows say."""
+"""mbarriers, copies of boxes, warp specialisation and clusters assemble, and need what their rows
+say."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Region
 
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MAX_ARRIVALS, SETMAXNREG
-from tilewright.dialects.ptx import bulk_copy, mbarrier, warp_specialization
+from tilewright.dialects.ptx import bulk_copy, cluster, mbarrier, warp_specialization
 from tilewright.dialects.ptx.control_flow import TENSORMAP, EntryOp, RetOp
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.types import reg
@@ -79,7 +80,20 @@ def warps(kernel: Kernel) -> dict[str, list[PtxOp]]:
     }
 
 
-CASES = [(group, name) for group in (mbarriers, boxes, warps) for name in group(Kernel())]
+def clusters(kernel: Kernel) -> dict[str, list[PtxOp]]:
+    address, rank = kernel.input("b32"), kernel.input("b32")
+    ranks = (rank, kernel.constant(1, "b32"))
+    return {
+        "rank": [cluster.RankOp()],
+        "arrive": [cluster.ArriveOp()],
+        "wait": [cluster.WaitOp()],
+        "mapa": [cluster.MapaOp(address, each) for each in ranks],
+        "mbarrier": [cluster.MbarrierArriveOp(address, at) for at in (0, 8)],
+    }
+
+
+GROUPS = (mbarriers, boxes, warps, clusters)
+CASES = [(group, name) for group in GROUPS for name in group(Kernel())]
 
 
 @pytest.mark.parametrize("group, name", CASES)
@@ -106,9 +120,21 @@ def test_at_its_lowest_target_and_version(
 
 def test_every_op_is_here() -> None:
     kernel = Kernel()
-    found = {type(op) for group in (mbarriers, boxes, warps) for ops in group(kernel).values()
-             for op in ops}  # fmt: skip
-    assert found == {*mbarrier.OPS, *bulk_copy.OPS, *warp_specialization.OPS}
+    found = {type(op) for group in GROUPS for ops in group(kernel).values() for op in ops}
+    assert found == {*mbarrier.OPS, *bulk_copy.OPS, *warp_specialization.OPS, *cluster.OPS}
+
+
+def test_a_cluster_of_the_kernel(ptxas: Ptxas) -> None:
+    """`.reqnctapercluster` assembles, at sm_90 and PTX 7.8."""
+    block = Block([RetOp()])
+    module = ModuleOp([EntryOp("f", [], Region(block), cluster=(2, 1, 1))])
+    module.verify()
+    text = module_text(module)
+    assert ".reqnctapercluster 2, 1, 1" in text
+    assert directives(text) == ("sm_90", (7, 8))
+    assert ptxas(text, "sm_90").clean
+    older = with_version(text, (7, 7))
+    assert not ptxas(older, "sm_90").ok
 
 
 def test_tensor_maps_as_parameters(ptxas: Ptxas) -> None:

@@ -44,6 +44,16 @@ LOWERED = {
     "cute_nvgpu.tma.store": "ptx.cp.async.bulk.tensor.store",
     "cute_nvgpu.elect.sync": "ptx.elect.sync",
     "cute_nvgpu.setmaxnreg": "ptx.setmaxnreg",
+    "cute_nvgpu.tmem.alloc": "ptx.tcgen05.alloc",
+    "cute_nvgpu.tmem.dealloc": "ptx.tcgen05.dealloc",
+    "cute_nvgpu.tmem.relinquish_alloc_permit": "ptx.tcgen05.relinquish_alloc_permit",
+    "cute_nvgpu.tmem.load": "ptx.tcgen05.ld",
+    "cute_nvgpu.tmem.store": "ptx.tcgen05.st",
+    "cute_nvgpu.tmem.wait_load": "ptx.tcgen05.wait.ld",
+    "cute_nvgpu.tmem.copy": "ptx.tcgen05.cp",
+    "cute_nvgpu.tmem.shift": "ptx.tcgen05.shift",
+    "cute_nvgpu.tcgen05.commit": "ptx.tcgen05.commit",
+    "cute_nvgpu.fragment.extract": "ptx.list.get",
     "func.return": "ptx.ret",
 }
 HEAD = f"""

@@ -48,7 +48,7 @@ def test_vectors(element: str, bits: int, space: str) -> None:
   cute.copy(%copy, %held, %to)""",
     )
     x = numbers((rows, columns)).astype(DTYPES[element])
-    np.testing.assert_array_equal(run(text, x, np.zeros_like(x))[1], x)
+    np.testing.assert_array_equal(run(text, x, np.zeros_like(x), lowered=True)[1], x)
 
 
 def test_threads_copy_by_themselves_through_any_layouts() -> None:
@@ -65,7 +65,7 @@ def test_threads_copy_by_themselves_through_any_layouts() -> None:
   cute.copy(%held, %to)""",
     )
     x = numbers((3, 2, 32)).transpose(2, 1, 0)
-    found = run(text, x, np.zeros((32, 6), np.float32))[1]
+    found = run(text, x, np.zeros((32, 6), np.float32), lowered=True)[1]
     np.testing.assert_array_equal(found, x.transpose(0, 2, 1).reshape(32, 6))
 
 
@@ -101,7 +101,8 @@ def test_loads_within_bounds_are_zeros_outside(rows: int, columns: int) -> None:
     stride = -(-columns // 8) * 8
     x = numbers((rows, stride), np.float16)[:, :columns]
     blocks = -(-rows // 8)
-    found = run(text, x, np.ones((8 * blocks, 32), np.float16), grid=(blocks,))[1]
+    y = np.ones((8 * blocks, 32), np.float16)
+    found = run(text, x, y, grid=(blocks,), lowered=True)[1]
     expected = np.zeros_like(found)
     expected[:rows, :columns] = x
     np.testing.assert_array_equal(found, expected)
@@ -122,7 +123,7 @@ def test_stores_within_bounds_leave_the_rest(rows: int, columns: int) -> None:
     x = numbers((8 * blocks, 32), np.float16)
     whole = np.ones((rows + 1, 40), np.float16)
     y = whole[:rows, :columns]
-    found = run(text, x, y, grid=(blocks,))[1]
+    found = run(text, x, y, grid=(blocks,), lowered=True)[1]
     np.testing.assert_array_equal(found, x[:rows, :columns])
 
 
@@ -144,7 +145,8 @@ def test_cp_async_within_bounds(rows: int, columns: int) -> None:
     stride = -(-columns // 8) * 8
     x = numbers((rows, stride), np.float16)[:, :columns]
     blocks = -(-rows // 8)
-    found = run(text, x, np.ones((8 * blocks, 32), np.float16), grid=(blocks,), arch="sm_80")[1]
+    y = np.ones((8 * blocks, 32), np.float16)
+    found = run(text, x, y, grid=(blocks,), arch="sm_80", lowered=True)[1]
     expected = np.zeros_like(found)
     expected[:rows, :columns] = x
     np.testing.assert_array_equal(found, expected)
@@ -246,7 +248,7 @@ def atom_level_load(number: int, trans: str) -> str:
 def test_ldmatrix_moves_what_the_atom_does(number: int, trans: str) -> None:
     x = np.arange(64 * number, dtype=np.float16).reshape(-1, 8)
     args: list[Any] = [x, np.zeros((32, 2 * number), np.float16)]
-    found = run(tile_level_load(number, trans), *args, arch="sm_80")[1]
+    found = run(tile_level_load(number, trans), *args, arch="sm_80", lowered=True)[1]
     wanted = run(atom_level_load(number, trans), *args, arch="sm_80")[1]
     np.testing.assert_array_equal(found, wanted)
 
@@ -269,4 +271,4 @@ def test_stmatrix_undoes_ldmatrix(number: int, trans: str) -> None:
     y = memref("f16", "gmem", f"({rows},8):(8,1)")
     text = text.replace(text[text.index("%y: ") : text.index(") attributes")], f"%y: {y}")
     x = np.arange(8 * rows, dtype=np.float16).reshape(rows, 8)
-    np.testing.assert_array_equal(run(text, x, np.zeros_like(x), arch="sm_90")[1], x)
+    np.testing.assert_array_equal(run(text, x, np.zeros_like(x), arch="sm_90", lowered=True)[1], x)

@@ -25,7 +25,8 @@ X = numbers((32, 8))
 
 def mapped(body: str, x: np.ndarray = X) -> np.ndarray:
     """What each thread makes of its row: of %v, the vector, and %held, the registers."""
-    return run(kernel(f"%x: {ROWS}, %y: {ROWS}", MINE + body), x, np.zeros_like(x))[1]
+    text = kernel(f"%x: {ROWS}, %y: {ROWS}", MINE + body)
+    return run(text, x, np.zeros_like(x), arch="sm_90", lowered=True)[1]
 
 
 def test_vectors_are_the_elements_in_order() -> None:
@@ -175,7 +176,7 @@ def visits(kind: str, swizzle: int, tiles: tuple[int, int], ctas: int) -> np.nda
   }}""",
     )
     zeros = np.zeros(tiles, np.int32)
-    return np.stack(run(text, zeros, zeros, grid=(ctas,)), axis=-1)
+    return np.stack(run(text, zeros, zeros, grid=(ctas,), lowered=True), axis=-1)
 
 
 @pytest.mark.parametrize("tiles", [(1, 1), (3, 5), (8, 2), (9, 7), (16, 4)])

@@ -27,6 +27,12 @@ def matrix(rows: int, columns: int, element: str, seed: int) -> np.ndarray:
     return found.astype(DTYPES[element])
 
 
+def lowers(element: str, kind: str = "") -> bool:
+    """Whether the kernels lower: single elements of 8-bit floats cannot be copied at the ptx level,
+    and a fragment of f32 becomes one of tf32 by an instruction that has no place before a fence."""
+    return not element.startswith("f8") and (element, kind) != ("tf32", "rs")
+
+
 # Registers: every thread reads its part of the matrices from global memory
 
 REGISTER_ATOMS = [
@@ -82,7 +88,7 @@ def test_atoms_of_warps(row: Any, tiling: str, threads: int) -> None:
     c = matrix(m, n, c_type, 3)
     by_column = np.asfortranarray(b)
     text = register_kernel(row, tiling, m, n, k)
-    found = run(text, a, by_column, c, threads=threads, numerics="exact")
+    found = run(text, a, by_column, c, threads=threads, numerics="exact", lowered=lowers(a_type))
     expected = c.astype(np.float64) + a.astype(np.float64) @ b.astype(np.float64).T
     np.testing.assert_array_equal(found[2].astype(np.float64), expected)
     np.testing.assert_array_equal(found[1], b)
@@ -163,6 +169,13 @@ def smem_layout(rows: int, columns: int, width: int, major: str, bits: int) -> s
     return f"{swizzle} o 0 o {plain}"
 
 
+def copied_rows(name: str) -> str:
+    """Every thread copies its row of a matrix to shared memory."""
+    return f"""%from_{name} = cute.slice(%{name}, %at)
+    %to_{name} = cute.slice(%s{name}, %at)
+    cute.copy(%from_{name}, %to_{name})"""
+
+
 def warpgroup_kernel(
     row: Any, kind: str, majors: tuple[str, str], n: int, k: int, groups: int = 1
 ) -> str:
@@ -173,7 +186,7 @@ def warpgroup_kernel(
     )
     a, b = HELD.get(a, a), HELD.get(b, b)
     width, m = np.dtype(DTYPES[row[0]]).itemsize, 64 * groups
-    fill_a = "cute.copy(%a, %sa)" if kind == "ss" else ""
+    fill_a = copied_rows("a") if kind == "ss" else ""
     load_a = "cute.copy(%pa, %fa)" if kind == "rs" else ""
     return kernel(
         f"%a: {memref(a, 'gmem', f'({m},{k}):({k},1)')}, "
@@ -182,12 +195,18 @@ def warpgroup_kernel(
         f"""
   %sa = cute.memref.alloc() : {memref(a, "smem", smem_layout(m, k, width, majors[0], 3), 1024)}
   %sb = cute.memref.alloc() : {memref(b, "smem", smem_layout(n, k, width, majors[1], 3), 1024)}
-  %first = arith.cmpi eq, %t, %c0 : i32
-  scf.if %first {{
+  %c64 = arith.constant 64 : i32
+  %low = arith.cmpi ult, %t, %c64 : i32
+  %rows = arith.constant {m} : i32
+  %holds = arith.cmpi ult, %t, %rows : i32
+  %at = cute.make_coord(%t) : (i32) -> !cute.coord<"(?,_)">
+  scf.if %holds {{
     {fill_a}
-    cute.copy(%b, %sb)
-    cute_nvgpu.fence.proxy.async
   }}
+  scf.if %low {{
+    {copied_rows("b")}
+  }}
+  cute_nvgpu.fence.proxy.async
   {BARRIER}
   %mma = cute.make_tiled_mma : !cute.tiled_mma<{atom}, atom_layout_MNK = "({groups},1,1):(1,1,1)">
   %pa = cute.tiled.mma.partition A (%mma, {"%sa" if kind == "ss" else "%a"}, %t)
@@ -228,7 +247,8 @@ def check_warpgroups(row: Any, kind: str, majors: tuple[str, str], groups: int) 
     k = max(2 * ak, 128 // width)
     a, b, c = matrix(m, k, a_type, 1), matrix(n, k, b_type, 2), matrix(m, n, c_type, 3)
     text = warpgroup_kernel(row, kind, majors, n, k, groups)
-    found = run(text, a, b, c, threads=128 * groups, numerics="exact")[2]
+    lowered = lowers(a_type, kind)
+    found = run(text, a, b, c, threads=128 * groups, numerics="exact", lowered=lowered)[2]
     expected = c.astype(np.float64) + a.astype(np.float64) @ b.astype(np.float64).T
     np.testing.assert_array_equal(found.astype(np.float64), expected)
 
@@ -242,7 +262,7 @@ GEMM = "  cute.gemm(%mma, %fc, %fa, %fb, %fc)\n"
 FAULTS = {
     "no fence": (BASE, FENCE, "", "is the first wgmma of its warpgroup, and no wgmma.fence"),
     "no wait": (BASE, WAIT, "", "'cute.copy' accesses an accumulator of 'cute.gemm' at k.mlir"),
-    "no proxy fence": (BASE, "    cute_nvgpu.fence.proxy.async\n", "",
+    "no proxy fence": (BASE, "  cute_nvgpu.fence.proxy.async\n", "",
                        "reads shared memory that 'cute.copy' at k.mlir"),
     "no barrier": (BASE, f"  {BARRIER}\n", "",
                    "race on shared memory: this read and the write by 'cute.copy' at k.mlir"),
@@ -252,7 +272,8 @@ FAULTS = {
                                   "registers of operand A that were written after the last"),
     "a overwritten": (FROM_REGISTERS, GEMM, GEMM + "  cute.copy(%pa, %fa)\n",
                       "overwrites registers of operand A of 'cute.gemm' at k.mlir"),
-    "b overwritten": (BASE, GEMM, GEMM + "  scf.if %first {\n    cute.copy(%b, %sb)\n  }\n",
+    "b overwritten": (BASE, GEMM, GEMM + "  scf.if %low {\n    %s = cute.slice(%sb, %at)\n"
+                      "    %g = cute.slice(%b, %at)\n    cute.copy(%g, %s)\n  }\n",
                       "write of shared memory that 'cute.gemm' at k.mlir"),
     "c read in flight": (BASE, GEMM, GEMM + "  cute.copy(%fc, %pc)\n",
                          "accesses an accumulator of 'cute.gemm' at k.mlir"),
@@ -260,8 +281,7 @@ FAULTS = {
                             "accesses an accumulator of 'cute.gemm' at k.mlir"),
     "in flight at the end": (BASE, WAIT + "  cute.copy(%fc, %pc)", "",
                              "ends the kernel while 'cute.gemm' at k.mlir"),
-    "half a warpgroup": (BASE, GEMM, "  %half = arith.constant 64 : i32\n  %low = arith.cmpi ult, "
-                         "%t, %half : i32\n  scf.if %low {\n  " + GEMM + "  }\n",
+    "half a warpgroup": (BASE, GEMM, "  scf.if %low {\n  " + GEMM + "  }\n",
                          "needs all 128 threads of a warpgroup, and 64 execute it"),
 }  # fmt: skip
 

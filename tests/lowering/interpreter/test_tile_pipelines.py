@@ -81,7 +81,8 @@ def test_stages_of_cp_async(tiles: int) -> None:
     expected = np.zeros((64, 4), np.float32)
     for tile in range(tiles):
         expected += x[np.arange(64) ^ 1, 4 * tile : 4 * tile + 4]
-    np.testing.assert_array_equal(over_stages(OVER_STAGES, 4 * tiles), expected)
+    found = over_stages(OVER_STAGES, 4 * tiles, lowered=True)
+    np.testing.assert_array_equal(found, expected)
 
 
 def line_of(text: str, words: str, which: int = 0) -> int:
@@ -190,7 +191,7 @@ def copied(text: str, shape: tuple[int, int] = (40, 200), **launch: Any) -> np.n
 @pytest.mark.parametrize("shape", [(32, 64), (32, 320), (40, 200), (1, 9), (33, 65)])
 def test_tiles_copied_by_tma(shape: tuple[int, int]) -> None:
     expected = numbers((shape[0], -(-shape[1] // 8) * 8), np.float16)[:, : shape[1]]
-    np.testing.assert_array_equal(copied(COPY, shape), expected)
+    np.testing.assert_array_equal(copied(COPY, shape, lowered=True), expected)
 
 
 def test_tiles_of_a_column_major_tensor() -> None:
@@ -205,7 +206,7 @@ def test_tiles_of_a_column_major_tensor() -> None:
                         "(%t, %i) : (i32, i32) -> !cute.coord<\"(_,?,?)\">")  # fmt: skip
     whole = np.asfortranarray(numbers((72, 70), np.float16))
     x, y = whole[:70], np.zeros((72, 70), np.float16, order="F")[:70]
-    found = run(text, x, y, threads=64, grid=(2,), arch="sm_90")[1]
+    found = run(text, x, y, threads=64, grid=(2,), arch="sm_90", lowered=True)[1]
     np.testing.assert_array_equal(found, x)
 
 
@@ -271,14 +272,14 @@ STORED = kernel(
 )
 
 
-def stored(text: str, kind: str, y: np.ndarray) -> np.ndarray:
+def stored(text: str, kind: str, y: np.ndarray, **more: Any) -> np.ndarray:
     text = text.replace("KIND", kind)
-    return run(text, numbers((64, 32)), y, grid=(2,), arch="sm_90", name="k.mlir")[1]
+    return run(text, numbers((64, 32)), y, grid=(2,), arch="sm_90", name="k.mlir", **more)[1]
 
 
 @pytest.mark.parametrize("shape", [(64, 32), (40, 20), (1, 4)])
 def test_tiles_stored_by_tma(shape: tuple[int, int]) -> None:
-    found = stored(STORED, "store", np.ones(shape, np.float32))
+    found = stored(STORED, "store", np.ones(shape, np.float32), lowered=True)
     np.testing.assert_array_equal(found, numbers((64, 32))[: shape[0], : shape[1]])
 
 

@@ -20,6 +20,7 @@ HEAD = """
   %c8 = arith.constant 8 : i32
   %zero = arith.constant 0.0 : f32
 """
+LOWER_LEVELS: tuple[Any, ...] = ("atom", "ptx")
 BARRIER = '"gpu.barrier"() : () -> ()'
 
 
@@ -32,9 +33,23 @@ def kernel(arguments: str, body: str) -> str:
     return f"func.func @k({arguments}) attributes {{gpu.kernel}} {{{HEAD}{body}\n  func.return\n}}"
 
 
-def run(text: str, *args: Any, threads: int = 32, grid: tuple[int, ...] = (1,), **more: Any) -> Any:
-    """The arrays after a run; alone where there is one."""
-    found = tw.interpret(text, grid=grid, block=(threads,), args=args, **more)
+def run(
+    text: str,
+    *args: Any,
+    threads: int = 32,
+    grid: tuple[int, ...] = (1,),
+    lowered: bool = False,
+    **more: Any,
+) -> Any:
+    """The arrays after a run; alone where there is one. With `lowered` the atom and the ptx level
+    must give the same bits."""
+    launch = {"grid": grid, "block": (threads,), "args": args, **more}
+    found = tw.interpret(text, **launch)
+    for level in LOWER_LEVELS if lowered else ():
+        again = tw.interpret(text, **launch, level=level)
+        for before, after in zip(found, again, strict=True):
+            words = f"u{before.itemsize}"
+            np.testing.assert_array_equal(before.view(words), after.view(words), err_msg=level)
     return found[0] if len(found) == 1 else found
 
 

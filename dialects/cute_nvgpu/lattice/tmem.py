@@ -1,0 +1,171 @@
+"""Tensor memory: its geometry, and the instructions that allocate it. PTX ISA, tcgen05.
+
+Each CTA has 128 lanes of 512 columns of 32-bit cells. An address has the lane in bits 31 to 16 and
+the column in bits 15 to 0. It is allocated by whole columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tilewright.dialects.cute_nvgpu.targets import Minimum, any_of
+
+LANES = 128
+COLUMNS = 512
+CELL_BITS = 32
+LANE_STRIDE = 1 << 16
+"""How far apart the addresses of neighbouring lanes are, in cells."""
+
+WINDOW = 32
+"""A warp loads and stores the lanes from 32 * (warp % 4) on, so many."""
+
+CTA_GROUPS = (1, 2)
+"""How many CTAs of a cluster work together: one, or a pair whose ranks differ in the lowest bit."""
+
+ALLOCATIONS = (32, 64, 128, 256, 512)
+"""How many columns may be allocated at once."""
+
+DATACENTER_BLACKWELL = any_of("sm_100f", "sm_110f")
+"""What has tensor memory: no other Blackwell does."""
+
+
+@dataclass(frozen=True, slots=True)
+class TmemRow:
+    """An instruction on tensor memory of one CTA or of a pair.
+
+    `op` is its op in IR, `does` what it does in words; `spellings` are its mnemonics, that of the
+    op first, with `{group}` where they name the CTA group; `section` names the instruction.
+    """
+
+    op: str
+    does: str
+    spellings: tuple[str, ...]
+    section: str
+    target: Minimum = DATACENTER_BLACKWELL
+    ptx_version: tuple[int, int] = (8, 6)
+
+    def mnemonic(self, group: int) -> str:
+        """The mnemonic that the op of that CTA group becomes."""
+        return self.spellings[0].format(group=group)
+
+    @property
+    def mnemonics(self) -> tuple[str, ...]:
+        """All mnemonics of the row."""
+        spelled = (each.format(group=group) for each in self.spellings for group in CTA_GROUPS)
+        return tuple(dict.fromkeys(spelled))
+
+
+TMEM_ALLOC = TmemRow(
+    "tmem.alloc",
+    "allocate columns of tensor memory, and write their address to shared memory",
+    (
+        "tcgen05.alloc.cta_group::{group}.sync.aligned.shared::cta.b32",
+        "tcgen05.alloc.cta_group::{group}.sync.aligned.b32",
+    ),
+    "tcgen05.alloc",
+)
+TMEM_DEALLOC = TmemRow(
+    "tmem.dealloc",
+    "give columns of tensor memory back",
+    ("tcgen05.dealloc.cta_group::{group}.sync.aligned.b32",),
+    "tcgen05.dealloc",
+)
+TMEM_RELINQUISH = TmemRow(
+    "tmem.relinquish_alloc_permit",
+    "give up the right to allocate tensor memory",
+    ("tcgen05.relinquish_alloc_permit.cta_group::{group}.sync.aligned",),
+    "tcgen05.relinquish_alloc_permit",
+)
+
+
+def why_illegal_columns(columns: int) -> str | None:
+    """What is wrong with a count of columns to allocate, or None."""
+    if columns in ALLOCATIONS:
+        return None
+    nearest = min(ALLOCATIONS, key=lambda legal: abs(legal - columns))
+    return (
+        f"expected {', '.join(map(str, ALLOCATIONS))} columns, got {columns}; "
+        f"nearest legal: {nearest} (PTX ISA, tcgen05.alloc)"
+    )
+
+
+def why_illegal_group(group: int) -> str | None:
+    """What is wrong with a CTA group, or None."""
+    if group in CTA_GROUPS:
+        return None
+    nearest = min(CTA_GROUPS, key=lambda legal: abs(legal - group))
+    return (
+        f"expected cta_group {' or '.join(map(str, CTA_GROUPS))}, got {group}; "
+        f"nearest legal: {nearest}"
+    )
+
+
+# What moves data within tensor memory, and orders it
+
+TMEM_SHIFT = TmemRow(
+    "tmem.shift",
+    "move rows of 8 columns down by one lane, all but the last",
+    ("tcgen05.shift.cta_group::{group}.down",),
+    "tcgen05.shift",
+    any_of("sm_100a", "sm_103a", "sm_110a"),
+)
+TMEM_COMMIT = TmemRow(
+    "tcgen05.commit",
+    "arrive at an mbarrier once the thread's MMAs, copies and shifts so far are complete",
+    (
+        "tcgen05.commit.cta_group::{group}.mbarrier::arrive::one.shared::cluster.b64",
+        "tcgen05.commit.cta_group::{group}.mbarrier::arrive::one.b64",
+    ),
+    "tcgen05.commit",
+)
+TMEM_COMMIT_MULTICAST = TmemRow(
+    "tcgen05.commit",
+    "arrive at the mbarriers of several CTAs once the thread's MMAs, copies and shifts so far are "
+    "complete",
+    (
+        "tcgen05.commit.cta_group::{group}.mbarrier::arrive::one.shared::cluster"
+        ".multicast::cluster.b64",
+        "tcgen05.commit.cta_group::{group}.mbarrier::arrive::one.multicast::cluster.b64",
+    ),
+    "tcgen05.commit",
+)
+TMEM_WAIT_LOAD = TmemRow(
+    "tmem.wait_load",
+    "wait until the thread's loads from tensor memory are complete",
+    ("tcgen05.wait::ld.sync.aligned",),
+    "tcgen05.wait",
+)
+TMEM_WAIT_STORE = TmemRow(
+    "tmem.wait_store",
+    "wait until the thread's stores to tensor memory are complete",
+    ("tcgen05.wait::st.sync.aligned",),
+    "tcgen05.wait",
+)
+FENCE_BEFORE = TmemRow(
+    "tcgen05.fence.before_thread_sync",
+    "order the thread's accesses to tensor memory before what other threads learn of next",
+    ("tcgen05.fence::before_thread_sync",),
+    "tcgen05.fence",
+)
+FENCE_AFTER = TmemRow(
+    "tcgen05.fence.after_thread_sync",
+    "order the thread's accesses to tensor memory after what it has waited for",
+    ("tcgen05.fence::after_thread_sync",),
+    "tcgen05.fence",
+)
+TMEM_ROWS: tuple[TmemRow, ...] = (
+    TMEM_ALLOC,
+    TMEM_DEALLOC,
+    TMEM_RELINQUISH,
+    TMEM_SHIFT,
+    TMEM_COMMIT,
+    TMEM_COMMIT_MULTICAST,
+    TMEM_WAIT_LOAD,
+    TMEM_WAIT_STORE,
+    FENCE_BEFORE,
+    FENCE_AFTER,
+)
+"""All but the accesses (`tmem_access`)."""
+
+SHIFTED_COLUMNS = 8
+"""How many columns of 32 bits a shift moves."""

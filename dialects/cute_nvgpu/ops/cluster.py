@@ -1,0 +1,119 @@
+"""Clusters of CTAs: a kernel's attribute `gpu.known_cluster_size` says how many there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IndexType, MemRefType, i32
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import Pure
+
+from tilewright.dialects.cute_nvgpu.lattice.cluster import (
+    CLUSTER_ARRIVE,
+    CLUSTER_RANK,
+    CLUSTER_WAIT,
+    MBARRIER_ARRIVE_CLUSTER,
+)
+from tilewright.dialects.cute_nvgpu.ops.mbarrier import verify_mbarrier
+
+
+@irdl_op_definition
+class RankOp(IRDLOperation):
+    """The number of the CTA in its cluster, x fastest.
+
+    ```mlir
+    %rank = cute_nvgpu.cluster.rank
+    ```
+
+    The CTAs of a pair differ in its lowest bit. PTX ISA, %cluster_ctarank.
+    """
+
+    name = "cute_nvgpu.cluster.rank"
+    ROW: ClassVar = CLUSTER_RANK
+
+    result = result_def(i32)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__(result_types=[i32])
+
+
+class _BarrierOp(IRDLOperation):
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+
+@irdl_op_definition
+class ArriveOp(_BarrierOp):
+    """Arrive at the barrier of the cluster, without waiting.
+
+    ```mlir
+    cute_nvgpu.cluster.arrive
+    ```
+
+    What the threads did before is before what those do who wait. All threads of a warp execute it
+    together. PTX ISA, barrier.cluster.
+    """
+
+    name = "cute_nvgpu.cluster.arrive"
+    ROW: ClassVar = CLUSTER_ARRIVE
+
+
+@irdl_op_definition
+class WaitOp(_BarrierOp):
+    """Wait until all threads of the cluster have arrived at its barrier.
+
+    ```mlir
+    cute_nvgpu.cluster.wait
+    ```
+
+    Whoever waits has arrived before. PTX ISA, barrier.cluster.
+    """
+
+    name = "cute_nvgpu.cluster.wait"
+    ROW: ClassVar = CLUSTER_WAIT
+
+
+@irdl_op_definition
+class MbarrierArriveOp(IRDLOperation):
+    """Arrive once at the mbarrier that another CTA of the cluster has at the same place.
+
+    ```mlir
+    cute_nvgpu.cluster.mbarrier_arrive %empty[%stage] rank %leader : memref<4xi64, 3>
+    ```
+
+    What the thread did before is before what those do who wait for the phase. PTX ISA, mapa and
+    mbarrier.arrive.
+    """
+
+    name = "cute_nvgpu.cluster.mbarrier_arrive"
+    ROW: ClassVar = MBARRIER_ARRIVE_CLUSTER
+
+    barrier = operand_def(MemRefType)
+    indices = var_operand_def(IndexType())
+    rank = operand_def(i32)
+
+    assembly_format = "$barrier `[` $indices `]` `rank` $rank attr-dict `:` type($barrier)"
+
+    def __init__(self, barrier: SSAValue, indices: Sequence[SSAValue], rank: SSAValue):
+        super().__init__(operands=[barrier, indices, rank])
+
+    def verify_(self) -> None:
+        verify_mbarrier(self.name, self.barrier.type, len(self.indices))
+
+
+OPS = [RankOp, ArriveOp, WaitOp, MbarrierArriveOp]

@@ -1,0 +1,43 @@
+"""Instructions of one CTA or of a pair: PTX's `.cta_group`, one and the same in a kernel."""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation
+from xdsl.irdl import IRDLOperation
+from xdsl.traits import IsolatedFromAbove
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.cute_nvgpu.lattice.tmem import why_illegal_group
+
+
+class CtaGroupOp(IRDLOperation):
+    """An op that names a CTA group, at any level of IR."""
+
+    @property
+    def group(self) -> int:
+        """How many CTAs work together: 1 or 2."""
+        raise NotImplementedError
+
+    def verify_group(self) -> None:
+        """Raise VerifyException for a group that is none, or not that of the kernel's first op
+        that has one: ptxas takes one alone."""
+        if (why := why_illegal_group(self.group)) is not None:
+            raise VerifyException(f"'{self.name}' {why}")
+        kernel = _kernel(self)
+        if kernel is None:
+            return
+        first = next(op for op in kernel.walk() if isinstance(op, CtaGroupOp))
+        if first.group != self.group:
+            raise VerifyException(
+                f"'{self.name}' expected cta_group {first.group}, got {self.group} "
+                f"('{first.name}' of the same kernel has it, and a kernel has one alone); "
+                f"nearest legal: {first.group}"
+            )
+
+
+def _kernel(op: Operation) -> Operation | None:
+    """The function around an op, or None outside of any."""
+    found = op.parent_op()
+    while found is not None and not found.has_trait(IsolatedFromAbove):
+        found = found.parent_op()
+    return found if found is not None and found.parent_op() is not None else None

@@ -1,0 +1,123 @@
+"""What orders the instructions of tensor memory with threads: commits to mbarriers, and fences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IndexType, MemRefType, i16
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    var_operand_def,
+)
+
+from tilewright.dialects.cute_nvgpu.lattice.tmem import (
+    FENCE_AFTER,
+    FENCE_BEFORE,
+    TMEM_COMMIT,
+    TMEM_COMMIT_MULTICAST,
+    TmemRow,
+)
+from tilewright.dialects.cute_nvgpu.ops.mbarrier import verify_mbarrier
+from tilewright.dialects.cute_nvgpu.ops.tmem import TmemOp, group_property
+
+
+@irdl_op_definition
+class CommitOp(TmemOp):
+    """Arrive at an mbarrier once what the thread started so far is complete: its MMAs, its copies
+    to tensor memory and its shifts, of the same CTA group.
+
+    ```mlir
+    cute_nvgpu.tcgen05.commit %done[%i] : memref<2xi64, #cute<space smem>>
+    cute_nvgpu.tcgen05.commit %done[%i] multicast %mask cta_group 2
+      : memref<2xi64, #cute<space smem>>
+    ```
+
+    With `multicast`, it arrives in each CTA of the cluster whose bit of the mask, an i16, is set,
+    at the same place of its shared memory. Who has waited for the phase executes
+    `tcgen05.fence.after_thread_sync` before it loads the result. PTX ISA, tcgen05.commit.
+    """
+
+    name = "cute_nvgpu.tcgen05.commit"
+    ROW: ClassVar = TMEM_COMMIT
+
+    barrier = operand_def(MemRefType)
+    indices = var_operand_def(IndexType())
+    mask = opt_operand_def(i16)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    assembly_format = (
+        "$barrier `[` $indices `]` (`multicast` $mask^)? (`cta_group` $cta_group^)? attr-dict"
+        " `:` type($barrier)"
+    )
+
+    def __init__(
+        self,
+        barrier: SSAValue,
+        indices: Sequence[SSAValue],
+        mask: SSAValue | None = None,
+        cta_group: int = 1,
+    ):
+        super().__init__(
+            operands=[barrier, indices, mask], properties={"cta_group": group_property(cta_group)}
+        )
+
+    @property
+    def row(self) -> TmemRow:
+        """What the instruction is called."""
+        return TMEM_COMMIT if self.mask is None else TMEM_COMMIT_MULTICAST
+
+    @property
+    def mnemonic(self) -> str:
+        return self.row.mnemonic(self.group)
+
+    def verify_(self) -> None:
+        super().verify_()
+        verify_mbarrier(self.name, self.barrier.type, len(self.indices))
+
+
+class _FenceOp(IRDLOperation):
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+
+@irdl_op_definition
+class FenceBeforeThreadSyncOp(_FenceOp):
+    """The thread's accesses to tensor memory are before what other threads learn of next.
+
+    ```mlir
+    cute_nvgpu.tcgen05.fence.before_thread_sync
+    ```
+
+    Before the barrier after which other threads access the same tensor memory. PTX ISA,
+    tcgen05.fence.
+    """
+
+    name = "cute_nvgpu.tcgen05.fence.before_thread_sync"
+    ROW: ClassVar = FENCE_BEFORE
+
+
+@irdl_op_definition
+class FenceAfterThreadSyncOp(_FenceOp):
+    """The thread's accesses to tensor memory are after what it has waited for.
+
+    ```mlir
+    cute_nvgpu.tcgen05.fence.after_thread_sync
+    ```
+
+    Behind the barrier, or the wait for an mbarrier. PTX ISA, tcgen05.fence.
+    """
+
+    name = "cute_nvgpu.tcgen05.fence.after_thread_sync"
+    ROW: ClassVar = FENCE_AFTER
+
+
+SYNC_OPS = [CommitOp, FenceBeforeThreadSyncOp, FenceAfterThreadSyncOp]

@@ -1,0 +1,291 @@
+"""Tensor memory: its allocation, and views of it.
+
+The address of an allocation travels through shared memory: one warp allocates, and every thread
+that uses the tensor memory retrieves the address behind a barrier. What is in tensor memory is a
+memref whose layout counts lanes and columns (`tmem_layouts`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, i32, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.cute import Layout, equivalent
+from tilewright.dialects.cute.dialect import Space, SpaceAttr, layout_of
+from tilewright.dialects.cute.types import LayoutType
+from tilewright.dialects.cute_nvgpu.lattice.tmem import (
+    ALLOCATIONS,
+    CELL_BITS,
+    LANE_STRIDE,
+    LANES,
+    TMEM_ALLOC,
+    TMEM_DEALLOC,
+    TMEM_RELINQUISH,
+    TmemRow,
+    why_illegal_columns,
+)
+from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
+from tilewright.dialects.cute_nvgpu.ops.memory_operand import (
+    bits_of,
+    constant_index,
+    tmem_span,
+    verify_memref,
+    verify_tmem,
+)
+
+
+def group_property(group: int) -> IntegerAttr | None:
+    """The property of a CTA group; one CTA is written as nothing."""
+    return None if group == 1 else IntegerAttr(group, i64)
+
+
+def allocation_type(columns: int, element_type: Attribute = i32) -> MemRefType:
+    """The memref of a whole allocation: 128 lanes of `columns` cells."""
+    layout = Layout((LANES, columns), (LANE_STRIDE, 1))
+    space = SpaceAttr(Space.TMEM)
+    return MemRefType(element_type, (LANES, columns), LayoutType.get(layout), space)
+
+
+def allocated_columns(op: str, what: str, type_: Attribute) -> int:
+    """How many columns a whole allocation has. Raises VerifyException for a memref that is none."""
+    held = verify_tmem(op, what, type_, 2)
+    columns, bits = held.get_shape()[1], bits_of(held.element_type)
+    nearest = min(ALLOCATIONS, key=lambda legal: abs(legal - columns))
+    legal = allocation_type(nearest, held.element_type if bits == CELL_BITS else i32)
+    if bits != CELL_BITS or columns not in ALLOCATIONS or not _same(held, legal):
+        raise VerifyException(
+            f"'{op}' {what} expected a whole allocation, all lanes of "
+            f"{', '.join(map(str, ALLOCATIONS))} columns of 32-bit cells, got {type_}; "
+            f"nearest legal: {legal}"
+        )
+    return columns
+
+
+def _same(one: MemRefType[Attribute], other: MemRefType[Attribute]) -> bool:
+    layouts = layout_of(one), layout_of(other)
+    plain = [each for each in layouts if isinstance(each, Layout)]
+    return one.get_shape() == other.get_shape() and len(plain) == 2 and equivalent(*plain)
+
+
+def verify_slot(op: str, type_: Attribute, indices: int) -> None:
+    """Raise VerifyException unless the type is a memref of addresses: i32 in shared memory."""
+    held = verify_memref(op, "slot", type_, indices, Space.SMEM)
+    if held.element_type != i32:
+        raise VerifyException(
+            f"'{op}' slot expected a memref of i32, got {held} (an address of tensor memory has "
+            "32 bits)"
+        )
+
+
+class TmemOp(CtaGroupOp):
+    """An op of one row, for one CTA or a pair."""
+
+    ROW: ClassVar[TmemRow]
+
+    cta_group = opt_prop_def(IntegerAttr.constr(type=i64))
+
+    @property
+    def group(self) -> int:
+        return 1 if self.cta_group is None else self.cta_group.value.data
+
+    @property
+    def mnemonic(self) -> str:
+        """The PTX mnemonic."""
+        return self.ROW.mnemonic(self.group)
+
+    def verify_(self) -> None:
+        self.verify_group()
+
+
+@irdl_op_definition
+class AllocOp(TmemOp):
+    """Allocate columns of tensor memory and write their address to a word of shared memory.
+
+    ```mlir
+    cute_nvgpu.tmem.alloc %slot[%zero] columns 256 : memref<1xi32, #cute<space smem>>
+    cute_nvgpu.tmem.alloc %slot[%zero] columns 256 cta_group 2 : memref<1xi32, #cute<space smem>>
+    ```
+
+    All threads of one warp execute it together; with cta_group 2, one warp of either CTA. It waits
+    until there are so many free columns. PTX ISA, tcgen05.alloc.
+    """
+
+    name = "cute_nvgpu.tmem.alloc"
+    ROW: ClassVar = TMEM_ALLOC
+
+    slot = operand_def(MemRefType)
+    indices = var_operand_def(IndexType())
+    columns = prop_def(IntegerAttr.constr(type=i64))
+
+    assembly_format = (
+        "$slot `[` $indices `]` `columns` $columns (`cta_group` $cta_group^)? attr-dict"
+        " `:` type($slot)"
+    )
+
+    def __init__(
+        self, slot: SSAValue, indices: Sequence[SSAValue], columns: int, cta_group: int = 1
+    ):
+        super().__init__(
+            operands=[slot, indices],
+            properties={
+                "columns": IntegerAttr(columns, i64),
+                "cta_group": group_property(cta_group),
+            },
+        )
+
+    def verify_(self) -> None:
+        super().verify_()
+        verify_slot(self.name, self.slot.type, len(self.indices))
+        if (why := why_illegal_columns(self.columns.value.data)) is not None:
+            raise VerifyException(f"'{self.name}' {why}")
+
+
+@irdl_op_definition
+class RetrieveOp(IRDLOperation):
+    """The tensor memory whose address an allocation wrote to shared memory.
+
+    ```mlir
+    %t = cute_nvgpu.tmem.retrieve %slot[%zero] : memref<1xi32, #cute<space smem>>
+       -> memref<128x256xi32, !cute.layout<"(128,256):(65536,1)">, #cute<space tmem>>
+    ```
+
+    The allocation must be before it: a barrier in between. A load from shared memory in PTX.
+    """
+
+    name = "cute_nvgpu.tmem.retrieve"
+
+    slot = operand_def(MemRefType)
+    indices = var_operand_def(IndexType())
+    result = result_def(MemRefType)
+
+    assembly_format = "$slot `[` $indices `]` attr-dict `:` type($slot) `->` type($result)"
+
+    def __init__(self, slot: SSAValue, indices: Sequence[SSAValue], result_type: MemRefType):
+        super().__init__(operands=[slot, indices], result_types=[result_type])
+
+    def verify_(self) -> None:
+        verify_slot(self.name, self.slot.type, len(self.indices))
+        allocated_columns(self.name, "result", self.result.type)
+
+
+@irdl_op_definition
+class DeallocOp(TmemOp):
+    """Give an allocation back, all of it.
+
+    ```mlir
+    cute_nvgpu.tmem.dealloc %t
+      : memref<128x256xi32, !cute.layout<"(128,256):(65536,1)">, #cute<space tmem>>
+    ```
+
+    All threads of one warp execute it together; with cta_group 2, one warp of either CTA. Whoever
+    used the tensor memory must be done. PTX ISA, tcgen05.dealloc.
+    """
+
+    name = "cute_nvgpu.tmem.dealloc"
+    ROW: ClassVar = TMEM_DEALLOC
+
+    source = operand_def(MemRefType)
+
+    assembly_format = "$source (`cta_group` $cta_group^)? attr-dict `:` type($source)"
+
+    def __init__(self, source: SSAValue, cta_group: int = 1):
+        super().__init__(operands=[source], properties={"cta_group": group_property(cta_group)})
+
+    @property
+    def columns(self) -> int:
+        """How many columns it gives back."""
+        return allocated_columns(self.name, "source", self.source.type)
+
+    def verify_(self) -> None:
+        super().verify_()
+        _ = self.columns
+
+
+@irdl_op_definition
+class RelinquishAllocPermitOp(TmemOp):
+    """The CTA allocates no more tensor memory, so that another one on its SM may.
+
+    ```mlir
+    cute_nvgpu.tmem.relinquish_alloc_permit
+    ```
+
+    All threads of one warp execute it together; with cta_group 2, one warp of either CTA. PTX ISA,
+    tcgen05.relinquish_alloc_permit.
+    """
+
+    name = "cute_nvgpu.tmem.relinquish_alloc_permit"
+    ROW: ClassVar = TMEM_RELINQUISH
+
+    assembly_format = "(`cta_group` $cta_group^)? attr-dict"
+
+    def __init__(self, cta_group: int = 1):
+        super().__init__(properties={"cta_group": group_property(cta_group)})
+
+
+@irdl_op_definition
+class SliceOp(IRDLOperation):
+    """The tensor that begins at an element of another one in tensor memory, as whatever it is.
+
+    ```mlir
+    %d = cute_nvgpu.tmem.slice %t[%zero, %column]
+       : memref<128x256xi32, !cute.layout<"(128,256):(65536,1)">, #cute<space tmem>>
+       -> memref<128x128xf32, !cute.layout<"(128,128):(65536,1)">, #cute<space tmem>>
+    ```
+
+    The result's layout counts from that element, in elements of its own type. It lies within the
+    lanes and columns of the source. An addition to the address in PTX.
+    """
+
+    name = "cute_nvgpu.tmem.slice"
+
+    source = operand_def(MemRefType)
+    indices = var_operand_def(IndexType())
+    result = result_def(MemRefType)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$source `[` $indices `]` attr-dict `:` type($source) `->` type($result)"
+
+    def __init__(self, source: SSAValue, indices: Sequence[SSAValue], result_type: MemRefType):
+        super().__init__(operands=[source, indices], result_types=[result_type])
+
+    def verify_(self) -> None:
+        source = verify_tmem(self.name, "source", self.source.type, len(self.indices))
+        result = verify_tmem(self.name, "result", self.result.type, self.result.type.get_num_dims())
+        wanted = tmem_span(self.name, "result", result)
+        there = tmem_span(self.name, "source", source)
+        lane, column = self._begin(source)
+        if lane + wanted[0] > there[0] or column + wanted[1] > there[1]:
+            raise VerifyException(
+                f"'{self.name}' expected a result within the {there[0]} lanes and {there[1]} "
+                f"columns of {source}, got {wanted[0]} lanes from {lane} and {wanted[1]} columns "
+                f"from {column} on"
+            )
+
+    def _begin(self, source: MemRefType[Attribute]) -> tuple[int, int]:
+        """The lane and column of the first element, as far as its indices are constants."""
+        layout, bits = layout_of(source), bits_of(source.element_type)
+        assert isinstance(layout, Layout) and bits is not None
+        offset = sum(
+            layout[mode](constant_index(each) or 0) for mode, each in enumerate(self.indices)
+        )
+        lane, column = divmod(offset * bits // CELL_BITS, LANE_STRIDE)
+        return lane, column
+
+
+ALLOCATION_OPS = [AllocOp, RetrieveOp, DeallocOp, RelinquishAllocPermitOp, SliceOp]

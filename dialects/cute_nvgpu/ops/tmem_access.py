@@ -1,0 +1,388 @@
+"""What warps load from tensor memory and store there, and the waits for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, UnitAttr, i64
+from xdsl.ir import Attribute, Data, SpacedOpaqueSyntaxAttribute, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_attr_definition,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    var_operand_def,
+)
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.cute import Layout, LayoutError, composition, equivalent
+from tilewright.dialects.cute.dialect import layout_of
+from tilewright.dialects.cute_nvgpu.atom import AtomError
+from tilewright.dialects.cute_nvgpu.attributes import FragmentType
+from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS, TMEM_WAIT_LOAD, TMEM_WAIT_STORE
+from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
+    TMEM_LOAD,
+    TMEM_STORE,
+    TmemAccessRow,
+)
+from tilewright.dialects.cute_nvgpu.ops.memory_operand import constant_index, verify_tmem
+from tilewright.dialects.cute_nvgpu.tmem_copy import (
+    PACKED_BITS,
+    TmemAccess,
+    find_access,
+    find_tmem_shape,
+    why_overlapping,
+)
+from tilewright.dialects.cute_nvgpu.tmem_layouts import lane_stride
+
+
+@irdl_attr_definition
+class TmemShapeAttr(Data[str], SpacedOpaqueSyntaxAttribute):
+    """The shape of an access to tensor memory, `#cute_nvgpu<tmem_shape 16x256b>`."""
+
+    name = "cute_nvgpu.tmem_shape"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> str:
+        start = parser.pos
+        name = f"{parser.parse_integer(allow_boolean=False)}{parser.parse_identifier()}"
+        try:
+            return find_tmem_shape(name).name
+        except AtomError as error:
+            parser.raise_error(str(error), start, parser.pos)
+
+    def print_parameter(self, printer: Printer) -> None:
+        printer.print_string(self.data)
+
+
+class TmemAccessOp(IRDLOperation):
+    """What loads and stores share: their tile of tensor memory and their fragment.
+
+    The indices name the tile's first element. All threads of a warp execute it together and give
+    the same indices, whose lane is the first of the warp's 32 (of 16 lanes, or the 16th).
+    """
+
+    HALF_CELLS: ClassVar[str]
+
+    shape = prop_def(TmemShapeAttr)
+    half = opt_prop_def(IntegerAttr.constr(type=i64))
+
+    @property
+    def tile_operand(self) -> tuple[SSAValue, Sequence[SSAValue]]:
+        """The memref, and the indices of the tile's first element."""
+        raise NotImplementedError
+
+    @property
+    def fragment_value(self) -> SSAValue:
+        """The fragment that is loaded or stored."""
+        raise NotImplementedError
+
+    @property
+    def held(self) -> FragmentType:
+        """Its type."""
+        found = self.fragment_value.type
+        assert isinstance(found, FragmentType)
+        return found
+
+    @property
+    def packed(self) -> bool:
+        """Whether a register holds the low halves of two cells."""
+        return False
+
+    @property
+    def access(self) -> TmemAccess:
+        """The access that it issues. Raises AtomError where there is none."""
+        return find_access(
+            find_tmem_shape(self.shape.data),
+            self.held.registers,
+            packed=self.packed,
+            half=None if self.half is None else self.half.value.data,
+        )
+
+    @property
+    def tv_layout(self) -> Layout:
+        """The layout of the fragment: (thread, value) -> lane + lanes * element along it."""
+        return self.access.tile(self.held.element.bits)
+
+    def verify_access(self) -> None:
+        """Raise VerifyException unless the memref is one that the shape can access."""
+        try:
+            access = self.access
+        except AtomError as error:
+            raise VerifyException(f"'{self.name}' {error}") from None
+        memory, indices = self.tile_operand
+        held = verify_tmem(self.name, "memory", memory.type, len(indices))
+        self._verify_elements(held.element_type)
+        self._verify_half(access)
+        self._verify_tile(held, access)
+        self._verify_begin(held, access, indices)
+        self._verify_layout()
+
+    def _verify_elements(self, memory: Attribute) -> None:
+        element = self.held.element
+        if memory != self.held.element_type:
+            raise VerifyException(
+                f"'{self.name}' expected a fragment of {memory}, got {self.held.element_type}"
+            )
+        if self.packed and element.bits != PACKED_BITS:
+            raise VerifyException(
+                f"'{self.name}' expected elements of {PACKED_BITS} bits with {self.HALF_CELLS}, "
+                f"got {memory}; nearest legal: no {self.HALF_CELLS}"
+            )
+
+    def _verify_half(self, access: TmemAccess) -> None:
+        if access.half < 0:
+            raise VerifyException(
+                f"'{self.name}' expected a second half at column 0 or more, got {access.half}; "
+                "nearest legal: 0 (ptxas checks no range)"
+            )
+
+    def _verify_tile(self, type_: MemRefType[Attribute], access: TmemAccess) -> None:
+        """The last two modes of the memref are lanes and columns as the shape has them."""
+        layout, bits = layout_of(type_), self.held.element.bits
+        assert isinstance(layout, Layout)
+        if layout.rank() < 2:
+            raise VerifyException(
+                f"'{self.name}' memory expected two or more dimensions, got {type_} "
+                "(the last two are lanes and columns)"
+            )
+        stride = CELL_BITS // bits if self.packed else 1
+        steps = (lane_stride(bits), stride)
+        for place, (extent, step) in enumerate(zip(access.extents(bits), steps, strict=True)):
+            mode = layout.mode(layout.rank() - 2 + place)
+            wanted = Layout(extent, step)
+            if mode.size() < extent or not _begins_with(mode, wanted):
+                what = ("lanes", "elements of a lane")[place]
+                raise VerifyException(
+                    f"'{self.name}' memory expected {extent} {what} as {wanted} in mode "
+                    f"{layout.rank() - 2 + place}, got {mode} of {type_}" + self._hint(mode, wanted)
+                )
+
+    def _verify_begin(
+        self, type_: MemRefType[Attribute], access: TmemAccess, indices: Sequence[SSAValue]
+    ) -> None:
+        """As far as the indices are constants, the tile begins where a warp's may, and fits."""
+        layout, bits = layout_of(type_), self.held.element.bits
+        assert isinstance(layout, Layout)
+        first = layout.rank() - 2
+        for mode, extent in enumerate(access.extents(bits), first):
+            size, index = layout[mode].size(), constant_index(indices[mode])
+            if index is not None and not 0 <= index <= size - extent:
+                raise VerifyException(
+                    f"'{self.name}' expected index {mode} of at most {size - extent}, got {index} "
+                    f"(the tile has {extent} of {size})"
+                )
+            lane = 0 if index is None or mode > first else layout[mode](index) // lane_stride(bits)
+            if lane % access.shape.lanes:
+                nearest = lane // access.shape.lanes * access.shape.lanes
+                raise VerifyException(
+                    f"'{self.name}' expected a lane that is a multiple of {access.shape.lanes} "
+                    f"with shape {access.shape.name}, got {lane}; nearest legal: {nearest} (a warp "
+                    "reaches the 32 lanes from 32 * (warp % 4) on)"
+                )
+
+    def _hint(self, mode: Layout, wanted: Layout) -> str:
+        """Elements of 16 bits lie two in a cell, or one: say what would load what is there."""
+        unpacked = CELL_BITS // PACKED_BITS
+        step = mode(1) if mode.size() > 1 else None
+        if self.held.element.bits == PACKED_BITS and {step, wanted.stride} == {1, unpacked}:
+            what = f"no {self.HALF_CELLS}" if self.packed else self.HALF_CELLS
+            return f"; nearest legal: {what}"
+        return ""
+
+    def _verify_layout(self) -> None:
+        found, wanted = self.held.tv_layout, self.tv_layout
+        if found is not None and not equivalent(found, wanted):
+            raise VerifyException(
+                f"'{self.name}' expected a fragment with layout {wanted}, got {found}"
+            )
+
+
+def _begins_with(mode: Layout, wanted: Layout) -> bool:
+    """Whether the first so many of a mode lie as wanted."""
+    try:
+        return equivalent(composition(mode, Layout(wanted.size(), 1)), wanted)
+    except LayoutError:
+        return False
+
+
+def access_form(shape: str, half: int | None) -> dict[str, Attribute | None]:
+    """The properties of an access."""
+    return {
+        "shape": TmemShapeAttr(shape),
+        "half": None if half is None else IntegerAttr(half, i64),
+    }
+
+
+@irdl_op_definition
+class LoadOp(TmemAccessOp):
+    """Load a tile from tensor memory into a fragment.
+
+    ```mlir
+    %f = cute_nvgpu.tmem.load %d[%row, %col] shape 32x32b
+       : memref<128x128xf32, !cute.layout<"(128,128):(65536,1)">, #cute<space tmem>>
+       -> !cute_nvgpu.fragment<32xf32>
+    %g = cute_nvgpu.tmem.load %e[%row, %col] shape 16x256b pack
+       : memref<128x128xf16, !cute.layout<"(128,128):(131072,2)">, #cute<space tmem>>
+       -> !cute_nvgpu.fragment<32xf16>
+    %h = cute_nvgpu.tmem.load %d[%row, %col] shape 16x32bx2 half 8
+       : memref<128x128xf32, !cute.layout<"(128,128):(65536,1)">, #cute<space tmem>>
+       -> !cute_nvgpu.fragment<8xf32>
+    ```
+
+    How often the shape repeats follows from the fragment. `pack` puts the elements of 16 bits that
+    have a cell each, as in D, two in a register. Threads from 16 on of 16x32bx2 begin `half` cells
+    further right. The registers are there after `tmem.wait_load`. PTX ISA, tcgen05.ld.
+    """
+
+    name = "cute_nvgpu.tmem.load"
+    ROW: ClassVar[TmemAccessRow] = TMEM_LOAD
+    HALF_CELLS: ClassVar = "pack"
+
+    source = operand_def(MemRefType)
+    indices = var_operand_def(IndexType())
+    pack = opt_prop_def(UnitAttr)
+    fragment = result_def(FragmentType)
+
+    assembly_format = (
+        "$source `[` $indices `]` `shape` $shape (`pack` $pack^)? (`half` $half^)? attr-dict"
+        " `:` type($source) `->` type($fragment)"
+    )
+
+    def __init__(
+        self,
+        source: SSAValue,
+        indices: Sequence[SSAValue],
+        fragment: FragmentType,
+        shape: str,
+        *,
+        pack: bool = False,
+        half: int | None = None,
+    ):
+        super().__init__(
+            operands=[source, indices],
+            properties={**access_form(shape, half), "pack": UnitAttr() if pack else None},
+            result_types=[fragment],
+        )
+
+    @property
+    def tile_operand(self) -> tuple[SSAValue, Sequence[SSAValue]]:
+        return self.source, self.indices
+
+    @property
+    def fragment_value(self) -> SSAValue:
+        return self.fragment
+
+    @property
+    def packed(self) -> bool:
+        return self.pack is not None
+
+    def verify_(self) -> None:
+        self.verify_access()
+
+
+@irdl_op_definition
+class StoreOp(TmemAccessOp):
+    """Store a fragment to a tile of tensor memory: the inverse of `tmem.load`.
+
+    ```mlir
+    cute_nvgpu.tmem.store %f, %a[%row, %col] shape 32x32b : !cute_nvgpu.fragment<16xbf16>,
+      memref<128x64xbf16, !cute.layout<"(128,64):(131072,1)">, #cute<space tmem>>
+    ```
+
+    With `unpack`, the two elements of 16 bits in a register get a cell each. It is done after
+    `tmem.wait_store`. PTX ISA, tcgen05.st.
+    """
+
+    name = "cute_nvgpu.tmem.store"
+    ROW: ClassVar[TmemAccessRow] = TMEM_STORE
+    HALF_CELLS: ClassVar = "unpack"
+
+    fragment = operand_def(FragmentType)
+    dest = operand_def(MemRefType)
+    indices = var_operand_def(IndexType())
+    unpack = opt_prop_def(UnitAttr)
+
+    assembly_format = (
+        "$fragment `,` $dest `[` $indices `]` `shape` $shape (`unpack` $unpack^)? (`half` $half^)?"
+        " attr-dict `:` type($fragment) `,` type($dest)"
+    )
+
+    def __init__(
+        self,
+        fragment: SSAValue,
+        dest: SSAValue,
+        indices: Sequence[SSAValue],
+        shape: str,
+        *,
+        unpack: bool = False,
+        half: int | None = None,
+    ):
+        super().__init__(
+            operands=[fragment, dest, indices],
+            properties={**access_form(shape, half), "unpack": UnitAttr() if unpack else None},
+        )
+
+    @property
+    def tile_operand(self) -> tuple[SSAValue, Sequence[SSAValue]]:
+        return self.dest, self.indices
+
+    @property
+    def fragment_value(self) -> SSAValue:
+        return self.fragment
+
+    @property
+    def packed(self) -> bool:
+        return self.unpack is not None
+
+    def verify_(self) -> None:
+        self.verify_access()
+        if (why := why_overlapping(self.access)) is not None:
+            raise VerifyException(f"'{self.name}' {why}")
+
+
+class _WaitOp(IRDLOperation):
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+
+@irdl_op_definition
+class WaitLoadOp(_WaitOp):
+    """Wait until the threads' loads from tensor memory are complete.
+
+    ```mlir
+    cute_nvgpu.tmem.wait_load
+    ```
+
+    Before the registers are read, and before anything else writes what was loaded. All threads of
+    the warp execute it together. PTX ISA, tcgen05.wait.
+    """
+
+    name = "cute_nvgpu.tmem.wait_load"
+    ROW: ClassVar = TMEM_WAIT_LOAD
+
+
+@irdl_op_definition
+class WaitStoreOp(_WaitOp):
+    """Wait until the threads' stores to tensor memory are complete.
+
+    ```mlir
+    cute_nvgpu.tmem.wait_store
+    ```
+
+    All threads of the warp execute it together. PTX ISA, tcgen05.wait.
+    """
+
+    name = "cute_nvgpu.tmem.wait_store"
+    ROW: ClassVar = TMEM_WAIT_STORE
+
+
+ACCESS_OPS = [LoadOp, StoreOp, WaitLoadOp, WaitStoreOp]

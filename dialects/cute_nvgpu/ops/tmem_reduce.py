@@ -1,0 +1,159 @@
+"""Loads from tensor memory that also reduce what each thread loads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IndexType, MemRefType, UnitAttr
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import SpacedOpaqueSyntaxAttribute, SSAValue
+from xdsl.irdl import (
+    irdl_attr_definition,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    var_operand_def,
+)
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.str_enum import StrEnum
+
+from tilewright.dialects.cute_nvgpu.attributes import FragmentType
+from tilewright.dialects.cute_nvgpu.lattice.tmem_access import TMEM_LOAD_REDUCE
+from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemAccessOp, access_form
+
+
+class Reduction(StrEnum):
+    """What a thread is given of the elements that it loads."""
+
+    MIN = "min"
+    MAX = "max"
+
+
+@irdl_attr_definition
+class ReductionAttr(EnumAttribute[Reduction], SpacedOpaqueSyntaxAttribute):
+    """A reduction, `#cute_nvgpu<reduction max>`."""
+
+    name = "cute_nvgpu.reduction"
+
+
+_REDUCED = {"f32": ("f32",), "i32": ("s32", "u32")}
+"""PTX types that each MLIR type may be reduced as; the second is that of `unsigned`."""
+
+
+@irdl_op_definition
+class LoadReduceOp(TmemAccessOp):
+    """Load a tile, and give each thread the least or the greatest of the elements that it loads.
+
+    ```mlir
+    %f, %m = cute_nvgpu.tmem.load_reduce %d[%row, %col] max shape 32x32b abs
+       : memref<128x128xf32, !cute.layout<"(128,128):(65536,1)">, #cute<space tmem>>
+       -> !cute_nvgpu.fragment<32xf32>, f32
+    ```
+
+    `abs` compares magnitudes, `nan` lets a NaN win, both for f32; `unsigned` is for i32. Both
+    results are there after `tmem.wait_load`. PTX ISA, tcgen05.ld.
+    """
+
+    name = "cute_nvgpu.tmem.load_reduce"
+    ROW: ClassVar = TMEM_LOAD_REDUCE
+    HALF_CELLS: ClassVar = "pack"
+
+    source = operand_def(MemRefType)
+    indices = var_operand_def(IndexType())
+    reduction = prop_def(ReductionAttr)
+    abs = opt_prop_def(UnitAttr)
+    nan = opt_prop_def(UnitAttr)
+    unsigned = opt_prop_def(UnitAttr)
+    fragment = result_def(FragmentType)
+    reduced = result_def()
+
+    assembly_format = (
+        "$source `[` $indices `]` $reduction `shape` $shape (`half` $half^)? (`abs` $abs^)?"
+        " (`nan` $nan^)? (`unsigned` $unsigned^)? attr-dict"
+        " `:` type($source) `->` type($fragment) `,` type($reduced)"
+    )
+
+    def __init__(
+        self,
+        source: SSAValue,
+        indices: Sequence[SSAValue],
+        fragment: FragmentType,
+        shape: str,
+        reduction: Reduction,
+        *,
+        half: int | None = None,
+        abs: bool = False,
+        nan: bool = False,
+        unsigned: bool = False,
+    ):
+        flags = {"abs": abs, "nan": nan, "unsigned": unsigned}
+        super().__init__(
+            operands=[source, indices],
+            properties={
+                **access_form(shape, half),
+                "reduction": ReductionAttr(reduction),
+                **{name: UnitAttr() if flag else None for name, flag in flags.items()},
+            },
+            result_types=[fragment, fragment.element_type],
+        )
+
+    @property
+    def tile_operand(self) -> tuple[SSAValue, Sequence[SSAValue]]:
+        return self.source, self.indices
+
+    @property
+    def fragment_value(self) -> SSAValue:
+        return self.fragment
+
+    @property
+    def ptx_type(self) -> str:
+        """What PTX reduces: f32, s32 or u32."""
+        return _REDUCED[str(self.held.element_type)][self.unsigned is not None]
+
+    @property
+    def modifiers(self) -> str:
+        """`.abs.NaN`, as PTX writes them."""
+        return (".abs" if self.abs is not None else "") + (".NaN" if self.nan is not None else "")
+
+    @property
+    def form(self) -> str:
+        """`max.abs.NaN.f32`, as PTX writes it."""
+        return f"{self.reduction.data.value}{self.modifiers}.{self.ptx_type}"
+
+    def verify_(self) -> None:
+        self.verify_access()
+        self._verify_shape()
+        self._verify_flags()
+        if self.reduced.type != self.held.element_type:
+            raise VerifyException(
+                f"'{self.name}' expected a result of {self.held.element_type}, "
+                f"got {self.reduced.type}"
+            )
+
+    def _verify_shape(self) -> None:
+        access = self.access
+        if not access.shape.reduces:
+            raise VerifyException(
+                f"'{self.name}' expected shape 32x32b or 16x32bx2, got {access.shape.name}; "
+                "nearest legal: 32x32b"
+            )
+        if access.number < 2:
+            raise VerifyException(
+                f"'{self.name}' expected 2 registers or more, got {access.number}; nearest legal: 2"
+            )
+
+    def _verify_flags(self) -> None:
+        held = str(self.held.element_type)
+        if held not in _REDUCED:
+            raise VerifyException(
+                f"'{self.name}' expected elements of {' or '.join(_REDUCED)}, got {held}"
+            )
+        wrong = ("unsigned",) if held == "f32" else ("abs", "nan")
+        for name in wrong:
+            if self.properties.get(name) is not None:
+                raise VerifyException(
+                    f"'{self.name}' expected no {name} with elements of {held}, got {name}"
+                )

@@ -1,0 +1,117 @@
+"""Clusters of CTAs. PTX ISA, barrier.cluster, mapa and %cluster_ctarank."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.ir import SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from tilewright.dialects.cute_nvgpu.lattice.cluster import (
+    CLUSTER_ARRIVE,
+    CLUSTER_RANK,
+    CLUSTER_WAIT,
+    MAPA,
+    MBARRIER_ARRIVE_CLUSTER,
+)
+from tilewright.dialects.cute_nvgpu.lattice.mbarrier import InstructionRow
+from tilewright.dialects.ptx.instruction import PtxOp, Requirement
+from tilewright.dialects.ptx.types import reg
+
+
+class _RowOp(PtxOp):
+    ROW: ClassVar[InstructionRow]
+
+    @property
+    def mnemonic(self) -> str:
+        return self.ROW.mnemonic
+
+    def requirement(self) -> Requirement:
+        return Requirement(self.ROW.target, self.ROW.ptx_version)
+
+
+@irdl_op_definition
+class RankOp(_RowOp):
+    """`mov.u32 d, %cluster_ctarank`."""
+
+    name = "ptx.cluster_ctarank"
+    ROW: ClassVar = CLUSTER_RANK
+
+    result = result_def(reg("b32"))
+
+    traits = traits_def(Pure())
+
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        super().__init__(result_types=[reg("b32")])
+
+
+@irdl_op_definition
+class ArriveOp(_RowOp):
+    """`barrier.cluster.arrive.aligned`."""
+
+    name = "ptx.barrier.cluster.arrive"
+    ROW: ClassVar = CLUSTER_ARRIVE
+
+    assembly_format = "attr-dict"
+
+
+@irdl_op_definition
+class WaitOp(_RowOp):
+    """`barrier.cluster.wait.aligned`."""
+
+    name = "ptx.barrier.cluster.wait"
+    ROW: ClassVar = CLUSTER_WAIT
+
+    assembly_format = "attr-dict"
+
+
+@irdl_op_definition
+class MapaOp(_RowOp):
+    """`mapa.shared::cluster.u32 d, a, rank`: the same place in another CTA's shared memory.
+
+    ```mlir
+    %0 = ptx.mapa %address, %rank
+    ```
+    """
+
+    name = "ptx.mapa"
+    ROW: ClassVar = MAPA
+
+    address = operand_def(reg("b32"))
+    rank = operand_def(reg("b32"))
+    result = result_def(reg("b32"))
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$address `,` $rank attr-dict"
+
+    def __init__(self, address: SSAValue, rank: SSAValue):
+        super().__init__(operands=[address, rank], result_types=[reg("b32")])
+
+
+@irdl_op_definition
+class MbarrierArriveOp(_RowOp):
+    """`mbarrier.arrive.release.cluster.shared::cluster.b64 _, [a]`.
+
+    ```mlir
+    ptx.mbarrier.arrive.cluster %remote, 8
+    ```
+    """
+
+    name = "ptx.mbarrier.arrive.cluster"
+    ROW: ClassVar = MBARRIER_ARRIVE_CLUSTER
+
+    address = operand_def(reg("b32"))
+    offset = prop_def(IntegerAttr.constr(type=i64))
+
+    assembly_format = "$address `,` $offset attr-dict"
+
+    def __init__(self, address: SSAValue, offset: int = 0):
+        super().__init__(operands=[address], properties={"offset": IntegerAttr(offset, i64)})
+
+
+OPS = [RankOp, ArriveOp, WaitOp, MapaOp, MbarrierArriveOp]

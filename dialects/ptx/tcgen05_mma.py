@@ -1,0 +1,212 @@
+"""Matrix multiply-accumulate in tensor memory: `tcgen05.mma`, dense, sparse, block-scaled and
+weight-stationary. PTX ISA, tcgen05.mma."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i64
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.cute_nvgpu.atom import AtomError
+from tilewright.dialects.cute_nvgpu.bit_field import DescriptorError
+from tilewright.dialects.cute_nvgpu.lattice.sm100 import (
+    LANE_MASK_WORDS,
+    LARGEST_INPUT_SCALE,
+    LONG_K,
+    SCALES_INPUT,
+)
+from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
+from tilewright.dialects.cute_nvgpu.umma_atom import UmmaAtom
+from tilewright.dialects.cute_nvgpu.umma_lookup import umma_of
+from tilewright.dialects.cute_nvgpu.umma_mnemonic import UmmaMnemonic, parse_mnemonic
+from tilewright.dialects.ptx.instruction import PtxOp, Requirement
+from tilewright.dialects.ptx.registers import ConstOp
+from tilewright.dialects.ptx.types import RegType, reg
+
+_PREFIX = "tcgen05.mma."
+
+
+@irdl_op_definition
+class Tcgen05MmaOp(PtxOp, CtaGroupOp):
+    """`tcgen05.mma... [d], a, b-desc{, [sp-meta]}, idesc{, lanes}{, [sfa], [sfb]}, enable-input-d;`
+
+    ```mlir
+    ptx.tcgen05.mma "cta_group::1.kind::f16" %d, %a, %b, %idesc enable_input_d %p : !ptx.reg<b64>
+    ```
+
+    The form is the mnemonic without `tcgen05.mma.`. `a` is a descriptor or, in a 32-bit register,
+    an address of tensor memory. Without the predicate it accumulates always or, with `zero`, never.
+    `lanes` are the words of disable-output-lane, a list of registers.
+    """
+
+    name = "ptx.tcgen05.mma"
+
+    d = operand_def(reg("b32"))
+    a = operand_def(RegType)
+    b = operand_def(reg("b64"))
+    idesc = operand_def(reg("b32"))
+    metadata = opt_operand_def(reg("b32"))
+    lanes = opt_operand_def(RegType)
+    sfa = opt_operand_def(reg("b32"))
+    sfb = opt_operand_def(reg("b32"))
+    enable_input_d = opt_operand_def(reg("pred"))
+    zero_column_mask = opt_operand_def(reg("b64"))
+
+    form = prop_def(StringAttr)
+    zero = opt_prop_def(UnitAttr)
+    scale_input_d = opt_prop_def(IntegerAttr.constr(type=i64))
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    assembly_format = (
+        "$form $d `,` $a `,` $b `,` $idesc (`metadata` $metadata^)?"
+        " (`lanes` $lanes^ `:` type($lanes))? (`scales` $sfa^ `,` $sfb)?"
+        " (`enable_input_d` $enable_input_d^)? (`zero` $zero^)?"
+        " (`scale_input_d` $scale_input_d^)? (`zero_column_mask` $zero_column_mask^)?"
+        " attr-dict `:` type($a)"
+    )
+
+    def __init__(
+        self,
+        mnemonic: str,
+        d: SSAValue,
+        a: SSAValue,
+        b: SSAValue,
+        idesc: SSAValue,
+        *,
+        metadata: SSAValue | None = None,
+        lanes: SSAValue | None = None,
+        scales: tuple[SSAValue, SSAValue] | None = None,
+        enable_input_d: SSAValue | None = None,
+        zero: bool = False,
+        scale_input_d: int = 0,
+        zero_column_mask: SSAValue | None = None,
+    ):
+        sfa, sfb = (None, None) if scales is None else scales
+        super().__init__(
+            operands=[
+                d,
+                a,
+                b,
+                idesc,
+                metadata,
+                lanes,
+                sfa,
+                sfb,
+                enable_input_d,
+                zero_column_mask,
+            ],
+            properties={
+                "form": StringAttr(mnemonic.removeprefix(_PREFIX)),
+                "zero": UnitAttr() if zero else None,
+                "scale_input_d": IntegerAttr(scale_input_d, i64) if scale_input_d else None,
+            },
+        )
+
+    @property
+    def mnemonic(self) -> str:
+        return _PREFIX + self.form.data
+
+    @property
+    def said(self) -> UmmaMnemonic:
+        """What the mnemonic says. Raises AtomError where it is none."""
+        return parse_mnemonic(self.mnemonic)
+
+    @property
+    def group(self) -> int:
+        return self.said.cta_group
+
+    @property
+    def known_idesc(self) -> int | None:
+        """The instruction descriptor, where it is a constant."""
+        owner = self.idesc.owner
+        return owner.unsigned if isinstance(owner, ConstOp) else None
+
+    def atom_of(self, idesc: int) -> UmmaAtom:
+        """The atom that it issues with an instruction descriptor. Raises AtomError or
+        DescriptorError where there is none."""
+        return umma_of(self.mnemonic, idesc, "ss" if self.a.type == reg("b64") else "ts")
+
+    @property
+    def input_scale(self) -> int:
+        """D is multiplied by 2 to minus this first."""
+        return 0 if self.scale_input_d is None else self.scale_input_d.value.data
+
+    def requirement(self) -> Requirement:
+        spelling, needed = self.said.spelling, self.said.spelling.target
+        known = self.known_idesc
+        if known is not None and (row := self.atom_of(known).row).k == LONG_K:
+            needed = row.target
+        elif self.scale_input_d is not None:
+            needed = SCALES_INPUT
+        return Requirement(needed, spelling.ptx_version)
+
+    def verify_(self) -> None:
+        try:
+            said = self.said
+            if (known := self.known_idesc) is not None:
+                _ = self.atom_of(known)
+        except (AtomError, DescriptorError) as error:
+            raise VerifyException(f"'{self.name}' {error}") from None
+        self.verify_group()
+        if self.a.type not in (reg("b64"), reg("b32")):
+            raise VerifyException(
+                f"'{self.name}' operand A expected {reg('b64')} (a descriptor) or {reg('b32')} (an "
+                f"address), got {self.a.type}"
+            )
+        self._verify_presence(said)
+        self._verify_modifiers(said)
+
+    def _verify_presence(self, said: UmmaMnemonic) -> None:
+        row = said.rows[0]
+        for what, found, expected in (
+            ("metadata", self.metadata is not None, row.sparse),
+            ("scale factors of A", self.sfa is not None, row.scale is not None),
+            ("scale factors of B", self.sfb is not None, row.scale is not None),
+        ):
+            if found != expected:
+                raise VerifyException(
+                    f"'{self.name}' expected {'' if expected else 'no '}{what} ({self.mnemonic})"
+                )
+        if self.enable_input_d is not None and self.zero is not None:
+            raise VerifyException(f"'{self.name}' expected enable_input_d or zero, got both")
+        if self.zero_column_mask is not None and not row.ws:
+            raise VerifyException(
+                f"'{self.name}' expected no zero-column mask ({self.mnemonic} is not "
+                "weight-stationary)"
+            )
+
+    def _verify_modifiers(self, said: UmmaMnemonic) -> None:
+        row = said.rows[0]
+        if self.scale_input_d is not None and not row.scales_input:
+            raise VerifyException(
+                f"'{self.name}' expected no scale_input_d, got {self.input_scale} ({self.mnemonic})"
+            )
+        if not 0 <= self.input_scale <= LARGEST_INPUT_SCALE:
+            nearest = min(max(self.input_scale, 0), LARGEST_INPUT_SCALE)
+            raise VerifyException(
+                f"'{self.name}' expected scale_input_d of 0 to {LARGEST_INPUT_SCALE}, got "
+                f"{self.input_scale}; nearest legal: {nearest}"
+            )
+        if said.ashift and self.a.type != reg("b32"):
+            raise VerifyException(
+                f"'{self.name}' expected the address of an A in tensor memory to shift, got "
+                f"{self.a.type}; nearest legal: {reg('b32')}"
+            )
+        legal = reg("b32", LANE_MASK_WORDS[said.cta_group])
+        if self.lanes is not None and (row.ws or row.scale is not None or self.lanes.type != legal):
+            wanted = "no lanes" if row.ws or row.scale is not None else f"lanes of {legal}"
+            raise VerifyException(
+                f"'{self.name}' expected {wanted}, got {self.lanes.type} ({self.mnemonic})"
+            )
+
+
+OPS = [Tcgen05MmaOp]

@@ -1,0 +1,112 @@
+"""What orders the instructions of tensor memory. PTX ISA, tcgen05."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.ir import SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, prop_def
+
+from tilewright.dialects.cute_nvgpu.lattice.tmem import (
+    FENCE_AFTER,
+    FENCE_BEFORE,
+    TMEM_COMMIT,
+    TMEM_COMMIT_MULTICAST,
+    TMEM_WAIT_LOAD,
+    TMEM_WAIT_STORE,
+    TmemRow,
+)
+from tilewright.dialects.ptx.instruction import PtxOp, Requirement
+from tilewright.dialects.ptx.tcgen05_memory import GroupOp, requirement_of
+from tilewright.dialects.ptx.types import reg
+
+
+class _PlainOp(PtxOp):
+    """An instruction without operands."""
+
+    ROW: ClassVar[TmemRow]
+
+    assembly_format = "attr-dict"
+
+    @property
+    def mnemonic(self) -> str:
+        return self.ROW.mnemonics[0]
+
+    def requirement(self) -> Requirement:
+        return requirement_of(self.ROW)
+
+
+@irdl_op_definition
+class WaitLdOp(_PlainOp):
+    """`tcgen05.wait::ld.sync.aligned`."""
+
+    name = "ptx.tcgen05.wait.ld"
+    ROW: ClassVar = TMEM_WAIT_LOAD
+
+
+@irdl_op_definition
+class WaitStOp(_PlainOp):
+    """`tcgen05.wait::st.sync.aligned`."""
+
+    name = "ptx.tcgen05.wait.st"
+    ROW: ClassVar = TMEM_WAIT_STORE
+
+
+@irdl_op_definition
+class FenceBeforeThreadSyncOp(_PlainOp):
+    """`tcgen05.fence::before_thread_sync`."""
+
+    name = "ptx.tcgen05.fence.before_thread_sync"
+    ROW: ClassVar = FENCE_BEFORE
+
+
+@irdl_op_definition
+class FenceAfterThreadSyncOp(_PlainOp):
+    """`tcgen05.fence::after_thread_sync`."""
+
+    name = "ptx.tcgen05.fence.after_thread_sync"
+    ROW: ClassVar = FENCE_AFTER
+
+
+@irdl_op_definition
+class CommitOp(GroupOp):
+    """`tcgen05.commit.cta_group::G.mbarrier::arrive::one.shared::cluster...b64 [mbar]{, mask}`.
+
+    ```mlir
+    ptx.tcgen05.commit group 1 %mbar, 0
+    ptx.tcgen05.commit group 2 %mbar, 8 multicast %mask
+    ```
+    """
+
+    name = "ptx.tcgen05.commit"
+
+    address = operand_def(reg("b32"))
+    mask = opt_operand_def(reg("b16"))
+    offset = prop_def(IntegerAttr.constr(type=i64))
+
+    assembly_format = "`group` $cta_group $address `,` $offset (`multicast` $mask^)? attr-dict"
+
+    def __init__(self, address: SSAValue, offset: int, group: int, mask: SSAValue | None = None):
+        super().__init__(
+            operands=[address, mask],
+            properties={
+                "offset": IntegerAttr(offset, i64),
+                "cta_group": IntegerAttr(group, i64),
+            },
+        )
+
+    @property
+    def row(self) -> TmemRow:
+        """What the instruction is called."""
+        return TMEM_COMMIT if self.mask is None else TMEM_COMMIT_MULTICAST
+
+    @property
+    def mnemonic(self) -> str:
+        return self.row.mnemonic(self.group)
+
+    def requirement(self) -> Requirement:
+        return requirement_of(self.row)
+
+
+OPS = [WaitLdOp, WaitStOp, FenceBeforeThreadSyncOp, FenceAfterThreadSyncOp, CommitOp]

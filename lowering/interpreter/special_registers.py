@@ -1,0 +1,70 @@
+"""Special registers: where each thread is, in its block, cluster and grid. PTX ISA 10."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.lowering.interpreter.values import Bits, Lanes
+
+WARP = 32
+
+Dim = tuple[int, int, int]
+
+
+def clustered(grid: Dim, cluster: Dim) -> NDArray[np.int64]:
+    """The CTAs of a grid, by their place in it, cluster by cluster; those of a cluster in the order
+    of their ranks."""
+    numbers = np.arange(prod(grid), dtype=np.int64).reshape(grid[::-1])
+    (gx, gy, gz), (x, y, z) = grid, cluster
+    blocks = numbers.reshape(gz // z, z, gy // y, y, gx // x, x)
+    return blocks.transpose(0, 2, 4, 1, 3, 5).ravel()
+
+
+class SpecialRegisters:
+    """Those of a wave: `ctas` are its CTAs by their place in the grid, each of `slots` thread
+    slots, whole warps; CTAs of a cluster stand side by side."""
+
+    def __init__(self, block: Dim, grid: Dim, cluster: Dim, ctas: NDArray[np.int64], slots: int):
+        self._block, self._grid = block, grid
+        self._cluster = prod(cluster)
+        self._ctas = ctas
+        self._slots = slots
+        self._known: dict[str, Bits] = {}
+
+    def __getitem__(self, register: str) -> Bits:
+        """A special register of every thread slot of the wave: uint32."""
+        if register not in self._known:
+            self._known[register] = self._read(register)
+        return self._known[register]
+
+    def _read(self, register: str) -> Bits:
+        slots = np.arange(len(self._ctas) * self._slots)
+        if register == "laneid":
+            return (slots % WARP).astype(np.uint32)
+        if register == "cluster_ctarank":
+            return (slots // self._slots % self._cluster).astype(np.uint32)
+        name, axis = register.split(".")
+        place = "xyz".index(axis)
+        if name in ("ntid", "nctaid"):
+            extent = (self._block if name == "ntid" else self._grid)[place]
+            return np.full(len(slots), extent, dtype=np.uint32)
+        thread, cta = slots % self._slots, self._ctas[slots // self._slots]
+        extents, index = (self._block, thread) if name == "tid" else (self._grid, cta)
+        below = int(np.prod(extents[:place], dtype=np.int64))
+        return (index // below % extents[place]).astype(np.uint32)
+
+    def where(self, lane: int) -> str:
+        """`block (1,0,0), thread (5,0,0)`, of a thread slot of the wave."""
+        parts = [
+            tuple(int(self[f"{name}.{axis}"][lane]) for axis in "xyz") for name in ("ctaid", "tid")
+        ]
+        return f"block {parts[0]}, thread {parts[1]}".replace(", ", ",").replace("),", "), ")
+
+
+def all_lanes(ctas: int, slots: int, threads: int) -> Lanes:
+    """The thread slots of a wave that threads have."""
+    found = np.arange(ctas * slots)
+    return found[found % slots < threads]

@@ -1,0 +1,142 @@
+"""What is ordered with what in tensor memory. PTX ISA, tcgen05 memory consistency.
+
+The loads of a warp, its stores, and the asynchronous instructions (MMAs, copies and shifts) of a
+thread are a `Stream` each, cut into epochs. Whoever looks at a cell asks the stream through which
+epoch it is complete, as far as the looking threads know: they know what they had learned of by
+their last `tcgen05.fence.after_thread_sync`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Known = NDArray[np.int32]
+"""What of each clock of the cluster is known (`Clocks`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class AsyncOperation:
+    """An MMA, a copy or a shift: `kind` is mma, cp or shift; `signature` what two of them must
+    share to work on the same cells one after the other; `number` is that of its op."""
+
+    kind: str
+    signature: object
+    number: int
+
+
+_ALWAYS = {("cp", "mma"), ("shift", "mma"), ("mma", "shift"), ("mma", "cp")}
+"""Kinds of which the first is done with its cells before the second touches them, where one thread
+starts both. That of mma and cp is CUTLASS's, which relies on it; the others are the PTX ISA's."""
+
+
+def follows(earlier: AsyncOperation, later: AsyncOperation) -> bool:
+    """Whether a thread's operation is ordered after its earlier one on the same cells."""
+    kinds = earlier.kind, later.kind
+    if kinds == ("mma", "mma"):
+        return earlier.signature == later.signature
+    if kinds == ("shift", "cp"):
+        return later.signature == "4x256b"
+    return kinds in _ALWAYS
+
+
+@dataclass(eq=False)
+class Stream:
+    """Accesses of one kind, of the warp or the thread that `lane` is the first lane of.
+
+    `waited` is the last epoch that a wait completed, of loads and stores; `commits` are those that
+    a phase of an mbarrier completes, (epoch, clock of the mbarrier, phase), of asynchronous
+    operations. `fences` are the epochs before a `fence.before_thread_sync`, with its time.
+    """
+
+    number: int
+    lane: int
+    wait: str | None
+    epoch: int = 1
+    waited: int = 0
+    fences: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    commits: list[tuple[int, int, int]] = field(default_factory=list[tuple[int, int, int]])
+    unfenced: set[int] = field(default_factory=set[int])
+    reads: dict[int, NDArray[np.int32]] = field(default_factory=dict[int, NDArray[np.int32]])
+    read_ops: dict[int, NDArray[np.int32]] = field(default_factory=dict[int, NDArray[np.int32]])
+
+    @property
+    def asynchronous(self) -> bool:
+        """Whether commits complete it, and not waits."""
+        return self.wait is None
+
+    @property
+    def warp(self) -> int:
+        """The warp, in the wave."""
+        return self.lane // 32
+
+    def waits(self, lanes: list[int]) -> None:
+        """The warp's accesses so far are complete."""
+        self.waited = self.epoch
+        self.epoch += 1
+        self.unfenced = set(lanes)
+
+    def fence(self, lane: int, now: int) -> None:
+        """A thread executes `fence.before_thread_sync` at a time of its warp."""
+        if self.asynchronous:
+            self.fences.append((self.epoch, now))
+            self.epoch += 1
+            return
+        self.unfenced.discard(lane)
+        if self.waited and not self.unfenced:
+            self.fences.append((self.waited, now))
+
+    def commit(self, phases: list[tuple[int, int]]) -> None:
+        """These phases of mbarriers, (clock, phase), complete what is before."""
+        self.commits += [(self.epoch, clock, phase) for clock, phase in phases]
+        self.epoch += 1
+
+    # What somebody knows of it
+
+    def complete(self, warp: int, known: Known, column: int) -> int:
+        """The last epoch that is complete for threads of a warp; `column` is the stream's clock."""
+        if self.asynchronous:
+            return self.complete_by_phase(known)
+        return self.waited if warp == self.warp else self.begun(known, column)
+
+    def complete_by_phase(self, known: Known) -> int:
+        """The last epoch that a known phase of an mbarrier completes."""
+        width = len(known)
+        for epoch, clock, phase in reversed(self.commits):
+            if clock < width and known[clock] > phase:
+                return epoch
+        return 0
+
+    def begun(self, known: Known, column: int) -> int:
+        """The last epoch before a `fence.before_thread_sync` that is known of."""
+        for epoch, when in reversed(self.fences):
+            if when < known[column]:
+                return epoch
+        return 0
+
+    # Reads of cells
+
+    def read(self, cta: int, cells: NDArray[np.int64], op: int, size: int) -> None:
+        """It reads cells of a CTA."""
+        if cta not in self.reads:
+            self.reads[cta] = np.zeros(size, dtype=np.int32)
+            self.read_ops[cta] = np.zeros(size, dtype=np.int32)
+        self.reads[cta][cells] = self.epoch
+        self.read_ops[cta][cells] = op
+
+    def why_incomplete(self, epoch: int, warp: int, known: Known, now: Known, column: int) -> str:
+        """What is missing before somebody who has `known` at the last fence, and `now` altogether,
+        may rely on an epoch."""
+        if self.complete(warp, now, column) >= epoch:
+            return "no tcgen05.fence.after_thread_sync follows what it waited for"
+        if self.asynchronous:
+            if all(each < epoch for each, _, _ in self.commits):
+                return "no tcgen05.commit of its thread follows it"
+            return "no wait for the mbarrier of its tcgen05.commit is before this"
+        if self.waited < epoch:
+            return f"no {self.wait} of its threads follows it"
+        if all(each < epoch for each, _ in self.fences):
+            return "no tcgen05.fence.before_thread_sync of its threads follows it"
+        return "no barrier orders them"

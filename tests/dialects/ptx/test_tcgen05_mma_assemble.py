@@ -1,0 +1,138 @@
+"""Every tcgen05.mma mnemonic that our ops become assembles at its row's targets and version, and
+not below. What the rows leave out is asked of ptxas in tests/conformance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+
+import pytest
+from ptx_kernels import (
+    NEWEST,
+    Kernel,
+    complaints,
+    directives,
+    instructions,
+    older_version,
+    text_of,
+    with_target,
+    with_version,
+)
+
+from tilewright.dialects.cute_nvgpu.lattice import UMMA_ROWS, UmmaRow
+from tilewright.dialects.cute_nvgpu.targets import TARGETS, alternatives, lowest, target
+from tilewright.dialects.cute_nvgpu.umma_atom import UmmaAtom, UmmaFragmentKind
+from tilewright.dialects.cute_nvgpu.umma_mnemonic import UmmaMnemonic, mnemonics_of
+from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
+from tilewright.ptxas import PtxasReport
+
+Ptxas = Callable[..., PtxasReport]
+
+GROUPS = [(row, group) for row in UMMA_ROWS for group in ((1,) if row.ws else (1, 2))]
+WITH_TENSOR_MEMORY = ("sm_100a", "sm_100f", "sm_103a", "sm_103f", "sm_110a", "sm_110f")
+
+
+def name(each: tuple[UmmaRow, int]) -> str:
+    row, group = each
+    scale = "" if row.scale is None else f" {row.scale.vector}{row.scale.type}"
+    return f"{row.op} {row.kind} {row.multiplicands[0][0]} k{row.k}{scale} x{group}"
+
+
+def kernel_of(
+    label: str, row: UmmaRow, said: UmmaMnemonic, kind: UmmaFragmentKind, turn: int
+) -> Kernel:
+    """One MMA; `turn` goes round what else it may have."""
+    kernel = Kernel(label)
+    tile = [each for each in row.tiles if each.cta_group == said.cta_group][-1]
+    atom = UmmaAtom(row, tile.m, tile.tmem_ns[0], row.element_types()[0], said.cta_group)
+    selector = row.selectors[turn % len(row.selectors)] if row.sparse else 0
+    ids = row.scale_ids or (0,)
+    idesc = atom.descriptor(selector=selector, sfa_id=ids[turn % len(ids)], sfb_id=ids[0]).encode()
+    plain = row.scale is None and not row.ws
+    scales = row.scales_input and turn % 3 == 1
+    kernel.add(
+        Tcgen05MmaOp(
+            said.text,
+            kernel.input("b32"),
+            kernel.input("b64" if kind == "ss" else "b32"),
+            kernel.input("b64"),
+            kernel.constant(idesc, "b32") if turn % 2 else kernel.input("b32"),
+            metadata=kernel.input("b32") if row.sparse else None,
+            lanes=kernel.input("b32", 4 * said.cta_group) if plain and turn % 4 == 3 else None,
+            scales=None if row.scale is None else (kernel.input("b32"), kernel.input("b32")),
+            enable_input_d=kernel.input("pred") if turn % 3 else None,
+            zero=turn % 6 == 0,
+            scale_input_d=15 if scales else 0,
+            zero_column_mask=kernel.input("b64") if row.ws and turn % 2 else None,
+        )
+    )
+    return kernel
+
+
+def texts(row: UmmaRow, group: int) -> list[UmmaMnemonic]:
+    """The mnemonics that our ops become, with each of their modifiers."""
+    found = mnemonics_of(row.op, row.kind)
+    return [
+        each
+        for each in found
+        if each.cta_group == group and each.spelling == row.spellings[0]
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("each", GROUPS, ids=name)
+def test_every_form_assembles(each: tuple[UmmaRow, int], ptxas: Ptxas) -> None:
+    row, group = each
+    if group not in {tile.cta_group for tile in row.tiles}:
+        # K = 96 is for pairs: a descriptor of one CTA is no atom.
+        assert row.k == 96
+        return
+    pairs = [
+        (said, kind)
+        for said, kind in product(texts(row, group), ("ss", "ts"))
+        if kind == "ts" or not said.ashift
+    ]
+    kernels = [
+        kernel_of(f"kernel{turn}", row, said, kind, turn)  # type: ignore[arg-type]
+        for turn, (said, kind) in enumerate(pairs)
+    ]
+    text = text_of(*kernels)
+    found = {line.split()[0] for line in instructions(text, "tcgen05.mma")}
+    assert found == {said.text for said, _ in pairs}
+    name_, version = directives(text)
+    assert version == max(row.ptx_version, target(name_).ptx_version)
+    report = ptxas(text, name_)
+    assert report.ok and complaints(text, report) == {}
+
+
+@pytest.mark.parametrize("row", UMMA_ROWS, ids=lambda row: name((row, 0)))
+def test_where_and_since_when(row: UmmaRow, ptxas: Ptxas) -> None:
+    """Every target that the row names takes it, and no other; no older version does."""
+    group = row.tiles[0].cta_group
+    said = next(iter(texts(row, group)))
+    text = text_of(kernel_of("kernel", row, said, "ss", 0))
+    [line] = instructions(text, "tcgen05.mma")
+    for chip in (*WITH_TENSOR_MEMORY, "sm_90a", "sm_100", "sm_103", "sm_120a", "sm_121a"):
+        asked = with_target(with_version(text, NEWEST), chip)
+        report = ptxas(asked, chip)
+        assert report.ok == target(chip).supports(said.spelling.target), chip
+        assert report.ok or line in complaints(asked, report)
+    newest = lowest([said.spelling.target]).name
+    lowered = with_target(with_version(text, older_version(said.spelling.ptx_version)), newest)
+    assert not ptxas(lowered, newest).ok
+    assert all(TARGETS[each.name] is each for each in alternatives(row.target))
+
+
+def test_scaling_d_is_of_fewer_chips(ptxas: Ptxas) -> None:
+    row = UMMA_ROWS[0]
+    kernel = kernel_of("kernel", row, texts(row, 1)[0], "ss", 1)
+    text = text_of(kernel)
+    assert "15;" in text
+    for chip in WITH_TENSOR_MEMORY:
+        asked = with_target(with_version(text, NEWEST), chip)
+        assert ptxas(asked, chip).ok == target(chip).supports(target("sm_100f"))
+
+
+def test_k_of_96_is_of_one_chip() -> None:
+    row = next(each for each in UMMA_ROWS if each.k == 96)
+    text = text_of(kernel_of("kernel", row, texts(row, 2)[0], "ss", 1))
+    assert directives(text) == ("sm_103a", (8, 8))

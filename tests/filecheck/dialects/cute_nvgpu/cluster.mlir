@@ -1,0 +1,15 @@
+// RUN: tilewright-opt %s | tilewright-opt | filecheck %s
+// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | filecheck %s
+
+// CHECK-LABEL: func.func @cluster
+// CHECK-NEXT:    %rank = cute_nvgpu.cluster.rank
+// CHECK-NEXT:    cute_nvgpu.cluster.arrive
+// CHECK-NEXT:    cute_nvgpu.cluster.wait
+// CHECK-NEXT:    cute_nvgpu.cluster.mbarrier_arrive %b[%i] rank %rank : memref<4xi64, #cute<space smem>>
+func.func @cluster(%b: memref<4xi64, #cute<space smem>>, %i: index) {
+  %rank = cute_nvgpu.cluster.rank
+  cute_nvgpu.cluster.arrive
+  cute_nvgpu.cluster.wait
+  cute_nvgpu.cluster.mbarrier_arrive %b[%i] rank %rank : memref<4xi64, #cute<space smem>>
+  func.return
+}

@@ -1,0 +1,61 @@
+"""examples/tile_frontend on the GPU of this machine: kernels equal the interpreter, bit for bit,
+and are near the float64 result.
+
+Skipped, with the reason, where there is no GPU of that architecture. Run as a script, it prints a
+table.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tilewright.launcher import LaunchError, device_arch, device_name
+
+sys.path.append(str(Path(__file__).parents[1] / "examples"))
+
+from tile_frontend_cases import CASES, output
+
+
+def run_both(name: str) -> tuple[NDArray[Any], NDArray[Any], float]:
+    """What a kernel writes on the GPU and in the interpreter for the same chip, and how far that is
+    from the exact result, which must be within the tolerance."""
+    kernel, case, constants, tolerance = CASES[name]
+    args, expected = case()
+    arch = device_arch()
+    on_chip = output(args, kernel.launch(*args, arch=arch, **constants))
+    here = output(args, kernel.interpret(*args, arch=arch, level="ptx", **constants))
+    error = float(np.abs(on_chip.astype(np.float64) - expected).max())
+    assert error <= tolerance * np.abs(expected).max()
+    return on_chip, here, error
+
+
+def _no_gpu() -> str | None:
+    try:
+        found = device_arch()
+    except LaunchError as error:
+        return str(error)
+    return None if found == "sm_90a" else f"sm_90a, got {found}"
+
+
+NO_GPU = _no_gpu()
+
+
+@pytest.mark.skipif(NO_GPU is not None, reason=f"needs a GPU: {NO_GPU}")
+@pytest.mark.parametrize("name", CASES)
+def test_gpu_equals_interpreter(name: str) -> None:
+    on_chip, here, _ = run_both(name)
+    assert on_chip.tobytes() == here.tobytes()
+
+
+if __name__ == "__main__":
+    print(f"{device_name()} ({device_arch()})")
+    for each in CASES:
+        chip, interpreted, error = run_both(each)
+        equal = chip.tobytes() == interpreted.tobytes()
+        print(f"{each:>22}  equal bits: {equal}  max error: {error:.2e}")

@@ -1,0 +1,201 @@
+"""`tilewright.simulate` of `tcgen05.mma`: from images of shared memory and tensor memory to tensor
+memory after."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import Any, Literal, TypedDict
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tilewright.dialects.cute_nvgpu.atom import AtomError
+from tilewright.dialects.cute_nvgpu.bit_field import DescriptorError
+from tilewright.dialects.cute_nvgpu.instruction_descriptor import InstructionDescriptor
+from tilewright.dialects.cute_nvgpu.lattice.sm100 import LANE_MASK_WORDS, LARGEST_INPUT_SCALE
+from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, LANE_STRIDE, LANES
+from tilewright.dialects.cute_nvgpu.smem_descriptor import CHUNK
+from tilewright.dialects.cute_nvgpu.umma_atom import UmmaAtom
+from tilewright.dialects.cute_nvgpu.umma_lookup import umma_of
+from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.numerics import Model
+from tilewright.lowering.interpreter.umma import options_of, umma_model
+from tilewright.lowering.interpreter.umma_issue import UmmaIssue
+
+
+class UmmaOperands(TypedDict, total=False):
+    """The operands of `tcgen05.mma` that no other atom has, under PTX's names; see `simulate`."""
+
+    tmem: ArrayLike
+    d_tmem: int
+    a_tmem: int | None
+    sp_meta_tmem: int | None
+    scale_a_tmem: int | None
+    scale_b_tmem: int | None
+    idesc: int | None
+    enable_input_d: bool
+    scale_input_d: int
+    disable_output_lane: ArrayLike | None
+    zero_column_mask_desc: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Images:
+    """Images of shared memory, [CTAs, bytes], and of tensor memory, [CTAs, lanes, columns]."""
+
+    smem: NDArray[np.uint8]
+    tmem: NDArray[np.uint32]
+
+    def chunks(self, rank: int, addresses: NDArray[np.int64]) -> NDArray[np.uint8]:
+        if (end := int(addresses.max()) + CHUNK) > self.smem.shape[-1]:
+            raise Fault(
+                f"a descriptor expected {end} bytes of shared memory, got smem of "
+                f"{self.smem.shape[-1]}"
+            )
+        return self.smem[rank, addresses[..., None] + np.arange(CHUNK)]
+
+    def read(self, rank: int, addresses: NDArray[np.int64]) -> NDArray[np.uint32]:
+        return self.tmem[rank, *_cells(addresses)]
+
+    accumulate = read
+
+    def write(self, rank: int, addresses: NDArray[np.int64], words: NDArray[np.uint32]) -> None:
+        self.tmem[rank, *_cells(addresses)] = words
+
+
+def _cells(addresses: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The lanes and columns at these addresses. Raises Fault out of bounds."""
+    lanes, columns = np.divmod(addresses, LANE_STRIDE)
+    outside = (lanes >= LANES) | (columns >= COLUMNS) | (addresses < 0)
+    if outside.any():
+        at = int(np.argmax(outside))
+        raise Fault(
+            f"lane {lanes.flat[at]} and column {columns.flat[at]} expected within {LANES} lanes "
+            f"of {COLUMNS} columns of tensor memory"
+        )
+    return lanes, columns
+
+
+def simulate_umma(
+    atom: UmmaAtom,
+    smem: ArrayLike | None,
+    descriptors: tuple[ArrayLike | None, ArrayLike | None],
+    given: UmmaOperands,
+    arch: str,
+    numerics: str,
+) -> NDArray[np.uint32]:
+    """Tensor memory after D = A * B + D. Raises AtomError for inputs that the atom has not."""
+    atom.check(arch)
+    issue = _issue(atom, descriptors, given, umma_model(atom, arch, numerics))
+    ctas = (atom.cta_group,) if atom.cta_group > 1 else ()
+    tmem = np.array(given.get("tmem"))
+    wanted = (*ctas, LANES, COLUMNS)
+    if tmem.dtype != np.uint32 or tmem.shape[-len(wanted) :] != wanted:
+        raise AtomError(
+            f"{atom.mnemonic} expected tmem= of uint32 [..., {', '.join(map(str, wanted))}], got "
+            f"{tmem.dtype} {list(tmem.shape)}"
+        )
+    batch = tmem.shape[: -len(wanted)]
+    cells = tmem.reshape(prod(batch), atom.cta_group, LANES, COLUMNS)
+    images = _images(atom, smem, batch, ctas)
+    try:
+        for place, each in enumerate(cells):
+            issue.run(_Images(images[min(place, len(images) - 1)], each))
+    except (Fault, DescriptorError) as error:
+        raise AtomError(f"{atom.mnemonic}: {error}") from None
+    return cells.reshape(tmem.shape)
+
+
+def _issue(
+    atom: UmmaAtom,
+    descriptors: tuple[ArrayLike | None, ArrayLike | None],
+    given: UmmaOperands,
+    model: Model | Literal["exact"],
+) -> UmmaIssue:
+    held = _descriptor(atom, given.get("idesc"))
+    a_desc, b_desc = (None if each is None else int(np.asarray(each)) for each in descriptors)
+    addresses = _addresses(atom, given)
+    if (a_desc is None) == (atom.frag_kind == "ss") or b_desc is None:
+        where = "a_desc= and b_desc=" if atom.frag_kind == "ss" else "a_tmem= and b_desc="
+        raise AtomError(f"{atom.mnemonic} expected {where} (frag_kind = {atom.frag_kind})")
+    scale = given.get("scale_input_d", 0)
+    if scale and not (atom.row.scales_input and 0 < scale <= LARGEST_INPUT_SCALE):
+        raise AtomError(f"{atom.mnemonic} expected no scale_input_d={scale}")
+    mask = given.get("zero_column_mask_desc")
+    if mask is not None and not atom.row.ws:
+        raise AtomError(f"{atom.mnemonic} expected no zero_column_mask_desc=")
+    try:
+        options = options_of(
+            atom,
+            held,
+            accumulate=given.get("enable_input_d", True),
+            input_scale=scale,
+            zero_column_mask=mask,
+            lane_words=_lane_words(atom, given),
+        )
+    except (Fault, DescriptorError) as error:
+        raise AtomError(f"{atom.mnemonic}: {error}") from None
+    return UmmaIssue(atom, model, options, a_desc, b_desc, addresses)
+
+
+def _descriptor(atom: UmmaAtom, idesc: int | None) -> InstructionDescriptor:
+    """The instruction descriptor, which must be of the atom."""
+    if idesc is None:
+        return atom.descriptor()
+    try:
+        said = umma_of(atom.mnemonic, idesc, atom.frag_kind)
+    except DescriptorError as error:
+        raise AtomError(f"idesc: {error}") from None
+    held = InstructionDescriptor.decode(idesc, atom.row.kind)
+    if said != atom:
+        raise AtomError(
+            f"{atom.mnemonic} expected an idesc of {atom.parameters}, got {idesc:#010x} "
+            f"({said.parameters}); nearest legal: {atom.descriptor().encode():#010x}"
+        )
+    return held
+
+
+_NAMES = {"D": "d_tmem", "A": "a_tmem", "E": "sp_meta_tmem"} | {
+    "SFA": "scale_a_tmem",
+    "SFB": "scale_b_tmem",
+}
+
+
+def _addresses(atom: UmmaAtom, given: UmmaOperands) -> dict[str, int]:
+    """The address of every operand in tensor memory."""
+    found: dict[str, int] = {}
+    for operand, name in _NAMES.items():
+        value: Any = given.get(name)
+        if (value is None) == (operand in atom.tmem_operands):
+            expected = "an" if value is None else "no"
+            raise AtomError(f"{atom.mnemonic} expected {expected} address {name}=")
+        if value is not None:
+            found[operand] = int(value)
+    return found
+
+
+def _lane_words(atom: UmmaAtom, given: UmmaOperands) -> list[int] | None:
+    words = given.get("disable_output_lane")
+    if words is None:
+        return None
+    count = LANE_MASK_WORDS[atom.cta_group]
+    array = np.asarray(words, dtype=np.uint32)
+    if array.shape != (count,) or atom.row.ws or atom.row.scale is not None:
+        legal = "no" if atom.row.ws or atom.row.scale is not None else f"{count} words of"
+        raise AtomError(f"{atom.mnemonic} expected {legal} disable_output_lane=")
+    return array.tolist()
+
+
+def _images(
+    atom: UmmaAtom, smem: ArrayLike | None, batch: tuple[int, ...], ctas: tuple[int, ...]
+) -> NDArray[np.uint8]:
+    """Shared memory: uint8 [batch or 1, CTAs, bytes]."""
+    image = np.asarray(smem)
+    if image.dtype != np.uint8 or image.shape[:-1] not in (ctas, (*batch, *ctas)):
+        wanted = ", ".join(map(str, (*ctas, "bytes")))
+        raise AtomError(
+            f"{atom.mnemonic} expected smem= of uint8 [{wanted}], with batch axes or without, got "
+            f"{image.dtype} {list(image.shape)}"
+        )
+    return image.reshape(-1, atom.cta_group, image.shape[-1])
