@@ -57,6 +57,12 @@ func.func @gemm(%map_a: !map_a, %map_b: !map_b, %map_c: !map_c, %k32: i32)
   %first = arith.cmpi eq, %tid, %c0 : index
   %allocates = arith.cmpi eq, %warp, %c0 : index
 
+  // One warp allocates tensor memory; everyone finds its address behind the barrier.
+  scf.if %allocates {
+    cute_nvgpu.tmem.alloc %slot[%c0] columns 256 : !slot
+    cute_nvgpu.tmem.relinquish_alloc_permit
+  }
+
   // A stage is full after one arrival and its bytes, empty after one commit of the MMAs.
   scf.if %first {
     cute_nvgpu.prefetch.tensormap %map_a : !map_a
@@ -67,10 +73,6 @@ func.func @gemm(%map_a: !map_a, %map_b: !map_b, %map_c: !map_c, %k32: i32)
     }
     cute_nvgpu.mbarrier.init %done[%c0] count 1 : !barrier
     cute_nvgpu.fence.mbarrier_init
-  }
-  scf.if %allocates {
-    cute_nvgpu.tmem.alloc %slot[%c0] columns 256 : !slot
-    cute_nvgpu.tmem.relinquish_alloc_permit
   }
   cute_nvgpu.tcgen05.fence.before_thread_sync
   "gpu.barrier"() : () -> ()

@@ -61,6 +61,12 @@ func.func @gemm(%map_a: !map_a, %map_b: !map_b, %map_c: !map_c, %k32: i32)
   %rank = cute_nvgpu.cluster.rank
   %issues = arith.cmpi eq, %rank, %even : i32
 
+  // One warp allocates tensor memory; everyone finds its address behind the barrier.
+  scf.if %allocates {
+    cute_nvgpu.tmem.alloc %slot[%c0] columns 256 cta_group 2 : !slot
+    cute_nvgpu.tmem.relinquish_alloc_permit cta_group 2
+  }
+
   // A stage is full after one arrival and its bytes, empty after one commit of the MMAs.
   scf.if %first {
     cute_nvgpu.prefetch.tensormap %map_a : !map_a
@@ -72,10 +78,6 @@ func.func @gemm(%map_a: !map_a, %map_b: !map_b, %map_c: !map_c, %k32: i32)
     }
     cute_nvgpu.mbarrier.init %done[%c0] count 1 : !barrier
     cute_nvgpu.fence.mbarrier_init
-  }
-  scf.if %allocates {
-    cute_nvgpu.tmem.alloc %slot[%c0] columns 256 cta_group 2 : !slot
-    cute_nvgpu.tmem.relinquish_alloc_permit cta_group 2
   }
   cute_nvgpu.tcgen05.fence.before_thread_sync
   cute_nvgpu.cluster.arrive
