@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from tilewright.diagnostic import OpError, at
+from tilewright.diagnostic import OpError, named
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
 from tilewright.passes.wgmma_flow import Hazard, Rule, WgmmaFlow
 
@@ -92,7 +92,4 @@ _MESSAGES: dict[Rule, Callable[[Hazard], str]] = {
 
 
 def _place(op: Operation | None) -> str:
-    if op is None:
-        return "the caller"
-    line = at(op.location, "").line
-    return f"'{op.name}'" + (f" at line {line}" if line else "")
+    return "the caller" if op is None else named(op)
