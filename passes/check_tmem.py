@@ -68,13 +68,12 @@ def _check_operands(op: UmmaOp) -> None:
     for name, value in sources.items():
         other = columns(value)
         if d.overlap(other) == "same":
-            assert d.first is not None and other.first is not None
             raise OpError(
                 op,
                 f"'{op.name}' expected a D apart from operand {name}, got columns {d.first} to "
-                f"{d.first + d.count - 1} and {other.first} to {other.first + other.count - 1} of "
+                f"{d.end - 1} and {other.first} to {other.end - 1} of "
                 "the same allocation; nearest legal: "
-                f"{name} from column {d.first + d.count} on",
+                f"{name} from column {d.end} on",
             )
 
 

@@ -55,6 +55,16 @@ class ForwardFlow(Generic[Fact]):
         """What may hold where a condition does, or does not."""
         return state
 
+    def left(
+        self,
+        before: frozenset[Fact],
+        after: frozenset[Fact],
+        condition: SSAValue,
+        holds: bool,
+    ) -> frozenset[Fact]:
+        """What may hold behind the branch of an `scf.if` that a condition guards."""
+        return after
+
     def joined(self, state: frozenset[Fact]) -> frozenset[Fact]:
         """The facts of ways that have met."""
         return state
@@ -97,9 +107,12 @@ class ForwardFlow(Generic[Fact]):
             for region in (op.true_region, op.false_region):
                 state = self._branch(op, region, state)
             return state
-        then = self._branch(op, op.true_region, self.assumed(state, op.cond, True))
-        other = self._branch(op, op.false_region, self.assumed(state, op.cond, False))
-        return self.joined(then | other)
+        found: frozenset[Fact] = frozenset()
+        for region, holds in ((op.true_region, True), (op.false_region, False)):
+            before = self.assumed(state, op.cond, holds)
+            after = self._branch(op, region, before)
+            found |= self.left(before, after, op.cond, holds)
+        return self.joined(found)
 
     def _branch(self, op: scf.IfOp, region: Region, state: frozenset[Fact]) -> frozenset[Fact]:
         if not region.blocks:

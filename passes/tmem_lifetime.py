@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS
-from tilewright.dialects.cute_nvgpu.ops.memory_operand import constant_index
 from tilewright.dialects.cute_nvgpu.ops.tmem import (
     AllocOp,
     DeallocOp,
@@ -23,14 +22,11 @@ from tilewright.dialects.cute_nvgpu.ops.tmem import (
     SliceOp,
 )
 from tilewright.passes.forward_flow import ForwardFlow
-from tilewright.passes.tensor_columns import in_tensor_memory
+from tilewright.passes.tensor_columns import Slot, in_tensor_memory, slot_of
 
 Rule = Literal["freed", "left", "again", "full", "grows", "permit", "wider", "part"]
 Report = Callable[[Rule, Operation, Operation], None]
 """Told of a rule that an op breaks, and of the op that it breaks it with."""
-
-Slot = tuple[SSAValue, tuple[int | SSAValue, ...]]
-"""A word of shared memory: its memref and indices."""
 
 Key = TypeVar("Key")
 
@@ -107,7 +103,7 @@ class TmemLifetime(ForwardFlow[World]):
             world,
             live=world.live | {op},
             freed=frozenset(each for each in world.freed if each[0] is not op),
-            slots=_bound(world.slots, _slot(op), op),
+            slots=_bound(world.slots, slot_of(op), op),
             values=frozenset(each for each in world.values if each[1] is not op),
             last=op,
         )
@@ -128,7 +124,7 @@ class TmemLifetime(ForwardFlow[World]):
         return next(iter(self._in_order(fitting)), None)
 
     def _retrieve(self, op: RetrieveOp, world: World) -> World:
-        found = dict(world.slots).get(_slot(op))
+        found = dict(world.slots).get(slot_of(op))
         if found is None:
             return world
         if op.result.type.get_shape()[1] > columns_of(found):
@@ -201,14 +197,6 @@ def _concerns(op: Operation) -> bool:
     if isinstance(op, func.ReturnOp | gpu.ReturnOp):
         return True
     return any(in_tensor_memory(value) for value in op.operands)
-
-
-def _slot(op: AllocOp | RetrieveOp) -> Slot:
-    found: list[int | SSAValue] = []
-    for index in op.indices:
-        constant = constant_index(index)
-        found.append(index if constant is None else constant)
-    return op.slot, tuple(found)
 
 
 def _bound(
