@@ -12,6 +12,7 @@ from xdsl.dialects import memref
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import IsTerminator
 
+from tilewright.dialects.cute_nvgpu.lattice.tmem import SHIFTED_COLUMNS
 from tilewright.dialects.cute_nvgpu.ops import tcgen05_sync, tmem_access, wgmma_sync
 from tilewright.dialects.cute_nvgpu.ops.mbarrier import WaitOp
 from tilewright.dialects.cute_nvgpu.ops.tmem import DeallocOp
@@ -20,7 +21,7 @@ from tilewright.dialects.cute_nvgpu.ops.tmem_copy import CopyOp, ShiftOp
 from tilewright.dialects.cute_nvgpu.ops.umma import UmmaOp
 from tilewright.passes.forward_flow import ForwardFlow
 from tilewright.passes.shared_writes import Access, in_async_proxy, matrix_of, overlap, written
-from tilewright.passes.tensor_columns import Columns, accessed, columns
+from tilewright.passes.tensor_columns import Columns, accessed, columns, columns_from
 
 Rule = Literal["result", "memory", "registers", "stored", "loading", "proxy"]
 
@@ -265,9 +266,13 @@ def _tensors(op: Asynchronous) -> list[Columns]:
 
 def _result(op: Asynchronous) -> Columns:
     """The tensor that it writes."""
-    if isinstance(op, UmmaOp):
-        return columns(op.sources["D"])
-    return columns(op.dest if isinstance(op, CopyOp) else op.source)
+    match op:
+        case UmmaOp():
+            return columns(op.sources["D"])
+        case CopyOp():
+            return columns_from(op.dest, op.indices, op.copy_shape.columns)
+        case ShiftOp():
+            return columns_from(op.source, op.indices, SHIFTED_COLUMNS)
 
 
 def _meet(one: Columns, others: Sequence[Columns]) -> bool:

@@ -79,10 +79,14 @@ def columns(value: SSAValue) -> Columns:
 def accessed(op: TmemAccessOp) -> Columns:
     """The columns that a load or a store accesses."""
     value, indices = op.tile_operand
-    whole = columns(value)
-    part = _placed(Columns(value, 0, op.access.columns), value, indices)
-    return replace(part, root=whole.root, first=part.first + whole.first,
-                   exact=part.exact and whole.exact)  # fmt: skip
+    return columns_from(value, indices, op.access.columns)
+
+
+def columns_from(value: SSAValue, indices: Sequence[SSAValue], count: int) -> Columns:
+    """So many columns from an element of a tensor on."""
+    whole, part = columns(value), _placed(Columns(value, 0, count), value, indices)
+    exact = part.exact and whole.exact
+    return Columns(whole.root, whole.first + part.first, part.count, exact)
 
 
 def _placed(part: Columns, value: SSAValue, indices: Sequence[SSAValue]) -> Columns:
