@@ -84,9 +84,11 @@ def accessed(op: TmemAccessOp) -> Columns:
 
 def columns_from(value: SSAValue, indices: Sequence[SSAValue], count: int) -> Columns:
     """So many columns from an element of a tensor on."""
-    whole, part = columns(value), _placed(Columns(value, 0, count), value, indices)
-    exact = part.exact and whole.exact
-    return Columns(whole.root, whole.first + part.first, part.count, exact)
+    whole = columns(value)
+    if not whole.exact:
+        return whole
+    part = _placed(Columns(value, 0, count), value, indices)
+    return replace(part, root=whole.root, first=whole.first + part.first)
 
 
 def _placed(part: Columns, value: SSAValue, indices: Sequence[SSAValue]) -> Columns:
