@@ -80,7 +80,7 @@ class Tcgen05Flow(ForwardFlow[Fact]):
         super().__init__()
         self._report = report
         self._order = {op: index for index, op in enumerate(function.walk())}
-        self._matrices = {
+        self._matrices: dict[Operation, list[Access]] = {
             op: _matrices(op) for op in function.walk() if isinstance(op, UmmaOp | CopyOp)
         }
         self._writes = {op: access for op in function.walk() if (access := written(op))}
@@ -206,8 +206,9 @@ class Tcgen05Flow(ForwardFlow[Fact]):
         if op not in self._writes:
             return state
         for each in self._sorted(state):
-            flies = isinstance(each, Flight) and not each.waited
-            if flies and self._reads(each.op, op, each.current):
+            if not isinstance(each, Flight) or each.waited:
+                continue
+            if self._reads(each.op, op, each.current):
                 self._report(Hazard("memory", op, each))
         return state if in_async_proxy(op) else state | {Unseen(op)}
 
