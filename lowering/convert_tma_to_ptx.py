@@ -95,9 +95,7 @@ def _load(op: tma.TmaLoadOp, to: Conversion) -> None:
 def _store(op: tma.TmaStoreOp, to: Conversion) -> None:
     source = _box_address(op, op.source, op.source_indices, to)
     hint = None if op.cache_hint is None else to[op.cache_hint]
-    coordinates = _coordinates(op.coordinates, to)
-    reduction = None if op.reduction is None else op.reduction.data
-    to.add(bulk_copy.TensorStoreOp(to[op.map], coordinates, source, hint, reduction))
+    to.add(bulk_copy.TensorStoreOp(to[op.map], _coordinates(op.coordinates, to), source, hint))
 
 
 @lowers(tma.BulkCommitGroupOp)

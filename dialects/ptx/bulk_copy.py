@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -22,7 +22,6 @@ from tilewright.dialects.cute_nvgpu.lattice.tma import (
     BULK_COMMIT_GROUP,
     BULK_WAIT_GROUP,
     PREFETCH_TENSORMAP,
-    REDUCTIONS,
     TENSOR_LOAD,
     TENSOR_STORE,
     TensorCopyRow,
@@ -113,12 +112,10 @@ class TensorLoadOp(TensorCopyOp):
 
 @irdl_op_definition
 class TensorStoreOp(TensorCopyOp):
-    """`cp.async.bulk.tensor.Nd.global.shared::cta.tile.bulk_group [map, {c}], [src]{, policy}`, or
-    with a reduction `cp.reduce.async.bulk.tensor.Nd.global.shared::cta.OP.tile.bulk_group`.
+    """`cp.async.bulk.tensor.Nd.global.shared::cta.tile.bulk_group [map, {c}], [src]{, policy}`.
 
     ```mlir
     ptx.cp.async.bulk.tensor.store %map, [%c0, %c1], %src
-    ptx.cp.async.bulk.tensor.store %map, [%c0, %c1], %src reduce "add"
     ```
     """
 
@@ -130,13 +127,11 @@ class TensorStoreOp(TensorCopyOp):
     coordinates = var_operand_def(_COORDINATE)
     source = operand_def(reg("b32"))
     cache_hint = opt_operand_def(reg("b64"))
-    reduction = opt_prop_def(StringAttr)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     assembly_format = (
-        "$map `,` `[` $coordinates `]` `,` $source (`reduce` $reduction^)?"
-        " (`cache_hint` $cache_hint^)? attr-dict"
+        "$map `,` `[` $coordinates `]` `,` $source (`cache_hint` $cache_hint^)? attr-dict"
     )
 
     def __init__(
@@ -145,26 +140,8 @@ class TensorStoreOp(TensorCopyOp):
         coordinates: Sequence[SSAValue],
         source: SSAValue,
         cache_hint: SSAValue | None = None,
-        reduction: str | None = None,
     ):
-        super().__init__(
-            operands=[map, coordinates, source, cache_hint],
-            properties={"reduction": None if reduction is None else StringAttr(reduction)},
-        )
-
-    @property
-    def mnemonic(self) -> str:
-        reduction = None if self.reduction is None else self.reduction.data
-        rank = len(self.box_coordinates)
-        return self.ROW.mnemonic(rank, hint=self.hinted, reduction=reduction)
-
-    def verify_(self) -> None:
-        super().verify_()
-        if self.reduction is not None and self.reduction.data not in REDUCTIONS:
-            raise VerifyException(
-                f"'{self.name}' expected a reduction of {', '.join(REDUCTIONS)}, "
-                f"got {self.reduction.data}"
-            )
+        super().__init__(operands=[map, coordinates, source, cache_hint])
 
     @property
     def box_coordinates(self) -> Sequence[SSAValue]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -44,15 +44,6 @@ class TensorImage:
         inside, places = self._places(corner)
         values = np.ascontiguousarray(content).view(self._elements.dtype).reshape(places.shape)
         self._elements[places[inside]] = values[inside]
-
-    def reduce(
-        self, corner: Sequence[int], content: NDArray[np.uint8], combine: Callable[[Any, Any], Any]
-    ) -> None:
-        """Combine the elements of the box at a corner with those of the tensor."""
-        inside, places = self._places(corner)
-        values = np.ascontiguousarray(content).view(self._elements.dtype).reshape(places.shape)
-        old = self._elements[places[inside]]
-        self._elements[places[inside]] = combine(old, np.ascontiguousarray(values[inside]))
 
     def _places(self, corner: Sequence[int]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
         """Which elements of the box are in the tensor, and where, in elements of the buffer."""

@@ -17,7 +17,6 @@ from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine import Gang, Machine
 from tilewright.lowering.interpreter.memref import View
 from tilewright.lowering.interpreter.program import Builder, Step, runs
-from tilewright.lowering.interpreter.scalar import scalar
 from tilewright.lowering.interpreter.smem_desc import check_begin
 from tilewright.lowering.interpreter.tensor_map import TensorImage, chunk_addresses
 from tilewright.lowering.interpreter.values import Bits, spread
@@ -151,10 +150,8 @@ def _tensor_load(op: ptx.TensorLoadOp, builder: Builder) -> Step:
 # Stores
 
 
-def _store_boxes(
-    number: int, map_: int, coordinates: Sequence[int], source: Locate, reduction: str | None
-) -> Step:
-    """The step of a store or a reduction; coordinates outermost first."""
+def _store_boxes(number: int, map_: int, coordinates: Sequence[int], source: Locate) -> Step:
+    """The step of a store; coordinates outermost first."""
 
     def step(machine: Machine, gang: Gang) -> None:
         corners, starts = _corners(gang, coordinates), _each(gang, source(gang))
@@ -162,29 +159,11 @@ def _store_boxes(
         def copy(index: int, lane: int, image: TensorImage) -> None:
             places = _places(machine, lane, image, starts[index])
             data = machine.shared.read_bulk(lane, places, number)
-            corner = _corner(corners[index], image)
-            if reduction is None:
-                image.write(corner, data)
-            else:
-                image.reduce(corner, data, _combination(reduction, image.box.element.mlir))
+            image.write(_corner(corners[index], image), data)
 
         _for_each_thread(machine, gang, gang.regs[map_], copy)
 
     return step
-
-
-def _combination(reduction: str, element: str) -> Callable[[Any, Any], Any]:
-    """What a reduction computes of the bits of two elements."""
-    if reduction in ("and", "or", "xor"):
-        return scalar(reduction, f"b{element.lstrip('usi')}")
-    if element.startswith(("f", "bf")):
-        return scalar(reduction, f"rn.{element}" if reduction == "add" else element)
-    letter = "s" if element.startswith("si") else "u"
-    return scalar(reduction, f"{letter}{element.lstrip('usi')}")
-
-
-def _reduction(op: atom.TmaStoreOp | ptx.TensorStoreOp) -> str | None:
-    return None if op.reduction is None else op.reduction.data
 
 
 @runs(atom.TmaStoreOp)
@@ -194,7 +173,6 @@ def _tma_store(op: atom.TmaStoreOp, builder: Builder) -> Step:
         builder.slot(op.map),
         builder.slots(op.coordinates),
         _box_start(_type_of(op), builder.slot(op.source), builder.slots(op.source_indices)),
-        _reduction(op),
     )
 
 
@@ -205,7 +183,6 @@ def _tensor_store(op: ptx.TensorStoreOp, builder: Builder) -> Step:
         builder.slot(op.map),
         builder.slots(op.coordinates)[::-1],
         _register(builder.slot(op.source)),
-        _reduction(op),
     )
 
 

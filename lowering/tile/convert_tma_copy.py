@@ -14,7 +14,6 @@ from tilewright.dialects.cute.symbolic.tuples import tuple_sum
 from tilewright.dialects.cute.tensor import CoordTensor, Tensor
 from tilewright.dialects.cute.tensor_types import MemRefType
 from tilewright.dialects.cute.tma_types import TmaCopyType
-from tilewright.dialects.cute_nvgpu.copy_types import TmaInstructionAttr
 from tilewright.dialects.cute_nvgpu.ops import tma
 from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
 from tilewright.lowering.tile.convert_pipeline import pipeline_of, use_of
@@ -47,15 +46,7 @@ def convert_tma_copy(op: CopyOp, kernel: Kernel) -> None:
     assert op.tiled is not None
     type_ = op.tiled.type
     assert isinstance(type_, TmaCopyType)
-    atom = type_.atom
-    assert isinstance(atom, TmaInstructionAttr)
-    if atom.data.multicast:
-        raise OpError(
-            op,
-            f"'{op.name}' with multicast has no lowering to cute_nvgpu (kernels are launched "
-            "without clusters); nearest legal: #cute_nvgpu.tma<load>",
-        )
-    loads = atom.loads
+    loads = type_.atom.loads  # type: ignore[attr-defined]
     coords, memory = (op.source, op.destination) if loads else (op.destination, op.source)
     for corner, at in _boxes(type_, kernel.typed(coords).value, kernel.tensor(memory)):
         _one(op, corner, at, kernel)
@@ -89,11 +80,7 @@ def _one(op: CopyOp, corner: list[Any], at: Any, kernel: Kernel) -> None:
     map_, coordinates = kernel.tensor_maps[op.tiled], [kernel.index(each) for each in corner]
     if op.pipeline is None or op.use is None:
         line, place = kernel.place(kernel.tensor(op.source), at)
-        atom = op.tiled.type.atom  # type: ignore[attr-defined]
-        assert isinstance(atom, TmaInstructionAttr)
-        reduction = atom.data.reduction
-        store = tma.TmaStoreOp(line, [place], map_, coordinates, reduction=reduction)
-        kernel.emitter.add(store)
+        kernel.emitter.add(tma.TmaStoreOp(line, [place], map_, coordinates))
         return
     pipeline = pipeline_of(kernel, op.pipeline)
     assert pipeline.full is not None

@@ -17,13 +17,9 @@ class TensorCopyRow:
     target: Target
     ptx_version: tuple[int, int]
 
-    def mnemonic(self, rank: int, *, hint: bool = False, reduction: str | None = None) -> str:
+    def mnemonic(self, rank: int, *, hint: bool = False) -> str:
         """The mnemonic of a copy of that rank."""
-        hinted = ".L2::cache_hint" if hint else ""
-        if reduction is None:
-            return f"cp.async.bulk.tensor.{rank}d.{self.suffix}{hinted}"
-        suffix = self.suffix.replace(".tile", f".{reduction}.tile")
-        return f"cp.reduce.async.bulk.tensor.{rank}d.{suffix}{hinted}"
+        return f"cp.async.bulk.tensor.{rank}d.{self.suffix}" + (".L2::cache_hint" if hint else "")
 
 
 MAX_RANK = 5
@@ -36,32 +32,6 @@ TENSOR_LOAD = TensorCopyRow(
 TENSOR_STORE = TensorCopyRow(
     "global.shared::cta.tile.bulk_group", MAX_RANK, target("sm_90"), (8, 0)
 )
-
-_FLOATS = ("f16", "bf16")
-_SIGNED = ("ui32", "si32", "ui64", "si64")
-_WORDS = ("i32", *_SIGNED, "i64")
-REDUCTIONS: dict[str, tuple[str, ...]] = {
-    "add": (*_FLOATS, "f32", "f64", "i32", "ui32", "si32", "i64", "ui64"),
-    "min": (*_FLOATS, *_SIGNED),
-    "max": (*_FLOATS, *_SIGNED),
-    "and": _WORDS,
-    "or": _WORDS,
-    "xor": _WORDS,
-}
-"""What a store may do to the tensor's elements instead of replacing them, and to which types.
-PTX ISA, cp.reduce.async.bulk.tensor."""
-
-
-def why_no_reduction(reduction: str, element: str) -> str | None:
-    """Why a store cannot reduce elements of that type, or None where it can."""
-    if reduction not in REDUCTIONS:
-        return f"expected a reduction of {', '.join(REDUCTIONS)}, got {reduction}"
-    if element not in REDUCTIONS[reduction]:
-        legal = ", ".join(REDUCTIONS[reduction])
-        return f"expected elements of {legal} with reduce {reduction}, got {element}"
-    return None
-
-
 BULK_COMMIT_GROUP = InstructionRow("cp.async.bulk.commit_group", target("sm_90"), (8, 0))
 BULK_WAIT_GROUP = InstructionRow("cp.async.bulk.wait_group", target("sm_90"), (8, 0))
 PREFETCH_TENSORMAP = InstructionRow("prefetch.tensormap", target("sm_90"), (8, 0))

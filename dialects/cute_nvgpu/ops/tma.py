@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, StringAttr, UnitAttr, i64
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, UnitAttr, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -26,7 +26,6 @@ from tilewright.dialects.cute_nvgpu.lattice.tma import (
     PREFETCH_TENSORMAP,
     TENSOR_LOAD,
     TENSOR_STORE,
-    why_no_reduction,
 )
 from tilewright.dialects.cute_nvgpu.ops.mbarrier import verify_mbarrier
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
@@ -103,8 +102,6 @@ class TmaStoreOp(IRDLOperation):
         !cute_nvgpu.tma_descriptor<64x32xf32, swizzle = 128>
     ```
 
-    With `reduce` the tensor's elements are combined with those of the box, element by element:
-    `cute_nvgpu.tma.store %smem[%zero, %zero] to %map[%m, %n] reduce "add" : ...`.
     What lies outside of the tensor is not written. Whoever stored to the shared memory executes
     `fence.proxy.async` before the barrier that lets this thread go on; the shared memory may be
     overwritten after `cp.async.bulk.wait_group`. PTX ISA, cp.async.bulk.tensor.
@@ -118,12 +115,11 @@ class TmaStoreOp(IRDLOperation):
     map = operand_def(TmaDescriptorType)
     coordinates = var_operand_def(IndexType())
     cache_hint = opt_operand_def(i64)
-    reduction = opt_prop_def(StringAttr)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     assembly_format = (
-        "$source `[` $source_indices `]` `to` $map `[` $coordinates `]` (`reduce` $reduction^)?"
+        "$source `[` $source_indices `]` `to` $map `[` $coordinates `]`"
         " (`cache_hint` $cache_hint^)? attr-dict `:` type($source) `to` type($map)"
     )
 
@@ -134,21 +130,12 @@ class TmaStoreOp(IRDLOperation):
         map: SSAValue,
         coordinates: Sequence[SSAValue],
         cache_hint: SSAValue | None = None,
-        reduction: str | None = None,
     ):
-        super().__init__(
-            operands=[source, source_indices, map, coordinates, cache_hint],
-            properties={"reduction": None if reduction is None else StringAttr(reduction)},
-        )
+        super().__init__(operands=[source, source_indices, map, coordinates, cache_hint])
 
     def verify_(self) -> None:
         verify_box(self.name, "source", self.map.type, len(self.coordinates), self.source.type,
                    len(self.source_indices))  # fmt: skip
-        if self.reduction is not None:
-            assert isinstance(self.map.type, TmaDescriptorType)
-            why = why_no_reduction(self.reduction.data, str(self.map.type.element_type))
-            if why is not None:
-                raise VerifyException(f"'{self.name}' {why}")
 
 
 def verify_box(

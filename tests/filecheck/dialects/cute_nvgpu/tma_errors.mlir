@@ -151,19 +151,3 @@ func.func @f(%m: !cute_nvgpu.tma_descriptor<128x64xbf16>, %s: memref<8192xbf16, 
   cute_nvgpu.tma.store %s[%i] to %m[%i, %i] : memref<8192xbf16, !cute.layout<"8192:2">, 3> to !cute_nvgpu.tma_descriptor<128x64xbf16>
   func.return
 }
-
-// -----
-
-func.func @f(%m: !cute_nvgpu.tma_descriptor<64x32xf32>, %s: memref<2048xf32, 3>, %i: index) {
-  // expected-error @+1 {{'cute_nvgpu.tma.store' expected elements of f16, bf16, ui32, si32, ui64, si64 with reduce max, got f32}}
-  cute_nvgpu.tma.store %s[%i] to %m[%i, %i] reduce "max" : memref<2048xf32, 3> to !cute_nvgpu.tma_descriptor<64x32xf32>
-  func.return
-}
-
-// -----
-
-func.func @f(%m: !cute_nvgpu.tma_descriptor<64x32xf32>, %s: memref<2048xf32, 3>, %i: index) {
-  // expected-error @+1 {{'cute_nvgpu.tma.store' expected a reduction of add, min, max, and, or, xor, got mul}}
-  cute_nvgpu.tma.store %s[%i] to %m[%i, %i] reduce "mul" : memref<2048xf32, 3> to !cute_nvgpu.tma_descriptor<64x32xf32>
-  func.return
-}
