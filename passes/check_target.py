@@ -108,6 +108,8 @@ def _required(op: Operation) -> Minimum | None:
         return op.mma_atom.row.target
     if isinstance(op, UmmaOp):
         return op.required
+    if isinstance(op, tma.TmaLoadOp):
+        return op.row.target
     if isinstance(op, WmmaAccessOp):
         return op.access.row.target
     if isinstance(op, MatrixCopyOp | mbarrier.MbarrierOp):
