@@ -10,7 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType, StridedLayoutAttr
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    StridedLayoutAttr,
+)
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.diagnostic import OpError
@@ -59,6 +65,8 @@ def element_bytes(op: Operation, type_: MemRefType) -> int:
     """The size of an element in memory. Raises OpError where it is no scalar."""
     if (held := scalar_type(type_.element_type)) is not None:
         return held.bytes
+    if isinstance(word := type_.element_type, IntegerType) and word.bitwidth in (32, 64):
+        return word.bitwidth // 8
     element = element_of(type_.element_type)
     if element is None or element.bits < 8:
         raise OpError(op, f"'{op.name}' of {type_.element_type} has no lowering to ptx")

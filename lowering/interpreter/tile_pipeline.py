@@ -22,6 +22,7 @@ from tilewright.dialects.cute.ops.pipeline import (
 )
 from tilewright.dialects.cute.pipeline_types import PipelineType
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MBARRIER_BYTES
+from tilewright.lowering.interpreter import cluster_steps
 from tilewright.lowering.interpreter.arith import constant
 from tilewright.lowering.interpreter.gpu import wait_at
 from tilewright.lowering.interpreter.machine import WARP, Gang, Machine
@@ -37,6 +38,7 @@ class Pipeline:
     stages: int
     full: int = 0
     empty: int = 0
+    ctas: int = 1
 
     def take(self, lanes: Lanes) -> Pipeline:
         """The same for all threads."""
@@ -75,8 +77,9 @@ def _create(op: PipelineCreateOp, builder: Builder) -> Step | None:
     full = -(-builder.shared_bytes // MBARRIER_BYTES) * MBARRIER_BYTES
     empty = full + stages * MBARRIER_BYTES
     builder.shared_bytes = empty + stages * MBARRIER_BYTES
-    counts = [type_.producers.data] * stages + [type_.consumers.data] * stages
-    number, held = builder.number(op), Pipeline(stages, full, empty)
+    ctas = type_.ctas.data
+    counts = [type_.producers.data] * stages + [type_.consumers.data * ctas] * stages
+    number, held = builder.number(op), Pipeline(stages, full, empty, ctas)
 
     def step(machine: Machine, gang: Gang) -> None:
         gang.regs[dest] = held
@@ -87,7 +90,11 @@ def _create(op: PipelineCreateOp, builder: Builder) -> Step | None:
         machine.mbarriers.fence(first)
 
     builder.add(op, step, (), (dest,))
-    wait_at(op, builder, 0, None)
+    if ctas == 1:
+        wait_at(op, builder, 0, None)
+    else:
+        builder.add(op, cluster_steps.arrive, (), ())
+        cluster_steps.wait(op, builder)
     return None
 
 
@@ -180,7 +187,14 @@ def _release(op: ConsumerReleaseOp, builder: Builder) -> Step:
 
     def step(machine: Machine, gang: Gang) -> None:
         gang.warps(op.name)
-        address = spread(gang.regs[pipeline].empty_barrier(gang.regs[use]), gang.count)
-        machine.mbarriers.arrive(gang.lanes[::WARP], address[::WARP], 1)
+        held = gang.regs[pipeline]
+        leaders = gang.lanes[::WARP]
+        address = spread(held.empty_barrier(gang.regs[use]), gang.count)[::WARP]
+        if held.ctas == 1:
+            machine.mbarriers.arrive(leaders, address, 1)
+        else:
+            for rank in range(held.ctas):
+                there = cluster_steps.remote(address, np.uint32(rank))
+                machine.mbarriers.arrive(leaders, there, 1)
 
     return step
