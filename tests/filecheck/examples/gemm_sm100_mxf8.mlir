@@ -1,0 +1,26 @@
+// The example round-trips in both forms, also with its layouts filled in and as ptx, and assembles
+// without a warning and without spilling for every chip that has tensor memory.
+// RUN: tilewright-opt %examples/gemm_sm100_mxf8.mlir -o %t.custom
+// RUN: tilewright-opt %t.custom | diff %t.custom -
+// RUN: tilewright-opt --print-op-generic %examples/gemm_sm100_mxf8.mlir | tilewright-opt | diff %t.custom -
+// RUN: tilewright-opt %t.custom -p 'cute-nvgpu-check-target{arch=sm_100a},cute-nvgpu-synthesize-layouts,cute-nvgpu-check-tmem' -o %t.filled
+// RUN: tilewright-opt --print-op-generic %t.filled | tilewright-opt | diff %t.filled -
+// RUN: tilewright-opt %t.filled -p convert-cute-nvgpu-to-ptx -o %t.ptx.mlir
+// RUN: tilewright-opt --print-op-generic %t.ptx.mlir | tilewright-opt | diff %t.ptx.mlir -
+// RUN: tilewright-opt %t.ptx.mlir -t ptx -o %t.ptx
+// RUN: filecheck %s --input-file %t.ptx
+// RUN: %ptxas sm_100a %t.ptx | filecheck %s --check-prefix PTXAS
+// RUN: tilewright-opt %t.ptx.mlir -t 'ptx{arch=sm_103a}' | %ptxas sm_103a | filecheck %s --check-prefix PTXAS
+// RUN: tilewright-opt %t.ptx.mlir -t 'ptx{arch=sm_110a}' | %ptxas sm_110a | filecheck %s --check-prefix PTXAS
+
+// CHECK:      .version 8.8
+// CHECK-NEXT: .target sm_100a
+// CHECK:      tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r{{[0-9]+}}], 256;
+// CHECK:      tcgen05.cp.cta_group::1.32x128b.warpx4 [%r[[SFA:[0-9]+]]], %rd{{[0-9]+}};
+// CHECK:      tcgen05.cp.cta_group::1.32x128b.warpx4 [%r[[SFB:[0-9]+]]], %rd{{[0-9]+}};
+// CHECK:      tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.block32 [%r{{[0-9]+}}], %rd{{[0-9]+}}, %rd{{[0-9]+}}, 0x08a00000, [%r[[SFA]]], [%r[[SFB]]], %p{{[0-9]+}};
+// CHECK:      tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.block32 [%r{{[0-9]+}}], %rd{{[0-9]+}}, %rd{{[0-9]+}}, 0x28a00010, [%r[[SFA]]], [%r[[SFB]]], 1;
+// CHECK:      tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.block32 [%r{{[0-9]+}}], %rd{{[0-9]+}}, %rd{{[0-9]+}}, 0x48a00020, [%r[[SFA]]], [%r[[SFB]]], 1;
+// CHECK:      tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r{{[0-9]+}}];
+// PTXAS-NOT: warning
+// PTXAS:     gemm: {{[0-9]+}} registers, 0 bytes shared, 0 bytes spill stores, 0 bytes spill loads
