@@ -77,7 +77,27 @@ def _check_side(copy: Typed, side: Side, typed: Typed) -> None:
         f"expected a {name} whose first mode is the values of whole instructions, {count} each, "
         f"for {copy.quoted}, got {typed.quoted}",
     )
-    _check_vector(copy, name, typed, count)
+    if tensor.space == "tmem":
+        _check_lanes(copy, name, typed, count)
+    else:
+        _check_vector(copy, name, typed, count)
+
+
+def _check_lanes(copy: Typed, name: str, typed: Typed, count: int) -> None:
+    """The elements of one instruction lie in lanes and columns as it reads them."""
+    tensor: Tensor = typed.value
+    wanted = copy.value.traits.tmem
+    path = (0,) if isinstance(tensor.modes.shape, tuple) else ()
+    values = layouts.mode(tensor.modes, path)
+    found = attempted(
+        lambda: layouts.composition(values, Layout(count, 1)),
+        f"expected a {name} of whole instructions for {copy.quoted}, got {typed.quoted}",
+    )
+    required(
+        layouts.coalesce(found) == layouts.coalesce(wanted),
+        f"expected a {name} in lanes and columns {wanted} of tensor memory for {copy.quoted}, got "
+        f"{found} in {typed.quoted}",
+    )
 
 
 def _check_vector(copy: Typed, name: str, typed: Typed, count: int) -> None:
