@@ -6,8 +6,8 @@
     stmatrix    the same backwards
     tmem_load   a warp, a tile of lanes and columns of tensor memory: `tcgen05.ld`
 
-The reference numbering counts the elements of one `ldmatrix` run by run; `stmatrix` as well. That of
-`tmem_load` is lane + lanes * column.
+The reference numbering counts the elements of one `ldmatrix` run by run; `stmatrix` as well. That
+of `tmem_load` is lane + lanes * column.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from tilewright.dialects.cute_nvgpu.umma_atom import UmmaAtom
 from tilewright.lowering.interpreter.cute_values import LaneInteger, LaneValue
 from tilewright.lowering.interpreter.gpu import wait_at
 from tilewright.lowering.interpreter.machine import WARP, Gang, Machine
-from tilewright.lowering.interpreter.program import Builder, Step, runs
+from tilewright.lowering.interpreter.program import Builder, runs
 from tilewright.lowering.interpreter.tcgen05_steps import each_thread
 from tilewright.lowering.interpreter.tensor_access import byte_offsets, container, offsets, write
 from tilewright.lowering.interpreter.tensor_memory import LOAD
