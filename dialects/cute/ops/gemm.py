@@ -93,7 +93,6 @@ class GemmOp(CuteOp):
             raise VerifyException(f"'{self.name}' {error}") from None
         if value_of(self.d).value.space == "tmem" and self.c is not self.d:
             raise VerifyException(
-                f"'{self.name}' expected c to be d, as MMAs in tensor memory have it, got "
-                f"{value_of(self.c).quoted} as well as {value_of(self.d).quoted}; "
-                "nearest legal: d twice"
+                f"'{self.name}' expected c to be d, which MMAs add to where it is, got another "
+                f"{value_of(self.c).quoted}; nearest legal: d twice"
             )

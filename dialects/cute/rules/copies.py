@@ -149,6 +149,11 @@ def check_plain_copy(source: Typed, destination: Typed) -> None:
 def check_bounds(memory: Typed, coords: Typed, limits: Typed) -> None:
     """Raises RuleError unless every element of a tensor has its coordinate, and that its limit."""
     required(
+        memory.value.space != "tmem",
+        f"expected no bounds of a copy from tmem, got {memory.quoted}; nearest legal: bounds where "
+        "registers go to gmem",
+    )
+    required(
         coords.kind == "coord_tensor",
         f"expected the elements' coordinates as a coord_tensor, got {coords.quoted}",
     )
