@@ -16,8 +16,15 @@ import tilewright as tw
 from tilewright.parsing import parse_module
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-GEMMS = {"gemm_sm80": "sm_80", "gemm_sm90": "sm_90a"}
-"""The second: 4 x m64n256k16 for each of two consumer warpgroups, TMA, and 128 stores a thread."""
+GEMMS = {
+    "gemm_sm80": "sm_80",
+    "gemm_sm90": "sm_90a",
+    "gemm_sm100": "sm_100a",
+    "gemm_sm100_2sm": "sm_100a",
+    "gemm_sm100_mxf8": "sm_100a",
+}
+"""The second: 4 x m64n256k16 for each of two consumer warpgroups, TMA, and 128 stores a thread; the
+others: tensor memory, which the checks follow over all paths."""
 SIZES = (100, 1_000, 10_000)
 ROUNDS = 5
 

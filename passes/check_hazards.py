@@ -1,4 +1,5 @@
-"""`cute-nvgpu-check-hazards`: what a wgmma reads and writes is left alone until it is complete."""
+"""`cute-nvgpu-check-hazards`: what an asynchronous instruction of the tensor core reads and writes
+is left alone until it is complete."""
 
 from __future__ import annotations
 
@@ -10,13 +11,17 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from tilewright.diagnostic import OpError, at
+from tilewright.diagnostic import OpError, named
+from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
+from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemAccessOp
+from tilewright.passes.tcgen05_flow import Tcgen05Flow
+from tilewright.passes.tcgen05_hazards import reject_tcgen05
 from tilewright.passes.wgmma_flow import Hazard, Rule, WgmmaFlow
 
 
 class CheckHazardsPass(ModulePass):
-    """Reject the first op that meets a wgmma in flight, or a wgmma that lacks a fence.
+    """Reject the first op that meets a wgmma or a tcgen05 op in flight, or one that lacks a fence.
 
     A wgmma is in flight until a `wgmma.wait_group` completes the group that a later
     `wgmma.commit_group` put it into. Rejected is, on any path through loops and branches:
@@ -35,19 +40,41 @@ class CheckHazardsPass(ModulePass):
     is the same constant or the same value. A stage that may be another one is accepted, so that a
     pipeline of several stages is; the interpreter sees which one it is. Threads of a branch are
     not told apart from others, and barriers are not looked at. PTX ISA 9.7.15.7.
+
+    An MMA in tensor memory, a copy to it or a shift is in flight until a thread waits for an
+    mbarrier that a later `tcgen05.commit` names, whichever of its phases. Rejected is, likewise:
+
+    - a `tmem.load`, `tmem.store` or `tmem.dealloc` of what it writes, before that wait and a
+      `tcgen05.fence.after_thread_sync`;
+    - a write to memory that it reads, before that wait;
+    - one that reads what threads wrote, with no `fence.proxy.async` in between;
+    - a use of what `tmem.load` gives, or a store over what it reads, before `tmem.wait_load`;
+    - an access to what `tmem.store` wrote, before `tmem.wait_store`.
+
+    Which tensor: those of one allocation, by their columns, as far as the indices are constants. An
+    `scf.if` that asks which thread it is does what both branches do, in the order of the text; what
+    one of them has waited for counts for the others. PTX ISA, tcgen05 memory consistency.
     """
 
     name = "cute-nvgpu-check-hazards"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in op.walk():
-            if isinstance(function, func.FuncOp | gpu.FuncOp) and has_wgmma(function):
+            if not isinstance(function, func.FuncOp | gpu.FuncOp):
+                continue
+            if has_wgmma(function):
                 WgmmaFlow(function, _reject).follow(function.body)
+            if _has_tensor_memory(function):
+                Tcgen05Flow(function, reject_tcgen05).follow(function.body, frozenset())
 
 
 def has_wgmma(function: Operation) -> bool:
     """Whether anything is to be checked."""
     return any(isinstance(op, WarpgroupMmaOp) for op in function.walk())
+
+
+def _has_tensor_memory(function: Operation) -> bool:
+    return any(isinstance(op, CtaGroupOp | TmemAccessOp) for op in function.walk())
 
 
 def _reject(hazard: Hazard) -> None:
@@ -93,7 +120,4 @@ _MESSAGES: dict[Rule, Callable[[Hazard], str]] = {
 
 
 def _place(op: Operation | None) -> str:
-    if op is None:
-        return "the caller"
-    line = at(op.location, "").line
-    return f"'{op.name}'" + (f" at line {line}" if line else "")
+    return "the caller" if op is None else named(op)

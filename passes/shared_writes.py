@@ -79,12 +79,14 @@ def written(op: Operation) -> Access | None:
 def matrices(op: WarpgroupMmaOp) -> list[Access]:
     """The matrices that a wgmma reads, where their descriptors say of what they are."""
     a, b, _ = op.multiplicands_and_c
-    found: list[Access] = []
-    for value in (a, b):
-        if isinstance(desc := value.owner, MakeSmemDescOp):
-            extents = tuple(desc.extents.items())
-            found.append(Access(desc.source, tuple(desc.indices), extents))
-    return found
+    return [found for value in (a, b) if (found := matrix_of(value)) is not None]
+
+
+def matrix_of(value: SSAValue) -> Access | None:
+    """The matrix of a descriptor, where it says of what it is one."""
+    if not isinstance(desc := value.owner, MakeSmemDescOp):
+        return None
+    return Access(desc.source, tuple(desc.indices), tuple(desc.extents.items()))
 
 
 def overlap(matrix: Access, write: Access, *, current: bool) -> Overlap:

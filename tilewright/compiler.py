@@ -29,6 +29,7 @@ from tilewright.parsing import (
 )
 from tilewright.passes.check_hazards import CheckHazardsPass
 from tilewright.passes.check_target import CheckTargetPass
+from tilewright.passes.check_tmem import CheckTmemPass
 from tilewright.passes.synthesize_layouts import SynthesizeLayoutsPass
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ PIPELINE: tuple[Stage, ...] = (
     Stage("convert-cute-to-cute-nvgpu", lambda arch: ConvertCuteToCuteNvgpuPass(arch)),
     Stage("cute-nvgpu-check-target", lambda arch: CheckTargetPass(arch)),
     Stage("cute-nvgpu-synthesize-layouts", lambda arch: SynthesizeLayoutsPass()),
+    Stage("cute-nvgpu-check-tmem", lambda arch: CheckTmemPass()),
     Stage("cute-nvgpu-check-hazards", lambda arch: CheckHazardsPass()),
     Stage("convert-cute-nvgpu-to-ptx", lambda arch: ConvertCuteNvgpuToPtxPass(arch)),
 )

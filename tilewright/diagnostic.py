@@ -78,6 +78,12 @@ def at(location: Attribute, message: str, source: str | None = None) -> Diagnost
     return Diagnostic(message, file, line, column, _line(file, line, source))
 
 
+def named(op: Operation) -> str:
+    """An op as a diagnostic of another one names it: what it is, and where."""
+    line = at(op.location, "").line
+    return f"'{op.name}'" + (f" at line {line}" if line else "")
+
+
 def _line(file: str, line: int, source: str | None) -> str | None:
     try:
         lines = (Path(file).read_text() if source is None else source).splitlines()

@@ -65,6 +65,12 @@ def _check_target() -> type[ModulePass]:
     return CheckTargetPass
 
 
+def _check_tmem() -> type[ModulePass]:
+    from tilewright.passes.check_tmem import CheckTmemPass
+
+    return CheckTmemPass
+
+
 def _insert_wgmma_sync() -> type[ModulePass]:
     from tilewright.passes.insert_wgmma_sync import InsertWgmmaSyncPass
 
@@ -104,6 +110,7 @@ TILEWRIGHT_UNIVERSE = Universe(
         "cute-to-base": _cute_to_base,
         "cute-nvgpu-check-hazards": _check_hazards,
         "cute-nvgpu-check-target": _check_target,
+        "cute-nvgpu-check-tmem": _check_tmem,
         "cute-nvgpu-insert-wgmma-sync": _insert_wgmma_sync,
         "cute-nvgpu-select-atom": _select_atom,
         "cute-nvgpu-synthesize-layouts": _synthesize_layouts,

@@ -19,7 +19,6 @@
 // CHECK:      elect.sync _|%p{{[0-9]+}}, 0xffffffff;
 // CHECK:      mbarrier.arrive.expect_tx.shared.b64 _, [%r{{[0-9]+}}], 49152;
 // CHECK:      tcgen05.mma.cta_group::1.kind::f16 [%r[[D:[0-9]+]]], %rd{{[0-9]+}}, %rd{{[0-9]+}}, 0x08410010, %p{{[0-9]+}};
-// CHECK-NEXT: // {{.*}}
 // CHECK-NEXT: tcgen05.mma.cta_group::1.kind::f16 [%r[[D]]], %rd{{[0-9]+}}, %rd{{[0-9]+}}, 0x08410010, 1;
 // CHECK:      tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r{{[0-9]+}}];
 // CHECK:      tcgen05.ld.sync.aligned.32x32b.x32.b32 {%f{{[0-9]+}},

@@ -1,6 +1,20 @@
-"""Makes faults.py importable, which --import-mode=importlib does not."""
+"""Makes faults.py importable, which --import-mode=importlib does not; kernels without checks."""
 
 import sys
 from pathlib import Path
 
+import pytest
+
+from tilewright import compiler
+
 sys.path.append(str(Path(__file__).parent))
+
+CHECKS = ("cute-nvgpu-check-tmem", "cute-nvgpu-check-hazards")
+
+
+@pytest.fixture
+def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lower what the checks reject, so that the interpreter must find it."""
+    kept = tuple(stage for stage in compiler.PIPELINE if stage.name not in CHECKS)
+    assert len(kept) == len(compiler.PIPELINE) - len(CHECKS)
+    monkeypatch.setattr(compiler, "PIPELINE", kept)

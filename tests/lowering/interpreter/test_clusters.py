@@ -12,6 +12,8 @@ from tmem_kernels import AFTER, BARRIERS, BEFORE, CELLS, HEAD, RETRIEVE, SLOT, S
 import tilewright as tw
 from tilewright.lowering.interpreter.errors import ExecutionError
 
+pytestmark = pytest.mark.usefixtures("unchecked")
+
 LEVELS = ("atom", "ptx")
 CLUSTER_SYNC = "cute_nvgpu.cluster.arrive\n  cute_nvgpu.cluster.wait"
 ALLOC = f"cute_nvgpu.tmem.alloc %slot[%c0] columns 256 cta_group 2 : {SLOT}"

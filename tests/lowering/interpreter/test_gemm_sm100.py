@@ -1,4 +1,4 @@
-"""The GEMMs for Blackwell, at both levels, against NumPy in float64; they assemble for its chips."""
+"""The GEMMs for Blackwell, at both levels, against NumPy in float64; its chips assemble them."""
 
 from __future__ import annotations
 

@@ -29,6 +29,8 @@ from tmem_kernels import (
 from tilewright.compiler import lower
 from tilewright.lowering.interpreter.errors import ExecutionError
 
+pytestmark = pytest.mark.usefixtures("unchecked")
+
 F = "!cute_nvgpu.fragment<8xi32>"
 LOAD = f"%f = cute_nvgpu.tmem.load %m[%row, %c0] shape 32x32b : {CELLS} -> {F}"
 SPLAT = f"%v = cute_nvgpu.fragment.splat %even : i32 -> {F}"

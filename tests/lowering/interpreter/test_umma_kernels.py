@@ -162,6 +162,7 @@ def test_columns_that_count_as_zeros(level: Any) -> None:
     np.testing.assert_array_equal(found, wanted[:, :COLUMNS])
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("level", ["atom", "ptx"])
 def test_memory_that_no_fence_ordered(level: Any) -> None:
     u = CASES["f16"]
@@ -171,6 +172,7 @@ def test_memory_that_no_fence_ordered(level: Any) -> None:
         execute(u, images, text, level)
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("level", ["atom", "ptx"])
 def test_a_result_that_nobody_waited_for(level: Any) -> None:
     u = CASES["f16"]

@@ -1,0 +1,168 @@
+"""`cute-nvgpu-check-tmem`: tensor memory is allocated, used and given back in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects import func, gpu
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from tilewright.diagnostic import OpError, named
+from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS
+from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
+from tilewright.dialects.cute_nvgpu.ops.tmem import AllocOp, DeallocOp, RetrieveOp
+from tilewright.dialects.cute_nvgpu.ops.umma import UmmaOp
+from tilewright.passes.tensor_columns import columns
+from tilewright.passes.tmem_lifetime import Rule, TmemLifetime, World, columns_of
+
+
+class CheckTmemPass(ModulePass):
+    """Reject the first op that uses tensor memory against its rules, on any path through loops and
+    branches:
+
+    - an allocation that is not given back before the function ends, or before a loop makes it anew;
+    - a use of what has been given back, or giving it back again, or a part of it;
+    - more than 512 columns at once, or more than the allocation before had;
+    - an allocation after `relinquish_alloc_permit`;
+    - a tensor of more columns than have been allocated, or a D that overlaps another operand;
+    - cta_group 2 in a kernel whose clusters are not of pairs.
+
+    A function is followed as its CTA executes it. Where an `scf.if` asks which thread it is, the
+    CTA does what both branches do, in the order of the text; any other condition is the same in all
+    threads, and what has turned out true stays so. A tensor is of the allocation whose address the
+    same word of shared memory has been given; one of unknown origin is not checked, and giving it
+    back counts for an allocation of as many columns. PTX ISA, tcgen05.alloc.
+    """
+
+    name = "cute-nvgpu-check-tmem"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for function in op.walk():
+            if isinstance(function, func.FuncOp | gpu.FuncOp):
+                _check(function)
+
+
+def _check(function: func.FuncOp | gpu.FuncOp) -> None:
+    first: CtaGroupOp | None = None
+    allocates = False
+    for op in function.walk():
+        if isinstance(op, CtaGroupOp):
+            first = first or op
+        if isinstance(op, UmmaOp):
+            _check_operands(op)
+        allocates |= isinstance(op, AllocOp)
+    if first is not None and first.group == 2:
+        _check_cluster(function, first)
+    if allocates:
+        TmemLifetime(function, _reject).follow(function.body, frozenset({World()}))
+
+
+def _check_operands(op: UmmaOp) -> None:
+    """Raise OpError where D has columns of another operand."""
+    sources = {name: op.sources[name] for name in op.sources if name in op.mma_atom.tmem_operands}
+    d = columns(sources.pop("D"))
+    for name, value in sources.items():
+        other = columns(value)
+        if d.overlap(other) == "same":
+            raise OpError(
+                op,
+                f"'{op.name}' expected a D apart from operand {name}, got columns {d.first} to "
+                f"{d.end - 1} and {other.first} to {other.end - 1} of "
+                "the same allocation; nearest legal: "
+                f"{name} from column {d.end} on",
+            )
+
+
+def _check_cluster(function: func.FuncOp | gpu.FuncOp, op: CtaGroupOp) -> None:
+    """Raise OpError for a kernel with pairs that does not run in clusters of them."""
+    if "gpu.kernel" not in function.attributes and not isinstance(function, gpu.FuncOp):
+        return
+    known = function.attributes.get("gpu.known_cluster_size")
+    extents = tuple(map(int, known.get_values())) if isinstance(known, DenseArrayBase) else ()
+    if not extents or prod(extents) % 2:
+        got = " x ".join(map(str, extents)) or "none"
+        raise OpError(
+            op,
+            f"'{op.name}' expected clusters of pairs of CTAs with cta_group 2, got {got} as the "
+            f"gpu.known_cluster_size of {named(function)}; nearest legal: "
+            "gpu.known_cluster_size = array<i32: 2, 1, 1>",
+        )
+
+
+def _reject(rule: Rule, op: Operation, other: Operation) -> None:
+    raise OpError(op, f"'{op.name}' {_MESSAGES[rule](op, other)}")
+
+
+def _freed(op: Operation, other: Operation) -> str:
+    return (
+        f"expected tensor memory that is allocated, got what {named(other)} has given back; "
+        f"nearest legal: {'no second' if isinstance(op, DeallocOp) else 'it before the'} "
+        "cute_nvgpu.tmem.dealloc"
+    )
+
+
+def _left(op: Operation, other: Operation) -> str:
+    return (
+        f"expected all tensor memory to be given back, got {_columns(other)} columns of "
+        f"{named(other)} that are not on every path; nearest legal: cute_nvgpu.tmem.dealloc before "
+        "it (PTX ISA, tcgen05.alloc)"
+    )
+
+
+def _full(op: Operation, other: Operation) -> str:
+    return (
+        f"expected at most {COLUMNS} columns at once, got {_columns(op)} more while {named(other)} "
+        f"has its {_columns(other)}; nearest legal: cute_nvgpu.tmem.dealloc before it "
+        "(PTX ISA, tcgen05.alloc)"
+    )
+
+
+def _grows(op: Operation, other: Operation) -> str:
+    return (
+        f"expected at most the {_columns(other)} columns of {named(other)} before it, got "
+        f"{_columns(op)} (PTX ISA, tcgen05.alloc); nearest legal: {_columns(other)}"
+    )
+
+
+def _wider(op: Operation, other: Operation) -> str:
+    assert isinstance(op, RetrieveOp)
+    return (
+        f"expected at most the {_columns(other)} columns of {named(other)}, got "
+        f"{op.result.type.get_shape()[1]}; nearest legal: {_columns(other)}"
+    )
+
+
+def _part(op: Operation, other: Operation) -> str:
+    assert isinstance(op, DeallocOp)
+    return (
+        f"expected the {_columns(other)} columns of {named(other)}, got {op.columns} (an "
+        f"allocation is given back as a whole); nearest legal: {_columns(other)}"
+    )
+
+
+_MESSAGES: dict[Rule, Callable[[Operation, Operation], str]] = {
+    "freed": _freed,
+    "left": _left,
+    "again": lambda op, other: (
+        "expected the allocation of the round before to be given back, got "
+        f"{_columns(other)} columns of {named(other)} that are not on every path; nearest legal: "
+        "cute_nvgpu.tmem.dealloc in the loop"
+    ),
+    "full": _full,
+    "grows": _grows,
+    "permit": lambda op, other: (
+        f"expected the right to allocate tensor memory, got none after {named(other)}; nearest "
+        "legal: it before that (PTX ISA, tcgen05.relinquish_alloc_permit)"
+    ),
+    "wider": _wider,
+    "part": _part,
+}
+
+
+def _columns(op: Operation) -> int:
+    assert isinstance(op, AllocOp)
+    return columns_of(op)

@@ -1,0 +1,56 @@
+"""Which values differ between the threads of a CTA."""
+
+from __future__ import annotations
+
+from xdsl.dialects import gpu, scf
+from xdsl.dialects.builtin import IndexType, IntegerType
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilewright.dialects.cute_nvgpu.ops.warp_specialization import ElectSyncOp
+
+_OF_THREADS = (gpu.ThreadIdOp, gpu.LaneIdOp, gpu.SubgroupIdOp, gpu.GlobalIdOp, ElectSyncOp)
+"""The ops that say which thread it is."""
+
+
+def depends_on_thread(value: SSAValue) -> bool:
+    """Whether which thread it is has a part in an integer value. What lies in memory has not, only
+    where it lies."""
+    seen: set[SSAValue] = set()
+    work = [value]
+    while work:
+        found = work.pop()
+        if found in seen or not isinstance(found.type, IndexType | IntegerType):
+            continue
+        seen.add(found)
+        if isinstance(found.owner, _OF_THREADS):
+            return True
+        work += _sources(found)
+    return False
+
+
+def _sources(value: SSAValue) -> list[SSAValue]:
+    """What a value is computed from."""
+    owner = value.owner
+    if isinstance(owner, Block):
+        return _given(value, owner)
+    found = list(owner.operands)
+    for region in owner.regions:
+        for block in region.blocks:
+            if block.last_op is not None:
+                found += block.last_op.operands
+    return found
+
+
+def _given(value: SSAValue, block: Block) -> list[SSAValue]:
+    """What a loop, or the branches to a block, may give to its argument."""
+    parent = block.parent_op()
+    if isinstance(parent, scf.ForOp | scf.WhileOp):
+        lasts = [each.blocks[0].last_op for each in parent.regions]
+        return [*parent.operands, *(each for op in lasts if op is not None for each in op.operands)]
+    return [each for op in _predecessors(block) for each in op.operands]
+
+
+def _predecessors(block: Block) -> list[Operation]:
+    region = block.parent
+    lasts = [] if region is None else [each.last_op for each in region.blocks]
+    return [op for op in lasts if op is not None and block in op.successors]
