@@ -23,6 +23,7 @@ from tilewright.lowering.tile import (
     convert_pipeline,
     convert_reduce,
     convert_scf,
+    convert_tensor_memory,
     convert_tma_copy,
     convert_values,
     convert_vector,
@@ -37,6 +38,7 @@ _RULE_MODULES = (
     convert_pipeline,
     convert_reduce,
     convert_scf,
+    convert_tensor_memory,
     convert_tma_copy,
     convert_values,
     convert_vector,
@@ -64,6 +66,7 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp) -> func.FuncOp:
     kernel.arguments.bind(source)
     kernel.lower_block(source)
     kernel.emitter.location = op.location
+    convert_tensor_memory.deallocate_rest(source, kernel)
     kernel.emitter.add(func.ReturnOp())
     kernel.erase_unused()
     attributes = kernel.arguments.finish()

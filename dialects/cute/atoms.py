@@ -65,7 +65,7 @@ class MmaAtom(Protocol):
 
     def why_not_operand(self, which: Operand, layout: AnyLayout) -> str | None:
         """Why the instruction cannot read an operand of that layout, (mode of rows, mode of
-        columns), from shared memory, or None where it can."""
+        columns), from shared or tensor memory, or None where it can."""
         ...
 
 
@@ -73,7 +73,8 @@ class MmaAtom(Protocol):
 class CopyTraits:
     """A copy instruction: its element type, the spaces it copies between (none: any), and TV
     layouts whose images are elements. `vector` is how many bytes each thread moves at once on
-    the sides that are memory, which must be aligned to as many."""
+    the sides that are memory, which must be aligned to as many; `tmem` how the source's elements
+    lie in tensor memory, where the instruction reads that."""
 
     element: str
     source_space: str | None
@@ -82,6 +83,7 @@ class CopyTraits:
     destination: Layout
     reference: Layout
     vector: int
+    tmem: Layout | None = None
 
     @property
     def threads(self) -> int:

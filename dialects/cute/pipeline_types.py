@@ -2,6 +2,8 @@
 
 !cute.pipeline<tma, stages = 4, producers = 1, consumers = 8, bytes = 49152>    mbarriers
 !cute.pipeline<tma, stages = 4, producers = 1, consumers = 8, bytes = 49152, ctas = 2>
+!cute.pipeline<tma_umma, stages = 4, producers = 1, bytes = 49152>              with tcgen05.mma
+!cute.pipeline<umma_async, stages = 2, consumers = 4>                           of accumulators
 !cute.pipeline<cp_async, stages = 3>                                            groups of cp.async
 """
 
@@ -17,7 +19,13 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 _COUNTS = ("stages", "producers", "consumers", "bytes")
-_COUNTS_OF: dict[str, tuple[str, ...]] = {"tma": _COUNTS, "cp_async": ("stages",)}
+_COUNTS_OF: dict[str, tuple[str, ...]] = {
+    "tma": _COUNTS,
+    "tma_umma": ("stages", "producers", "bytes"),
+    "umma_async": ("stages", "consumers"),
+    "cp_async": ("stages",),
+}
+"""What the type of each kind of pipeline says."""
 
 
 @irdl_attr_definition
@@ -28,7 +36,9 @@ class PipelineType(ParametrizedAttribute, TypeAttribute):
     arrive and each of them announces `bytes`, and one that says it is empty, on which one thread
     of each of `consumers` warps arrives. With `ctas = 2` the producers of two CTAs, a cluster, fill
     stages of both, and consumers release theirs in both; producers, consumers and bytes are those
-    of one CTA. `cp_async`: a stage is full when its group of copies is complete.
+    of one CTA. `tma_umma`: a stage is empty when the MMAs that read it are complete. `umma_async`:
+    it is full when the MMAs that write it are. `cp_async`: a stage is full when its group of
+    copies is complete.
     """
 
     name = "cute.pipeline"
@@ -54,13 +64,19 @@ class PipelineType(ParametrizedAttribute, TypeAttribute):
         counts = map(IntAttr, (stages, producers, consumers, bytes, ctas))
         return cls(StringAttr(kind), *counts)
 
+    @property
+    def arrivals(self) -> tuple[int, int]:
+        """How many arrivals make a stage full, and empty: a commit of MMAs is one."""
+        return max(self.producers.data, 1), max(self.consumers.data, 1) * self.ctas.data
+
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         with parser.in_angle_brackets():
             start = parser.pos
             kind = parser.parse_identifier(" for a kind of pipeline")
             if kind not in _COUNTS_OF:
-                parser.raise_error(f"expected tma or cp_async, got {kind}", start, parser.pos)
+                legal = ", ".join(_COUNTS_OF)
+                parser.raise_error(f"expected {legal}, got {kind}", start, parser.pos)
             counts: dict[str, int] = dict.fromkeys(_COUNTS, 0)
             for name in _COUNTS_OF[kind]:
                 parser.parse_punctuation(",")

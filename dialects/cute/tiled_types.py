@@ -49,7 +49,7 @@ class MmaAtomAttr(ABC):
 
     @abstractmethod
     def why_not_operand(self, which: Operand, layout: AnyLayout) -> str | None:
-        """Why the instruction cannot read an operand of that layout from shared memory."""
+        """Why the instruction cannot read an operand of that layout from where it has it."""
 
 
 class CopyAtomAttr(ABC):

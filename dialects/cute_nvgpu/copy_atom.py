@@ -4,8 +4,10 @@
     cp_async    the same from global to shared memory, asynchronously
     ldmatrix    a warp, 1, 2 or 4 matrices: thread i names run i, and gets its part of each
     stmatrix    the same backwards
+    tmem_load   a warp, a tile of lanes and columns of tensor memory: `tcgen05.ld`
 
-The reference numbering counts the elements of one `ldmatrix` run by run; `stmatrix` as well.
+The reference numbering counts the elements of one `ldmatrix` run by run; `stmatrix` as well. That
+of `tmem_load` is lane + lanes * column.
 """
 
 from __future__ import annotations
@@ -20,15 +22,17 @@ from tilewright.dialects.cute.tensor import element_bits
 from tilewright.dialects.cute_nvgpu.atom import AtomError
 from tilewright.dialects.cute_nvgpu.lattice.copy import CP_ASYNC
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import RUN_BYTES, WARP
+from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS, LANE_STRIDE
 from tilewright.dialects.cute_nvgpu.matrix_copy import (
     MatrixCopy,
     check_trans,
     find_row,
     transposing,
 )
+from tilewright.dialects.cute_nvgpu.tmem_copy import TmemAccess, find_tmem_shape
 
-CopyKind = Literal["universal", "cp_async", "ldmatrix", "stmatrix"]
-COPY_KINDS: tuple[CopyKind, ...] = ("universal", "cp_async", "ldmatrix", "stmatrix")
+CopyKind = Literal["universal", "cp_async", "ldmatrix", "stmatrix", "tmem_load"]
+COPY_KINDS: tuple[CopyKind, ...] = ("universal", "cp_async", "ldmatrix", "stmatrix", "tmem_load")
 
 UNIVERSAL_BITS = (8, 16, 32, 64, 128)
 """What one thread loads or stores at once."""
@@ -39,7 +43,8 @@ class CopyInstruction:
     """One copy instruction on elements of a type (its MLIR spelling).
 
     `bits` is what each thread of a universal copy or a `cp.async` moves, `number` how many
-    matrices an ldmatrix or stmatrix moves. Raises AtomError for what the hardware does not have.
+    matrices an ldmatrix or stmatrix moves, or how often a tmem_load repeats its `shape`. Raises
+    AtomError for what the hardware does not have.
     """
 
     kind: CopyKind
@@ -48,8 +53,12 @@ class CopyInstruction:
     cache: str | None = None
     number: int = 0
     trans: bool = False
+    shape: str = ""
 
     def __post_init__(self) -> None:
+        if self.kind == "tmem_load":
+            self._check_tensor_memory()
+            return
         if self.kind in ("ldmatrix", "stmatrix"):
             self._check_matrices()
             return
@@ -77,6 +86,29 @@ class CopyInstruction:
                 f"expected {' or '.join(f'x{each}' for each in copy.row.numbers)}, "
                 f"got x{self.number}; nearest legal: x{nearest}"
             )
+
+    def _check_tensor_memory(self) -> None:
+        if element_bits(self.element) != CELL_BITS:
+            raise AtomError(
+                f"expected elements of {CELL_BITS} bits with tmem_load, got {self.element}; "
+                "nearest legal: f32"
+            )
+        shape = find_tmem_shape(self.shape)
+        if shape.halves:
+            raise AtomError(
+                f"expected a shape of one part, got {shape.name}; nearest legal: 16x64b"
+            )
+        if self.number not in shape.numbers:
+            nearest = min(shape.numbers, key=lambda each: abs(each - self.number))
+            listed = ", ".join(f"x{each}" for each in shape.numbers)
+            raise AtomError(
+                f"expected {listed} of {shape.name}, got x{self.number}; nearest legal: x{nearest}"
+            )
+
+    @property
+    def access(self) -> TmemAccess:
+        """What a tmem_load reads."""
+        return TmemAccess(find_tmem_shape(self.shape), self.number)
 
     @property
     def matrices(self) -> MatrixCopy:
@@ -109,6 +141,8 @@ class CopyInstruction:
         if self.kind in ("ldmatrix", "stmatrix"):
             trans = ", trans" if self.trans else ""
             return f"{self.kind}, {self.element}, x{self.number}{trans}"
+        if self.kind == "tmem_load":
+            return f"{self.kind}, {self.element}, {self.shape}, x{self.number}"
         cache = f", cache = {self.cache}" if self.cache is not None else ""
         return f"{self.kind}, {self.element}, {self.bits}{cache}"
 
@@ -125,9 +159,21 @@ def _traits(copy: CopyInstruction) -> CopyTraits:
             spaces = ("rmem", "smem")
             layouts = (registers, memory)
         return CopyTraits(copy.element, *spaces, *layouts, registers, RUN_BYTES)
+    if copy.kind == "tmem_load":
+        return _tensor_memory_traits(copy)
     one = Layout((1, copy.bits // bits), (0, 1))
     spaces = ("gmem", "smem") if copy.kind == "cp_async" else (None, None)
     return CopyTraits(copy.element, *spaces, one, one, one, copy.bits // 8)
+
+
+def _tensor_memory_traits(copy: CopyInstruction) -> CopyTraits:
+    """All threads of the warp name the whole tile, and each gets its part."""
+    lanes, columns = copy.access.extents(CELL_BITS)
+    registers = copy.access.tile(CELL_BITS)
+    named = Layout((WARP, (lanes, columns)), (0, (1, lanes)))
+    cells = Layout((lanes, columns), (LANE_STRIDE, 1))
+    size = CELL_BITS // 8
+    return CopyTraits(copy.element, "tmem", "rmem", named, registers, registers, size, cells)
 
 
 def _matrix_layouts(copy: MatrixCopy, bits: int) -> tuple[Layout, Layout]:

@@ -28,7 +28,8 @@ class CopyInstructionAttr(Data[CopyInstruction], CopyAtomAttr):
     """A copy instruction on elements of a type.
 
     `#cute_nvgpu.copy<universal, f16, 128>` and `<cp_async, f16, 128, cache = cg>` move so many
-    bits a thread; `<ldmatrix, f16, x4, trans>` and `<stmatrix, f16, x2>` so many matrices a warp.
+    bits a thread; `<ldmatrix, f16, x4, trans>` and `<stmatrix, f16, x2>` so many matrices a warp;
+    `<tmem_load, f32, 32x32b, x32>` so often a shape of `tcgen05.ld`.
     """
 
     name = "cute_nvgpu.copy"
@@ -52,6 +53,8 @@ class CopyInstructionAttr(Data[CopyInstruction], CopyAtomAttr):
             try:
                 if kind in ("ldmatrix", "stmatrix"):
                     return _parse_matrices(parser, kind, element)
+                if kind == "tmem_load":
+                    return _parse_tensor_memory(parser, element)
                 bits = parser.parse_integer(allow_boolean=False, allow_negative=False)
                 cache = _parse_cache(parser) if parser.parse_optional_punctuation(",") else None
                 return CopyInstruction(kind, element, bits, cache)
@@ -63,16 +66,29 @@ class CopyInstructionAttr(Data[CopyInstruction], CopyAtomAttr):
             printer.print_string(self.data.parameters)
 
 
-def _parse_matrices(parser: AttrParser, kind: str, element: str) -> CopyInstruction:
+def _parse_tensor_memory(parser: AttrParser, element: str) -> CopyInstruction:
+    shape = f"{parser.parse_integer(allow_boolean=False)}{parser.parse_identifier()}"
+    parser.parse_punctuation(",")
+    number = _parse_number(parser, "of the shape")
+    return CopyInstruction("tmem_load", element, number=number, shape=shape)
+
+
+def _parse_number(parser: AttrParser, of: str) -> int:
+    """`x4`."""
     start = parser.pos
-    number = parser.parse_identifier(" for how many matrices, such as x4")
+    number = parser.parse_identifier(f" for how many {of}, such as x4")
     if number[0] != "x" or not number[1:].isdigit():
         parser.raise_error(f"expected x1, x2 or x4, got {number}", start, parser.pos)
+    return int(number[1:])
+
+
+def _parse_matrices(parser: AttrParser, kind: str, element: str) -> CopyInstruction:
+    number = _parse_number(parser, "matrices")
     trans = parser.parse_optional_punctuation(",") is not None
     if trans:
         parser.parse_keyword("trans")
     which = "ldmatrix" if kind == "ldmatrix" else "stmatrix"
-    return CopyInstruction(which, element, number=int(number[1:]), trans=trans)
+    return CopyInstruction(which, element, number=number, trans=trans)
 
 
 def _parse_cache(parser: AttrParser) -> str:

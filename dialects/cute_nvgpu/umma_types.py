@@ -9,10 +9,14 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
+from tilewright.dialects.cute.atoms import MmaTraits, Operand
+from tilewright.dialects.cute.symbolic.composed import AnyLayout
+from tilewright.dialects.cute.tiled_types import MmaAtomAttr
 from tilewright.dialects.cute_nvgpu.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atom_syntax import after, choice, major
 from tilewright.dialects.cute_nvgpu.atom_types import parse_element
 from tilewright.dialects.cute_nvgpu.elements import SCALE_TYPES
+from tilewright.dialects.cute_nvgpu.mma_traits import umma_traits, why_no_umma_operand
 from tilewright.dialects.cute_nvgpu.smem_descriptor import MajorMode
 from tilewright.dialects.cute_nvgpu.umma_atom import UmmaAtom, UmmaFragmentKind
 from tilewright.dialects.cute_nvgpu.umma_lookup import find_umma
@@ -31,7 +35,7 @@ class UmmaModifiers(TypedDict, total=False):
     satfinite: bool
 
 
-class UmmaAtomType(Data[UmmaAtom], TypeAttribute):
+class UmmaAtomType(Data[UmmaAtom], TypeAttribute, MmaAtomAttr):
     """An atom of `tcgen05.mma`.
 
     `!cute_nvgpu.sm100.mma<128x256x16, elem_type = (bf16, bf16, f32), ab_major = (k, mn),
@@ -72,6 +76,13 @@ class UmmaAtomType(Data[UmmaAtom], TypeAttribute):
     def print_parameter(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             printer.print_string(self.data.parameters)
+
+    @property
+    def mma_traits(self) -> MmaTraits:
+        return umma_traits(self.data)
+
+    def why_not_operand(self, which: Operand, layout: AnyLayout) -> str | None:
+        return why_no_umma_operand(self.data, which, layout)
 
 
 _ASSIGNED = ("cta_group", "kind", "scale_vec", "scale_type")

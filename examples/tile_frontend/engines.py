@@ -276,6 +276,3 @@ class Tma(Engine):
         mine = part("mma.partition", mma, given.tensor, operand_id=which)
         made = cute("mma.make_fragment", mma, mine, uniform=True, operand_id=which)
         return at(made, -1, given.stage)
-
-
-ENGINES = {"cp_async": CpAsync, "tma": Tma}

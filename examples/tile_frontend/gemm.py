@@ -25,6 +25,8 @@ from tile_frontend.trace import Index, Place, algebra, cute
 Tile = tuple[int, int, int]
 HOPPER: dict[str, Any] = {"engine": "tma", "warps": (8, 1), "tile": (128, 256, 64), "stages": 4}
 """Constants for the TMA and wgmma of sm_90a."""
+BLACKWELL: dict[str, Any] = {"engine": "umma", "warps": (4, 1), "tile": (128, 128, 64), "stages": 4}
+"""Constants for the TMA and tcgen05 of sm_100a."""
 
 
 def covering(extents: tuple[Index, Index], block: tuple[int, int], band: int = 8) -> Place:

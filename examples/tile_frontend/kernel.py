@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tile_frontend.engines import ENGINES
+from tile_frontend.blackwell import Umma
+from tile_frontend.engines import CpAsync, Tma
 from tile_frontend.language import Array
 from tile_frontend.trace import Trace
 from xdsl.dialects.builtin import ModuleOp
@@ -15,6 +16,7 @@ from tilewright import builder
 
 Signature = Sequence[tuple[str, int]]
 """Element type and rank of each argument; a number has rank 0."""
+ENGINES = {"cp_async": CpAsync, "tma": Tma, "umma": Umma}
 ELEMENTS = {"float16": "f16", "bfloat16": "bf16", "float32": "f32"}
 
 

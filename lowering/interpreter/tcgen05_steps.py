@@ -171,17 +171,21 @@ def _commit(builder: Builder, barrier: Locate, mask: int | None, group: int) -> 
         masks = None if mask is None else spread(gang.regs[mask], gang.count)
 
         def run(index: int, lane: int) -> None:
-            if group == 2:
-                machine.allocator.partner(lane // machine.slots)
-            places = machine.mbarriers.places(
-                lane, int(addresses[index]), None if masks is None else int(masks[index])
-            )
-            phases = [machine.mbarriers.arrive_async(lane, place) for place in places]
-            machine.tensor.commit(lane, group, phases)
+            mask = None if masks is None else int(masks[index])
+            commit(machine, lane, int(addresses[index]), mask, group)
 
         each_thread(gang, run)
 
     return step
+
+
+def commit(machine: Machine, lane: int, address: int, mask: int | None, group: int) -> None:
+    """An mbarrier, or those of the CTAs of a mask, learn when what a thread started is complete."""
+    if group == 2:
+        machine.allocator.partner(lane // machine.slots)
+    places = machine.mbarriers.places(lane, address, mask)
+    phases = [machine.mbarriers.arrive_async(lane, place) for place in places]
+    machine.tensor.commit(lane, group, phases)
 
 
 @runs(tcgen05_sync.CommitOp)

@@ -22,12 +22,13 @@ from tilewright.lowering.interpreter.values import Bits, Lanes
 
 @dataclass(eq=False)
 class Allocation:
-    """Columns that a CTA has."""
+    """Columns that a CTA has; `automatic` ones are given back at the end of the kernel."""
 
     first: int
     columns: int
     group: int
     op: int
+    automatic: bool = False
 
 
 @dataclass(eq=False)
@@ -180,8 +181,27 @@ class TensorAllocator:
                 return first
         return None
 
-    def _hold(self, request: Request, first: int) -> None:
-        allocation = Allocation(first, request.columns, request.group, request.op)
+    def grant(self, lane: int, columns: int, number: int, *, automatic: bool) -> None:
+        """Columns for the CTA of a thread, which asks for its warp. Raises Fault where it would
+        wait for ever."""
+        cta = lane // self._slots
+        self._check_request(cta, columns, 1)
+        request = Request(lane, cta, columns, 1, number, 0)
+        first = self._fitting([cta], columns)
+        if first is None:
+            raise Fault(self.deadlock(request))
+        self._hold(request, first, automatic=automatic)
+
+    def columns_of(self, ctas: Lanes, number: int) -> NDArray[np.int64]:
+        """The first columns that an op has allocated in each of these CTAs."""
+        found = {
+            cta: next(each.first for each in self._cta(cta).held.values() if each.op == number)
+            for cta in np.unique(ctas).tolist()
+        }
+        return np.array([found[cta] for cta in ctas.tolist()], dtype=np.int64)
+
+    def _hold(self, request: Request, first: int, *, automatic: bool = False) -> None:
+        allocation = Allocation(first, request.columns, request.group, request.op, automatic)
         self._cta(request.cta).held[first] = allocation
         held = self._tensor.cta(request.cta)
         held.allocated[first : first + request.columns] = request.op
@@ -246,8 +266,8 @@ class TensorAllocator:
         for cta, count in zip(ctas.tolist(), counts.tolist(), strict=True):
             state = self._cta(cta)
             state.exited += count
-            if state.exited == threads and state.held:
-                left = next(iter(state.held.values()))
+            left = next((each for each in state.held.values() if not each.automatic), None)
+            if state.exited == threads and left is not None:
                 raise Fault(
                     f"ends the kernel with {left.columns} columns of tensor memory that "
                     f"{self._named(left.op)} has allocated; nearest legal: tmem.dealloc",

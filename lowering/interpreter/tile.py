@@ -32,7 +32,9 @@ from tilewright.dialects.cute.tma_types import TmaCopyType
 from tilewright.dialects.cute.types import typed_of
 from tilewright.dialects.cute.values import Typed
 from tilewright.dialects.cute_nvgpu.atom_types import MmaAtomType
+from tilewright.dialects.cute_nvgpu.copy_atom import CopyInstruction
 from tilewright.dialects.cute_nvgpu.copy_types import CopyInstructionAttr
+from tilewright.dialects.cute_nvgpu.umma_types import UmmaAtomType
 from tilewright.dialects.cute_nvgpu.wgmma_types import WgmmaAtomType
 from tilewright.lowering.convert_memref_to_ptx import alignment, footprint
 from tilewright.lowering.interpreter import tile_tma
@@ -49,6 +51,7 @@ from tilewright.lowering.interpreter.tile_copy import (
     store_matrices,
 )
 from tilewright.lowering.interpreter.tile_gemm import multiply_registers
+from tilewright.lowering.interpreter.tile_tensor_memory import TensorGemm, allocate, load_cells
 from tilewright.lowering.interpreter.tile_wgmma import WarpgroupGemm
 
 # Allocations
@@ -67,8 +70,11 @@ def _tensor(value: SSAValue) -> Tensor:
 
 
 @runs(AllocOp)
-def _alloc(op: AllocOp, builder: Builder) -> Step:
+def _alloc(op: AllocOp, builder: Builder) -> Step | None:
     tensor = _tensor(op.result)
+    if tensor.space == "tmem":
+        allocate(op, builder)
+        return None
     width = _bytes(op, tensor)
     align = alignment(tensor.align, tensor.layout, width)
     offset = -(-builder.shared_bytes // align) * align
@@ -167,6 +173,8 @@ def _instruction(op: CopyOp) -> Run:
             return _warp_by_warp(op, load_matrices, atom.copy_traits)
         case "stmatrix":
             return _warp_by_warp(op, store_matrices, atom.copy_traits)
+        case "tmem_load":
+            return _warp_by_warp(op, load_cells, atom.data)
 
 
 def _thread_by_thread(copy: Callable[..., None], width: int) -> Run:
@@ -178,14 +186,14 @@ def _thread_by_thread(copy: Callable[..., None], width: int) -> Run:
     return run
 
 
-def _warp_by_warp(op: CopyOp, copy: Callable[..., None], traits: CopyTraits) -> Run:
+def _warp_by_warp(op: CopyOp, copy: Callable[..., None], how: CopyTraits | CopyInstruction) -> Run:
     if op.coords is not None:
-        raise OpError(op, f"'{op.name}' of matrices expected no bounds")
+        raise OpError(op, f"'{op.name}' of whole warps expected no bounds")
 
     def run(
         machine: Machine, gang: Gang, source: Tensor, dest: Tensor, op: int, chosen: Chosen | None
     ) -> None:
-        copy(machine, gang, source, dest, op, traits)
+        copy(machine, gang, source, dest, op, how)
 
     return run
 
@@ -209,7 +217,7 @@ def _gemm(op: GemmOp, builder: Builder) -> Step:
     flag = None if op.accumulate is None else builder.slot(op.accumulate)
     if isinstance(atom, MmaAtomType) and atom.mma_traits.thread_ids.size() != WARP:
         raise OpError(op, f"'{op.name}' of {atom} cannot be interpreted")
-    if not isinstance(atom, MmaAtomType | WgmmaAtomType):
+    if not isinstance(atom, MmaAtomType | WgmmaAtomType | UmmaAtomType):
         raise OpError(op, f"'{op.name}' of {atom} cannot be interpreted")
 
     def step(machine: Machine, gang: Gang) -> None:
@@ -217,6 +225,8 @@ def _gemm(op: GemmOp, builder: Builder) -> Step:
         accumulate = None if flag is None else gang.regs[flag]
         if isinstance(atom, WgmmaAtomType):
             WarpgroupGemm(atom.data, number, a, b, c, d, accumulate).run(machine, gang)
+        elif isinstance(atom, UmmaAtomType):
+            TensorGemm(atom.data, number, a, b, d, accumulate).run(machine, gang)
         else:
             multiply_registers(machine, gang, atom.data, d, a, b, c, accumulate)
 

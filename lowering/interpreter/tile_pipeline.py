@@ -28,6 +28,7 @@ from tilewright.lowering.interpreter.gpu import wait_at
 from tilewright.lowering.interpreter.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.mbarrier import PhaseWait
 from tilewright.lowering.interpreter.program import Builder, CodeBlock, Jump, Step, Suspend, runs
+from tilewright.lowering.interpreter.tcgen05_steps import commit, each_thread
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
 
@@ -78,7 +79,8 @@ def _create(op: PipelineCreateOp, builder: Builder) -> Step | None:
     empty = full + stages * MBARRIER_BYTES
     builder.shared_bytes = empty + stages * MBARRIER_BYTES
     ctas = type_.ctas.data
-    counts = [type_.producers.data] * stages + [type_.consumers.data * ctas] * stages
+    made_full, made_empty = type_.arrivals
+    counts = [made_full] * stages + [made_empty] * stages
     number, held = builder.number(op), Pipeline(stages, full, empty, ctas)
 
     def step(machine: Machine, gang: Gang) -> None:
@@ -109,10 +111,21 @@ def _stage(op: PipelineStageOp, builder: Builder) -> Step:
     return step
 
 
-def _is_async(op: PipelineUseOp) -> bool:
+def _kind(op: PipelineUseOp) -> str:
     type_ = op.pipeline.type
     assert isinstance(type_, PipelineType)
-    return type_.kind.data == "cp_async"
+    return type_.kind.data
+
+
+def _fence_after(machine: Machine, gang: Gang) -> None:
+    """What follows accesses tensor memory after what was waited for."""
+    machine.tensor.fence_after(gang.lanes)
+
+
+def _commit_mmas(machine: Machine, gang: Gang, address: Bits) -> None:
+    """mbarriers learn when the MMAs that each thread has issued are complete."""
+    at = spread(address, gang.count)
+    each_thread(gang, lambda index, lane: commit(machine, lane, int(at[index]), None, 1))
 
 
 def _nothing(machine: Machine, gang: Gang) -> None:
@@ -121,7 +134,8 @@ def _nothing(machine: Machine, gang: Gang) -> None:
 
 @runs(ProducerAcquireOp)
 def _acquire(op: ProducerAcquireOp, builder: Builder) -> Step | None:
-    if _is_async(op):
+    kind = _kind(op)
+    if kind == "cp_async":
         return _nothing
     slots, type_ = builder.slots((op.pipeline, op.use)), op.pipeline.type
     assert isinstance(type_, PipelineType)
@@ -139,7 +153,10 @@ def _acquire(op: ProducerAcquireOp, builder: Builder) -> Step | None:
         machine.mbarriers.arrive(gang.lanes, address, 1, expected)
 
     _suspend(op, builder, begin)
-    builder.add(op, expect, slots, ())
+    if kind == "umma_async":
+        builder.add(op, _fence_after, (), ())
+    else:
+        builder.add(op, expect, slots, ())
     return None
 
 
@@ -155,15 +172,21 @@ def _suspend(
 
 @runs(ProducerCommitOp)
 def _commit(op: ProducerCommitOp, builder: Builder) -> Step:
-    if _is_async(op):
+    kind, (pipeline, use) = _kind(op), builder.slots((op.pipeline, op.use))
+    if kind == "cp_async":
         return lambda machine, gang: machine.shared.commit(gang.lanes)
-    return _nothing
+    if kind != "umma_async":
+        return _nothing
+    return lambda machine, gang: _commit_mmas(
+        machine, gang, gang.regs[pipeline].full_barrier(gang.regs[use])
+    )
 
 
 @runs(ConsumerWaitOp)
 def _wait(op: ConsumerWaitOp, builder: Builder) -> None:
     pipeline, use = builder.slots((op.pipeline, op.use))
-    if _is_async(op):
+    kind = _kind(op)
+    if kind == "cp_async":
         type_ = op.pipeline.type
         assert isinstance(type_, PipelineType)
         pending = type_.stages.data - 2
@@ -177,16 +200,25 @@ def _wait(op: ConsumerWaitOp, builder: Builder) -> None:
         return machine.mbarriers.wait(gang.lanes, address, held.parity(number), op)
 
     _suspend(op, builder, begin)
+    if kind != "tma":
+        builder.add(op, _fence_after, (), ())
 
 
 @runs(ConsumerReleaseOp)
 def _release(op: ConsumerReleaseOp, builder: Builder) -> Step:
-    if _is_async(op):
+    kind = _kind(op)
+    if kind == "cp_async":
         return _nothing
     pipeline, use = builder.slots((op.pipeline, op.use))
+    if kind == "tma_umma":
+        return lambda machine, gang: _commit_mmas(
+            machine, gang, gang.regs[pipeline].empty_barrier(gang.regs[use])
+        )
 
     def step(machine: Machine, gang: Gang) -> None:
         gang.warps(op.name)
+        if kind == "umma_async":
+            machine.tensor.fence_before(gang.lanes)
         held = gang.regs[pipeline]
         leaders = gang.lanes[::WARP]
         address = spread(held.empty_barrier(gang.regs[use]), gang.count)[::WARP]

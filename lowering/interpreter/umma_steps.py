@@ -24,7 +24,7 @@ from tilewright.lowering.interpreter.tcgen05_steps import each_thread, group_cta
 from tilewright.lowering.interpreter.tcgen05_streams import AsyncOperation
 from tilewright.lowering.interpreter.tensor_memory import Access
 from tilewright.lowering.interpreter.umma import options_of, umma_model
-from tilewright.lowering.interpreter.umma_issue import UmmaIssue
+from tilewright.lowering.interpreter.umma_issue import Memories, UmmaIssue
 from tilewright.lowering.interpreter.values import Bits, spread
 
 
@@ -116,9 +116,9 @@ class _Issuer:
             a_desc, addresses = None if a is None else int(a[index]), _at(places, index)
             model = umma_model(atom, machine.launch.arch, machine.launch.numerics)
             issue = UmmaIssue(atom, model, options, a_desc, int(b[index]), addresses)
-            issue.run(_memories(machine, lane, atom, self.number))
+            issue.run(memories_of(machine, lane, atom, self.number))
 
-        each_thread(gang, lambda index, lane: _faulting(lambda: run(index, lane)))
+        each_thread(gang, lambda index, lane: faulting(lambda: run(index, lane)))
 
     def _lanes(self, gang: Gang) -> Bits | None:
         """The words of the lane mask: [threads, words]."""
@@ -131,7 +131,7 @@ def _at(places: dict[str, Bits], index: int) -> dict[str, int]:
     return {name: int(each[index]) for name, each in places.items()}
 
 
-def _faulting(run: Callable[[], None]) -> None:
+def faulting(run: Callable[[], None]) -> None:
     """Run it; what is wrong with its operands is a Fault."""
     try:
         run()
@@ -139,7 +139,8 @@ def _faulting(run: Callable[[], None]) -> None:
         raise Fault(str(error)) from None
 
 
-def _memories(machine: Machine, lane: int, atom: UmmaAtom, number: int) -> _OfCtas:
+def memories_of(machine: Machine, lane: int, atom: UmmaAtom, number: int) -> Memories:
+    """The memories of the CTAs of an MMA that a thread issues."""
     signature = atom.shape, atom.cta_group, atom.row.kind, atom.row.ws, atom.types[2]
     operation = AsyncOperation("mma", signature, number)
     ctas = group_ctas(machine, lane, atom.cta_group)

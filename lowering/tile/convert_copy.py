@@ -1,4 +1,4 @@
-"""`cute.copy` of threads and warps: universal copies, cp.async, ldmatrix and stmatrix.
+"""`cute.copy` of threads and warps: universal copies, cp.async, ldmatrix, stmatrix, tcgen05.ld.
 
 Each instruction moves the next values of source and destination, in the order of their
 coordinates. What is out of bounds is not accessed: zeros arrive instead.
@@ -21,6 +21,7 @@ from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute_nvgpu.attributes import Cache, FragmentType
 from tilewright.dialects.cute_nvgpu.copy_atom import CopyInstruction
 from tilewright.dialects.cute_nvgpu.copy_types import CopyInstructionAttr
+from tilewright.dialects.cute_nvgpu.ops import tmem_access
 from tilewright.dialects.cute_nvgpu.ops.copy import CpAsyncOp
 from tilewright.dialects.cute_nvgpu.ops.matrix_copy import LdmatrixOp, StmatrixOp
 from tilewright.lowering.tile.access import (
@@ -33,6 +34,7 @@ from tilewright.lowering.tile.access import (
 )
 from tilewright.lowering.tile.bounds import Bounds, Inside, condition_value
 from tilewright.lowering.tile.branches import when, zero_constant
+from tilewright.lowering.tile.convert_tensor_memory import cell_of
 from tilewright.lowering.tile.convert_tma_copy import convert_tma_copy
 from tilewright.lowering.tile.kernel import Kernel, lowers
 from tilewright.lowering.tile.leaves import sized
@@ -69,6 +71,8 @@ def _copy(op: CopyOp, kernel: Kernel) -> None:
             move.load_matrices(instruction)
         case "stmatrix":
             move.store_matrices(instruction)
+        case "tmem_load":
+            move.load_tensor_memory(instruction)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +238,20 @@ class Move:
             shape = instruction.matrices.row.shape
             store = StmatrixOp(held, line, [at], trans=instruction.trans, shape=shape)
             kernel.emitter.add(store)
+
+    # --- tensor memory ---
+
+    def load_tensor_memory(self, instruction: CopyInstruction) -> None:
+        """`tcgen05.ld`: each warp gets a tile of lanes and columns, and waits for all of them."""
+        kernel, element = self.kernel, register_element(self.source)
+        for first, values in self._instructions(instruction.traits, memory="S"):
+            whole, cell = cell_of(self.source, first, kernel)
+            type_ = FragmentType.get(len(values), element)
+            load = tmem_access.LoadOp(whole, cell, type_, instruction.shape)
+            places = register_places(self.op, self.destination, values)
+            registers = kernel.registers(self.destination)
+            registers.write(places, kernel.emitter.emit(load), kernel.emitter)
+        kernel.emitter.add(tmem_access.WaitLoadOp())
 
     def _instructions(self, traits: CopyTraits, memory: str) -> list[tuple[int, range]]:
         """For each instruction the element that a thread names, and the values that it has."""

@@ -21,6 +21,7 @@ from tilewright.dialects.cute.types import ComposedLayoutType
 from tilewright.dialects.cute.values import Typed
 from tilewright.lowering.convert_memref_to_ptx import footprint
 from tilewright.lowering.tile.access import read_scalars, write_scalars
+from tilewright.lowering.tile.convert_tensor_memory import allocate
 from tilewright.lowering.tile.kernel import Kernel, lowers
 from tilewright.lowering.tile.memory import Memory
 from tilewright.lowering.tile.register_element import register_element
@@ -49,6 +50,9 @@ def line_type(tensor: Tensor) -> LineType:
 def _alloc(op: AllocOp, kernel: Kernel) -> None:
     assert isinstance(op.result.type, MemRefType)
     tensor = op.result.type.tensor
+    if tensor.space == "tmem":
+        allocate(op, kernel)
+        return
     align = IntegerAttr(max(tensor.align, 16), i64)
     allocation = memref.AllocOp([], [], line_type(tensor), align)
     allocation.memref.name_hint = op.result.name_hint

@@ -21,7 +21,14 @@ from tilewright.dialects.cute.pipeline_types import PipelineType
 from tilewright.dialects.cute.symbolic import scalar
 from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.values import Typed
-from tilewright.dialects.cute_nvgpu.ops import cluster, copy, mbarrier, sync, warp_specialization
+from tilewright.dialects.cute_nvgpu.ops import (
+    cluster,
+    copy,
+    mbarrier,
+    sync,
+    tcgen05_sync,
+    warp_specialization,
+)
 from tilewright.lowering.tile.branches import when
 from tilewright.lowering.tile.convert_memory import SMEM
 from tilewright.lowering.tile.kernel import Kernel, lowers
@@ -43,7 +50,12 @@ class Pipeline:
     @property
     def has_barriers(self) -> bool:
         """Whether it is one of mbarriers."""
-        return self.type.kind.data == "tma"
+        return self.kind != "cp_async"
+
+    @property
+    def kind(self) -> str:
+        """Who produces, and who consumes."""
+        return self.type.kind.data
 
     def stage(self, use: Scalar) -> Scalar:
         """Which stage a use is of."""
@@ -64,7 +76,7 @@ def pipeline_of(kernel: Kernel, value: SSAValue) -> Pipeline:
 @lowers(PipelineCreateOp)
 def _create(op: PipelineCreateOp, kernel: Kernel) -> None:
     type_ = op.type
-    if type_.kind.data != "tma":
+    if type_.kind.data == "cp_async":
         kernel[op.result] = Pipeline(type_)
         return
     full, empty = (_barriers(name, type_.stages.data, kernel) for name in ("full", "empty"))
@@ -105,10 +117,8 @@ def _linear_thread(kernel: Kernel) -> SSAValue:
 
 def _initialise(pipeline: Pipeline, kernel: Kernel) -> None:
     emitter = kernel.emitter
-    for barriers, count in (
-        (pipeline.full, pipeline.type.producers.data),
-        (pipeline.empty, pipeline.type.consumers.data * pipeline.type.ctas.data),
-    ):
+    both = pipeline.full, pipeline.empty
+    for barriers, count in zip(both, pipeline.type.arrivals, strict=True):
         assert barriers is not None
         for stage in range(pipeline.stages):
             at = emitter.constant(stage, None)
@@ -137,13 +147,22 @@ def _acquire(op: ProducerAcquireOp, kernel: Kernel) -> None:
     opposite = scalar.bit_xor(pipeline.parity(use), 1)
     assert pipeline.full is not None and pipeline.empty is not None
     emitter.add(mbarrier.WaitOp(pipeline.empty, [at], sized(emitter, opposite, 32)))
-    emitter.add(mbarrier.ArriveExpectTxOp(pipeline.full, [at], pipeline.type.bytes.data))
+    if pipeline.kind == "umma_async":
+        # What the consumers have read of tensor memory is read before the MMAs write it.
+        emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
+    else:
+        emitter.add(mbarrier.ArriveExpectTxOp(pipeline.full, [at], pipeline.type.bytes.data))
 
 
 @lowers(ProducerCommitOp)
 def _commit(op: ProducerCommitOp, kernel: Kernel) -> None:
-    if not pipeline_of(kernel, op.pipeline).has_barriers:
+    pipeline, use = pipeline_of(kernel, op.pipeline), use_of(kernel, op.use)
+    if pipeline.kind == "cp_async":
         kernel.emitter.add(copy.CpAsyncCommitGroupOp())
+    elif pipeline.kind == "umma_async":
+        assert pipeline.full is not None
+        at = kernel.index(pipeline.stage(use))
+        kernel.emitter.add(tcgen05_sync.CommitOp(pipeline.full, [at]))
 
 
 @lowers(ConsumerWaitOp)
@@ -157,6 +176,8 @@ def _wait(op: ConsumerWaitOp, kernel: Kernel) -> None:
     assert pipeline.full is not None
     at, parity = kernel.index(pipeline.stage(use)), sized(emitter, pipeline.parity(use), 32)
     emitter.add(mbarrier.WaitOp(pipeline.full, [at], parity))
+    if pipeline.kind != "tma":
+        emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
 
 
 @lowers(ConsumerReleaseOp)
@@ -166,6 +187,11 @@ def _release(op: ConsumerReleaseOp, kernel: Kernel) -> None:
         return
     emitter, empty, at = kernel.emitter, pipeline.empty, kernel.index(pipeline.stage(use))
     assert empty is not None
+    if pipeline.kind == "tma_umma":
+        emitter.add(tcgen05_sync.CommitOp(empty, [at]))
+        return
+    if pipeline.kind == "umma_async":
+        emitter.add(tcgen05_sync.FenceBeforeThreadSyncOp())
     # One arrival for the warp, after what all of its threads have read.
     emitter.add(sync.WarpSyncOp())
     leader = emitter.emit(warp_specialization.ElectSyncOp())

@@ -10,12 +10,14 @@ import re
 import sys
 import tokenize
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from tile_frontend.attention import attention
-from tile_frontend.gemm import HOPPER, gemm
-from tile_frontend.kernel import signature_of
+from tile_frontend.gemm import gemm
+from tile_frontend.kernel import kernel, signature_of
+from tile_frontend.language import Array, dot, load, steps, zeros
 from tile_frontend_cases import CASES, SMALL, attention_case, gemm_case, output
 
 from tilewright.dialects.cute import LayoutError
@@ -27,12 +29,24 @@ LANGUAGE = ("trace", "language", "engines", "kernel")
 LEVELS = ("tile", "atom", "ptx")
 
 
+ARCHS = {"tma": "sm_90a", "umma": "sm_100a"}
+"""What the engines need that are for one kind of chip."""
+
+
+def arch_of(constants: dict[str, Any], other: str) -> str:
+    """The chip that a kernel is for, or another one where any will do."""
+    return ARCHS.get(constants.get("engine", ""), other)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_equal_bits_at_every_level(name: str) -> None:
     kernel, case, constants, tolerance = CASES[name]
     args, expected = case()
     found = [
-        output(args, kernel.interpret(*args, arch="sm_90a", level=level, **constants))
+        output(
+            args,
+            kernel.interpret(*args, arch=arch_of(constants, "sm_90a"), level=level, **constants),
+        )
         for level in LEVELS
     ]
     assert (
@@ -45,7 +59,7 @@ def test_equal_bits_at_every_level(name: str) -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_ptxas_assembles_without_spills(name: str) -> None:
     kernel, case, constants, _ = CASES[name]
-    arch = "sm_90a" if constants is HOPPER else "sm_80"
+    arch = arch_of(constants, "sm_80")
     ptx = kernel.compile(signature_of(case()[0]), arch, **constants).ptx
     assert f".target {arch}\n" in ptx
     report = assemble(ptx, arch)
@@ -59,7 +73,7 @@ def test_ptxas_assembles_without_spills(name: str) -> None:
 def test_shared_memory_has_no_bank_conflicts(name: str) -> None:
     kernel, case, constants, _ = CASES[name]
     found = bank_conflicts(kernel.module(signature_of(case()[0]), **constants))
-    assert found or constants is HOPPER
+    assert found or "engine" in constants
     assert all(each.ways == 1 for each in found), found
 
 
@@ -77,6 +91,19 @@ def test_rows_over_several_warps_are_refused() -> None:
 def test_the_hopper_engine_loads_in_loops() -> None:
     with pytest.raises(ValueError, match=r"expected loads within steps\(...\)"):
         attention.module(signature_of(attention_case(1, 64, 64, 64)[0]), engine="tma", warps=(4, 1))
+
+
+def test_the_blackwell_engine_multiplies_in_loops() -> None:
+    @kernel(grid=lambda a: (1,))
+    def squares(a: Array) -> None:
+        acc, one = zeros(128, 128), zeros(128, 64).to("bf16")
+        for step in steps(a.extent(1), 64):
+            dot(one, load(a, (64, 128), (0, step)), acc)
+
+    with pytest.raises(
+        ValueError, match=r"expected two blocks in shared memory, multiplied within"
+    ):
+        squares.module([("bf16", 2)], engine="umma", warps=(4, 1))
 
 
 def code_lines(path: Path) -> int:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 sys.path.append(str(Path(__file__).parents[2] / "examples"))
 
 from tile_frontend.attention import attention
-from tile_frontend.gemm import HOPPER, batched_gemm, gemm, gemm_bias_relu
+from tile_frontend.gemm import BLACKWELL, HOPPER, batched_gemm, gemm, gemm_bias_relu
 from tile_frontend.kernel import Kernel
 
 Array = NDArray[Any]
@@ -83,8 +83,10 @@ CASES: dict[str, tuple[Kernel, Callable[[], tuple[list[Any], Array]], dict[str, 
     "gemm of f16": (gemm, lambda: gemm_case(65, 72, 40, np.float16), SMALL, 1e-5),
     "gemm, other warps": (gemm, lambda: gemm_case(100, 136, 200), HALVES, 1e-5),
     "gemm by wgmma": (gemm, lambda: gemm_case(130, 264, 200), HOPPER, 1e-5),
+    "gemm by tcgen05": (gemm, lambda: gemm_case(130, 264, 200), BLACKWELL, 1e-5),
     "bias and ReLU": (gemm_bias_relu, lambda: bias_case(130, 136, 64), {}, 1e-5),
     "bias and ReLU by wgmma": (gemm_bias_relu, lambda: bias_case(130, 264, 72), HOPPER, 1e-5),
+    "bias and ReLU by tcgen05": (gemm_bias_relu, lambda: bias_case(130, 136, 72), BLACKWELL, 1e-5),
     "batched": (batched_gemm, lambda: batched_case(3, 65, 72, 40), SMALL, 1e-5),
     "attention": (attention, lambda: attention_case(2, 100, 104, 64), {}, 8e-3),
     "attention, 128 deep": (attention, lambda: attention_case(1, 72, 76, 128),

@@ -27,7 +27,8 @@ class GemmOp(CuteOp):
     `cute.gemm(%mma, %d, %a, %b, %c)`: d and c (V,M,N), often the same tensor, a (V,M,K) or (V,M)
     and b (V,N,K) or (V,N). With `accumulate %flag` an i1 says whether c counts, as 0 where not,
     for the first K. On sm_90 the MMAs are only issued: `cute_nvgpu.wgmma` fences, commits and
-    waits.
+    waits. On sm_100 the thread that executes it issues them, d and c being one tensor in tensor
+    memory; they are complete when a commit of that thread, by a pipeline, has arrived.
     """
 
     name = "cute.gemm"
@@ -90,3 +91,8 @@ class GemmOp(CuteOp):
             check_gemm(*(value_of(each) for each in self.operands[:5]))
         except (RuleError, LayoutError) as error:
             raise VerifyException(f"'{self.name}' {error}") from None
+        if value_of(self.d).value.space == "tmem" and self.c is not self.d:
+            raise VerifyException(
+                f"'{self.name}' expected c to be d, which MMAs add to where it is, got another "
+                f"{value_of(self.c).quoted}; nearest legal: d twice"
+            )

@@ -5,13 +5,16 @@ from __future__ import annotations
 from abc import ABC
 from typing import ClassVar
 
-from xdsl.irdl import irdl_op_definition, traits_def
-from xdsl.traits import MemoryAllocEffect
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, traits_def
+from xdsl.traits import MemoryAllocEffect, MemoryFreeEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.ops.operands import MEMREF
+from tilewright.dialects.cute.ops.operation import CuteOp, Syntax
 from tilewright.dialects.cute.ops.tiled import TypedConstantOp
 from tilewright.dialects.cute.symbolic.tuples import is_static
+from tilewright.dialects.cute.tensor_memory import why_no_allocation
 from tilewright.dialects.cute.tensor_types import MemRefType
 
 
@@ -19,7 +22,7 @@ class AllocationOp(TypedConstantOp, ABC):
     """A tensor of its own."""
 
     RESULTS: ClassVar = (MEMREF,)
-    SPACE: ClassVar[str]
+    SPACES: ClassVar[tuple[str, ...]]
     HAS_EFFECT: ClassVar = True
 
     traits = traits_def(MemoryAllocEffect())
@@ -29,20 +32,28 @@ class AllocationOp(TypedConstantOp, ABC):
         type_ = self.result.type
         assert isinstance(type_, MemRefType)
         tensor = type_.tensor
-        if tensor.space != self.SPACE:
-            raise VerifyException(f"'{self.name}' expected a tensor in {self.SPACE}, got {type_}")
+        if tensor.space not in self.SPACES:
+            legal = " or ".join(self.SPACES)
+            raise VerifyException(f"'{self.name}' expected a tensor in {legal}, got {type_}")
         offset = getattr(tensor.layout, "offset", 0)
         modes = tensor.modes
         if offset != 0 or not is_static((modes.shape, modes.stride)):
             raise VerifyException(f"'{self.name}' expected a static layout, got {type_}")
+        if tensor.space == "tmem" and (reason := why_no_allocation(tensor)) is not None:
+            raise VerifyException(f"'{self.name}' {reason}")
 
 
 @irdl_op_definition
 class AllocOp(AllocationOp):
-    """A tensor in shared memory, as long as the kernel runs."""
+    """A tensor in shared memory, as long as the kernel runs; or in tensor memory, in columns of its
+    own, until `cute.memref.dealloc` or the end of the kernel.
+
+    Every thread of the CTA executes the allocation of tensor memory: one warp allocates, then the
+    CTA synchronises. PTX ISA, tcgen05.alloc.
+    """
 
     name = "cute.memref.alloc"
-    SPACE: ClassVar = "smem"
+    SPACES: ClassVar = ("smem", "tmem")
 
 
 @irdl_op_definition
@@ -50,7 +61,45 @@ class AllocaOp(AllocationOp):
     """A tensor in registers of each thread."""
 
     name = "cute.memref.alloca"
-    SPACE: ClassVar = "rmem"
+    SPACES: ClassVar = ("rmem",)
 
 
-MEMORY_OPS = (AllocOp, AllocaOp)
+@irdl_op_definition
+class DeallocOp(CuteOp):
+    """Give the columns of a tensor in tensor memory back: `cute.memref.dealloc(%t)`.
+
+    Every thread of the CTA executes it: the CTA synchronises, then one warp deallocates. Without
+    it the end of the kernel does so. PTX ISA, tcgen05.dealloc.
+    """
+
+    name = "cute.memref.dealloc"
+    OPERANDS: ClassVar = (MEMREF,)
+    RESULTS: ClassVar = ()
+
+    source = operand_def()
+
+    SYNTAX: ClassVar = Syntax.INFERRED
+
+    traits = traits_def(MemoryFreeEffect())
+
+    def __init__(self, source: SSAValue):
+        super().__init__(operands=[source])
+
+    @classmethod
+    def infer(
+        cls, operand_types: tuple[Attribute, ...], properties: dict[str, Attribute]
+    ) -> tuple[Attribute, ...] | str:
+        return ()
+
+    def verify_(self) -> None:
+        super().verify_()
+        type_ = self.source.type
+        assert isinstance(type_, MemRefType)
+        if type_.tensor.space != "tmem" or not isinstance(self.source.owner, AllocOp):
+            raise VerifyException(
+                f"'{self.name}' expected the result of a cute.memref.alloc in tmem, got {type_} "
+                "(shared memory lives as long as the kernel)"
+            )
+
+
+MEMORY_OPS = (AllocOp, AllocaOp, DeallocOp)

@@ -33,7 +33,7 @@ from tilewright.dialects.cute.pipeline_types import PipelineType
 class PipelineCreateOp(TypedConstantOp):
     """A pipeline all of whose stages are empty. Every thread of the CTA executes it.
 
-    `tma`: one thread initialises the mbarriers, then the CTA synchronises, or the cluster where the
+    One thread initialises the mbarriers, then the CTA synchronises, or the cluster where the
     pipeline is one of several `ctas`. `cp_async`: nothing.
     """
 
@@ -121,22 +121,24 @@ class PipelineUseOp(CuteOp, ABC):
 @irdl_op_definition
 class ProducerAcquireOp(PipelineUseOp):
     """Wait until the stage is empty, then arrive and announce `bytes`: each of the `producers`
-    threads executes it. `cp_async`: nothing, because `consumer_wait` synchronises the CTA."""
+    threads executes it. `umma_async`: wait alone, what follows may write tensor memory. `cp_async`:
+    nothing, because `consumer_wait` synchronises the CTA."""
 
     name = "cute.pipeline.producer_acquire"
 
 
 @irdl_op_definition
 class ProducerCommitOp(PipelineUseOp):
-    """All copies of the stage are issued. `cp_async`: they become a group."""
+    """All copies of the stage are issued. `umma_async`: the stage is full when the MMAs that this
+    thread has issued are complete. `cp_async`: the copies become a group."""
 
     name = "cute.pipeline.producer_commit"
 
 
 @irdl_op_definition
 class ConsumerWaitOp(PipelineUseOp):
-    """Wait until the stage is full. `cp_async`: until at most `stages - 2` groups are pending, then
-    for the CTA."""
+    """Wait until the stage is full; what MMAs wrote to tensor memory may be read behind it.
+    `cp_async`: until at most `stages - 2` groups are pending, then for the CTA."""
 
     name = "cute.pipeline.consumer_wait"
 
@@ -144,7 +146,8 @@ class ConsumerWaitOp(PipelineUseOp):
 @irdl_op_definition
 class ConsumerReleaseOp(PipelineUseOp):
     """The stage may be filled again as far as this warp goes: all threads of each of the
-    `consumers` warps execute it, one of them arrives. `cp_async`: nothing."""
+    `consumers` warps execute it, one of them arrives. `tma_umma`: the thread that issues the MMAs
+    executes it, and the stage is empty when they are complete. `cp_async`: nothing."""
 
     name = "cute.pipeline.consumer_release"
 

@@ -77,7 +77,27 @@ def _check_side(copy: Typed, side: Side, typed: Typed) -> None:
         f"expected a {name} whose first mode is the values of whole instructions, {count} each, "
         f"for {copy.quoted}, got {typed.quoted}",
     )
-    _check_vector(copy, name, typed, count)
+    if tensor.space == "tmem":
+        _check_lanes(copy, name, typed, count)
+    else:
+        _check_vector(copy, name, typed, count)
+
+
+def _check_lanes(copy: Typed, name: str, typed: Typed, count: int) -> None:
+    """The elements of one instruction lie in lanes and columns as it reads them."""
+    tensor: Tensor = typed.value
+    wanted = copy.value.traits.tmem
+    path = (0,) if isinstance(tensor.modes.shape, tuple) else ()
+    values = layouts.mode(tensor.modes, path)
+    found = attempted(
+        lambda: layouts.composition(values, Layout(count, 1)),
+        f"expected a {name} of whole instructions for {copy.quoted}, got {typed.quoted}",
+    )
+    required(
+        layouts.coalesce(found) == layouts.coalesce(wanted),
+        f"expected a {name} in lanes and columns {wanted} of tensor memory for {copy.quoted}, got "
+        f"{found} in {typed.quoted}",
+    )
 
 
 def _check_vector(copy: Typed, name: str, typed: Typed, count: int) -> None:
@@ -128,6 +148,11 @@ def check_plain_copy(source: Typed, destination: Typed) -> None:
 
 def check_bounds(memory: Typed, coords: Typed, limits: Typed) -> None:
     """Raises RuleError unless every element of a tensor has its coordinate, and that its limit."""
+    required(
+        memory.value.space != "tmem",
+        f"expected no bounds of a copy from tmem, got {memory.quoted}; nearest legal: bounds where "
+        "registers go to gmem",
+    )
     required(
         coords.kind == "coord_tensor",
         f"expected the elements' coordinates as a coord_tensor, got {coords.quoted}",

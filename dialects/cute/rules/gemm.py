@@ -55,9 +55,9 @@ def _check_operand(which: Operand, mma: Typed, source: Typed) -> None:
     )
     check_values(which, mma, source, tensor.modes)
     check_element(which, mma, source, tensor)
-    if operand.space == "smem":
+    if operand.space != "rmem":
         check_in_memory(which, mma, source, tensor)
-    elif operand.space == "rmem":
+    else:
         values = layouts.mode(tensor.modes, (0,))
         required(
             layouts.coalesce(values) == layouts.column_major(operand.tv[1].size()),

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tilewright.dialects.cute import tensor_memory
 from tilewright.dialects.cute_nvgpu.targets import Minimum, any_of
 
-LANES = 128
+LANES = tensor_memory.LANES
 COLUMNS = 512
-CELL_BITS = 32
-LANE_STRIDE = 1 << 16
+CELL_BITS = tensor_memory.CELL_BITS
+LANE_STRIDE = tensor_memory.LANE_STRIDE
 """How far apart the addresses of neighbouring lanes are, in cells."""
 
 WINDOW = 32
@@ -22,7 +23,7 @@ WINDOW = 32
 CTA_GROUPS = (1, 2)
 """How many CTAs of a cluster work together: one, or a pair whose ranks differ in the lowest bit."""
 
-ALLOCATIONS = (32, 64, 128, 256, 512)
+ALLOCATIONS = tensor_memory.ALLOCATIONS
 """How many columns may be allocated at once."""
 
 DATACENTER_BLACKWELL = any_of("sm_100f", "sm_110f")

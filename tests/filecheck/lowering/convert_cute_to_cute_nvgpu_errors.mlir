@@ -72,3 +72,29 @@ func.func @f(%x: !cute.memref<f64, gmem, "(2):(1)">) attributes {gpu.kernel} {
   cute.reduce<add, [1]> (%r, %r)
   func.return
 }
+
+// -----
+
+func.func @f(%c: i1) attributes {gpu.kernel, "gpu.known_block_size" = array<i32: 128, 1, 1>} {
+  scf.if %c {
+    // expected-error @+1 {{'cute.memref.alloc' of tensor memory expected every thread of the CTA to execute it, got a branch or a loop; nearest legal: the kernel's own block}}
+    %t = cute.memref.alloc() : !cute.memref<f32, tmem, "(128,64):(65536,1)">
+  }
+  func.return
+}
+
+// -----
+
+func.func @f() attributes {gpu.kernel} {
+  // expected-error @+1 {{'cute.memref.alloc' of tensor memory expected whole warps along x, as gpu.known_block_size says, got None; nearest legal: array<i32: 128, 1, 1>}}
+  %t = cute.memref.alloc() : !cute.memref<f32, tmem, "(128,64):(65536,1)">
+  func.return
+}
+
+// -----
+
+func.func @f() attributes {gpu.kernel, "gpu.known_block_size" = array<i32: 48, 1, 1>} {
+  // expected-error @+1 {{got (48, 1, 1); nearest legal: array<i32: 128, 1, 1>}}
+  %t = cute.memref.alloc() : !cute.memref<f32, tmem, "(128,64):(65536,1)">
+  func.return
+}

@@ -18,6 +18,7 @@ GEMMS: dict[str, tuple[str, Any, tuple[int, int], int]] = {
     # architecture, element type, tile of a CTA, threads
     "tile_gemm_sm80": ("sm_80", np.float16, (128, 128), 128),
     "tile_gemm_sm90": ("sm_90a", ml_dtypes.bfloat16, (128, 256), 384),
+    "tile_gemm_sm100": ("sm_100a", np.float16, (128, 256), 192),
 }
 
 
@@ -37,14 +38,21 @@ def test_gemm(name: str, size: tuple[int, int, int]) -> None:
     a, b = matrix(m, k, dtype, 0), matrix(n, k, dtype, 1)
     grid = (-(-m // tile[0]), -(-n // tile[1]))
     text = (EXAMPLES / f"{name}.mlir").read_text()
-    found = run(text, a, b, np.zeros((m, n), np.float32), threads=threads, grid=grid, arch=arch)[2]
+    c = matrix(m, n, np.float32, 2)
+    found = run(text, a, b, c, threads=threads, grid=grid, arch=arch)[2]
     product = a.astype(np.float64) @ b.astype(np.float64).T
     np.testing.assert_allclose(found, product, rtol=0, atol=k * 2.0**-18)
 
 
-@pytest.mark.parametrize("name", GEMMS)
-def test_the_text_assembles(name: str, ptxas: Any) -> None:
-    arch = GEMMS[name][0]
+@pytest.mark.parametrize(
+    ("name", "arch"),
+    [
+        *((name, row[0]) for name, row in GEMMS.items()),
+        ("tile_gemm_sm100", "sm_103a"),
+        ("tile_gemm_sm100", "sm_110a"),
+    ],
+)
+def test_the_text_assembles(name: str, arch: str, ptxas: Any) -> None:
     kernel = tw.compile((EXAMPLES / f"{name}.mlir").read_text(), arch)
     report = ptxas(kernel.ptx, arch)
     assert report.clean, report.output

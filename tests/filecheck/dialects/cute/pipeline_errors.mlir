@@ -17,7 +17,7 @@ func.func @f() {
 // -----
 
 func.func @f() {
-  // expected-error @+1 {{expected tma or cp_async, got umma}}
+  // expected-error @+1 {{expected tma, tma_umma, umma_async, cp_async, got umma}}
   %p = cute.pipeline.create() : !cute.pipeline<umma, stages = 1>
   func.return
 }

@@ -1,0 +1,153 @@
+"""Tensors in tensor memory: their columns, and where their elements are.
+
+One warp allocates; the address goes through shared memory to all threads, behind a barrier of the
+CTA. What is not given back explicitly is at the end of the kernel.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.dialects import gpu, memref
+from xdsl.dialects.builtin import MemRefType as LineType
+from xdsl.dialects.builtin import NoneAttr, i32
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.diagnostic import OpError
+from tilewright.dialects.cute.dialect import Space, SpaceAttr
+from tilewright.dialects.cute.ops.memory import AllocOp, DeallocOp
+from tilewright.dialects.cute.symbolic import scalar
+from tilewright.dialects.cute.tensor import Tensor
+from tilewright.dialects.cute.tensor_memory import LANE_STRIDE, allocated_columns
+from tilewright.dialects.cute.tensor_types import MemRefType, element_type
+from tilewright.dialects.cute.types import LayoutType
+from tilewright.dialects.cute.values import Typed
+from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import WARP
+from tilewright.dialects.cute_nvgpu.ops import tcgen05_sync, tmem
+from tilewright.dialects.cute_nvgpu.umma_atom import UmmaAtom
+from tilewright.lowering.tile.branches import when
+from tilewright.lowering.tile.kernel import Kernel, lowers, offset_of
+from tilewright.lowering.tile.memory import Memory
+
+_TMEM = SpaceAttr(Space.TMEM)
+
+
+def in_tensor_memory(value: SSAValue) -> bool:
+    """Whether a value is a tensor in tensor memory."""
+    return isinstance(value.type, MemRefType) and value.type.tensor.space == "tmem"
+
+
+def allocate(op: AllocOp, kernel: Kernel) -> None:
+    """Columns for a tensor, known to all threads of the CTA."""
+    _check_together(op, kernel)
+    assert isinstance(op.result.type, MemRefType)
+    tensor, emitter = op.result.type.tensor, kernel.emitter
+    columns = allocated_columns(tensor)
+    slot = emitter.emit(
+        memref.AllocOp([], [], LineType(i32, [1], NoneAttr(), SpaceAttr(Space.SMEM)))
+    )
+    at = emitter.constant(0, None)
+
+    def by_one_warp() -> None:
+        emitter.add(tmem.AllocOp(slot, [at], columns))
+        if _is_last(op):
+            emitter.add(tmem.RelinquishAllocPermitOp())
+
+    when(_first_warp(kernel), by_one_warp, kernel)
+    _synchronise(kernel)
+    emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
+    whole = tmem.allocation_type(columns, element_type(tensor.element))
+    base = emitter.emit(tmem.RetrieveOp(slot, [at], whole))
+    base.name_hint = op.result.name_hint
+    held = Tensor(tensor.element, "tmem", tensor.align, tensor.layout, Memory(base, "tmem"), 0)
+    kernel[op.result] = Typed("memref", held)
+
+
+def _check_together(op: Operation, kernel: Kernel) -> None:
+    """The CTA synchronises, and its first warp is the one that allocates."""
+    if kernel.emitter.block is not kernel.entry:
+        raise OpError(
+            op,
+            f"'{op.name}' of tensor memory expected every thread of the CTA to execute it, got a "
+            "branch or a loop; nearest legal: the kernel's own block",
+        )
+    size = kernel.block_size
+    if size is None or size[0] % WARP or any(extent != 1 for extent in size[1:]):
+        raise OpError(
+            op,
+            f"'{op.name}' of tensor memory expected whole warps along x, as gpu.known_block_size "
+            f"says, got {size}; nearest legal: array<i32: 128, 1, 1>",
+        )
+
+
+def _is_last(op: AllocOp) -> bool:
+    """Whether a kernel allocates no more tensor memory behind an op."""
+    following = op.next_op
+    while following is not None:
+        if isinstance(following, AllocOp) and in_tensor_memory(following.result):
+            return False
+        following = following.next_op
+    return True
+
+
+def _first_warp(kernel: Kernel) -> SSAValue:
+    emitter, x = kernel.emitter, gpu.DimensionAttr(gpu.DimensionEnum.X)
+    thread = emitter.once(("thread", "x"), lambda: gpu.ThreadIdOp(x))
+    return emitter.compare("lt", thread, emitter.constant(WARP, None))
+
+
+def _synchronise(kernel: Kernel) -> None:
+    kernel.emitter.add(tcgen05_sync.FenceBeforeThreadSyncOp())
+    kernel.emitter.add(gpu.BarrierOp())
+
+
+@lowers(DeallocOp)
+def _dealloc(op: DeallocOp, kernel: Kernel) -> None:
+    _check_together(op, kernel)
+    _give_back([kernel.tensor(op.source).base.value], kernel)
+
+
+def deallocate_rest(source: Any, kernel: Kernel) -> None:
+    """At the end of a kernel, whose ops those of a block are: what it has not given back."""
+    rest = [
+        kernel.tensor(op.result).base.value
+        for op in source.ops
+        if isinstance(op, AllocOp)
+        and in_tensor_memory(op.result)
+        and not any(isinstance(use.operation, DeallocOp) for use in op.result.uses)
+    ]
+    if rest:
+        _give_back(rest, kernel)
+
+
+def _give_back(tensors: list[SSAValue], kernel: Kernel) -> None:
+    def by_one_warp() -> None:
+        kernel.emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
+        for each in tensors:
+            kernel.emitter.add(tmem.DeallocOp(each))
+
+    _synchronise(kernel)
+    when(_first_warp(kernel), by_one_warp, kernel)
+
+
+# --- elements -------------------------------------------------------------------------------------
+
+
+def cell_of(tensor: Tensor, first: int, kernel: Kernel) -> tuple[SSAValue, list[SSAValue]]:
+    """The allocation of a tensor, and the lane and the column of one of its elements."""
+    offset = offset_of(tensor, first)
+    place = scalar.div(offset, LANE_STRIDE), scalar.mod(offset, LANE_STRIDE)
+    return tensor.base.value, [kernel.index(each) for each in place]
+
+
+def accumulator(atom: UmmaAtom, tensor: Tensor, first: int, kernel: Kernel) -> SSAValue:
+    """D of an atom, from an element of a tensor on."""
+    whole, cell = cell_of(tensor, first, kernel)
+    layout = atom.cta_layout("D")
+    shape = [layout[mode].size() for mode in range(2)]
+    type_ = LineType(element_type(tensor.element), shape, LayoutType.get(layout), _TMEM)
+    if whole.type == type_:
+        return whole
+    return kernel.emitter.once(
+        ("tmem", whole, *cell, type_), lambda: tmem.SliceOp(whole, cell, type_)
+    )
