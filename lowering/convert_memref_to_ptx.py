@@ -65,9 +65,10 @@ def element_bytes(op: Operation, type_: MemRefType) -> int:
     """The size of an element in memory. Raises OpError where it is no scalar."""
     if (held := scalar_type(type_.element_type)) is not None:
         return held.bytes
-    if isinstance(word := type_.element_type, IntegerType) and word.bitwidth in (32, 64):
-        return word.bitwidth // 8
-    element = element_of(type_.element_type)
+    held_in: Attribute = type_.element_type
+    if isinstance(held_in, IntegerType) and held_in.bitwidth in (32, 64):
+        return held_in.bitwidth // 8
+    element = element_of(held_in)
     if element is None or element.bits < 8:
         raise OpError(op, f"'{op.name}' of {type_.element_type} has no lowering to ptx")
     return element.bits // 8
