@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 import tilewright as tw
 from tilewright.launcher import LaunchError, device_arch, device_name
 
-ROOT = Path(__file__).parents[2]
-sys.path.append(str(ROOT / "tests" / "lowering" / "tile"))
-sys.path.append(str(ROOT / "tests" / "lowering" / "interpreter"))
+sys.path.append(str(Path(__file__).parents[1] / "lowering" / "tile"))
+sys.path.append(str(Path(__file__).parents[1] / "lowering" / "interpreter"))
 
 from tma_gemms import MULTICAST, SPLIT_K, THREADS
 from tma_reductions import DTYPES, REDUCTIONS, elements_of, reduction_kernel
 
-PERSISTENT = (ROOT / "examples" / "tile_gemm_sm90_persistent.mlir").read_text()
+EXAMPLES = Path(__file__).parents[2] / "examples"
+PERSISTENT = (EXAMPLES / "tile_gemm_sm90_persistent.mlir").read_text()
 BF16 = ml_dtypes.bfloat16
 
 
