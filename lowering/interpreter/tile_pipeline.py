@@ -194,7 +194,7 @@ def _release(op: ConsumerReleaseOp, builder: Builder) -> Step:
             machine.mbarriers.arrive(leaders, address, 1)
         else:
             for rank in range(held.ctas):
-                there = cluster_steps.remote(address, np.uint32(rank))
+                there = cluster_steps.remote(address, np.full(len(leaders), rank, dtype=np.uint32))
                 machine.mbarriers.arrive(leaders, there, 1)
 
     return step
