@@ -14,13 +14,14 @@ from tilewright.lowering.interpreter.values import Bits
 
 def reduced(element: str, kind: str, before: Bits, values: Bits) -> Bits:
     """Elements of memory, raw bits, after a reduction; `element` is their MLIR type."""
-    one = np.ones((), before.dtype)
     if kind == "inc":
-        return np.where(before >= values, np.zeros_like(before), before + one)
+        counted: Bits = before + 1
+        return np.where(before >= values, np.zeros_like(before), counted)
     if kind == "dec":
         wraps = (before == 0) | (before > values)
-        return np.where(wraps, values, before - one)
-    return scalar(kind, _form(element, kind, 8 * before.itemsize))(before, values)
+        return np.where(wraps, values, before - 1)
+    found: Bits = scalar(kind, _form(element, kind, 8 * before.itemsize))(before, values)
+    return found
 
 
 def _form(element: str, kind: str, width: int) -> str:

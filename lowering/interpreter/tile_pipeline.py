@@ -226,7 +226,7 @@ def _release(op: ConsumerReleaseOp, builder: Builder) -> Step:
             machine.mbarriers.arrive(leaders, address, 1)
         else:
             for rank in range(held.ctas):
-                there = cluster_steps.remote(address, np.array([rank], np.uint32))
+                there = cluster_steps.remote(address, np.full(len(leaders), rank, dtype=np.uint32))
                 machine.mbarriers.arrive(leaders, there, 1)
 
     return step

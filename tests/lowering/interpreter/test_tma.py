@@ -8,9 +8,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from tma_reductions import DTYPES, MEANING, REDUCTIONS, elements_of, reduction_kernel
 
 import tilewright as tw
-from tilewright.dialects.cute_nvgpu.lattice.tma import REDUCED_ELEMENTS
 
 LEVELS = ("atom", "ptx")
 BARRIER = "memref<1xi64, #cute<space smem>>"
@@ -206,66 +206,11 @@ def test_as_on_the_chip_the_swizzle_is_of_addresses() -> None:
         np.testing.assert_array_equal(found.astype(np.float32), tensor.reshape(-1))
 
 
-def reduction_kernel(kind: str, element: str) -> str:
-    """Each CTA loads a box of 4 x 16 of %from and combines %to with it there."""
-    map_, width = f"!cute_nvgpu.tma_descriptor<4x16x{element}>", WIDTHS[element][0]
-    tile = f"memref<4x16x{element}, #cute<space smem>>"
-    return f"""func.func @k(%from: {map_}, %to: {map_}) attributes {{gpu.kernel}} {{{HEAD}
-  %s = memref.alloc() : {tile}
-  %c4 = arith.constant 4 : index
-  %block = "gpu.block_id"() <{{dimension = #gpu<dim x>}}> : () -> index
-  %row = arith.muli %block, %c4 : index
-  scf.if %first {{
-    cute_nvgpu.mbarrier.arrive.expect_tx %bar[%c0] bytes {64 * width} : {BARRIER}
-    cute_nvgpu.tma.load %from[%row, %c0] to %s[%c0, %c0] mbarrier %bar[%c0]
-      : {map_} to {tile}, {BARRIER}
-  }}
-  cute_nvgpu.mbarrier.wait %bar[%c0] parity %even : {BARRIER}
-  scf.if %first {{
-    cute_nvgpu.tma.reduce {kind} %s[%c0, %c0] to %to[%c0, %c0] : {tile} to {map_}
-    cute_nvgpu.cp.async.bulk.commit_group
-    cute_nvgpu.cp.async.bulk.wait_group 0
-  }}
-  func.return
-}}"""
-
-
-WIDTHS: dict[str, tuple[int, Any]] = {
-    "i32": (4, np.uint32), "ui32": (4, np.uint32), "si32": (4, np.int32),
-    "i64": (8, np.uint64), "ui64": (8, np.uint64), "si64": (8, np.int64),
-    "f16": (2, np.float16), "bf16": (2, ml_dtypes.bfloat16),
-    "f32": (4, np.float32), "f64": (8, np.float64),
-}  # fmt: skip
-MEANING: dict[str, Any] = {
-    "add": lambda old, new: old + new,
-    "min": np.minimum,
-    "max": np.maximum,
-    "inc": lambda old, new: np.where(old >= new, old.dtype.type(0), old + old.dtype.type(1)),
-    "dec": lambda old, new: np.where((old == 0) | (old > new), new, old - old.dtype.type(1)),
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-}
-REDUCTIONS = [(kind, element) for kind, legal in REDUCED_ELEMENTS.items() for element in legal]
-
-
-def elements_of(dtype: Any, shape: tuple[int, int], seed: int) -> np.ndarray:
-    """Numbers of every magnitude: subnormals, integers of either sign, small ones among them."""
-    rng = np.random.default_rng(seed)
-    if np.dtype(dtype).kind in "ui":
-        info = np.iinfo(dtype)
-        wide = rng.integers(info.min, info.max, shape, dtype=dtype, endpoint=True)
-        return np.where(rng.random(shape) < 0.5, wide, rng.integers(0, 4, shape).astype(dtype))
-    found = rng.standard_normal(shape).astype(dtype)
-    found[:, ::5] = ml_dtypes.finfo(dtype).smallest_subnormal
-    return found
-
-
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("kind, element", REDUCTIONS)
 def test_reductions(kind: str, element: str, level: Any) -> None:
     """Two CTAs combine a box that reaches over an edge with theirs, one after the other."""
-    dtype = WIDTHS[element][1]
+    dtype = DTYPES[element]
     source, before = elements_of(dtype, (8, 16), 1), elements_of(dtype, (3, 16), 2)
     args = [tw.TensorMap(source, box=(4, 16), element=element),
             tw.TensorMap(before.copy(), box=(4, 16), element=element)]  # fmt: skip
