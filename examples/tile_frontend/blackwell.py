@@ -30,11 +30,11 @@ class Umma(Tma):
     def begin(self) -> None:
         trace, self.thread = Trace.current, hardware(gpu.ThreadIdOp, "x")
         bodies = [body_of() for _ in range(3)]
-        for body, first in zip(bodies, (0, 128, 160), strict=True):
+        for body, first in zip(bodies, (128, 160, 0), strict=True):
             taken = (self.thread + -first) < (1 if first else 128)
             trace.emit(scf.IfOp(taken.value, [], Region(body), Region()))
-        trace.move(InsertPoint.before(bodies[0].last_op))
-        self.producer, self.multiplier = bodies[1:]
+        trace.move(InsertPoint.before(bodies[2].last_op))
+        self.producer, self.multiplier, _ = bodies
 
     def atoms(self, n: int, element: str, majors: tuple[str, ...]) -> str:
         """Registers as those of wgmma, each warp's 32 rows side by side."""
@@ -48,7 +48,8 @@ class Umma(Tma):
     def loop(self, count: Index, stages: int) -> Iterator[Index]:
         """What multiplies is in a loop of its own thread; the others wait for its end."""
         self.sums: list[tuple[Registers, SSAValue]] = []
-        done = typed("pipeline.create", "!cute.pipeline<umma_async, stages = 1, consumers = 4>")
+        done = "!cute.pipeline<umma_async, stages = 1, consumers = 4>"
+        done = cute("pipeline.create", done, uniform=True)
         with inside(self.multiplier):
             with super().loop(count, stages) as step:
                 yield step

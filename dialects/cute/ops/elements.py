@@ -74,6 +74,12 @@ class ElementsOp(CuteOp, ABC):
     def infer(
         cls, operand_types: tuple[Attribute, ...], properties: dict[str, Attribute]
     ) -> tuple[Attribute, ...] | str:
+        for each in operand_types:
+            if isinstance(each, MemRefType) and each.tensor.space == "tmem":
+                return (
+                    f"expected no tensor in tmem, got '{each}' (whole warps load it); nearest "
+                    "legal: cute.copy with tmem_load"
+                )
         try:
             return cls.types(operand_types)
         except (VerifyException, LayoutError) as error:

@@ -221,3 +221,128 @@ def test_more_columns_than_there_are() -> None:
     fails(text, message, ("tile",))
     with pytest.raises(tw.CompileError, match="expected at most the 128 columns of"):
         tw.compile(text, "sm_100a")
+
+
+# Two accumulators in turn: warp 4 multiplies one block of K after the other, warps 0 to 3 store
+
+TURNS = 5
+LOADS = "!cute.pipeline<tma_umma, stages = 2, producers = 1, bytes = 6144>"
+
+
+def box(rows: int) -> str:
+    """A tile of TMA."""
+    return f'tile = "[{rows};16]", smem = "S<1,3,3> o 0 o ({rows},16):(16,1)"'
+
+
+STEPS = kernel(
+    f"%A: {memref('f16', 'gmem', '(128,80):(80,1)', 16)}, "
+    f"%B: {memref('f16', 'gmem', '(64,80):(80,1)', 16)}, "
+    f"%C: {memref('f32', 'gmem', f'(128,64,{TURNS}):(64,1,8192)', 16)}",
+    f"""
+  %c4 = arith.constant 4 : i32
+  %c5 = arith.constant {TURNS} : i32
+  %c32 = arith.constant 32 : i32
+  %fresh = arith.constant false
+  %warp = arith.divui %t, %c32 : i32
+  %acc = cute.memref.alloc() : {memref("f32", "tmem", "(128,64,2):(65536,1,64)")}
+  %tiles = cute.pipeline.create() : !cute.pipeline<umma_async, stages = 2, consumers = 4>
+  %loads = cute.pipeline.create() : {LOADS}
+  %sA = cute.memref.alloc() : {memref("f16", "smem", "S<1,3,3> o 0 o (128,16,2):(16,1,2048)", 1024)}
+  %sB = cute.memref.alloc() : {memref("f16", "smem", "S<1,3,3> o 0 o (64,16,2):(16,1,1024)", 1024)}
+  %tmaA, %mA = cute.make_tma_copy<#cute_nvgpu.tma<load>, {box(128)}> (%A)
+  %tmaB, %mB = cute.make_tma_copy<#cute_nvgpu.tma<load>, {box(64)}> (%B)
+  %tiler = cute.static : !cute.shape<"(128,64,16)">
+  %cta = cute.static : !cute.coord<"(0,0,_)">
+  %gA = cute.local_tile<"(1,_,1)"> (%mA, %tiler, %cta)
+  %gB = cute.local_tile<"(_,1,1)"> (%mB, %tiler, %cta)
+  %issues = arith.cmpi eq, %warp, %c4 : i32
+  scf.if %issues {{
+    %elected = cute_nvgpu.elect.sync
+    scf.if %elected {{
+      %mma = cute.make_tiled_mma : {PRODUCTS["f16, two atoms along M"].mma}
+      %tA = cute.tiled.mma.partition A (%mma, %sA, %t)
+      %tB = cute.tiled.mma.partition B (%mma, %sB, %t)
+      %tC = cute.tiled.mma.partition C (%mma, %acc, %t)
+      %rA = cute.mma.make_fragment A (%mma, %tA)
+      %rB = cute.mma.make_fragment B (%mma, %tB)
+      %rC = cute.mma.make_fragment C (%mma, %tC)
+      scf.for %i = %c0 to %c5 step %c1 : i32 {{
+        %s = cute.pipeline.stage(%loads, %i)
+        %from = cute.make_coord(%i) : (i32) -> !cute.coord<"(_,_,?)">
+        %to = cute.make_coord(%s) : (i32) -> !cute.coord<"(_,_,?)">
+        %fromA = cute.slice(%gA, %from)
+        %fromB = cute.slice(%gB, %from)
+        %toA = cute.slice(%sA, %to)
+        %toB = cute.slice(%sB, %to)
+        cute.pipeline.producer_acquire(%loads, %i)
+        cute.copy(%tmaA, %fromA, %toA) pipeline %loads[%i]
+        cute.copy(%tmaB, %fromB, %toB) pipeline %loads[%i]
+        %at = cute.make_coord(%s) : (i32) -> !cute.coord<"(_,_,_,?)">
+        %a = cute.slice(%rA, %at)
+        %b = cute.slice(%rB, %at)
+        %d = cute.slice(%rC, %at)
+        cute.pipeline.consumer_wait(%loads, %i)
+        cute.pipeline.producer_acquire(%tiles, %i)
+        cute.gemm(%mma, %d, %a, %b, %d) accumulate %fresh
+        cute.pipeline.consumer_release(%loads, %i)
+        cute.pipeline.producer_commit(%tiles, %i)
+      }}
+    }}
+  }}
+  %stores = arith.cmpi ult, %warp, %c4 : i32
+  scf.if %stores {{
+    %t2r = cute.make_tiled_copy : !cute.tiled_copy<{lanes(64)}>
+    %tD = cute.tiled.copy.partition_S(%t2r, %acc, %t)
+    %tG = cute.tiled.copy.partition_D(%t2r, %C, %t)
+    scf.for %i = %c0 to %c5 step %c1 : i32 {{
+      %s = cute.pipeline.stage(%tiles, %i)
+      %at = cute.make_coord(%s) : (i32) -> !cute.coord<"(_,_,_,?)">
+      %into = cute.make_coord(%i) : (i32) -> !cute.coord<"(_,_,_,?)">
+      %from = cute.slice(%tD, %at)
+      %to = cute.slice(%tG, %into)
+      %held = cute.make_fragment_like(%to)
+      cute.pipeline.consumer_wait(%tiles, %i)
+      cute.copy(%t2r, %from, %held)
+      cute.pipeline.consumer_release(%tiles, %i)
+      cute.copy(%held, %to)
+    }}
+  }}""",
+    threads=160,
+)
+
+
+def steps() -> list[np.ndarray]:
+    a, b = numbers((128, 16 * TURNS), F16), numbers((64, 16 * TURNS), F16, 1)
+    # C is (m,n,turn), with n contiguous.
+    return [a, b, np.zeros((TURNS, 128, 64), np.float32).transpose(1, 2, 0)]
+
+
+def test_accumulators_in_turn() -> None:
+    a, b, c = steps()
+    found = run(STEPS, a, b, c, threads=160, arch="sm_100a")[2]
+    for i in range(TURNS):
+        one, two = (each[:, 16 * i : 16 * i + 16].astype(np.float64) for each in (a, b))
+        np.testing.assert_allclose(found[:, :, i], one @ two.T, rtol=0, atol=2.0**-18)
+
+
+def steps_fail(without: str, message: str) -> None:
+    """At the level of tiles, without a step of a pipeline."""
+    assert STEPS.count(without) == 1
+    with pytest.raises(tw.ExecutionError, match=message):
+        tw.interpret(
+            STEPS.replace(without, ""), args=steps(), level="tile", grid=(1,), block=(160,),
+            arch="sm_100a",
+        )  # fmt: skip
+
+
+def test_accumulators_that_nobody_waits_for() -> None:
+    """The MMAs run ahead by more than a phase, which a wait then misses."""
+    steps_fail("cute.pipeline.producer_acquire(%tiles, %i)", "deadlock: 128 threads wait")
+
+
+def test_accumulators_that_nobody_releases() -> None:
+    steps_fail("cute.pipeline.consumer_release(%tiles, %i)", "deadlock")
+
+
+def test_operands_that_nobody_releases() -> None:
+    steps_fail("cute.pipeline.consumer_release(%loads, %i)", "deadlock")

@@ -172,3 +172,11 @@ func.func @f() {
   %p = cute.pipeline.create() : !cute.pipeline<umma_async, stages = 1, consumers = 0>
   func.return
 }
+
+// -----
+
+func.func @f(%t: !cute.memref<f32, tmem, "(128,64):(65536,1)">) {
+  // expected-error @+1 {{expected no tensor in tmem, got '!cute.memref<f32, tmem, "(128,64):(65536,1)">' (whole warps load it); nearest legal: cute.copy with tmem_load}}
+  %v = cute.memref.load_vec(%t)
+  func.return
+}

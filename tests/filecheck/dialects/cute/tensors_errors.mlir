@@ -182,7 +182,7 @@ func.func @f(%a: i32) {
 // -----
 
 func.func @f() {
-  // expected-error @+1 {{'cute.memref.alloc' expected a tensor in smem, got !cute.memref<f16, gmem, "(4,8):(8,1)">}}
+  // expected-error @+1 {{'cute.memref.alloc' expected a tensor in smem or tmem, got !cute.memref<f16, gmem, "(4,8):(8,1)">}}
   %r = cute.memref.alloc() : !cute.memref<f16, gmem, "(4,8):(8,1)">
   func.return
 }

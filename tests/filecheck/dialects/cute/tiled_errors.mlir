@@ -106,7 +106,7 @@ func.func @f(%a: !t) {
 
 // -----
 
-// expected-error @+1 {{expected universal, cp_async, ldmatrix, stmatrix, got bulk}}
+// expected-error @+1 {{expected universal, cp_async, ldmatrix, stmatrix, tmem_load, got bulk}}
 !t = !cute.tiled_copy<#cute_nvgpu.copy<bulk, f16, 128>, layout_tv = "(16,8):(8,1)", tiler_mn = "[128]">
 func.func @f(%a: !t) {
   func.return
