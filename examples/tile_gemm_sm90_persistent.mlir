@@ -105,8 +105,20 @@ func.func @gemm(%A: !cute.memref<bf16, gmem, align<16>, "(?,?):(?{i64 div=8},1)"
         cute_nvgpu.wgmma.fence
         cute.gemm(%mma, %acc, %a, %b, %acc)
         cute_nvgpu.wgmma.commit_group
-        cute_nvgpu.wgmma.wait_group 0
-        cute.pipeline.consumer_release(%pipe, %use)
+        // One group stays in flight: the stage before it has been read.
+        cute_nvgpu.wgmma.wait_group 1
+        %follows = arith.cmpi ne, %k, %c0 : i32
+        scf.if %follows {
+          %before = arith.subi %use, %c1 : i32
+          cute.pipeline.consumer_release(%pipe, %before)
+        }
+      }
+      cute_nvgpu.wgmma.wait_group 0
+      %next = arith.addi %uses, %k_tiles : i32
+      %any = arith.cmpi ne, %k_tiles, %c0 : i32
+      scf.if %any {
+        %before = arith.subi %next, %c1 : i32
+        cute.pipeline.consumer_release(%pipe, %before)
       }
 
       // The tile before has left shared memory when this one is laid down there.
@@ -126,7 +138,6 @@ func.func @gemm(%A: !cute.memref<bf16, gmem, align<16>, "(?,?):(?{i64 div=8},1)"
         cute.copy(%tmaC, %sC, %gC)
         cute_nvgpu.cp.async.bulk.commit_group
       }
-      %next = arith.addi %uses, %k_tiles : i32
       scf.yield %next : i32
     }
     scf.if %stores {

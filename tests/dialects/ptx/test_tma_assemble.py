@@ -163,6 +163,18 @@ def test_multicast_loads(gpu: str, ptxas: Ptxas) -> None:
     assert not ptxas(older, gpu).ok
 
 
+@pytest.mark.parametrize("gpu", ["sm_90a", "sm_100a"])
+def test_reductions_on_later_targets(gpu: str, ptxas: Ptxas) -> None:
+    kernel = Kernel()
+    for op in boxes(kernel)["reduce"]:
+        kernel.add(op)
+    text = with_target(text_of(kernel, arch=target(gpu)), gpu)
+    text = with_version(text, max((8, 0), target(gpu).ptx_version))
+    assert complaints(text, ptxas(text, gpu)) == {}
+    spelled = {line.split()[0] for line in instructions(text, "cp.reduce.async.bulk.tensor")}
+    assert len(spelled) == len(TENSOR_REDUCE) * 5 * 2
+
+
 def test_a_cluster_of_the_kernel(ptxas: Ptxas) -> None:
     """`.reqnctapercluster` assembles, at sm_90 and PTX 7.8."""
     block = Block([RetOp()])

@@ -60,3 +60,18 @@ func.func @copy(%m: !map, %row: i32) attributes {gpu.kernel, "gpu.known_block_si
   }
   func.return
 }
+
+// CHECK-LABEL: .visible .entry others(
+// CHECK:      .reqnctapercluster 2, 1, 1
+// CHECK:      	cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%r{{[0-9]+}}], [%rd{{[0-9]+}}, {0, %r{{[0-9]+}}}], [%r{{[0-9]+}}], %h{{[0-9]+}};
+// CHECK:      	cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%rd{{[0-9]+}}, {0, %r{{[0-9]+}}}], [%r{{[0-9]+}}];
+func.func @others(%m: !map, %row: i32, %mask32: i32) attributes {gpu.kernel, gpu.known_cluster_size = array<i32: 2, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %r = arith.index_cast %row : i32 to index
+  %mask = arith.trunci %mask32 : i32 to i16
+  %s = memref.alloc() : !tile
+  %b = memref.alloc() : !barriers
+  cute_nvgpu.tma.load %m[%r, %c0] to %s[%c0, %c0] mbarrier %b[%c0] multicast %mask : !map to !tile, !barriers
+  cute_nvgpu.tma.reduce add %s[%c0, %c0] to %m[%r, %c0] : !tile to !map
+  func.return
+}

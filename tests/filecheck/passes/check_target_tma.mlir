@@ -72,3 +72,15 @@ func.func @multicast(%m: !cute_nvgpu.tma_descriptor<64xbf16>, %s: memref<64xbf16
   cute_nvgpu.tma.load %m[%i] to %s[%i] mbarrier %b[%i] multicast %mask : !cute_nvgpu.tma_descriptor<64xbf16> to memref<64xbf16, 3>, memref<4xi64, 3>
   func.return
 }
+
+// -----
+
+!t = !cute.tma_copy<#cute_nvgpu.tma<load, multicast>, 128x64xbf16, swizzle = 128>
+!c = !cute.coord_tensor<"(0,0)", "(128,64):(1@0,1@1)">
+!s = !cute.memref<bf16, smem, align<1024>, "S<3,3,3> o 0 o (128,64):(64,1)">
+!p = !cute.pipeline<tma, stages = 3, producers = 1, consumers = 8, bytes = 16384>
+func.func @tile(%t: !t, %c: !c, %s: !s, %p: !p, %i: i32, %mask: i16) {
+  // expected-error @+1 {{'cute.copy' requires sm_90a or sm_100f or later of the same family or sm_110f or later of the same family, got target sm_80}}
+  cute.copy(%t, %c, %s) pipeline %p[%i] multicast %mask
+  func.return
+}
