@@ -15,14 +15,13 @@ from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.argument import SIGNATURE
 from tilewright.dialects.cute.dialect import is_memref
 from tilewright.dialects.cute_nvgpu.attributes import FragmentType
-from tilewright.dialects.cute_nvgpu.ops import copy, fragment, shuffle, sync, wmma
+from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sync, wmma
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 from tilewright.dialects.cute_nvgpu.targets import Target, target
 from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
 from tilewright.dialects.gpu import ReturnOp
 from tilewright.dialects.ptx import matrix, synchronization
-from tilewright.dialects.ptx import shuffle as ptx_shuffle
 from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES, TENSORMAP, EntryOp, RetOp
 from tilewright.dialects.ptx.convert import CvtaOp, CvtOp
 from tilewright.dialects.ptx.data_movement import (
@@ -121,11 +120,6 @@ def _bar_arrive(op: sync.BarArriveOp, to: Conversion) -> None:
 @lowers(sync.WarpSyncOp)
 def _warp_sync(op: sync.WarpSyncOp, to: Conversion) -> None:
     to.add(synchronization.WarpSyncOp())
-
-
-@lowers(shuffle.ShflSyncOp)
-def _shfl_sync(op: shuffle.ShflSyncOp, to: Conversion) -> None:
-    to[op.result] = to.emit(ptx_shuffle.ShflSyncOp(op.mode.data, to[op.value], op.lane.value.data))
 
 
 # Fragments: elements narrower than a register are packed, low bits first

@@ -1,10 +1,12 @@
-"""`gpu` to `ptx`: thread and block ids, and the CTA's barrier."""
+"""`gpu` to `ptx`: thread and block ids, and the CTA's barrier; values of other lanes."""
 
 from __future__ import annotations
 
 from xdsl.dialects import gpu
 from xdsl.ir import SSAValue
 
+from tilewright.dialects.cute_nvgpu.ops import shuffle
+from tilewright.dialects.ptx import shuffle as ptx_shuffle
 from tilewright.dialects.ptx.arithmetic import AddOp, MulOp
 from tilewright.dialects.ptx.convert import CvtOp
 from tilewright.dialects.ptx.logic import ShrOp
@@ -64,6 +66,11 @@ def _subgroup_id(op: gpu.SubgroupIdOp, to: Conversion) -> None:
 @lowers(gpu.SubgroupSizeOp)
 def _subgroup_size(op: gpu.SubgroupSizeOp, to: Conversion) -> None:
     to[op.result] = to.const(32, "b64")
+
+
+@lowers(shuffle.ShflSyncOp)
+def _shfl_sync(op: shuffle.ShflSyncOp, to: Conversion) -> None:
+    to[op.result] = to.emit(ptx_shuffle.ShflSyncOp(op.mode.data, to[op.value], op.lane.value.data))
 
 
 @lowers(gpu.BarrierOp)

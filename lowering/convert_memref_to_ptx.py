@@ -10,13 +10,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType, StridedLayoutAttr
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    IntegerAttr,
+    MemRefType,
+    StridedLayoutAttr,
+)
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, flatten
 from tilewright.dialects.cute.dialect import Space, layout_mismatch, layout_of, space_of
-from tilewright.dialects.cute_nvgpu.attributes import element_of
 from tilewright.dialects.ptx.arithmetic import DivOp, RemOp
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
 from tilewright.dialects.ptx.logic import AndOp, SelpOp, SetpOp, ShlOp, ShrOp, XorOp
@@ -24,7 +28,7 @@ from tilewright.dialects.ptx.registers import SharedAddressOp
 from tilewright.lowering.conversion import Conversion, constant, lowers
 from tilewright.lowering.convert_arith_to_ptx import divide, scalar
 from tilewright.lowering.known_bits import addends, lowest, possible_bits
-from tilewright.lowering.scalar_types import scalar_type
+from tilewright.lowering.scalar_types import element_bytes
 
 SHARED_ALIGN = 128
 """Alignment of a shared-memory tile in bytes, unless its allocation asks for more."""
@@ -53,16 +57,6 @@ class Tile:
     def index_type(self) -> str:
         """The instruction type that computes its addresses."""
         return "u32" if self.space is Space.SMEM else "s64"
-
-
-def element_bytes(op: Operation, type_: MemRefType) -> int:
-    """The size of an element in memory. Raises OpError where it is no scalar."""
-    if (held := scalar_type(type_.element_type)) is not None:
-        return held.bytes
-    element = element_of(type_.element_type)
-    if element is None or element.bits < 8:
-        raise OpError(op, f"'{op.name}' of {type_.element_type} has no lowering to ptx")
-    return element.bits // 8
 
 
 def argument_tile(op: Operation, type_: MemRefType, address: SSAValue) -> Tile:

@@ -88,7 +88,8 @@ def _load(op: tma.TmaLoadOp, to: Conversion) -> None:
     barrier = to.plus(barrier, to.const(offset, "b32"), "u32")
     hint = None if op.cache_hint is None else to[op.cache_hint]
     coordinates = _coordinates(op.coordinates, to)
-    to.add(bulk_copy.TensorLoadOp(dest, to[op.map], coordinates, barrier, hint))
+    mask = None if op.mask is None else to[op.mask]
+    to.add(bulk_copy.TensorLoadOp(dest, to[op.map], coordinates, barrier, hint, mask))
 
 
 @lowers(tma.TmaStoreOp)
@@ -96,6 +97,14 @@ def _store(op: tma.TmaStoreOp, to: Conversion) -> None:
     source = _box_address(op, op.source, op.source_indices, to)
     hint = None if op.cache_hint is None else to[op.cache_hint]
     to.add(bulk_copy.TensorStoreOp(to[op.map], _coordinates(op.coordinates, to), source, hint))
+
+
+@lowers(tma.TmaReduceOp)
+def _reduce(op: tma.TmaReduceOp, to: Conversion) -> None:
+    source = _box_address(op, op.source, op.source_indices, to)
+    hint = None if op.cache_hint is None else to[op.cache_hint]
+    coordinates, kind = _coordinates(op.coordinates, to), op.kind.data.value
+    to.add(bulk_copy.TensorReduceOp(kind, to[op.map], coordinates, source, hint))
 
 
 @lowers(tma.BulkCommitGroupOp)

@@ -11,10 +11,13 @@ from xdsl.dialects.builtin import (
     Float64Type,
     IndexType,
     IntegerType,
+    MemRefType,
+    Signedness,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
-from tilewright.dialects.cute_nvgpu.attributes import FragmentType
+from tilewright.diagnostic import OpError
+from tilewright.dialects.cute_nvgpu.attributes import FragmentType, element_of
 from tilewright.dialects.ptx.types import RegType, reg
 
 
@@ -68,3 +71,23 @@ def register_type(type_: Attribute) -> RegType | None:
         return reg(type_.element.register, type_.registers)
     found = scalar_type(type_)
     return None if found is None else reg(found.kind)
+
+
+_SIGNED_WORDS: dict[Attribute, int] = {
+    IntegerType(bits, signedness): bits // 8
+    for bits in (32, 64)
+    for signedness in (Signedness.SIGNED, Signedness.UNSIGNED)
+}
+"""The bytes of words that only copies move: TMA reduces them as signed or unsigned."""
+
+
+def element_bytes(op: Operation, type_: MemRefType) -> int:
+    """The size of an element in memory. Raises OpError where it is no scalar."""
+    if (held := scalar_type(type_.element_type)) is not None:
+        return held.bytes
+    if type_.element_type in _SIGNED_WORDS:
+        return _SIGNED_WORDS[type_.element_type]
+    element = element_of(type_.element_type)
+    if element is None or element.bits < 8:
+        raise OpError(op, f"'{op.name}' of {type_.element_type} has no lowering to ptx")
+    return element.bits // 8

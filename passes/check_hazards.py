@@ -51,7 +51,8 @@ class CheckHazardsPass(ModulePass):
     - a use of what `tmem.load` gives, or a store over what it reads, before `tmem.wait_load`;
     - an access to what `tmem.store` wrote, before `tmem.wait_store`.
 
-    Which tensor: those of one allocation, by their columns, as far as the indices are constants. An
+    Which tensor: those of one allocation, by their columns, as far as the indices are constants;
+    accesses to 16 lanes, and accumulators in 16 of every 32, where their first lane is the same. An
     `scf.if` that asks which thread it is does what both branches do, in the order of the text; what
     one of them has waited for counts for the others. PTX ISA, tcgen05 memory consistency.
     """

@@ -17,7 +17,7 @@ from tilewright.dialects.cute.tma_types import TmaCopyType
 from tilewright.dialects.cute_nvgpu.atom_types import MmaAtomType
 from tilewright.dialects.cute_nvgpu.copy_types import CopyInstructionAttr
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, MOVMATRIX
-from tilewright.dialects.cute_nvgpu.lattice.tma import TENSOR_LOAD
+from tilewright.dialects.cute_nvgpu.lattice.tma import TENSOR_LOAD, TENSOR_LOAD_MULTICAST
 from tilewright.dialects.cute_nvgpu.ops import (
     cluster,
     copy,
@@ -108,6 +108,8 @@ def _required(op: Operation) -> Minimum | None:
         return op.mma_atom.row.target
     if isinstance(op, UmmaOp):
         return op.required
+    if isinstance(op, tma.TmaLoadOp):
+        return op.row.target
     if isinstance(op, WmmaAccessOp):
         return op.access.row.target
     if isinstance(op, MatrixCopyOp | mbarrier.MbarrierOp):
@@ -124,7 +126,7 @@ def _required_of_tile(op: GemmOp | CopyOp) -> Minimum | None:
         return atom.data.row.target if isinstance(atom, MmaAtomType | WgmmaAtomType) else None
     copy = None if op.tiled is None else op.tiled.type
     if isinstance(copy, TmaCopyType):
-        return TENSOR_LOAD.target
+        return (TENSOR_LOAD if op.mask is None else TENSOR_LOAD_MULTICAST).target
     if not isinstance(copy, TiledCopyType) or not isinstance(copy.atom, CopyInstructionAttr):
         return None
     instruction = copy.atom.data

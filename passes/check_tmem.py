@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects import func, gpu
+from xdsl.dialects import func, gpu, scf
 from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
@@ -17,7 +17,11 @@ from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
 from tilewright.dialects.cute_nvgpu.ops.tmem import AllocOp, DeallocOp, RetrieveOp
 from tilewright.dialects.cute_nvgpu.ops.umma import UmmaOp
 from tilewright.passes.tensor_columns import columns
+from tilewright.passes.thread_dependence import depends_on_thread
 from tilewright.passes.tmem_lifetime import Rule, TmemLifetime, World, columns_of
+
+WARP = 32
+"""The threads of a warp."""
 
 
 class CheckTmemPass(ModulePass):
@@ -29,6 +33,7 @@ class CheckTmemPass(ModulePass):
     - more than 512 columns at once, or more than the allocation before had;
     - an allocation after `relinquish_alloc_permit`;
     - a tensor of more columns than have been allocated, or a D that overlaps another operand;
+    - an allocation, or giving one back, by all warps of a kernel that is known to have several;
     - cta_group 2 in a kernel whose clusters are not of pairs.
 
     A function is followed as its CTA executes it. Where an `scf.if` asks which thread it is, the
@@ -54,7 +59,9 @@ def _check(function: func.FuncOp | gpu.FuncOp) -> None:
             first = first or op
         if isinstance(op, UmmaOp):
             _check_operands(op)
-        allocates |= isinstance(op, AllocOp)
+        if isinstance(op, AllocOp | DeallocOp):
+            allocates |= isinstance(op, AllocOp)
+            _check_warps(function, op)
     if first is not None and first.group == 2:
         _check_cluster(function, first)
     if allocates:
@@ -75,6 +82,31 @@ def _check_operands(op: UmmaOp) -> None:
                 "the same allocation; nearest legal: "
                 f"{name} from column {d.end} on",
             )
+
+
+def _check_warps(function: func.FuncOp | gpu.FuncOp, op: AllocOp | DeallocOp) -> None:
+    """Raise OpError for what one warp does, where nothing asks which warp it is."""
+    known = function.attributes.get("gpu.known_block_size")
+    threads = prod(map(int, known.get_values())) if isinstance(known, DenseArrayBase) else WARP
+    if threads <= WARP or len(function.body.blocks) > 1 or _asks_for_threads(op):
+        return
+    warps = -(-threads // WARP)
+    raise OpError(
+        op,
+        f"'{op.name}' expected one warp, got all {warps} of {named(function)}; nearest legal: it "
+        "in an scf.if that asks which warp it is (PTX ISA, tcgen05.alloc)",
+    )
+
+
+def _asks_for_threads(op: Operation) -> bool:
+    """Whether a condition, or the bounds of a loop, around an op depend on the thread."""
+    while (parent := op.parent_op()) is not None and not isinstance(
+        parent, func.FuncOp | gpu.FuncOp
+    ):
+        if any(map(depends_on_thread, parent.operands)) or isinstance(parent, scf.WhileOp):
+            return True
+        op = parent
+    return False
 
 
 def _check_cluster(function: func.FuncOp | gpu.FuncOp, op: CtaGroupOp) -> None:

@@ -12,7 +12,7 @@ from xdsl.dialects import memref
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import IsTerminator
 
-from tilewright.dialects.cute_nvgpu.lattice.tmem import SHIFTED_COLUMNS
+from tilewright.dialects.cute_nvgpu.lattice.tmem import SHIFTED_COLUMNS, WINDOW
 from tilewright.dialects.cute_nvgpu.ops import tcgen05_sync, tmem_access, wgmma_sync
 from tilewright.dialects.cute_nvgpu.ops.mbarrier import WaitOp
 from tilewright.dialects.cute_nvgpu.ops.tmem import DeallocOp
@@ -24,6 +24,9 @@ from tilewright.passes.shared_writes import Access, in_async_proxy, matrix_of, o
 from tilewright.passes.tensor_columns import Columns, accessed, columns, columns_from
 
 Rule = Literal["result", "memory", "registers", "stored", "loading", "proxy"]
+
+HALVES = ("C", "F")
+"""The data paths whose accumulators have 16 lanes of every 32."""
 
 Asynchronous = UmmaOp | CopyOp | ShiftOp
 """What one thread starts, and a `tcgen05.commit` completes."""
@@ -184,25 +187,29 @@ class Tcgen05Flow(ForwardFlow[Fact]):
         return state | {Flight(op)}
 
     def _access(self, op: TmemAccessOp, state: State) -> State:
-        self._check_complete(op, accessed(op), state)
+        self._check_complete(op, op.tile_operand[0], accessed(op), state)
         for each in self._sorted(state):
-            if isinstance(each, Storing) and _meet(accessed(op), [accessed(each.op)]):
+            if isinstance(each, Storing) and _touch(op, each.op):
                 self._report(Hazard("stored", op, each))
             stores = isinstance(op, tmem_access.StoreOp)
-            if stores and isinstance(each, Loading) and _meet(accessed(op), [accessed(each.op)]):
+            if stores and isinstance(each, Loading) and _touch(op, each.op):
                 self._report(Hazard("loading", op, each))
         if isinstance(op, tmem_access.StoreOp):
             return state | {Storing(op)}
         return state | {Loading(op, value) for value in op.results}
 
-    def _check_complete(self, op: Operation, touched: Columns, state: State) -> None:
+    def _check_complete(
+        self, op: Operation, tensor: SSAValue, touched: Columns, state: State
+    ) -> None:
         for each in self._sorted(state):
-            if isinstance(each, Flight) and _meet(touched, [_result(each.op)]):
+            if not isinstance(each, Flight) or _beside(each.op, tensor):
+                continue
+            if _meet(touched, [_result(each.op)]):
                 self._report(Hazard("result", op, each))
 
     def _other(self, op: Operation, state: State) -> State:
         if isinstance(op, DeallocOp):
-            self._check_complete(op, columns(op.source), state)
+            self._check_complete(op, op.source, columns(op.source), state)
         if op not in self._writes:
             return state
         for each in self._sorted(state):
@@ -274,6 +281,21 @@ def _result(op: Asynchronous) -> Columns:
             return columns_from(op.dest, op.indices, op.copy_shape.columns)
         case ShiftOp():
             return columns_from(op.source, op.indices, SHIFTED_COLUMNS)
+
+
+def _beside(op: Asynchronous, tensor: SSAValue) -> bool:
+    """Whether a tensor may be in the lanes between those of an accumulator in every other 16."""
+    if not isinstance(op, UmmaOp) or op.mma_atom.path.letter not in HALVES:
+        return False
+    return tensor is not op.sources["D"]
+
+
+def _touch(op: TmemAccessOp, other: TmemAccessOp) -> bool:
+    """Whether two accesses of a warp share cells: all of its 32 lanes, or the same 16."""
+    halves = any(each.access.shape.lanes < WINDOW for each in (op, other))
+    if halves and op.tile_operand[1][0] is not other.tile_operand[1][0]:
+        return False
+    return _meet(accessed(op), [accessed(other)])
 
 
 def _meet(one: Columns, others: Sequence[Columns]) -> bool:

@@ -147,6 +147,11 @@ class TmaAtom(Protocol):
         """Whether it copies to shared memory; else from there."""
         ...
 
+    @property
+    def multicast(self) -> bool:
+        """Whether it copies to several CTAs of a cluster, which a mask names."""
+        ...
+
     def box_for(
         self, tensor: Layout, tile: tuple[int, ...], memory: AnyLayout, element: str
     ) -> TmaBox:

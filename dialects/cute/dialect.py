@@ -115,13 +115,17 @@ def layout_mismatch(type_: MemRefType) -> str | None:
     return None
 
 
-OPS: tuple[type[Operation], ...] = (
+ALGEBRA_OPS: tuple[type[Operation], ...] = (
     *CONSTRUCTORS,
     *ACCESSORS,
     *LAYOUT_ALGEBRA,
     *SIZE_INDEX,
     *ARITHMETIC,
     *TILING,
+)
+"""The ops of NVIDIA's CuTe IR: values of the layout algebra."""
+
+TILE_OPS: tuple[type[Operation], ...] = (
     *TENSOR_OPS,
     *TILED_OPS,
     *MEMORY_OPS,
@@ -132,6 +136,9 @@ OPS: tuple[type[Operation], ...] = (
     *PIPELINE_OPS,
     *SCHEDULER_OPS,
 )
+"""The ops of the tile level: tensors, copies, MMAs, pipelines."""
+
+OPS = (*ALGEBRA_OPS, *TILE_OPS)
 
 CUTE = Dialect(
     "cute",

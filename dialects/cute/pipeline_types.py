@@ -1,6 +1,7 @@
 """The type of a pipeline: stages of shared memory that producers fill and consumers empty.
 
 !cute.pipeline<tma, stages = 4, producers = 1, consumers = 8, bytes = 49152>    mbarriers
+!cute.pipeline<tma, stages = 4, producers = 1, consumers = 8, bytes = 49152, ctas = 2>
 !cute.pipeline<tma_umma, stages = 4, producers = 1, bytes = 49152>              with tcgen05.mma
 !cute.pipeline<umma_async, stages = 2, consumers = 4>                           of accumulators
 !cute.pipeline<cp_async, stages = 3>                                            groups of cp.async
@@ -33,9 +34,11 @@ class PipelineType(ParametrizedAttribute, TypeAttribute):
 
     `tma`: each of `stages` has an mbarrier that says it is full, on which `producers` threads
     arrive and each of them announces `bytes`, and one that says it is empty, on which one thread
-    of each of `consumers` warps arrives. `tma_umma`: a stage is empty when the MMAs that read it
-    are complete. `umma_async`: it is full when the MMAs that write it are. `cp_async`: a stage is
-    full when its group of copies is complete.
+    of each of `consumers` warps arrives. With `ctas = 2` the producers of two CTAs, a cluster, fill
+    stages of both, and consumers release theirs in both; producers, consumers and bytes are those
+    of one CTA. `tma_umma`: a stage is empty when the MMAs that read it are complete. `umma_async`:
+    it is full when the MMAs that write it are. `cp_async`: a stage is full when its group of
+    copies is complete.
     """
 
     name = "cute.pipeline"
@@ -45,19 +48,26 @@ class PipelineType(ParametrizedAttribute, TypeAttribute):
     producers: IntAttr
     consumers: IntAttr
     bytes: IntAttr
+    ctas: IntAttr
 
     @classmethod
     def get(
-        cls, kind: str, stages: int, producers: int = 0, consumers: int = 0, bytes: int = 0
+        cls,
+        kind: str,
+        stages: int,
+        producers: int = 0,
+        consumers: int = 0,
+        bytes: int = 0,
+        ctas: int = 1,
     ) -> PipelineType:
         """The type of a pipeline. Raises VerifyException."""
-        counts = map(IntAttr, (stages, producers, consumers, bytes))
+        counts = map(IntAttr, (stages, producers, consumers, bytes, ctas))
         return cls(StringAttr(kind), *counts)
 
     @property
     def arrivals(self) -> tuple[int, int]:
         """How many arrivals make a stage full, and empty: a commit of MMAs is one."""
-        return max(self.producers.data, 1), max(self.consumers.data, 1)
+        return max(self.producers.data, 1), max(self.consumers.data, 1) * self.ctas.data
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
@@ -73,16 +83,23 @@ class PipelineType(ParametrizedAttribute, TypeAttribute):
                 parser.parse_keyword(name)
                 parser.parse_punctuation("=")
                 counts[name] = parser.parse_integer(allow_boolean=False, allow_negative=False)
-        return [StringAttr(kind), *map(IntAttr, counts.values())]
+            ctas = 1
+            if kind == "tma" and parser.parse_optional_punctuation(","):
+                parser.parse_keyword("ctas")
+                parser.parse_punctuation("=")
+                ctas = parser.parse_integer(allow_boolean=False, allow_negative=False)
+        return [StringAttr(kind), *map(IntAttr, (*counts.values(), ctas))]
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             printer.print_string(self.kind.data)
             for name in _COUNTS_OF[self.kind.data]:
                 printer.print_string(f", {name} = {getattr(self, name).data}")
+            if self.ctas.data != 1:
+                printer.print_string(f", ctas = {self.ctas.data}")
 
     def verify(self) -> None:
-        for name in _COUNTS_OF[self.kind.data]:
+        for name in (*_COUNTS_OF[self.kind.data], "ctas"):
             found = getattr(self, name).data
             least = 2 if (name, self.kind.data) == ("stages", "cp_async") else 1
             if found < least:

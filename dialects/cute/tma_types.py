@@ -34,6 +34,11 @@ class TmaAtomAttr(ABC):
     def loads(self) -> bool:
         """Whether it copies to shared memory; else from there."""
 
+    @property
+    @abstractmethod
+    def multicast(self) -> bool:
+        """Whether it copies to several CTAs of a cluster, which a mask names."""
+
     @abstractmethod
     def box_for(
         self, tensor: Layout, tile: tuple[int, ...], memory: AnyLayout, element: str

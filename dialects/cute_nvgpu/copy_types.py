@@ -108,9 +108,15 @@ class TmaInstructionAttr(Data[TmaInstruction], TmaAtomAttr):
     def loads(self) -> bool:
         return self.data.kind == "load"
 
+    @property
+    def multicast(self) -> bool:
+        return self.data.multicast
+
     def box_for(
         self, tensor: Layout, tile: tuple[int, ...], memory: AnyLayout, element: str
     ) -> TmaBox:
+        if (why := self.data.why_not_element(element)) is not None:
+            raise LayoutError(why)
         return box_for(tensor, tile, memory, element)
 
     def why_not_box(self, box: TmaBox) -> str | None:
@@ -118,7 +124,7 @@ class TmaInstructionAttr(Data[TmaInstruction], TmaAtomAttr):
             tensor_box(box)
         except TensorMapError as error:
             return str(error)
-        return None
+        return self.data.why_not_element(box.element)
 
     def why_not_memory(self, box: TmaBox, memory: AnyLayout) -> str | None:
         try:

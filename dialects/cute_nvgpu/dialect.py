@@ -85,6 +85,7 @@ CUTE_NVGPU = Dialect(
         matrix_copy.MatrixShapeAttr,
         matrix_copy.SrcFmtAttr,
         tmem_access.TmemShapeAttr,
+        tma.TmaReductionAttr,
         tmem_reduce.ReductionAttr,
         tmem_copy.CopyShapeAttr,
         *MMA_ATOM_TYPES.values(),

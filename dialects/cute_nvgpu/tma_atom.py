@@ -13,13 +13,16 @@ from typing import Literal
 from tilewright.dialects.cute import ComposedLayout, Layout, LayoutError, Swizzle, coalesce, flatten
 from tilewright.dialects.cute.atoms import TmaBox
 from tilewright.dialects.cute_nvgpu.atom import AtomError
-from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, MAX_BOX
+from tilewright.dialects.cute_nvgpu.lattice.tma import (
+    CHUNK,
+    MAX_BOX,
+    TENSOR_REDUCE,
+    why_not_reduced,
+)
 from tilewright.dialects.cute_nvgpu.tensor_box import TensorBox, TensorMapError, tensor_element
 
 TmaKind = Literal["load", "store", "reduce"]
 TMA_KINDS: tuple[TmaKind, ...] = ("load", "store", "reduce")
-REDUCTIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
-"""PTX ISA 9.7.9.25.5.3, cp.reduce.async.bulk.tensor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +34,16 @@ class TmaInstruction:
     multicast: bool = False
 
     def __post_init__(self) -> None:
-        if (self.kind == "reduce") != (self.reduction in REDUCTIONS):
-            legal = f"of {', '.join(REDUCTIONS)}" if self.kind == "reduce" else "with reduce alone"
+        if (self.kind == "reduce") != (self.reduction in TENSOR_REDUCE):
+            kinds = ", ".join(TENSOR_REDUCE)
+            legal = f"of {kinds}" if self.kind == "reduce" else "with reduce alone"
             raise AtomError(f"expected a reduction {legal}, got {self.reduction}")
         if self.multicast and self.kind != "load":
             raise AtomError(f"expected multicast with a load alone, got {self.kind}")
+
+    def why_not_element(self, element: str) -> str | None:
+        """Why the instruction takes no elements of a type, or None where it does."""
+        return None if self.reduction is None else why_not_reduced(self.reduction, element)
 
     @property
     def parameters(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -21,8 +21,11 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.cute_nvgpu.lattice.tma import (
     BULK_COMMIT_GROUP,
     BULK_WAIT_GROUP,
+    MAX_RANK,
     PREFETCH_TENSORMAP,
     TENSOR_LOAD,
+    TENSOR_LOAD_MULTICAST,
+    TENSOR_REDUCE,
     TENSOR_STORE,
     TensorCopyRow,
 )
@@ -35,9 +38,13 @@ _COORDINATE = reg("b32")
 class TensorCopyOp(PtxOp):
     """A copy of a box; its coordinates stand innermost first. Operands are the classes' own."""
 
-    ROW: ClassVar[TensorCopyRow]
     FIRST_COORDINATE: ClassVar[int]
     """Which operand the coordinates begin with."""
+
+    @property
+    def row(self) -> TensorCopyRow:
+        """What the instruction is called, and what it needs."""
+        raise NotImplementedError
 
     @property
     def box_coordinates(self) -> Sequence[SSAValue]:
@@ -51,16 +58,16 @@ class TensorCopyOp(PtxOp):
 
     @property
     def mnemonic(self) -> str:
-        return self.ROW.mnemonic(len(self.box_coordinates), hint=self.hinted)
+        return self.row.mnemonic(len(self.box_coordinates), hint=self.hinted)
 
     def requirement(self) -> Requirement:
-        return Requirement(self.ROW.target, self.ROW.ptx_version)
+        return Requirement(self.row.target, self.row.ptx_version)
 
     def verify_(self) -> None:
-        if not 1 <= (found := len(self.box_coordinates)) <= self.ROW.max_rank:
-            nearest = min(max(found, 1), self.ROW.max_rank)
+        if not 1 <= (found := len(self.box_coordinates)) <= MAX_RANK:
+            nearest = min(max(found, 1), MAX_RANK)
             raise VerifyException(
-                f"'{self.name}' expected 1 to {self.ROW.max_rank} coordinates, got {found}; "
+                f"'{self.name}' expected 1 to {MAX_RANK} coordinates, got {found}; "
                 f"nearest legal: {nearest}"
             )
 
@@ -71,24 +78,25 @@ class TensorLoadOp(TensorCopyOp):
 
     ```mlir
     ptx.cp.async.bulk.tensor.load %dst, %map, [%c0, %c1], %mbar
+    ptx.cp.async.bulk.tensor.load %dst, %map, [%c0, %c1], %mbar multicast %mask
     ```
     """
 
     name = "ptx.cp.async.bulk.tensor.load"
-    ROW: ClassVar = TENSOR_LOAD
     FIRST_COORDINATE: ClassVar = 2
 
     dest = operand_def(reg("b32"))
     map = operand_def(reg("b64"))
     coordinates = var_operand_def(_COORDINATE)
     barrier = operand_def(reg("b32"))
+    mask = opt_operand_def(reg("b16"))
     cache_hint = opt_operand_def(reg("b64"))
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     assembly_format = (
-        "$dest `,` $map `,` `[` $coordinates `]` `,` $barrier (`cache_hint` $cache_hint^)?"
-        " attr-dict"
+        "$dest `,` $map `,` `[` $coordinates `]` `,` $barrier (`multicast` $mask^)?"
+        " (`cache_hint` $cache_hint^)? attr-dict"
     )
 
     def __init__(
@@ -98,8 +106,34 @@ class TensorLoadOp(TensorCopyOp):
         coordinates: Sequence[SSAValue],
         barrier: SSAValue,
         cache_hint: SSAValue | None = None,
+        mask: SSAValue | None = None,
     ):
-        super().__init__(operands=[dest, map, coordinates, barrier, cache_hint])
+        super().__init__(operands=[dest, map, coordinates, barrier, mask, cache_hint])
+
+    @property
+    def row(self) -> TensorCopyRow:
+        return TENSOR_LOAD if self.mask is None else TENSOR_LOAD_MULTICAST
+
+    @property
+    def box_coordinates(self) -> Sequence[SSAValue]:
+        return self.coordinates
+
+    @property
+    def hinted(self) -> bool:
+        return self.cache_hint is not None
+
+
+class TensorFromSharedOp(TensorCopyOp):
+    """A box of shared memory to global memory, completed by a bulk group."""
+
+    FIRST_COORDINATE: ClassVar = 1
+
+    map = operand_def(reg("b64"))
+    coordinates = var_operand_def(_COORDINATE)
+    source = operand_def(reg("b32"))
+    cache_hint = opt_operand_def(reg("b64"))
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     @property
     def box_coordinates(self) -> Sequence[SSAValue]:
@@ -111,7 +145,7 @@ class TensorLoadOp(TensorCopyOp):
 
 
 @irdl_op_definition
-class TensorStoreOp(TensorCopyOp):
+class TensorStoreOp(TensorFromSharedOp):
     """`cp.async.bulk.tensor.Nd.global.shared::cta.tile.bulk_group [map, {c}], [src]{, policy}`.
 
     ```mlir
@@ -120,15 +154,6 @@ class TensorStoreOp(TensorCopyOp):
     """
 
     name = "ptx.cp.async.bulk.tensor.store"
-    ROW: ClassVar = TENSOR_STORE
-    FIRST_COORDINATE: ClassVar = 1
-
-    map = operand_def(reg("b64"))
-    coordinates = var_operand_def(_COORDINATE)
-    source = operand_def(reg("b32"))
-    cache_hint = opt_operand_def(reg("b64"))
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     assembly_format = (
         "$map `,` `[` $coordinates `]` `,` $source (`cache_hint` $cache_hint^)? attr-dict"
@@ -144,12 +169,49 @@ class TensorStoreOp(TensorCopyOp):
         super().__init__(operands=[map, coordinates, source, cache_hint])
 
     @property
-    def box_coordinates(self) -> Sequence[SSAValue]:
-        return self.coordinates
+    def row(self) -> TensorCopyRow:
+        return TENSOR_STORE
+
+
+@irdl_op_definition
+class TensorReduceOp(TensorFromSharedOp):
+    """`cp.reduce.async.bulk.tensor.Nd.global.shared::cta.KIND.tile.bulk_group [map, {c}], [src]`.
+
+    ```mlir
+    ptx.cp.reduce.async.bulk.tensor "add" %map, [%c0, %c1], %src
+    ```
+    """
+
+    name = "ptx.cp.reduce.async.bulk.tensor"
+
+    kind = prop_def(StringAttr)
+
+    assembly_format = (
+        "$kind $map `,` `[` $coordinates `]` `,` $source (`cache_hint` $cache_hint^)? attr-dict"
+    )
+
+    def __init__(
+        self,
+        kind: str,
+        map: SSAValue,
+        coordinates: Sequence[SSAValue],
+        source: SSAValue,
+        cache_hint: SSAValue | None = None,
+    ):
+        super().__init__(
+            operands=[map, coordinates, source, cache_hint], properties={"kind": StringAttr(kind)}
+        )
 
     @property
-    def hinted(self) -> bool:
-        return self.cache_hint is not None
+    def row(self) -> TensorCopyRow:
+        return TENSOR_REDUCE[self.kind.data]
+
+    def verify_(self) -> None:
+        if self.kind.data not in TENSOR_REDUCE:
+            raise VerifyException(
+                f"'{self.name}' expected {', '.join(TENSOR_REDUCE)}, got {self.kind.data}"
+            )
+        super().verify_()
 
 
 @irdl_op_definition
@@ -215,4 +277,11 @@ class PrefetchTensormapOp(PtxOp):
         return Requirement(PREFETCH_TENSORMAP.target, PREFETCH_TENSORMAP.ptx_version)
 
 
-OPS = [TensorLoadOp, TensorStoreOp, BulkCommitGroupOp, BulkWaitGroupOp, PrefetchTensormapOp]
+OPS = [
+    TensorLoadOp,
+    TensorStoreOp,
+    TensorReduceOp,
+    BulkCommitGroupOp,
+    BulkWaitGroupOp,
+    PrefetchTensormapOp,
+]

@@ -27,17 +27,20 @@ def _rank(op: atom.RankOp | ptx.RankOp, builder: Builder) -> Step:
     return step
 
 
+def arrive(machine: Machine, gang: Gang) -> None:
+    """The step of `barrier.cluster.arrive`."""
+    gang.warps("barrier.cluster.arrive")
+    machine.cluster_barrier.arrive(gang.lanes)
+
+
 @runs(atom.ArriveOp, ptx.ArriveOp)
 def _arrive(op: Operation, builder: Builder) -> Step:
-    def step(machine: Machine, gang: Gang) -> None:
-        gang.warps("barrier.cluster.arrive")
-        machine.cluster_barrier.arrive(gang.lanes)
-
-    return step
+    return arrive
 
 
 @runs(atom.WaitOp, ptx.WaitOp)
-def _wait(op: Operation, builder: Builder) -> None:
+def wait(op: Operation, builder: Builder) -> None:
+    """End the block until all threads of the cluster have arrived, and go on behind it."""
     following = CodeBlock()
 
     def begin(machine: Machine, gang: Gang) -> ClusterWait:
@@ -48,7 +51,7 @@ def _wait(op: Operation, builder: Builder) -> None:
     builder.start(following)
 
 
-def _remote(address: Bits, rank: Bits) -> Bits:
+def remote(address: Bits, rank: Bits) -> Bits:
     """An address of another CTA's shared memory: its rank, from 1, above the place."""
     above = rank.astype(np.uint64) + np.uint64(1)
     return address.astype(np.uint64) | above << np.uint64(RANK_SHIFT)
@@ -59,7 +62,7 @@ def _mapa(op: ptx.MapaOp, builder: Builder) -> Step:
     address, rank, dest = builder.slots((op.address, op.rank, op.result))
 
     def step(machine: Machine, gang: Gang) -> None:
-        found = _remote(gang.regs[address], gang.regs[rank])
+        found = remote(gang.regs[address], gang.regs[rank])
         gang.regs[dest] = found.astype(np.uint32)
 
     return step
@@ -79,7 +82,7 @@ def _mbarrier_arrive(op: atom.MbarrierArriveOp, builder: Builder) -> Step:
 
     def locate(gang: Gang) -> Bits:
         address = gang.regs[barrier].locate([gang.regs[slot] for slot in indices])
-        return _remote(address, gang.regs[rank])
+        return remote(address, gang.regs[rank])
 
     return _arrive_there(locate)
 

@@ -20,7 +20,7 @@ from tilewright.lowering.interpreter.gpu import wait_at
 from tilewright.lowering.interpreter.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.mma import multiply_fragments, numerics_model
 from tilewright.lowering.interpreter.numerics import NumericsError
-from tilewright.lowering.interpreter.program import Builder, Step, runs
+from tilewright.lowering.interpreter.program import Builder, CodeBlock, Jump, Step, Suspend, runs
 from tilewright.lowering.interpreter.sparse import check_metadata
 from tilewright.lowering.interpreter.values import Bits, spread
 
@@ -132,18 +132,18 @@ def _bar_arrive(op: sync.BarArriveOp, builder: Builder) -> Step:
 
 
 @runs(sync.WarpSyncOp)
-def _warp_sync(op: sync.WarpSyncOp, builder: Builder) -> Step:
-    return sync_warps(op)
+def _warp_sync(op: sync.WarpSyncOp, builder: Builder) -> None:
+    sync_warps(op, builder)
 
 
-def sync_warps(op: Operation) -> Step:
+def sync_warps(op: Operation, builder: Builder) -> None:
     """`bar.warp.sync`: what the warp's threads did is before what they do next."""
-
-    def step(machine: Machine, gang: Gang) -> None:
-        gang.warps(op.name)
-        machine.clocks.release(np.unique(gang.lanes // WARP))
-
-    return step
+    following = CodeBlock()
+    builder.end(
+        Suspend(lambda machine, gang: machine.warp_barrier.wait(op, gang.lanes), Jump(following)),
+        op,
+    )
+    builder.start(following)
 
 
 # Fragments

@@ -48,6 +48,7 @@ from tilewright.lowering.interpreter.special_registers import (
 from tilewright.lowering.interpreter.tensor_allocation import TensorAllocator
 from tilewright.lowering.interpreter.tensor_memory import TensorMemory
 from tilewright.lowering.interpreter.values import Bits, Lanes, joined, take
+from tilewright.lowering.interpreter.warp_barrier import WarpBarrier
 
 RESIDENT_THREADS = 8192
 """How many threads are resident at a time: CTAs are run in waves of about this many threads."""
@@ -154,6 +155,7 @@ class Machine:
         self.registers = RegisterFile(len(ctas) * self._warps * WARP, self.shared.op_names)
         self.tensor = TensorMemory(self.clocks, self.shared, len(ctas) * self.slots)
         self.allocator = TensorAllocator(self.tensor, self.shared, self.slots, cluster)
+        self.warp_barrier = WarpBarrier(self.clocks)
         self.cluster_barrier = ClusterBarrier(self.clocks, self.threads, self.slots, cluster)
         for number, op in enumerate(program.ops, 1):
             self.shared.op_names[number] = named(op)

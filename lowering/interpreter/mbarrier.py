@@ -207,6 +207,14 @@ class Mbarriers:
                 )
         return found
 
+    def receivers(self, lane: int, address: int, mask: int | None) -> list[tuple[int, int]]:
+        """Whom a copy of a thread reaches: each CTA of the wave, and the place of its mbarrier.
+        Raises Fault where one is not made, or not known to be."""
+        found = self.places(lane, address, mask)
+        made = np.array(found)[:, None] + np.arange(MBARRIER_BYTES)
+        self._shared.check_made(np.full(len(found), lane), made)
+        return [(place // self._shared.size, place) for place in found]
+
     def arrive_async(self, lane: int, place: int) -> tuple[int, int]:
         """One arrival at the mbarrier at `place` by what a thread started: the mbarrier's clock and
         the number of the phase. Whoever waits for it knows what the thread knew."""

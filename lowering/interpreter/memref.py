@@ -22,13 +22,13 @@ from tilewright.lowering.convert_memref_to_ptx import (
     argument_strides,
     check_layout,
     check_space,
-    element_bytes,
     footprint,
 )
 from tilewright.lowering.interpreter.errors import Fault, faults_of
 from tilewright.lowering.interpreter.machine import Gang, Machine
 from tilewright.lowering.interpreter.program import Builder, Step, runs
 from tilewright.lowering.interpreter.values import Bits, Lanes, joined, spread, take
+from tilewright.lowering.scalar_types import element_bytes
 
 Extent = int | Bits
 """A size or stride: known before, or one value a thread."""

@@ -221,8 +221,8 @@ def _threads(op: synchronization.BarSyncOp | synchronization.BarArriveOp) -> int
 
 
 @runs(synchronization.WarpSyncOp)
-def _warp_sync(op: synchronization.WarpSyncOp, builder: Builder) -> Step:
-    return sync_warps(op)
+def _warp_sync(op: synchronization.WarpSyncOp, builder: Builder) -> None:
+    sync_warps(op, builder)
 
 
 # Matrices

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
 from tilewright.dialects.cute_nvgpu.tensor_box import TensorBox
+from tilewright.lowering.interpreter.tensor_map_reduction import reduced
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,15 @@ class TensorImage:
         inside, places = self._places(corner)
         values = np.ascontiguousarray(content).view(self._elements.dtype).reshape(places.shape)
         self._elements[places[inside]] = values[inside]
+
+    def reduce(self, kind: str, corner: Sequence[int], content: NDArray[np.uint8]) -> None:
+        """Combine the tensor with the bytes of the box at a corner, element by element; what lies
+        outside is left out."""
+        inside, places = self._places(corner)
+        values = np.ascontiguousarray(content).view(self._elements.dtype).reshape(places.shape)
+        at = places[inside]
+        before = self._elements[at]
+        self._elements[at] = reduced(self.box.element.mlir, kind, before, values[inside])
 
     def _places(self, corner: Sequence[int]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
         """Which elements of the box are in the tensor, and where, in elements of the buffer."""

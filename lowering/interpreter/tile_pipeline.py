@@ -22,6 +22,7 @@ from tilewright.dialects.cute.ops.pipeline import (
 )
 from tilewright.dialects.cute.pipeline_types import PipelineType
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MBARRIER_BYTES
+from tilewright.lowering.interpreter import cluster_steps
 from tilewright.lowering.interpreter.arith import constant
 from tilewright.lowering.interpreter.gpu import wait_at
 from tilewright.lowering.interpreter.machine import WARP, Gang, Machine
@@ -38,6 +39,7 @@ class Pipeline:
     stages: int
     full: int = 0
     empty: int = 0
+    ctas: int = 1
 
     def take(self, lanes: Lanes) -> Pipeline:
         """The same for all threads."""
@@ -76,9 +78,10 @@ def _create(op: PipelineCreateOp, builder: Builder) -> Step | None:
     full = -(-builder.shared_bytes // MBARRIER_BYTES) * MBARRIER_BYTES
     empty = full + stages * MBARRIER_BYTES
     builder.shared_bytes = empty + stages * MBARRIER_BYTES
+    ctas = type_.ctas.data
     made_full, made_empty = type_.arrivals
     counts = [made_full] * stages + [made_empty] * stages
-    number, held = builder.number(op), Pipeline(stages, full, empty)
+    number, held = builder.number(op), Pipeline(stages, full, empty, ctas)
 
     def step(machine: Machine, gang: Gang) -> None:
         gang.regs[dest] = held
@@ -89,7 +92,11 @@ def _create(op: PipelineCreateOp, builder: Builder) -> Step | None:
         machine.mbarriers.fence(first)
 
     builder.add(op, step, (), (dest,))
-    wait_at(op, builder, 0, None)
+    if ctas == 1:
+        wait_at(op, builder, 0, None)
+    else:
+        builder.add(op, cluster_steps.arrive, (), ())
+        cluster_steps.wait(op, builder)
     return None
 
 
@@ -212,7 +219,14 @@ def _release(op: ConsumerReleaseOp, builder: Builder) -> Step:
         gang.warps(op.name)
         if kind == "umma_async":
             machine.tensor.fence_before(gang.lanes)
-        address = spread(gang.regs[pipeline].empty_barrier(gang.regs[use]), gang.count)
-        machine.mbarriers.arrive(gang.lanes[::WARP], address[::WARP], 1)
+        held = gang.regs[pipeline]
+        leaders = gang.lanes[::WARP]
+        address = spread(held.empty_barrier(gang.regs[use]), gang.count)[::WARP]
+        if held.ctas == 1:
+            machine.mbarriers.arrive(leaders, address, 1)
+        else:
+            for rank in range(held.ctas):
+                there = cluster_steps.remote(address, np.full(len(leaders), rank, dtype=np.uint32))
+                machine.mbarriers.arrive(leaders, there, 1)
 
     return step

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.int_tuple import flatten
 from tilewright.dialects.cute.ops.copy import CopyOp
 from tilewright.dialects.cute.ops.tma import MakeTmaCopyOp
@@ -27,7 +26,6 @@ from tilewright.lowering.interpreter.cute_values import LaneValue
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine import Gang, Machine
 from tilewright.lowering.interpreter.program import Builder, Step, runs
-from tilewright.lowering.interpreter.scalar import scalar
 from tilewright.lowering.interpreter.tensor_access import (
     Places,
     byte_offsets,
@@ -35,6 +33,7 @@ from tilewright.lowering.interpreter.tensor_access import (
     coordinates,
     numbers,
 )
+from tilewright.lowering.interpreter.tensor_map_reduction import reduced
 from tilewright.lowering.interpreter.values import Bits, Lanes, joined, spread, take
 
 
@@ -73,8 +72,8 @@ class _Elements:
     shared: Places
     width: int
 
-    def places(self, machine: Machine, lane: int, index: int) -> NDArray[np.int64]:
-        """The bytes of a thread's elements in the wave's shared memory."""
+    def places(self, machine: Machine, cta: int, index: int) -> NDArray[np.int64]:
+        """The bytes of a thread's elements in the shared memory of a CTA of the wave."""
         first, size = self.shared[index], machine.shared.size
         if int(first.min()) % SMEM_ALIGN:
             raise Fault(
@@ -83,7 +82,7 @@ class _Elements:
             )
         if (end := int(first.max()) + self.width) > size:
             raise Fault(f"out of bounds: byte {end - 1} of shared memory, which has {size}")
-        base = int(machine.cta_of(np.array([lane]))[0]) * size
+        base = cta * size
         found: NDArray[np.int64] = (base + first[:, None] + np.arange(self.width)).ravel()
         return found
 
@@ -124,11 +123,14 @@ def load(
     coords: CoordTensor,
     shared: Tensor,
     barrier: Bits,
+    mask: Bits | None,
     op: int,
 ) -> None:
-    """Copy to shared memory; the mbarrier at `barrier` is told of the bytes."""
+    """Copy to shared memory, of each CTA of the mask where there is one; the mbarrier at `barrier`
+    there is told of the bytes."""
     found = _elements(gang, copy, coords, shared)
-    mbarriers = machine.mbarriers.find(gang.lanes, spread(barrier, gang.count)).tolist()
+    barriers = spread(barrier, gang.count).tolist()
+    masks = [None] * gang.count if mask is None else spread(mask, gang.count).tolist()
     dtype = container(shared)
     for index, lane in enumerate(gang.lanes.tolist()):
         values = np.zeros(found.inside.shape[1], dtype=dtype)
@@ -137,8 +139,9 @@ def load(
             address = found.address[index, inside].astype(np.uint64)
             values[inside] = machine.memory.load(address, found.width)
         try:
-            places = found.places(machine, lane, index)
-            machine.mbarriers.land(lane, mbarriers[index], places, values.view(np.uint8), op)
+            for cta, place in machine.mbarriers.receivers(lane, barriers[index], masks[index]):
+                places = found.places(machine, cta, index)
+                machine.mbarriers.land(lane, place, places, values.view(np.uint8), op)
         except Fault as fault:
             raise Fault(fault.message, index) from None
 
@@ -151,7 +154,8 @@ def store(
     dtype = container(shared)
     for index, lane in enumerate(gang.lanes.tolist()):
         try:
-            data = machine.shared.read_bulk(lane, found.places(machine, lane, index), op)
+            places = found.places(machine, lane // machine.slots, index)
+            data = machine.shared.read_bulk(lane, places, op)
         except Fault as fault:
             raise Fault(fault.message, index) from None
         inside = found.inside[index]
@@ -161,20 +165,8 @@ def store(
         values = np.ascontiguousarray(data).view(dtype)[inside]
         if copy.reduction is not None:
             before = machine.memory.load(address, found.width)
-            values = _reduced(shared.element, copy.reduction, before, values)
+            values = reduced(shared.element, copy.reduction, before, values)
         machine.memory.store(address, values, found.width)
-
-
-def _reduced(element: str, reduction: str, before: Bits, values: Bits) -> Bits:
-    """What a reduction leaves in memory. PTX ISA 9.7.9.25.5.3."""
-    floats = element in ("f16", "bf16", "f32", "f64")
-    if reduction in ("and", "or", "xor"):
-        return scalar(reduction, f"b{8 * before.itemsize}")(before, values)
-    if reduction not in ("add", "min", "max"):
-        raise Fault(f"a reduction by {reduction} cannot be interpreted")
-    type_ = element if floats else f"{'u' if element[0] == 'u' else 's'}{8 * before.itemsize}"
-    rounding = "rn." if floats and reduction == "add" else ""
-    return scalar(reduction, f"{rounding}{type_}")(before, values)
 
 
 # Steps
@@ -186,8 +178,6 @@ def _make_tma_copy(op: MakeTmaCopyOp, builder: Builder) -> Step:
     atom, type_ = op.atom, op.copy.type
     assert isinstance(atom, TmaInstructionAttr) and isinstance(type_, TmaCopyType)
     inner = type_.box.modes[-1]
-    if atom.data.multicast:
-        raise OpError(op, f"'{op.name}' of {atom} cannot be interpreted; nearest legal: load")
 
     def step(machine: Machine, gang: Gang) -> None:
         tensor = gang.regs[source]
@@ -211,10 +201,12 @@ def copy_step(op: CopyOp, builder: Builder) -> Step:
 
         return stores
     pipeline, use = builder.slots((op.pipeline, op.use))
+    mask = None if op.mask is None else builder.slot(op.mask)
 
     def loads(machine: Machine, gang: Gang) -> None:
         coords, shared = (gang.regs[slot].typed.value for slot in (source, dest))
         barrier = gang.regs[pipeline].full_barrier(gang.regs[use])
-        load(machine, gang, gang.regs[copy], coords, shared, barrier, number)
+        mask_ = None if mask is None else gang.regs[mask]
+        load(machine, gang, gang.regs[copy], coords, shared, barrier, mask_, number)
 
     return loads

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ def _box_start(map_: TmaDescriptorType, memory: int, indices: Sequence[int]) -> 
     return locate
 
 
-def _type_of(op: atom.TmaLoadOp | atom.TmaStoreOp) -> TmaDescriptorType:
+def _type_of(op: atom.TmaLoadOp | atom.TmaStoreOp | atom.TmaReduceOp) -> TmaDescriptorType:
     assert isinstance(op.map.type, TmaDescriptorType)
     return op.map.type
 
@@ -63,8 +64,11 @@ def _corners(gang: Gang, coordinates: Sequence[int]) -> NDArray[np.int64]:
     return np.stack(columns, axis=1).view(np.int32).astype(np.int64)
 
 
-def _places(machine: Machine, lane: int, image: TensorImage, start: int) -> NDArray[np.int64]:
-    """The bytes of a box in the wave's shared memory. Raises Fault where it may not be there."""
+def _places(
+    machine: Machine, lane: int, image: TensorImage, start: int, cta: int | None = None
+) -> NDArray[np.int64]:
+    """The bytes of a box in the wave's shared memory, in the thread's CTA or another one. Raises
+    Fault where it may not be there."""
     if start % SMEM_ALIGN:
         raise Fault(
             f"expected a box that starts at a multiple of {SMEM_ALIGN} bytes of shared memory, "
@@ -73,7 +77,7 @@ def _places(machine: Machine, lane: int, image: TensorImage, start: int) -> NDAr
     addresses, size = chunk_addresses(start, image.box), machine.shared.size
     if (end := int(addresses.max()) + CHUNK) > size:
         raise Fault(f"out of bounds: bytes {start} to {end - 1} of shared memory, which has {size}")
-    base = int(machine.cta_of(np.array([lane]))[0]) * size
+    base = (lane // machine.slots if cta is None else cta) * size
     return (base + addresses[:, None] + np.arange(CHUNK)).ravel()
 
 
@@ -105,21 +109,31 @@ def _for_each_thread(
 # Loads
 
 
-def _load_boxes(
-    number: int, map_: int, coordinates: Sequence[int], dest: Locate, barrier: Locate
-) -> Step:
-    """The step of a load; coordinates outermost first."""
+@dataclass(frozen=True, slots=True)
+class _Load:
+    """Where a load finds what it needs; coordinates outermost first, the mask where it has one."""
 
+    number: int
+    map: int
+    coordinates: Sequence[int]
+    dest: Locate
+    barrier: Locate
+    mask: int | None
+
+
+def _load_boxes(load: _Load) -> Step:
     def step(machine: Machine, gang: Gang) -> None:
-        corners, starts = _corners(gang, coordinates), _each(gang, dest(gang))
-        mbarriers = machine.mbarriers.find(gang.lanes, spread(barrier(gang), gang.count)).tolist()
+        corners, starts = _corners(gang, load.coordinates), _each(gang, load.dest(gang))
+        barriers = _each(gang, load.barrier(gang))
+        masks = [None] * gang.count if load.mask is None else _each(gang, gang.regs[load.mask])
 
         def copy(index: int, lane: int, image: TensorImage) -> None:
-            places = _places(machine, lane, image, starts[index])
             data = image.read(_corner(corners[index], image))
-            machine.mbarriers.land(lane, mbarriers[index], places, data, number)
+            for cta, barrier in machine.mbarriers.receivers(lane, barriers[index], masks[index]):
+                places = _places(machine, lane, image, starts[index], cta)
+                machine.mbarriers.land(lane, barrier, places, data, load.number)
 
-        _for_each_thread(machine, gang, gang.regs[map_], copy)
+        _for_each_thread(machine, gang, gang.regs[load.map], copy)
 
     return step
 
@@ -127,31 +141,37 @@ def _load_boxes(
 @runs(atom.TmaLoadOp)
 def _tma_load(op: atom.TmaLoadOp, builder: Builder) -> Step:
     barrier, barrier_indices = builder.slot(op.barrier), builder.slots(op.barrier_indices)
-    return _load_boxes(
+    load = _Load(
         builder.number(op),
         builder.slot(op.map),
         builder.slots(op.coordinates),
         _box_start(_type_of(op), builder.slot(op.dest), builder.slots(op.dest_indices)),
         lambda gang: gang.regs[barrier].locate([gang.regs[slot] for slot in barrier_indices]),
+        None if op.mask is None else builder.slot(op.mask),
     )
+    return _load_boxes(load)
 
 
 @runs(ptx.TensorLoadOp)
 def _tensor_load(op: ptx.TensorLoadOp, builder: Builder) -> Step:
-    return _load_boxes(
+    load = _Load(
         builder.number(op),
         builder.slot(op.map),
         builder.slots(op.coordinates)[::-1],
         _register(builder.slot(op.dest)),
         _register(builder.slot(op.barrier)),
+        None if op.mask is None else builder.slot(op.mask),
     )
+    return _load_boxes(load)
 
 
-# Stores
+# Stores and reductions
 
 
-def _store_boxes(number: int, map_: int, coordinates: Sequence[int], source: Locate) -> Step:
-    """The step of a store; coordinates outermost first."""
+def _store_boxes(
+    number: int, map_: int, coordinates: Sequence[int], source: Locate, kind: str | None
+) -> Step:
+    """The step of a store, or of a reduction of a kind; coordinates outermost first."""
 
     def step(machine: Machine, gang: Gang) -> None:
         corners, starts = _corners(gang, coordinates), _each(gang, source(gang))
@@ -159,30 +179,36 @@ def _store_boxes(number: int, map_: int, coordinates: Sequence[int], source: Loc
         def copy(index: int, lane: int, image: TensorImage) -> None:
             places = _places(machine, lane, image, starts[index])
             data = machine.shared.read_bulk(lane, places, number)
-            image.write(_corner(corners[index], image), data)
+            corner = _corner(corners[index], image)
+            if kind is None:
+                image.write(corner, data)
+            else:
+                image.reduce(kind, corner, data)
 
         _for_each_thread(machine, gang, gang.regs[map_], copy)
 
     return step
 
 
-@runs(atom.TmaStoreOp)
-def _tma_store(op: atom.TmaStoreOp, builder: Builder) -> Step:
+@runs(atom.TmaStoreOp, atom.TmaReduceOp)
+def _tma_store(op: atom.TmaStoreOp | atom.TmaReduceOp, builder: Builder) -> Step:
     return _store_boxes(
         builder.number(op),
         builder.slot(op.map),
         builder.slots(op.coordinates),
         _box_start(_type_of(op), builder.slot(op.source), builder.slots(op.source_indices)),
+        op.kind.data.value if isinstance(op, atom.TmaReduceOp) else None,
     )
 
 
-@runs(ptx.TensorStoreOp)
-def _tensor_store(op: ptx.TensorStoreOp, builder: Builder) -> Step:
+@runs(ptx.TensorStoreOp, ptx.TensorReduceOp)
+def _tensor_store(op: ptx.TensorStoreOp | ptx.TensorReduceOp, builder: Builder) -> Step:
     return _store_boxes(
         builder.number(op),
         builder.slot(op.map),
         builder.slots(op.coordinates)[::-1],
         _register(builder.slot(op.source)),
+        op.kind.data if isinstance(op, ptx.TensorReduceOp) else None,
     )
 
 

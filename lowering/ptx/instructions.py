@@ -285,13 +285,12 @@ def _box(op: bulk_copy.TensorCopyOp, map_: SSAValue, out: KernelText) -> str:
 def _tensor_load(op: bulk_copy.TensorLoadOp, out: KernelText) -> None:
     operands = [f"[{out.register(op.dest)}]", _box(op, op.map, out)]
     operands.append(f"[{out.register(op.barrier)}]")
-    if op.cache_hint is not None:
-        operands.append(out.register(op.cache_hint))
+    operands += [out.register(each) for each in (op.mask, op.cache_hint) if each is not None]
     out.line(f"{op.mnemonic} {', '.join(operands)};", op)
 
 
-@emits(bulk_copy.TensorStoreOp)
-def _tensor_store(op: bulk_copy.TensorStoreOp, out: KernelText) -> None:
+@emits(bulk_copy.TensorStoreOp, bulk_copy.TensorReduceOp)
+def _tensor_from_shared(op: bulk_copy.TensorFromSharedOp, out: KernelText) -> None:
     operands = [_box(op, op.map, out), f"[{out.register(op.source)}]"]
     if op.cache_hint is not None:
         operands.append(out.register(op.cache_hint))

@@ -14,6 +14,7 @@ from tilewright.dialects.cute_nvgpu.attributes import FragmentType
 from tilewright.dialects.cute_nvgpu.ops import fragment
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.sm90 import MmaOp as WgmmaOp
+from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import WgmmaFenceOp
 from tilewright.dialects.cute_nvgpu.umma_atom import UmmaAtom
 from tilewright.dialects.cute_nvgpu.wgmma_atom import WgmmaAtom
 from tilewright.lowering.tile.access import register_places
@@ -112,7 +113,10 @@ class Gemm:
         assert isinstance(held, FragmentType)
         if held.element is element:
             return value
-        wanted = FragmentType.of(element, held.count.data)
-        return self.kernel.emitter.once(
-            ("cast", value, wanted), lambda: fragment.CastOp(value, wanted)
+        cast = self.kernel.emitter.emit(
+            fragment.CastOp(value, FragmentType.of(element, held.count.data))
         )
+        if isinstance(self.atom, WgmmaAtom):
+            # Registers of another kind are written anew, after the fence of the source.
+            self.kernel.emitter.add(WgmmaFenceOp())
+        return cast

@@ -22,6 +22,7 @@ from tilewright.dialects.cute.symbolic import scalar
 from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.values import Typed
 from tilewright.dialects.cute_nvgpu.ops import (
+    cluster,
     copy,
     mbarrier,
     sync,
@@ -84,7 +85,11 @@ def _create(op: PipelineCreateOp, kernel: Kernel) -> None:
     thread = _linear_thread(kernel)
     first = emitter.compare("eq", thread, emitter.constant(0, None))
     when(first, lambda: _initialise(pipeline, kernel), kernel)
-    emitter.add(gpu.BarrierOp())
+    if type_.ctas.data == 1:
+        emitter.add(gpu.BarrierOp())
+    else:
+        emitter.add(cluster.ArriveOp())
+        emitter.add(cluster.WaitOp())
 
 
 def _barriers(name: str, stages: int, kernel: Kernel) -> SSAValue:
@@ -190,8 +195,14 @@ def _release(op: ConsumerReleaseOp, kernel: Kernel) -> None:
     # One arrival for the warp, after what all of its threads have read.
     emitter.add(sync.WarpSyncOp())
     leader = emitter.emit(warp_specialization.ElectSyncOp())
-    when(leader, lambda: _arrive(empty, at, kernel), kernel)
+    when(leader, lambda: _arrive(empty, at, pipeline.type.ctas.data, kernel), kernel)
 
 
-def _arrive(barriers: SSAValue, at: SSAValue, kernel: Kernel) -> None:
-    kernel.emitter.add(mbarrier.ArriveOp(barriers, [at]))
+def _arrive(barriers: SSAValue, at: SSAValue, ctas: int, kernel: Kernel) -> None:
+    emitter = kernel.emitter
+    if ctas == 1:
+        emitter.add(mbarrier.ArriveOp(barriers, [at]))
+        return
+    for number in range(ctas):
+        rank = emitter.constant(number, 32)
+        emitter.add(cluster.MbarrierArriveOp(barriers, [at], rank))

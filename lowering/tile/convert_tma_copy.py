@@ -14,7 +14,9 @@ from tilewright.dialects.cute.symbolic.tuples import tuple_sum
 from tilewright.dialects.cute.tensor import CoordTensor, Tensor
 from tilewright.dialects.cute.tensor_types import MemRefType
 from tilewright.dialects.cute.tma_types import TmaCopyType
+from tilewright.dialects.cute_nvgpu.copy_types import TmaInstructionAttr
 from tilewright.dialects.cute_nvgpu.ops import tma
+from tilewright.dialects.cute_nvgpu.tma_atom import TmaInstruction
 from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
 from tilewright.lowering.tile.convert_pipeline import pipeline_of, use_of
 from tilewright.lowering.tile.kernel import Kernel, lowers, static_extents
@@ -80,10 +82,24 @@ def _one(op: CopyOp, corner: list[Any], at: Any, kernel: Kernel) -> None:
     map_, coordinates = kernel.tensor_maps[op.tiled], [kernel.index(each) for each in corner]
     if op.pipeline is None or op.use is None:
         line, place = kernel.place(kernel.tensor(op.source), at)
-        kernel.emitter.add(tma.TmaStoreOp(line, [place], map_, coordinates))
+        if (kind := _instruction(op).reduction) is None:
+            kernel.emitter.add(tma.TmaStoreOp(line, [place], map_, coordinates))
+        else:
+            reduction = tma.TmaReduction(kind)
+            kernel.emitter.add(tma.TmaReduceOp(reduction, line, [place], map_, coordinates))
         return
     pipeline = pipeline_of(kernel, op.pipeline)
     assert pipeline.full is not None
     stage = kernel.index(pipeline.stage(use_of(kernel, op.use)))
     line, place = kernel.place(kernel.tensor(op.destination), at)
-    kernel.emitter.add(tma.TmaLoadOp(map_, coordinates, line, [place], pipeline.full, [stage]))
+    mask = None if op.mask is None else kernel[op.mask]
+    kernel.emitter.add(
+        tma.TmaLoadOp(map_, coordinates, line, [place], pipeline.full, [stage], mask=mask)
+    )
+
+
+def _instruction(op: CopyOp) -> TmaInstruction:
+    assert op.tiled is not None and isinstance(op.tiled.type, TmaCopyType)
+    atom = op.tiled.type.atom
+    assert isinstance(atom, TmaInstructionAttr)
+    return atom.data

@@ -56,7 +56,7 @@ def test_version(capsys):
         ["run", "x.mlir"],
         ["run", "x.mlir", "--grid", "0", "--block", "32"],
         ["run", "x.mlir", "--grid", "1,1,1,1", "--block", "32"],
-        ["run", "x.mlir", "--grid", "1", "--block", "32", "--level", "tile"],
+        ["run", "x.mlir", "--grid", "1", "--block", "32", "--level", "lane"],
     ],
 )
 def test_wrong_usage(words, capsys):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from xdsl.dialects.builtin import i16
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -40,7 +41,8 @@ class CopyOp(CuteOp):
     `cute.copy(%copy, %source, %destination)` takes partitions of that copy. Without it, a thread
     moves its elements by itself: `cute.copy(%source, %destination)`. With `bounds(%coords,
     %limits)` an element counts whose coordinate is below the limits: others arrive as zeros, or
-    are not written. A TMA load completes on a stage of a pipeline: `pipeline %p[%use]`.
+    are not written. A TMA load completes on a stage of a pipeline: `pipeline %p[%use]`; with
+    `multicast %mask`, in each CTA of the cluster whose bit of the mask, an i16, is set.
     """
 
     name = "cute.copy"
@@ -54,6 +56,7 @@ class CopyOp(CuteOp):
     limits = opt_operand_def()
     pipeline = opt_operand_def()
     use = opt_operand_def()
+    mask = opt_operand_def(i16)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
@@ -66,8 +69,10 @@ class CopyOp(CuteOp):
         *,
         bounds: tuple[SSAValue, SSAValue] | None = None,
         pipeline: tuple[SSAValue, SSAValue] | None = None,
+        mask: SSAValue | None = None,
     ):
-        single = [tiled, source, destination, *(bounds or (None, None)), *(pipeline or (None,) * 2)]
+        pairs = (*(bounds or (None, None)), *(pipeline or (None, None)))
+        single = [tiled, source, destination, *pairs, mask]
         super().__init__(operands=[[] if each is None else [each] for each in single])
 
     @classmethod
@@ -89,8 +94,10 @@ class CopyOp(CuteOp):
             whole = parser.parse_unresolved_operand()
             with parser.in_square_brackets():
                 pipeline = (whole, parser.parse_unresolved_operand())
+        masked = parser.parse_optional_keyword("multicast") is not None
+        masks = [parser.parse_unresolved_operand()] if masked else []
         attributes = parser.parse_optional_attr_dict()
-        given = [*tensors, *bounds, *pipeline]
+        given = [*tensors, *bounds, *pipeline, *masks]
         types: Sequence[Attribute]
         if parser.parse_optional_punctuation(":") is None:
             types = types_above(parser, given)
@@ -105,6 +112,7 @@ class CopyOp(CuteOp):
             destination,
             bounds=(next(values), next(values)) if bounds else None,
             pipeline=(next(values), next(values)) if pipeline else None,
+            mask=next(values) if masks else None,
         )
         op.attributes |= attributes
         return op
@@ -122,6 +130,9 @@ class CopyOp(CuteOp):
             printer.print_operand(self.pipeline)
             with printer.in_square_brackets():
                 printer.print_operand(self.use)
+        if self.mask is not None:
+            printer.print_string(" multicast ")
+            printer.print_operand(self.mask)
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_list([each.type for each in self.operands], printer.print_attribute)
@@ -147,9 +158,12 @@ class CopyOp(CuteOp):
         copier = None if self.tiled is None else value_of(self.tiled)
         if copier is not None and copier.kind == "tma_copy":
             copies.check_tma_copy(copier, source, destination, self.pipeline is not None)
+            copies.check_multicast(copier, self.mask is not None)
             return
         if self.pipeline is not None:
             raise VerifyException(f"'{self.name}' expected a pipeline with a TMA load alone")
+        if self.mask is not None:
+            raise VerifyException(f"'{self.name}' expected a mask with a multicast TMA load alone")
         if copier is None:
             copies.check_plain_copy(source, destination)
         else:

@@ -14,12 +14,14 @@ that stage.
 from __future__ import annotations
 
 from abc import ABC
+from math import prod
 from typing import ClassVar
 
-from xdsl.dialects.builtin import i32
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import DenseArrayBase, i32
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
+from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.ops.operands import PIPELINE, USE
 from tilewright.dialects.cute.ops.operation import CuteOp, Syntax
@@ -31,7 +33,8 @@ from tilewright.dialects.cute.pipeline_types import PipelineType
 class PipelineCreateOp(TypedConstantOp):
     """A pipeline all of whose stages are empty. Every thread of the CTA executes it.
 
-    One thread initialises the mbarriers, then the CTA synchronises. `cp_async`: nothing.
+    One thread initialises the mbarriers, then the CTA synchronises, or the cluster where the
+    pipeline is one of several `ctas`. `cp_async`: nothing.
     """
 
     name = "cute.pipeline.create"
@@ -46,6 +49,26 @@ class PipelineCreateOp(TypedConstantOp):
         found = self.result.type
         assert isinstance(found, PipelineType)
         return found
+
+    def verify_(self) -> None:
+        super().verify_()
+        ctas, found = self.type.ctas.data, _cluster_of(self)
+        if ctas != 1 and found is not None and found != ctas:
+            raise VerifyException(
+                f"'{self.name}' expected a kernel in clusters of {ctas} CTAs for {self.type}, got "
+                f"{found} (gpu.known_cluster_size)"
+            )
+
+
+def _cluster_of(op: Operation) -> int | None:
+    """How many CTAs a cluster of the kernel around an op has, or None outside of functions."""
+    parent = op.parent_op()
+    while parent is not None and "function_type" not in parent.properties:
+        parent = parent.parent_op()
+    if parent is None:
+        return None
+    known = parent.attributes.get("gpu.known_cluster_size")
+    return prod(known.get_values()) if isinstance(known, DenseArrayBase) else 1  # type: ignore[arg-type]
 
 
 @irdl_op_definition

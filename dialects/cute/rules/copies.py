@@ -240,6 +240,14 @@ def check_tma_copy(copy: Typed, source: Typed, destination: Typed, with_pipeline
     _check_boxes(copy, tma, coords, memory)
 
 
+def check_multicast(copy: Typed, with_mask: bool) -> None:
+    """Raises RuleError unless a copy has a mask of CTAs where it is multicast, and there alone."""
+    required(
+        with_mask == copy.value.atom.multicast,
+        f"expected {'no mask' if with_mask else 'a mask of CTAs'} for {copy.quoted}",
+    )
+
+
 def _check_boxes(copy: Typed, tma: TmaCopy, coords: Typed, memory: Typed) -> None:
     tensor: Tensor = memory.value
     places = [_mode_along(coords, mode) for mode in tma.box.modes]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import InstructionRow
-from tilewright.dialects.cute_nvgpu.targets import Target, target
+from tilewright.dialects.cute_nvgpu.targets import Minimum, any_of, target
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,12 +14,13 @@ class TensorCopyRow:
 
     suffix: str
     max_rank: int
-    target: Target
+    target: Minimum
     ptx_version: tuple[int, int]
+    stem: str = "cp.async.bulk.tensor"
 
     def mnemonic(self, rank: int, *, hint: bool = False) -> str:
         """The mnemonic of a copy of that rank."""
-        return f"cp.async.bulk.tensor.{rank}d.{self.suffix}" + (".L2::cache_hint" if hint else "")
+        return f"{self.stem}.{rank}d.{self.suffix}" + (".L2::cache_hint" if hint else "")
 
 
 MAX_RANK = 5
@@ -29,9 +30,58 @@ MAX_RANK = 5
 TENSOR_LOAD = TensorCopyRow(
     "shared::cluster.global.tile.mbarrier::complete_tx::bytes", MAX_RANK, target("sm_90"), (8, 0)
 )
+# On other targets ptxas advises against it, and chips before sm_100 need sm_90a.
+TENSOR_LOAD_MULTICAST = TensorCopyRow(
+    f"{TENSOR_LOAD.suffix}.multicast::cluster",
+    MAX_RANK,
+    any_of("sm_90a", "sm_100f", "sm_110f"),
+    (8, 0),
+)
 TENSOR_STORE = TensorCopyRow(
     "global.shared::cta.tile.bulk_group", MAX_RANK, target("sm_90"), (8, 0)
 )
+
+_WORDS = ("i32", "ui32", "si32", "i64", "ui64", "si64")
+_ORDERED = ("ui32", "si32", "ui64", "si64", "f16", "bf16")
+REDUCED_ELEMENTS: dict[str, tuple[str, ...]] = {
+    "add": ("i32", "ui32", "si32", "i64", "ui64", "f16", "bf16", "f32", "f64"),
+    "min": _ORDERED,
+    "max": _ORDERED,
+    "inc": ("i32", "ui32"),
+    "dec": ("i32", "ui32"),
+    "and": _WORDS,
+    "or": _WORDS,
+    "xor": _WORDS,
+}
+"""The reductions, and the element types of tensor maps that each of them takes. PTX ISA,
+cp.reduce.async.bulk, the table for `.global`."""
+
+TENSOR_REDUCE: dict[str, TensorCopyRow] = {
+    kind: TensorCopyRow(
+        f"global.shared::cta.{kind}.tile.bulk_group",
+        MAX_RANK,
+        target("sm_90"),
+        (8, 0),
+        "cp.reduce.async.bulk.tensor",
+    )
+    for kind in REDUCED_ELEMENTS
+}
+"""Combine a box with a tensor in global memory, by kind of reduction."""
+
+
+def why_not_reduced(kind: str, element: str) -> str | None:
+    """Why elements of a type are not reduced so, or None where they are."""
+    legal = REDUCED_ELEMENTS[kind]
+    if element in legal:
+        return None
+    size, floats = element.lstrip("us"), "f" in element
+    nearest = min(legal, key=lambda each: (each.lstrip("us") != size, ("f" in each) != floats))
+    return (
+        f"expected elements of {', '.join(legal)} for {kind}, got {element} (PTX ISA, "
+        f"cp.reduce.async.bulk.tensor); nearest legal: {nearest}"
+    )
+
+
 BULK_COMMIT_GROUP = InstructionRow("cp.async.bulk.commit_group", target("sm_90"), (8, 0))
 BULK_WAIT_GROUP = InstructionRow("cp.async.bulk.wait_group", target("sm_90"), (8, 0))
 PREFETCH_TENSORMAP = InstructionRow("prefetch.tensormap", target("sm_90"), (8, 0))

@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, UnitAttr, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import (
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    UnitAttr,
+    i16,
+    i64,
+)
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
+    irdl_attr_definition,
     irdl_op_definition,
     operand_def,
     opt_operand_def,
@@ -18,6 +27,7 @@ from xdsl.irdl import (
     var_operand_def,
 )
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.cute.dialect import Space, layout_of
 from tilewright.dialects.cute_nvgpu.lattice.tma import (
@@ -25,7 +35,11 @@ from tilewright.dialects.cute_nvgpu.lattice.tma import (
     BULK_WAIT_GROUP,
     PREFETCH_TENSORMAP,
     TENSOR_LOAD,
+    TENSOR_LOAD_MULTICAST,
+    TENSOR_REDUCE,
     TENSOR_STORE,
+    TensorCopyRow,
+    why_not_reduced,
 )
 from tilewright.dialects.cute_nvgpu.ops.mbarrier import verify_mbarrier
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
@@ -47,8 +61,11 @@ class TmaLoadOp(IRDLOperation):
     The coordinates are those of the box's first element, outermost first; they may lie outside of
     the tensor, what is outside is read as zeros. The last dimensions of the memref are those of the
     box. The copy's bytes are counted down at the mbarrier, and who has waited for that phase may
-    read them. One thread executes it; `cache_hint` is an L2 cache policy. PTX ISA,
-    cp.async.bulk.tensor.
+    read them. One thread executes it; `cache_hint` is an L2 cache policy.
+
+    With `multicast %mask` the box goes to each CTA of the cluster whose bit of the mask, an i16, is
+    set: to the same place of its shared memory, and its bytes are counted down at the mbarrier that
+    the CTA has at the same place. PTX ISA, cp.async.bulk.tensor.
     """
 
     name = "cute_nvgpu.tma.load"
@@ -60,13 +77,15 @@ class TmaLoadOp(IRDLOperation):
     dest_indices = var_operand_def(IndexType())
     barrier = operand_def(MemRefType)
     barrier_indices = var_operand_def(IndexType())
+    mask = opt_operand_def(i16)
     cache_hint = opt_operand_def(i64)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     assembly_format = (
         "$map `[` $coordinates `]` `to` $dest `[` $dest_indices `]`"
-        " `mbarrier` $barrier `[` $barrier_indices `]` (`cache_hint` $cache_hint^)? attr-dict"
+        " `mbarrier` $barrier `[` $barrier_indices `]` (`multicast` $mask^)?"
+        " (`cache_hint` $cache_hint^)? attr-dict"
         " `:` type($map) `to` type($dest) `,` type($barrier)"
     )
 
@@ -79,12 +98,18 @@ class TmaLoadOp(IRDLOperation):
         barrier: SSAValue,
         barrier_indices: Sequence[SSAValue],
         cache_hint: SSAValue | None = None,
+        mask: SSAValue | None = None,
     ):
         super().__init__(
             operands=[
-                map, coordinates, dest, dest_indices, barrier, barrier_indices, cache_hint,
+                map, coordinates, dest, dest_indices, barrier, barrier_indices, mask, cache_hint,
             ]
         )  # fmt: skip
+
+    @property
+    def row(self) -> TensorCopyRow:
+        """What the instruction needs."""
+        return TENSOR_LOAD if self.mask is None else TENSOR_LOAD_MULTICAST
 
     def verify_(self) -> None:
         verify_box(self.name, "dest", self.map.type, len(self.coordinates), self.dest.type,
@@ -136,6 +161,82 @@ class TmaStoreOp(IRDLOperation):
     def verify_(self) -> None:
         verify_box(self.name, "source", self.map.type, len(self.coordinates), self.source.type,
                    len(self.source_indices))  # fmt: skip
+
+
+class TmaReduction(StrEnum):
+    """What becomes of an element of a tensor and one of a box."""
+
+    ADD = "add"
+    MIN = "min"
+    MAX = "max"
+    INC = "inc"
+    DEC = "dec"
+    AND = "and"
+    OR = "or"
+    XOR = "xor"
+
+
+@irdl_attr_definition
+class TmaReductionAttr(EnumAttribute[TmaReduction], SpacedOpaqueSyntaxAttribute):
+    """A reduction by TMA, `#cute_nvgpu<tma_reduction add>`."""
+
+    name = "cute_nvgpu.tma_reduction"
+
+
+@irdl_op_definition
+class TmaReduceOp(IRDLOperation):
+    """Start to combine a tensor in global memory with a box from shared memory.
+
+    ```mlir
+    cute_nvgpu.tma.reduce add %smem[%zero, %zero] to %map[%m, %n]
+      : memref<64x32xf32, !cute.composed_layout<"S<3,2,3> o 0 o (64,32):(32,1)">, 3> to
+        !cute_nvgpu.tma_descriptor<64x32xf32, swizzle = 128>
+    ```
+
+    Each element of the tensor becomes `add`, `min`, `max`, `and`, `or` or `xor` of what it was and
+    the box's; `inc` counts it up, to 0 from the box's element on, `dec` down, to the box's element
+    from 0 or above it. Elements are combined one by one, in any order with those of other copies;
+    otherwise it is a `tma.store`. PTX ISA, cp.reduce.async.bulk.tensor.
+    """
+
+    name = "cute_nvgpu.tma.reduce"
+    ROW: ClassVar = TENSOR_REDUCE["add"]
+
+    source = operand_def(MemRefType)
+    source_indices = var_operand_def(IndexType())
+    map = operand_def(TmaDescriptorType)
+    coordinates = var_operand_def(IndexType())
+    cache_hint = opt_operand_def(i64)
+    kind = prop_def(TmaReductionAttr)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    assembly_format = (
+        "$kind $source `[` $source_indices `]` `to` $map `[` $coordinates `]`"
+        " (`cache_hint` $cache_hint^)? attr-dict"
+        " `:` type($source) `to` type($map)"
+    )
+
+    def __init__(
+        self,
+        kind: TmaReduction,
+        source: SSAValue,
+        source_indices: Sequence[SSAValue],
+        map: SSAValue,
+        coordinates: Sequence[SSAValue],
+        cache_hint: SSAValue | None = None,
+    ):
+        super().__init__(
+            operands=[source, source_indices, map, coordinates, cache_hint],
+            properties={"kind": TmaReductionAttr(kind)},
+        )
+
+    def verify_(self) -> None:
+        verify_box(self.name, "source", self.map.type, len(self.coordinates), self.source.type,
+                   len(self.source_indices))  # fmt: skip
+        assert isinstance(self.map.type, TmaDescriptorType)
+        if (why := why_not_reduced(self.kind.data, str(self.map.type.element_type))) is not None:
+            raise VerifyException(f"'{self.name}' {why}")
 
 
 def verify_box(
@@ -239,4 +340,11 @@ class PrefetchTensormapOp(IRDLOperation):
         super().__init__(operands=[map])
 
 
-OPS = [TmaLoadOp, TmaStoreOp, BulkCommitGroupOp, BulkWaitGroupOp, PrefetchTensormapOp]
+OPS = [
+    TmaLoadOp,
+    TmaStoreOp,
+    TmaReduceOp,
+    BulkCommitGroupOp,
+    BulkWaitGroupOp,
+    PrefetchTensormapOp,
+]

@@ -22,6 +22,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Region
 
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MAX_ARRIVALS, SETMAXNREG
+from tilewright.dialects.cute_nvgpu.lattice.tma import TENSOR_REDUCE
+from tilewright.dialects.cute_nvgpu.targets import alternatives, target
 from tilewright.dialects.ptx import bulk_copy, cluster, mbarrier, warp_specialization
 from tilewright.dialects.ptx.control_flow import TENSORMAP, EntryOp, RetOp
 from tilewright.dialects.ptx.instruction import PtxOp
@@ -59,6 +61,12 @@ def boxes(kernel: Kernel) -> dict[str, list[PtxOp]]:
         ],
         "store": [
             bulk_copy.TensorStoreOp(map_, each, address, policy)
+            for each in ranks
+            for policy in (None, hint)
+        ],
+        "reduce": [
+            bulk_copy.TensorReduceOp(kind, map_, each, address, policy)
+            for kind in TENSOR_REDUCE
             for each in ranks
             for policy in (None, hint)
         ],
@@ -108,7 +116,7 @@ def test_at_its_lowest_target_and_version(
     required = ops[0].requirement()
     assert directives(text) == (required.target.name, max(required.version, (7, 0)))
     assert complaints(text, ptxas(text, gpu_of(required.target.name))) == {}
-    lines = instructions(text, ops[0].mnemonic)
+    lines = set().union(*(instructions(text, op.mnemonic) for op in ops))
     assert len(lines) >= 1
     older = with_version(text, older_version(required.version))
     # Of what it cannot parse ptxas names the first line alone.
@@ -122,6 +130,37 @@ def test_every_op_is_here() -> None:
     kernel = Kernel()
     found = {type(op) for group in GROUPS for ops in group(kernel).values() for op in ops}
     assert found == {*mbarrier.OPS, *bulk_copy.OPS, *warp_specialization.OPS, *cluster.OPS}
+
+
+def multicasts(kernel: Kernel) -> list[PtxOp]:
+    address, map_, hint = kernel.shared_address(128), kernel.pointer, kernel.input("b64")
+    coordinates = [kernel.input("b32"), kernel.constant(-7, "b32")] * 3
+    masks = (kernel.input("b16"), kernel.constant(3, "b16"))
+    return [
+        bulk_copy.TensorLoadOp(address, map_, coordinates[:rank], address, policy, mask)
+        for rank in range(1, 6)
+        for policy in (None, hint)
+        for mask in masks
+    ]
+
+
+@pytest.mark.parametrize("gpu", ["sm_90a", "sm_100a", "sm_100f", "sm_103a", "sm_110f"])
+def test_multicast_loads(gpu: str, ptxas: Ptxas) -> None:
+    """They assemble where the row says, without the advice that ptxas gives for other targets."""
+    kernel = Kernel()
+    for op in (ops := multicasts(kernel)):
+        kernel.add(op)
+    text = text_of(kernel, arch=target(gpu))
+    assert set(alternatives(ops[0].requirement().target)) == {
+        target(name) for name in ("sm_90a", "sm_100f", "sm_110f")
+    }
+    assert complaints(text, ptxas(text, gpu)) == {}
+    lines = instructions(text, "cp.async.bulk.tensor")
+    assert len(lines) == len(ops) and all(".multicast::cluster" in line for line in lines)
+    plain = with_target(text, "sm_90")
+    assert lines == set(complaints(plain, ptxas(plain, "sm_90")))
+    older = with_version(text, older_version(ops[0].requirement().version))
+    assert not ptxas(older, gpu).ok
 
 
 def test_a_cluster_of_the_kernel(ptxas: Ptxas) -> None:

@@ -3,7 +3,7 @@
 // RUN: tilewright-opt %examples/gemm_sm100_2sm.mlir -o %t.custom
 // RUN: tilewright-opt %t.custom | diff %t.custom -
 // RUN: tilewright-opt --print-op-generic %examples/gemm_sm100_2sm.mlir | tilewright-opt | diff %t.custom -
-// RUN: tilewright-opt %t.custom -p 'cute-nvgpu-check-target{arch=sm_100a},cute-nvgpu-synthesize-layouts,cute-nvgpu-check-tmem' -o %t.filled
+// RUN: tilewright-opt %t.custom -p 'cute-nvgpu-check-target{arch=sm_100a},cute-nvgpu-synthesize-layouts,cute-nvgpu-check-tmem,cute-nvgpu-check-hazards' -o %t.filled
 // RUN: tilewright-opt --print-op-generic %t.filled | tilewright-opt | diff %t.filled -
 // RUN: tilewright-opt %t.filled -p convert-cute-nvgpu-to-ptx -o %t.ptx.mlir
 // RUN: tilewright-opt --print-op-generic %t.ptx.mlir | tilewright-opt | diff %t.ptx.mlir -

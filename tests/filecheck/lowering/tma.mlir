@@ -118,3 +118,48 @@ func.func @warps(%out: memref<?xi32>) attributes {gpu.kernel, "gpu.known_block_s
   }
   func.return
 }
+
+// CHECK-LABEL: ptx.entry @multicast(%m: tensormap, %stage: u64, %row: u64) shared 131104 align 1024 cluster(2, 1, 1) {
+// CHECK-NEXT:    %0 = ptx.const 3 : !ptx.reg<b16>
+// CHECK-NEXT:    %1 = ptx.shared_address 0
+// CHECK-NEXT:    %2 = ptx.shared_address 131072
+// CHECK-NEXT:    %3 = ptx.cvt u32.u64 %stage
+// CHECK-NEXT:    %4 = ptx.const 0 : !ptx.reg<b32>
+// CHECK-NEXT:    %5 = ptx.const 15 : !ptx.reg<b32>
+// CHECK-NEXT:    %6 = ptx.shl b32 %3, %5
+// CHECK-NEXT:    %7 = ptx.add u32 %6, %1
+// CHECK-NEXT:    %8 = ptx.const 3 : !ptx.reg<b32>
+// CHECK-NEXT:    %9 = ptx.shl b32 %3, %8
+// CHECK-NEXT:    %10 = ptx.add u32 %9, %2
+// CHECK-NEXT:    %11 = ptx.cvt u32.u64 %row
+// CHECK-NEXT:    ptx.cp.async.bulk.tensor.load %7, %m, [%4, %11], %10 multicast %0
+// CHECK-NEXT:    ptx.ret
+// CHECK-NEXT:    }
+func.func @multicast(%m: !map, %stage: index, %row: index) attributes {gpu.kernel, gpu.known_cluster_size = array<i32: 2, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %both = arith.constant 3 : i16
+  %s = memref.alloc() : !stages
+  %b = memref.alloc() : !barriers
+  cute_nvgpu.tma.load %m[%row, %c0] to %s[%stage, %c0, %c0] mbarrier %b[%stage] multicast %both : !map to !stages, !barriers
+  func.return
+}
+
+// CHECK-LABEL: ptx.entry @reduce(%m: tensormap, %row: u64) shared 131072 align 1024 {
+// CHECK-NEXT:    %0 = ptx.shared_address 0
+// CHECK-NEXT:    ptx.fence.proxy.async
+// CHECK-NEXT:    %1 = ptx.const 0 : !ptx.reg<b32>
+// CHECK-NEXT:    %2 = ptx.cvt u32.u64 %row
+// CHECK-NEXT:    ptx.cp.reduce.async.bulk.tensor "add" %m, [%1, %2], %0
+// CHECK-NEXT:    ptx.cp.async.bulk.commit_group
+// CHECK-NEXT:    ptx.cp.async.bulk.wait_group 0
+// CHECK-NEXT:    ptx.ret
+// CHECK-NEXT:    }
+func.func @reduce(%m: !map, %row: index) attributes {gpu.kernel} {
+  %c0 = arith.constant 0 : index
+  %s = memref.alloc() : !stages
+  cute_nvgpu.fence.proxy.async
+  cute_nvgpu.tma.reduce add %s[%c0, %c0, %c0] to %m[%row, %c0] : !stages to !map
+  cute_nvgpu.cp.async.bulk.commit_group
+  cute_nvgpu.cp.async.bulk.wait_group 0
+  func.return
+}

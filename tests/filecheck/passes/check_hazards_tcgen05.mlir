@@ -90,3 +90,16 @@ func.func @halves(%m: !cells, %s: !s, %b: !b, %v: f16, %w: !f, %p: i1, %n: index
   cute_nvgpu.tmem.wait_load
   func.return
 }
+
+// An accumulator of 64 rows has 16 lanes of every 32: the others are no business of its MMA.
+!half = memref<64x32xf32, !cute.layout<"((16,4),32):((65536,2097152),1)">, #cute<space tmem>>
+!rows = !cute_nvgpu.smem_desc_view<64x16xf16, tcgen05, "S<3,3,3> o 0 o (64,16):(64,1)">
+// CHECK-LABEL: func.func @lanes(
+func.func @lanes(%m: !cells, %a: !rows, %b: !b, %row: index) {
+  %c0 = arith.constant 0 : index
+  %d = cute_nvgpu.tmem.slice %m[%c0, %c0] : !cells -> !half
+  cute_nvgpu.sm100.mma %d, %a, %b <64x32x16, elem_type = (f16, f16, f32), ab_major = (k, k), frag_kind = ss> : !half, !rows, !b
+  %x = cute_nvgpu.tmem.load %m[%row, %c0] shape 16x64b : !cells -> !cute_nvgpu.fragment<4xi32>
+  cute_nvgpu.tmem.wait_load
+  func.return
+}

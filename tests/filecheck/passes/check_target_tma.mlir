@@ -56,3 +56,19 @@ func.func @registers() {
   cute_nvgpu.setmaxnreg dec 40
   func.return
 }
+
+// -----
+
+func.func @reduce(%m: !cute_nvgpu.tma_descriptor<64xbf16>, %s: memref<64xbf16, 3>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.tma.reduce' requires sm_90 or later, got target sm_80}}
+  cute_nvgpu.tma.reduce add %s[%i] to %m[%i] : memref<64xbf16, 3> to !cute_nvgpu.tma_descriptor<64xbf16>
+  func.return
+}
+
+// -----
+
+func.func @multicast(%m: !cute_nvgpu.tma_descriptor<64xbf16>, %s: memref<64xbf16, 3>, %b: memref<4xi64, 3>, %i: index, %mask: i16) {
+  // expected-error @+1 {{'cute_nvgpu.tma.load' requires sm_90a or sm_100f or later of the same family or sm_110f or later of the same family, got target sm_80}}
+  cute_nvgpu.tma.load %m[%i] to %s[%i] mbarrier %b[%i] multicast %mask : !cute_nvgpu.tma_descriptor<64xbf16> to memref<64xbf16, 3>, memref<4xi64, 3>
+  func.return
+}

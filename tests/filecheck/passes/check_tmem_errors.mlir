@@ -333,3 +333,42 @@ func.func @k() attributes {gpu.kernel, gpu.known_cluster_size = array<i32: 3, 1,
   cute_nvgpu.tmem.dealloc %m cta_group 2 : !cells
   func.return
 }
+
+// -----
+
+// Four warps allocate.
+!slot = memref<1xi32, #cute<space smem>>
+!cells = memref<128x128xi32, !cute.layout<"(128,128):(65536,1)">, #cute<space tmem>>
+func.func @k() attributes {gpu.kernel, gpu.known_block_size = array<i32: 64, 2, 1>} {
+  %c0 = arith.constant 0 : index
+  %slot = memref.alloc() : !slot
+  // expected-error @+1 {{'cute_nvgpu.tmem.alloc' expected one warp, got all 4 of 'func.func' at line 342; nearest legal: it in an scf.if that asks which warp it is (PTX ISA, tcgen05.alloc)}}
+  cute_nvgpu.tmem.alloc %slot[%c0] columns 128 : !slot
+  %m = cute_nvgpu.tmem.retrieve %slot[%c0] : !slot -> !cells
+  cute_nvgpu.tmem.dealloc %m : !cells
+  func.return
+}
+
+// -----
+
+// Two warps give back, whatever a condition of the whole CTA says.
+!slot = memref<1xi32, #cute<space smem>>
+!cells = memref<128x128xi32, !cute.layout<"(128,128):(65536,1)">, #cute<space tmem>>
+func.func @k(%p: i1) attributes {gpu.kernel, gpu.known_block_size = array<i32: 64, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %slot = memref.alloc() : !slot
+  %t = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %leads = arith.cmpi ult, %t, %c32 : index
+  scf.if %leads {
+    cute_nvgpu.tmem.alloc %slot[%c0] columns 128 : !slot
+  }
+  %m = cute_nvgpu.tmem.retrieve %slot[%c0] : !slot -> !cells
+  scf.if %p {
+    // expected-error @+1 {{'cute_nvgpu.tmem.dealloc' expected one warp, got all 2 of 'func.func' at line 357}}
+    cute_nvgpu.tmem.dealloc %m : !cells
+  } else {
+    cute_nvgpu.tmem.dealloc %m : !cells
+  }
+  func.return
+}

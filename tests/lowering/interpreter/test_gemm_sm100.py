@@ -105,6 +105,14 @@ def test_gemm_sm100(size: tuple[int, int, int]) -> None:
     dense(*size).check("gemm_sm100", (-(-n // 256), -(-m // 128)))
 
 
+def test_gemm_sm100_of_several_bands() -> None:
+    """More than 16 rows of tiles: every tile is computed once."""
+    m, n, k = 128 * 18, 264, 16
+    gemm = dense(m, n, k)
+    found = gemm.run("gemm_sm100", (2, 18), "ptx")[:, :n]
+    assert np.abs(found - gemm.product).max() < 1e-4
+
+
 @pytest.mark.parametrize("size", [(256, 256, 64), (300, 258, 328), (1, 2, 3)])
 def test_gemm_sm100_2sm(size: tuple[int, int, int]) -> None:
     m, n, _ = size

@@ -118,6 +118,10 @@ GOOD = (
     Row("the other stage is written meanwhile", held(FILL + started(copy(), COMMIT) + write("%c1")
         + COMPLETE)),
     Row("stored, then loaded", held(STORED + load() + f"  {WAIT_LOAD}\n{EXTRACT}\n")),
+    Row("stores of either half of the lanes", held(SPLAT
+        + "  %high = arith.addi %row, %c16 : index\n"
+        + store().replace("32x32b", "16x64b") + store().replace("32x32b", "16x64b").replace(
+            "%row", "%high") + f"  {WAIT_STORE}\n")),
     Row("a store beside a load", held(STORED + load() + store(column="%c32") + f"  {WAIT_LOAD}\n"
         + f"  {WAIT_STORE}\n")),
 )  # fmt: skip
@@ -166,6 +170,10 @@ BAD = (
     Row("stored before it is loaded", held(STORED + load(OTHER) + store(HERE) + f"  {WAIT_LOAD}\n"
         + f"  {WAIT_STORE}\n"),
         "which no tmem.wait_load has completed", "reads, and no tmem.wait_load"),
+    Row("one half of the lanes stored twice", held(SPLAT
+        + store(OTHER).replace("32x32b", "16x64b") + store(HERE).replace("32x32b", "16x64b")
+        + f"  {WAIT_STORE}\n"),
+        "which no tmem.wait_store has completed", "no tmem.wait_store of its threads"),
     Row("stored twice", held(SPLAT + store(OTHER) + store(HERE) + f"  {WAIT_STORE}\n"),
         "which no tmem.wait_store has completed", "no tmem.wait_store of its threads"),
     # Lifetimes

@@ -27,10 +27,10 @@ def matrix(rows: int, columns: int, element: str, seed: int) -> np.ndarray:
     return found.astype(DTYPES[element])
 
 
-def lowers(element: str, kind: str = "") -> bool:
-    """Whether the kernels lower: single elements of 8-bit floats cannot be copied at the ptx level,
-    and a fragment of f32 becomes one of tf32 by an instruction that has no place before a fence."""
-    return not element.startswith("f8") and (element, kind) != ("tf32", "rs")
+def lowers(element: str) -> bool:
+    """Whether the kernels lower: single elements of 8-bit floats cannot be copied at the ptx
+    level."""
+    return not element.startswith("f8")
 
 
 # Registers: every thread reads its part of the matrices from global memory
@@ -247,7 +247,7 @@ def check_warpgroups(row: Any, kind: str, majors: tuple[str, str], groups: int) 
     k = max(2 * ak, 128 // width)
     a, b, c = matrix(m, k, a_type, 1), matrix(n, k, b_type, 2), matrix(m, n, c_type, 3)
     text = warpgroup_kernel(row, kind, majors, n, k, groups)
-    lowered = lowers(a_type, kind)
+    lowered = lowers(a_type)
     found = run(text, a, b, c, threads=128 * groups, numerics="exact", lowered=lowered)[2]
     expected = c.astype(np.float64) + a.astype(np.float64) @ b.astype(np.float64).T
     np.testing.assert_array_equal(found.astype(np.float64), expected)

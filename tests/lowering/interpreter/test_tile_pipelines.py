@@ -283,13 +283,27 @@ def test_tiles_stored_by_tma(shape: tuple[int, int]) -> None:
     np.testing.assert_array_equal(found, numbers((64, 32))[: shape[0], : shape[1]])
 
 
-@pytest.mark.parametrize("kind, combine", [
-    ("add", np.add), ("max", np.maximum), ("min", np.minimum),
-])  # fmt: skip
-def test_reductions_by_tma(kind: str, combine: Any) -> None:
-    y = numbers((40, 20), seed=7)
-    found = stored(STORED, f"reduce, {kind}", y)
-    np.testing.assert_array_equal(found, combine(y, numbers((64, 32))[:40, :20]))
+REDUCTIONS: dict[str, tuple[str, Any, Any]] = {
+    "add": ("f32", np.float32, np.add),
+    "max": ("f16", np.float16, np.maximum),
+    "min": ("f16", np.float16, np.minimum),
+    "inc": ("i32", np.uint32, lambda old, new: np.where(old >= new, np.uint32(0), old + 1)),
+    "xor": ("i32", np.uint32, np.bitwise_xor),
+}
+
+
+@pytest.mark.parametrize("kind", REDUCTIONS)
+def test_reductions_by_tma(kind: str) -> None:
+    """Both CTAs combine tiles of their own with the tensor, at every level."""
+    element, dtype, combine = REDUCTIONS[kind]
+    text = STORED.replace("<f32,", f"<{element},").replace("KIND", f"reduce, {kind}")
+    if element == "f16":
+        text = text.replace("S<3,2,3>", "S<2,3,3>").replace("div=4", "div=8")
+    whole = [numbers((64, 32)), numbers((40, 24), seed=7)]
+    x, y = (each.astype(dtype) if element == "f16" else each.view(dtype) for each in whole)
+    launch: dict[str, Any] = {"grid": (2,), "arch": "sm_90", "name": "k.mlir", "lowered": True}
+    found = run(text, x, y.copy(), **launch)[1]
+    assert found.tobytes() == combine(y, x[:40, :24]).astype(dtype).tobytes()
 
 
 @pytest.mark.parametrize("left_out, words", [
@@ -301,8 +315,3 @@ def test_faults_of_stores(left_out: str, words: str) -> None:
     assert left_out in STORED
     with pytest.raises(tw.ExecutionError, match=words):
         stored(STORED.replace(left_out, ""), "store", np.ones((64, 32), np.float32))
-
-
-def test_multicast_cannot_be_interpreted() -> None:
-    with pytest.raises(tw.CompileError, match=r"'cute\.make_tma_copy' .*nearest legal: load"):
-        copied(COPY.replace("tma<load>", "tma<load, multicast>"))

@@ -8,6 +8,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from tma_reductions import DTYPES, MEANING, REDUCTIONS, elements_of, reduction_kernel
 
 import tilewright as tw
 
@@ -203,6 +204,34 @@ def test_as_on_the_chip_the_swizzle_is_of_addresses() -> None:
         args = [tw.TensorMap(tensor, box=(5, 64), swizzle=128), out]
         found = tw.interpret(text, grid=(1,), block=(320,), args=args, level=level)[1]
         np.testing.assert_array_equal(found.astype(np.float32), tensor.reshape(-1))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("kind, element", REDUCTIONS)
+def test_reductions(kind: str, element: str, level: Any) -> None:
+    """Two CTAs combine a box that reaches over an edge with theirs, one after the other."""
+    dtype = DTYPES[element]
+    source, before = elements_of(dtype, (8, 16), 1), elements_of(dtype, (3, 16), 2)
+    args = [tw.TensorMap(source, box=(4, 16), element=element),
+            tw.TensorMap(before.copy(), box=(4, 16), element=element)]  # fmt: skip
+    text = reduction_kernel(kind, element)
+    found = tw.interpret(text, grid=(2,), block=(32,), args=args, level=level)[1]
+    with np.errstate(over="ignore"):
+        expected = MEANING[kind](MEANING[kind](before, source[:3]), source[4:7])
+    assert found.tobytes() == expected.astype(dtype).tobytes()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("left_out, words", [
+    ("cute_nvgpu.cp.async.bulk.wait_group 0", "ends the kernel while"),
+    ("cute_nvgpu.mbarrier.wait", "are ordered by no wait for the mbarrier"),
+])  # fmt: skip
+def test_faults_of_reductions(left_out: str, words: str, level: Any) -> None:
+    lines = reduction_kernel("add", "f32").splitlines(keepends=True)
+    text = "".join(line for line in lines if left_out not in line)
+    args = [tw.TensorMap(np.zeros((8, 16), np.float32), box=(4, 16)) for _ in range(2)]
+    with pytest.raises(tw.ExecutionError, match=words):
+        tw.interpret(text, grid=(1,), block=(32,), args=args, level=level)
 
 
 @pytest.mark.parametrize("level", LEVELS)

@@ -20,6 +20,13 @@ func.func @pipelines(%i: i32) {
   func.return
 }
 
+// CHECK-LABEL: func.func @cluster
+func.func @cluster() attributes {gpu.known_cluster_size = array<i32: 2, 1, 1>} {
+  // CHECK-NEXT: %p = cute.pipeline.create() : !cute.pipeline<tma, stages = 4, producers = 1, consumers = 8, bytes = 49152, ctas = 2>
+  %p = cute.pipeline.create() : !cute.pipeline<tma, stages = 4, producers = 1, consumers = 8, bytes = 49152, ctas = 2>
+  func.return
+}
+
 // CHECK-LABEL: func.func @schedulers
 func.func @schedulers(%i: i32, %tiles: !cute.shape<"(?,8)">) {
   // CHECK-NEXT: %l, %u, %s = cute.tile_scheduler.bounds<persistent> (%tiles) : !cute.shape<"(?,8)">

@@ -61,3 +61,27 @@ func.func @f(%t: !cute.shape<"(?,?)">, %i: i32) {
   %c = cute.tile_scheduler.coord<0> (%i, %t)
   func.return
 }
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{'cute.pipeline.create' expected a kernel in clusters of 2 CTAs for !cute.pipeline<tma, stages = 4, producers = 1, consumers = 8, bytes = 4096, ctas = 2>, got 1 (gpu.known_cluster_size)}}
+  %p = cute.pipeline.create() : !cute.pipeline<tma, stages = 4, producers = 1, consumers = 8, bytes = 4096, ctas = 2>
+  func.return
+}
+
+// -----
+
+func.func @f() attributes {gpu.known_cluster_size = array<i32: 2, 2, 1>} {
+  // expected-error @+1 {{'cute.pipeline.create' expected a kernel in clusters of 2 CTAs for !cute.pipeline<tma, stages = 4, producers = 1, consumers = 8, bytes = 4096, ctas = 2>, got 4 (gpu.known_cluster_size)}}
+  %p = cute.pipeline.create() : !cute.pipeline<tma, stages = 4, producers = 1, consumers = 8, bytes = 4096, ctas = 2>
+  func.return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{pipeline expected at least 1 ctas, got 0; nearest legal: 1}}
+  %p = cute.pipeline.create() : !cute.pipeline<tma, stages = 4, producers = 1, consumers = 8, bytes = 4096, ctas = 0>
+  func.return
+}

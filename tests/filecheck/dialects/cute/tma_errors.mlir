@@ -197,3 +197,51 @@ func.func @f(%t: !t, %c: !c, %s: !s) {
   cute.copy(%t, %s, %c)
   func.return
 }
+
+// -----
+
+!t = !cute.tma_copy<#cute_nvgpu.tma<load, multicast>, 128x64xbf16, swizzle = 128>
+!c = !cute.coord_tensor<"(0,0)", "(128,64):(1@0,1@1)">
+!s = !cute.memref<bf16, smem, align<1024>, "S<3,3,3> o 0 o (128,64):(64,1)">
+!p = !cute.pipeline<tma, stages = 3, producers = 1, consumers = 8, bytes = 16384>
+func.func @f(%t: !t, %c: !c, %s: !s, %p: !p, %i: i32) {
+  // expected-error @+1 {{'cute.copy' expected a mask of CTAs for '!cute.tma_copy<#cute_nvgpu.tma<load, multicast>, 128x64xbf16, swizzle = 128>'}}
+  cute.copy(%t, %c, %s) pipeline %p[%i]
+  func.return
+}
+
+// -----
+
+!t = !cute.tma_copy<#cute_nvgpu.tma<load>, 128x64xbf16, swizzle = 128>
+!c = !cute.coord_tensor<"(0,0)", "(128,64):(1@0,1@1)">
+!s = !cute.memref<bf16, smem, align<1024>, "S<3,3,3> o 0 o (128,64):(64,1)">
+!p = !cute.pipeline<tma, stages = 3, producers = 1, consumers = 8, bytes = 16384>
+func.func @f(%t: !t, %c: !c, %s: !s, %p: !p, %i: i32, %mask: i16) {
+  // expected-error @+1 {{'cute.copy' expected no mask for '!cute.tma_copy<#cute_nvgpu.tma<load>, 128x64xbf16, swizzle = 128>'}}
+  cute.copy(%t, %c, %s) pipeline %p[%i] multicast %mask
+  func.return
+}
+
+// -----
+
+!r = !cute.memref<f32, rmem, "4:1">
+func.func @f(%r: !r, %s: !r, %mask: i16) {
+  // expected-error @+1 {{'cute.copy' expected a mask with a multicast TMA load alone}}
+  cute.copy(%r, %s) multicast %mask
+  func.return
+}
+
+// -----
+
+// expected-error @+1 {{tma_copy expected elements of ui32, si32, ui64, si64, f16, bf16 for max, got f32 (PTX ISA, cp.reduce.async.bulk.tensor); nearest legal: f16}}
+func.func @f(%t: !cute.tma_copy<#cute_nvgpu.tma<reduce, max>, 32x32xf32>) {
+  func.return
+}
+
+// -----
+
+func.func @f(%a: !cute.memref<f32, gmem, align<16>, "(?,?):(?{i64 div=4},1)">) {
+  // expected-error @+1 {{(expected elements of ui32, si32, ui64, si64, f16, bf16 for max, got f32 (PTX ISA, cp.reduce.async.bulk.tensor); nearest legal: f16)}}
+  %t, %c = cute.make_tma_copy<#cute_nvgpu.tma<reduce, max>, tile = "[32;32]", smem = "(32,32):(32,1)"> (%a)
+  func.return
+}

@@ -31,6 +31,30 @@ func.func @tma(%m: !map, %line: !line, %block: !block, %s: !stages, %p: !plain, 
   func.return
 }
 
+// CHECK-LABEL: func.func @multicast
+// CHECK-NEXT:    cute_nvgpu.tma.load %line[%i] to %p[%i] mbarrier %b[%i] multicast %mask : !cute_nvgpu.tma_descriptor<256xf32>
+// CHECK-NEXT:    cute_nvgpu.tma.load %line[%i] to %p[%i] mbarrier %b[%i] multicast %mask cache_hint %hint : !cute_nvgpu.tma_descriptor<256xf32>
+func.func @multicast(%line: !line, %p: !plain, %b: !barriers, %i: index, %mask: i16, %hint: i64) {
+  cute_nvgpu.tma.load %line[%i] to %p[%i] mbarrier %b[%i] multicast %mask : !line to !plain, !barriers
+  cute_nvgpu.tma.load %line[%i] to %p[%i] mbarrier %b[%i] multicast %mask cache_hint %hint : !line to !plain, !barriers
+  func.return
+}
+
+// CHECK-LABEL: func.func @reduce
+// CHECK-NEXT:    cute_nvgpu.tma.reduce add %p[%i] to %line[%i] : memref<256xf32, #cute<space smem>> to !cute_nvgpu.tma_descriptor<256xf32>
+// CHECK-NEXT:    cute_nvgpu.tma.reduce max %s[%i, %i, %i] to %m[%i, %i] cache_hint %hint {name = "x"} : memref<4x128x64xbf16,
+// CHECK-NEXT:    cute_nvgpu.tma.reduce inc %w[%i] to %words[%i]
+// CHECK-NEXT:    cute_nvgpu.tma.reduce and %w[%i] to %words[%i]
+!words = !cute_nvgpu.tma_descriptor<64xi32>
+!word_line = memref<64xi32, #cute<space smem>>
+func.func @reduce(%m: !map, %line: !line, %words: !words, %s: !stages, %p: !plain, %w: !word_line, %i: index, %hint: i64) {
+  cute_nvgpu.tma.reduce add %p[%i] to %line[%i] : !plain to !line
+  cute_nvgpu.tma.reduce max %s[%i, %i, %i] to %m[%i, %i] cache_hint %hint {name = "x"} : !stages to !map
+  cute_nvgpu.tma.reduce inc %w[%i] to %words[%i] : !word_line to !words
+  cute_nvgpu.tma.reduce and %w[%i] to %words[%i] : !word_line to !words
+  func.return
+}
+
 // A line of memory holds boxes of any rank.
 
 // CHECK-LABEL: func.func @line

@@ -151,3 +151,93 @@ func.func @f(%m: !cute_nvgpu.tma_descriptor<128x64xbf16>, %s: memref<8192xbf16, 
   cute_nvgpu.tma.store %s[%i] to %m[%i, %i] : memref<8192xbf16, !cute.layout<"8192:2">, 3> to !cute_nvgpu.tma_descriptor<128x64xbf16>
   func.return
 }
+
+// -----
+
+// Reductions.
+
+func.func @f(%m: !cute_nvgpu.tma_descriptor<64xf32>, %s: memref<64xf32, 3>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.tma.reduce' expected 1 coordinates for !cute_nvgpu.tma_descriptor<64xf32>, got 2}}
+  cute_nvgpu.tma.reduce add %s[%i] to %m[%i, %i] : memref<64xf32, 3> to !cute_nvgpu.tma_descriptor<64xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%m: !cute_nvgpu.tma_descriptor<64xf32>, %s: memref<64xf16, 3>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.tma.reduce' source expected elements of f32, got f16}}
+  cute_nvgpu.tma.reduce add %s[%i] to %m[%i] : memref<64xf16, 3> to !cute_nvgpu.tma_descriptor<64xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%m: !cute_nvgpu.tma_descriptor<64xsi64>, %s: memref<64xsi64, 3>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.tma.reduce' expected elements of i32, ui32, si32, i64, ui64, f16, bf16, f32, f64 for add, got si64 (PTX ISA, cp.reduce.async.bulk.tensor); nearest legal: i64}}
+  cute_nvgpu.tma.reduce add %s[%i] to %m[%i] : memref<64xsi64, 3> to !cute_nvgpu.tma_descriptor<64xsi64>
+  func.return
+}
+
+// -----
+
+func.func @f(%m: !cute_nvgpu.tma_descriptor<64xf32>, %s: memref<64xf32, 3>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.tma.reduce' expected elements of ui32, si32, ui64, si64, f16, bf16 for min, got f32 (PTX ISA, cp.reduce.async.bulk.tensor); nearest legal: f16}}
+  cute_nvgpu.tma.reduce min %s[%i] to %m[%i] : memref<64xf32, 3> to !cute_nvgpu.tma_descriptor<64xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%m: !cute_nvgpu.tma_descriptor<64xi32>, %s: memref<64xi32, 3>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.tma.reduce' expected elements of ui32, si32, ui64, si64, f16, bf16 for max, got i32 (PTX ISA, cp.reduce.async.bulk.tensor); nearest legal: ui32}}
+  cute_nvgpu.tma.reduce max %s[%i] to %m[%i] : memref<64xi32, 3> to !cute_nvgpu.tma_descriptor<64xi32>
+  func.return
+}
+
+// -----
+
+func.func @f(%m: !cute_nvgpu.tma_descriptor<64xsi32>, %s: memref<64xsi32, 3>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.tma.reduce' expected elements of i32, ui32 for inc, got si32 (PTX ISA, cp.reduce.async.bulk.tensor); nearest legal: i32}}
+  cute_nvgpu.tma.reduce inc %s[%i] to %m[%i] : memref<64xsi32, 3> to !cute_nvgpu.tma_descriptor<64xsi32>
+  func.return
+}
+
+// -----
+
+func.func @f(%m: !cute_nvgpu.tma_descriptor<64xi64>, %s: memref<64xi64, 3>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.tma.reduce' expected elements of i32, ui32 for dec, got i64 (PTX ISA, cp.reduce.async.bulk.tensor); nearest legal: i32}}
+  cute_nvgpu.tma.reduce dec %s[%i] to %m[%i] : memref<64xi64, 3> to !cute_nvgpu.tma_descriptor<64xi64>
+  func.return
+}
+
+// -----
+
+func.func @f(%m: !cute_nvgpu.tma_descriptor<64xf32>, %s: memref<64xf32, 3>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.tma.reduce' expected elements of i32, ui32, si32, i64, ui64, si64 for and, got f32 (PTX ISA, cp.reduce.async.bulk.tensor); nearest legal: i32}}
+  cute_nvgpu.tma.reduce and %s[%i] to %m[%i] : memref<64xf32, 3> to !cute_nvgpu.tma_descriptor<64xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%m: !cute_nvgpu.tma_descriptor<64xi16>, %s: memref<64xi16, 3>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.tma.reduce' expected elements of i32, ui32, si32, i64, ui64, si64 for or, got i16 (PTX ISA, cp.reduce.async.bulk.tensor); nearest legal: i32}}
+  cute_nvgpu.tma.reduce or %s[%i] to %m[%i] : memref<64xi16, 3> to !cute_nvgpu.tma_descriptor<64xi16>
+  func.return
+}
+
+// -----
+
+func.func @f(%m: !cute_nvgpu.tma_descriptor<64xbf16>, %s: memref<64xbf16, 3>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.tma.reduce' expected elements of i32, ui32, si32, i64, ui64, si64 for xor, got bf16 (PTX ISA, cp.reduce.async.bulk.tensor); nearest legal: i32}}
+  cute_nvgpu.tma.reduce xor %s[%i] to %m[%i] : memref<64xbf16, 3> to !cute_nvgpu.tma_descriptor<64xbf16>
+  func.return
+}
+
+// -----
+
+func.func @f(%m: !cute_nvgpu.tma_descriptor<64xi8>, %s: memref<64xi8, 3>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.tma.reduce' expected elements of i32, ui32, si32, i64, ui64, f16, bf16, f32, f64 for add, got i8 (PTX ISA, cp.reduce.async.bulk.tensor); nearest legal: i32}}
+  cute_nvgpu.tma.reduce add %s[%i] to %m[%i] : memref<64xi8, 3> to !cute_nvgpu.tma_descriptor<64xi8>
+  func.return
+}

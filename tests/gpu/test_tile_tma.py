@@ -1,0 +1,103 @@
+"""Tiles that TMA reduces, multicasts and stores, and reductions of every type, on the GPU of this
+machine: equal to the interpreter, bit for bit.
+
+Skipped, with the reason, where there is no GPU of that architecture. Run as a script, it prints a
+table.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import tilewright as tw
+from tilewright.launcher import LaunchError, device_arch, device_name
+
+sys.path.append(str(Path(__file__).parents[1] / "lowering" / "tile"))
+sys.path.append(str(Path(__file__).parents[1] / "lowering" / "interpreter"))
+
+from tma_gemms import MULTICAST, SPLIT_K, THREADS
+from tma_reductions import DTYPES, REDUCTIONS, elements_of, reduction_kernel
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+PERSISTENT = (EXAMPLES / "tile_gemm_sm90_persistent.mlir").read_text()
+BF16 = ml_dtypes.bfloat16
+
+
+def matrix(rows: int, columns: int, dtype: Any, seed: int) -> NDArray[Any]:
+    """Rows of whole 16 bytes, what is beyond the columns being NaN."""
+    held = np.full((rows, -(-columns // 8) * 8), np.nan, dtype)
+    held[:, :columns] = np.random.default_rng(seed).standard_normal((rows, columns))
+    return held[:, :columns]
+
+
+def gemm(text: str, size: tuple[int, int, int], dtype: Any, c: Any, **launch: Any) -> Any:
+    """A kernel, its arguments, and its launch; of two parts of K the order does not matter, as C is
+    zero."""
+    m, n, k = size
+    return text, [matrix(m, k, dtype, 0), matrix(n, k, dtype, 1), np.zeros((m, n), c)], launch
+
+
+CASES: dict[str, Any] = {
+    **{f"persistent {size} {ctas}": gemm(PERSISTENT, size, BF16, BF16, grid=(ctas,), block=(384,))
+       for size, ctas in (((128, 256, 64), 1), ((304, 520, 136), 2), ((1000, 1304, 520), 7),
+                          ((2048, 2048, 512), 132))},
+    **{f"split k {size} {parts}": gemm(SPLIT_K, size, np.float16, np.float32, block=(THREADS,),
+                                       grid=(-(-size[0] // 64), -(-size[1] // 64), parts))
+       for size, parts in (((64, 64, 64), 1), ((128, 64, 256), 2), ((132, 72, 200), 2))},
+    **{f"multicast {size}": gemm(MULTICAST, size, np.float16, np.float32, block=(THREADS,),
+                                 grid=(2 * -(-size[0] // 128), -(-size[1] // 64)))
+       for size in ((128, 64, 64), (128, 64, 1024), (512, 256, 520), (132, 72, 200))},
+}  # fmt: skip
+
+
+def reduction(kind: str, element: str) -> Any:
+    """One CTA combines a box over an edge, subnormals among its elements."""
+    source, before = (
+        elements_of(DTYPES[element], shape, seed) for seed, shape in enumerate([(8, 16), (3, 16)])
+    )
+    maps = [tw.TensorMap(each, box=(4, 16), element=element) for each in (source, before)]
+    return reduction_kernel(kind, element), maps, {"grid": (1,), "block": (32,)}
+
+
+CASES |= {f"{kind} {element}": reduction(kind, element) for kind, element in REDUCTIONS}
+
+
+def run_both(name: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    """What the last argument is afterwards, from the GPU and from the interpreter."""
+    text, args, launch = CASES[name]
+    on_chip = tw.compile(text, device_arch()).launch(*args, **launch)[-1]
+    level = {} if name.split()[0] in dict(REDUCTIONS) else {"level": "ptx"}
+    here = tw.interpret(text, args=args, arch=device_arch(), **launch, **level)[-1]
+    return on_chip, here
+
+
+def _no_gpu() -> str | None:
+    try:
+        found = device_arch()
+    except LaunchError as error:
+        return str(error)
+    return None if found == "sm_90a" else f"sm_90a, got {found}"
+
+
+NO_GPU = _no_gpu()
+
+
+@pytest.mark.skipif(NO_GPU is not None, reason=f"needs a GPU: {NO_GPU}")
+@pytest.mark.parametrize("name", CASES)
+def test_gpu_equals_interpreter(name: str) -> None:
+    on_chip, here = run_both(name)
+    assert on_chip.tobytes() == here.tobytes()
+
+
+if __name__ == "__main__":
+    print(f"{device_name()} ({device_arch()})")
+    for each in CASES:
+        chip, interpreted = run_both(each)
+        print(f"{each:>40}  equal bits: {chip.tobytes() == interpreted.tobytes()}")

@@ -1,0 +1,74 @@
+"""examples/tile_gemm_sm90_persistent.mlir: one tile after the other, stored by stmatrix and TMA."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from tile_levels import LEVELS, run
+
+import tilewright as tw
+
+TEXT = (Path(__file__).parents[3] / "examples" / "tile_gemm_sm90_persistent.mlir").read_text()
+THREADS = 384
+
+
+def matrix(rows: int, columns: int, seed: int) -> np.ndarray:
+    """Rows of whole 16 bytes, what is beyond the columns being NaN."""
+    held = np.full((rows, -(-columns // 8) * 8), np.nan, ml_dtypes.bfloat16)
+    held[:, :columns] = np.random.default_rng(seed).standard_normal((rows, columns))
+    return held[:, :columns]
+
+
+@pytest.mark.parametrize("ctas", [1, 2, 5])
+@pytest.mark.parametrize("size", [(128, 256, 64), (300, 520, 136), (130, 258, 72), (1, 3, 8)])
+def test_gemm(size: tuple[int, int, int], ctas: int) -> None:
+    """Fewer CTAs than tiles, as many, and more; C is the product rounded once."""
+    m, n, k = size
+    a, b = matrix(m, k, 0), matrix(n, k, 1)
+    found = run(TEXT, a, b, matrix(m, n, 2), threads=THREADS, grid=(ctas,))[2]
+    product = a.astype(np.float64) @ b.astype(np.float64).T
+    near = np.maximum(np.abs(product) * 2.0**-8, k * 2.0**-18)
+    assert (np.abs(found.astype(np.float64) - product) <= near).all()
+
+
+FAULTS = {
+    "the tile before is still stored": (
+        "        cute_nvgpu.cp.async.bulk.wait_group 0 read\n", "", "write of shared memory that",
+    ),
+    "stored before it is laid down": (
+        "      cute_nvgpu.fence.proxy.async\n      cute_nvgpu.bar.sync 1 threads 256\n",
+        "      cute_nvgpu.fence.proxy.async\n", "ordered by no barrier",
+    ),
+    "stored without a fence": (
+        "      cute_nvgpu.fence.proxy.async\n", "", "no fence.proxy.async of its thread follows it",
+    ),
+    "left before it is stored": (
+        "      cute_nvgpu.cp.async.bulk.wait_group 0\n    }", "    }", "ends the kernel while",
+    ),
+    "uses counted anew for each tile": (
+        "arith.addi %uses, %k_tiles", "arith.addi %c0, %c0", "race|deadlock|ordered|arrives",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("case", FAULTS)
+def test_faults(case: str, level: Any) -> None:
+    before, after, words = FAULTS[case]
+    assert before in TEXT
+    args = [matrix(128, 64, 0), matrix(768, 64, 1), matrix(128, 768, 2)]
+    with pytest.raises(tw.ExecutionError, match=words):
+        tw.interpret(TEXT.replace(before, after), args=args, level=level, grid=(1,),
+                     block=(THREADS,), arch="sm_90a")  # fmt: skip
+
+
+def test_the_text_assembles(ptxas: Any) -> None:
+    """Without a warning or a spill."""
+    report = ptxas(tw.compile(TEXT, "sm_90a").ptx, "sm_90a")
+    assert report.clean, report.output
+    assert "serialized" not in report.output
+    assert report.kernels["gemm"].spill_stores == 0
