@@ -24,7 +24,14 @@ from tilewright.lowering.interpreter.gpu import wait_at
 from tilewright.lowering.interpreter.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.program import Builder, runs
 from tilewright.lowering.interpreter.tcgen05_steps import each_thread
-from tilewright.lowering.interpreter.tensor_access import byte_offsets, container, offsets, write
+from tilewright.lowering.interpreter.tensor_access import (
+    byte_offsets,
+    container,
+    images,
+    numbers,
+    offsets,
+    write,
+)
 from tilewright.lowering.interpreter.tensor_memory import LOAD
 from tilewright.lowering.interpreter.tensor_memory_steps import load_tensor
 from tilewright.lowering.interpreter.tile_gemm import extents
@@ -86,7 +93,7 @@ def _dealloc(op: DeallocOp, builder: Builder) -> None:
         warp = np.flatnonzero(gang.lanes % machine.slots < WARP)
         if len(warp):
             machine.tensor.fence_after(gang.lanes[warp])
-            first = spread(offsets(gang.regs[source].typed.value)[:, 0], gang.count)[warp]
+            first = spread(numbers(gang.regs[source].typed.value.offset), gang.count)[warp]
             machine.allocator.free(gang.lanes[warp], first.astype(np.uint64), columns, 1, number)
 
     builder.add(op, lambda machine, gang: machine.tensor.fence_before(gang.lanes), (), ())
@@ -108,7 +115,7 @@ def load_cells(
     """`tcgen05.ld` by whole warps, and the wait for it."""
     traits = instruction.traits
     named, held = traits.source[1].size(), traits.destination[1].size()
-    starts = offsets(source)[:, ::named]
+    starts = numbers(source.offset)[:, None] + images(source.modes)[:, ::named]
     words: list[Bits] = []
     for first in starts.T:
         address = first.astype(np.uint64)
