@@ -41,7 +41,7 @@ TENSOR_STORE = TensorCopyRow(
     "global.shared::cta.tile.bulk_group", MAX_RANK, target("sm_90"), (8, 0)
 )
 
-_WORDS = ("i32", "ui32", "si32", "i64", "ui64", "si64")
+_WORDS = ("i32", "ui32", "si32", "i64", "ui64")
 _ORDERED = ("ui32", "si32", "ui64", "si64", "f16", "bf16")
 REDUCED_ELEMENTS: dict[str, tuple[str, ...]] = {
     "add": ("i32", "ui32", "si32", "i64", "ui64", "f16", "bf16", "f32", "f64"),
@@ -54,7 +54,7 @@ REDUCED_ELEMENTS: dict[str, tuple[str, ...]] = {
     "xor": _WORDS,
 }
 """The reductions, and the element types of tensor maps that each of them takes. PTX ISA,
-cp.reduce.async.bulk, the table for `.global`."""
+cp.reduce.async.bulk, the table for `.global`; an H200 traps for `and`, `or` and `xor` of INT64."""
 
 TENSOR_REDUCE: dict[str, TensorCopyRow] = {
     kind: TensorCopyRow(

@@ -213,7 +213,7 @@ func.func @f(%m: !cute_nvgpu.tma_descriptor<64xi64>, %s: memref<64xi64, 3>, %i: 
 // -----
 
 func.func @f(%m: !cute_nvgpu.tma_descriptor<64xf32>, %s: memref<64xf32, 3>, %i: index) {
-  // expected-error @+1 {{'cute_nvgpu.tma.reduce' expected elements of i32, ui32, si32, i64, ui64, si64 for and, got f32 (PTX ISA, cp.reduce.async.bulk.tensor); nearest legal: i32}}
+  // expected-error @+1 {{'cute_nvgpu.tma.reduce' expected elements of i32, ui32, si32, i64, ui64 for and, got f32 (PTX ISA, cp.reduce.async.bulk.tensor); nearest legal: i32}}
   cute_nvgpu.tma.reduce and %s[%i] to %m[%i] : memref<64xf32, 3> to !cute_nvgpu.tma_descriptor<64xf32>
   func.return
 }
@@ -221,7 +221,7 @@ func.func @f(%m: !cute_nvgpu.tma_descriptor<64xf32>, %s: memref<64xf32, 3>, %i: 
 // -----
 
 func.func @f(%m: !cute_nvgpu.tma_descriptor<64xi16>, %s: memref<64xi16, 3>, %i: index) {
-  // expected-error @+1 {{'cute_nvgpu.tma.reduce' expected elements of i32, ui32, si32, i64, ui64, si64 for or, got i16 (PTX ISA, cp.reduce.async.bulk.tensor); nearest legal: i32}}
+  // expected-error @+1 {{'cute_nvgpu.tma.reduce' expected elements of i32, ui32, si32, i64, ui64 for or, got i16 (PTX ISA, cp.reduce.async.bulk.tensor); nearest legal: i32}}
   cute_nvgpu.tma.reduce or %s[%i] to %m[%i] : memref<64xi16, 3> to !cute_nvgpu.tma_descriptor<64xi16>
   func.return
 }
@@ -229,7 +229,7 @@ func.func @f(%m: !cute_nvgpu.tma_descriptor<64xi16>, %s: memref<64xi16, 3>, %i: 
 // -----
 
 func.func @f(%m: !cute_nvgpu.tma_descriptor<64xbf16>, %s: memref<64xbf16, 3>, %i: index) {
-  // expected-error @+1 {{'cute_nvgpu.tma.reduce' expected elements of i32, ui32, si32, i64, ui64, si64 for xor, got bf16 (PTX ISA, cp.reduce.async.bulk.tensor); nearest legal: i32}}
+  // expected-error @+1 {{'cute_nvgpu.tma.reduce' expected elements of i32, ui32, si32, i64, ui64 for xor, got bf16 (PTX ISA, cp.reduce.async.bulk.tensor); nearest legal: i32}}
   cute_nvgpu.tma.reduce xor %s[%i] to %m[%i] : memref<64xbf16, 3> to !cute_nvgpu.tma_descriptor<64xbf16>
   func.return
 }
