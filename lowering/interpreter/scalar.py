@@ -221,18 +221,6 @@ def _special(compute: Callable[..., Bits]) -> Callable[..., Function]:
     return build
 
 
-def _log2(type_: str, *_: str) -> Function:
-    """`lg2.approx.ftz.f32` in f64, rounded once: near what a chip computes, not equal to it."""
-
-    def run(a: Bits) -> Bits:
-        value = typed(a, type_)
-        with np.errstate(all="ignore"):
-            tiny = np.abs(value) < np.finfo(np.float32).smallest_normal
-            return raw(np.log2(np.where(tiny, 0, value).astype(np.float64)), type_)
-
-    return run
-
-
 def _negate(type_: str, *_: str) -> Function:
     if type_ not in FLOATS:
         return _pointwise(np.negative)(type_)
@@ -396,7 +384,7 @@ _BUILDERS: dict[str, Callable[..., Function]] = {
     "ex2": _special(special_functions.ex2),
     "rcp": _special(special_functions.rcp),
     "rsqrt": _special(special_functions.rsqrt),
-    "lg2": _log2,
+    "lg2": _special(special_functions.lg2),
     "and": _logic(np.bitwise_and),
     "or": _logic(np.bitwise_or),
     "xor": _logic(np.bitwise_xor),

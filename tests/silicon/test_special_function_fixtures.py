@@ -39,3 +39,9 @@ def test_every_mantissa_equals_the_chip(
         words = function(mantissas | np.uint32(exponent << 23))
         checksum = zlib.crc32(words.tobytes(), checksum)
     assert checksum == int(RECORDED[f"{name}_crc"])
+
+
+def test_logarithms_of_powers_of_two_equal_the_chip() -> None:
+    """Those below 1 are no whole numbers."""
+    np.testing.assert_array_equal(lg2(RECORDED["powers"]), RECORDED["powers_lg2"])
+    assert (RECORDED["powers_lg2"] != np.arange(-126, 128).astype("f4").view("u4")).sum() == 126
