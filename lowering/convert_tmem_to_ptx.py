@@ -18,6 +18,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS
 from tilewright.dialects.cute_nvgpu.ops import tcgen05_sync, tmem, tmem_access, tmem_copy
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import bits_of
 from tilewright.dialects.cute_nvgpu.ops.tmem_reduce import LoadReduceOp
+from tilewright.dialects.ptx import tcgen05_access as ptx_access
 from tilewright.dialects.ptx import tcgen05_memory as ptx
 from tilewright.dialects.ptx import tcgen05_sync as ptx_sync
 from tilewright.dialects.ptx.data_movement import LdOp
@@ -135,14 +136,14 @@ def _slice(op: tmem.SliceOp, to: Conversion) -> None:
 def _load(op: tmem_access.LoadOp, to: Conversion) -> None:
     address, offset = tmem_address(op, op.source, op.indices, to)
     held = reg(op.held.element.register, op.held.registers)
-    to[op.fragment] = to.emit(ptx.LdOp(address, held, op.access, offset))
+    to[op.fragment] = to.emit(ptx_access.LdOp(address, held, op.access, offset))
 
 
 @lowers(LoadReduceOp)
 def _load_reduce(op: LoadReduceOp, to: Conversion) -> None:
     address, offset = tmem_address(op, op.source, op.indices, to)
     held = reg(op.held.element.register, op.held.registers)
-    load = ptx.LdRedOp(address, held, op.access, op.form, offset)
+    load = ptx_access.LdRedOp(address, held, op.access, op.form, offset)
     to.add(load)
     to[op.fragment], to[op.reduced] = load.results
 
@@ -150,7 +151,7 @@ def _load_reduce(op: LoadReduceOp, to: Conversion) -> None:
 @lowers(tmem_access.StoreOp)
 def _store(op: tmem_access.StoreOp, to: Conversion) -> None:
     address, offset = tmem_address(op, op.dest, op.indices, to)
-    to.add(ptx.StOp(address, to[op.fragment], op.access, offset))
+    to.add(ptx_access.StOp(address, to[op.fragment], op.access, offset))
 
 
 @lowers(tmem_access.WaitLoadOp)

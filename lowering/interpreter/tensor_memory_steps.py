@@ -18,6 +18,7 @@ from tilewright.dialects.cute_nvgpu.ops.memory_operand import bits_of
 from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemAccessOp
 from tilewright.dialects.cute_nvgpu.ops.tmem_reduce import LoadReduceOp
 from tilewright.dialects.cute_nvgpu.tmem_copy import TmemAccess
+from tilewright.dialects.ptx import tcgen05_access as ptx_access
 from tilewright.dialects.ptx import tcgen05_memory as ptx
 from tilewright.dialects.ptx import tcgen05_sync as ptx_sync
 from tilewright.lowering.interpreter.elements import elements_of, words_of
@@ -272,8 +273,8 @@ def _store(op: tmem_access.StoreOp, builder: Builder) -> Step:
     return step
 
 
-@runs(ptx.LdOp)
-def _ld(op: ptx.LdOp, builder: Builder) -> Step:
+@runs(ptx_access.LdOp)
+def _ld(op: ptx_access.LdOp, builder: Builder) -> Step:
     at, dest, number = (
         at_offset(builder, op.address, op.offset.value.data),
         builder.slot(op.result),
@@ -289,8 +290,8 @@ def _ld(op: ptx.LdOp, builder: Builder) -> Step:
     return step
 
 
-@runs(ptx.LdRedOp)
-def _ld_red(op: ptx.LdRedOp, builder: Builder) -> Step:
+@runs(ptx_access.LdRedOp)
+def _ld_red(op: ptx_access.LdRedOp, builder: Builder) -> Step:
     at, number = at_offset(builder, op.address, op.offset.value.data), builder.number(op)
     dests, access, form = builder.slots(op.results), op.access, op.form.data
 
@@ -302,8 +303,8 @@ def _ld_red(op: ptx.LdRedOp, builder: Builder) -> Step:
     return step
 
 
-@runs(ptx.StOp)
-def _st(op: ptx.StOp, builder: Builder) -> Step:
+@runs(ptx_access.StOp)
+def _st(op: ptx_access.StOp, builder: Builder) -> Step:
     at, source, number = (
         at_offset(builder, op.address, op.offset.value.data),
         builder.slot(op.value),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tilewright.dialects.ptx import tcgen05_access as access
 from tilewright.dialects.ptx import tcgen05_memory as memory
 from tilewright.dialects.ptx import tcgen05_sync as sync
 from tilewright.dialects.ptx.instruction import PtxOp
@@ -22,7 +23,7 @@ def _at(base: SSAValue, offset: IntegerAttr, out: KernelText) -> str:
     return bracketed(out.register(base), offset.value.data)
 
 
-def _half(op: memory.AccessOp) -> list[str]:
+def _half(op: access.AccessOp) -> list[str]:
     return [] if op.half is None else [str(op.half.value.data)]
 
 
@@ -47,22 +48,22 @@ def _plain(op: PtxOp, out: KernelText) -> None:
     out.line(f"{op.mnemonic};", op)
 
 
-@emits(memory.LdOp)
-def _ld(op: memory.LdOp, out: KernelText) -> None:
+@emits(access.LdOp)
+def _ld(op: access.LdOp, out: KernelText) -> None:
     registers = braced(out.registers.names(op.result))
     operands = [registers, _at(op.address, op.offset, out), *_half(op)]
     out.line(f"{op.mnemonic} {', '.join(operands)};", op)
 
 
-@emits(memory.LdRedOp)
-def _ld_red(op: memory.LdRedOp, out: KernelText) -> None:
+@emits(access.LdRedOp)
+def _ld_red(op: access.LdRedOp, out: KernelText) -> None:
     results = [braced(out.registers.names(op.result)), out.register(op.reduced)]
     operands = [*results, _at(op.address, op.offset, out), *_half(op)]
     out.line(f"{op.mnemonic} {', '.join(operands)};", op)
 
 
-@emits(memory.StOp)
-def _st(op: memory.StOp, out: KernelText) -> None:
+@emits(access.StOp)
+def _st(op: access.StOp, out: KernelText) -> None:
     registers = braced(out.registers.names(op.value))
     operands = [_at(op.address, op.offset, out), *_half(op), registers]
     out.line(f"{op.mnemonic} {', '.join(operands)};", op)

@@ -24,6 +24,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
 )
 from tilewright.dialects.cute_nvgpu.targets import target
 from tilewright.dialects.cute_nvgpu.tmem_copy import TmemAccess
+from tilewright.dialects.ptx import tcgen05_access as access
 from tilewright.dialects.ptx import tcgen05_memory as memory
 from tilewright.dialects.ptx import tcgen05_sync as sync
 from tilewright.dialects.ptx.instruction import PtxOp
@@ -55,7 +56,7 @@ def allocation(kernel: Kernel, group: int) -> list[PtxOp]:
 def loads(kernel: Kernel, group: int) -> list[PtxOp]:
     address = kernel.input("b32")
     return [
-        memory.LdOp(address, reg(kind, each.registers), each, offset)
+        access.LdOp(address, reg(kind, each.registers), each, offset)
         for each in accesses()
         for kind, offset in (("b32", 0), ("f32", 32))
     ]
@@ -64,16 +65,16 @@ def loads(kernel: Kernel, group: int) -> list[PtxOp]:
 def stores(kernel: Kernel, group: int) -> list[PtxOp]:
     address = kernel.input("b32")
     values = {count: kernel.input("b32", count) for count in (1, 2, 4, 8, 16, 32, 64, 128)}
-    return [memory.StOp(address, values[each.registers], each, 4) for each in accesses()]
+    return [access.StOp(address, values[each.registers], each, 4) for each in accesses()]
 
 
 def reductions(kernel: Kernel, group: int) -> list[PtxOp]:
     address = kernel.input("b32")
     return [
-        memory.LdRedOp(address, reg("b32", each.registers), each, form)
+        access.LdRedOp(address, reg("b32", each.registers), each, form)
         for each in accesses()
         if each.shape.reduces and each.number > 1 and not each.packed
-        for form in memory.REDUCE_FORMS
+        for form in access.REDUCE_FORMS
     ]
 
 
@@ -175,7 +176,7 @@ def test_for_a_target(ptxas: Ptxas) -> None:
 
 def test_every_op_is_here() -> None:
     found = {type(op) for group in GROUPS for op in group(Kernel(), 1)}
-    assert found == {*memory.OPS, *sync.OPS}
+    assert found == {*memory.OPS, *access.OPS, *sync.OPS}
 
 
 def test_ptxas_takes_one_cta_group_in_a_kernel(ptxas: Ptxas) -> None:
