@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
-from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES
+from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES
 from tilewright.tools.instructions.catalogue import listings, operand_forms
 
 ARCH = "sm_120a"

@@ -21,7 +21,7 @@ CASES: dict[str, list[str]] = {
     "the first atom of a mnemonic": [
         sys.executable,
         "-c",
-        "from tilewright.dialects.cute_nvgpu.lookup import parse\n"
+        "from tilewright.dialects.cute_nvgpu.atoms.lookup import parse\n"
         "parse('mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32')",
     ],
     "tilewright --help": [COMMAND, "--help"],

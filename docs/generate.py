@@ -11,7 +11,9 @@ import re
 from pathlib import Path
 
 from tilewright.compiler import PIPELINE
-from tilewright.dialects.cute_nvgpu.atom import MmaAtom, atoms_of
+from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom, atoms_of
+from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import MatrixCopy, copies_of
+from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice import (
     CP_ASYNC,
     MATRIX_COPY_ROWS,
@@ -30,14 +32,12 @@ from tilewright.dialects.cute_nvgpu.lattice.undocumented import (
     UNDOCUMENTED,
     UNDOCUMENTED_SELECTORS,
 )
-from tilewright.dialects.cute_nvgpu.matrix_copy import MatrixCopy, copies_of
-from tilewright.dialects.cute_nvgpu.wgmma_atom import WgmmaAtom
 from tilewright.dialects.ptx.approximate import OPS as APPROXIMATE
 from tilewright.dialects.ptx.arithmetic import OPS as ARITHMETIC
 from tilewright.dialects.ptx.convert import OPS as CONVERT
 from tilewright.dialects.ptx.logic import OPS as LOGIC
 from tilewright.dialects.ptx.matrix_copy import DEFAULT_FORM
-from tilewright.tools.command_atoms import cells
+from tilewright.tools.commands.atoms import cells
 from tilewright.tools.instructions.catalogue import lattice
 
 FOLDER = Path(__file__).parent

@@ -15,9 +15,9 @@ from tilewright.diagnostic import OpError, named
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
 from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemAccessOp
-from tilewright.passes.tcgen05_flow import Tcgen05Flow
-from tilewright.passes.tcgen05_hazards import reject_tcgen05
-from tilewright.passes.wgmma_flow import Hazard, Rule, WgmmaFlow
+from tilewright.passes.analysis.tcgen05_flow import Tcgen05Flow
+from tilewright.passes.analysis.tcgen05_hazards import reject_tcgen05
+from tilewright.passes.analysis.wgmma_flow import Hazard, Rule, WgmmaFlow
 
 
 class CheckHazardsPass(ModulePass):

@@ -12,11 +12,10 @@ from xdsl.passes import ModulePass
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.ops.copy import CopyOp
 from tilewright.dialects.cute.ops.gemm import GemmOp
-from tilewright.dialects.cute.tiled_types import TiledCopyType, TiledMmaType
-from tilewright.dialects.cute.tma_types import TmaCopyType
-from tilewright.dialects.cute_nvgpu.atom_types import MmaAtomType
-from tilewright.dialects.cute_nvgpu.copy_types import CopyInstructionAttr
+from tilewright.dialects.cute.types.tiled import TiledCopyType, TiledMmaType
+from tilewright.dialects.cute.types.tma import TmaCopyType
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, MOVMATRIX
+from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, TargetError, target
 from tilewright.dialects.cute_nvgpu.lattice.tma import TENSOR_LOAD, TENSOR_LOAD_MULTICAST
 from tilewright.dialects.cute_nvgpu.ops import (
     cluster,
@@ -36,8 +35,9 @@ from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
 from tilewright.dialects.cute_nvgpu.ops.tmem_reduce import LoadReduceOp
 from tilewright.dialects.cute_nvgpu.ops.umma import UmmaOp
 from tilewright.dialects.cute_nvgpu.ops.wmma import WmmaAccessOp
-from tilewright.dialects.cute_nvgpu.targets import Minimum, TargetError, target
-from tilewright.dialects.cute_nvgpu.wgmma_types import WgmmaAtomType
+from tilewright.dialects.cute_nvgpu.types.atoms import MmaAtomType
+from tilewright.dialects.cute_nvgpu.types.copies import CopyInstructionAttr
+from tilewright.dialects.cute_nvgpu.types.wgmma import WgmmaAtomType
 from tilewright.dialects.ptx.instruction import BASELINE, PtxOp
 
 _WARPGROUP = target("sm_90a")

@@ -16,9 +16,9 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
 from tilewright.dialects.cute_nvgpu.ops.tmem import AllocOp, DeallocOp, RetrieveOp
 from tilewright.dialects.cute_nvgpu.ops.umma import UmmaOp
-from tilewright.passes.tensor_columns import columns
-from tilewright.passes.thread_dependence import depends_on_thread
-from tilewright.passes.tmem_lifetime import Rule, TmemLifetime, World, columns_of
+from tilewright.passes.analysis.tensor_columns import columns
+from tilewright.passes.analysis.thread_dependence import depends_on_thread
+from tilewright.passes.analysis.tmem_lifetime import Rule, TmemLifetime, World, columns_of
 
 WARP = 32
 """The threads of a warp."""

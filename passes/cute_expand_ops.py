@@ -36,9 +36,9 @@ from tilewright.dialects.cute.ops.constructors import (
 from tilewright.dialects.cute.ops.operation import InferredOp
 from tilewright.dialects.cute.rules.accessors import dynamic_leaves
 from tilewright.dialects.cute.symbolic.scalar import Dynamic
-from tilewright.dialects.cute.types import CuteType, type_of
+from tilewright.dialects.cute.types.algebra import CuteType, type_of
 from tilewright.dialects.cute.values import Typed, is_known, with_dynamic_leaves, with_numbers
-from tilewright.passes.traced_scalar import Trace, Traced
+from tilewright.passes.analysis.traced_scalar import Trace, Traced
 
 KEPT = (GetScalarsOp, MakeLayoutOp, MakeComposedLayoutOp)
 """Ops with a rule that the next level has as well."""

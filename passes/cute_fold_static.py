@@ -14,7 +14,7 @@ from xdsl.traits import IsTerminator, is_side_effect_free
 
 from tilewright.dialects.cute.ops.arithmetic import CompareOp
 from tilewright.dialects.cute.ops.constructors import StaticOp
-from tilewright.dialects.cute.types import CuteType
+from tilewright.dialects.cute.types.algebra import CuteType
 from tilewright.dialects.cute.values import is_known
 
 

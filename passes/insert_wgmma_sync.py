@@ -14,9 +14,9 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
+from tilewright.passes.analysis.wgmma_flow import Hazard, Rule, WgmmaFlow
+from tilewright.passes.analysis.wgmma_groups import BARRIERS, WgmmaGroups
 from tilewright.passes.check_hazards import has_wgmma
-from tilewright.passes.wgmma_flow import Hazard, Rule, WgmmaFlow
-from tilewright.passes.wgmma_groups import BARRIERS, WgmmaGroups
 
 _LOOPS = (scf.ForOp, scf.WhileOp)
 _GIVEN = (

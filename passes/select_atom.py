@@ -9,11 +9,11 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 
 from tilewright.diagnostic import OpError
-from tilewright.dialects.cute_nvgpu.atom import AtomError
-from tilewright.dialects.cute_nvgpu.atom_types import MMA_ATOM_TYPES
-from tilewright.dialects.cute_nvgpu.select_atom import Choice, select_atoms
-from tilewright.dialects.cute_nvgpu.targets import TargetError, target
-from tilewright.passes.linalg_contraction import LinalgContraction, contraction_of
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError, target
+from tilewright.dialects.cute_nvgpu.select.select_atom import Choice, select_atoms
+from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES
+from tilewright.passes.analysis.linalg_contraction import LinalgContraction, contraction_of
 
 ATOMS = "cute_nvgpu.atoms"
 REASONS = "cute_nvgpu.reasons"

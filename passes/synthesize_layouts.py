@@ -22,12 +22,12 @@ from xdsl.passes import ModulePass
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute import Layout, equivalent
-from tilewright.dialects.cute_nvgpu.attributes import FragmentType
 from tilewright.dialects.cute_nvgpu.ops import fragment
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 from tilewright.dialects.cute_nvgpu.ops.sm90 import SparseMmaOp, WarpgroupMmaOp
 from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemAccessOp
 from tilewright.dialects.cute_nvgpu.ops.wmma import WmmaAccessOp
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tilewright.compiler import Kernel, compile
     from tilewright.diagnostic import CompileError
-    from tilewright.dialects.cute_nvgpu.atom import AtomError, MmaAtom
-    from tilewright.dialects.cute_nvgpu.targets import TargetError
-    from tilewright.dialects.cute_nvgpu.tensor_box import TensorMapError
+    from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom
+    from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorMapError
+    from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError
     from tilewright.execution import ExecutionError, interpret
     from tilewright.simulation import atom, simulate
     from tilewright.tensor_map import TensorMap
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "AtomError": "tilewright.dialects.cute_nvgpu.atom",
+    "AtomError": "tilewright.dialects.cute_nvgpu.atoms.atom",
     "CompileError": "tilewright.diagnostic",
     "ExecutionError": "tilewright.execution",
     "Kernel": "tilewright.compiler",
-    "MmaAtom": "tilewright.dialects.cute_nvgpu.atom",
-    "TargetError": "tilewright.dialects.cute_nvgpu.targets",
+    "MmaAtom": "tilewright.dialects.cute_nvgpu.atoms.atom",
+    "TargetError": "tilewright.dialects.cute_nvgpu.lattice.targets",
     "TensorMap": "tilewright.tensor_map",
-    "TensorMapError": "tilewright.dialects.cute_nvgpu.tensor_box",
+    "TensorMapError": "tilewright.dialects.cute_nvgpu.descriptors.tensor_box",
     "Trial": "tilewright.verify_by_running",
     "atom": "tilewright.simulation",
     "compile": "tilewright.compiler",

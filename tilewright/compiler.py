@@ -13,13 +13,13 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.diagnostic import CompileError, OpError
-from tilewright.dialects.cute.argument import ArgumentAttr, signature_of, sources_of
-from tilewright.dialects.cute_nvgpu.targets import target
+from tilewright.dialects.cute.types.argument import ArgumentAttr, signature_of, sources_of
+from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.ir_dump import IRDump
-from tilewright.lowering.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtxPass
-from tilewright.lowering.convert_cute_to_cute_nvgpu import ConvertCuteToCuteNvgpuPass
 from tilewright.lowering.ptx.text import STATIC_SHARED_LIMIT, module_text
+from tilewright.lowering.tile.convert_cute_to_cute_nvgpu import ConvertCuteToCuteNvgpuPass
+from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtxPass
 from tilewright.parsing import (
     default_context,
     op_diagnostic,

@@ -15,7 +15,7 @@ from xdsl.ir import Operation
 from tilewright.compiler import lower_tiles, run_pipeline, verified
 from tilewright.diagnostic import CompileError, Diagnostic, OpError
 from tilewright.dialects.cute_nvgpu.lattice.cluster import MAX_CLUSTER
-from tilewright.dialects.cute_nvgpu.targets import lowest, target
+from tilewright.dialects.cute_nvgpu.lattice.targets import lowest, target
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.kernel_arguments import (
     KernelParameter,
@@ -24,12 +24,12 @@ from tilewright.kernel_arguments import (
     lowered,
     results,
 )
-from tilewright.lowering.convert_cute_nvgpu_to_ptx import is_kernel
 from tilewright.lowering.interpreter import run_kernel
+from tilewright.lowering.interpreter.arithmetic.mma import NUMERICS
 from tilewright.lowering.interpreter.errors import ExecutionError
-from tilewright.lowering.interpreter.global_memory import GlobalMemory
-from tilewright.lowering.interpreter.machine import Launch
-from tilewright.lowering.interpreter.mma import NUMERICS
+from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
+from tilewright.lowering.interpreter.machine.machine import Launch
+from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import is_kernel
 from tilewright.parsing import op_diagnostic
 from tilewright.passes.check_target import required_targets
 

@@ -16,24 +16,24 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.dialects.llvm import LLVMStructType
 from xdsl.ir import Attribute, Operation
 
-from tilewright.dialects.cute.argument import FROM, ArgumentAttr, signature_of, sources_of
-from tilewright.dialects.cute.dialect import is_memref
 from tilewright.dialects.cute.int_tuple import flatten, is_tuple
 from tilewright.dialects.cute.tensor import Tensor
-from tilewright.dialects.cute.tensor_types import MemRefType as TensorMemRefType
-from tilewright.dialects.cute.types import CuteType
+from tilewright.dialects.cute.types.algebra import CuteType
+from tilewright.dialects.cute.types.argument import FROM, ArgumentAttr, signature_of, sources_of
+from tilewright.dialects.cute.types.memref import is_memref
+from tilewright.dialects.cute.types.tensors import MemRefType as TensorMemRefType
 from tilewright.dialects.cute.values import read_typed
-from tilewright.dialects.cute_nvgpu.tensor_box import TensorBox, TensorMapError
-from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
+from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox, TensorMapError
+from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES, TENSORMAP, EntryOp
-from tilewright.lowering.interpreter.cute_values import LaneValue, bound
+from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue, bound
 from tilewright.lowering.interpreter.errors import ExecutionError
-from tilewright.lowering.interpreter.global_memory import Allocation, GlobalMemory
-from tilewright.lowering.interpreter.llvm import Struct
-from tilewright.lowering.interpreter.memref import argument_view
-from tilewright.lowering.interpreter.tensor_map import TensorImage
+from tilewright.lowering.interpreter.machine.global_memory import Allocation, GlobalMemory
+from tilewright.lowering.interpreter.machine.tensor_map import TensorImage
+from tilewright.lowering.interpreter.ops.base.llvm import Struct
+from tilewright.lowering.interpreter.ops.base.memref import argument_view
 from tilewright.lowering.interpreter.values import is_array, uniform
-from tilewright.lowering.scalar_types import ScalarType, scalar_type
+from tilewright.lowering.to_ptx.scalar_types import ScalarType, scalar_type
 from tilewright.numpy_dtypes import DTYPES, ML_FLOATS
 from tilewright.tensor_argument import TensorArgument
 from tilewright.tensor_map import TensorMap

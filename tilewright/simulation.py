@@ -9,19 +9,23 @@ from typing import Any, Literal, Unpack, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tilewright.dialects.cute_nvgpu.atom import WARP, AtomError, MmaAtom
-from tilewright.dialects.cute_nvgpu.bit_field import DescriptorError
-from tilewright.dialects.cute_nvgpu.elements import register_bits
+from tilewright.dialects.cute_nvgpu.atoms.atom import WARP, AtomError, MmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.lookup import Modifiers, find, parse
+from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom, UmmaFragmentKind
+from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import UMMA_OPS, find_umma, umma_of
+from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import parse_mnemonic
+from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import WGMMA_OPS, find_wgmma, parse_wgmma
+from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MajorMode
+from tilewright.dialects.cute_nvgpu.lattice.elements import register_bits
 from tilewright.dialects.cute_nvgpu.lattice.row import ElementTypes, Operand, Shape
-from tilewright.dialects.cute_nvgpu.lookup import Modifiers, find, parse
-from tilewright.dialects.cute_nvgpu.smem_descriptor import MajorMode
-from tilewright.dialects.cute_nvgpu.umma_atom import UmmaAtom, UmmaFragmentKind
-from tilewright.dialects.cute_nvgpu.umma_lookup import UMMA_OPS, find_umma, umma_of
-from tilewright.dialects.cute_nvgpu.umma_mnemonic import parse_mnemonic
-from tilewright.dialects.cute_nvgpu.wgmma_atom import WgmmaAtom
-from tilewright.dialects.cute_nvgpu.wgmma_lookup import WGMMA_OPS, find_wgmma, parse_wgmma
-from tilewright.lowering.interpreter.elements import elements_of
-from tilewright.lowering.interpreter.mma import NUMERICS, multiply_fragments, numerics_model
+from tilewright.lowering.interpreter.arithmetic.elements import elements_of
+from tilewright.lowering.interpreter.arithmetic.mma import (
+    NUMERICS,
+    multiply_fragments,
+    numerics_model,
+)
 from tilewright.umma_simulation import UmmaOperands, simulate_umma
 from tilewright.warpgroup_simulation import WarpgroupInputs, simulate_wgmma
 

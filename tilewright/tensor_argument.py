@@ -18,9 +18,9 @@ from tilewright.dialects.cute.layout import Layout, make_unchecked
 from tilewright.dialects.cute.symbolic.scalar import Dynamic, Scalar, fits
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.values import Typed
-from tilewright.dialects.cute_nvgpu.tensor_box import TensorBox
-from tilewright.lowering.interpreter.cute_values import LaneInteger, LaneValue, sized
-from tilewright.lowering.interpreter.tensor_access import GlobalBase
+from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
+from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, LaneValue, sized
+from tilewright.lowering.interpreter.ops.tile.tensor_access import GlobalBase
 from tilewright.tensor_map import TensorMap
 
 

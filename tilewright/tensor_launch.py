@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from xdsl.ir import Attribute
 
-from tilewright.dialects.cute.argument import FROM, ArgumentAttr
-from tilewright.dialects.cute.tensor_types import MemRefType
-from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
+from tilewright.dialects.cute.types.argument import FROM, ArgumentAttr
+from tilewright.dialects.cute.types.tensors import MemRefType
+from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.lowering.interpreter.values import is_array
 from tilewright.numpy_dtypes import DTYPES
 from tilewright.tensor_argument import TensorArgument

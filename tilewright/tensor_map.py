@@ -9,8 +9,12 @@ from typing import Any, TypeGuard, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import (
+    TensorBox,
+    TensorMapError,
+    tensor_element,
+)
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, MAX_EXTENT, MAX_STRIDE
-from tilewright.dialects.cute_nvgpu.tensor_box import TensorBox, TensorMapError, tensor_element
 
 __all__ = ["TensorMap", "TensorMapError"]
 

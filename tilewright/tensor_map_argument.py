@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Attribute
 
-from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
+from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.lowering.interpreter.errors import ExecutionError
-from tilewright.lowering.interpreter.global_memory import GlobalMemory
-from tilewright.lowering.interpreter.tensor_map import TensorImage
+from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
+from tilewright.lowering.interpreter.machine.tensor_map import TensorImage
 from tilewright.tensor_map import TensorMap
 
 

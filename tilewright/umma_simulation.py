@@ -10,18 +10,18 @@ from typing import Any, Literal, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tilewright.dialects.cute_nvgpu.atom import AtomError
-from tilewright.dialects.cute_nvgpu.bit_field import DescriptorError
-from tilewright.dialects.cute_nvgpu.instruction_descriptor import InstructionDescriptor
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import umma_of
+from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
+from tilewright.dialects.cute_nvgpu.descriptors.instruction_descriptor import InstructionDescriptor
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import CHUNK
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import LANE_MASK_WORDS, LARGEST_INPUT_SCALE
 from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, LANE_STRIDE, LANES
-from tilewright.dialects.cute_nvgpu.smem_descriptor import CHUNK
-from tilewright.dialects.cute_nvgpu.umma_atom import UmmaAtom
-from tilewright.dialects.cute_nvgpu.umma_lookup import umma_of
+from tilewright.lowering.interpreter.arithmetic.umma import options_of, umma_model
+from tilewright.lowering.interpreter.arithmetic.umma_issue import UmmaIssue
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.numerics import Model
-from tilewright.lowering.interpreter.umma import options_of, umma_model
-from tilewright.lowering.interpreter.umma_issue import UmmaIssue
 
 
 class UmmaOperands(TypedDict, total=False):

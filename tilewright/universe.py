@@ -54,7 +54,7 @@ def _cute_fold_static() -> type[ModulePass]:
 
 
 def _cute_to_base() -> type[ModulePass]:
-    from tilewright.lowering.convert_cute_to_base import CuteToBasePass
+    from tilewright.lowering.to_base.convert_cute_to_base import CuteToBasePass
 
     return CuteToBasePass
 
@@ -90,13 +90,13 @@ def _synthesize_layouts() -> type[ModulePass]:
 
 
 def _convert_cute_to_cute_nvgpu() -> type[ModulePass]:
-    from tilewright.lowering.convert_cute_to_cute_nvgpu import ConvertCuteToCuteNvgpuPass
+    from tilewright.lowering.tile.convert_cute_to_cute_nvgpu import ConvertCuteToCuteNvgpuPass
 
     return ConvertCuteToCuteNvgpuPass
 
 
 def _convert_to_ptx() -> type[ModulePass]:
-    from tilewright.lowering.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtxPass
+    from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtxPass
 
     return ConvertCuteNvgpuToPtxPass
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.diagnostic import CompileError, Diagnostic, at
-from tilewright.dialects.cute_nvgpu.targets import lowest
+from tilewright.dialects.cute_nvgpu.lattice.targets import lowest
 from tilewright.execution import (
     ExecutionError,
     KernelParameter,

@@ -9,13 +9,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tilewright.dialects.cute_nvgpu.atom import AtomError
-from tilewright.dialects.cute_nvgpu.elements import register_bits
-from tilewright.dialects.cute_nvgpu.smem_descriptor import CHUNK, MAJOR_MODES, DescriptorError
-from tilewright.dialects.cute_nvgpu.wgmma_atom import WgmmaAtom
-from tilewright.dialects.cute_nvgpu.wgmma_lookup import find_wgmma
-from tilewright.lowering.interpreter.elements import elements_of
-from tilewright.lowering.interpreter.wgmma import (
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import find_wgmma
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
+    CHUNK,
+    MAJOR_MODES,
+    DescriptorError,
+)
+from tilewright.dialects.cute_nvgpu.lattice.elements import register_bits
+from tilewright.lowering.interpreter.arithmetic.elements import elements_of
+from tilewright.lowering.interpreter.arithmetic.wgmma import (
     fragment_matrix,
     multiply_matrices,
     read_matrix,

@@ -57,8 +57,8 @@ def _dispatch(words: list[str]) -> None:
         parser.error("expected COMMAND as the first word")
     name, *rest = words
     # Importing what every command needs, and no more, is what keeps `--help` quick.
-    command = import_module(f"tilewright.tools.command_{name.replace('-', '_')}")
-    from tilewright.tools.command_input import InputError
+    command = import_module(f"tilewright.tools.commands.{name.replace('-', '_')}")
+    from tilewright.tools.commands.input import InputError
 
     parser = argparse.ArgumentParser(
         f"tilewright {name}",

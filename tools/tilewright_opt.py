@@ -24,7 +24,7 @@ from xdsl.utils.exceptions import (
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from tilewright.diagnostic import CompileError, Diagnostic, OpError
-from tilewright.dialects.cute_nvgpu.targets import TargetError
+from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError
 from tilewright.ir_dump import IRDump
 from tilewright.parsing import (
     op_diagnostic,
@@ -33,7 +33,7 @@ from tilewright.parsing import (
     verify,
     verify_diagnostic,
 )
-from tilewright.tools.command_input import InputError
+from tilewright.tools.commands.input import InputError
 from tilewright.tools.expected_errors import check_expected, expectations
 from tilewright.tools.output import UnwritableError, write_whole
 from tilewright.tools.trial import read_trial, trial_options

@@ -15,8 +15,8 @@ import argparse
 import shlex
 from typing import TYPE_CHECKING, NoReturn
 
-from tilewright.tools.command_input import read_target
-from tilewright.tools.command_run import add_launch_arguments
+from tilewright.tools.commands.input import read_target
+from tilewright.tools.commands.run import add_launch_arguments
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -47,7 +47,7 @@ def trial_options(text: str) -> argparse.Namespace:
 def read_trial(options: argparse.Namespace, module: ModuleOp, name: str) -> Trial:
     """What the options spell for a kernel of a module. Raises InputError, CompileError."""
     from tilewright.execution import kernel_signature
-    from tilewright.tools.command_run_argument import read_trial_arguments
+    from tilewright.tools.commands.run_argument import read_trial_arguments
     from tilewright.verify_by_running import Trial
 
     if options.arch is not None:

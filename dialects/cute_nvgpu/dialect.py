@@ -2,9 +2,6 @@
 
 from xdsl.ir import Dialect
 
-from tilewright.dialects.cute_nvgpu.atom_types import MMA_ATOM_TYPES
-from tilewright.dialects.cute_nvgpu.attributes import CacheAttr, FragmentType
-from tilewright.dialects.cute_nvgpu.copy_types import CopyInstructionAttr, TmaInstructionAttr
 from tilewright.dialects.cute_nvgpu.ops import (
     cluster,
     copy,
@@ -28,11 +25,14 @@ from tilewright.dialects.cute_nvgpu.ops import (
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WGMMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.sm100 import UMMA_OPS
-from tilewright.dialects.cute_nvgpu.smem_desc_view import SmemDescViewType
-from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
-from tilewright.dialects.cute_nvgpu.umma_types import UMMA_ATOM_TYPES
-from tilewright.dialects.cute_nvgpu.wgmma_types import WGMMA_ATOM_TYPES
-from tilewright.dialects.cute_nvgpu.wmma_types import WMMA_ACCESS_TYPES
+from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES
+from tilewright.dialects.cute_nvgpu.types.copies import CopyInstructionAttr, TmaInstructionAttr
+from tilewright.dialects.cute_nvgpu.types.fragments import CacheAttr, FragmentType
+from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
+from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
+from tilewright.dialects.cute_nvgpu.types.umma import UMMA_ATOM_TYPES
+from tilewright.dialects.cute_nvgpu.types.wgmma import WGMMA_ATOM_TYPES
+from tilewright.dialects.cute_nvgpu.types.wmma import WMMA_ACCESS_TYPES
 
 CUTE_NVGPU = Dialect(
     "cute_nvgpu",

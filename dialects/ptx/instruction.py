@@ -25,7 +25,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.targets import Minimum, target
+from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, target
 from tilewright.dialects.ptx.types import RegType, reg
 
 Version = tuple[int, int]

@@ -21,8 +21,8 @@ from xdsl.irdl import (
 from xdsl.traits import NoMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.atom import AtomError, MmaAtom
-from tilewright.dialects.cute_nvgpu.lookup import parse
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
 from tilewright.dialects.ptx.instruction import PtxOp, Requirement
 from tilewright.dialects.ptx.types import RegType, reg
 

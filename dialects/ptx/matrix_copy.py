@@ -20,9 +20,9 @@ from xdsl.irdl import (
 from xdsl.traits import NoMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import MatrixCopy, check_trans, find_form
 from tilewright.dialects.cute_nvgpu.lattice import MOVMATRIX, MatrixCopyRow
-from tilewright.dialects.cute_nvgpu.matrix_copy import MatrixCopy, check_trans, find_form
 from tilewright.dialects.ptx.instruction import PtxOp, Requirement
 from tilewright.dialects.ptx.types import RegType, reg
 

@@ -12,20 +12,20 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.atom import AtomError
-from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
-    TMEM_LOAD,
-    TMEM_LOAD_REDUCE,
-    TMEM_STORE,
-)
-from tilewright.dialects.cute_nvgpu.tmem_copy import (
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import (
     REDUCE_FORMS as _REDUCE_FORMS,
 )
-from tilewright.dialects.cute_nvgpu.tmem_copy import (
+from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import (
     TmemAccess,
     find_access,
     find_tmem_shape,
     why_overlapping,
+)
+from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
+    TMEM_LOAD,
+    TMEM_LOAD_REDUCE,
+    TMEM_STORE,
 )
 from tilewright.dialects.ptx.instruction import PtxOp, Requirement
 from tilewright.dialects.ptx.tcgen05_memory import requirement_of

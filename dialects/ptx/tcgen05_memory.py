@@ -12,7 +12,10 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import (
+    find_copy_shape,
+)
 from tilewright.dialects.cute_nvgpu.lattice.tmem import (
     TMEM_ALLOC,
     TMEM_DEALLOC,
@@ -29,9 +32,6 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
     TmemReduceRow,
 )
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
-from tilewright.dialects.cute_nvgpu.tmem_copy import (
-    find_copy_shape,
-)
 from tilewright.dialects.ptx.instruction import PtxOp, Requirement
 from tilewright.dialects.ptx.types import reg
 

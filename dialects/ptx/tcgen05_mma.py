@@ -15,8 +15,11 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.atom import AtomError
-from tilewright.dialects.cute_nvgpu.bit_field import DescriptorError
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import umma_of
+from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import UmmaMnemonic, parse_mnemonic
+from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import (
     LANE_MASK_WORDS,
     LARGEST_INPUT_SCALE,
@@ -24,9 +27,6 @@ from tilewright.dialects.cute_nvgpu.lattice.sm100 import (
     SCALES_INPUT,
 )
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
-from tilewright.dialects.cute_nvgpu.umma_atom import UmmaAtom
-from tilewright.dialects.cute_nvgpu.umma_lookup import umma_of
-from tilewright.dialects.cute_nvgpu.umma_mnemonic import UmmaMnemonic, parse_mnemonic
 from tilewright.dialects.ptx.instruction import PtxOp, Requirement
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import RegType, reg

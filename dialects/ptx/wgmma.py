@@ -20,11 +20,11 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.wgmma import LEGAL_IMMEDIATES, Immediate, WgmmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import parse_wgmma
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MAJOR_MODES
 from tilewright.dialects.cute_nvgpu.lattice.sync import FENCE_PROXY_ASYNC, WGMMA_FENCE
-from tilewright.dialects.cute_nvgpu.smem_descriptor import MAJOR_MODES
-from tilewright.dialects.cute_nvgpu.wgmma_atom import LEGAL_IMMEDIATES, Immediate, WgmmaAtom
-from tilewright.dialects.cute_nvgpu.wgmma_lookup import parse_wgmma
 from tilewright.dialects.ptx.instruction import PtxOp, Requirement
 from tilewright.dialects.ptx.types import RegType, reg
 

@@ -7,9 +7,9 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess, parse_access
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaSpace
-from tilewright.dialects.cute_nvgpu.wmma_access import WmmaAccess, parse_access
 from tilewright.dialects.ptx.data_movement import SPACES
 from tilewright.dialects.ptx.instruction import PtxOp, Requirement
 from tilewright.dialects.ptx.matrix import WarpMmaOp

@@ -20,7 +20,7 @@ from xdsl.traits import IsTerminator
 from tilewright.diagnostic import OpError, at
 
 if TYPE_CHECKING:
-    from tilewright.lowering.interpreter.machine import Gang, Machine
+    from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 
 Step = Callable[["Machine", "Gang"], None]
 """What an op does to the registers and memory of the threads that execute it."""

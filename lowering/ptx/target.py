@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.target import Target
 
 from tilewright.diagnostic import OpError
-from tilewright.dialects.cute_nvgpu.targets import TargetError, target
+from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError, target
 from tilewright.lowering.ptx.text import module_text
 
 

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp, NameLoc
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.diagnostic import OpError, file_location
-from tilewright.dialects.cute_nvgpu.targets import Target, TargetError, lowest
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target, TargetError, lowest
 from tilewright.dialects.ptx import registers
 from tilewright.dialects.ptx.control_flow import TENSORMAP, BraOp, CondBraOp, EntryOp, RetOp
 from tilewright.dialects.ptx.instruction import BASELINE, PtxOp, ScalarOp

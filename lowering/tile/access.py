@@ -12,8 +12,8 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.tensor import Tensor, alignment_of_runs, run_of
-from tilewright.dialects.cute_nvgpu.attributes import FragmentType
 from tilewright.dialects.cute_nvgpu.ops import fragment_memory
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.tile.kernel import Kernel, offset_of, undefined
 from tilewright.lowering.tile.places import static_places
 from tilewright.lowering.tile.register_element import register_element

@@ -10,11 +10,11 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DictionaryAttr
 from xdsl.dialects.builtin import MemRefType as LineType
 from xdsl.ir import Attribute, Block, SSAValue
 
-from tilewright.dialects.cute.argument import FROM, ArgumentAttr
 from tilewright.dialects.cute.int_tuple import flatten
 from tilewright.dialects.cute.symbolic.scalar import Dynamic, width_of
 from tilewright.dialects.cute.tensor import Tensor
-from tilewright.dialects.cute.tensor_types import MemRefType, element_type
+from tilewright.dialects.cute.types.argument import FROM, ArgumentAttr
+from tilewright.dialects.cute.types.tensors import MemRefType, element_type
 from tilewright.dialects.cute.values import Typed, with_dynamic_leaves
 from tilewright.lowering.tile.facts import Fact
 from tilewright.lowering.tile.memory import Memory
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tilewright.lowering.tile.kernel import Kernel
 from xdsl.dialects.builtin import IntegerType
 
-from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
+from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 
 
 class Arguments:

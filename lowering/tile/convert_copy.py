@@ -18,12 +18,12 @@ from tilewright.dialects.cute.symbolic import scalar
 from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.symbolic.tuples import product
 from tilewright.dialects.cute.tensor import Tensor
-from tilewright.dialects.cute_nvgpu.attributes import Cache, FragmentType
-from tilewright.dialects.cute_nvgpu.copy_atom import CopyInstruction
-from tilewright.dialects.cute_nvgpu.copy_types import CopyInstructionAttr
+from tilewright.dialects.cute_nvgpu.atoms.copy import CopyInstruction
 from tilewright.dialects.cute_nvgpu.ops import tmem_access
 from tilewright.dialects.cute_nvgpu.ops.copy import CpAsyncOp
 from tilewright.dialects.cute_nvgpu.ops.matrix_copy import LdmatrixOp, StmatrixOp
+from tilewright.dialects.cute_nvgpu.types.copies import CopyInstructionAttr
+from tilewright.dialects.cute_nvgpu.types.fragments import Cache, FragmentType
 from tilewright.lowering.tile.access import (
     Piece,
     load_piece,

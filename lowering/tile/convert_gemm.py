@@ -9,14 +9,14 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects.cute.ops.gemm import GemmOp
 from tilewright.dialects.cute.tensor import Tensor
-from tilewright.dialects.cute_nvgpu.atom import MmaAtom
-from tilewright.dialects.cute_nvgpu.attributes import FragmentType
+from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.ops import fragment
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.sm90 import MmaOp as WgmmaOp
 from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import WgmmaFenceOp
-from tilewright.dialects.cute_nvgpu.umma_atom import UmmaAtom
-from tilewright.dialects.cute_nvgpu.wgmma_atom import WgmmaAtom
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.tile.access import register_places
 from tilewright.lowering.tile.branches import zero_constant
 from tilewright.lowering.tile.convert_umma import multiply

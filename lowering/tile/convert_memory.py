@@ -8,7 +8,6 @@ from xdsl.dialects.builtin import MemRefType as LineType
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute import ComposedLayout, Layout
-from tilewright.dialects.cute.dialect import Space, SpaceAttr
 from tilewright.dialects.cute.ops.elements import FillOp, LoadOp, LoadVecOp, StoreOp, StoreVecOp
 from tilewright.dialects.cute.ops.memory import AllocaOp, AllocOp
 from tilewright.dialects.cute.ops.tensors import MakeFragmentLikeOp
@@ -16,10 +15,10 @@ from tilewright.dialects.cute.ops.tiled import MakeFragmentOp
 from tilewright.dialects.cute.swizzle import Swizzle
 from tilewright.dialects.cute.symbolic.tuples import product
 from tilewright.dialects.cute.tensor import Tensor
-from tilewright.dialects.cute.tensor_types import MemRefType, element_type
-from tilewright.dialects.cute.types import ComposedLayoutType
+from tilewright.dialects.cute.types.algebra import ComposedLayoutType
+from tilewright.dialects.cute.types.memref import Space, SpaceAttr
+from tilewright.dialects.cute.types.tensors import MemRefType, element_type
 from tilewright.dialects.cute.values import Typed
-from tilewright.lowering.convert_memref_to_ptx import footprint
 from tilewright.lowering.tile.access import read_scalars, write_scalars
 from tilewright.lowering.tile.convert_tensor_memory import allocate
 from tilewright.lowering.tile.kernel import Kernel, lowers
@@ -28,6 +27,7 @@ from tilewright.lowering.tile.register_element import register_element
 from tilewright.lowering.tile.registers import Registers
 from tilewright.lowering.tile.vector_value import VectorValue
 from tilewright.lowering.tile.written_registers import MAKES, WRITES
+from tilewright.lowering.to_ptx.convert_memref import footprint
 
 SMEM = SpaceAttr(Space.SMEM)
 

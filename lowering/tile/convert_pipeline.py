@@ -17,9 +17,9 @@ from tilewright.dialects.cute.ops.pipeline import (
     ProducerAcquireOp,
     ProducerCommitOp,
 )
-from tilewright.dialects.cute.pipeline_types import PipelineType
 from tilewright.dialects.cute.symbolic import scalar
 from tilewright.dialects.cute.symbolic.scalar import Scalar
+from tilewright.dialects.cute.types.pipeline import PipelineType
 from tilewright.dialects.cute.values import Typed
 from tilewright.dialects.cute_nvgpu.ops import (
     cluster,

@@ -9,7 +9,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.ops.elements import ReduceOp
 from tilewright.dialects.cute.ops.properties import path_of
-from tilewright.dialects.cute.tensor_types import element_type
+from tilewright.dialects.cute.types.tensors import element_type
 from tilewright.dialects.cute_nvgpu.ops.shuffle import ShflSyncOp
 from tilewright.lowering.tile.access import read_scalars, register_places
 from tilewright.lowering.tile.kernel import Kernel, lowers

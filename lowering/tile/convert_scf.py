@@ -15,7 +15,7 @@ from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.diagnostic import OpError
-from tilewright.dialects.cute.types import TypedAttribute
+from tilewright.dialects.cute.types.algebra import TypedAttribute
 from tilewright.lowering.tile.facts import Fact
 from tilewright.lowering.tile.kernel import Kernel, lowers
 from tilewright.lowering.tile.registers import Chunk, Registers

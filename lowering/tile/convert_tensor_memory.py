@@ -14,17 +14,17 @@ from xdsl.dialects.builtin import NoneAttr, i32
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.diagnostic import OpError
-from tilewright.dialects.cute.dialect import Space, SpaceAttr
 from tilewright.dialects.cute.ops.memory import AllocOp, DeallocOp
 from tilewright.dialects.cute.symbolic import scalar
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.tensor_memory import LANE_STRIDE, allocated_columns
-from tilewright.dialects.cute.tensor_types import MemRefType, element_type
-from tilewright.dialects.cute.types import LayoutType
+from tilewright.dialects.cute.types.algebra import LayoutType
+from tilewright.dialects.cute.types.memref import Space, SpaceAttr
+from tilewright.dialects.cute.types.tensors import MemRefType, element_type
 from tilewright.dialects.cute.values import Typed
+from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import WARP
 from tilewright.dialects.cute_nvgpu.ops import tcgen05_sync, tmem
-from tilewright.dialects.cute_nvgpu.umma_atom import UmmaAtom
 from tilewright.lowering.tile.branches import when
 from tilewright.lowering.tile.kernel import Kernel, lowers, offset_of
 from tilewright.lowering.tile.memory import Memory

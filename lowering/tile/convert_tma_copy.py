@@ -12,12 +12,12 @@ from tilewright.dialects.cute.ops.tma import MakeTmaCopyOp
 from tilewright.dialects.cute.symbolic.evaluate import image
 from tilewright.dialects.cute.symbolic.tuples import tuple_sum
 from tilewright.dialects.cute.tensor import CoordTensor, Tensor
-from tilewright.dialects.cute.tensor_types import MemRefType
-from tilewright.dialects.cute.tma_types import TmaCopyType
-from tilewright.dialects.cute_nvgpu.copy_types import TmaInstructionAttr
+from tilewright.dialects.cute.types.tensors import MemRefType
+from tilewright.dialects.cute.types.tma import TmaCopyType
+from tilewright.dialects.cute_nvgpu.atoms.tma import TmaInstruction
 from tilewright.dialects.cute_nvgpu.ops import tma
-from tilewright.dialects.cute_nvgpu.tma_atom import TmaInstruction
-from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
+from tilewright.dialects.cute_nvgpu.types.copies import TmaInstructionAttr
+from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.lowering.tile.convert_pipeline import pipeline_of, use_of
 from tilewright.lowering.tile.kernel import Kernel, lowers, static_extents
 from tilewright.lowering.tile.places import flat_tuple, zeros_like

@@ -7,9 +7,9 @@ from itertools import product
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cute.tensor import Tensor
+from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import TCGEN05
 from tilewright.dialects.cute_nvgpu.ops.sm100 import MmaOp
-from tilewright.dialects.cute_nvgpu.smem_descriptor import TCGEN05
-from tilewright.dialects.cute_nvgpu.umma_atom import UmmaAtom
 from tilewright.lowering.tile.convert_tensor_memory import accumulator
 from tilewright.lowering.tile.kernel import Kernel, static_extents
 from tilewright.lowering.tile.smem_operand import block_of, descriptor

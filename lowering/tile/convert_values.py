@@ -10,7 +10,7 @@ from tilewright.dialects.cute.ops.constructors import LeavesOp, StaticOp
 from tilewright.dialects.cute.ops.scheduler import TileSchedulerBoundsOp
 from tilewright.dialects.cute.ops.tiled import MakeTiledCopyOp, MakeTiledMmaOp
 from tilewright.dialects.cute.symbolic import scalar
-from tilewright.dialects.cute.types import typed_of
+from tilewright.dialects.cute.types.algebra import typed_of
 from tilewright.dialects.cute.values import Typed, with_dynamic_leaves
 from tilewright.lowering.tile.kernel import Kernel, lowers
 from tilewright.lowering.tile.leaves import Leaf

@@ -25,7 +25,7 @@ from tilewright.dialects.cute.symbolic import scalar
 from tilewright.dialects.cute.symbolic.evaluate import image
 from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.tensor import Tensor
-from tilewright.dialects.cute.types import TypedAttribute, typed_of
+from tilewright.dialects.cute.types.algebra import TypedAttribute, typed_of
 from tilewright.dialects.cute.values import Typed, is_known
 from tilewright.lowering.tile.arguments import Arguments
 from tilewright.lowering.tile.elementwise import elementwise, is_vector_op

@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import IntegerType, Signedness, i8
 from xdsl.ir import Attribute
 
 from tilewright.dialects.cute.tensor import Tensor
-from tilewright.dialects.cute.tensor_types import element_type
+from tilewright.dialects.cute.types.tensors import element_type
 
 _SI8 = IntegerType(8, Signedness.SIGNED)
 

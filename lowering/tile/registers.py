@@ -14,8 +14,8 @@ from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.dialects.ub import PoisonOp
 from xdsl.ir import Attribute, SSAValue
 
-from tilewright.dialects.cute_nvgpu.attributes import FragmentType
 from tilewright.dialects.cute_nvgpu.ops import fragment
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.tile.emitter import Emitter
 
 Element = SSAValue | tuple[SSAValue, int] | None

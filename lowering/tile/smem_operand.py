@@ -7,11 +7,11 @@ from xdsl.ir import SSAValue
 from tilewright.dialects.cute import ComposedLayout, Layout
 from tilewright.dialects.cute.symbolic import layouts
 from tilewright.dialects.cute.tensor import Tensor
-from tilewright.dialects.cute_nvgpu.attributes import MLIR_TYPES
-from tilewright.dialects.cute_nvgpu.elements import ElementType
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import WGMMA, DescriptorFormat
+from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
-from tilewright.dialects.cute_nvgpu.smem_desc_view import SmemDescViewType
-from tilewright.dialects.cute_nvgpu.smem_descriptor import WGMMA, DescriptorFormat
+from tilewright.dialects.cute_nvgpu.types.fragments import MLIR_TYPES
+from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
 from tilewright.lowering.tile.kernel import Kernel, static_extents
 
 

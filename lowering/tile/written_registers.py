@@ -8,7 +8,7 @@ from typing import Any
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects.cute.ops.operation import InferredOp
-from tilewright.dialects.cute.tensor_types import MemRefType
+from tilewright.dialects.cute.types.tensors import MemRefType
 from tilewright.lowering.tile.kernel import Kernel
 from tilewright.lowering.tile.registers import Registers
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tilewright.dialects.cute_nvgpu.targets import TARGETS
+from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS
 
 OLDEST = 75
 

@@ -21,7 +21,7 @@ from tile_frontend.language import Array, dot, load, steps, zeros
 from tile_frontend_cases import CASES, SMALL, attention_case, gemm_case, output
 
 from tilewright.dialects.cute import LayoutError
-from tilewright.passes.bank_conflicts import bank_conflicts
+from tilewright.passes.analysis.bank_conflicts import bank_conflicts
 from tilewright.ptxas import assemble
 
 FOLDER = Path(__file__).parents[2] / "examples" / "tile_frontend"

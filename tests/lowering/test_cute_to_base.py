@@ -40,13 +40,13 @@ from tilewright.dialects.cute.ops.size_index import Crd2IdxOp, LayoutEvalOp, Siz
 from tilewright.dialects.cute.rules.accessors import dynamic_leaves
 from tilewright.dialects.cute.symbolic.layouts import make_unchecked
 from tilewright.dialects.cute.symbolic.scalar import Dynamic
-from tilewright.dialects.cute.types import CuteType
+from tilewright.dialects.cute.types.algebra import CuteType
 from tilewright.dialects.cute.values import Typed, with_dynamic_leaves
-from tilewright.lowering.convert_cute_to_base import CuteToBasePass
+from tilewright.lowering.to_base.convert_cute_to_base import CuteToBasePass
 from tilewright.parsing import parse_module
+from tilewright.passes.analysis.traced_scalar import Trace, Traced
 from tilewright.passes.cute_expand_ops import CuteExpandOpsPass, build
 from tilewright.passes.cute_fold_static import CuteFoldStaticPass
-from tilewright.passes.traced_scalar import Trace, Traced
 
 THREADS = 4
 NUMBERS = MemRefType(i64, [DYNAMIC_INDEX])

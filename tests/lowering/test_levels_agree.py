@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
-from tilewright.lowering.conversion import RULES
+from tilewright.lowering.to_ptx.conversion import RULES
 
 LANES = 192
 INTEGERS = ("i8", "i16", "i32", "i64", "index")

@@ -10,8 +10,8 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from tilewright.dialects.cute_nvgpu.atom import WARP, MmaAtom
-from tilewright.dialects.cute_nvgpu.elements import register_bits
+from tilewright.dialects.cute_nvgpu.atoms.atom import WARP, MmaAtom
+from tilewright.dialects.cute_nvgpu.lattice.elements import register_bits
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 
 THREADS = 128

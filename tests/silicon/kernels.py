@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Region, SSAValue
 
-from tilewright.dialects.cute_nvgpu.atom import MmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.lattice import WmmaRow
 from tilewright.dialects.ptx import wmma
 from tilewright.dialects.ptx.arithmetic import OPS as ARITHMETIC

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import MatrixCopy, matrix_copies
 from tilewright.dialects.cute_nvgpu.lattice import MOVMATRIX
-from tilewright.dialects.cute_nvgpu.matrix_copy import MatrixCopy, matrix_copies
-from tilewright.dialects.cute_nvgpu.targets import target
+from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.tools.instructions.matrix_copy import ir_form
 
 WARP = 32

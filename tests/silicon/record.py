@@ -27,10 +27,10 @@ from matrix_copies import arguments, copies_of, kernel, result
 from wmma_matrices import access_arguments, access_kernel, access_result, accesses_of
 
 import tilewright as tw
-from tilewright.dialects.cute_nvgpu.atom import WARP, MmaAtom, atoms_of
-from tilewright.dialects.cute_nvgpu.elements import register_bits
+from tilewright.dialects.cute_nvgpu.atoms.atom import WARP, MmaAtom, atoms_of
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, MOVMATRIX, WMMA_MMA, MmaRow
-from tilewright.dialects.cute_nvgpu.targets import target
+from tilewright.dialects.cute_nvgpu.lattice.elements import register_bits
+from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.ptx.types import KINDS
 from tilewright.launcher import device_arch, device_name
 

@@ -13,8 +13,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from matrix_copies import WARP, arguments, copies_of, kernel, result
 
 import tilewright as tw
+from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import matrix_copies
 from tilewright.dialects.cute_nvgpu.lattice import MOVMATRIX
-from tilewright.dialects.cute_nvgpu.matrix_copy import matrix_copies
 
 FIXTURES = np.load(Path(__file__).parent / "fixtures" / "matrix_copies.npz")
 ARCH = str(FIXTURES["chip"][1])

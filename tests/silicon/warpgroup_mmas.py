@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from tilewright.dialects.cute_nvgpu.elements import ElementType
-from tilewright.dialects.cute_nvgpu.lattice.sm90 import SM90_MMA, SM90_SPARSE_MMA, WARPGROUP
-from tilewright.dialects.cute_nvgpu.smem_descriptor import (
+from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
     MAJOR_MODES,
     SWIZZLE_MODES,
     SmemDescriptor,
 )
-from tilewright.dialects.cute_nvgpu.wgmma_atom import WgmmaAtom
+from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
+from tilewright.dialects.cute_nvgpu.lattice.sm90 import SM90_MMA, SM90_SPARSE_MMA, WARPGROUP
 from tilewright.dialects.ptx import wgmma
 from tilewright.dialects.ptx.arithmetic import AddOp
 from tilewright.dialects.ptx.convert import CvtOp

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from tilewright.dialects.cute_nvgpu.elements import register_bits
+from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess
 from tilewright.dialects.cute_nvgpu.lattice import WMMA_ACCESS
+from tilewright.dialects.cute_nvgpu.lattice.elements import register_bits
+from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WMMA_SPACES, WmmaSpace
-from tilewright.dialects.cute_nvgpu.targets import target
-from tilewright.dialects.cute_nvgpu.wmma_access import WmmaAccess
 from tilewright.dialects.ptx.arithmetic import AddOp
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
 from tilewright.dialects.ptx.registers import SharedAddressOp

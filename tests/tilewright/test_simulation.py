@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import tilewright as tw
-from tilewright.dialects.cute_nvgpu.atom import MmaAtom, atoms_of
-from tilewright.dialects.cute_nvgpu.elements import ElementType
+from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom, atoms_of
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, WMMA_MMA
-from tilewright.dialects.cute_nvgpu.targets import target
+from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
+from tilewright.dialects.cute_nvgpu.lattice.targets import target
 
 BF16 = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
 OPERANDS = ("A", "B", "C")

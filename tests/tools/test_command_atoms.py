@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
 from tilewright.dialects.cute_nvgpu.lattice import (
     MATRIX_COPY_ROWS,
     MMA_ROWS,
@@ -13,8 +14,7 @@ from tilewright.dialects.cute_nvgpu.lattice import (
     WMMA_ACCESS,
     WMMA_MMA,
 )
-from tilewright.dialects.cute_nvgpu.lookup import parse
-from tilewright.dialects.cute_nvgpu.targets import TARGETS
+from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS
 from tilewright.tools.instructions import tmem, umma
 from tilewright.tools.tilewright import main
 

@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from tilewright.dialects.cute_nvgpu.atom import AtomError
-from tilewright.dialects.cute_nvgpu.lookup import parse
-from tilewright.dialects.cute_nvgpu.matrix_copy import matrix_copies
-from tilewright.dialects.cute_nvgpu.targets import TARGETS
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
+from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import matrix_copies
+from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS
 from tilewright.tools.instructions.catalogue import lattice
 from tilewright.tools.tilewright import main
 

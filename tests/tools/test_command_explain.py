@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from tilewright.dialects.cute import Layout
-from tilewright.dialects.cute_nvgpu.atom import atoms_of
+from tilewright.dialects.cute_nvgpu.atoms.atom import atoms_of
+from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
+from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import matrix_copies
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
-from tilewright.dialects.cute_nvgpu.lookup import parse
-from tilewright.dialects.cute_nvgpu.matrix_copy import matrix_copies
 from tilewright.dialects.cute_nvgpu.ops.matrix_copy import MatrixCopyOp
 from tilewright.parsing import parse_module
 from tilewright.tools.instructions.catalogue import lattice

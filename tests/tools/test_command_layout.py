@@ -5,9 +5,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tilewright.dialects.cute_nvgpu.lookup import parse
-from tilewright.tools.command_layout import fragments
-from tilewright.tools.render_svg import colour
+from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
+from tilewright.tools.commands.layout import fragments
+from tilewright.tools.commands.render_svg import colour
 from tilewright.tools.tilewright import main
 
 BF16 = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tilewright.tools import command_atoms
+from tilewright.tools.commands import atoms as command_atoms
 from tilewright.tools.tilewright import COMMANDS, main
 
 PROGRAM = [sys.executable, "-m", "tilewright.tools.tilewright"]

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from tilewright import execution
-from tilewright.tools import render_progress
-from tilewright.tools.render_progress import ProgressBar
+from tilewright.tools.commands import render_progress
+from tilewright.tools.commands.render_progress import ProgressBar
 from tilewright.tools.tilewright import main
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tilewright.dialects.cute_nvgpu.lookup import parse
+from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
 from tilewright.tools.tilewright import main
 
 

@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import pytest
 
-from tilewright.dialects.cute_nvgpu.targets import TARGETS
+from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS
 from tilewright.ptxas import PtxasReport
 from tilewright.tools.instructions.catalogue import listings, operand_lists
-from tilewright.tools.judge import is_legal, why_illegal
-from tilewright.tools.operand_forms import Constant, Registers
-from tilewright.tools.ptx_operands import read, split
+from tilewright.tools.instructions.judge import is_legal, why_illegal
+from tilewright.tools.instructions.operand_forms import Constant, Registers
+from tilewright.tools.instructions.ptx_operands import read, split
 
 Ptxas = Callable[..., PtxasReport]
 

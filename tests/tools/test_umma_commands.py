@@ -6,10 +6,10 @@ import json
 
 import pytest
 
+from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import mnemonics_of
 from tilewright.dialects.cute_nvgpu.lattice import UMMA_ROWS
-from tilewright.dialects.cute_nvgpu.umma_mnemonic import mnemonics_of
 from tilewright.tools.instructions.catalogue import listings
-from tilewright.tools.judge import why_illegal
+from tilewright.tools.instructions.judge import why_illegal
 from tilewright.tools.tilewright import main
 
 F16 = "tcgen05.mma.cta_group::1.kind::f16"

@@ -7,17 +7,17 @@ from itertools import permutations
 
 import pytest
 
+from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS
 from tilewright.dialects.cute_nvgpu.lattice.undocumented import (
     UNDOCUMENTED,
     UNDOCUMENTED_SELECTORS,
     Undocumented,
     UndocumentedSelector,
 )
-from tilewright.dialects.cute_nvgpu.targets import TARGETS
 from tilewright.ptxas import PtxasReport
 from tilewright.tools.instructions.catalogue import listings
-from tilewright.tools.judge import why_illegal
-from tilewright.tools.undocumented import remark
+from tilewright.tools.instructions.judge import why_illegal
+from tilewright.tools.instructions.undocumented import remark
 
 Ptxas = Callable[..., PtxasReport]
 Row = Undocumented | UndocumentedSelector

@@ -9,20 +9,20 @@ from dataclasses import replace
 import pytest
 
 from tilewright.dialects.cute import Layout, equivalent, parse_layout
-from tilewright.dialects.cute_nvgpu.lattice import WGMMA_ROWS
-from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
-from tilewright.dialects.cute_nvgpu.smem_descriptor import (
+from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import parse_wgmma, wgmmas_of
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
     MAJOR_MODES,
     SWIZZLE_MODES,
     MajorMode,
     SmemDescriptor,
 )
-from tilewright.dialects.cute_nvgpu.wgmma_atom import WgmmaAtom
-from tilewright.dialects.cute_nvgpu.wgmma_lookup import parse_wgmma, wgmmas_of
+from tilewright.dialects.cute_nvgpu.lattice import WGMMA_ROWS
+from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
 from tilewright.parsing import parse_module
 from tilewright.ptxas import PtxasReport
+from tilewright.tools.instructions.judge import is_legal, why_illegal
 from tilewright.tools.instructions.wgmma_explained import canonical_layout, op_spelling
-from tilewright.tools.judge import is_legal, why_illegal
 from tilewright.tools.tilewright import main
 
 Ptxas = Callable[..., PtxasReport]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
 from tilewright.tools.instructions.listing import Listing
-from tilewright.tools.operand_forms import Address, Constant, Count, OperandForm
+from tilewright.tools.instructions.operand_forms import Address, Constant, Count, OperandForm
 from tilewright.tools.render_table import line
 
 _LEVELS = {"ca": "all cache levels", "cg": "L2 alone"}

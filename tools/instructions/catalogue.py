@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
-from tilewright.dialects.cute_nvgpu import lookup
-from tilewright.dialects.cute_nvgpu.targets import target
-from tilewright.dialects.cute_nvgpu.wgmma_lookup import canonical_wgmma
+from tilewright.dialects.cute_nvgpu.atoms import lookup
+from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import canonical_wgmma
+from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.tools.instructions import (
     async_copy,
     matrix_copy,
@@ -18,7 +18,7 @@ from tilewright.tools.instructions import (
     wmma,
 )
 from tilewright.tools.instructions.listing import Listing
-from tilewright.tools.operand_forms import OperandForm
+from tilewright.tools.instructions.operand_forms import OperandForm
 
 KINDS = (mma, wmma, wgmma, umma, matrix_copy, async_copy, ordering, tmem)
 

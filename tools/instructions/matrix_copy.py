@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import MatrixCopy, copies_of, matrix_copies
 from tilewright.dialects.cute_nvgpu.lattice import MATRIX_COPY_ROWS, MOVMATRIX, MatrixCopyRow
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import SPACES
 from tilewright.dialects.cute_nvgpu.lattice.row import shape_text
-from tilewright.dialects.cute_nvgpu.matrix_copy import MatrixCopy, copies_of, matrix_copies
 from tilewright.tools.instructions.listing import HEADING, Listing, version_text
-from tilewright.tools.operand_forms import Address, OperandForm, Register, Registers
+from tilewright.tools.instructions.operand_forms import Address, OperandForm, Register, Registers
 from tilewright.tools.render_table import LABEL, line, table
 
 

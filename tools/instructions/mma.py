@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tilewright.dialects.cute_nvgpu.atom import MmaAtom, atoms_of
+from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom, atoms_of
+from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, WMMA_MMA, MmaRow
 from tilewright.dialects.cute_nvgpu.lattice.row import OPERANDS
-from tilewright.dialects.cute_nvgpu.lookup import parse
 from tilewright.tools.instructions.listing import Listing
 from tilewright.tools.instructions.mma_explained import explain
-from tilewright.tools.operand_forms import (
+from tilewright.tools.instructions.operand_forms import (
     Constant,
     OperandForm,
     Register,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tilewright.dialects.cute_nvgpu.lattice import ORDERING, OrderingRow
 from tilewright.tools.instructions.listing import Listing
-from tilewright.tools.operand_forms import Number, OperandForm
+from tilewright.tools.instructions.operand_forms import Number, OperandForm
 from tilewright.tools.render_table import line
 
 

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import (
+    PACKED_BITS,
+    REDUCE_FORMS,
+    TmemAccess,
+    copy_lanes,
+    parse_access,
+)
 from tilewright.dialects.cute_nvgpu.lattice.tmem import (
     ALLOCATIONS,
     CELL_BITS,
@@ -27,15 +34,8 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
     TmemCopyShape,
     TmemShape,
 )
-from tilewright.dialects.cute_nvgpu.tmem_copy import (
-    PACKED_BITS,
-    REDUCE_FORMS,
-    TmemAccess,
-    copy_lanes,
-    parse_access,
-)
 from tilewright.tools.instructions.listing import Listing
-from tilewright.tools.operand_forms import (
+from tilewright.tools.instructions.operand_forms import (
     Address,
     Choice,
     Descriptor,

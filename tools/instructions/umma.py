@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaFragmentKind
+from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import (
+    UmmaMnemonic,
+    collectors,
+    mnemonics_of,
+    parse_mnemonic,
+    spelled_rows,
+)
 from tilewright.dialects.cute_nvgpu.lattice import UMMA_ROWS, UmmaRow
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import (
     LANE_MASK_WORDS,
@@ -12,18 +20,9 @@ from tilewright.dialects.cute_nvgpu.lattice.sm100 import (
     Spelling,
     UmmaKind,
 )
-from tilewright.dialects.cute_nvgpu.umma_atom import UmmaFragmentKind
-from tilewright.dialects.cute_nvgpu.umma_mnemonic import (
-    UmmaMnemonic,
-    collectors,
-    mnemonics_of,
-    parse_mnemonic,
-    spelled_rows,
-)
 from tilewright.tools.instructions.listing import Listing
 from tilewright.tools.instructions.mma import multiplicands
-from tilewright.tools.instructions.umma_explained import explain
-from tilewright.tools.operand_forms import (
+from tilewright.tools.instructions.operand_forms import (
     Address,
     Constant,
     Count,
@@ -33,6 +32,7 @@ from tilewright.tools.operand_forms import (
     Registers,
     Superfluous,
 )
+from tilewright.tools.instructions.umma_explained import explain
 
 
 def listings() -> Iterator[Listing]:

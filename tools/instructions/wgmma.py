@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from tilewright.dialects.cute_nvgpu.atoms.wgmma import LEGAL_IMMEDIATES, FragmentKind, WgmmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import parse_wgmma, wgmmas_of
 from tilewright.dialects.cute_nvgpu.lattice import WGMMA_ROWS, WgmmaRow
-from tilewright.dialects.cute_nvgpu.wgmma_atom import LEGAL_IMMEDIATES, FragmentKind, WgmmaAtom
-from tilewright.dialects.cute_nvgpu.wgmma_lookup import parse_wgmma, wgmmas_of
 from tilewright.tools.instructions.listing import Listing
 from tilewright.tools.instructions.mma import multiplicands
-from tilewright.tools.instructions.wgmma_explained import explain
-from tilewright.tools.operand_forms import (
+from tilewright.tools.instructions.operand_forms import (
     Constant,
     Descriptor,
     OperandForm,
@@ -19,6 +18,7 @@ from tilewright.tools.operand_forms import (
     Register,
     Registers,
 )
+from tilewright.tools.instructions.wgmma_explained import explain
 
 _SPARSE_STORAGE = "9.7.15.6.1"
 

@@ -7,18 +7,18 @@ import re
 from collections.abc import Iterator, Sequence
 
 from tilewright.dialects.cute import Swizzle
-from tilewright.dialects.cute_nvgpu.elements import ElementType
-from tilewright.dialects.cute_nvgpu.smem_descriptor import (
+from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
     CHUNK,
     MAJOR_MODES,
     ROWS,
     SWIZZLE_MODES,
     MajorMode,
 )
-from tilewright.dialects.cute_nvgpu.wgmma_atom import WgmmaAtom
+from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.tools.instructions.listing import HEADING
 from tilewright.tools.instructions.mma_explained import contributors, indices, stored
-from tilewright.tools.operand_forms import OperandForm
+from tilewright.tools.instructions.operand_forms import OperandForm
 from tilewright.tools.render_table import LABEL, line, table
 
 _AXES = {"A": ("m", "k"), "D": ("m", "n"), "E": ("m", "j")}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
+from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess, accesses
 from tilewright.dialects.cute_nvgpu.lattice import WMMA_ACCESS, WmmaAccessRow
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WMMA_SPACES
-from tilewright.dialects.cute_nvgpu.wmma_access import WmmaAccess, accesses
 from tilewright.tools.instructions.listing import HEADING, Listing
-from tilewright.tools.operand_forms import Address, Count, OperandForm, Registers
+from tilewright.tools.instructions.operand_forms import Address, Count, OperandForm, Registers
 from tilewright.tools.render_table import LABEL, line, table
 
 _INDEX = {"A": "m + {0}*k", "B": "n + {1}*k", "C": "m + {0}*n", "D": "m + {0}*n"}

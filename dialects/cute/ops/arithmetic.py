@@ -22,7 +22,7 @@ from tilewright.dialects.cute.ops.operands import (
 from tilewright.dialects.cute.ops.operation import CuteOp, InferredOp
 from tilewright.dialects.cute.rules import arithmetic
 from tilewright.dialects.cute.symbolic.scalar import Condition
-from tilewright.dialects.cute.types import CuteType
+from tilewright.dialects.cute.types.algebra import CuteType
 from tilewright.dialects.cute.values import Typed
 
 

@@ -35,7 +35,7 @@ from tilewright.dialects.cute.ops.operands import (
 from tilewright.dialects.cute.ops.operation import CuteOp, InferredOp, Syntax
 from tilewright.dialects.cute.rules import accessors, constructors
 from tilewright.dialects.cute.symbolic.scalar import Dynamic, fits
-from tilewright.dialects.cute.types import CuteType, IntTupleType
+from tilewright.dialects.cute.types.algebra import CuteType, IntTupleType
 from tilewright.dialects.cute.values import is_known
 
 

@@ -23,7 +23,7 @@ from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute.ops.operands import COPIER, LIMITS, PIPELINE, TENSOR, THREAD
 from tilewright.dialects.cute.ops.operation import CuteOp, types_above
 from tilewright.dialects.cute.rules import RuleError, copies
-from tilewright.dialects.cute.types import typed_of
+from tilewright.dialects.cute.types.algebra import typed_of
 from tilewright.dialects.cute.values import Typed
 
 

@@ -20,8 +20,8 @@ from tilewright.dialects.cute.ops.properties import parse_number, path_of
 from tilewright.dialects.cute.rules.gemm import extents
 from tilewright.dialects.cute.symbolic.tuples import is_static, product
 from tilewright.dialects.cute.tensor import Tensor
-from tilewright.dialects.cute.tensor_types import MemRefType
-from tilewright.dialects.cute.types import typed_of
+from tilewright.dialects.cute.types.algebra import typed_of
+from tilewright.dialects.cute.types.tensors import MemRefType
 
 ELEMENT = AcceptsElements("an element", ())
 VECTOR = AcceptsElements("a vector", (VectorType,))

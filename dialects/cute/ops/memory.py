@@ -15,7 +15,7 @@ from tilewright.dialects.cute.ops.operation import CuteOp, Syntax
 from tilewright.dialects.cute.ops.tiled import TypedConstantOp
 from tilewright.dialects.cute.symbolic.tuples import is_static
 from tilewright.dialects.cute.tensor_memory import why_no_allocation
-from tilewright.dialects.cute.tensor_types import MemRefType
+from tilewright.dialects.cute.types.tensors import MemRefType
 
 
 class AllocationOp(TypedConstantOp, ABC):

@@ -7,11 +7,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import IntegerType, i1, i32, i64
 from xdsl.ir import Attribute
 
-from tilewright.dialects.cute.pipeline_types import PipelineType
-from tilewright.dialects.cute.tensor_types import CoordTensorType, MemRefType
-from tilewright.dialects.cute.tiled_types import TiledCopyType, TiledMmaType
-from tilewright.dialects.cute.tma_types import TmaCopyType
-from tilewright.dialects.cute.types import (
+from tilewright.dialects.cute.types.algebra import (
     ComposedLayoutType,
     CoordType,
     CuteType,
@@ -22,6 +18,10 @@ from tilewright.dialects.cute.types import (
     SwizzleType,
     TileType,
 )
+from tilewright.dialects.cute.types.pipeline import PipelineType
+from tilewright.dialects.cute.types.tensors import CoordTensorType, MemRefType
+from tilewright.dialects.cute.types.tiled import TiledCopyType, TiledMmaType
+from tilewright.dialects.cute.types.tma import TmaCopyType
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute.ops.operands import Accepts
 from tilewright.dialects.cute.rules import RuleError
 from tilewright.dialects.cute.symbolic.scalar import Scalar
-from tilewright.dialects.cute.types import CuteType, type_of, typed_of
+from tilewright.dialects.cute.types.algebra import CuteType, type_of, typed_of
 from tilewright.dialects.cute.values import Typed
 
 

@@ -26,7 +26,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.cute.ops.operands import PIPELINE, USE
 from tilewright.dialects.cute.ops.operation import CuteOp, Syntax
 from tilewright.dialects.cute.ops.tiled import TypedConstantOp
-from tilewright.dialects.cute.pipeline_types import PipelineType
+from tilewright.dialects.cute.types.pipeline import PipelineType
 
 
 @irdl_op_definition

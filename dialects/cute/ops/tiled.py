@@ -28,7 +28,7 @@ from tilewright.dialects.cute.ops.operands import (
 )
 from tilewright.dialects.cute.ops.operation import CuteOp, InferredOp
 from tilewright.dialects.cute.rules import tiled as rules
-from tilewright.dialects.cute.tiled_types import CopyAtomAttr
+from tilewright.dialects.cute.types.tiled import CopyAtomAttr
 from tilewright.dialects.cute.values import Typed
 
 

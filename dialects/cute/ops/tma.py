@@ -16,7 +16,7 @@ from tilewright.dialects.cute.ops.operation import InferredOp, Syntax
 from tilewright.dialects.cute.rules import copies
 from tilewright.dialects.cute.tensor import read_layout
 from tilewright.dialects.cute.text import LayoutParseError
-from tilewright.dialects.cute.tma_types import TmaAtomAttr
+from tilewright.dialects.cute.types.tma import TmaAtomAttr
 from tilewright.dialects.cute.values import read_typed, typed_layout
 
 

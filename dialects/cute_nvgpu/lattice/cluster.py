@@ -4,7 +4,7 @@ barrier.cluster and mapa."""
 from __future__ import annotations
 
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import InstructionRow
-from tilewright.dialects.cute_nvgpu.targets import target
+from tilewright.dialects.cute_nvgpu.lattice.targets import target
 
 CLUSTER_RANK = InstructionRow("mov.u32", target("sm_90"), (7, 8))
 CLUSTER_ARRIVE = InstructionRow("barrier.cluster.arrive.aligned", target("sm_90"), (7, 8))

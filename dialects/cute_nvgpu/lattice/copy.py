@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.dialects.cute_nvgpu.targets import Target, target
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 
 
 @dataclass(frozen=True, slots=True)

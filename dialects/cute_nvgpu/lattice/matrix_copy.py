@@ -20,8 +20,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.dialects.cute import Layout, append, composition, make_layout
-from tilewright.dialects.cute_nvgpu.fragments import blocks
-from tilewright.dialects.cute_nvgpu.targets import Minimum, any_of, target
+from tilewright.dialects.cute_nvgpu.fragments.mma import blocks
+from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, any_of, target
 
 WARP = 32
 RUN_BYTES = 16

@@ -8,15 +8,16 @@ from itertools import product as cartesian
 from typing import Literal, get_args
 
 from tilewright.dialects.cute import Layout
-from tilewright.dialects.cute_nvgpu import fragments, quad_pairs
-from tilewright.dialects.cute_nvgpu.elements import (
+from tilewright.dialects.cute_nvgpu.fragments import mma as fragments
+from tilewright.dialects.cute_nvgpu.fragments import quad_pairs
+from tilewright.dialects.cute_nvgpu.lattice.elements import (
     ELEMENT_TYPES,
     METADATA,
     SCALE_TYPES,
     UNPACKED,
     ElementType,
 )
-from tilewright.dialects.cute_nvgpu.targets import Minimum, any_of, target
+from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, any_of, target
 
 Operand = Literal["A", "B", "C", "D", "E", "SFA", "SFB"]
 """A, B, C, D; E is the sparsity metadata, SFA and SFB are the scale factors of A and B."""

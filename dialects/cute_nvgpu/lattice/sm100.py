@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from tilewright.dialects.cute_nvgpu.elements import (
+from tilewright.dialects.cute_nvgpu.lattice.elements import (
     ELEMENT_TYPES,
     METADATA,
     SCALE_TYPES,
@@ -20,7 +20,7 @@ from tilewright.dialects.cute_nvgpu.elements import (
     ElementType,
 )
 from tilewright.dialects.cute_nvgpu.lattice.row import BlockScale, Shape
-from tilewright.dialects.cute_nvgpu.targets import Minimum, any_of, target
+from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, any_of, target
 
 UmmaKind = Literal["f16", "tf32", "f8f6f4", "i8", "mxf8f6f4", "mxf4", "mxf4nvf4"]
 

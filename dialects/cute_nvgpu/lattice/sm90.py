@@ -12,10 +12,10 @@ from itertools import product
 from typing import Literal
 
 from tilewright.dialects.cute import Layout
-from tilewright.dialects.cute_nvgpu import fragments
-from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES, METADATA, ElementType
+from tilewright.dialects.cute_nvgpu.fragments import mma as fragments
+from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, METADATA, ElementType
 from tilewright.dialects.cute_nvgpu.lattice.row import Shape
-from tilewright.dialects.cute_nvgpu.targets import Target, target
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 
 WARPGROUP = 128
 """How many threads issue one `wgmma` together. PTX ISA 9.7.15.1."""

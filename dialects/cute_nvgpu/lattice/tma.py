@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import InstructionRow
-from tilewright.dialects.cute_nvgpu.targets import Minimum, any_of, target
+from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, any_of, target
 
 
 @dataclass(frozen=True, slots=True)

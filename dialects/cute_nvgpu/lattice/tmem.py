@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.dialects.cute import tensor_memory
-from tilewright.dialects.cute_nvgpu.targets import Minimum, any_of
+from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, any_of
 
 LANES = tensor_memory.LANES
 COLUMNS = 512

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import SOURCE_FORMATS
+from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, any_of
 from tilewright.dialects.cute_nvgpu.lattice.tmem import DATACENTER_BLACKWELL
-from tilewright.dialects.cute_nvgpu.targets import Minimum, any_of
 
 Modes = tuple[tuple[int, int, int], ...]
 """(extent, lanes, columns) from one to the next."""

@@ -13,8 +13,8 @@ from itertools import product
 from typing import Literal
 
 from tilewright.dialects.cute import Layout, filter, right_inverse
-from tilewright.dialects.cute_nvgpu import wmma_fragments
-from tilewright.dialects.cute_nvgpu.elements import ElementType, register_bits
+from tilewright.dialects.cute_nvgpu.fragments import wmma as wmma_fragments
+from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType, register_bits
 from tilewright.dialects.cute_nvgpu.lattice.row import (
     OPERANDS,
     ROW_COL,
@@ -26,7 +26,7 @@ from tilewright.dialects.cute_nvgpu.lattice.row import (
     Operand,
     Shape,
 )
-from tilewright.dialects.cute_nvgpu.targets import Minimum, target
+from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, target
 
 WARP = 32
 MATRIX_ROW_BYTES = 16

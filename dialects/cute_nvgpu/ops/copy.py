@@ -17,10 +17,10 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute.dialect import Space
-from tilewright.dialects.cute_nvgpu.attributes import Cache, CacheAttr
+from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_contiguous, verify_memref
+from tilewright.dialects.cute_nvgpu.types.fragments import Cache, CacheAttr
 
 
 @irdl_op_definition

@@ -18,7 +18,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.attributes import FragmentType
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 
 
 def _verify_element(op: str, fragment: FragmentType, scalar: Attribute) -> None:

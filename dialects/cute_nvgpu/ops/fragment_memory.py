@@ -17,10 +17,10 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute.dialect import Space, is_memref, space_of
-from tilewright.dialects.cute_nvgpu.attributes import FragmentType, element_of
-from tilewright.dialects.cute_nvgpu.elements import register_bits
+from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
+from tilewright.dialects.cute_nvgpu.lattice.elements import register_bits
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_contiguous, verify_memref
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType, element_of
 
 ACCESS_BYTES = (4, 8, 16)
 """What one access moves: whole registers, at most 16 bytes. PTX ISA 9.7.9.8, 9.7.9.11."""

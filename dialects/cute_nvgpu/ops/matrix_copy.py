@@ -23,20 +23,20 @@ from xdsl.traits import NoMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
-from tilewright.dialects.cute.dialect import Space
-from tilewright.dialects.cute_nvgpu.atom import AtomError
-from tilewright.dialects.cute_nvgpu.attributes import MLIR_TYPES, FragmentType
-from tilewright.dialects.cute_nvgpu.elements import ElementType
-from tilewright.dialects.cute_nvgpu.lattice import MOVMATRIX, MatrixCopyRow
-from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import RUN_BYTES, WARP, Shape
-from tilewright.dialects.cute_nvgpu.lattice.row import shape_text
-from tilewright.dialects.cute_nvgpu.matrix_copy import (
+from tilewright.dialects.cute.types.memref import Space
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import (
     MatrixCopy,
     check_trans,
     find_row,
     transposing,
 )
+from tilewright.dialects.cute_nvgpu.lattice import MOVMATRIX, MatrixCopyRow
+from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
+from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import RUN_BYTES, WARP, Shape
+from tilewright.dialects.cute_nvgpu.lattice.row import shape_text
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_contiguous, verify_memref
+from tilewright.dialects.cute_nvgpu.types.fragments import MLIR_TYPES, FragmentType
 
 DEFAULT_SHAPE: Shape = (8, 8)
 

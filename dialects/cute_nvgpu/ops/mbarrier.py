@@ -17,7 +17,7 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute.dialect import Space
+from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
     FENCE_MBARRIER_INIT,
     MBARRIER_ARRIVE,

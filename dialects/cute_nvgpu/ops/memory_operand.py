@@ -9,10 +9,16 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, flatten
-from tilewright.dialects.cute.dialect import Space, is_memref, layout_mismatch, layout_of, space_of
-from tilewright.dialects.cute_nvgpu.attributes import element_of
+from tilewright.dialects.cute.types.memref import (
+    Space,
+    is_memref,
+    layout_mismatch,
+    layout_of,
+    space_of,
+)
+from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import column_stride, lane_stride, span
 from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, LANES
-from tilewright.dialects.cute_nvgpu.tmem_layouts import column_stride, lane_stride, span
+from tilewright.dialects.cute_nvgpu.types.fragments import element_of
 
 
 def verify_memref(

@@ -16,11 +16,11 @@ from xdsl.traits import NoMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute import Layout, equivalent
-from tilewright.dialects.cute_nvgpu.atom import AtomError, MmaAtom
-from tilewright.dialects.cute_nvgpu.atom_types import MMA_ATOM_TYPES
-from tilewright.dialects.cute_nvgpu.attributes import FragmentType
-from tilewright.dialects.cute_nvgpu.elements import ElementType
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom
+from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
+from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 
 
 class RegisterMmaOp(IRDLOperation):

@@ -16,11 +16,11 @@ from xdsl.irdl import (
     var_operand_def,
 )
 
+from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.ops.sm100_ws import MmaWsOp, MmaWsSpOp
 from tilewright.dialects.cute_nvgpu.ops.umma import Sources, UmmaOp, flags, numbers, words
-from tilewright.dialects.cute_nvgpu.smem_desc_view import SmemDescViewType
-from tilewright.dialects.cute_nvgpu.umma_atom import UmmaAtom
-from tilewright.dialects.cute_nvgpu.umma_types import (
+from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
+from tilewright.dialects.cute_nvgpu.types.umma import (
     UMMA_ATOM_TYPES,
     Sm100MmaAtomType,
     Sm100MmaBsAtomType,

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from xdsl.irdl import irdl_op_definition, prop_def
 
-from tilewright.dialects.cute_nvgpu.atom import MmaAtom
-from tilewright.dialects.cute_nvgpu.atom_types import (
-    Sm120MmaAtomType,
-    Sm120MmaBsAtomType,
-    Sm120MmaBsSpAtomType,
-    Sm120MmaSpAtomType,
-)
+from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.ops.register_mma import (
     DenseMma,
     ScaledMma,
     ScaledSparseMma,
     SparseMma,
+)
+from tilewright.dialects.cute_nvgpu.types.atoms import (
+    Sm120MmaAtomType,
+    Sm120MmaBsAtomType,
+    Sm120MmaBsSpAtomType,
+    Sm120MmaSpAtomType,
 )
 
 

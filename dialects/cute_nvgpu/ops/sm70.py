@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from xdsl.irdl import irdl_op_definition, prop_def
 
-from tilewright.dialects.cute_nvgpu.atom import MmaAtom
-from tilewright.dialects.cute_nvgpu.atom_types import Sm70MmaAtomType
+from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.ops.register_mma import DenseMma
+from tilewright.dialects.cute_nvgpu.types.atoms import Sm70MmaAtomType
 
 
 @irdl_op_definition

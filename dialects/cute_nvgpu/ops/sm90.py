@@ -15,14 +15,14 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.atom import AtomError
-from tilewright.dialects.cute_nvgpu.attributes import FragmentType
-from tilewright.dialects.cute_nvgpu.elements import ElementType
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import WGMMA, MajorMode
+from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.ops.register_mma import check_fragment
-from tilewright.dialects.cute_nvgpu.smem_desc_view import SmemDescViewType
-from tilewright.dialects.cute_nvgpu.smem_descriptor import WGMMA, MajorMode
-from tilewright.dialects.cute_nvgpu.wgmma_atom import WgmmaAtom
-from tilewright.dialects.cute_nvgpu.wgmma_types import (
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
+from tilewright.dialects.cute_nvgpu.types.wgmma import (
     WGMMA_ATOM_TYPES,
     Sm90MmaAtomType,
     Sm90SparseMmaAtomType,

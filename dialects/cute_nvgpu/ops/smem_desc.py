@@ -29,10 +29,10 @@ from tilewright.dialects.cute import (
     make_layout,
     recast_layout,
 )
-from tilewright.dialects.cute.dialect import Space, layout_of
-from tilewright.dialects.cute_nvgpu.elements import ElementType
+from tilewright.dialects.cute.types.memref import Space, layout_of
+from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
-from tilewright.dialects.cute_nvgpu.smem_desc_view import SmemDescViewType
+from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
 
 
 @irdl_op_definition

@@ -29,7 +29,8 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
-from tilewright.dialects.cute.dialect import Space, layout_of
+from tilewright.dialects.cute.types.memref import Space, layout_of
+from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorMapError
 from tilewright.dialects.cute_nvgpu.lattice.tma import (
     BULK_COMMIT_GROUP,
     BULK_WAIT_GROUP,
@@ -43,8 +44,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tma import (
 )
 from tilewright.dialects.cute_nvgpu.ops.mbarrier import verify_mbarrier
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
-from tilewright.dialects.cute_nvgpu.tensor_box import TensorMapError
-from tilewright.dialects.cute_nvgpu.tma_types import TmaDescriptorType
+from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 
 
 @irdl_op_definition

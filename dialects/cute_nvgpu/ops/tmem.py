@@ -26,8 +26,8 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute import Layout, equivalent
-from tilewright.dialects.cute.dialect import Space, SpaceAttr, layout_of
-from tilewright.dialects.cute.types import LayoutType
+from tilewright.dialects.cute.types.algebra import LayoutType
+from tilewright.dialects.cute.types.memref import Space, SpaceAttr, layout_of
 from tilewright.dialects.cute_nvgpu.lattice.tmem import (
     ALLOCATIONS,
     CELL_BITS,

@@ -22,9 +22,16 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute import Layout, LayoutError, composition, equivalent
-from tilewright.dialects.cute.dialect import layout_of
-from tilewright.dialects.cute_nvgpu.atom import AtomError
-from tilewright.dialects.cute_nvgpu.attributes import FragmentType
+from tilewright.dialects.cute.types.memref import layout_of
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import (
+    PACKED_BITS,
+    TmemAccess,
+    find_access,
+    find_tmem_shape,
+    why_overlapping,
+)
+from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import lane_stride
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS, TMEM_WAIT_LOAD, TMEM_WAIT_STORE
 from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
     TMEM_LOAD,
@@ -32,14 +39,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
     TmemAccessRow,
 )
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import constant_index, verify_tmem
-from tilewright.dialects.cute_nvgpu.tmem_copy import (
-    PACKED_BITS,
-    TmemAccess,
-    find_access,
-    find_tmem_shape,
-    why_overlapping,
-)
-from tilewright.dialects.cute_nvgpu.tmem_layouts import lane_stride
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 
 
 @irdl_attr_definition

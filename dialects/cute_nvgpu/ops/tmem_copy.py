@@ -19,8 +19,10 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute.dialect import layout_of
-from tilewright.dialects.cute_nvgpu.atom import AtomError
+from tilewright.dialects.cute.types.memref import layout_of
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import find_copy_shape
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import TCGEN05
 from tilewright.dialects.cute_nvgpu.lattice.tmem import (
     CELL_BITS,
     LANE_STRIDE,
@@ -36,9 +38,7 @@ from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
 from tilewright.dialects.cute_nvgpu.ops.matrix_copy import SrcFmt, SrcFmtAttr
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import bits_of, tmem_span, verify_tmem
 from tilewright.dialects.cute_nvgpu.ops.tmem import TmemOp, group_property
-from tilewright.dialects.cute_nvgpu.smem_desc_view import SmemDescViewType
-from tilewright.dialects.cute_nvgpu.smem_descriptor import TCGEN05
-from tilewright.dialects.cute_nvgpu.tmem_copy import find_copy_shape
+from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
 
 _MULTICAST = {shape.multicast.replace("::", "_"): shape.multicast
               for shape in TMEM_COPY_SHAPES.values()}  # fmt: skip

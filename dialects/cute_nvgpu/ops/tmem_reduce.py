@@ -20,9 +20,9 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
-from tilewright.dialects.cute_nvgpu.attributes import FragmentType
 from tilewright.dialects.cute_nvgpu.lattice.tmem_access import TMEM_LOAD_REDUCE
 from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemAccessOp, access_form
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 
 
 class Reduction(StrEnum):

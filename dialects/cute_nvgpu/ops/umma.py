@@ -9,24 +9,24 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute import Layout, equivalent
-from tilewright.dialects.cute.dialect import Space, SpaceAttr, layout_of
-from tilewright.dialects.cute.types import LayoutType
-from tilewright.dialects.cute_nvgpu.atom import AtomError
-from tilewright.dialects.cute_nvgpu.bit_field import DescriptorError
-from tilewright.dialects.cute_nvgpu.elements import ElementType
-from tilewright.dialects.cute_nvgpu.instruction_descriptor import InstructionDescriptor
+from tilewright.dialects.cute.types.algebra import LayoutType
+from tilewright.dialects.cute.types.memref import Space, SpaceAttr, layout_of
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
+from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
+from tilewright.dialects.cute_nvgpu.descriptors.instruction_descriptor import InstructionDescriptor
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import CHUNK, TCGEN05, MajorMode
+from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import (
     LANE_MASK_WORDS,
     LARGEST_INPUT_SCALE,
     SCALES_INPUT,
 )
+from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_tmem
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import held_types
-from tilewright.dialects.cute_nvgpu.smem_desc_view import SmemDescViewType
-from tilewright.dialects.cute_nvgpu.smem_descriptor import CHUNK, TCGEN05, MajorMode
-from tilewright.dialects.cute_nvgpu.targets import Minimum
-from tilewright.dialects.cute_nvgpu.umma_atom import UmmaAtom
+from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
 
 Sources = dict[str, SSAValue]
 """The tensors that an MMA accesses: "D", "A", "B", "E", "SFA" and "SFB", as far as it has them."""

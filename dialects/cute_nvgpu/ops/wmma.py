@@ -15,14 +15,14 @@ from xdsl.irdl import (
     var_operand_def,
 )
 
-from tilewright.dialects.cute.dialect import is_memref
-from tilewright.dialects.cute_nvgpu.atom import MmaAtom
-from tilewright.dialects.cute_nvgpu.atom_types import WmmaMmaAtomType
-from tilewright.dialects.cute_nvgpu.attributes import FragmentType
+from tilewright.dialects.cute.types.memref import is_memref
+from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess
 from tilewright.dialects.cute_nvgpu.ops.register_mma import DenseMma, check_fragment
 from tilewright.dialects.cute_nvgpu.ops.wmma_memory import static_stride, verify_memory
-from tilewright.dialects.cute_nvgpu.wmma_access import WmmaAccess
-from tilewright.dialects.cute_nvgpu.wmma_types import WmmaLoadType, WmmaStoreType
+from tilewright.dialects.cute_nvgpu.types.atoms import WmmaMmaAtomType
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.cute_nvgpu.types.wmma import WmmaLoadType, WmmaStoreType
 
 
 @irdl_op_definition

@@ -7,11 +7,17 @@ from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute import Layout, coalesce
-from tilewright.dialects.cute.dialect import Space, is_memref, layout_mismatch, layout_of, space_of
-from tilewright.dialects.cute_nvgpu.attributes import MLIR_TYPES
-from tilewright.dialects.cute_nvgpu.elements import ElementType
+from tilewright.dialects.cute.types.memref import (
+    Space,
+    is_memref,
+    layout_mismatch,
+    layout_of,
+    space_of,
+)
+from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess
+from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaSpace
-from tilewright.dialects.cute_nvgpu.wmma_access import WmmaAccess
+from tilewright.dialects.cute_nvgpu.types.fragments import MLIR_TYPES
 
 _SPACES = (Space.GMEM, Space.SMEM)
 _ITEMS: dict[str, dict[str, int]] = {

@@ -20,7 +20,7 @@ from tilewright.dialects.cute.ops.properties import ModeOp, NumbersOp
 from tilewright.dialects.cute.rules.accessors import dynamic_leaves, scalar_leaves
 from tilewright.dialects.cute.symbolic import scalar
 from tilewright.dialects.cute.symbolic.scalar import Dynamic, Scalar
-from tilewright.dialects.cute.types import CuteType, type_of
+from tilewright.dialects.cute.types.algebra import CuteType, type_of
 from tilewright.dialects.cute.values import Typed, is_known, with_dynamic_leaves, with_numbers
 from tilewright.parsing import parse_module
 from tilewright.passes.cute_expand_ops import CuteExpandOpsPass

@@ -6,7 +6,7 @@ import pytest
 from xdsl.dialects.builtin import MemRefType, StringAttr, f32
 from xdsl.dialects.func import FuncOp
 
-from tilewright.dialects.cute.types import ATTRIBUTES, TYPES, LayoutType, ShapeType, type_of
+from tilewright.dialects.cute.types.algebra import ATTRIBUTES, TYPES, LayoutType, ShapeType, type_of
 from tilewright.dialects.cute.values import Typed, is_known, read_typed
 from tilewright.parsing import parse_module
 

@@ -11,10 +11,10 @@ from tilewright.dialects.cute.accumulators import along, as_operand_a, lanes_alo
 from tilewright.dialects.cute.atoms import Operand
 from tilewright.dialects.cute.symbolic.layouts import slice_layout
 from tilewright.dialects.cute.tiled_mma import TiledMma
-from tilewright.dialects.cute_nvgpu.atom_types import MMA_ATOM_TYPES
-from tilewright.dialects.cute_nvgpu.lookup import find
-from tilewright.dialects.cute_nvgpu.wgmma_lookup import find_wgmma
-from tilewright.dialects.cute_nvgpu.wgmma_types import Sm90MmaAtomType
+from tilewright.dialects.cute_nvgpu.atoms.lookup import find
+from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import find_wgmma
+from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES
+from tilewright.dialects.cute_nvgpu.types.wgmma import Sm90MmaAtomType
 
 
 def warps(m: int, n: int, *, k: int = 16, element: str = "bf16") -> TiledMma:

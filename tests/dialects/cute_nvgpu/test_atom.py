@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tilewright.dialects.cute_nvgpu.atom import WARP, AtomError, MmaAtom, atoms_of
+from tilewright.dialects.cute_nvgpu.atoms.atom import WARP, AtomError, MmaAtom, atoms_of
+from tilewright.dialects.cute_nvgpu.atoms.lookup import find, parse
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
 from tilewright.dialects.cute_nvgpu.lattice.row import OPERANDS, Operand
-from tilewright.dialects.cute_nvgpu.lookup import find, parse
-from tilewright.dialects.cute_nvgpu.targets import TargetError
+from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError
 
 ATOMS = [
     MmaAtom(row, types, majors=majors)

@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from tilewright.dialects.cute import Layout, Swizzle
-from tilewright.dialects.cute_nvgpu.bank_conflicts import WarpAccess, choose_swizzle, ways
+from tilewright.dialects.cute_nvgpu.descriptors.bank_conflicts import (
+    WarpAccess,
+    choose_swizzle,
+    ways,
+)
 
 
 @pytest.mark.parametrize("stride, width, expected", [

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tilewright.dialects.cute_nvgpu.atom import AtomError
-from tilewright.dialects.cute_nvgpu.contraction import Contraction, Form, ScaleBlock, form_of
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
-from tilewright.dialects.cute_nvgpu.select_atom import select_atoms
-from tilewright.dialects.cute_nvgpu.targets import TARGETS, TargetError, target
+from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, TargetError, target
+from tilewright.dialects.cute_nvgpu.select.contraction import Contraction, Form, ScaleBlock, form_of
+from tilewright.dialects.cute_nvgpu.select.select_atom import select_atoms
 
 TILE = (128, 128, 256)
 MX = ScaleBlock(32, "ue8m0")

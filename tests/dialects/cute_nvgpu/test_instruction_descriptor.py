@@ -8,10 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tilewright.dialects.cute_nvgpu.bit_field import DescriptorError
-from tilewright.dialects.cute_nvgpu.instruction_descriptor import FIELDS, InstructionDescriptor
+from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import KINDS
+from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
+from tilewright.dialects.cute_nvgpu.descriptors.instruction_descriptor import (
+    FIELDS,
+    InstructionDescriptor,
+)
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import UmmaKind
-from tilewright.dialects.cute_nvgpu.umma_mnemonic import KINDS
 
 
 @pytest.mark.parametrize(

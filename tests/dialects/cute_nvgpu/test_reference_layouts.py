@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from tilewright.dialects.cute import Layout, equivalent, flatten
-from tilewright.dialects.cute_nvgpu.atom import WARP, AtomError, MmaAtom, atoms_of
-from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
-from tilewright.dialects.cute_nvgpu.lookup import mnemonics, parse
-from tilewright.dialects.cute_nvgpu.reference_layouts import (
+from tilewright.dialects.cute_nvgpu.atoms.atom import WARP, AtomError, MmaAtom, atoms_of
+from tilewright.dialects.cute_nvgpu.atoms.lookup import mnemonics, parse
+from tilewright.dialects.cute_nvgpu.atoms.reference_layouts import (
     ARMS,
     Arm,
     ReferenceKey,
     reference_layouts,
 )
+from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference_layouts.md").read_text()
 TIERS = ("sm80.mma", "sm80.sparse_mma", "sm89.mma", "sm89.sparse_mma")

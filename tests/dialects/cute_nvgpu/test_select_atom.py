@@ -6,12 +6,12 @@ from itertools import product
 
 import pytest
 
-from tilewright.dialects.cute_nvgpu.atom import AtomError
-from tilewright.dialects.cute_nvgpu.contraction import ScaleBlock, form_of
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.lookup import mnemonics
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
-from tilewright.dialects.cute_nvgpu.lookup import mnemonics
-from tilewright.dialects.cute_nvgpu.select_atom import CRITERIA, Choice, label, select_atoms
-from tilewright.dialects.cute_nvgpu.targets import target
+from tilewright.dialects.cute_nvgpu.lattice.targets import target
+from tilewright.dialects.cute_nvgpu.select.contraction import ScaleBlock, form_of
+from tilewright.dialects.cute_nvgpu.select.select_atom import CRITERIA, Choice, label, select_atoms
 
 TILE = (128, 128, 256)
 

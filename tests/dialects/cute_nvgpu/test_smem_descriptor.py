@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, coalesce, parse_layout
-from tilewright.dialects.cute_nvgpu.smem_descriptor import (
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
     BIT_FIELDS,
     CHUNK,
     MAJOR_MODES,
@@ -21,7 +21,7 @@ from tilewright.dialects.cute_nvgpu.smem_descriptor import (
     SmemDescriptor,
     SwizzleMode,
 )
-from tilewright.dialects.cute_nvgpu.solve_descriptor import solve
+from tilewright.dialects.cute_nvgpu.descriptors.solve_descriptor import solve
 
 WIDTHS = (1, 8, 16, 32)
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tilewright.dialects.cute_nvgpu.targets import TARGETS, TargetError, any_of, lowest, target
+from tilewright.dialects.cute_nvgpu.lattice.targets import (
+    TARGETS,
+    TargetError,
+    any_of,
+    lowest,
+    target,
+)
 
 
 @pytest.mark.parametrize(

@@ -21,11 +21,11 @@ from tilewright.dialects.cute.tiled_copy import (
     why_no_tiled_copy,
 )
 from tilewright.dialects.cute.tiled_mma import TiledMma
-from tilewright.dialects.cute_nvgpu.atom import AtomError
-from tilewright.dialects.cute_nvgpu.atom_types import Sm80MmaAtomType
-from tilewright.dialects.cute_nvgpu.copy_atom import CopyInstruction
-from tilewright.dialects.cute_nvgpu.copy_types import CopyInstructionAttr
-from tilewright.dialects.cute_nvgpu.lookup import find
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.copy import CopyInstruction
+from tilewright.dialects.cute_nvgpu.atoms.lookup import find
+from tilewright.dialects.cute_nvgpu.types.atoms import Sm80MmaAtomType
+from tilewright.dialects.cute_nvgpu.types.copies import CopyInstructionAttr
 
 Matrix = NDArray[np.int64]
 

@@ -14,13 +14,13 @@ from tilewright.dialects.cute import Layout, LayoutError
 from tilewright.dialects.cute.atoms import OPERAND_MODES, Operand
 from tilewright.dialects.cute.symbolic.layouts import slice_layout
 from tilewright.dialects.cute.tiled_mma import TiledMma, why_no_tiled_mma
-from tilewright.dialects.cute_nvgpu.atom import MmaAtom, atoms_of
-from tilewright.dialects.cute_nvgpu.atom_types import MMA_ATOM_TYPES
+from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom, atoms_of
+from tilewright.dialects.cute_nvgpu.atoms.lookup import find
+from tilewright.dialects.cute_nvgpu.atoms.traits import mma_traits
+from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import find_wgmma
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
-from tilewright.dialects.cute_nvgpu.lookup import find
-from tilewright.dialects.cute_nvgpu.mma_traits import mma_traits
-from tilewright.dialects.cute_nvgpu.wgmma_lookup import find_wgmma
-from tilewright.dialects.cute_nvgpu.wgmma_types import Sm90MmaAtomType
+from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES
+from tilewright.dialects.cute_nvgpu.types.wgmma import Sm90MmaAtomType
 
 OPERANDS: tuple[Operand, ...] = ("A", "B", "C")
 F16 = find("sm80.mma", (16, 8, 16), ("f16", "f16", "f32", "f32"))

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tilewright.dialects.cute import ComposedLayout, Layout, LayoutError, parse_layout
 from tilewright.dialects.cute.atoms import TmaBox
-from tilewright.dialects.cute_nvgpu.atom import AtomError
-from tilewright.dialects.cute_nvgpu.tma_atom import TmaInstruction, box_for, tensor_box
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.tma import TmaInstruction, box_for, tensor_box
 
 ROW_MAJOR = Layout((1 << 20, 1 << 20), (1 << 20, 1))
 COLUMN_MAJOR = Layout((1 << 20, 1 << 20), (1, 1 << 20))

@@ -13,19 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilewright.dialects.cute import Layout
-from tilewright.dialects.cute_nvgpu.atom import AtomError
-from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
-    TMEM_COPY_SHAPES,
-    TMEM_SHAPES,
-    TmemShape,
-)
-from tilewright.dialects.cute_nvgpu.tmem_copy import (
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import (
     TmemAccess,
     copy_lanes,
     find_access,
     why_overlapping,
 )
-from tilewright.dialects.cute_nvgpu.tmem_layouts import (
+from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import (
     DATA_PATHS,
     HALVED_SCALE_COPIES,
     PAIR_STRIDE,
@@ -40,6 +35,11 @@ from tilewright.dialects.cute_nvgpu.tmem_layouts import (
     multiplicand,
     scale_factors,
     span,
+)
+from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
+    TMEM_COPY_SHAPES,
+    TMEM_SHAPES,
+    TmemShape,
 )
 
 Place = tuple[int, int, int, int]

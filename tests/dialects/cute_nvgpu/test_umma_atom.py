@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tilewright.dialects.cute_nvgpu.atom import AtomError
-from tilewright.dialects.cute_nvgpu.bit_field import DescriptorError
-from tilewright.dialects.cute_nvgpu.block_scale_triples import packed_block_scale
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.block_scale_triples import packed_block_scale
+from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import find_umma, umma_of, ummas_of
+from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import mnemonics_of, parse_mnemonic
+from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
 from tilewright.dialects.cute_nvgpu.lattice import UMMA_ROWS, UmmaRow
-from tilewright.dialects.cute_nvgpu.umma_lookup import find_umma, umma_of, ummas_of
-from tilewright.dialects.cute_nvgpu.umma_mnemonic import mnemonics_of, parse_mnemonic
 
 OPS = dict.fromkeys((row.op, row.kind) for row in UMMA_ROWS)
 F16 = ("f16", "f16", "f32")

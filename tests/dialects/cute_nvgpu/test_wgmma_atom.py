@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tilewright.dialects.cute_nvgpu.atom import AtomError
-from tilewright.dialects.cute_nvgpu.lattice import WGMMA_ROWS
-from tilewright.dialects.cute_nvgpu.lattice.sm90 import SM90_MMA, WgmmaRow
-from tilewright.dialects.cute_nvgpu.targets import TARGETS
-from tilewright.dialects.cute_nvgpu.wgmma_atom import WgmmaAtom
-from tilewright.dialects.cute_nvgpu.wgmma_lookup import (
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import (
     canonical_wgmma,
     find_wgmma,
     parse_wgmma,
     wgmmas_of,
 )
+from tilewright.dialects.cute_nvgpu.lattice import WGMMA_ROWS
+from tilewright.dialects.cute_nvgpu.lattice.sm90 import SM90_MMA, WgmmaRow
+from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS
 
 HALF = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16"
 ATOMS = [atom for row in WGMMA_ROWS for atom in wgmmas_of(row)]

@@ -7,11 +7,11 @@ import re
 import numpy as np
 import pytest
 
-from tilewright.dialects.cute_nvgpu.atom import WARP, AtomError, MmaAtom, atoms_of
+from tilewright.dialects.cute_nvgpu.atoms.atom import WARP, AtomError, MmaAtom, atoms_of
+from tilewright.dialects.cute_nvgpu.atoms.lookup import find, parse
+from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess, find_access, parse_access
 from tilewright.dialects.cute_nvgpu.lattice import WMMA_ACCESS, WMMA_MMA
 from tilewright.dialects.cute_nvgpu.lattice.row import OPERANDS, Operand
-from tilewright.dialects.cute_nvgpu.lookup import find, parse
-from tilewright.dialects.cute_nvgpu.wmma_access import WmmaAccess, find_access, parse_access
 
 ATOMS = [atom for row in WMMA_MMA for atom in atoms_of(row)]
 ACCESSES = [WmmaAccess(row, major) for row in WMMA_ACCESS for major in row.majors]

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tilewright.dialects.cute_nvgpu.bit_field import DescriptorError
-from tilewright.dialects.cute_nvgpu.zero_column_mask import ZeroColumnMask
+from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
+from tilewright.dialects.cute_nvgpu.descriptors.zero_column_mask import ZeroColumnMask
 
 _counts = st.tuples(*(st.integers(0, 255) for _ in range(4)))
 _flags = st.tuples(*(st.booleans() for _ in range(4)))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from tilewright.dialects.cute_nvgpu.targets import TARGETS, Target
+from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, Target
 from tilewright.dialects.ptx.control_flow import EntryOp, RetOp
 from tilewright.dialects.ptx.convert import CvtaOp
 from tilewright.dialects.ptx.data_movement import LdOp, StOp

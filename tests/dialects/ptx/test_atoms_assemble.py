@@ -21,11 +21,11 @@ from ptx_kernels import (
     with_version,
 )
 
-from tilewright.dialects.cute_nvgpu.atom import MmaAtom, atoms_of
-from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES
+from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom, atoms_of
+from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
-from tilewright.dialects.cute_nvgpu.lookup import parse
-from tilewright.dialects.cute_nvgpu.targets import TARGETS, Minimum, Target, lowest
+from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES
+from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, Minimum, Target, lowest
 from tilewright.dialects.ptx.matrix import MmaOp
 from tilewright.ptxas import PtxasReport
 

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from ptx_kernels import Kernel, directives, text_of, with_target, with_version
 
-from tilewright.dialects.cute_nvgpu.atom import MmaAtom, atoms_of
+from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom, atoms_of
+from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
 from tilewright.dialects.cute_nvgpu.lattice.machine_code import (
     MACHINE_ROWS,
@@ -21,8 +22,7 @@ from tilewright.dialects.cute_nvgpu.lattice.machine_code import (
     MachineCode,
     machine_code,
 )
-from tilewright.dialects.cute_nvgpu.lookup import parse
-from tilewright.dialects.cute_nvgpu.targets import TARGETS, target
+from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, target
 from tilewright.dialects.ptx.arithmetic import MadOp
 from tilewright.dialects.ptx.convert import CvtOp
 from tilewright.dialects.ptx.matrix import MmaOp

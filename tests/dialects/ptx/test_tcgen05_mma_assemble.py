@@ -19,10 +19,10 @@ from ptx_kernels import (
     with_version,
 )
 
+from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom, UmmaFragmentKind
+from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import UmmaMnemonic, mnemonics_of
 from tilewright.dialects.cute_nvgpu.lattice import UMMA_ROWS, UmmaRow
-from tilewright.dialects.cute_nvgpu.targets import TARGETS, alternatives, lowest, target
-from tilewright.dialects.cute_nvgpu.umma_atom import UmmaAtom, UmmaFragmentKind
-from tilewright.dialects.cute_nvgpu.umma_mnemonic import UmmaMnemonic, mnemonics_of
+from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, alternatives, lowest, target
 from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
 from tilewright.ptxas import PtxasReport
 

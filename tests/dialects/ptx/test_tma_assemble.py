@@ -22,8 +22,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Region
 
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MAX_ARRIVALS, SETMAXNREG
+from tilewright.dialects.cute_nvgpu.lattice.targets import alternatives, target
 from tilewright.dialects.cute_nvgpu.lattice.tma import TENSOR_REDUCE
-from tilewright.dialects.cute_nvgpu.targets import alternatives, target
 from tilewright.dialects.ptx import bulk_copy, cluster, mbarrier, warp_specialization
 from tilewright.dialects.ptx.control_flow import TENSORMAP, EntryOp, RetOp
 from tilewright.dialects.ptx.instruction import PtxOp

@@ -16,14 +16,14 @@ from ptx_kernels import (
 )
 from xdsl.dialects.builtin import ModuleOp
 
+from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import TmemAccess
+from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.cute_nvgpu.lattice.tmem import ALLOCATIONS, CTA_GROUPS
 from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
     TMEM_COPY,
     TMEM_COPY_SHAPES,
     TMEM_SHAPES,
 )
-from tilewright.dialects.cute_nvgpu.targets import target
-from tilewright.dialects.cute_nvgpu.tmem_copy import TmemAccess
 from tilewright.dialects.ptx import tcgen05_access as access
 from tilewright.dialects.ptx import tcgen05_memory as memory
 from tilewright.dialects.ptx import tcgen05_sync as sync

@@ -19,11 +19,11 @@ from ptx_kernels import (
     with_version,
 )
 
+from tilewright.dialects.cute_nvgpu.atoms.wgmma import FragmentKind, WgmmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import wgmmas_of
 from tilewright.dialects.cute_nvgpu.lattice import WGMMA_ROWS, WgmmaRow
 from tilewright.dialects.cute_nvgpu.lattice.sync import ORDERING, OrderingRow
-from tilewright.dialects.cute_nvgpu.targets import TARGETS
-from tilewright.dialects.cute_nvgpu.wgmma_atom import FragmentKind, WgmmaAtom
-from tilewright.dialects.cute_nvgpu.wgmma_lookup import wgmmas_of
+from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.wgmma import (
     FenceProxyAsyncOp,

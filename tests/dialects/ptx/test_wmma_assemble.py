@@ -21,12 +21,12 @@ from ptx_kernels import (
     with_version,
 )
 
-from tilewright.dialects.cute_nvgpu.atom import MmaAtom, atoms_of
+from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom, atoms_of
+from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
+from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess, accesses, parse_access
 from tilewright.dialects.cute_nvgpu.lattice import WMMA_ACCESS, WMMA_MMA
+from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, Minimum, lowest
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WMMA_SPACES, WmmaSpace
-from tilewright.dialects.cute_nvgpu.lookup import parse
-from tilewright.dialects.cute_nvgpu.targets import TARGETS, Minimum, lowest
-from tilewright.dialects.cute_nvgpu.wmma_access import WmmaAccess, accesses, parse_access
 from tilewright.dialects.ptx.wmma import LoadOp, MmaOp, StoreOp
 from tilewright.ptxas import PtxasReport
 

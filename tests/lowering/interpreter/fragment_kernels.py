@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import tilewright as tw
-from tilewright.dialects.cute_nvgpu.elements import ElementType
+from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 
 WARP = 32
 LANE = '  %t = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index\n'

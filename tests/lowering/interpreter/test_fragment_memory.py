@@ -7,7 +7,7 @@ import pytest
 from faults import fault
 from fragment_kernels import LANE, WARP, both, fragment
 
-from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES, ElementType
+from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, ElementType
 
 ACCESSES = [
     (each, size)

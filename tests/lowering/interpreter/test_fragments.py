@@ -7,7 +7,7 @@ import pytest
 from fragment_kernels import LANE, WARP, Code, both, fragment, words_of
 
 import tilewright as tw
-from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES, ElementType
+from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, ElementType
 
 SMEM = "#cute<space smem>"
 

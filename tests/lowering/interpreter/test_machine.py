@@ -9,8 +9,8 @@ import pytest
 
 import tilewright as tw
 from tilewright.execution import run
-from tilewright.lowering.interpreter import machine
 from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.machine import machine
 from tilewright.lowering.interpreter.values import (
     PartlyUndefined,
     Undefined,

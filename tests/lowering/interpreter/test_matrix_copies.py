@@ -10,8 +10,8 @@ from fragment_kernels import WARP, Code, both, fragment
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tilewright.dialects.cute_nvgpu.elements import ELEMENT_TYPES
-from tilewright.dialects.cute_nvgpu.matrix_copy import MatrixCopy, matrix_copies
+from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import MatrixCopy, matrix_copies
+from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES
 from tilewright.tools.instructions.matrix_copy import ir_form
 
 ARCH = "sm_100a"

@@ -7,10 +7,10 @@ import pytest
 from fragment_kernels import WARP, Code, both, fragment, words_of
 
 import tilewright as tw
-from tilewright.dialects.cute_nvgpu.atom import MmaAtom, atoms_of
+from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom, atoms_of
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, WMMA_MMA
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
-from tilewright.dialects.cute_nvgpu.targets import target
+from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.execution import ExecutionError
 
 ATOMS = [atom for row in (*MMA_ROWS, *WMMA_MMA) for atom in atoms_of(row)]

@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 
 from tilewright.lowering.interpreter.errors import Fault
-from tilewright.lowering.interpreter.register_tensor import OPERAND, RegisterFile, RegisterTensor
+from tilewright.lowering.interpreter.machine.register_tensor import (
+    OPERAND,
+    RegisterFile,
+    RegisterTensor,
+)
 
 THREADS, SIZE = 128, 8
 ALL = np.arange(THREADS)

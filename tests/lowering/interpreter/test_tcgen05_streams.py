@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tilewright.lowering.interpreter.tcgen05_streams import AsyncOperation, Stream, follows
+from tilewright.lowering.interpreter.machine.tcgen05_streams import AsyncOperation, Stream, follows
 
 F16, TF32 = ("f16", 128, 64), ("tf32", 128, 64)
 OPERATIONS = {

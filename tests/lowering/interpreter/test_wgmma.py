@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from wgmma_kernels import BF16, CASES, Case, as_stored, product_kernel
 
 import tilewright as tw
-from tilewright.dialects.cute_nvgpu.wgmma_lookup import find_wgmma
+from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import find_wgmma
 
 LEVELS = ("atom", "ptx")
 DTYPES: dict[str, Any] = {

@@ -17,7 +17,7 @@ from wgmma_kernels import SYNC, Case, descriptors, head, k_major, mma, splat
 
 import tilewright as tw
 from tilewright.diagnostic import OpError
-from tilewright.lowering.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtxPass
+from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtxPass
 from tilewright.parsing import default_context, parse_module, verify
 from tilewright.passes.check_hazards import CheckHazardsPass
 from tilewright.passes.synthesize_layouts import SynthesizeLayoutsPass

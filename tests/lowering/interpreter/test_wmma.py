@@ -8,7 +8,7 @@ from fragment_kernels import both
 from wmma_kernels import OPERANDS, matrix_of, product_kernel
 
 import tilewright as tw
-from tilewright.dialects.cute_nvgpu.atom import MmaAtom, atoms_of
+from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom, atoms_of
 from tilewright.dialects.cute_nvgpu.lattice import WMMA_MMA
 
 ATOMS = [atom for row in WMMA_MMA for atom in atoms_of(row)]

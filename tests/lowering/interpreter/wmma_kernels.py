@@ -9,9 +9,9 @@ import ml_dtypes
 import numpy as np
 from fragment_kernels import LANE, fragment
 
-from tilewright.dialects.cute_nvgpu.atom import MmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess, find_access
 from tilewright.dialects.cute_nvgpu.lattice.row import MatrixOperand
-from tilewright.dialects.cute_nvgpu.wmma_access import WmmaAccess, find_access
 
 OPERANDS: tuple[MatrixOperand, ...] = ("A", "B", "C", "D")
 ITEMS = {"tf32": "f32", "s8": "si8", "u8": "ui8", "s4": "i8", "u4": "i8", "b1": "i32", "s32": "i32"}

@@ -1,0 +1,169 @@
+"""Types of tensors.
+
+!cute.memref<f16, gmem, align<16>, "(?,64):(?{i64 div=8},1)">    elements in memory, or registers
+!cute.coord_tensor<"(0,?)", "(128,32):(1@0,1@1)">                coordinates of elements
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import Builtin, StringAttr
+from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser, Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.cute.int_tuple import LayoutError
+from tilewright.dialects.cute.tensor import (
+    SPACES,
+    CoordTensor,
+    Tensor,
+    element_bits,
+    natural_alignment,
+    read_layout,
+)
+from tilewright.dialects.cute.text import LayoutParseError
+from tilewright.dialects.cute.types.algebra import TypedAttribute, built_by
+from tilewright.dialects.cute.values import Typed, fault, read_typed
+
+
+@cache
+def element_type(spelled: str) -> Attribute:
+    """MLIR's type of an element that is spelled so."""
+    context = Context()
+    context.load_dialect(Builtin)
+    return Parser(context, spelled).parse_type()
+
+
+@dataclass(frozen=True, init=False)  # or the text would not count in comparisons
+class TensorType(ParametrizedAttribute, TypeAttribute, TypedAttribute, ABC):
+    """A tensor's type, its one parameter being how the tensor is written."""
+
+    text: StringAttr
+
+    @classmethod
+    def kind(cls) -> str:
+        """What the dialect calls values like this."""
+        return cls.name.removeprefix("cute.")
+
+    @property
+    def typed(self) -> Typed:
+        return read_typed(self.kind(), self.text.data)
+
+    @classmethod
+    @abstractmethod
+    def read(cls, parser: AttrParser) -> Tensor | CoordTensor:
+        """The tensor between the angle brackets."""
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            return [StringAttr(str(cls.read(parser)))]
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(self.text.data)
+
+    def verify(self) -> None:
+        if (reason := fault(self.kind(), self.text.data)) is not None:
+            raise VerifyException(f"{self.kind()} {reason}")
+
+
+@irdl_attr_definition
+class MemRefType(TensorType):
+    """Elements: their type, where they are, what divides the address of the first of them in bytes
+    (where it is left out, the size of an element), and their layout.
+
+    `!cute.memref<f16, smem, align<128>, "S<3,3,3> o 0 o (64,64):(64,1)">`
+    """
+
+    name = "cute.memref"
+
+    @property
+    def tensor(self) -> Tensor:
+        """The tensor of this type."""
+        return self.typed.value
+
+    @property
+    def element_type(self) -> Attribute:
+        """The type of an element."""
+        return element_type(self.tensor.element)
+
+    @classmethod
+    def get(cls, tensor: Tensor) -> MemRefType:
+        """The type of a tensor. Raises VerifyException."""
+        found = _tensor_type(cls, str(tensor))
+        assert isinstance(found, MemRefType)
+        return found
+
+    @classmethod
+    def read(cls, parser: AttrParser) -> Tensor:
+        start = parser.pos
+        element = str(parser.parse_type())
+        try:
+            element_bits(element)
+        except LayoutError as error:
+            parser.raise_error(str(error), start, parser.pos)
+        parser.parse_punctuation(",")
+        start = parser.pos
+        space = parser.parse_identifier(" for a memory space")
+        if space not in SPACES:
+            legal = ", ".join(SPACES)
+            parser.raise_error(f"expected {legal}, got {space}", start, parser.pos)
+        parser.parse_punctuation(",")
+        align = natural_alignment(element)
+        if parser.parse_optional_keyword("align"):
+            with parser.in_angle_brackets():
+                align = parser.parse_integer(allow_boolean=False, allow_negative=False)
+            parser.parse_punctuation(",")
+        return Tensor(element, space, align, _read_text(parser, "layout", read_layout))
+
+
+@irdl_attr_definition
+class CoordTensorType(TensorType):
+    """Coordinates: where they start, and a layout whose strides are bases.
+
+    `!cute.coord_tensor<"(0,?)", "(128,32):(1@0,1@1)">`
+    """
+
+    name = "cute.coord_tensor"
+
+    @classmethod
+    def read(cls, parser: AttrParser) -> CoordTensor:
+        start = _read_text(parser, "int_tuple", _value_reader("int_tuple"))
+        parser.parse_punctuation(",")
+        return CoordTensor(start, _read_text(parser, "layout", _value_reader("layout")))
+
+
+def _value_reader(kind: str) -> Callable[[str], Any]:
+    def read(text: str) -> Any:
+        return read_typed(kind, text).value
+
+    return read
+
+
+def _read_text(parser: AttrParser, what: str, read: Callable[[str], Any]) -> Any:
+    start = parser.pos
+    text = parser.parse_str_literal()
+    try:
+        return read(text)
+    except LayoutParseError as error:
+        parser.raise_error(f'failed to parse {what} from "{text}": {error}', start, parser.pos)
+
+
+@cache
+def _tensor_type(kind: type[TensorType], text: str) -> TensorType:
+    return kind(StringAttr(text))
+
+
+for _kind in (MemRefType, CoordTensorType):
+    built_by(_kind.kind(), lambda typed, kind=_kind: _tensor_type(kind, typed.text))
+
+TENSOR_TYPES = (MemRefType, CoordTensorType)

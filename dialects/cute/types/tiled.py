@@ -1,0 +1,212 @@
+"""Types of tiled MMAs and copies, and of the pipelines between them.
+
+!cute.tiled_mma<ATOM, atom_layout_MNK = "(2,2,1):(1,2,4)", permutation_MNK = "[32:1;32:1;16:1]">
+!cute.tiled_copy<COPY_ATOM, layout_tv = "((8,16),8):((128,1),16)", tiler_mn = "[16:1;64:1]">
+!cute.tma_copy<TMA_ATOM, 128x64xbf16, swizzle = 128>
+!cute.pipeline<tma, stages = 4, producers = 1, consumers = 8, bytes = 49152>
+
+The atoms are attributes of a dialect above this one, which derive from the classes here.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.cute.atoms import CopyTraits, MmaTraits, Operand
+from tilewright.dialects.cute.layout import Layout
+from tilewright.dialects.cute.symbolic.composed import AnyLayout
+from tilewright.dialects.cute.symbolic.text import tile_text
+from tilewright.dialects.cute.symbolic.tuples import wrapped
+from tilewright.dialects.cute.text import LayoutParseError
+from tilewright.dialects.cute.tiled_copy import TiledCopy, why_no_tiled_copy
+from tilewright.dialects.cute.tiled_mma import (
+    DEFAULT_ATOM_LAYOUT,
+    DEFAULT_PERMUTATION,
+    TiledMma,
+    why_no_tiled_mma,
+)
+from tilewright.dialects.cute.types.algebra import TypedAttribute, built_by
+from tilewright.dialects.cute.values import Typed, read_typed
+
+
+class MmaAtomAttr(ABC):
+    """Base of the attributes that are MMA instructions, `atoms.MmaAtom`."""
+
+    @property
+    @abstractmethod
+    def mma_traits(self) -> MmaTraits:
+        """How threads hold its operands. Raises LayoutError where a tile cannot be made of it."""
+
+    @abstractmethod
+    def why_not_operand(self, which: Operand, layout: AnyLayout) -> str | None:
+        """Why the instruction cannot read an operand of that layout from where it has it."""
+
+
+class CopyAtomAttr(ABC):
+    """Base of the attributes that are copy instructions, `atoms.CopyAtom`."""
+
+    @property
+    @abstractmethod
+    def copy_traits(self) -> CopyTraits:
+        """What threads hold of its source and its destination."""
+
+
+def _read_text(parser: AttrParser, kind: str) -> Any:
+    start = parser.pos
+    text = parser.parse_str_literal()
+    try:
+        return read_typed(kind, text).value
+    except LayoutParseError as error:
+        parser.raise_error(f'failed to parse {kind} from "{text}": {error}', start, parser.pos)
+
+
+def _assigned(parser: AttrParser, name: str, kind: str) -> Any:
+    """`name = "text"`."""
+    parser.parse_keyword(name)
+    parser.parse_punctuation("=")
+    return _read_text(parser, kind)
+
+
+@irdl_attr_definition
+class TiledMmaType(ParametrizedAttribute, TypeAttribute, TypedAttribute):
+    """An MMA atom tiled over threads and values: CuTe's TiledMMA.
+
+    `!cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>,
+    atom_layout_MNK = "(2,2,1):(1,2,0)", permutation_MNK = "[32:1;32:1;16:1]">`: four warps, two
+    along M and two along N, and a tile of 32x32x16. Without `atom_layout_MNK` there is one atom;
+    a permutation of `_` is the extent of the atoms.
+    """
+
+    name = "cute.tiled_mma"
+
+    atom: Attribute
+    atom_layout: StringAttr
+    permutation: StringAttr
+
+    @classmethod
+    def get(cls, mma: TiledMma) -> TiledMmaType:
+        """The type of a tiled MMA. Raises VerifyException."""
+        atom = mma.atom
+        assert isinstance(atom, Attribute)
+        return _tiled_mma_type(atom, str(mma.atom_layout), tile_text(mma.permutation))
+
+    @property
+    def tiled(self) -> TiledMma:
+        """The tiled MMA of this type."""
+        return _tiled_mma(self.atom, self.atom_layout.data, self.permutation.data)
+
+    @property
+    def typed(self) -> Typed:
+        return Typed("tiled_mma", self.tiled)
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            atom = parser.parse_attribute()
+            atom_layout, permutation = DEFAULT_ATOM_LAYOUT, DEFAULT_PERMUTATION
+            while parser.parse_optional_punctuation(","):
+                if parser.parse_optional_keyword("atom_layout_MNK"):
+                    parser.parse_punctuation("=")
+                    atom_layout = _read_text(parser, "layout")
+                else:
+                    permutation = _assigned(parser, "permutation_MNK", "tile")
+        return [atom, StringAttr(str(atom_layout)), StringAttr(tile_text(permutation))]
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(str(self.tiled))
+
+    def verify(self) -> None:
+        if not isinstance(self.atom, MmaAtomAttr):
+            raise VerifyException(f"tiled_mma expected an MMA atom, got {self.atom}")
+        if (reason := why_no_tiled_mma(self.tiled)) is not None:
+            raise VerifyException(f"tiled_mma {reason}")
+
+
+@cache
+def _tiled_mma(atom: Any, atom_layout: str, permutation: str) -> TiledMma:
+    layout = read_typed("layout", atom_layout).value
+    return TiledMma(atom, layout, read_typed("tile", permutation).value)
+
+
+@cache
+def _tiled_mma_type(atom: Attribute, atom_layout: str, permutation: str) -> TiledMmaType:
+    return TiledMmaType(atom, StringAttr(atom_layout), StringAttr(permutation))
+
+
+@irdl_attr_definition
+class TiledCopyType(ParametrizedAttribute, TypeAttribute, TypedAttribute):
+    """A copy atom tiled over threads and values: CuTe's TiledCopy.
+
+    `!cute.tiled_copy<#cute_nvgpu.copy<cp_async, f16, 128, cache = cg>, layout_tv =
+    "((4,32),8):((256,1),32)", tiler_mn = "[32:1;32:1]">`: thread and value to an element of the
+    tile of 32 x 32, counted along its first mode, of which each thread copies 8.
+    """
+
+    name = "cute.tiled_copy"
+
+    atom: Attribute
+    layout_tv: StringAttr
+    tiler: StringAttr
+
+    @classmethod
+    def get(cls, copy: TiledCopy) -> TiledCopyType:
+        """The type of a tiled copy. Raises VerifyException."""
+        atom = copy.atom
+        assert isinstance(atom, Attribute)
+        return _tiled_copy_type(atom, str(copy.layout_tv), tile_text(copy.tiler))
+
+    @property
+    def tiled(self) -> TiledCopy:
+        """The tiled copy of this type."""
+        return _tiled_copy(self.atom, self.layout_tv.data, self.tiler.data)
+
+    @property
+    def typed(self) -> Typed:
+        return Typed("tiled_copy", self.tiled)
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            atom = parser.parse_attribute()
+            parser.parse_punctuation(",")
+            layout: Layout = _assigned(parser, "layout_tv", "layout")
+            parser.parse_punctuation(",")
+            tiler = _assigned(parser, "tiler_mn", "tile")
+        return [atom, StringAttr(str(layout)), StringAttr(tile_text(wrapped(tiler)))]
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(str(self.tiled))
+
+    def verify(self) -> None:
+        if not isinstance(self.atom, CopyAtomAttr):
+            raise VerifyException(f"tiled_copy expected a copy atom, got {self.atom}")
+        if (reason := why_no_tiled_copy(self.tiled)) is not None:
+            raise VerifyException(f"tiled_copy {reason}")
+
+
+@cache
+def _tiled_copy(atom: Any, layout_tv: str, tiler: str) -> TiledCopy:
+    return TiledCopy(atom, read_typed("layout", layout_tv).value, read_typed("tile", tiler).value)
+
+
+@cache
+def _tiled_copy_type(atom: Attribute, layout_tv: str, tiler: str) -> TiledCopyType:
+    return TiledCopyType(atom, StringAttr(layout_tv), StringAttr(tiler))
+
+
+built_by("tiled_mma", lambda typed: TiledMmaType.get(typed.value))
+built_by("tiled_copy", lambda typed: TiledCopyType.get(typed.value))
+
+TILED_TYPES = (TiledMmaType, TiledCopyType)

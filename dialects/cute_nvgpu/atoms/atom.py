@@ -1,0 +1,252 @@
+"""An MMA atom: one row of the lattice with its element types and modifiers chosen.
+
+Atoms are plain values (no xDSL): IR wraps them in an attribute, `tilewright.atom` hands them to
+users, and the mnemonic parses to and prints from them (`lookup.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from tilewright.dialects.cute import Layout
+from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES, ElementType
+from tilewright.dialects.cute_nvgpu.lattice.row import (
+    BlockScale,
+    ElementTypes,
+    Majors,
+    MmaRow,
+    Operand,
+    Shape,
+    shape_text,
+)
+from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, target
+from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaRow
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+WARP = 32
+
+
+class AtomError(ValueError):
+    """What was asked for is no legal atom: what was found, what is legal, and why."""
+
+
+def coordinates(layout: Layout, rows: int) -> NDArray[np.int64]:
+    """The (row, column) of every element that a TV layout names: int64 [threads, values, 2]."""
+    import numpy as np
+
+    threads, values = (np.arange(layout[mode].size(), dtype=np.int64) for mode in (0, 1))
+    index = layout[0](threads)[:, None] + layout[1](values)[None, :]
+    return np.stack([index % rows, index // rows], axis=-1)
+
+
+def check_arch(mnemonic: str, minimum: Minimum, section: str, arch: str) -> None:
+    """Raise AtomError where `arch` cannot run the instruction, TargetError where it is unknown."""
+    if not target(arch).supports(minimum):
+        raise AtomError(f"{mnemonic} requires {minimum.at_least}, got {arch} (PTX ISA {section})")
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """An immediate operand that says which threads or bytes of a register count, and its legal
+    values."""
+
+    name: str
+    legal: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MmaAtom:
+    """One legal `mma.sync` or `wmma.mma`: build it with `lookup.find` or `parse`, which check it
+    against its row."""
+
+    row: MmaRow
+    types: ElementTypes
+    satfinite: bool = False
+    rounding: str | None = None
+    majors: Majors = ("row", "col")
+
+    @property
+    def op(self) -> str:
+        """The op that issues it, without its dialect: `sm80.mma`."""
+        return self.row.op
+
+    @property
+    def shape(self) -> Shape:
+        """(M, N, K)."""
+        return self.row.shape
+
+    @property
+    def inputs(self) -> tuple[Operand, ...]:
+        """The register operands that it reads, in PTX's order: A, B, C, then E, SFA and SFB where
+        it is sparse and block-scaled."""
+        return self.row.inputs
+
+    @property
+    def threads(self) -> int:
+        """How many threads issue it together."""
+        return WARP
+
+    @property
+    def chunk(self) -> int:
+        """Of how many neighbours in a row of a sparse A half are zeros: 2, 4 or 8."""
+        return self.row.chunk(self.types)
+
+    @property
+    def contributors(self) -> int:
+        """How many threads of each group of four give sparsity metadata."""
+        return self.row.contributors(self.types)
+
+    @property
+    def ordered_metadata(self) -> bool:
+        """Whether the indices of a chunk must increase."""
+        return self.row.sparsity == "sp::ordered_metadata"
+
+    @property
+    def selectors(self) -> tuple[Selector, ...]:
+        """Its immediate operands, in PTX's order. PTX ISA 9.7.14.3 and 9.7.14.6.1."""
+        return _selectors(self.row, self.types)
+
+    def element(self, operand: Operand) -> ElementType:
+        """The element type of operand "A", "B", "C", "D", "E", "SFA" or "SFB"."""
+        return self.row.element(operand, self.types)
+
+    def tv_layout(self, operand: Operand) -> Layout:
+        """The canonical layout `(thread, value) -> index` of an operand.
+
+        The index is m + M*k for A, n + N*k for B and m + M*n for C and D, of E m + M*j for the j-th
+        2-bit index of a row, of SFA m + M*s and of SFB n + N*s for the s-th scale factor; values
+        count in register order, low bits first. Threads and bytes that a selector chooses among
+        repeat each other. PTX ISA: the row's `section`.
+        """
+        return _tv_layout(self.row, operand, self.types, self.majors)
+
+    def values(self, operand: Operand) -> int:
+        """How many elements of the operand one thread holds."""
+        return self.tv_layout(operand).size() // WARP
+
+    def registers(self, operand: Operand) -> tuple[str, int]:
+        """The operand's PTX register type and how many of them a thread passes."""
+        element = self.element(operand)
+        return element.register, self.values(operand) // element.per_register
+
+    def extents(self, operand: Operand) -> tuple[int, int]:
+        """(rows, columns) of the matrix that the operand's layout indexes."""
+        return self.row.extents(operand, self.types)
+
+    def coords(self, operand: Operand) -> NDArray[np.int64]:
+        """Matrix coordinates of every fragment element: int64 [threads, values, 2].
+
+        A holds (m, k), B (n, k), C and D (m, n); values in register order, low bits first.
+        """
+        return coordinates(self.tv_layout(operand), self.extents(operand)[0])
+
+    @property
+    def parameters(self) -> str:
+        """What IR writes of it between angle brackets: `16x8x16, elem_type = (bf16, bf16, f32)`."""
+        return ", ".join(_parameters(self))
+
+    @property
+    def mnemonic(self) -> str:
+        """The PTX mnemonic, `mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32`."""
+        return _mnemonic(self)
+
+    def check(self, arch: str) -> None:
+        """Raise AtomError where `arch` cannot run this atom, TargetError where it is unknown."""
+        check_arch(self.mnemonic, self.row.target, self.row.section, arch)
+
+    def check_selectors(self, values: Sequence[int]) -> None:
+        """Raise AtomError unless there is a legal value for each of `selectors`."""
+        if len(values) != len(self.selectors):
+            names = ", ".join(each.name for each in self.selectors) or "none"
+            raise AtomError(
+                f"{self.mnemonic} expected {len(self.selectors)} selectors ({names}), "
+                f"got {len(values)}"
+            )
+        for selector, value in zip(self.selectors, values, strict=True):
+            if value not in selector.legal:
+                nearest = min(selector.legal, key=lambda legal: abs(legal - value))
+                raise AtomError(
+                    f"{self.mnemonic} expected a {selector.name} of "
+                    f"{', '.join(map(str, selector.legal))}, got {value}; nearest legal: {nearest}"
+                )
+
+    def __str__(self) -> str:
+        return self.mnemonic
+
+
+def atoms_of(row: MmaRow) -> Iterator[MmaAtom]:
+    """Every atom of a row: its element types with each of its modifiers."""
+    for types in row.element_types():
+        for majors in row.majors:
+            yield MmaAtom(row, types, majors=majors)
+            if row.satfinite:
+                yield MmaAtom(row, types, satfinite=True, majors=majors)
+            for rounding in row.rounding:
+                yield MmaAtom(row, types, rounding=rounding, majors=majors)
+
+
+@cache
+def _tv_layout(row: MmaRow, operand: Operand, types: ElementTypes, majors: Majors) -> Layout:
+    return row.tv_layout(operand, types, majors)
+
+
+@cache
+def _selectors(row: MmaRow, types: ElementTypes) -> tuple[Selector, ...]:
+    found: list[Selector] = []
+    if row.sparsity is not None:
+        found.append(Selector("sparsity selector", tuple(range(4 // row.contributors(types)))))
+    if row.scale is not None:
+        for operand, threads in (("a", 2), ("b", 4)):
+            found.append(Selector(f"byte-id-{operand}", row.scale.byte_ids))
+            found.append(Selector(f"thread-id-{operand}", tuple(range(threads))))
+    return tuple(found)
+
+
+def _parameters(atom: MmaAtom) -> Iterator[str]:
+    row = atom.row
+    types = atom.types[:3] if atom.types[2] == atom.types[3] else atom.types
+    spelled = ", ".join(ELEMENT_TYPES[name].mlir for name in types)
+    yield shape_text(atom.shape)
+    yield f"elem_type = ({spelled})"
+    if len(row.majors) > 1:
+        yield f"layouts = ({', '.join(atom.majors)})"
+    if row.kind is not None:
+        yield f"kind = {row.kind}"
+    if row.scale is not None:
+        yield f"scale_vec = {row.scale.vector}"
+        yield f"scale_type = {SCALE_TYPES[row.scale.type].mlir}"
+    if row.sparsity == "sp::ordered_metadata":
+        yield "ordered_metadata"
+    if atom.satfinite:
+        yield "satfinite"
+    if atom.rounding is not None:
+        yield f"rounding = {atom.rounding}"
+    if row.bit_op is not None:
+        yield f"bit_op = {row.bit_op}"
+
+
+def _mnemonic(atom: MmaAtom) -> str:
+    row = atom.row
+    if isinstance(row, WmmaRow):
+        return row.mnemonic(atom.types, atom.majors, atom.satfinite, atom.rounding)
+    m, n, k = atom.shape
+    a, b, c, d = atom.types
+    parts = ["mma", row.sparsity, f"sync.aligned.m{m}n{n}k{k}", *atom.majors]
+    if row.kind is not None:
+        parts.append(f"kind::{row.kind}")
+    parts += scale_words(row.scale)
+    if atom.satfinite:
+        parts.append("satfinite")
+    parts += [atom.rounding, d, a, b, c, row.scale_type, row.counting]
+    return ".".join(part for part in parts if part)
+
+
+def scale_words(scale: BlockScale | None) -> list[str]:
+    """How a mnemonic says block scaling."""
+    return [] if scale is None else ["block_scale", f"scale_vec::{scale.vector}X"]

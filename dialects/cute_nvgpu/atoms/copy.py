@@ -1,0 +1,198 @@
+"""Copy instructions as tiles are made of them: CuTe's Copy_Traits, in elements.
+
+    universal   one thread, some neighbouring elements: what `ld` and `st` of 8 to 128 bits move
+    cp_async    the same from global to shared memory, asynchronously
+    ldmatrix    a warp, 1, 2 or 4 matrices: thread i names run i, and gets its part of each
+    stmatrix    the same backwards
+    tmem_load   a warp, a tile of lanes and columns of tensor memory: `tcgen05.ld`
+
+The reference numbering counts the elements of one `ldmatrix` run by run; `stmatrix` as well. That
+of `tmem_load` is lane + lanes * column.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from tilewright.dialects.cute import Layout, composition, recast_layout
+from tilewright.dialects.cute.atoms import CopyTraits
+from tilewright.dialects.cute.tensor import element_bits
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import (
+    MatrixCopy,
+    check_trans,
+    find_row,
+    transposing,
+)
+from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import TmemAccess, find_tmem_shape
+from tilewright.dialects.cute_nvgpu.lattice.copy import CP_ASYNC
+from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import RUN_BYTES, WARP
+from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS, LANE_STRIDE
+
+CopyKind = Literal["universal", "cp_async", "ldmatrix", "stmatrix", "tmem_load"]
+COPY_KINDS: tuple[CopyKind, ...] = ("universal", "cp_async", "ldmatrix", "stmatrix", "tmem_load")
+
+UNIVERSAL_BITS = (8, 16, 32, 64, 128)
+"""What one thread loads or stores at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class CopyInstruction:
+    """One copy instruction on elements of a type (its MLIR spelling).
+
+    `bits` is what each thread of a universal copy or a `cp.async` moves, `number` how many
+    matrices an ldmatrix or stmatrix moves, or how often a tmem_load repeats its `shape`. Raises
+    AtomError for what the hardware does not have.
+    """
+
+    kind: CopyKind
+    element: str
+    bits: int = 0
+    cache: str | None = None
+    number: int = 0
+    trans: bool = False
+    shape: str = ""
+
+    def __post_init__(self) -> None:
+        if self.kind == "tmem_load":
+            self._check_tensor_memory()
+            return
+        if self.kind in ("ldmatrix", "stmatrix"):
+            self._check_matrices()
+            return
+        legal = UNIVERSAL_BITS
+        if self.kind == "cp_async":
+            caches = CP_ASYNC.sizes
+            if self.cache not in caches:
+                raise AtomError(f"expected a cache of {', '.join(caches)}, got {self.cache}")
+            legal = tuple(8 * size for size in caches[self.cache])
+        elif self.cache is not None:
+            raise AtomError(f"expected a cache with cp_async alone, got {self.cache}")
+        legal = tuple(bits for bits in legal if bits % element_bits(self.element) == 0)
+        if self.bits not in legal:
+            nearest = min(legal, key=lambda each: abs(each - self.bits))
+            raise AtomError(
+                f"expected {' or '.join(map(str, legal))} bits of {self.element}, got {self.bits}; "
+                f"nearest legal: {nearest}"
+            )
+
+    def _check_matrices(self) -> None:
+        copy = self.matrices
+        if self.number not in copy.row.numbers:
+            nearest = min(copy.row.numbers, key=lambda each: abs(each - self.number))
+            raise AtomError(
+                f"expected {' or '.join(f'x{each}' for each in copy.row.numbers)}, "
+                f"got x{self.number}; nearest legal: x{nearest}"
+            )
+
+    def _check_tensor_memory(self) -> None:
+        if element_bits(self.element) != CELL_BITS:
+            raise AtomError(
+                f"expected elements of {CELL_BITS} bits with tmem_load, got {self.element}; "
+                "nearest legal: f32"
+            )
+        shape = find_tmem_shape(self.shape)
+        if shape.halves:
+            raise AtomError(
+                f"expected a shape of one part, got {shape.name}; nearest legal: 16x64b"
+            )
+        if self.number not in shape.numbers:
+            nearest = min(shape.numbers, key=lambda each: abs(each - self.number))
+            listed = ", ".join(f"x{each}" for each in shape.numbers)
+            raise AtomError(
+                f"expected {listed} of {shape.name}, got x{self.number}; nearest legal: x{nearest}"
+            )
+
+    @property
+    def access(self) -> TmemAccess:
+        """What a tmem_load reads."""
+        return TmemAccess(find_tmem_shape(self.shape), self.number)
+
+    @property
+    def matrices(self) -> MatrixCopy:
+        """The ldmatrix or stmatrix. Raises AtomError for elements that it does not move so."""
+        bits = element_bits(self.element)
+        if not self.trans:
+            # Rows of 16 bytes whatever they are made of: as 16-bit elements.
+            if bits > 32:
+                raise AtomError(f"expected elements of at most 32 bits, got {self.element}")
+            row = find_row(self.kind, (8, 8), None)
+        else:
+            found = transposing(self.kind, bits)
+            if found is None:
+                raise AtomError(
+                    f"expected elements that {self.kind} transposes, of 8 or 16 bits, "
+                    f"got {self.element}"
+                )
+            row = found
+        check_trans(row, self.trans)
+        return MatrixCopy(row, self.number, self.trans)
+
+    @property
+    def traits(self) -> CopyTraits:
+        """Its threads and the TV layouts of its source and its destination."""
+        return _traits(self)
+
+    @property
+    def parameters(self) -> str:
+        """What IR writes of it between angle brackets."""
+        if self.kind in ("ldmatrix", "stmatrix"):
+            trans = ", trans" if self.trans else ""
+            return f"{self.kind}, {self.element}, x{self.number}{trans}"
+        if self.kind == "tmem_load":
+            return f"{self.kind}, {self.element}, {self.shape}, x{self.number}"
+        cache = f", cache = {self.cache}" if self.cache is not None else ""
+        return f"{self.kind}, {self.element}, {self.bits}{cache}"
+
+
+@cache
+def _traits(copy: CopyInstruction) -> CopyTraits:
+    bits = element_bits(copy.element)
+    if copy.kind in ("ldmatrix", "stmatrix"):
+        memory, registers = _matrix_layouts(copy.matrices, bits)
+        if copy.kind == "ldmatrix":
+            spaces = ("smem", "rmem")
+            layouts = (memory, registers)
+        else:
+            spaces = ("rmem", "smem")
+            layouts = (registers, memory)
+        return CopyTraits(copy.element, *spaces, *layouts, registers, RUN_BYTES)
+    if copy.kind == "tmem_load":
+        return _tensor_memory_traits(copy)
+    one = Layout((1, copy.bits // bits), (0, 1))
+    spaces = ("gmem", "smem") if copy.kind == "cp_async" else (None, None)
+    return CopyTraits(copy.element, *spaces, one, one, one, copy.bits // 8)
+
+
+def _tensor_memory_traits(copy: CopyInstruction) -> CopyTraits:
+    """All threads of the warp name the whole tile, and each gets its part."""
+    lanes, columns = copy.access.extents(CELL_BITS)
+    registers = copy.access.tile(CELL_BITS)
+    named = Layout((WARP, (lanes, columns)), (0, (1, lanes)))
+    cells = Layout((lanes, columns), (LANE_STRIDE, 1))
+    size = CELL_BITS // 8
+    return CopyTraits(copy.element, "tmem", "rmem", named, registers, registers, size, cells)
+
+
+def _matrix_layouts(copy: MatrixCopy, bits: int) -> tuple[Layout, Layout]:
+    """(T32,V) -> element, on the side of memory and on that of registers, elements counted run by
+    run through all matrices."""
+    places = 8 * RUN_BYTES // copy.row.bits
+    runs = copy.row.runs(copy.trans)
+    # The row's layout counts runs first: run + runs*place + runs*places*matrix.
+    by_run = Layout((runs, places, copy.number), (places, 1, runs * places))
+    registers = composition(by_run, copy.tv_layout)
+    given = copy.runs
+    repeated = Layout(((given, WARP // given), places), ((places, 0), 1))
+    assert isinstance(registers, Layout)
+    if copy.row.bits == bits:
+        return repeated, registers
+    return _recast(repeated, copy.row.bits, bits), _recast(registers, copy.row.bits, bits)
+
+
+def _recast(layout: Layout, old: int, new: int) -> Layout:
+    found = recast_layout(new, old, layout)
+    assert isinstance(found, Layout)
+    return found

@@ -1,0 +1,122 @@
+"""TMA instructions as tiles are made of them: the box of a tile, and how it lies in shared memory.
+
+A box runs along the modes of the tensor, the contiguous one last. Along each mode it is as long as
+the tile's first run of elements in shared memory that lies densely behind the modes before it, so
+that a tile wider than its swizzle takes several boxes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from tilewright.dialects.cute import ComposedLayout, Layout, LayoutError, Swizzle, coalesce, flatten
+from tilewright.dialects.cute.atoms import TmaBox
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import (
+    TensorBox,
+    TensorMapError,
+    tensor_element,
+)
+from tilewright.dialects.cute_nvgpu.lattice.tma import (
+    CHUNK,
+    MAX_BOX,
+    TENSOR_REDUCE,
+    why_not_reduced,
+)
+
+TmaKind = Literal["load", "store", "reduce"]
+TMA_KINDS: tuple[TmaKind, ...] = ("load", "store", "reduce")
+
+
+@dataclass(frozen=True, slots=True)
+class TmaInstruction:
+    """A TMA load, to all CTAs of a cluster where it is multicast, store or reduction."""
+
+    kind: TmaKind
+    reduction: str | None = None
+    multicast: bool = False
+
+    def __post_init__(self) -> None:
+        if (self.kind == "reduce") != (self.reduction in TENSOR_REDUCE):
+            kinds = ", ".join(TENSOR_REDUCE)
+            legal = f"of {kinds}" if self.kind == "reduce" else "with reduce alone"
+            raise AtomError(f"expected a reduction {legal}, got {self.reduction}")
+        if self.multicast and self.kind != "load":
+            raise AtomError(f"expected multicast with a load alone, got {self.kind}")
+
+    def why_not_element(self, element: str) -> str | None:
+        """Why the instruction takes no elements of a type, or None where it does."""
+        return None if self.reduction is None else why_not_reduced(self.reduction, element)
+
+    @property
+    def parameters(self) -> str:
+        """What IR writes of it between angle brackets."""
+        words = [self.kind, self.reduction, "multicast" if self.multicast else None]
+        return ", ".join(word for word in words if word)
+
+
+def tensor_box(box: TmaBox) -> TensorBox:
+    """The box as tensor maps have it. Raises TensorMapError."""
+    return TensorBox(box.extents, tensor_element(box.element), box.swizzle)
+
+
+def contiguous_mode(tensor: Layout) -> int:
+    """The mode of a tensor in global memory whose stride is known to be 1.
+
+    Raises LayoutError where there is none.
+    """
+    modes = list(tensor)
+    if not all(isinstance(mode.shape, tuple) is False for mode in modes):
+        raise LayoutError(f"expected modes of one extent each, got {tensor}")
+    found = [i for i, mode in enumerate(modes) if mode.stride == 1]
+    if len(found) != 1:
+        raise LayoutError(f"expected one mode of stride 1, got {tensor}")
+    return found[0]
+
+
+def box_for(
+    tensor: Layout, tile: tuple[int, ...], memory: Layout | ComposedLayout, element: str
+) -> TmaBox:
+    """The box of a tile in shared memory. Raises LayoutError where no instruction copies it."""
+    last = contiguous_mode(tensor)
+    count = tensor.rank()
+    plain = memory.outer if isinstance(memory, ComposedLayout) else memory
+    swizzle = 0
+    if isinstance(memory, ComposedLayout) and isinstance(memory.inner, Swizzle):
+        swizzle = CHUNK << memory.inner.bits if memory.inner.bits else 0
+    found = tuple(plain[mode].size() for mode in range(plain.rank()))
+    if found != tile or len(tile) > count:
+        raise LayoutError(f"expected shared memory of the tile {tile}, got {memory}")
+    modes = (*(mode for mode in range(count) if mode != last), last)
+    extents: dict[int, int] = {}
+    dense = 1
+    for mode in reversed(modes):
+        extents[mode] = _dense_run(plain[mode], dense) if mode < len(tile) else 1
+        dense *= extents[mode]
+    box = TmaBox(tuple(extents[mode] for mode in modes), element, swizzle, modes)
+    try:
+        tensor_box(box).check_layout(_in_order(memory, box))
+    except TensorMapError as error:
+        raise LayoutError(str(error)) from None
+    return box
+
+
+def _dense_run(mode: Layout, stride: int) -> int:
+    flat = coalesce(mode)
+    extent, step = flatten(flat.shape)[0], flatten(flat.stride)[0]
+    if step != stride or extent == 1:
+        return 1
+    assert isinstance(extent, int)
+    while extent > MAX_BOX:
+        extent //= 2
+    return extent
+
+
+def _in_order(memory: Layout | ComposedLayout, box: TmaBox) -> Layout | ComposedLayout:
+    plain = memory.outer if isinstance(memory, ComposedLayout) else memory
+    modes = [plain[mode] if mode < plain.rank() else Layout(1, 0) for mode in box.modes]
+    ordered = Layout(tuple(x.shape for x in modes), tuple(x.stride for x in modes))
+    if isinstance(memory, ComposedLayout):
+        return ComposedLayout(memory.inner, 0, ordered)
+    return ordered

@@ -1,0 +1,179 @@
+"""What each thread of a warp holds of tensor memory: TV layouts of `tcgen05.ld` and `st`; and what
+`tcgen05.cp` puts where.
+
+A layout of an access is `(thread, value) -> place`. A value is an element of a register, low bits
+first: a register of a cell of 32 bits, or, `packed`, of the low halves of two neighbouring cells.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tilewright.dialects.cute import Layout, make_layout
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import column_stride, lane_stride, mode
+from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS
+from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
+    REDUCE_MODIFIERS,
+    REDUCED_TYPES,
+    REDUCTIONS,
+    TMEM_COPY_SHAPES,
+    TMEM_LOAD,
+    TMEM_SHAPES,
+    TMEM_STORE,
+    Modes,
+    TmemAccessRow,
+    TmemCopyShape,
+    TmemShape,
+)
+
+PACKED_BITS = 16
+"""The width of the elements that lie unpacked, each in the low half of a cell."""
+
+
+@dataclass(frozen=True, slots=True)
+class TmemAccess:
+    """A load or store of a shape, `.num` times; `half` is `immHalfSplitoff` where there is one."""
+
+    shape: TmemShape
+    number: int
+    packed: bool = False
+    half: int = 0
+
+    @property
+    def registers(self) -> int:
+        """How many registers a thread has."""
+        return self.number * self.shape.per_number
+
+    @property
+    def columns(self) -> int:
+        """How many columns of cells it spans, from the address on."""
+        side_by_side = self.shape.step * self.number * (2 if self.packed else 1)
+        return side_by_side + self.half
+
+    def extents(self, bits: int) -> tuple[int, int]:
+        """(lanes, elements of `bits` along a lane) that it spans."""
+        return self.shape.lanes, self.columns * self._per_cell(bits)
+
+    def _per_cell(self, bits: int) -> int:
+        return 1 if self.packed else CELL_BITS // bits
+
+    def mnemonic(self, row: TmemAccessRow) -> str:
+        """The mnemonic of the load or store."""
+        return row.mnemonic(self.shape, self.number, packed=self.packed)
+
+    def cells(self) -> Layout:
+        """(thread, register) -> cell, the first one of two where packed: an address."""
+        return self._layout(lane_stride(CELL_BITS), 1, (1, 0))
+
+    def memory(self, bits: int) -> Layout:
+        """(thread, value) -> offset in tensor memory, in elements of `bits` from the address."""
+        cell = column_stride(bits)
+        part = cell if self.packed else 1
+        return self._layout(lane_stride(bits), cell, (CELL_BITS // bits, part))
+
+    def tile(self, bits: int) -> Layout:
+        """(thread, value) -> lane + lanes * element along it: the layout of the fragment."""
+        lanes = self.shape.lanes
+        return self._layout(1, lanes * self._per_cell(bits), (CELL_BITS // bits, lanes))
+
+    def _layout(self, lane: int, cell: int, parts: tuple[int, int]) -> Layout:
+        """The layout where lanes and cells are so far apart, and each register has `parts`."""
+        step = cell * (2 if self.packed else 1)
+        threads = [*_steps(self.shape.threads, lane, step)]
+        if self.shape.halves:
+            threads.append((2, self.half * cell))
+        registers = [*_steps(self.shape.registers, lane, step)]
+        values = [parts, *registers, (self.number, self.shape.step * step)]
+        return make_layout(mode(*threads), mode(*values))
+
+
+def _steps(modes: Modes, lane: int, column: int) -> Iterable[tuple[int, int]]:
+    return ((extent, lanes * lane + columns * column) for extent, lanes, columns in modes)
+
+
+def parse_access(mnemonic: str) -> TmemAccess:
+    """The access of a mnemonic of `tcgen05.ld` or `st`. Raises AtomError where there is none."""
+    words = mnemonic.split(".")
+    row = next(
+        (row for row in (TMEM_LOAD, TMEM_STORE) if mnemonic.startswith(f"{row.stem}.")), None
+    )
+    if row is None or len(words) < 6:
+        raise AtomError(
+            f"expected a mnemonic of {TMEM_LOAD.stem} or {TMEM_STORE.stem}, got {mnemonic}"
+        )
+    shape = find_tmem_shape(words[4])
+    for access in (
+        TmemAccess(shape, number, packed) for number in shape.numbers for packed in (False, True)
+    ):
+        if access.mnemonic(row) == mnemonic:
+            return access
+    raise AtomError(f"{row.stem} has no form {mnemonic}")
+
+
+REDUCE_FORMS: tuple[tuple[str, str, str], ...] = tuple(
+    (reduction, type_, modifiers)
+    for reduction in REDUCTIONS
+    for type_ in REDUCED_TYPES
+    for modifiers in (REDUCE_MODIFIERS if type_ == "f32" else ("",))
+)
+"""(what is taken, of which type, modifiers) of `tcgen05.ld.red`; the modifiers are for f32."""
+
+
+def find_tmem_shape(name: str) -> TmemShape:
+    """The shape of that name. Raises AtomError, naming the nearest, where there is none."""
+    if (found := TMEM_SHAPES.get(name)) is not None:
+        return found
+    raise AtomError(f"expected shape {_nearest(name, TMEM_SHAPES)}")
+
+
+def find_copy_shape(spelled: str) -> TmemCopyShape:
+    """The shape of `tcgen05.cp` that PTX spells so, multicast included. Raises AtomError."""
+    if (found := TMEM_COPY_SHAPES.get(spelled)) is not None:
+        return found
+    raise AtomError(f"expected shape {_nearest(spelled, TMEM_COPY_SHAPES)}")
+
+
+def _nearest(name: str, legal: Iterable[str]) -> str:
+    names = list(legal)
+    begun = [each for each in names if each.startswith(name)]
+    if begun:
+        return f"{', '.join(names)}, got {name}; nearest legal: {begun[0]}"
+    [near] = difflib.get_close_matches(name, names, n=1, cutoff=0.0)
+    return f"{', '.join(names)}, got {name}; nearest legal: {near}"
+
+
+def find_access(
+    shape: TmemShape, registers: int, *, packed: bool = False, half: int | None = None
+) -> TmemAccess:
+    """The access of so many registers a thread. Raises AtomError where there is none."""
+    legal = [number * shape.per_number for number in shape.numbers]
+    if registers not in legal:
+        near = min(legal, key=lambda each: abs(each - registers))
+        raise AtomError(
+            f"expected {', '.join(map(str, legal))} registers with shape {shape.name}, "
+            f"got {registers}; nearest legal: {near}"
+        )
+    if shape.halves != (half is not None):
+        got = "none" if half is None else str(half)
+        want = "an offset of the second half" if shape.halves else "no offset of a second half"
+        raise AtomError(f"expected {want} with shape {shape.name}, got {got}")
+    return TmemAccess(shape, registers // shape.per_number, packed, half or 0)
+
+
+def why_overlapping(access: TmemAccess) -> str | None:
+    """Why an access cannot store: two of its threads would write one cell; or None."""
+    needed = access.columns - access.half
+    if not access.shape.halves or access.half >= needed:
+        return None
+    return (
+        f"expected a second half {needed} columns or more further right, got {access.half} (two "
+        f"threads would write one cell); nearest legal: {needed}"
+    )
+
+
+def copy_lanes(shape: TmemCopyShape) -> Layout:
+    """(row, copy) -> lane."""
+    return make_layout(mode(*shape.lanes), mode(*shape.copies))

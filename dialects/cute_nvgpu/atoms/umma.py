@@ -1,0 +1,308 @@
+"""A `tcgen05.mma` atom: a row of the lattice with its M, N, types and operands' places chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Literal
+
+from tilewright.dialects.cute import Layout, flatten, make_layout
+from tilewright.dialects.cute_nvgpu.atoms import tmem_layouts
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, check_arch
+from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import parse_mnemonic
+from tilewright.dialects.cute_nvgpu.descriptors.instruction_descriptor import InstructionDescriptor
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MajorMode
+from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES, ElementType
+from tilewright.dialects.cute_nvgpu.lattice.row import Shape, shape_text
+from tilewright.dialects.cute_nvgpu.lattice.sm100 import LONG_K, UmmaRow, UmmaTypes
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+UmmaFragmentKind = Literal["ss", "ts"]
+"""Where A and B are: in shared memory ("s") or, A alone, in tensor memory ("t")."""
+
+TmemOperand = Literal["A", "D", "E", "SFA", "SFB"]
+
+_CELL_BITS = 32
+_WORD = 4
+"""Scale factors in a cell."""
+
+
+@dataclass(frozen=True, slots=True)
+class UmmaAtom:
+    """One legal `tcgen05.mma`: build it with `find_umma` or `umma_of`, which check it against its
+    row. M and N are those of the pair where `cta_group` is 2."""
+
+    row: UmmaRow
+    m: int
+    n: int
+    types: UmmaTypes
+    cta_group: int = 1
+    majors: tuple[MajorMode, MajorMode] = ("k", "k")
+    frag_kind: UmmaFragmentKind = "ss"
+    satfinite: bool = False
+
+    @property
+    def op(self) -> str:
+        """The op that issues it, without its dialect: `sm100.mma`."""
+        return self.row.op
+
+    @property
+    def shape(self) -> Shape:
+        """(M, N, K)."""
+        return self.row.shape(self.m, self.n)
+
+    @property
+    def chunk(self) -> int:
+        """Of how many neighbours in a row of a sparse A half are zeros: 2, 4 or 8."""
+        return self.row.chunk
+
+    @property
+    def tmem_operands(self) -> tuple[TmemOperand, ...]:
+        """Its operands in tensor memory."""
+        found: list[TmemOperand] = ["D"]
+        if self.frag_kind == "ts":
+            found.append("A")
+        if self.row.sparse:
+            found.append("E")
+        if self.row.scale is not None:
+            found.append("SFA")
+            found.append("SFB")
+        return tuple(found)
+
+    @property
+    def path(self) -> tmem_layouts.DataPath:
+        """Which lanes its rows lie in."""
+        return tmem_layouts.data_path(
+            self.m, self.cta_group, ws=self.row.ws, sparse=self.row.sparse
+        )
+
+    def element(self, operand: str) -> ElementType:
+        """The element type of operand "A", "B", "C", "D", "E", "SFA" or "SFB"."""
+        return self.row.element(_accumulator(operand), self.types)
+
+    def cell_bits(self, operand: str) -> int:
+        """How many bits the offsets of an operand's layout count."""
+        return self.element(operand).bits
+
+    def extents(self, operand: str) -> tuple[int, int]:
+        """(rows, columns): A (M, stored K), B (N, K), C and D (M, N), E (M, indices of a row), SFA
+        (M, scale factors of a row) and SFB (N, scale factors of a column)."""
+        vector = 0 if self.row.scale is None else self.row.scale.vector
+        return {
+            "A": (self.m, self.row.stored_k),
+            "B": (self.n, self.row.k),
+            "D": (self.m, self.n),
+            "E": (self.m, 2 * self.row.k // self.chunk),
+            "SFA": (self.m, vector),
+            "SFB": (self.n, vector),
+        }[_accumulator(operand)]
+
+    def cta_extents(self, operand: str) -> tuple[int, int]:
+        """(rows, columns) of what one CTA holds: of a pair each has half of the rows of A, D, E and
+        SFA and, in shared memory, half of the columns of B. SFB is whole in both."""
+        rows, columns = self.extents(operand)
+        return (rows if operand == "SFB" else rows // self.cta_group), columns
+
+    def shared_extents(self, operand: str) -> tuple[int, int]:
+        """(rows, columns) of what one CTA has of A or B in its shared memory: of a pair each has
+        half of the columns of B."""
+        rows, columns = self.extents(operand)
+        return rows // self.cta_group, columns
+
+    def tmem_layout(self, operand: str) -> Layout:
+        """`(row, column) -> offset` of an operand in tensor memory, in its elements from its
+        address on: a lane is 65536 cells, the pair's other CTA 2^32. Scale factors count
+        `(row, (byte of a word, word))`. PTX ISA, tcgen05 data path layouts.
+
+        Raises AtomError for an operand that is not in tensor memory.
+        """
+        if _accumulator(operand) not in self.tmem_operands:
+            raise AtomError(
+                f"{self.mnemonic} expected an operand in tensor memory, "
+                f"{', '.join(self.tmem_operands)}, got {operand} (A and B may be in shared memory)"
+            )
+        return _tmem_layout(self, _accumulator(operand))
+
+    def cta_layout(self, operand: str) -> Layout:
+        """The part of `tmem_layout` that one CTA has."""
+        layout = self.tmem_layout(operand)
+        step = tmem_layouts.PAIR_STRIDE * _CELL_BITS // self.cell_bits(operand)
+        return make_layout(_without(layout.mode(0), step), layout.mode(1))
+
+    def copies(self, operand: str) -> Layout:
+        """`copy -> offset`: how often an operand must be there."""
+        if operand == "SFB" and self.halves_columns:
+            return tmem_layouts.HALVED_SCALE_COPIES
+        if operand in ("SFA", "SFB"):
+            return tmem_layouts.SCALE_COPIES
+        if operand in ("A", "E"):
+            return tmem_layouts.copies(self.path, self.cell_bits(operand))
+        return Layout(1, 0)
+
+    @property
+    def halves_columns(self) -> bool:
+        """Whether each half of D's columns has lanes, and scale factors of B, of its own."""
+        return self.m == 128 and self.cta_group == 2
+
+    def tv_layout(self, operand: str) -> Layout:
+        """As `tmem_layout`: what register fragments are to other atoms."""
+        return self.tmem_layout(operand)
+
+    def coords(self, operand: str) -> NDArray[np.int64]:
+        """The lane and column of every element of an operand in tensor memory, counted from its
+        address: int64 [rows, columns, 3] of (lane, column, first bit of the cell). The lanes of a
+        pair's second CTA follow those of the first, from 65536 on."""
+        import numpy as np
+
+        layout, (rows, columns) = self.tmem_layout(operand), self.extents(operand)
+        row, column = np.arange(rows, dtype=np.int64), np.arange(columns, dtype=np.int64)
+        bit = (layout[0](row)[:, None] + layout[1](column)[None, :]) * self.cell_bits(operand)
+        cell = bit // _CELL_BITS
+        return np.stack([cell >> 16, cell & 0xFFFF, bit % _CELL_BITS], axis=-1)
+
+    @property
+    def parameters(self) -> str:
+        """What IR writes of it between angle brackets."""
+        return ", ".join(_parameters(self))
+
+    @property
+    def mnemonic(self) -> str:
+        """The PTX mnemonic, `tcgen05.mma.cta_group::1.kind::f16`."""
+        return self.spelled()
+
+    def spelled(self, *, ashift: bool = False, collector: str | None = None) -> str:
+        """The mnemonic with its modifiers. Raises AtomError where there is none such."""
+        row = self.row
+        text = (
+            f"tcgen05.mma{'.ws' if row.ws else ''}{'.sp' if row.sparse else ''}"
+            f".cta_group::{self.cta_group}.kind::{row.kind}{row.spellings[0].words}"
+            f"{'.ashift' if ashift else ''}{f'.collector::{collector}' if collector else ''}"
+        )
+        return parse_mnemonic(text).text
+
+    def descriptor(
+        self,
+        *,
+        negated: tuple[bool, bool] = (False, False),
+        selector: int = 0,
+        sfa_id: int = 0,
+        sfb_id: int = 0,
+    ) -> InstructionDescriptor:
+        """Its instruction descriptor. Raises AtomError for a selector or a scale factor id that it
+        has not, DescriptorError for what no bits say."""
+        self.check_selector(selector)
+        self.check_scale_id("sfa_id", sfa_id)
+        self.check_scale_id("sfb_id", sfb_id)
+        a, b, d = self.types
+        return InstructionDescriptor(
+            kind=self.row.kind,
+            m=self.m,
+            n=self.n,
+            a_type=a,
+            b_type=b,
+            d_type=d,
+            a_major=self.majors[0],
+            b_major=self.majors[1],
+            negate_a=negated[0],
+            negate_b=negated[1],
+            sparse=self.row.sparse,
+            selector=selector,
+            saturate=self.satfinite,
+            scale_type=None if self.row.scale is None else self.row.scale.type,
+            sfa_id=sfa_id,
+            sfb_id=sfb_id,
+            long_k=self.row.k == LONG_K,
+        )
+
+    def check(self, arch: str) -> None:
+        """Raise AtomError where `arch` cannot run this atom, TargetError where it is unknown."""
+        check_arch(self.mnemonic, self.row.target, self.row.section, arch)
+
+    def check_selector(self, value: int) -> None:
+        """Raise AtomError for a sparsity selector whose meaning no source gives."""
+        legal = self.row.selectors
+        if value not in (legal or (0,)):
+            listed = ", ".join(map(str, legal)) or "none (it is dense)"
+            raise AtomError(
+                f"{self.mnemonic} expected a sparsity selector of {listed}, got {value}"
+                + (f"; nearest legal: {_nearest(legal, value)}" if legal else "")
+            )
+
+    def check_scale_id(self, name: str, value: int) -> None:
+        """Raise AtomError for a scale factor id at which no factors of its size start."""
+        legal = self.row.scale_ids
+        if value not in (legal or (0,)):
+            listed = ", ".join(map(str, legal)) or "none (it does not scale)"
+            raise AtomError(
+                f"{self.mnemonic} expected {name} of {listed}, got {value}"
+                + (f"; nearest legal: {_nearest(legal, value)}" if legal else "")
+            )
+
+    def __str__(self) -> str:
+        return self.mnemonic
+
+
+def _nearest(legal: tuple[int, ...], value: int) -> int:
+    return min(legal, key=lambda each: abs(each - value))
+
+
+def _accumulator(operand: str) -> str:
+    """C is D before."""
+    return "D" if operand == "C" else operand
+
+
+def _without(layout: Layout, stride: int) -> Layout:
+    """A mode without its steps of that stride."""
+    pairs = zip(flatten(layout.shape), flatten(layout.stride), strict=True)
+    kept = [(extent, step) for extent, step in pairs if step != stride]
+    return tmem_layouts.mode(*kept)  # type: ignore[arg-type]
+
+
+@cache
+def _tmem_layout(atom: UmmaAtom, operand: str) -> Layout:
+    _, columns = atom.extents(operand)
+    bits = atom.cell_bits(operand)
+    if operand == "D":
+        return tmem_layouts.accumulator(atom.path, columns, bits)
+    if operand == "A":
+        return tmem_layouts.multiplicand(atom.path, columns, bits)
+    if operand == "E":
+        return tmem_layouts.metadata(atom.path, atom.element("A").bits, columns)
+    return _scale_layout(atom, operand)
+
+
+def _scale_layout(atom: UmmaAtom, operand: str) -> Layout:
+    """Of K = 96 a row has factors in two words, and B's next words are 4 or 8 columns on."""
+    rows, _ = atom.cta_extents(operand)
+    long = atom.row.k == LONG_K
+    words = 2 if long else 1
+    if operand == "SFA":
+        held = tmem_layouts.scale_factors(rows, words)
+        if atom.cta_group == 1:
+            return held
+        pair = Layout(2, tmem_layouts.PAIR_STRIDE * _WORD)
+        return make_layout(make_layout(held.mode(0), pair), held.mode(1))
+    group = (4 if rows <= 128 else 8) if long else None
+    if atom.halves_columns:
+        return tmem_layouts.halved_scale_factors(rows, words, group)
+    return tmem_layouts.scale_factors(rows, words, group)
+
+
+def _parameters(atom: UmmaAtom) -> Iterator[str]:
+    row = atom.row
+    yield shape_text(atom.shape)
+    yield f"elem_type = ({', '.join(ELEMENT_TYPES[name].mlir for name in atom.types)})"
+    yield f"ab_major = ({', '.join(atom.majors)})"
+    yield f"frag_kind = {atom.frag_kind}"
+    if atom.cta_group != 1:
+        yield f"cta_group = {atom.cta_group}"
+    if row.scale is not None:
+        yield f"kind = {row.kind}"
+        yield f"scale_vec = {row.scale.vector}"
+        yield f"scale_type = {SCALE_TYPES[row.scale.type].mlir}"
+    if atom.satfinite:
+        yield "satfinite"

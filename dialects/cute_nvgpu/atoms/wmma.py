@@ -1,0 +1,170 @@
+"""`wmma.load` and `wmma.store` as plain values: a row of the lattice and how the matrix lies in
+memory. They are found by what they move, and by PTX mnemonic. PTX ISA 9.7.14.4.3, 9.7.14.4.4."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from tilewright.dialects.cute import Layout
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.wmma_mnemonics import canonical_wmma
+from tilewright.dialects.cute_nvgpu.lattice import WMMA_ACCESS, WmmaAccessRow
+from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, ElementType
+from tilewright.dialects.cute_nvgpu.lattice.row import Major, Shape, shape_text
+from tilewright.dialects.cute_nvgpu.lattice.wmma import WMMA_SPACES, WmmaSpace
+
+
+@dataclass(frozen=True, slots=True)
+class WmmaAccess:
+    """One legal `wmma.load` or `wmma.store`: build it with `find_access` or `parse_access`."""
+
+    row: WmmaAccessRow
+    major: Major
+
+    @property
+    def op(self) -> str:
+        """`wmma.load` or `wmma.store`."""
+        return self.row.op
+
+    @property
+    def element(self) -> ElementType:
+        """The element type of the matrix."""
+        return self.row.element
+
+    @property
+    def tv_layout(self) -> Layout:
+        """The layout `(thread, value) -> index` of the fragment, as that of `wmma.mma`."""
+        return self.row.layout
+
+    @property
+    def lines(self) -> tuple[int, int]:
+        """How many rows (columns where `major` is "col") lie in memory, each of how many
+        elements side by side; the second is the least stride too."""
+        return self.row.lines(self.major)
+
+    def alignment(self, space: WmmaSpace | None) -> int:
+        """On how many bytes each of `lines` must begin. PTX ISA 9.7.14.4.2."""
+        return self.row.alignment(self.major, space)
+
+    def why_stride(
+        self, stride: int, space: WmmaSpace | None = None, several: int = 1
+    ) -> str | None:
+        """What is wrong with a stride, or None; it counts units of `several` elements."""
+        _, least = self.lines
+        alignment = self.alignment(space)
+        unit = alignment * 8 // self.element.bits
+        if stride * several >= least and stride * several % unit == 0:
+            return None
+        nearest = max(least, -(-stride * several // unit) * unit)
+        return (
+            f"expected a stride of at least {least // several} and a multiple of "
+            f"{unit // several} (a {self.line} on {alignment} bytes), got {stride}; nearest "
+            f"legal: {nearest // several} ({self.mnemonic()}, PTX ISA 9.7.14.4.2)"
+        )
+
+    @property
+    def line(self) -> str:
+        """What `lines` are: rows or columns."""
+        return "row" if self.major == "row" else "column"
+
+    @property
+    def parameters(self) -> str:
+        """What IR writes of it between angle brackets:
+        `16x16x16, operand = a, elem_type = f16, layout = row`."""
+        row = self.row
+        return (
+            f"{shape_text(row.shape)}, operand = {row.operand.lower()}, "
+            f"elem_type = {row.element.mlir}, layout = {self.major}"
+        )
+
+    def mnemonic(self, space: WmmaSpace | None = None) -> str:
+        """The PTX mnemonic for an address in that space; a generic one without."""
+        return self.row.mnemonic(self.major, space)
+
+    def __str__(self) -> str:
+        return self.mnemonic()
+
+
+_CHOICES: tuple[tuple[str, str, Callable[[WmmaAccessRow], str]], ...] = (
+    ("an operand", "", lambda row: row.operand.lower()),
+    ("an element type", " that {0} has", lambda row: row.element.name),
+    ("a shape", " that {0} of {1} has", lambda row: shape_text(row.shape)),
+)
+"""What names a row, one after the other."""
+
+
+def find_access(op: str, operand: str, shape: Shape, element: str, major: str) -> WmmaAccess:
+    """The access of that op (`wmma.load`), operand (a, b, c or d), shape, element type (PTX name)
+    and layout. Raises AtomError, naming the nearest legal choice, where there is none."""
+    rows = [row for row in WMMA_ACCESS if row.op == op]
+    for (what, of_what, key), wanted in zip(
+        _CHOICES, (operand, element, shape_text(shape)), strict=True
+    ):
+        legal = list(dict.fromkeys(map(key, rows)))
+        rows = [row for row in rows if key(row) == wanted]
+        if not rows:
+            raise AtomError(_expected(op, what, of_what.format(operand, element), wanted, legal))
+    row = rows[0]
+    for each in row.majors:
+        if each == major:
+            return WmmaAccess(row, each)
+    raise AtomError(
+        _expected(op, "a layout", f" that {operand} of {element} has", major, row.majors)
+    )
+
+
+def _expected(op: str, what: str, of_what: str, wanted: str, legal: Sequence[str]) -> str:
+    """Why there is none such; shapes are ordered by how near they are."""
+    if what == "a shape":
+        legal = sorted(legal, key=lambda each: _apart(each, wanted))
+    why = ""
+    if what == "a layout" and len(legal) == 1:
+        why = " (elements of less than a byte lie along K)"
+    return f"'{op}' expected {what}{of_what}, got {wanted}{why}; nearest legal: {', '.join(legal)}"
+
+
+def _apart(one: str, other: str) -> int:
+    pairs = zip(one.split("x"), other.split("x"), strict=True)
+    return sum(abs(int(a) - int(b)) for a, b in pairs)
+
+
+@cache
+def accesses() -> dict[str, tuple[WmmaAccess, WmmaSpace | None]]:
+    """Every `wmma.load` and `wmma.store` by its mnemonic, and the space that it names."""
+    found = [WmmaAccess(row, major) for row in WMMA_ACCESS for major in row.majors]
+    spaces: tuple[WmmaSpace | None, ...] = (None, *WMMA_SPACES)
+    return {each.mnemonic(space): (each, space) for each in found for space in spaces}
+
+
+_ACCESS = re.compile(
+    r"(?P<op>wmma\.(?:load|store))\.(?P<operand>[abcd])\.sync\.aligned\.(?P<major>row|col)"
+    r"\.m(?P<m>\d+)n(?P<n>\d+)k(?P<k>\d+)(?:\.(?P<space>\w+))?\.(?P<element>\w+)"
+)
+
+
+def parse_access(mnemonic: str) -> tuple[WmmaAccess, WmmaSpace | None]:
+    """The access that a PTX mnemonic names, and the space that it names (None is generic).
+
+    Raises AtomError where it is no mnemonic of `wmma.load` or `wmma.store`, or an illegal one.
+    """
+    wanted = canonical_wmma(mnemonic).replace(".shared::cta.", ".shared.")
+    if (found := accesses().get(wanted)) is not None:
+        return found
+    match = _ACCESS.fullmatch(wanted)
+    if match is None:
+        raise AtomError(
+            "expected wmma.load.{a,b,c}.sync.aligned.LAYOUT.SHAPE{.SPACE}.TYPE or "
+            f"wmma.store.d.sync.aligned.LAYOUT.SHAPE{{.SPACE}}.TYPE, got '{mnemonic}'"
+        )
+    if match["element"] not in ELEMENT_TYPES:
+        legal = ", ".join(dict.fromkeys(row.element.name for row in WMMA_ACCESS))
+        raise AtomError(f"expected an element type of {legal}, got {match['element']}")
+    shape = (int(match["m"]), int(match["n"]), int(match["k"]))
+    access = find_access(match["op"], match["operand"], shape, match["element"], match["major"])
+    raise AtomError(
+        f"'{access.op}' expected a state space of {', '.join(WMMA_SPACES)} or none, "
+        f"got {match['space']}; nearest legal: {access.mnemonic('global')}"
+    )

@@ -1,0 +1,169 @@
+"""A contraction of one tile, D = A * B + C, as far as MMA atoms care: extents and element types.
+
+`A` is M x K, `B` K x N, `C` and `D` M x N; where they lie and how is the copies' business.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, MmaRow
+from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES
+from tilewright.dialects.cute_nvgpu.lattice.row import ElementTypes, Shape, shape_text
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target, lowest
+
+_BIT_OPS = ("xor", "and")
+_INTEGERS = frozenset({"s32", "s8", "u8", "s4", "u4", "b1"})
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleBlock:
+    """Block scaling: along K, every `size` elements share one scale factor of a type ("ue8m0" or
+    "ue4m3"). PTX ISA 9.7.14.3."""
+
+    size: int
+    type: str
+
+    def __str__(self) -> str:
+        return f"{self.size} x {self.type}"
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What an MMA takes beside A, B and C: sparsity metadata, scale factors, both or neither."""
+
+    sparse: bool = False
+    scale: ScaleBlock | None = None
+
+    def named(self, what: str) -> str:
+        """`dense MMA`, or `sparse MMA scaled by 32 x ue8m0`, of "MMA"."""
+        words = f"{'sparse' if self.sparse else 'dense'} {what}"
+        return words if self.scale is None else f"{words} scaled by {self.scale}"
+
+    def distance(self, other: Form) -> int:
+        """How far another form is: more for scale factors that are there or not than for others."""
+        mine, its = self.scale, other.scale
+        apart = 2 * ((mine is None) != (its is None)) + (self.sparse != other.sparse)
+        if mine is not None and its is not None:
+            apart += (mine.size != its.size) + (mine.type != its.type)
+        return apart
+
+
+@dataclass(frozen=True, slots=True)
+class Contraction:
+    """The tile's extents (M, N, K), the element types of (a, b, c, d), and the form.
+
+    `bit_op` is what single bits do before they are counted, None where either will do;
+    `any_accumulator` takes atoms with other types of c and d, too. Raises AtomError for an empty
+    tile or a type that no MMA knows.
+    """
+
+    shape: Shape
+    types: ElementTypes
+    form: Form = Form()
+    bit_op: str | None = None
+    any_accumulator: bool = False
+
+    def __post_init__(self) -> None:
+        if min(self.shape) < 1:
+            m, n, k = (max(extent, 1) for extent in self.shape)
+            raise AtomError(
+                f"expected a tile of one element or more, got {shape_text(self.shape)}; "
+                f"nearest legal: {shape_text((m, n, k))}"
+            )
+        for name in self.types:
+            _check_name(name, ELEMENT_TYPES, "an element type")
+        if self.form.scale is not None:
+            _check_name(self.form.scale.type, SCALE_TYPES, "a type of scale factors")
+        if self.bit_op is not None:
+            _check_name(self.bit_op, _BIT_OPS, "a bit operation")
+
+    def types_in(self, row: MmaRow) -> list[ElementTypes]:
+        """The element types with which the atoms of a row compute it; none where they do not."""
+        if form_of(row) != self.form or (row.bit_op and self.bit_op not in (None, row.bit_op)):
+            return []
+        return [
+            types
+            for types in row.element_types()
+            if types[:2] == self.types[:2] and (types == self.types or self.any_accumulator)
+        ]
+
+    def nearest(self, chip: Target) -> tuple[Form, ElementTypes]:
+        """The form and element types that some atom of the chip has and that differ least."""
+        return min(
+            (
+                (form_of(row), types)
+                for row in MMA_ROWS
+                if chip.supports(row.target)
+                for types in row.element_types()
+            ),
+            key=lambda each: self._distance(*each),
+        )
+
+    def why_none(self, chip: Target) -> str:
+        """Why no atom of the chip computes it, and what is nearest to it."""
+        needed = self._needed()
+        form, types = self.nearest(chip)
+        if needed and self.bit_op is not None and (form, types) == (self.form, self.types):
+            other = next(each for each in _BIT_OPS if each != self.bit_op)
+            return (
+                f"expected bit operation {other} on {chip}, "
+                f"got {self.bit_op} (requires {needed}); nearest legal: {other}"
+            )
+        why = f"they require {needed}" if needed else "no target has them"
+        near = f"({', '.join(types)})"
+        return (
+            f"expected element types (a, b, c, d) of a {self.form.named('MMA')} on {chip}, "
+            f"got ({', '.join(self.types)}) ({why}); "
+            f"nearest legal: {near if form == self.form else form.named(near)}"
+        )
+
+    def _needed(self) -> str | None:
+        """The first targets that have atoms for it, in words, or None where none has."""
+        targets = [row.target for row in MMA_ROWS if self.types_in(row)]
+        if not targets:
+            return None
+        return min(targets, key=lambda each: lowest([each]).number).at_least
+
+    def _distance(self, form: Form, types: ElementTypes) -> tuple[int, ...]:
+        """How far other types and another form are: a changed kind of number weighs most."""
+        pairs = list(zip(types, self.types, strict=True))
+        kinds = sum((x in _INTEGERS) != (y in _INTEGERS) for x, y in pairs)
+        bits = sum(abs(ELEMENT_TYPES[x].bits - ELEMENT_TYPES[y].bits) for x, y in pairs)
+        return kinds, sum(x != y for x, y in pairs) + self.form.distance(form), bits
+
+
+def contraction(
+    shape: Shape,
+    types: Sequence[str],
+    *,
+    sparse: bool = False,
+    scale: ScaleBlock | None = None,
+    bit_op: str | None = None,
+    any_accumulator: bool = False,
+) -> Contraction:
+    """The contraction of element types (a, b, accumulators) or (a, b, c, d). Raises AtomError."""
+    if len(types) not in (3, 4):
+        raise AtomError(
+            f"expected element types (a, b, accumulators) or (a, b, c, d), got ({', '.join(types)})"
+        )
+    a, b, c, d = (*types, types[-1])[:4]
+    return Contraction(shape, (a, b, c, d), Form(sparse, scale), bit_op, any_accumulator)
+
+
+def form_of(row: MmaRow) -> Form:
+    """The form of a row's MMAs; a block of K shares a scale factor: K / scale_vec of them."""
+    scale = None
+    if row.scale is not None:
+        scale = ScaleBlock(row.shape[2] // row.scale.vector, row.scale.type)
+    return Form(row.sparsity is not None, scale)
+
+
+def _check_name(name: str, legal: Iterable[str], what: str) -> None:
+    known = list(legal)
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)[0]
+        raise AtomError(f"expected {what} of {', '.join(known)}, got {name}; nearest legal: {near}")

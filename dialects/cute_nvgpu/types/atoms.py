@@ -1,0 +1,233 @@
+"""MMA atoms as types of `cute_nvgpu`, one for each op of the lattice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.ir import Data, TypeAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+
+from tilewright.dialects.cute.atoms import MmaTraits, Operand
+from tilewright.dialects.cute.symbolic.composed import AnyLayout
+from tilewright.dialects.cute.types.tiled import MmaAtomAttr
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.lookup import Modifiers, find
+from tilewright.dialects.cute_nvgpu.atoms.traits import mma_traits
+from tilewright.dialects.cute_nvgpu.lattice.elements import SCALE_TYPES
+from tilewright.dialects.cute_nvgpu.types.fragments import LEGAL_ELEMENTS, element_of
+
+
+class MmaAtomType(Data[MmaAtom], TypeAttribute, MmaAtomAttr):
+    """An atom of one op of the lattice.
+
+    `!cute_nvgpu.sm80.mma<16x8x16, elem_type = (bf16, bf16, f32)>`: shape M x N x K and the
+    element types of a, b and the accumulators (or of a, b, c and d), then the modifiers
+    `layouts = (row, col)`, `kind = mxf4`, `scale_vec = 2`, `scale_type = f8E8M0FNU`,
+    `ordered_metadata`, `satfinite`, `rounding = rz` or `bit_op = xor`.
+    """
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> MmaAtom:
+        with parser.in_angle_brackets():
+            start = parser.pos
+            shape = parser.parse_dimension_list()
+            parser.parse_punctuation(",")
+            parser.parse_keyword("elem_type")
+            parser.parse_punctuation("=")
+            types = parser.parse_comma_separated_list(
+                parser.Delimiter.PAREN, lambda: parse_element(parser)
+            )
+            if len(shape) != 3 or len(types) not in (3, 4):
+                parser.raise_error(
+                    "expected MxNxK, elem_type = (a, b, acc) or (a, b, c, d)", start, parser.pos
+                )
+            modifiers = _parse_modifiers(parser)
+            a, b, c, d = (*types, types[-1]) if len(types) == 3 else types
+            try:
+                m, n, k = shape
+                op = cls.name.removeprefix("cute_nvgpu.")
+                return find(op, (m, n, k), (a, b, c, d), **modifiers)
+            except AtomError as error:
+                parser.raise_error(str(error), start, parser.pos)
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(self.data.parameters)
+
+    @property
+    def mma_traits(self) -> MmaTraits:
+        return mma_traits(self.data)
+
+    def why_not_operand(self, which: Operand, layout: AnyLayout) -> str | None:
+        return f"{self.data} reads {which} from registers"
+
+
+@irdl_attr_definition
+class Sm70MmaAtomType(MmaAtomType):
+    """An atom of `sm70.mma`."""
+
+    name = "cute_nvgpu.sm70.mma"
+
+
+@irdl_attr_definition
+class Sm80MmaAtomType(MmaAtomType):
+    """An atom of `sm80.mma`."""
+
+    name = "cute_nvgpu.sm80.mma"
+
+
+@irdl_attr_definition
+class Sm80SparseMmaAtomType(MmaAtomType):
+    """An atom of `sm80.sparse_mma`."""
+
+    name = "cute_nvgpu.sm80.sparse_mma"
+
+
+@irdl_attr_definition
+class Sm89MmaAtomType(MmaAtomType):
+    """An atom of `sm89.mma`."""
+
+    name = "cute_nvgpu.sm89.mma"
+
+
+@irdl_attr_definition
+class Sm89SparseMmaAtomType(MmaAtomType):
+    """An atom of `sm89.sparse_mma`."""
+
+    name = "cute_nvgpu.sm89.sparse_mma"
+
+
+@irdl_attr_definition
+class Sm120MmaAtomType(MmaAtomType):
+    """An atom of `SM120.mma`."""
+
+    name = "cute_nvgpu.SM120.mma"
+
+
+@irdl_attr_definition
+class Sm120MmaSpAtomType(MmaAtomType):
+    """An atom of `SM120.mma_sp`."""
+
+    name = "cute_nvgpu.SM120.mma_sp"
+
+
+@irdl_attr_definition
+class Sm120MmaBsAtomType(MmaAtomType):
+    """An atom of `SM120.mma_bs`."""
+
+    name = "cute_nvgpu.SM120.mma_bs"
+
+
+@irdl_attr_definition
+class Sm120MmaBsSpAtomType(MmaAtomType):
+    """An atom of `SM120.mma_bs_sp`."""
+
+    name = "cute_nvgpu.SM120.mma_bs_sp"
+
+
+@irdl_attr_definition
+class WmmaMmaAtomType(MmaAtomType):
+    """An atom of `wmma.mma`."""
+
+    name = "cute_nvgpu.wmma.mma"
+
+
+MMA_ATOM_TYPES: dict[str, type[MmaAtomType]] = {
+    each.name.removeprefix("cute_nvgpu."): each
+    for each in (
+        Sm70MmaAtomType,
+        Sm80MmaAtomType,
+        Sm80SparseMmaAtomType,
+        Sm89MmaAtomType,
+        Sm89SparseMmaAtomType,
+        Sm120MmaAtomType,
+        Sm120MmaSpAtomType,
+        Sm120MmaBsAtomType,
+        Sm120MmaBsSpAtomType,
+        WmmaMmaAtomType,
+    )
+}
+"""The attribute of the atoms of each op."""
+
+
+def parse_element(parser: AttrParser) -> str:
+    """The PTX name of an element type that IR spells."""
+    start = parser.pos
+    spelled = parser.parse_type()
+    element = element_of(spelled)
+    if element is None:
+        parser.raise_error(
+            f"expected an element type of {LEGAL_ELEMENTS}, got {spelled}", start, parser.pos
+        )
+    return element.name
+
+
+def _parse_modifiers(parser: AttrParser) -> Modifiers:
+    found: Modifiers = {}
+    while parser.parse_optional_punctuation(","):
+        if parser.parse_optional_keyword("satfinite"):
+            found["satfinite"] = True
+        elif parser.parse_optional_keyword("ordered_metadata"):
+            found["sparsity"] = "sp::ordered_metadata"
+        else:
+            _parse_assignment(parser, found)
+    return found
+
+
+def _parse_assignment(parser: AttrParser, found: Modifiers) -> None:
+    start = parser.pos
+    name = parser.parse_identifier("a modifier")
+    if name not in _ASSIGNED:
+        parser.raise_error(
+            f"expected a modifier of {', '.join((*_ASSIGNED, 'ordered_metadata', 'satfinite'))}, "
+            f"got {name}",
+            start,
+            parser.pos,
+        )
+    parser.parse_punctuation("=")
+    _ASSIGNED[name](parser, found)
+
+
+def _rounding(parser: AttrParser, found: Modifiers) -> None:
+    found["rounding"] = parser.parse_identifier()
+
+
+def _bit_op(parser: AttrParser, found: Modifiers) -> None:
+    found["bit_op"] = parser.parse_identifier()
+
+
+def _kind(parser: AttrParser, found: Modifiers) -> None:
+    found["kind"] = parser.parse_identifier()
+
+
+def _scale_vec(parser: AttrParser, found: Modifiers) -> None:
+    found["scale_vector"] = parser.parse_integer(allow_boolean=False)
+
+
+def _layouts(parser: AttrParser, found: Modifiers) -> None:
+    majors = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_identifier)
+    found["majors"] = tuple(majors)  # type: ignore[typeddict-item]
+
+
+def _scale_type(parser: AttrParser, found: Modifiers) -> None:
+    start = parser.pos
+    spelled = str(parser.parse_type())
+    legal = {row.mlir: row.name for row in SCALE_TYPES.values()}
+    if spelled not in legal:
+        parser.raise_error(
+            f"expected scale factors of type {', '.join(legal)}, got {spelled}", start, parser.pos
+        )
+    found["scale_type"] = legal[spelled]
+
+
+_ASSIGNED: dict[str, Callable[[AttrParser, Modifiers], None]] = {
+    "layouts": _layouts,
+    "kind": _kind,
+    "scale_vec": _scale_vec,
+    "scale_type": _scale_type,
+    "rounding": _rounding,
+    "bit_op": _bit_op,
+}
+"""How the value of each modifier is read."""

@@ -1,0 +1,157 @@
+"""Copy instructions as attributes of `cute_nvgpu`, for tiled copies and for TMA."""
+
+from __future__ import annotations
+
+from xdsl.ir import Data
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+
+from tilewright.dialects.cute import Layout, LayoutError
+from tilewright.dialects.cute.atoms import CopyTraits, TmaBox
+from tilewright.dialects.cute.symbolic.composed import AnyLayout
+from tilewright.dialects.cute.types.tiled import CopyAtomAttr
+from tilewright.dialects.cute.types.tma import TmaAtomAttr
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.copy import COPY_KINDS, CopyInstruction
+from tilewright.dialects.cute_nvgpu.atoms.tma import (
+    TMA_KINDS,
+    TmaInstruction,
+    box_for,
+    tensor_box,
+)
+from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorMapError
+
+
+@irdl_attr_definition
+class CopyInstructionAttr(Data[CopyInstruction], CopyAtomAttr):
+    """A copy instruction on elements of a type.
+
+    `#cute_nvgpu.copy<universal, f16, 128>` and `<cp_async, f16, 128, cache = cg>` move so many
+    bits a thread; `<ldmatrix, f16, x4, trans>` and `<stmatrix, f16, x2>` so many matrices a warp;
+    `<tmem_load, f32, 32x32b, x32>` so often a shape of `tcgen05.ld`.
+    """
+
+    name = "cute_nvgpu.copy"
+
+    @property
+    def copy_traits(self) -> CopyTraits:
+        return self.data.traits
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> CopyInstruction:
+        with parser.in_angle_brackets():
+            start = parser.pos
+            word = parser.parse_identifier(" for a copy instruction")
+            if word not in COPY_KINDS:
+                legal = ", ".join(COPY_KINDS)
+                parser.raise_error(f"expected {legal}, got {word}", start, parser.pos)
+            kind = COPY_KINDS[COPY_KINDS.index(word)]
+            parser.parse_punctuation(",")
+            element = str(parser.parse_type())
+            parser.parse_punctuation(",")
+            try:
+                if kind in ("ldmatrix", "stmatrix"):
+                    return _parse_matrices(parser, kind, element)
+                if kind == "tmem_load":
+                    return _parse_tensor_memory(parser, element)
+                bits = parser.parse_integer(allow_boolean=False, allow_negative=False)
+                cache = _parse_cache(parser) if parser.parse_optional_punctuation(",") else None
+                return CopyInstruction(kind, element, bits, cache)
+            except (AtomError, LayoutError) as error:
+                parser.raise_error(f"copy {error}", start, parser.pos)
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(self.data.parameters)
+
+
+def _parse_tensor_memory(parser: AttrParser, element: str) -> CopyInstruction:
+    shape = f"{parser.parse_integer(allow_boolean=False)}{parser.parse_identifier()}"
+    parser.parse_punctuation(",")
+    number = _parse_number(parser, "of the shape")
+    return CopyInstruction("tmem_load", element, number=number, shape=shape)
+
+
+def _parse_number(parser: AttrParser, of: str) -> int:
+    """`x4`."""
+    start = parser.pos
+    number = parser.parse_identifier(f" for how many {of}, such as x4")
+    if number[0] != "x" or not number[1:].isdigit():
+        parser.raise_error(f"expected x1, x2 or x4, got {number}", start, parser.pos)
+    return int(number[1:])
+
+
+def _parse_matrices(parser: AttrParser, kind: str, element: str) -> CopyInstruction:
+    number = _parse_number(parser, "matrices")
+    trans = parser.parse_optional_punctuation(",") is not None
+    if trans:
+        parser.parse_keyword("trans")
+    which = "ldmatrix" if kind == "ldmatrix" else "stmatrix"
+    return CopyInstruction(which, element, number=number, trans=trans)
+
+
+def _parse_cache(parser: AttrParser) -> str:
+    parser.parse_keyword("cache")
+    parser.parse_punctuation("=")
+    return parser.parse_identifier(" for a cache operator")
+
+
+@irdl_attr_definition
+class TmaInstructionAttr(Data[TmaInstruction], TmaAtomAttr):
+    """A TMA instruction: `#cute_nvgpu.tma<load>`, `<load, multicast>`, `<store>` or
+    `<reduce, add>`."""
+
+    name = "cute_nvgpu.tma"
+
+    @property
+    def loads(self) -> bool:
+        return self.data.kind == "load"
+
+    @property
+    def multicast(self) -> bool:
+        return self.data.multicast
+
+    def box_for(
+        self, tensor: Layout, tile: tuple[int, ...], memory: AnyLayout, element: str
+    ) -> TmaBox:
+        if (why := self.data.why_not_element(element)) is not None:
+            raise LayoutError(why)
+        return box_for(tensor, tile, memory, element)
+
+    def why_not_box(self, box: TmaBox) -> str | None:
+        try:
+            tensor_box(box)
+        except TensorMapError as error:
+            return str(error)
+        return self.data.why_not_element(box.element)
+
+    def why_not_memory(self, box: TmaBox, memory: AnyLayout) -> str | None:
+        try:
+            tensor_box(box).check_layout(memory)
+        except TensorMapError as error:
+            return str(error)
+        return None
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> TmaInstruction:
+        with parser.in_angle_brackets():
+            start = parser.pos
+            word = parser.parse_identifier(" for a TMA instruction")
+            if word not in TMA_KINDS:
+                legal = ", ".join(TMA_KINDS)
+                parser.raise_error(f"expected {legal}, got {word}", start, parser.pos)
+            kind = TMA_KINDS[TMA_KINDS.index(word)]
+            words: list[str] = []
+            while parser.parse_optional_punctuation(","):
+                words.append(parser.parse_identifier())
+            multicast = "multicast" in words
+            reduction = next((each for each in words if each != "multicast"), None)
+            try:
+                return TmaInstruction(kind, reduction, multicast)
+            except AtomError as error:
+                parser.raise_error(f"tma {error}", start, parser.pos)
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(self.data.parameters)

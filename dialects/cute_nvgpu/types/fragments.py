@@ -1,0 +1,209 @@
+"""Types and attributes of `cute_nvgpu`: fragments, and how copies are cached."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import Builtin, IntAttr, NoneAttr, UnitAttr
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import (
+    Attribute,
+    ParametrizedAttribute,
+    SpacedOpaqueSyntaxAttribute,
+    TypeAttribute,
+)
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser, Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.str_enum import StrEnum
+
+from tilewright.dialects.cute import Layout, LayoutParseError, flatten
+from tilewright.dialects.cute.types.algebra import LayoutType
+from tilewright.dialects.cute_nvgpu.lattice.elements import (
+    ELEMENT_TYPES,
+    METADATA,
+    SCALE_TYPES,
+    UNPACKED,
+    ElementType,
+)
+
+_THREADS = (32, 128)
+"""How many threads hold a matrix together: a warp or a warpgroup."""
+
+_FRAGMENT_TYPES = (*ELEMENT_TYPES.values(), *SCALE_TYPES.values(), METADATA)
+
+
+def _mlir_types() -> dict[str, Attribute]:
+    """MLIR's type of every element type, by its PTX name."""
+    context = Context()
+    context.load_dialect(Builtin)
+    return {row.name: Parser(context, row.mlir).parse_type() for row in _FRAGMENT_TYPES}
+
+
+MLIR_TYPES = _mlir_types()
+# Where two types are one in MLIR (e4m3 and ue4m3), the first says how a fragment holds it.
+_ELEMENT_OF = {MLIR_TYPES[row.name]: row for row in reversed(_FRAGMENT_TYPES)}
+_UNPACKED_OF = {MLIR_TYPES[name]: row for name, row in UNPACKED.items()}
+LEGAL_ELEMENTS = ", ".join(dict.fromkeys(row.mlir for row in _FRAGMENT_TYPES))
+
+
+def element_of(type_: Attribute) -> ElementType | None:
+    """The row of an MLIR element type, or None where no MMA takes it."""
+    return _ELEMENT_OF.get(type_)
+
+
+def unpacked_of(type_: Attribute) -> ElementType:
+    """The row of an element type of `UNPACKED` where each element takes a byte."""
+    return _UNPACKED_OF[type_]
+
+
+@irdl_attr_definition
+class FragmentType(ParametrizedAttribute, TypeAttribute):
+    """The registers that each thread of a warp holds of a matrix.
+
+    `!cute_nvgpu.fragment<8xbf16, "((4,8),(2,2,2)):((32,1),(16,8,128))">`: eight elements a
+    thread and, where it is known, the TV layout `(thread, value) -> index` of the matrix.
+    `!cute_nvgpu.fragment<16xf4E2M1FN, unpacked>` holds one element a byte, as `kind::f8f6f4` and
+    `kind::mxf8f6f4` want them, where the element type would otherwise be packed.
+    """
+
+    name = "cute_nvgpu.fragment"
+
+    count: IntAttr
+    element_type: Attribute
+    layout: LayoutType | NoneAttr
+    unpacked: UnitAttr | NoneAttr
+
+    @classmethod
+    def get(
+        cls,
+        count: int,
+        element_type: Attribute,
+        layout: Layout | None = None,
+        *,
+        unpacked: bool = False,
+    ) -> FragmentType:
+        """The fragment of `count` elements a thread, with or without its layout."""
+        return cls(
+            IntAttr(count),
+            element_type,
+            NoneAttr() if layout is None else LayoutType.get(layout),
+            UnitAttr() if unpacked else NoneAttr(),
+        )
+
+    @classmethod
+    def of(cls, element: ElementType, count: int) -> FragmentType:
+        """The fragment of `count` elements a thread, as a row of the tables describes them."""
+        unpacked = UNPACKED.get(element.name) is element
+        return cls.get(count, MLIR_TYPES[element.name], unpacked=unpacked)
+
+    def with_layout(self, layout: Layout) -> FragmentType:
+        """The same fragment, its layout known."""
+        return FragmentType(self.count, self.element_type, LayoutType.get(layout), self.unpacked)
+
+    @property
+    def is_unpacked(self) -> bool:
+        """Whether each element takes a byte where the element type would be packed."""
+        return isinstance(self.unpacked, UnitAttr)
+
+    @property
+    def element(self) -> ElementType:
+        """The row of the element type."""
+        if self.is_unpacked:
+            return _UNPACKED_OF[self.element_type]
+        return _ELEMENT_OF[self.element_type]
+
+    @property
+    def tv_layout(self) -> Layout | None:
+        """The declared layout, or None where it is left out."""
+        if isinstance(self.layout, NoneAttr):
+            return None
+        layout = self.layout.data
+        assert isinstance(layout, Layout)
+        return layout
+
+    @property
+    def registers(self) -> int:
+        """How many registers a thread holds the fragment in."""
+        return self.count.data // self.element.per_register
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            start = parser.pos
+            shape, element = parser.parse_ranked_shape()
+            if len(shape) != 1:
+                parser.raise_error("expected COUNTxTYPE, such as 8xbf16", start, parser.pos)
+            layout: Attribute = NoneAttr()
+            unpacked: Attribute = NoneAttr()
+            more = parser.parse_optional_punctuation(",") is not None
+            if more and parser.parse_optional_keyword("unpacked"):
+                unpacked = UnitAttr()
+                more = parser.parse_optional_punctuation(",") is not None
+            if more:
+                start = parser.pos
+                text = parser.parse_str_literal()
+                try:
+                    layout = LayoutType.get(Layout.parse(text))
+                except LayoutParseError as error:
+                    parser.raise_error(str(error), start, parser.pos)
+        return [IntAttr(shape[0]), element, layout, unpacked]
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(f"{self.count.data}x")
+            printer.print_attribute(self.element_type)
+            if self.is_unpacked:
+                printer.print_string(", unpacked")
+            if isinstance(self.layout, LayoutType):
+                printer.print_string(", ")
+                printer.print_attribute(self.layout.text)
+
+    def verify(self) -> None:
+        found = element_of(self.element_type)
+        if found is None:
+            raise VerifyException(
+                f"fragment expected an element type of {LEGAL_ELEMENTS}, got {self.element_type}"
+            )
+        if self.is_unpacked:
+            if self.element_type not in _UNPACKED_OF:
+                legal = ", ".join(row.mlir for row in UNPACKED.values())
+                raise VerifyException(
+                    f"fragment expected unpacked elements of {legal}, got {self.element_type} "
+                    "(others have one form in registers)"
+                )
+            found = self.element
+        count = self.count.data
+        if count < 1 or count % found.per_register:
+            nearest = max(1, round(count / found.per_register)) * found.per_register
+            raise VerifyException(
+                f"fragment expected whole registers of {found.per_register} x {found.mlir}, "
+                f"got {count} elements; nearest legal: {nearest}"
+            )
+        layout = self.tv_layout
+        if layout is None:
+            return
+        if not all(isinstance(step, int) for step in flatten(layout.stride)):
+            raise VerifyException(f"fragment expected a layout with integer strides, got {layout}")
+        threads = layout[0].size() if layout.rank() == 2 else layout.size() // count
+        if threads not in _THREADS or layout.size() != threads * count:
+            raise VerifyException(
+                f"fragment expected a layout of {' or '.join(map(str, _THREADS))} threads "
+                f"x {count} values, got size {layout.size()} of {layout}"
+            )
+
+
+class Cache(StrEnum):
+    """The cache operators of `cp.async`: `ca` keeps the line in L1, `cg` in L2 alone."""
+
+    CA = "ca"
+    CG = "cg"
+
+
+@irdl_attr_definition
+class CacheAttr(EnumAttribute[Cache], SpacedOpaqueSyntaxAttribute):
+    """A cache operator, `#cute_nvgpu<cache cg>`."""
+
+    name = "cute_nvgpu.cache"

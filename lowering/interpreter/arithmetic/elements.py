@@ -1,0 +1,42 @@
+"""Between the words of registers and the elements in them, low bits first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType, register_bits
+
+
+def elements_of(words: NDArray[Any], element: ElementType) -> NDArray[Any]:
+    """The elements of registers: [..., registers] to [..., values], in the element's container.
+
+    `words` are unsigned integers of any width that holds whole elements.
+    """
+    words = np.ascontiguousarray(words)
+    if element.bits >= 8:
+        return words.view(element.container)
+    data = words.view(np.uint8)
+    shifts = np.arange(0, 8, element.bits, dtype=np.uint8)
+    values = data[..., None] >> shifts & np.uint8((1 << element.bits) - 1)
+    return values.reshape(*data.shape[:-1], -1)
+
+
+def words_of(elements: NDArray[Any], element: ElementType) -> NDArray[Any]:
+    """The inverse of `elements_of`: unsigned integers of the width of the element's registers."""
+    held = np.ascontiguousarray(elements)
+    if element.bits < 8:
+        shifts = np.arange(0, 8, element.bits, dtype=np.uint8)
+        parts = held.reshape(*held.shape[:-1], -1, len(shifts)) << shifts
+        held = np.bitwise_or.reduce(parts, axis=-1, dtype=np.uint8)
+    return held.view(f"uint{register_bits(element.register)}")
+
+
+def values_of(elements: NDArray[Any], element: ElementType) -> NDArray[Any]:
+    """The elements without the padding that a fragment may hold around them, as low bits."""
+    if not element.padded:
+        return elements
+    dtype = elements.dtype.type
+    return elements >> dtype(element.shift) & dtype((1 << element.width) - 1)

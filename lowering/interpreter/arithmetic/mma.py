@@ -1,0 +1,107 @@
+"""MMAs on fragments: from registers to matrices, through the arithmetic, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.dialects.cute_nvgpu.atoms.atom import WARP, MmaAtom
+from tilewright.dialects.cute_nvgpu.lattice import WmmaRow
+from tilewright.dialects.cute_nvgpu.lattice.row import MatrixOperand, Operand
+from tilewright.lowering.interpreter.arithmetic.block_scale import scale_factors
+from tilewright.lowering.interpreter.arithmetic.elements import values_of
+from tilewright.lowering.interpreter.arithmetic.sparse import select
+from tilewright.lowering.interpreter.numerics import Model, Unit, dot_add, model_for
+
+Elements = NDArray[Any]
+"""Elements in containers: [warps, threads, values]."""
+
+Numerics = Literal["hardware", "exact"]
+NUMERICS: tuple[Numerics, ...] = ("hardware", "exact")
+
+
+def numerics_model(atom: MmaAtom, arch: str, numerics: str) -> Model | Literal["exact"]:
+    """The arithmetic of an atom on a chip. Raises NumericsError where it is not known."""
+    if numerics == "exact":
+        return "exact"
+    a, b, _, d = atom.types
+    unit: Unit = "mma.m8n8k4" if atom.row.matrices > 1 else "mma.sync"
+    if isinstance(atom.row, WmmaRow):
+        unit = "wmma"
+    scaled = atom.row.scale is not None
+    return model_for(arch, a, b, d, unit, atom.row.kind if scaled else None)  # type: ignore[arg-type]
+
+
+def multiply_fragments(
+    atom: MmaAtom,
+    inputs: Sequence[Elements],
+    model: Model | Literal["exact"],
+    selectors: Sequence[int] = (),
+) -> Elements:
+    """D of the atom's inputs, in their order: elements in containers, [warps, threads, values]
+    each."""
+    held = dict(zip(atom.inputs, inputs, strict=True))
+    a, b, c = (_matrices(atom, operand, held[operand]) for operand in ("A", "B", "C"))
+    scales: dict[str, Any] = {}
+    if atom.row.scale is not None:
+        scale_a, scale_b = scale_factors(atom, held["SFA"], held["SFB"], selectors[-4:])
+        scales = {"scale_a": scale_a, "scale_b": scale_b, "scale_type": atom.row.scale.type}
+    if atom.row.sparsity is not None:
+        # Every row of A meets rows of B of its own: each becomes an MMA with M = 1.
+        b = select(atom, b, held["E"], selectors[0])
+        a, c = a[:, :, None, :], c[:, :, None, :]
+        if scales:
+            scales["scale_a"] = scales["scale_a"][:, :, None, :]
+            shape = (*b.shape[:2], *scales["scale_b"].shape[1:])
+            scales["scale_b"] = np.broadcast_to(scales["scale_b"][:, None], shape)
+    a_type, b_type, c_type, d_type = atom.types
+    d = dot_add(
+        a,
+        b,
+        c,
+        a_type=a_type,
+        b_type=b_type,
+        c_type=c_type,
+        d_type=d_type,
+        model=model,
+        satfinite=atom.satfinite,
+        rounding=atom.rounding or "rn",  # type: ignore[arg-type]
+        bit_operation=atom.row.bit_op or "and",  # type: ignore[arg-type]
+        **scales,
+    )
+    flat = d.reshape(len(inputs[0]), -1)[:, _back(atom)]
+    return flat.reshape(len(flat), WARP, -1)
+
+
+@cache
+def _places(atom: MmaAtom, operand: Operand) -> NDArray[np.int64]:
+    """Where in a warp's fragment each matrix element is, as indices into [threads, values]
+    flattened: A [M, K], B [K, N], C and D [M, N]; in front of them, which of several MMAs it is,
+    where one instruction computes several. Of an element that a thread holds several times the
+    first counts: wmma's f16, as an H200 reads them (tests/silicon)."""
+    rows, columns = atom.extents(operand)
+    row, column = atom.coords(operand).reshape(-1, 2).T
+    _, first = np.unique(row * columns + column, return_index=True)
+    places = first.reshape(rows, columns)
+    if (matrices := atom.row.matrices) > 1:
+        places = places.reshape(rows, matrices, -1).transpose(1, 0, 2)
+    return np.ascontiguousarray(places.swapaxes(-1, -2) if operand == "B" else places)
+
+
+@cache
+def _back(atom: MmaAtom) -> NDArray[np.int64]:
+    """Which element of D, flattened, each value of the fragment is: [threads * values]."""
+    places = _places(atom, "D").ravel()
+    back = np.empty_like(places)
+    back[places] = np.arange(places.size)
+    return back
+
+
+def _matrices(atom: MmaAtom, operand: MatrixOperand, elements: Elements) -> NDArray[Any]:
+    """The matrices of an operand, [warps, rows, columns], padding bits removed."""
+    flat = elements.reshape(len(elements), -1)[:, _places(atom, operand)]
+    return values_of(flat, atom.element(operand))

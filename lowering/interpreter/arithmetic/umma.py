@@ -1,0 +1,330 @@
+"""MMAs in tensor memory: matrices from shared memory and tensor memory, through the arithmetic, and
+back.
+
+Everything here is of one CTA, or of one CTA of a pair, on arrays; what may be accessed when is no
+business of this module. Nothing was measured: no chip with tensor memory was at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
+from tilewright.dialects.cute_nvgpu.descriptors.instruction_descriptor import InstructionDescriptor
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import TCGEN05
+from tilewright.dialects.cute_nvgpu.descriptors.zero_column_mask import ZeroColumnMask
+from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
+from tilewright.lowering.interpreter.arithmetic.elements import elements_of, values_of
+from tilewright.lowering.interpreter.arithmetic.sparse import select_rows
+from tilewright.lowering.interpreter.arithmetic.wgmma import chunk_addresses
+from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.numerics import (
+    Model,
+    decode,
+    dot_add,
+    encode,
+    format_named,
+    model_for,
+)
+
+_CELL_BITS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class UmmaOptions:
+    """What one MMA does beside its atom. `zero_columns`, [N], are the columns of B that count as
+    zeros, `kept_lanes`, [lanes of all its CTAs], those of D that are not written."""
+
+    accumulate: bool = True
+    negated: tuple[bool, bool] = (False, False)
+    selector: int = 0
+    sfa_id: int = 0
+    sfb_id: int = 0
+    input_scale: int = 0
+    zero_columns: NDArray[np.bool_] | None = None
+    kept_lanes: NDArray[np.bool_] | None = None
+
+
+def umma_model(atom: UmmaAtom, arch: str, numerics: str) -> Model | Literal["exact"]:
+    """The arithmetic of an atom on a chip. Raises NumericsError where it is not known."""
+    if numerics == "exact":
+        return "exact"
+    scaled = atom.row.scale is not None
+    return model_for(arch, *atom.types, "tcgen05", atom.row.kind if scaled else None)  # type: ignore[arg-type]
+
+
+# Shared memory
+
+
+def matrix_addresses(atom: UmmaAtom, operand: Literal["A", "B"], word: int) -> NDArray[np.int64]:
+    """Where the 16-byte chunks of what one CTA has of a matrix are, [rows or k, chunks]. Raises
+    DescriptorError for a word that is no descriptor."""
+    extents = atom.shared_extents(operand)
+    major = atom.majors["AB".index(operand)]
+    return chunk_addresses(word, major, extents, atom.element(operand).bits, TCGEN05)
+
+
+def matrix_of_chunks(
+    atom: UmmaAtom, operand: Literal["A", "B"], data: NDArray[np.uint8]
+) -> NDArray[Any]:
+    """The matrix that the bytes at its `matrix_addresses` are, [..., 16]: elements in containers,
+    A [rows, stored K], B [columns, K]."""
+    values = _chunk_elements(data, atom.element(operand))
+    matrix = values.reshape(values.shape[0], -1)
+    k_major = atom.majors["AB".index(operand)] == "k"
+    return matrix if k_major else np.ascontiguousarray(matrix.T)
+
+
+def _chunk_elements(data: NDArray[np.uint8], element: ElementType) -> NDArray[Any]:
+    """The elements of chunks [..., 16] in containers: [..., elements]. Of elements that take a byte
+    and have 4 or 6 bits, sixteen lie in the first 8 or 12 bytes of a chunk."""
+    if not element.padded:
+        return elements_of(data, element)
+    bits = np.unpackbits(data[..., : 2 * element.width], axis=-1, bitorder="little")
+    wide = bits.reshape(*data.shape[:-1], 16, element.width)
+    return np.packbits(wide, axis=-1, bitorder="little")[..., 0]
+
+
+# Tensor memory
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where the elements of an operand are, from its address on: cells, and first bits within
+    them, [copies, rows, columns] each."""
+
+    cells: NDArray[np.int64]
+    bits: NDArray[np.uint32]
+
+
+@cache
+def tensor_places(atom: UmmaAtom, operand: str, first: int = 0) -> Places:
+    """The places of what one CTA has of an operand in tensor memory. `first` is the id of its scale
+    factors, or the selector of its metadata."""
+    layout, bits = atom.cta_layout(operand), atom.cell_bits(operand)
+    rows, columns = atom.cta_extents(operand)
+    scales = operand in ("SFA", "SFB")
+    column = np.arange(columns, dtype=np.int64) + (first if scales else 0)
+    copy = atom.copies(operand)
+    offset = (
+        copy(np.arange(copy.size(), dtype=np.int64))[:, None, None]
+        + layout[0](np.arange(rows, dtype=np.int64))[None, :, None]
+        + layout[1](column)[None, None, :]
+    ) * bits
+    # The selector names a column of an even pair.
+    cell = offset // _CELL_BITS + (first if operand == "E" else 0)
+    return Places(cell, (offset % _CELL_BITS).astype(np.uint32))
+
+
+def tensor_addresses(
+    atom: UmmaAtom, operand: str, address: int, first: int = 0
+) -> NDArray[np.int64]:
+    """The cells of what one CTA has of an operand at an address: [copies, rows, columns]. Raises
+    Fault for an address at which it cannot begin."""
+    lane, column = address >> 16, address & 0xFFFF
+    halves = operand in ("D", "A", "E") and atom.path.letter in ("C", "F")
+    legal = (0, 16) if halves else (0,)
+    if lane not in legal:
+        raise Fault(
+            f"expected operand {operand} to begin in lane {' or '.join(map(str, legal))} (data "
+            f"path {atom.path.letter}), got address {address:#x}"
+        )
+    if operand == "E" and atom.row.selectors == (0, 1) and column % 2:
+        raise Fault(
+            "expected metadata that begin in an even column, from which the selector goes on, got "
+            f"address {address:#x}"
+        )
+    return address + tensor_places(atom, operand, first).cells
+
+
+def check_halves(atom: UmmaAtom, addresses: Mapping[str, int]) -> None:
+    """Raise Fault where D, A and the metadata lie in different halves of the lanes."""
+    lanes = {name: addresses[name] >> 16 for name in ("D", "A", "E") if name in addresses}
+    if len(set(lanes.values())) > 1:
+        raise Fault(
+            f"{atom.mnemonic} expected {', '.join(lanes)} to begin in one lane, got "
+            f"{', '.join(map(str, lanes.values()))} (data path {atom.path.letter})"
+        )
+
+
+def elements_of_cells(
+    atom: UmmaAtom, operand: str, words: NDArray[np.uint32], first: int = 0
+) -> NDArray[Any]:
+    """The elements in the cells at `tensor_addresses`: in containers, [rows, columns].
+
+    Raises Fault where the copies of the operand are not the same.
+    """
+    element = atom.element(operand)
+    shifts = tensor_places(atom, operand, first).bits
+    mask = np.uint32((1 << element.bits) - 1)
+    every = (words >> shifts & mask).astype(element.container)
+    if (every != every[:1]).any():
+        copy, row, column = (int(axis[0]) for axis in np.nonzero(every != every[:1]))
+        raise Fault(
+            f"expected {len(every)} equal copies of operand {operand}, got "
+            f"{int(every[0, row, column]):#x} and, in copy {copy}, "
+            f"{int(every[copy, row, column]):#x} of row {row}"
+        )
+    return values_of(every[0], element)
+
+
+# Arithmetic
+
+
+def multiply(
+    atom: UmmaAtom,
+    a: NDArray[Any],
+    b: NDArray[Any],
+    d: NDArray[Any] | None,
+    model: Model | Literal["exact"],
+    options: UmmaOptions,
+    *,
+    e: NDArray[Any] | None = None,
+    scales: tuple[NDArray[Any], NDArray[Any]] | None = None,
+) -> NDArray[Any]:
+    """D of what one CTA has: a [rows, stored K], b [N, K], d [rows, N] or None where it is not
+    added, e [rows, indices], scale factors [rows, S] and [N, S]. Words of D's type, [rows, N].
+
+    Raises Fault for metadata that PTX leaves undefined.
+    """
+    a_type, b_type, d_type = atom.types
+    a = _negated(a, atom.element("A"), options.negated[0] != options.negated[1])
+    if options.zero_columns is not None:
+        b = np.where(options.zero_columns[:, None], b.dtype.type(0), b)
+    operands = [a[None], np.ascontiguousarray(b.T)[None], _addend(atom, d, a, b, options)[None]]
+    extra: dict[str, Any] = {}
+    if scales is not None:
+        assert atom.row.scale is not None
+        sfb = np.ascontiguousarray(scales[1].T)[None]
+        extra = {"scale_a": scales[0][None], "scale_b": sfb, "scale_type": atom.row.scale.type}
+    if e is not None:
+        check_metadata(atom, e)
+        operands, extra = _row_by_row(atom, operands, e, extra)
+    found = dot_add(
+        *operands,
+        a_type=a_type,
+        b_type=b_type,
+        c_type=d_type,
+        d_type=d_type,
+        model=model,
+        satfinite=atom.satfinite,
+        **extra,
+    )
+    return found.reshape(len(a), -1)
+
+
+def _addend(
+    atom: UmmaAtom,
+    d: NDArray[Any] | None,
+    a: NDArray[Any],
+    b: NDArray[Any],
+    options: UmmaOptions,
+) -> NDArray[Any]:
+    """What is added: D before, scaled down, or zeros."""
+    container = accumulator_container(atom)
+    if d is None:
+        return np.zeros((len(a), len(b)), dtype=container)
+    words = d.astype(container)
+    if not options.input_scale:
+        return words
+    return _scaled_down(words, atom.types[2], options.input_scale)
+
+
+def _row_by_row(
+    atom: UmmaAtom, operands: list[NDArray[Any]], e: NDArray[Any], extra: dict[str, Any]
+) -> tuple[list[NDArray[Any]], dict[str, Any]]:
+    """Every row of a sparse A meets rows of B of its own: each becomes an MMA with M = 1."""
+    rows, columns, addend = operands
+    met = select_rows(atom.chunk, columns, e[None].astype(np.int64))
+    if extra:
+        shape = (*met.shape[:2], *extra["scale_b"].shape[1:])
+        scale_a = extra["scale_a"][:, :, None, :]
+        scale_b = np.broadcast_to(extra["scale_b"][:, None], shape)
+        extra = {**extra, "scale_a": scale_a, "scale_b": scale_b}
+    return [rows[:, :, None, :], met, addend[:, :, None, :]], extra
+
+
+def accumulator_container(atom: UmmaAtom) -> np.dtype[Any]:
+    """The dtype of the words of D."""
+    return np.dtype(atom.element("D").container)
+
+
+def _negated(a: NDArray[Any], element: ElementType, negative: bool) -> NDArray[Any]:
+    """The elements with their signs turned: of the products only the sign shows."""
+    if not negative:
+        return a
+    return a ^ a.dtype.type(1 << ((element.width or element.bits) - 1))
+
+
+def _scaled_down(words: NDArray[Any], type_: str, exponent: int) -> NDArray[Any]:
+    """Words of a float type times 2 to minus an exponent, rounded to nearest even."""
+    held = format_named(type_)
+    with np.errstate(all="ignore"):
+        return encode(np.ldexp(decode(words, held), -exponent), held)
+
+
+_LEGAL_PAIRS = (0x4, 0x8, 0xC, 0x9, 0xD, 0x6, 0xE)
+_LEGAL_HALVES = (0x4, 0xE)
+
+
+def check_metadata(atom: UmmaAtom, e: NDArray[Any]) -> None:
+    """Raise Fault for metadata that PTX leaves undefined: e [rows, indices], two bits each."""
+    low, high = e[:, ::2].astype(np.int64), e[:, 1::2].astype(np.int64)
+    nibbles = high << 2 | low
+    legal = _LEGAL_HALVES if atom.chunk == 2 else _LEGAL_PAIRS
+    bad = ~np.isin(nibbles, legal)
+    if bad.any():
+        row, chunk = (int(axis[0]) for axis in np.nonzero(bad))
+        raise Fault(
+            f"{atom.mnemonic} expected metadata of {', '.join(f'{each:#x}' for each in legal)} for "
+            f"each chunk, got {int(nibbles[row, chunk]):#x} for chunk {chunk} of row {row} "
+            "(PTX ISA, tcgen05 sparse matrices)"
+        )
+
+
+def options_of(
+    atom: UmmaAtom,
+    held: InstructionDescriptor,
+    *,
+    accumulate: bool,
+    input_scale: int = 0,
+    zero_column_mask: int | None = None,
+    lane_words: Sequence[int] | None = None,
+) -> UmmaOptions:
+    """What an instruction descriptor, and the operands after it, say.
+
+    Raises Fault for what is not modelled, DescriptorError for a word that is no mask.
+    """
+    if held.max_shift:
+        raise Fault("a maximum shift of B is not modelled (no source says what it does)")
+    columns = None if zero_column_mask is None else _zero_columns(atom, zero_column_mask)
+    return UmmaOptions(
+        accumulate,
+        (held.negate_a, held.negate_b),
+        held.selector,
+        held.sfa_id,
+        held.sfb_id,
+        input_scale,
+        columns,
+        None if lane_words is None else _lanes_of(lane_words),
+    )
+
+
+def _zero_columns(atom: UmmaAtom, word: int) -> NDArray[np.bool_]:
+    mask = ZeroColumnMask.decode(word)
+    mask.check(atom.m)
+    if mask.shift:
+        raise Fault("a column shift is not modelled (no source says what it does)")
+    return np.array(mask.zeros(atom.m, atom.n), dtype=np.bool_)
+
+
+def _lanes_of(words: Sequence[int]) -> NDArray[np.bool_]:
+    """The lanes that a lane mask names: a bit each, [32 * words]."""
+    held = np.array(words, dtype=np.uint32).view(np.uint8)
+    return np.unpackbits(held, bitorder="little").astype(np.bool_)

@@ -1,0 +1,151 @@
+"""MMAs of warpgroups: matrices from shared memory and registers, through the arithmetic, and back.
+
+What a descriptor reads and what a wgmma computes equal an H100 (tests/silicon).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
+    CHUNK,
+    WGMMA,
+    DescriptorFormat,
+    MajorMode,
+    SmemDescriptor,
+)
+from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
+from tilewright.lowering.interpreter.arithmetic.mma import Elements
+from tilewright.lowering.interpreter.arithmetic.sparse import select
+from tilewright.lowering.interpreter.numerics import Model, dot_add, model_for
+
+ReadBytes = Callable[[NDArray[np.int64]], NDArray[np.uint8]]
+"""The 16 bytes at each of these addresses of shared memory: [...] to [..., 16]."""
+
+
+def wgmma_model(atom: WgmmaAtom, arch: str, numerics: str) -> Model | Literal["exact"]:
+    """The arithmetic of an atom on a chip. Raises NumericsError where it is not known."""
+    return "exact" if numerics == "exact" else model_for(arch, *atom.types, "wgmma")
+
+
+def read_matrix(
+    atom: WgmmaAtom, operand: Literal["A", "B"], word: int, read: ReadBytes
+) -> NDArray[Any]:
+    """The matrix of a descriptor, elements in containers: A [M, stored K], B [N, K].
+
+    Raises DescriptorError for a word that is no descriptor.
+    """
+    element, extents = atom.element(operand), atom.extents(operand)
+    major = atom.majors["AB".index(operand)]
+    data = read(chunk_addresses(word, major, extents, element.bits))
+    return matrix_of_chunks(atom, operand, data)
+
+
+def matrix_of_chunks(
+    atom: WgmmaAtom, operand: Literal["A", "B"], data: NDArray[np.uint8]
+) -> NDArray[Any]:
+    """The matrix that the bytes at its `chunk_addresses` are, [..., 16]: elements in containers."""
+    values = _elements(data, atom.element(operand))
+    # K-major: [mn, chunks, elements]; MN-major: [k, chunks, elements].
+    matrix = values.reshape(values.shape[0], -1)
+    k_major = atom.majors["AB".index(operand)] == "k"
+    return matrix if k_major else np.ascontiguousarray(matrix.T)
+
+
+def chunk_addresses(
+    word: int,
+    major: MajorMode,
+    extents: tuple[int, int],
+    bits: int,
+    format: DescriptorFormat = WGMMA,
+) -> NDArray[np.int64]:
+    """Where the 16-byte chunks of a matrix are, in bytes: [rows, chunks of a row] of a K-major one,
+    [k, chunks] of an MN-major one. Raises DescriptorError for a word that is no descriptor of the
+    format."""
+    descriptor = SmemDescriptor.decode(word, format)
+    start = replace(descriptor, start_address=0, base_offset=0)
+    offsets = _chunk_offsets(start, major, extents, bits)
+    return descriptor.swizzled(descriptor.start_address + offsets)
+
+
+@cache
+def _chunk_offsets(
+    descriptor: SmemDescriptor, major: MajorMode, extents: tuple[int, int], bits: int
+) -> NDArray[np.int64]:
+    per_chunk = 8 * CHUNK // bits
+    layout = descriptor.layout(major, extents, bits)
+    along, across = (1, 0) if major == "k" else (0, 1)
+    chunks = np.arange(0, extents[along], per_chunk, dtype=np.int64)
+    rows = np.arange(extents[across], dtype=np.int64)
+    offsets = layout[across](rows)[:, None] + layout[along](chunks)[None, :]
+    return offsets * bits // 8
+
+
+def _elements(data: NDArray[np.uint8], element: ElementType) -> NDArray[Any]:
+    """The elements of chunks [..., 16] in containers: [..., elements]."""
+    if element.bits == 1:
+        return np.unpackbits(data, axis=-1, bitorder="little")
+    return np.ascontiguousarray(data).view(element.container)
+
+
+def multiply_matrices(
+    atom: WgmmaAtom,
+    a: NDArray[Any],
+    b: NDArray[Any],
+    c: Elements,
+    model: Model | Literal["exact"],
+    *,
+    negated: tuple[bool, bool] = (False, False),
+    e: Elements | None = None,
+    selector: int = 0,
+) -> Elements:
+    """D of matrices a [warpgroups, M, stored K] and b [warpgroups, N, K], and of fragments
+    c and e [warpgroups, threads, values]: [warpgroups, threads, values]."""
+    if negated[0] != negated[1]:
+        # Only the products' signs show. With metadata that PTX leaves undefined, a half of one
+        # tf32 of B can meet the other half of another, and the sign turns after that.
+        a = a ^ a.dtype.type(1 << (atom.element("A").bits - 1))
+    b = np.ascontiguousarray(b.swapaxes(1, 2))
+    c_matrix = c.reshape(len(c), -1)[:, _places(atom, "C")]
+    if e is not None:
+        # Every row of A meets rows of B of its own: each becomes an MMA with M = 1.
+        b = select(atom, b, e, selector)
+        a, c_matrix = a[:, :, None, :], c_matrix[:, :, None, :]
+    a_type, b_type, d_type = atom.types
+    d = dot_add(
+        a,
+        b,
+        c_matrix,
+        a_type=a_type,
+        b_type=b_type,
+        c_type=d_type,
+        d_type=d_type,
+        model=model,
+        satfinite=atom.satfinite,
+        bit_operation="and",
+    )
+    flat = np.empty((len(c), c_matrix.size // len(c)), dtype=d.dtype)
+    flat[:, _places(atom, "D").ravel()] = d.reshape(len(c), -1)
+    return flat.reshape(c.shape)
+
+
+def fragment_matrix(atom: WgmmaAtom, a: Elements) -> NDArray[Any]:
+    """A from registers: [warpgroups, threads, values] to [warpgroups, M, stored K]."""
+    return a.reshape(len(a), -1)[:, _places(atom, "A")]
+
+
+@cache
+def _places(atom: WgmmaAtom, operand: str) -> NDArray[np.int64]:
+    """Where in a warpgroup's fragment each matrix element is, as indices into [threads, values]
+    flattened: A [M, stored K], C and D [M, N]."""
+    row, column = atom.coords(operand).reshape(-1, 2).T
+    found = np.empty(atom.extents(operand), dtype=np.int64)
+    found[row, column] = np.arange(row.size)
+    return found

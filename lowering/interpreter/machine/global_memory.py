@@ -1,0 +1,145 @@
+"""Global memory of a running kernel: the buffers and the tensor maps that its arguments are.
+
+Every access is checked: it must lie in a buffer, on its own alignment.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.machine.tensor_map import TensorImage
+from tilewright.lowering.interpreter.values import Bits, Lanes
+
+_SHIFT = np.uint64(40)
+_OFFSET = np.uint64((1 << 40) - 1)
+_MIDDLE = 1 << 39
+_TENSOR_MAPS = 1 << 62
+_TENSOR_MAP_BYTES = 128
+_WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """A buffer of global memory: `data` is padded to whole 16-byte words, `size` is not."""
+
+    name: str
+    base: int
+    data: NDArray[np.uint8]
+    size: int
+
+
+class GlobalMemory:
+    """The buffers that kernel arguments point to; each lies in the middle of its own stretch of
+    addresses, so that an address somewhat below or above it still says which buffer was meant."""
+
+    def __init__(self) -> None:
+        self.allocations: list[Allocation] = []
+        self._tensor_maps: dict[int, TensorImage] = {}
+
+    def add_tensor_map(self, image: TensorImage) -> int:
+        """The address of a new tensor map in the kernel's parameters."""
+        address = _TENSOR_MAPS + len(self._tensor_maps) * _TENSOR_MAP_BYTES
+        self._tensor_maps[address] = image
+        return address
+
+    def tensor_map(self, address: int) -> TensorImage:
+        """The tensor map at an address. Raises Fault where there is none."""
+        found = self._tensor_maps.get(address)
+        if found is None:
+            raise Fault(
+                f"expected the address of a tensor map among the arguments, got {address:#x}"
+            )
+        return found
+
+    def allocate(self, name: str, content: NDArray[np.uint8]) -> Allocation:
+        """A new buffer holding a copy of these bytes."""
+        data = np.zeros(-(-max(content.size, 1) // 16) * 16, dtype=np.uint8)
+        data[: content.size] = content
+        base = ((len(self.allocations) + 1) << int(_SHIFT)) + _MIDDLE
+        allocation = Allocation(name, base, data, content.size)
+        self.allocations.append(allocation)
+        return allocation
+
+    def load(self, address: Bits, width: int, count: int = 1) -> Bits:
+        """`count` words of `width` bytes at each address: [threads, count], or [threads]."""
+        where, words = self._locate(address, width, count, "read")
+        loaded = where.data.view(_WORDS[width])[words]
+        return loaded[:, 0] if count == 1 else loaded
+
+    def store(self, address: Bits, value: Bits, width: int, count: int = 1) -> None:
+        """The inverse of `load`; of threads that write one place the last one wins."""
+        where, words = self._locate(address, width, count, "write")
+        value = value.reshape(len(value), count)
+        where.data.view(_WORDS[width])[words] = np.broadcast_to(value, (len(words), count))
+
+    def read_bytes(self, address: Bits, counts: NDArray[np.int64], size: int) -> NDArray[np.uint8]:
+        """The first `counts` bytes at each address, then zeros up to `size`: [threads, size].
+
+        A thread that reads no byte may name any address.
+        """
+        result = np.zeros((len(address), size), dtype=np.uint8)
+        reading = np.flatnonzero(counts > 0)
+        for each in self._groups(address[reading]):
+            lanes = reading[each]
+            where, first = self._bounds(address[lanes], lanes, counts[lanes], "read")
+            check_aligned(first, size, lanes, "read", where.name)
+            place = first[:, None] + np.arange(size)
+            inside = np.arange(size) < counts[lanes, None]
+            data = where.data[np.minimum(place, where.data.size - 1)]
+            result[lanes] = np.where(inside, data, 0)
+        return result
+
+    def _groups(self, address: Bits) -> list[Lanes]:
+        """Threads by the allocation they name."""
+        if not len(address):
+            return []
+        number = address >> _SHIFT
+        if (number == number[0]).all():
+            return [np.arange(len(address))]
+        return [np.flatnonzero(number == each) for each in np.unique(number)]
+
+    def _locate(
+        self, address: Bits, width: int, count: int, verb: str
+    ) -> tuple[Allocation, NDArray[np.int64]]:
+        lanes = np.arange(len(address))
+        size = np.full(len(address), width * count, dtype=np.int64)
+        if len(self._groups(address)) > 1:
+            raise Fault(f"one {verb} reaches into several kernel arguments")
+        where, first = self._bounds(address, lanes, size, verb)
+        check_aligned(first, width * count, lanes, verb, where.name)
+        return where, first[:, None] // width + np.arange(count)
+
+    def _bounds(
+        self, address: Bits, lanes: Lanes, size: NDArray[np.int64], verb: str
+    ) -> tuple[Allocation, NDArray[np.int64]]:
+        """The allocation of the addresses and the offsets in it."""
+        number = int(address[0] >> _SHIFT) - 1
+        if not 0 <= number < len(self.allocations):
+            raise Fault(
+                f"{verb} out of bounds: address {int(address[0]):#x} is in no kernel argument",
+                int(lanes[0]),
+            )
+        where = self.allocations[number]
+        first = (address & _OFFSET).astype(np.int64) - _MIDDLE
+        outside = (first < 0) | (first + size > where.size)
+        if outside.any():
+            lane = int(np.argmax(outside))
+            raise Fault(
+                f"{verb} out of bounds: bytes {first[lane]} to {first[lane] + size[lane] - 1} of "
+                f"'{where.name}', which has {where.size}",
+                int(lanes[lane]),
+            )
+        return where, first
+
+
+def check_aligned(first: NDArray[np.int64], size: int, lanes: Lanes, verb: str, name: str) -> None:
+    if (first % size).any():
+        lane = int(np.argmax(first % size != 0))
+        raise Fault(
+            f"misaligned {verb}: byte {first[lane]} of '{name}' is no multiple of {size}",
+            int(lanes[lane]),
+        )

@@ -1,0 +1,295 @@
+"""mbarriers: phases that arrivals and bytes of copies complete, and threads that wait for them.
+
+What was done before an arrival is before whatever follows a wait for its phase; the bytes of a copy
+are there for whoever has waited for the phase that they complete, and for nobody else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.ir import Operation
+
+from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MAX_ARRIVALS, MBARRIER_BYTES
+from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.machine.clocks import Clocks, together
+from tilewright.lowering.interpreter.values import Bits, Lanes
+
+if TYPE_CHECKING:
+    from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
+
+WARP = 32
+
+
+@dataclass(eq=False)
+class Mbarrier:
+    """One mbarrier: how many arrivals and bytes its phase still waits for.
+
+    `known` is what those knew who arrived, `released` what who waited for a phase learns.
+
+    `completed` counts the phases of all mbarriers that were ever at its address, `first` those
+    before it. `fenced` says that a fence of its `maker` showed it to copies.
+    """
+
+    expected: int
+    column: int
+    first: int
+    maker: int
+    op: int
+    released: NDArray[np.int32]
+    pending: int = 0
+    bytes: int = 0
+    completed: int = 0
+    fenced: bool = False
+    known: NDArray[np.int32] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.pending, self.completed = self.expected, self.first
+        self.known = self.released
+
+    @property
+    def phase(self) -> int:
+        """The number of the phase that is not complete."""
+        return self.completed - self.first
+
+    def settle(self) -> None:
+        """Complete the phase where nothing is left to wait for."""
+        if self.pending or self.bytes:
+            return
+        self.completed += 1
+        self.pending = self.expected
+        self.released = together(self.released, self.known)
+        missing = max(self.column + 1 - len(self.released), 0)
+        self.released = np.pad(self.released, (0, missing))
+        self.released[self.column] = self.completed
+
+
+@dataclass(eq=False)
+class PhaseWait:
+    """What threads wait for: the mbarrier at a place of shared memory, and a phase's parity."""
+
+    barriers: Mbarriers
+    op: Operation
+    places: NDArray[np.int64]
+    parity: NDArray[np.int64]
+
+    def take(self, lanes: Lanes) -> PhaseWait:
+        """What some of the threads wait for."""
+        return PhaseWait(self.barriers, self.op, self.places[lanes], self.parity[lanes])
+
+    def ready(self) -> NDArray[np.bool_]:
+        """Whether each thread's phase is complete: [threads]."""
+        return self.barriers.ready(self)
+
+    def resume(self, lanes: Lanes) -> None:
+        """Let threads know what those knew who completed their phases."""
+        self.barriers.resume(self, lanes)
+
+    def deadlock(self, lanes: Lanes) -> str:
+        """What threads wait for, where nothing will complete it."""
+        return self.barriers.deadlock(self, lanes)
+
+
+class Mbarriers:
+    """The mbarriers of a wave of CTAs, by their place in its shared memory."""
+
+    def __init__(self, shared: SharedMemory, clocks: Clocks, cluster: int = 1):
+        self._cluster = cluster
+        self._shared = shared
+        self._clocks = clocks
+        self._at: dict[int, Mbarrier] = {}
+        # Of each address of shared memory that an mbarrier ever had: its clock.
+        self._columns: dict[int, int] = {}
+        self._completed: dict[int, int] = {}
+
+    # Making and finding
+
+    def make(self, lanes: Lanes, address: Bits, count: int, op: int) -> None:
+        """`mbarrier.init` by each of these threads."""
+        places = self._shared.places(lanes, address, MBARRIER_BYTES, "mbarrier.init")[:, 0]
+        for index, place in enumerate(places.tolist()):
+            if (found := self._at.get(place)) is not None:
+                raise Fault(
+                    f"makes an mbarrier where {self._shared.op_names[found.op]} has made one; "
+                    "nearest legal: mbarrier.inval before it",
+                    index,
+                )
+            offset = place % (self._shared.size * self._cluster)
+            if offset not in self._columns:
+                self._columns[offset] = self._clocks.add_column()
+            nothing = np.zeros(self._clocks.seen.shape[1], dtype=np.int32)
+            self._at[place] = Mbarrier(
+                count, self._columns[offset], self._completed.get(place, 0), int(lanes[index]), op,
+                nothing,
+            )  # fmt: skip
+        zeros = np.zeros((len(lanes), MBARRIER_BYTES), dtype=np.uint8)
+        self._shared.store(lanes, address, zeros, op)
+
+    def end(self, lanes: Lanes, address: Bits) -> None:
+        """`mbarrier.inval`."""
+        for place in np.unique(self.find(lanes, address)).tolist():
+            self._completed[place] = self._at.pop(place).completed
+
+    def find(self, lanes: Lanes, address: Bits) -> NDArray[np.int64]:
+        """The places of the mbarriers at each thread's address. Raises Fault where there is none,
+        or its making is not before what the thread does."""
+        bytes_ = self._shared.places(lanes, address, MBARRIER_BYTES, "access")
+        for place in np.unique(bytes_[:, 0]).tolist():
+            if place not in self._at:
+                raise Fault(
+                    f"expected an mbarrier at byte {place % self._shared.size} of shared memory, "
+                    "and no mbarrier.init has made one",
+                    int(np.argmax(bytes_[:, 0] == place)),
+                )
+        self._shared.check_made(lanes, bytes_)
+        return bytes_[:, 0]
+
+    def fence(self, lanes: Lanes) -> None:
+        """`fence.mbarrier_init` or `fence.proxy.async`: copies see what the threads made."""
+        makers = set(lanes.tolist())
+        for barrier in self._at.values():
+            barrier.fenced |= barrier.maker in makers
+
+    # Phases
+
+    def arrive(self, lanes: Lanes, address: Bits, count: int, expect: int = 0) -> None:
+        """Each thread lets the phase wait for `expect` bytes more, and arrives `count` times."""
+        places = self.find(lanes, address)
+        self._clocks.release(np.unique(lanes // WARP))
+        for index, place in enumerate(places.tolist()):
+            barrier = self._at[place]
+            warp = np.array([lanes[index] // WARP])
+            if barrier.pending < count:
+                raise Fault(
+                    f"arrives {count} times at {self._named(barrier)}, whose phase "
+                    f"{barrier.phase} waits for {barrier.pending} of {barrier.expected} arrivals",
+                    index,
+                )
+            barrier.bytes += expect
+            self._check_bytes(barrier, index)
+            barrier.known = together(barrier.known, self._clocks.known(warp))
+            barrier.pending -= count
+            barrier.settle()
+
+    def _check_bytes(self, barrier: Mbarrier, index: int) -> None:
+        if abs(barrier.bytes) > MAX_ARRIVALS:
+            raise Fault(
+                f"phase {barrier.phase} of {self._named(barrier)} expected at most {MAX_ARRIVALS} "
+                f"bytes, got {barrier.bytes}",
+                index,
+            )
+
+    def places(self, lane: int, address: int, mask: int | None) -> list[int]:
+        """Where the mbarriers are that a commit arrives at: the one at the address or, with a mask,
+        those at the same place in the CTAs of the cluster whose bits are set."""
+        bytes_ = self._shared.places(
+            np.array([lane]), np.array([address]), MBARRIER_BYTES, "access"
+        )
+        own = int(bytes_[0, 0])
+        if mask is None:
+            return self.find(np.array([lane]), np.array([address])).tolist()
+        cta, offset = divmod(own, self._shared.size)
+        first = cta // self._cluster * self._cluster
+        if not mask or mask >> self._cluster:
+            raise Fault(
+                f"expected a mask of some of the {self._cluster} CTAs of the cluster, got {mask:#b}"
+            )
+        ranks = [rank for rank in range(self._cluster) if mask >> rank & 1]
+        found = [(first + rank) * self._shared.size + offset for rank in ranks]
+        for rank, place in zip(ranks, found, strict=True):
+            if place not in self._at:
+                raise Fault(
+                    f"expected an mbarrier at byte {offset} of the shared memory of CTA {rank} of "
+                    "the cluster, and no mbarrier.init has made one"
+                )
+        return found
+
+    def receivers(self, lane: int, address: int, mask: int | None) -> list[tuple[int, int]]:
+        """Whom a copy of a thread reaches: each CTA of the wave, and the place of its mbarrier.
+        Raises Fault where one is not made, or not known to be."""
+        found = self.places(lane, address, mask)
+        made = np.array(found)[:, None] + np.arange(MBARRIER_BYTES)
+        self._shared.check_made(np.full(len(found), lane), made)
+        return [(place // self._shared.size, place) for place in found]
+
+    def arrive_async(self, lane: int, place: int) -> tuple[int, int]:
+        """One arrival at the mbarrier at `place` by what a thread started: the mbarrier's clock and
+        the number of the phase. Whoever waits for it knows what the thread knew."""
+        barrier = self._at[place]
+        self._check_fenced(barrier)
+        phase = barrier.column, barrier.completed
+        if not barrier.pending:
+            raise Fault(
+                f"arrives at {self._named(barrier)}, whose phase {barrier.phase} waits for no more "
+                f"than its {barrier.expected} arrivals"
+            )
+        known = self._clocks.known(np.array([lane // WARP]))
+        barrier.known = together(barrier.known, known)
+        barrier.pending -= 1
+        barrier.settle()
+        return phase
+
+    def _check_fenced(self, barrier: Mbarrier) -> None:
+        if not barrier.fenced:
+            raise Fault(
+                f"completes {self._named(barrier)}, which copies do not see: no "
+                "fence.mbarrier_init follows it in its thread"
+            )
+
+    def land(
+        self, lane: int, place: int, places: NDArray[np.int64], data: NDArray[np.uint8], op: int
+    ) -> None:
+        """The bytes of a copy land, and the phase of the mbarrier at `place` waits for them no
+        longer."""
+        barrier = self._at[place]
+        self._check_fenced(barrier)
+        when = (barrier.column, barrier.completed)
+        self._shared.write_async(lane, places, data, op, when)
+        barrier.bytes -= data.size
+        self._check_bytes(barrier, 0)
+        barrier.settle()
+
+    # Waiting
+
+    def wait(self, lanes: Lanes, address: Bits, parity: Bits, op: Operation) -> PhaseWait:
+        """What the threads wait for. Raises Fault for a parity that is none."""
+        given = np.broadcast_to(parity, len(lanes)).astype(np.int64)
+        if (given > 1).any():
+            lane = int(np.argmax(given > 1))
+            raise Fault(f"expected parity 0 or 1, got {given[lane]}", lane)
+        return PhaseWait(self, op, self.find(lanes, address), given)
+
+    def ready(self, wait: PhaseWait) -> NDArray[np.bool_]:
+        """Whether each thread's phase is complete: [threads]."""
+        waited, index = np.unique(wait.places, return_inverse=True)
+        parities = [self._parity(place) for place in waited.tolist()]
+        return np.array(parities)[index] == wait.parity
+
+    def _parity(self, place: int) -> int:
+        """The parity of the phase that is complete; of an mbarrier that is no more, none."""
+        found = self._at.get(place)
+        return -1 if found is None else (found.phase + 1) % 2
+
+    def resume(self, wait: PhaseWait, lanes: Lanes) -> None:
+        """Let threads know what those knew who completed the phases that they waited for."""
+        for place in np.unique(wait.places).tolist():
+            warps = np.unique(lanes[wait.places == place] // WARP)
+            self._clocks.learn(warps, self._at[place].released)
+
+    def deadlock(self, wait: PhaseWait, lanes: Lanes) -> str:
+        """What threads wait for, where nothing will complete it."""
+        place = int(wait.places[0])
+        same = lanes[wait.places == place]
+        found = self._at.get(place)
+        if found is None:
+            return "deadlock: the mbarrier that threads wait for has ended"
+        return (
+            f"deadlock: {len(same)} threads wait for phase {found.phase} of {self._named(found)}, "
+            f"which waits for {found.pending} of {found.expected} arrivals and {found.bytes} bytes"
+        )
+
+    def _named(self, barrier: Mbarrier) -> str:
+        return f"the mbarrier of {self._shared.op_names[barrier.op]}"

@@ -1,0 +1,67 @@
+"""Shared memory that asynchronous tcgen05 operations read: until a phase of an mbarrier, which a
+`tcgen05.commit` completes, says that they are done. PTX ISA, tcgen05.commit."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.machine.clocks import Clocks
+from tilewright.lowering.interpreter.machine.tcgen05_streams import Stream
+from tilewright.lowering.interpreter.values import Lanes
+
+
+class OperandReads:
+    """Of each stream and CTA: the epoch in which each 16-byte chunk was read last, and by what."""
+
+    def __init__(self, size: int, op_names: dict[int, str]):
+        self._size = size
+        self._chunks = -(-size // 16)
+        self._op_names = op_names
+        self._reads: dict[int, dict[Stream, tuple[NDArray[np.int32], NDArray[np.int32]]]] = {}
+
+    def issue(self, stream: Stream, cta: int, starts: NDArray[np.int64], op: int) -> None:
+        """A stream reads the chunks at these addresses of a CTA's shared memory."""
+        streams = self._reads.setdefault(cta, {})
+        if stream not in streams:
+            nothing = np.zeros(self._chunks, dtype=np.int32)
+            streams[stream] = nothing, nothing.copy()
+        epochs, ops = streams[stream]
+        epochs[starts // 16] = stream.epoch
+        ops[starts // 16] = op
+
+    def check_write(self, lanes: Lanes, places: NDArray[np.int64], clocks: Clocks) -> None:
+        """Raise Fault where a thread writes bytes, [threads, bytes], that an operation reads which
+        it does not know to be complete."""
+        if not self._reads:
+            return
+        cta, byte = np.divmod(places, self._size)
+        for number in np.unique(cta).tolist():
+            for stream, (epochs, ops) in self._reads.get(number, {}).items():
+                chunk = np.where(cta == number, byte // 16, 0)
+                read = np.where(cta == number, epochs[chunk], 0)
+                if read.any():
+                    self._check(lanes, stream, read, ops[chunk], clocks)
+
+    def _check(
+        self,
+        lanes: Lanes,
+        stream: Stream,
+        read: NDArray[np.int32],
+        ops: NDArray[np.int32],
+        clocks: Clocks,
+    ) -> None:
+        for warp in np.unique(lanes // 32).tolist():
+            rows = np.flatnonzero(lanes // 32 == warp)
+            late = read[rows] > stream.complete_by_phase(clocks.seen[warp])
+            if late.any():
+                lane, byte = np.unravel_index(int(np.argmax(late)), late.shape)
+                committed = any(epoch >= read[rows][lane, byte] for epoch, _, _ in stream.commits)
+                why = (
+                    "no wait for the mbarrier of its tcgen05.commit is before this"
+                    if committed
+                    else "no tcgen05.commit of its thread follows it"
+                )
+                op = self._op_names.get(int(ops[rows][lane, byte]), "?")
+                raise Fault(f"write of shared memory that {op} reads, and {why}", int(rows[lane]))

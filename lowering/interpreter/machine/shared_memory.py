@@ -1,0 +1,351 @@
+"""Shared memory of a running kernel.
+
+Every access is checked: it must lie in shared memory, on its own alignment, in bytes that something
+has written. Shared memory also remembers who last read and wrote each byte, and when by the vector
+clocks of the CTA's warps, so that two accesses that no barrier orders are an error that names both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.machine.async_proxy import AsyncGroups, ProxyFences
+from tilewright.lowering.interpreter.machine.clocks import Clocks
+from tilewright.lowering.interpreter.machine.global_memory import check_aligned
+from tilewright.lowering.interpreter.machine.operand_reads import OperandReads
+from tilewright.lowering.interpreter.machine.tcgen05_streams import Stream
+from tilewright.lowering.interpreter.values import Bits, Lanes, spread
+
+RANK_SHIFT = 24
+"""Above a place in shared memory: 0 for that of the own CTA, or a rank in the cluster, from 1."""
+
+_NOBODY = -1
+"""The writer of a byte that nothing has written; numbers below it are `Clocks.async_writer`s."""
+
+
+@dataclass(eq=False)
+class PendingCopy:
+    """One `cp.async` of some threads: its bytes land when its group is waited for."""
+
+    lanes: Lanes
+    places: NDArray[np.int64]
+    data: NDArray[np.uint8]
+    group: NDArray[np.int64]
+    op: int
+
+
+class SharedMemory:
+    """The shared memory of a wave of CTAs, one after the other in one array."""
+
+    def __init__(self, ctas: int, size: int, threads: int, clocks: Clocks, cluster: int = 1):
+        self.size = max(size, 1)
+        total = ctas * self.size
+        self.data = np.zeros(-(-total // 16) * 16, dtype=np.uint8)
+        self.clocks = clocks
+        self._threads = threads
+        self._cluster = cluster
+        self._writer = np.full(total, _NOBODY, dtype=np.int32)
+        self._written = np.zeros(total, dtype=np.int32)
+        self._write_op = np.zeros(total, dtype=np.int32)
+        self._read = np.zeros((clocks.warps, total), dtype=np.int32)
+        self._reader = np.full((clocks.warps, total), -1, dtype=np.int32)
+        self._read_op = np.zeros((clocks.warps, total), dtype=np.int32)
+        self._pending = np.zeros(total, dtype=np.int32)
+        self._copies: list[PendingCopy] = []
+        self.committed = np.zeros(ctas * threads, dtype=np.int64)
+        self.op_names: dict[int, str] = {}
+        self.wgmmas = AsyncGroups(ctas * threads, total, self.op_names)
+        self.bulk_stores = AsyncGroups(
+            ctas * threads, total, self.op_names, "cp.async.bulk.wait_group"
+        )
+        self.operands = OperandReads(self.size, self.op_names)
+        self._proxy = ProxyFences(ctas * threads, total, self.op_names)
+
+    # Addresses
+
+    def places(self, lanes: Lanes, address: Bits, size: int, verb: str) -> NDArray[np.int64]:
+        """Where the `size` bytes at each thread's address are kept: [threads, size]."""
+        first = spread(address, len(lanes)).astype(np.int64)
+        cta, first = self._cta_of(lanes, first)
+        outside = first + size > self.size
+        if outside.any():
+            lane = int(np.argmax(outside))
+            raise Fault(
+                f"{verb} out of bounds: bytes {first[lane]} to {first[lane] + size - 1} of shared "
+                f"memory, which has {self.size}",
+                lane,
+            )
+        check_aligned(first, size, np.arange(len(lanes)), verb, "shared memory")
+        return (cta * self.size + first)[:, None] + np.arange(size)
+
+    def _cta_of(self, lanes: Lanes, address: NDArray[np.int64]) -> tuple[Lanes, NDArray[np.int64]]:
+        """The CTA that each address is of, the own or another of its cluster, and the place."""
+        own, rank = lanes // self._threads, address >> RANK_SHIFT
+        if not rank.any():
+            return own, address
+        if (rank > self._cluster).any():
+            lane = int(np.argmax(rank > self._cluster))
+            raise Fault(
+                f"expected a rank below {self._cluster}, the CTAs of the cluster, got "
+                f"{int(rank[lane]) - 1}",
+                lane,
+            )
+        there = own // self._cluster * self._cluster + rank - 1
+        return np.where(rank > 0, there, own), address & ((1 << RANK_SHIFT) - 1)
+
+    # Accesses
+
+    def load(
+        self, lanes: Lanes, address: Bits, size: int, op: int, used: int | None = None
+    ) -> NDArray[np.uint8]:
+        """`size` bytes at each thread's address: uint8 [threads, size].
+
+        With `used` only the first so many of them, the others being padding that nobody looks at.
+        """
+        places = self.places(lanes, address, size, "read")[:, :used]
+        self._check_read(lanes, places, op)
+        return self.data[places]
+
+    def store(self, lanes: Lanes, address: Bits, value: NDArray[np.uint8], op: int) -> None:
+        """Write uint8 [threads, size]."""
+        places = self.places(lanes, address, value.shape[1], "write")
+        self._check_write(lanes, places, op)
+        self._check_collisions(places, value)
+        self._stamp_write(lanes, places, op)
+        self.data[places] = value
+
+    def _check_collisions(self, places: NDArray[np.int64], value: NDArray[np.uint8]) -> None:
+        """Two threads of one instruction may write one byte only with the same value."""
+        flat, wanted = places.ravel(), value.ravel()
+        before = self.data[flat]
+        self.data[flat] = wanted
+        clash = self.data[flat] != wanted
+        self.data[flat] = before
+        if clash.any():
+            lane = int(np.argmax(clash)) // places.shape[1]
+            raise Fault("race on shared memory: two threads of the op write one byte", lane)
+
+    def _check_read(self, lanes: Lanes, places: NDArray[np.int64], op: int) -> None:
+        warp = lanes // 32
+        self._check_pending(places, "read")
+        writer = self._writer[places]
+        if (writer == _NOBODY).any():
+            lane = int(np.argmax((writer == _NOBODY).any(axis=1)))
+            raise Fault("read of shared memory that nothing has written", lane)
+        self._check_writers(lanes, places, writer, "read")
+        local = (warp % self.clocks.warps)[:, None]
+        now = self.clocks.now(warp)[:, None]
+        again = self._read[local, places] == now
+        shared = again & (self._reader[local, places] != lanes[:, None])
+        self._reader[local, places] = lanes[:, None]
+        # Of the threads that read a byte together the last one stands there now.
+        shared |= self._reader[local, places] != lanes[:, None]
+        if shared.any():
+            self._reader[np.broadcast_to(local, places.shape)[shared], places[shared]] = -2
+        self._read[local, places] = now
+        self._read_op[local, places] = op
+
+    def _check_writers(
+        self, lanes: Lanes, places: NDArray[np.int64], writer: NDArray[np.int32], verb: str
+    ) -> None:
+        """The last writer of every byte must be this thread or happen before it."""
+        known = self.clocks.seen[(lanes // 32)[:, None], self.clocks.columns(writer)]
+        race = (writer != _NOBODY) & (writer != lanes[:, None]) & (self._written[places] >= known)
+        if race.any():
+            lane, byte = np.unravel_index(int(np.argmax(race)), race.shape)
+            self._race(verb, "write", int(self._write_op[places[lane, byte]]), int(lane),
+                       int(writer[lane, byte]))  # fmt: skip
+
+    def _race(self, verb: str, other: str, op: int, lane: int, thread: int) -> None:
+        both = f"race on shared memory: this {verb} and the {other} by {self.op_names.get(op, '?')}"
+        if other == "write" and thread < _NOBODY:
+            raise Fault(f"{both} are ordered by no wait for the mbarrier that completes it", lane)
+        who = f"thread {thread % self._threads}" if thread >= 0 else "another thread"
+        raise Fault(f"{both} in {who} are ordered by no barrier", lane)
+
+    def _check_write(self, lanes: Lanes, places: NDArray[np.int64], op: int) -> None:
+        self._check_pending(places, "write")
+        self.wgmmas.check_write(places)
+        self.bulk_stores.check_write(places)
+        self.operands.check_write(lanes, places, self.clocks)
+        self._check_writers(lanes, places, self._writer[places], "write")
+        warp = lanes // 32
+        for local in range(self.clocks.warps):
+            stamp, reader = self._read[local, places], self._reader[local, places]
+            known = self.clocks.seen[warp, local][:, None]
+            race = (stamp >= known) & (stamp > 0) & (reader != lanes[:, None])
+            if race.any():
+                race &= reader != self._wgmma_reader(lanes)[:, None]
+            if race.any():
+                lane, byte = np.unravel_index(int(np.argmax(race)), race.shape)
+                self._race("write", "read", int(self._read_op[local, places[lane, byte]]),
+                           int(lane), int(reader[lane, byte]))  # fmt: skip
+
+    def _stamp_write(self, lanes: Lanes, places: NDArray[np.int64], op: int) -> None:
+        self._writer[places] = lanes[:, None]
+        self._written[places] = self.clocks.now(lanes // 32)[:, None]
+        self._write_op[places] = op
+        self._proxy.wrote(lanes, places)
+
+    # The async proxy
+
+    def fence_proxy(self, lanes: Lanes) -> None:
+        """`fence.proxy.async`: what the threads wrote is before what the async proxy does."""
+        self._proxy.fence(lanes, self.clocks.now(lanes // 32))
+
+    def read_async(
+        self, lanes: Lanes, addresses: list[NDArray[np.int64]], op: int
+    ) -> list[NDArray[np.uint8]]:
+        """What a wgmma of the warpgroup `lanes` reads until it is complete: the 16 bytes at each
+        of these addresses, uint8 [..., 16]."""
+        starts = np.unique(np.concatenate([each.ravel() for each in addresses]))
+        self._check_chunks(starts)
+        base = int(lanes[0]) // self._threads * self.size
+        places = base + (starts[:, None] + np.arange(16)).ravel()
+        self._check_async_read(lanes, places[None])
+        self._stamp_async_read(int(lanes[0]), places, op)
+        self.wgmmas.issue(int(lanes[0]), places, op)
+        return [self.data[base + each[..., None] + np.arange(16)] for each in addresses]
+
+    def _check_async_read(self, lanes: Lanes, places: NDArray[np.int64]) -> None:
+        self._check_pending(places, "read")
+        writer = self._writer[places]
+        if (writer == _NOBODY).any():
+            raise Fault("read of shared memory that nothing has written")
+        # Every warp reads for the others: what one of them does not know is not ordered.
+        known = self.clocks.seen[np.unique(lanes // 32)].min(axis=0)[self.clocks.columns(writer)]
+        race = self._written[places] >= known
+        if race.any():
+            byte = int(np.argmax(race))
+            self._race("read", "write", int(self._write_op[places[0, byte]]), 0,
+                       int(writer[0, byte]))  # fmt: skip
+        self._proxy.check_read(places, np.maximum(writer, 0), known, self._write_op)
+
+    def _stamp_async_read(self, lane: int, places: NDArray[np.int64], op: int) -> None:
+        local = lane // 32 % self.clocks.warps
+        self._read[local, places] = self.clocks.now(np.array([lane // 32]))
+        self._reader[local, places] = self._wgmma_reader(np.array([lane]))
+        self._read_op[local, places] = op
+
+    def _wgmma_reader(self, lanes: Lanes) -> NDArray[np.int64]:
+        """Who reads for a wgmma of the threads' warpgroup: none of them, but all that have waited
+        know that it is over."""
+        thread = lanes % self._threads
+        return -3 - (lanes - thread + thread // 128 * 128)
+
+    def read_operand(
+        self, lane: int, cta: int, starts: NDArray[np.int64], stream: Stream, op: int
+    ) -> NDArray[np.uint8]:
+        """What an asynchronous tcgen05 operation of a thread reads until it is complete: the 16
+        bytes at each of these addresses in a CTA's shared memory, uint8 [..., 16]."""
+        found = np.unique(starts)
+        self._check_chunks(found)
+        self._check_async_read(np.array([lane]), self._chunk_places(cta, found).reshape(1, -1))
+        self.operands.issue(stream, cta, found, op)
+        return self.data[self._chunk_places(cta, starts)]
+
+    def _chunk_places(self, cta: int, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+        return cta * self.size + starts[..., None] + np.arange(16)
+
+    def _check_chunks(self, starts: NDArray[np.int64]) -> None:
+        """Raise Fault where the last of these 16-byte chunks is not in shared memory."""
+        if starts[-1] + 16 > self.size:
+            raise Fault(
+                f"read out of bounds: bytes {starts[-1]} to {starts[-1] + 15} of shared memory, "
+                f"which has {self.size}"
+            )
+
+    def wait_wgmma(self, lanes: Lanes, pending: int) -> None:
+        """`wgmma.wait_group`: what the wgmmas that are complete read, they read until now."""
+        for read in self.wgmmas.wait(lanes, pending):
+            self._stamp_async_read(read.lane, read.places, read.op)
+
+    def read_bulk(self, lane: int, places: NDArray[np.int64], op: int) -> NDArray[np.uint8]:
+        """What a copy of a thread to global memory reads until it is complete."""
+        self._check_async_read(np.array([lane]), places[None])
+        self._stamp_async_read(lane, places, op)
+        self.bulk_stores.issue(lane, places, op)
+        return self.data[places]
+
+    def wait_bulk(self, lanes: Lanes, pending: int) -> None:
+        """`cp.async.bulk.wait_group`: the copies that are complete read until now."""
+        for read in self.bulk_stores.wait(lanes, pending):
+            self._stamp_async_read(read.lane, read.places, read.op)
+
+    def write_async(
+        self,
+        lane: int,
+        places: NDArray[np.int64],
+        data: NDArray[np.uint8],
+        op: int,
+        when: tuple[int, int],
+    ) -> None:
+        """A copy that a thread starts, and a phase of an mbarrier completes, writes bytes; `when`
+        is the clock of the mbarrier and the number of the phase."""
+        column, stamp = when
+        self._check_write(np.array([lane]), places[None], op)
+        self._writer[places] = self.clocks.async_writer(column)
+        self._written[places] = stamp
+        self._write_op[places] = op
+        self._proxy.wrote_async(places)
+        self.data[places] = data
+
+    def check_made(self, lanes: Lanes, places: NDArray[np.int64]) -> None:
+        """Raise Fault unless the writes to these bytes happened before what the threads do."""
+        self._check_writers(lanes, places, self._writer[places], "access")
+
+    # Asynchronous copies
+
+    def _check_pending(self, places: NDArray[np.int64], verb: str) -> None:
+        pending = self._pending[places]
+        if pending.any():
+            lane = int(np.argmax(pending.any(axis=1)))
+            op = int(pending[lane].max())
+            raise Fault(
+                f"{verb} of shared memory that {self.op_names.get(op, '?')} is still copying to: "
+                "no cp.async.wait_group has completed it",
+                lane,
+            )
+
+    def copy(self, lanes: Lanes, address: Bits, data: NDArray[np.uint8], op: int) -> None:
+        """Start a `cp.async` of uint8 [threads, size]."""
+        places = self.places(lanes, address, data.shape[1], "write")
+        self._check_write(lanes, places, op)
+        self._check_collisions(places, data)
+        self._pending[places] = op
+        self._copies.append(PendingCopy(lanes, places, data, self.committed[lanes], op))
+
+    def commit(self, lanes: Lanes) -> None:
+        """Close the threads' groups."""
+        self.committed[lanes] += 1
+
+    def wait(self, lanes: Lanes, pending: int) -> None:
+        """Complete all but the threads' latest `pending` groups."""
+        rest: list[PendingCopy] = []
+        for copy in self._copies:
+            same = copy.lanes is lanes or np.array_equal(copy.lanes, lanes)
+            waiting = True if same else np.isin(copy.lanes, lanes)
+            done = waiting & (copy.group < self.committed[copy.lanes] - pending)
+            if done.all():
+                self._complete(copy)
+            elif done.any():
+                self._complete(_part(copy, done))
+                rest.append(_part(copy, ~done))
+            else:
+                rest.append(copy)
+        self._copies = rest
+
+    def _complete(self, copy: PendingCopy) -> None:
+        self._pending[copy.places] = 0
+        self._stamp_write(copy.lanes, copy.places, copy.op)
+        self.data[copy.places] = copy.data
+
+
+def _part(copy: PendingCopy, chosen: NDArray[np.bool_]) -> PendingCopy:
+    return PendingCopy(
+        copy.lanes[chosen], copy.places[chosen], copy.data[chosen], copy.group[chosen], copy.op
+    )

@@ -1,0 +1,278 @@
+"""Allocation of tensor memory: who has which columns, and who waits for some. PTX ISA,
+tcgen05.alloc, dealloc and relinquish_alloc_permit.
+
+A warp that asks for more columns than are free waits until others are given back; with cta_group 2
+it also waits for a warp of the pair's other CTA, and both get the same columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.ir import Operation
+
+from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, LANES
+from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
+from tilewright.lowering.interpreter.machine.tensor_memory import STORE, TensorMemory
+from tilewright.lowering.interpreter.values import Bits, Lanes
+
+
+@dataclass(eq=False)
+class Allocation:
+    """Columns that a CTA has; `automatic` ones are given back at the end of the kernel."""
+
+    first: int
+    columns: int
+    group: int
+    op: int
+    automatic: bool = False
+
+
+@dataclass(eq=False)
+class Request:
+    """What a warp asks for: columns for its CTA (`ctas` of one) or the pair, and where in shared
+    memory it wants their address. `granted` is the first column, once it has them."""
+
+    lane: int
+    cta: int
+    columns: int
+    group: int
+    op: int
+    address: int
+    granted: int | None = None
+
+
+@dataclass(eq=False)
+class AllocationWait:
+    """Warps that wait for columns."""
+
+    allocator: TensorAllocator
+    op: Operation
+    requests: list[Request]
+
+    def take(self, lanes: Lanes) -> AllocationWait:
+        """What some of the threads wait for."""
+        return AllocationWait(self.allocator, self.op, [self.requests[i] for i in lanes.tolist()])
+
+    def ready(self) -> NDArray[np.bool_]:
+        """Whether each thread's warp has its columns: [threads]."""
+        return np.array([each.granted is not None for each in self.requests])
+
+    def resume(self, lanes: Lanes) -> None:
+        """Write the addresses to shared memory."""
+        for request in dict.fromkeys(self.requests):
+            self.allocator.tell(request)
+
+    def deadlock(self, lanes: Lanes) -> str:
+        """What the first warp waits for in vain."""
+        return self.allocator.deadlock(self.requests[0])
+
+
+@dataclass(eq=False)
+class CtaAllocations:
+    """What a CTA has allocated, by the first column; the columns of its last allocation, and the op
+    with which it gave up allocating."""
+
+    held: dict[int, Allocation] = field(default_factory=dict[int, Allocation])
+    last: int = COLUMNS
+    relinquished: int = 0
+    exited: int = 0
+
+
+class TensorAllocator:
+    """Hands out the columns of a wave's tensor memory."""
+
+    def __init__(self, tensor: TensorMemory, shared: SharedMemory, slots: int, cluster: int):
+        self._tensor = tensor
+        self._shared = shared
+        self._slots = slots
+        self._cluster = cluster
+        self._ctas: dict[int, CtaAllocations] = {}
+        self._waiting: list[Request] = []
+
+    def _cta(self, cta: int) -> CtaAllocations:
+        return self._ctas.setdefault(cta, CtaAllocations())
+
+    def partner(self, cta: int) -> int:
+        """The other CTA of a pair: their ranks in the cluster differ in the lowest bit.
+
+        Raises Fault where it has none.
+        """
+        if self._cluster % 2:
+            raise Fault(
+                f"expected a cluster of pairs of CTAs with cta_group 2, got {self._cluster}; "
+                "nearest legal: gpu.known_cluster_size of 2"
+            )
+        return cta ^ 1
+
+    # Allocating
+
+    def request(
+        self, op: Operation, lanes: Lanes, address: Bits, columns: int, group: int, number: int
+    ) -> AllocationWait:
+        """`tcgen05.alloc` by whole warps: [threads]."""
+        self._shared.places(lanes, address, 4, "write")
+        requests: list[Request] = []
+        for start in range(0, len(lanes), 32):
+            lane = int(lanes[start])
+            cta = lane // self._slots
+            at = int(np.broadcast_to(address, len(lanes))[start])
+            self._check_request(cta, columns, group)
+            request = Request(lane, cta, columns, group, number, at)
+            self._waiting.append(request)
+            requests += [request] * 32
+        self._grant()
+        return AllocationWait(self, op, requests)
+
+    def _check_request(self, cta: int, columns: int, group: int) -> None:
+        state = self._cta(cta)
+        if state.relinquished:
+            raise Fault(
+                f"allocates tensor memory after {self._named(state.relinquished)} has given up "
+                "the right to"
+            )
+        if columns > state.last:
+            raise Fault(
+                f"expected at most {state.last} columns, those of the allocation before it, got "
+                f"{columns} (PTX ISA, tcgen05.alloc)"
+            )
+        if group == 2:
+            self.partner(cta)
+        state.last = columns
+
+    def _grant(self) -> None:
+        """Give those who wait what is free, in their order."""
+        for request in list(self._waiting):
+            together = self._together(request)
+            if not together or request.granted is not None:
+                continue
+            first = self._fitting([each.cta for each in together], request.columns)
+            if first is None:
+                continue
+            for each in together:
+                each.granted = first
+                self._waiting.remove(each)
+                self._hold(each, first)
+
+    def _together(self, request: Request) -> list[Request]:
+        """The requests that are granted at once: of a pair none where the other is missing."""
+        if request.group == 1:
+            return [request]
+        partner = self.partner(request.cta)
+        for each in self._waiting:
+            if each.cta == partner and each.group == 2:
+                if each.columns != request.columns:
+                    first, second = sorted((request, each), key=self._waiting.index)
+                    raise Fault(
+                        f"expected {first.columns} columns, as in the pair's other CTA, got "
+                        f"{second.columns}"
+                    )
+                return [request, each]
+        return []
+
+    def _fitting(self, ctas: list[int], columns: int) -> int | None:
+        """The lowest columns that are free in all of these CTAs."""
+        for first in range(0, COLUMNS, columns):
+            span = slice(first, first + columns)
+            if not any(self._tensor.cta(cta).allocated[span].any() for cta in ctas):
+                return first
+        return None
+
+    def grant(self, lane: int, columns: int, number: int, *, automatic: bool) -> None:
+        """Columns for the CTA of a thread, which asks for its warp. Raises Fault where it would
+        wait for ever."""
+        cta = lane // self._slots
+        self._check_request(cta, columns, 1)
+        request = Request(lane, cta, columns, 1, number, 0)
+        first = self._fitting([cta], columns)
+        if first is None:
+            raise Fault(self.deadlock(request))
+        self._hold(request, first, automatic=automatic)
+
+    def columns_of(self, ctas: Lanes, number: int) -> NDArray[np.int64]:
+        """The first columns that an op has allocated in each of these CTAs."""
+        found = {
+            cta: next(each.first for each in self._cta(cta).held.values() if each.op == number)
+            for cta in np.unique(ctas).tolist()
+        }
+        return np.array([found[cta] for cta in ctas.tolist()], dtype=np.int64)
+
+    def _hold(self, request: Request, first: int, *, automatic: bool = False) -> None:
+        allocation = Allocation(first, request.columns, request.group, request.op, automatic)
+        self._cta(request.cta).held[first] = allocation
+        held = self._tensor.cta(request.cta)
+        held.allocated[first : first + request.columns] = request.op
+
+    def tell(self, request: Request) -> None:
+        """Write a granted address to where its warp wants it."""
+        assert request.granted is not None
+        raw = np.array([[request.granted]], dtype=np.uint32).view(np.uint8)
+        address = np.array([request.address], dtype=np.uint64)
+        self._shared.store(np.array([request.lane]), address, raw, request.op)
+
+    def deadlock(self, request: Request) -> str:
+        """Why a request will never be granted."""
+        held = self._tensor.cta(request.cta)
+        free = int((held.allocated == 0).sum())
+        words = f"deadlock: waits for {request.columns} columns of tensor memory"
+        if free < request.columns:
+            users = {self._named(int(op)) for op in np.unique(held.allocated) if op}
+            return f"{words}, and {free} are free: {', '.join(sorted(users))} has the others"
+        if request.group == 2 and not self._together(request):
+            return f"{words}, and no warp of the pair's other CTA asks for them too"
+        return f"{words}, and no {request.columns} neighbouring ones are free"
+
+    # Giving back
+
+    def free(self, lanes: Lanes, address: Bits, columns: int, group: int, number: int) -> None:
+        """`tcgen05.dealloc` by whole warps."""
+        given = np.broadcast_to(address, len(lanes))
+        for start in range(0, len(lanes), 32):
+            self._free(lanes[start : start + 32], int(given[start]), columns, group, number)
+        self._grant()
+
+    def _free(self, lanes: Lanes, address: int, columns: int, group: int, number: int) -> None:
+        cta = int(lanes[0]) // self._slots
+        state, held = self._cta(cta), self._tensor.cta(cta)
+        found = state.held.get(address)
+        if found is None or (found.columns, found.group) != (columns, group):
+            live = [f"{each.columns} at column {each.first}" for each in state.held.values()]
+            raise Fault(
+                f"gives back {columns} columns at {address:#x}, which no tcgen05.alloc of "
+                f"cta_group {group} has given it; allocated: {', '.join(live) or 'none'}"
+            )
+        span = slice(address, address + columns)
+        cells = (np.arange(LANES)[:, None] * COLUMNS + np.arange(COLUMNS)[span]).ravel()
+        access = self._tensor.warp_access(STORE, lanes, number)
+        self._tensor.check_write(cta, cells, access, "deallocation")
+        del state.held[address]
+        held.allocated[span] = 0
+        held.freed[span] = number
+        self._tensor.forget(cta, cells)
+
+    def relinquish(self, lanes: Lanes, number: int) -> None:
+        """`tcgen05.relinquish_alloc_permit` by whole warps."""
+        for cta in np.unique(lanes // self._slots).tolist():
+            self._cta(cta).relinquished = number
+
+    def exit(self, lanes: Lanes, threads: int) -> None:
+        """Threads end. Raises Fault where a CTA of so many threads ends with columns allocated."""
+        if not self._ctas:
+            return
+        ctas, counts = np.unique(lanes // self._slots, return_counts=True)
+        for cta, count in zip(ctas.tolist(), counts.tolist(), strict=True):
+            state = self._cta(cta)
+            state.exited += count
+            left = next((each for each in state.held.values() if not each.automatic), None)
+            if state.exited == threads and left is not None:
+                raise Fault(
+                    f"ends the kernel with {left.columns} columns of tensor memory that "
+                    f"{self._named(left.op)} has allocated; nearest legal: tmem.dealloc",
+                    int(np.argmax(lanes // self._slots == cta)),
+                )
+
+    def _named(self, op: int) -> str:
+        return self._shared.op_names.get(op, "?")

@@ -1,0 +1,74 @@
+"""Tensors behind tensor maps: boxes read with zeros out of bounds, and written within bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
+from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
+from tilewright.lowering.interpreter.machine.tensor_map_reduction import reduced
+
+
+@dataclass(frozen=True)
+class TensorImage:
+    """A tensor in a buffer of global memory, as the hardware sees it through a tensor map.
+
+    `data` are the bytes of the buffer; `shape` and `strides` (in bytes) are the tensor's, outermost
+    first, the last stride being the size of an element.
+    """
+
+    name: str
+    data: NDArray[np.uint8]
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    box: TensorBox
+
+    @cached_property
+    def _elements(self) -> NDArray[Any]:
+        width = self.box.element.bytes
+        return self.data[: len(self.data) // width * width].view(f"uint{8 * width}")
+
+    def read(self, corner: Sequence[int]) -> NDArray[np.uint8]:
+        """The bytes of the box at a corner, densely: zeros where it lies outside."""
+        inside, places = self._places(corner)
+        values = self._elements[np.where(inside, places, 0)]
+        return np.where(inside, values, values.dtype.type(0)).reshape(-1).view(np.uint8)
+
+    def write(self, corner: Sequence[int], content: NDArray[np.uint8]) -> None:
+        """Write the bytes of the box at a corner; what lies outside is left out."""
+        inside, places = self._places(corner)
+        values = np.ascontiguousarray(content).view(self._elements.dtype).reshape(places.shape)
+        self._elements[places[inside]] = values[inside]
+
+    def reduce(self, kind: str, corner: Sequence[int], content: NDArray[np.uint8]) -> None:
+        """Combine the tensor with the bytes of the box at a corner, element by element; what lies
+        outside is left out."""
+        inside, places = self._places(corner)
+        values = np.ascontiguousarray(content).view(self._elements.dtype).reshape(places.shape)
+        at = places[inside]
+        before = self._elements[at]
+        self._elements[at] = reduced(self.box.element.mlir, kind, before, values[inside])
+
+    def _places(self, corner: Sequence[int]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        """Which elements of the box are in the tensor, and where, in elements of the buffer."""
+        inside, places = np.ones((1,) * self.box.rank, dtype=bool), np.zeros(1, dtype=np.int64)
+        for axis, (first, extent) in enumerate(zip(corner, self.box.shape, strict=True)):
+            index = np.arange(first, first + extent, dtype=np.int64)
+            index = index.reshape([-1 if each == axis else 1 for each in range(self.box.rank)])
+            inside = inside & (index >= 0) & (index < self.shape[axis])
+            places = places + index * (self.strides[axis] // self.box.element.bytes)
+        return inside, places
+
+
+def chunk_addresses(start: int, box: TensorBox) -> NDArray[np.int64]:
+    """Where the hardware puts the 16-byte chunks of a box that starts at an address of shared
+    memory: the swizzle XORs bits 7 and up into bits 4 and up."""
+    addresses = start + np.arange(0, box.bytes, CHUNK, dtype=np.int64)
+    mask = (1 << box.swizzle_bits) - 1
+    return addresses ^ ((addresses >> 7 & mask) << 4)

@@ -1,0 +1,274 @@
+"""Tensor memory of a running kernel: 128 lanes of 512 cells of 32 bits for every CTA.
+
+Every access is checked: it must lie in columns that are allocated, in cells that something has
+written, in the lanes that a warp may access; and it must be ordered after what accessed the cells
+before (`tcgen05_streams`). Asynchronous operations compute at once: what looks at a result
+before it is known to be complete is an error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, LANE_STRIDE, LANES
+from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.machine.clocks import Clocks
+from tilewright.lowering.interpreter.machine.tcgen05_streams import (
+    AsyncOperation,
+    Known,
+    Stream,
+    follows,
+)
+from tilewright.lowering.interpreter.values import Lanes
+
+if TYPE_CHECKING:
+    from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
+
+CELLS = LANES * COLUMNS
+
+LOAD, STORE, ASYNC = "load", "store", "async"
+"""The streams of a warp, and that of a thread."""
+
+Cells = NDArray[np.int64]
+"""Places in a CTA's tensor memory: lane * 512 + column."""
+
+
+@dataclass(eq=False)
+class CtaCells:
+    """The tensor memory of one CTA.
+
+    Of each cell: its bits, which stream wrote it last (0 is nobody), in which epoch, by which op.
+    Of each column: the op that allocated it (0 is none), and the op that gave it back last.
+    """
+
+    data: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(CELLS, dtype=np.uint32))
+    writer: NDArray[np.int32] = field(default_factory=lambda: np.zeros(CELLS, dtype=np.int32))
+    written: NDArray[np.int32] = field(default_factory=lambda: np.zeros(CELLS, dtype=np.int32))
+    write_op: NDArray[np.int32] = field(default_factory=lambda: np.zeros(CELLS, dtype=np.int32))
+    allocated: NDArray[np.int32] = field(default_factory=lambda: np.zeros(COLUMNS, dtype=np.int32))
+    freed: NDArray[np.int32] = field(default_factory=lambda: np.zeros(COLUMNS, dtype=np.int32))
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Who accesses cells: a stream, its op, and what its threads know; `operation` where it is
+    asynchronous. `now` is what the warp knows, `known` what it knew at the last fence."""
+
+    stream: Stream
+    op: int
+    known: Known
+    now: Known
+    operation: AsyncOperation | None = None
+
+
+class TensorMemory:
+    """The tensor memory of a wave of CTAs."""
+
+    def __init__(self, clocks: Clocks, shared: SharedMemory, slots: int):
+        self.clocks = clocks
+        self.shared = shared
+        self.op_names = shared.op_names
+        self._ctas: dict[int, CtaCells] = {}
+        self._streams: dict[tuple[str, int, int], Stream] = {}
+        self._by_number: list[Stream] = []
+        # Those that a thread takes part in, by the thread (asynchronous) or its warp.
+        self._of_thread: dict[int, list[Stream]] = {}
+        self._of_warp: dict[int, list[Stream]] = {}
+        self._operations: dict[int, AsyncOperation] = {}
+        self._after = np.zeros((slots, 0), dtype=np.int32)
+
+    # Streams and fences
+
+    def cta(self, number: int) -> CtaCells:
+        """The cells of a CTA of the wave."""
+        if number not in self._ctas:
+            self._ctas[number] = CtaCells()
+        return self._ctas[number]
+
+    def _stream(self, kind: str, lane: int, group: int) -> Stream:
+        key = kind, lane, group
+        if (found := self._streams.get(key)) is None:
+            wait = None if kind == ASYNC else f"tmem.wait_{kind}"
+            found = self._streams[key] = Stream(len(self._by_number) + 1, lane, wait)
+            self._by_number.append(found)
+            owners, owner = (
+                (self._of_thread, lane) if kind == ASYNC else (self._of_warp, lane // 32)
+            )
+            owners.setdefault(owner, []).append(found)
+        return found
+
+    def fence_before(self, lanes: Lanes) -> None:
+        """`tcgen05.fence::before_thread_sync`."""
+        if not self._streams:
+            return
+        now = self.clocks.now(lanes // 32).tolist()
+        for lane, when in zip(lanes.tolist(), now, strict=True):
+            for streams in (self._of_thread.get(lane, ()), self._of_warp.get(lane // 32, ())):
+                for stream in streams:
+                    stream.fence(lane, when)
+
+    def fence_after(self, lanes: Lanes) -> None:
+        """`tcgen05.fence::after_thread_sync`."""
+        self._widen()
+        self._after[lanes] = self.clocks.seen[lanes // 32]
+
+    def _widen(self) -> None:
+        missing = self.clocks.seen.shape[1] - self._after.shape[1]
+        if missing:
+            self._after = np.pad(self._after, ((0, 0), (0, missing)))
+
+    def _known(self, lanes: Lanes) -> Known:
+        """What all of these threads knew at their last fences."""
+        self._widen()
+        known: Known = self._after[lanes].min(axis=0)
+        return known
+
+    # Accesses of warps
+
+    def warp_access(self, kind: str, lanes: Lanes, op: int) -> Access:
+        """Loads or stores of the threads of one warp."""
+        first = int(lanes[0]) // 32 * 32
+        stream = self._stream(kind, first, 0)
+        return Access(stream, op, self._known(lanes), self.clocks.seen[first // 32])
+
+    def wait(self, kind: str, lanes: Lanes) -> None:
+        """`tcgen05.wait::ld` or `wait::st` of a warp."""
+        self._stream(kind, int(lanes[0]) // 32 * 32, 0).waits(lanes.tolist())
+
+    # Accesses of asynchronous operations
+
+    def operation(self, lane: int, group: int, operation: AsyncOperation) -> Access:
+        """An asynchronous operation that a thread starts."""
+        self._operations[operation.number] = operation
+        known, now = self._known(np.array([lane])), self.clocks.seen[lane // 32]
+        stream = self._stream(ASYNC, lane, group)
+        return Access(stream, operation.number, known, now, operation)
+
+    def commit(self, lane: int, group: int, phases: list[tuple[int, int]]) -> None:
+        """`tcgen05.commit`: phases of mbarriers, (clock, phase), complete what it started."""
+        self._stream(ASYNC, lane, group).commit(phases)
+
+    # Cells
+
+    def cells(self, cta: int, addresses: NDArray[np.int64], verb: str) -> Cells:
+        """Where the cells at these addresses are. Raises Fault where a CTA has none, or they are
+        not allocated."""
+        lane, column = np.divmod(addresses, LANE_STRIDE)
+        outside = (lane >= LANES) | (column >= COLUMNS) | (lane < 0)
+        if outside.any():
+            at = int(np.argmax(outside))
+            raise Fault(
+                f"{verb} out of bounds: lane {lane.flat[at]} and column {column.flat[at]} of "
+                f"tensor memory, which has {LANES} lanes of {COLUMNS} columns"
+            )
+        held = self.cta(cta)
+        free = held.allocated[column] == 0
+        if free.any():
+            found = int(column.flat[int(np.argmax(free))])
+            before = int(held.freed[found])
+            why = f": {self._named(before)} has given it back" if before else ""
+            raise Fault(f"{verb} of column {found} of tensor memory, which is not allocated{why}")
+        return lane * COLUMNS + column
+
+    def read(self, cta: int, cells: Cells, access: Access) -> NDArray[np.uint32]:
+        """What the cells hold: uint32, of the shape of `cells`."""
+        held = self.cta(cta)
+        self._check_defined(held, cells)
+        self._check_written(held, cells, access, "read")
+        access.stream.read(cta, cells, access.op, CELLS)
+        return held.data[cells]
+
+    def accumulate(self, cta: int, cells: Cells, access: Access) -> NDArray[np.uint32]:
+        """What the cells hold that an operation is about to write: uint32, shaped as `cells`."""
+        held = self.cta(cta)
+        self._check_defined(held, cells)
+        self.check_write(cta, cells, access, "write")
+        return held.data[cells]
+
+    def write(self, cta: int, cells: Cells, words: NDArray[np.uint32], access: Access) -> None:
+        """Write the cells, each once."""
+        held = self.cta(cta)
+        self.check_write(cta, cells, access, "write")
+        held.data[cells] = words
+        held.writer[cells] = access.stream.number
+        held.written[cells] = access.stream.epoch
+        held.write_op[cells] = access.op
+
+    def _check_defined(self, held: CtaCells, cells: Cells) -> None:
+        if (held.writer[cells] == 0).any():
+            at = int(np.argmax(held.writer[cells] == 0))
+            lane, column = divmod(int(cells.flat[at]), COLUMNS)
+            raise Fault(
+                f"read of tensor memory that nothing has written: lane {lane}, column {column}"
+            )
+
+    def forget(self, cta: int, cells: Cells) -> None:
+        """The cells are free: nobody has written or read them."""
+        self.cta(cta).writer[cells] = 0
+        for stream in self._by_number:
+            if cta in stream.reads:
+                stream.reads[cta][cells] = 0
+
+    def check_write(self, cta: int, cells: Cells, access: Access, verb: str) -> None:
+        """Raise Fault where an access to the cells is not known to be over."""
+        self._check_written(self.cta(cta), cells, access, verb)
+        for stream in self._by_number:
+            if (epochs := stream.reads.get(cta)) is not None:
+                self._check(stream, epochs[cells], stream.read_ops[cta][cells], access,
+                            (verb, "reads"))  # fmt: skip
+
+    def _check_written(self, held: CtaCells, cells: Cells, access: Access, verb: str) -> None:
+        writers = held.writer[cells]
+        first = writers.flat[0]
+        several = (writers != first).any()
+        for number in np.unique(writers).tolist() if several else [int(first)]:
+            if number:
+                of = writers == number if several else slice(None)
+                self._check(self._by_number[number - 1], held.written[cells][of],
+                            held.write_op[cells][of], access, (verb, "writes"))  # fmt: skip
+
+    def _check(
+        self,
+        stream: Stream,
+        epochs: NDArray[np.int32],
+        ops: NDArray[np.int32],
+        access: Access,
+        verbs: tuple[str, str],
+    ) -> None:
+        """Raise Fault unless what a stream did in these epochs, by these ops, is over."""
+        column = stream.warp % self.clocks.warps
+        warp = access.stream.warp
+        late = epochs > stream.complete(warp, access.known, column)
+        if not late.any():
+            return
+        for op in np.unique(ops[late]).tolist():
+            epoch = int(epochs[late & (ops == op)].max())
+            if not self._pipelined(stream, epoch, op, access, column, verbs):
+                self._race(stream, epoch, op, access, verbs)
+
+    def _pipelined(
+        self, stream: Stream, epoch: int, op: int, access: Access, column: int,
+        verbs: tuple[str, str],
+    ) -> bool:  # fmt: skip
+        """Whether the asynchronous operation of an access follows another one without a wait."""
+        earlier, later = self._operations.get(op), access.operation
+        if earlier is None or later is None or not follows(earlier, later):
+            return False
+        if earlier.kind == later.kind == "mma" and verbs[1] == "reads":
+            return False
+        return stream is access.stream or epoch <= stream.begun(access.known, column)
+
+    def _race(
+        self, stream: Stream, epoch: int, op: int, access: Access, verbs: tuple[str, str]
+    ) -> NoReturn:
+        column, warp = stream.warp % self.clocks.warps, access.stream.warp
+        why = stream.why_incomplete(epoch, warp, access.known, access.now, column)
+        verb, other = verbs
+        raise Fault(f"{verb} of tensor memory that {self._named(op)} {other}, and {why}")
+
+    def _named(self, op: int) -> str:
+        return self.op_names.get(op, "?")

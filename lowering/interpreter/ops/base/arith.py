@@ -1,0 +1,357 @@
+"""`arith`, `math` and `ub` on scalars, `index` in 64 bits, and on vectors element by element.
+
+A vector is one array [threads, elements], of any rank in row-major order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import arith, math, ub
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType
+from xdsl.ir import Attribute, Operation
+from xdsl.utils.hints import isa
+
+from tilewright.diagnostic import OpError, at
+from tilewright.dialects.cute.types.algebra import CuteType
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue, chosen
+from tilewright.lowering.interpreter.arithmetic.rounded_division import rounded_down, rounded_up
+from tilewright.lowering.interpreter.arithmetic.scalar import scalar
+from tilewright.lowering.interpreter.machine.machine import Gang, Machine
+from tilewright.lowering.interpreter.program import Builder, Step, runs
+from tilewright.lowering.interpreter.values import Bits, Undefined
+from tilewright.lowering.to_ptx.constant_bits import attribute_bits, constant_bits
+from tilewright.lowering.to_ptx.convert_arith_floats import is_reciprocal
+from tilewright.lowering.to_ptx.scalar_types import scalar_type
+
+Compute = Callable[..., Bits | LaneValue]
+
+
+def type_name(op: Operation, type_: Attribute, letter: str = "s") -> str:
+    """The instruction type that computes on an MLIR type or on each element of a vector of it:
+    `s32`, `f32`, `pred`.
+
+    Raises OpError where the type is neither a scalar nor a vector of scalars.
+    """
+    element = element_type(type_)
+    held = scalar_type(element)
+    if held is None:
+        raise OpError(op, f"'{op.name}' on {type_} cannot be interpreted")
+    if held.bits == 1:
+        return "pred"
+    return str(element) if not str(element).startswith("i") else f"{letter}{held.bits}"
+
+
+def element_type(type_: Attribute) -> Attribute:
+    """The type of a vector's elements; any other type is its own."""
+    return type_.element_type if isa(type_, VectorType) else type_
+
+
+def container(op: Operation, type_: Attribute) -> np.dtype[Any]:
+    """The dtype that holds a scalar of an MLIR type."""
+    name = type_name(op, type_, "u")
+    return np.dtype(bool) if name == "pred" else np.dtype(f"uint{name.lstrip('bfu')}")
+
+
+def pure(op: Operation, builder: Builder, compute: Compute) -> Step:
+    """The step of an op whose result is a function of its operands."""
+    sources, dest = builder.slots(op.operands), builder.slot(op.results[0])
+    if len(sources) == 2:
+        first, second = sources
+
+        def binary(machine: Machine, gang: Gang) -> None:
+            regs = gang.regs
+            regs[dest] = compute(regs[first], regs[second])
+
+        return binary
+
+    def step(machine: Machine, gang: Gang) -> None:
+        regs = gang.regs
+        regs[dest] = compute(*[regs[slot] for slot in sources])
+
+    return step
+
+
+def unary(op: Operation, builder: Builder, compute: Callable[[Bits], Bits]) -> Step:
+    """The step of an op whose result is a function of its one operand."""
+    return pure(op, builder, compute)
+
+
+def same(value: Bits) -> Bits:
+    """What an op computes that only gives a value another type."""
+    return value
+
+
+def constant(op: Operation, builder: Builder, value: Any) -> Step:
+    """The step of an op that gives the same value in all threads."""
+    dest = builder.slot(op.results[0])
+
+    def step(machine: Machine, gang: Gang) -> None:
+        gang.regs[dest] = value
+
+    return step
+
+
+@runs(arith.ConstantOp)
+def _constant(op: arith.ConstantOp, builder: Builder) -> Step:
+    dtype = container(op, op.result.type)
+    if isa(op.result.type, VectorType):
+        return constant(op, builder, _elements(op, dtype)[None])
+    return constant(op, builder, np.array([_wrapped(constant_bits(op), dtype)], dtype=dtype))
+
+
+def _elements(op: arith.ConstantOp, dtype: np.dtype[Any]) -> Bits:
+    """The elements of a dense constant: [elements]."""
+    value, type_ = op.value, op.result.type
+    assert isinstance(value, DenseIntOrFPElementsAttr) and isa(type_, VectorType)
+    found = [_wrapped(attribute_bits(op, each), dtype) for each in value.iter_attrs()]
+    return np.broadcast_to(np.array(found, dtype=dtype), prod(type_.get_shape()))
+
+
+def _wrapped(bits: int, dtype: np.dtype[Any]) -> int | bool:
+    return bool(bits) if dtype.kind == "b" else bits % (1 << (8 * dtype.itemsize))
+
+
+@runs(ub.PoisonOp)
+def _poison(op: ub.PoisonOp, builder: Builder) -> Step:
+    return undefined(op, builder)
+
+
+def undefined(op: Operation, builder: Builder) -> Step:
+    """The step of an op whose result nothing has written."""
+    where = at(op.location, "")
+    place = f" at {where.file}:{where.line}" if where.line else ""
+    return constant(op, builder, Undefined(f"'{op.name}'{place}"))
+
+
+# op: (instruction, modifier, signedness)
+_BINARY: dict[type[Operation], tuple[str, str, str]] = {
+    arith.AddiOp: ("add", "", "s"),
+    arith.SubiOp: ("sub", "", "s"),
+    arith.MuliOp: ("mul", "lo.", "s"),
+    arith.DivSIOp: ("div", "", "s"),
+    arith.DivUIOp: ("div", "", "u"),
+    arith.RemSIOp: ("rem", "", "s"),
+    arith.RemUIOp: ("rem", "", "u"),
+    arith.MinSIOp: ("min", "", "s"),
+    arith.MinUIOp: ("min", "", "u"),
+    arith.MaxSIOp: ("max", "", "s"),
+    arith.MaxUIOp: ("max", "", "u"),
+    arith.AndIOp: ("and", "", "b"),
+    arith.OrIOp: ("or", "", "b"),
+    arith.XOrIOp: ("xor", "", "b"),
+    arith.ShLIOp: ("shl", "", "b"),
+    arith.ShRUIOp: ("shr", "", "u"),
+    arith.ShRSIOp: ("shr", "", "s"),
+    arith.AddfOp: ("add", "rn.", ""),
+    arith.SubfOp: ("sub", "rn.", ""),
+    arith.MulfOp: ("mul", "rn.", ""),
+    arith.DivfOp: ("div", "rn.", ""),
+    arith.MaximumfOp: ("max", "NaN.", ""),
+    arith.MinimumfOp: ("min", "NaN.", ""),
+    arith.MaxnumfOp: ("max", "", ""),
+    arith.MinnumfOp: ("min", "", ""),
+}
+_ON_BITS = {"add": "xor", "sub": "xor", "mul": "and", "and": "and", "or": "or", "xor": "xor"}
+
+
+@runs(*_BINARY)
+def _binary(op: arith.AddiOp, builder: Builder) -> Step:
+    instruction, modifier, letter = _BINARY[type(op)]
+    type_ = type_name(op, op.result.type, letter)
+    if type_ == "pred":
+        if instruction not in _ON_BITS:
+            raise OpError(op, f"'{op.name}' on i1 cannot be interpreted")
+        return pure(op, builder, scalar(_ON_BITS[instruction], "pred"))
+    if is_reciprocal(op):
+        reciprocal, times = scalar("rcp", "approx.ftz.f32"), scalar("mul", "rn.f32")
+
+        def divide(a: Bits, b: Bits) -> Bits:
+            return times(a, reciprocal(b))
+
+        return pure(op, builder, divide)
+    return pure(op, builder, scalar(instruction, f"{modifier}{type_}"))
+
+
+@runs(arith.CeilDivUIOp, arith.CeilDivSIOp, arith.FloorDivSIOp)
+def _rounded_division(
+    op: arith.CeilDivUIOp | arith.CeilDivSIOp | arith.FloorDivSIOp, builder: Builder
+) -> Step:
+    type_ = type_name(op, op.result.type, "u" if isinstance(op, arith.CeilDivUIOp) else "s")
+    rounded = rounded_down if isinstance(op, arith.FloorDivSIOp) else rounded_up
+    return pure(op, builder, rounded(type_))
+
+
+_UNARY: dict[type[Operation], tuple[str, str]] = {
+    arith.NegfOp: ("neg", ""),
+    math.AbsFOp: ("abs", ""),
+    math.AbsIOp: ("abs", ""),
+    math.SqrtOp: ("sqrt", "rn."),
+    math.FmaOp: ("fma", "rn."),
+}
+
+
+@runs(*_UNARY)
+def _unary(op: arith.NegfOp, builder: Builder) -> Step:
+    instruction, modifier = _UNARY[type(op)]
+    type_ = type_name(op, op.result.type)
+    if (instruction, type_) == ("fma", "bf16"):
+        raise OpError(op, f"'{op.name}' on bf16 cannot be interpreted; nearest legal: f32")
+    return pure(op, builder, scalar(instruction, f"{modifier}{type_}"))
+
+
+_FUNCTIONS: dict[type[Operation], str] = {
+    math.Exp2Op: "ex2",
+    math.Log2Op: "lg2",
+    math.RsqrtOp: "rsqrt",
+}
+
+
+@runs(*_FUNCTIONS)
+def _function(op: math.Exp2Op | math.Log2Op | math.RsqrtOp, builder: Builder) -> Step:
+    """Of f32, as the instruction computes it; of a smaller type in f32, rounded again."""
+    type_ = type_name(op, op.result.type)
+    if type_ == "f64":
+        raise OpError(op, f"'{op.name}' on f64 cannot be interpreted; nearest legal: f32")
+    compute = scalar(_FUNCTIONS[type(op)], "approx.ftz.f32")
+    if type_ == "f32":
+        return pure(op, builder, compute)
+    widen = _upper_half if type_ == "bf16" else scalar("cvt", "f32.f16")
+    narrow = scalar("cvt", f"rn.{type_}.f32")
+    return unary(op, builder, lambda a: narrow(compute(widen(a))))
+
+
+_INTEGER_RELATIONS = (
+    ("eq", "s"), ("ne", "s"), ("lt", "s"), ("le", "s"), ("gt", "s"), ("ge", "s"),
+    ("lt", "u"), ("le", "u"), ("gt", "u"), ("ge", "u"),
+)  # fmt: skip
+
+
+@runs(arith.CmpiOp)
+def _compare_integers(op: arith.CmpiOp, builder: Builder) -> Step:
+    relation, letter = _INTEGER_RELATIONS[op.predicate.value.data]
+    type_ = type_name(op, op.lhs.type, letter)
+    if type_ != "pred":
+        return pure(op, builder, scalar("setp", f"{relation}.{type_}"))
+    compare = scalar("setp", f"{relation}.{letter}8")
+
+    def compute(a: Bits, b: Bits) -> Bits:
+        # A true i1 is -1 signed and 1 unsigned.
+        x, y = (each.astype(np.uint8) * np.uint8(0xFF if letter == "s" else 1) for each in (a, b))
+        return compare(x, y)
+
+    return pure(op, builder, compute)
+
+
+_FLOAT_RELATIONS = (
+    "", "eq", "gt", "ge", "lt", "le", "ne", "num", "equ", "gtu", "geu", "ltu", "leu", "neu", "nan",
+)  # fmt: skip
+
+
+@runs(arith.CmpfOp)
+def _compare_floats(op: arith.CmpfOp, builder: Builder) -> Step:
+    predicate = op.predicate.value.data
+    if predicate in (0, 15):
+        return constant(op, builder, np.array([predicate == 15]))
+    relation = _FLOAT_RELATIONS[predicate]
+    return pure(op, builder, scalar("setp", f"{relation}.{type_name(op, op.lhs.type)}"))
+
+
+@runs(arith.SelectOp)
+def _select(op: arith.SelectOp, builder: Builder) -> Step:
+    if isinstance(op.result.type, CuteType):
+        return pure(op, builder, chosen)
+    if not isinstance(op.result.type, FragmentType):
+        type_name(op, op.result.type)
+
+    def compute(condition: Bits, a: Bits, b: Bits) -> Bits:
+        if a.ndim > condition.ndim:
+            condition = condition[:, None]
+        return np.where(condition, a, b)
+
+    return pure(op, builder, compute)
+
+
+@runs(arith.IndexCastOp, arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp)
+def _cast_integer(
+    op: arith.IndexCastOp | arith.ExtSIOp | arith.ExtUIOp | arith.TruncIOp, builder: Builder
+) -> Step:
+    letter = "u" if isinstance(op, arith.ExtUIOp) else "s"
+    source = type_name(op, op.input.type, letter)
+    result = type_name(op, op.result.type, letter)
+    dtype = container(op, op.result.type)
+    if result == "pred":
+        return unary(op, builder, lambda a: (a & 1).astype(bool))
+    if source == "pred":
+        one = np.array(np.iinfo(dtype).max if letter == "s" else 1, dtype=dtype)
+        return unary(op, builder, lambda a: a.astype(dtype) * one)
+    signed = np.dtype(source.replace("s", "int").replace("u", "uint"))
+    return unary(op, builder, lambda a: a.view(signed).astype(dtype))
+
+
+@runs(arith.SIToFPOp, arith.UIToFPOp)
+def _integer_to_float(op: arith.SIToFPOp | arith.UIToFPOp, builder: Builder) -> Step:
+    letter = "s" if isinstance(op, arith.SIToFPOp) else "u"
+    source, result = type_name(op, op.input.type, letter), type_name(op, op.result.type)
+    if source == "pred":
+        convert = scalar("cvt", f"rn.{result}.{letter}32")
+        one = np.uint32(0xFFFFFFFF if letter == "s" else 1)
+        zero = np.uint32(0)
+
+        def from_bit(a: Bits) -> Bits:
+            return convert(np.where(a, one, zero))
+
+        return unary(op, builder, from_bit)
+    if result == "bf16" and source[1:] in ("32", "64"):
+        raise OpError(
+            op,
+            f"'{op.name}' from {op.input.type} to bf16 cannot be interpreted (no instruction "
+            "rounds it once); nearest legal: to f32, then arith.truncf",
+        )
+    return pure(op, builder, scalar("cvt", f"rn.{result}.{source}"))
+
+
+@runs(arith.FPToSIOp, arith.FPToUIOp)
+def _float_to_integer(op: arith.FPToSIOp | arith.FPToUIOp, builder: Builder) -> Step:
+    letter = "s" if isinstance(op, arith.FPToSIOp) else "u"
+    source, dtype = type_name(op, op.input.type), container(op, op.result.type)
+    if dtype.kind == "b":
+        raise OpError(op, f"'{op.name}' to i1 cannot be interpreted; nearest legal: i8")
+    if dtype.itemsize == 1:
+        # Out of range is poison; the low byte of the 16-bit result is what the hardware leaves.
+        wide = scalar("cvt", f"rzi.{letter}16.{source}")
+        return unary(op, builder, lambda a: wide(a).astype(dtype))
+    return pure(op, builder, scalar("cvt", f"rzi.{letter}{8 * dtype.itemsize}.{source}"))
+
+
+def _upper_half(value: Bits) -> Bits:
+    return value.astype(np.uint32) << np.uint32(16)
+
+
+@runs(arith.ExtFOp, arith.TruncFOp)
+def _cast_float(op: arith.ExtFOp | arith.TruncFOp, builder: Builder) -> Step:
+    source, result = type_name(op, op.input.type), type_name(op, op.result.type)
+    if source == result:
+        return unary(op, builder, same)
+    if (source, result) == ("f64", "bf16"):
+        raise OpError(
+            op,
+            f"'{op.name}' from f64 to bf16 cannot be interpreted (no instruction rounds it once); "
+            "nearest legal: to f32, then to bf16",
+        )
+    if source == "bf16":
+        # A bf16 is the upper half of the f32 of the same value, NaN and all.
+        if result == "f32":
+            return unary(op, builder, _upper_half)
+        widen = scalar("cvt", "f64.f32")
+        return unary(op, builder, lambda a: widen(_upper_half(a)))
+    return pure(op, builder, scalar("cvt", f"rn.{result}.{source}"))
+
+
+@runs(arith.BitcastOp)
+def _bitcast(op: arith.BitcastOp, builder: Builder) -> Step:
+    return unary(op, builder, same)

@@ -1,0 +1,100 @@
+"""`gpu`: ids of threads and blocks, and the CTA's barrier; values of other lanes."""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.dialects import gpu
+from xdsl.ir import Operation
+
+from tilewright.dialects.cute_nvgpu.ops import shuffle
+from tilewright.dialects.ptx import shuffle as ptx_shuffle
+from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
+from tilewright.lowering.interpreter.ops.base.arith import constant
+from tilewright.lowering.interpreter.program import Builder, CodeBlock, Jump, Step, Wait, runs
+from tilewright.lowering.interpreter.values import spread
+
+_REGISTERS: dict[type[object], str] = {
+    gpu.ThreadIdOp: "tid",
+    gpu.BlockIdOp: "ctaid",
+    gpu.BlockDimOp: "ntid",
+    gpu.GridDimOp: "nctaid",
+}
+
+
+@runs(gpu.ThreadIdOp, gpu.BlockIdOp, gpu.BlockDimOp, gpu.GridDimOp)
+def _id(op: gpu.ThreadIdOp, builder: Builder) -> Step:
+    register = f"{_REGISTERS[type(op)]}.{op.dimension.data.value}"
+    dest = builder.slot(op.result)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        gang.regs[dest] = machine.special(register)[gang.lanes].astype(np.uint64)
+
+    return step
+
+
+@runs(gpu.GlobalIdOp)
+def _global_id(op: gpu.GlobalIdOp, builder: Builder) -> Step:
+    axis, dest = op.dimension.data.value, builder.slot(op.result)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        block, size, thread = (
+            machine.special(f"{name}.{axis}")[gang.lanes].astype(np.uint64)
+            for name in ("ctaid", "ntid", "tid")
+        )
+        gang.regs[dest] = block * size + thread
+
+    return step
+
+
+@runs(gpu.LaneIdOp)
+def _lane_id(op: gpu.LaneIdOp, builder: Builder) -> Step:
+    dest = builder.slot(op.result)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        gang.regs[dest] = machine.special("laneid")[gang.lanes].astype(np.uint64)
+
+    return step
+
+
+@runs(gpu.SubgroupIdOp)
+def _subgroup_id(op: gpu.SubgroupIdOp, builder: Builder) -> Step:
+    dest = builder.slot(op.result)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        x, y, _ = machine.launch.block
+        tid = [machine.special(f"tid.{axis}")[gang.lanes].astype(np.uint64) for axis in "xyz"]
+        place = tid[0] + np.uint64(x) * (tid[1] + np.uint64(y) * tid[2])
+        gang.regs[dest] = place // np.uint64(WARP)
+
+    return step
+
+
+@runs(gpu.SubgroupSizeOp)
+def _subgroup_size(op: gpu.SubgroupSizeOp, builder: Builder) -> Step:
+    return constant(op, builder, np.array([WARP], dtype=np.uint64))
+
+
+@runs(gpu.BarrierOp)
+def _barrier(op: gpu.BarrierOp, builder: Builder) -> None:
+    wait_at(op, builder, 0, None)
+
+
+@runs(shuffle.ShflSyncOp, ptx_shuffle.ShflSyncOp)
+def _shfl_sync(op: shuffle.ShflSyncOp | ptx_shuffle.ShflSyncOp, builder: Builder) -> Step:
+    source, dest, lane = builder.slot(op.value), builder.slot(op.result), op.lane.value.data
+    mnemonic, own = f"shfl.sync.{op.mode.data}.b32", np.arange(WARP)
+    other = own ^ lane if op.mode.data == "bfly" else np.full(WARP, lane)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        warps = gang.warps(mnemonic)
+        values = spread(gang.regs[source], gang.count).reshape(warps, WARP)
+        gang.regs[dest] = values[:, other].reshape(gang.count)
+
+    return step
+
+
+def wait_at(op: Operation, builder: Builder, barrier: int, threads: int | None) -> None:
+    """End the block at a barrier, and go on behind it."""
+    following = CodeBlock()
+    builder.end(Wait(barrier, threads, Jump(following)), op)
+    builder.start(following)

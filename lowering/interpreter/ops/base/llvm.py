@@ -1,0 +1,184 @@
+"""`llvm`: structs as tuples of values, and `printf`, which prints for every thread in turn."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import StringAttr, UnrealizedConversionCastOp
+from xdsl.dialects.llvm import (
+    AddressOfOp,
+    CallOp,
+    ExtractValueOp,
+    GEPOp,
+    GlobalOp,
+    InsertValueOp,
+    LLVMStructType,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.traits import SymbolTable
+
+from tilewright.diagnostic import OpError
+from tilewright.dialects.gpu import PrintfOp
+from tilewright.lowering.interpreter.machine.machine import Gang, Machine
+from tilewright.lowering.interpreter.ops.base.printf import Format
+from tilewright.lowering.interpreter.program import Builder, Step, runs
+from tilewright.lowering.interpreter.values import (
+    Lanes,
+    PartlyUndefined,
+    Undefined,
+    joined,
+    take,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Struct:
+    """The fields of a struct in every thread."""
+
+    fields: tuple[Any, ...]
+
+    def take(self, lanes: Lanes) -> Struct:
+        return Struct(tuple(take(field, lanes) for field in self.fields))
+
+    def joined(self, other: Struct, counts: tuple[int, int], order: Lanes) -> Struct:
+        pairs = zip(self.fields, other.fields, strict=True)
+        return Struct(tuple(joined(a, b, counts, order) for a, b in pairs))
+
+
+def _fields(value: Any, type_: LLVMStructType) -> tuple[Any, ...]:
+    """The fields of a struct, each undefined where nothing has written the struct."""
+    match value:
+        case Struct():
+            return value.fields
+        case PartlyUndefined():
+            known = _fields(value.value, type_)
+            return tuple(_partly(value, field) for field in known)
+        case _:
+            return (value,) * len(type_.types)
+
+
+def _partly(value: PartlyUndefined, field: Any) -> Any:
+    if isinstance(field, Undefined):
+        return field
+    return PartlyUndefined(value.origin, field, value.missing)
+
+
+def _extracted(value: Any, type_: Attribute, path: tuple[int, ...]) -> Any:
+    for i in path:
+        assert isinstance(type_, LLVMStructType)
+        value, type_ = _fields(value, type_)[i], type_.types.data[i]
+    return value
+
+
+def _inserted(value: Any, type_: Attribute, path: tuple[int, ...], field: Any) -> Any:
+    if not path:
+        return field
+    assert isinstance(type_, LLVMStructType)
+    i, *inner = path
+    fields = list(_fields(value, type_))
+    fields[i] = _inserted(fields[i], type_.types.data[i], tuple(inner), field)
+    return Struct(tuple(fields))
+
+
+def _path(op: ExtractValueOp | InsertValueOp) -> tuple[int, ...]:
+    """Where the field is. Raises OpError where the container is no struct of structs."""
+    path = tuple(int(i) for i in op.position.iter_values())
+    type_ = op.container.type
+    for i in path:
+        if not isinstance(type_, LLVMStructType):
+            raise OpError(op, f"'{op.name}' expected a struct to be interpreted, got {type_}")
+        type_ = type_.types.data[i]
+    return path
+
+
+@runs(ExtractValueOp)
+def _extract_value(op: ExtractValueOp, builder: Builder) -> Step:
+    path, type_ = _path(op), op.container.type
+    source, dest = builder.slot(op.container), builder.slot(op.res)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        gang.regs[dest] = _extracted(gang.regs[source], type_, path)
+
+    return step
+
+
+@runs(InsertValueOp)
+def _insert_value(op: InsertValueOp, builder: Builder) -> Step:
+    path, type_ = _path(op), op.container.type
+    container, value = builder.slots([op.container, op.value])
+    dest = builder.slot(op.res)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        gang.regs[dest] = _inserted(gang.regs[container], type_, path, gang.regs[value])
+
+    return step
+
+
+@runs(UnrealizedConversionCastOp)
+def _cast(op: UnrealizedConversionCastOp, builder: Builder) -> Step:
+    """Values keep their types. Raises OpError for any other cast."""
+    before, after = ([each.type for each in values] for values in (op.inputs, op.outputs))
+    if before != after:
+        was, is_ = (", ".join(map(str, each)) for each in (before, after))
+        raise OpError(op, f"'{op.name}' expected a cast to its own type, got {was} to {is_}")
+    sources, dests = builder.slots(op.inputs), builder.slots(op.outputs)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        for source, dest in zip(sources, dests, strict=True):
+            gang.regs[dest] = gang.regs[source]
+
+    return step
+
+
+# --- printf ---------------------------------------------------------------------------------------
+
+
+@runs(AddressOfOp, GEPOp)
+def _address(op: AddressOfOp | GEPOp, builder: Builder) -> None:
+    """Nothing: printf looks up what its first argument is the address of."""
+
+
+@runs(PrintfOp)
+def _gpu_printf(op: PrintfOp, builder: Builder) -> Step:
+    return _printing(op, builder, op.format.data, list(op.args), None)
+
+
+@runs(CallOp)
+def _call(op: CallOp, builder: Builder) -> None:
+    name = None if op.callee is None else op.callee.string_value()
+    if name != "printf" or op.returned is None:
+        raise OpError(op, f"'{op.name}' expected a call of printf to be interpreted, got {name}")
+    format_, *values = op.args
+    step = _printing(op, builder, _text_at(op, format_), values, builder.slot(op.returned))
+    builder.add(op, step, builder.slots(values), builder.slots(op.results))
+
+
+def _text_at(op: Operation, address: SSAValue) -> str:
+    """The text of a constant, up to its NUL. Raises OpError where the address is of none."""
+    owner = address.owner
+    while isinstance(owner, GEPOp) and not any(owner.rawConstantIndices.iter_values()):
+        owner = owner.ptr.owner
+    if isinstance(owner, AddressOfOp):
+        found = SymbolTable.lookup_symbol(op, owner.global_name)
+        if isinstance(found, GlobalOp) and isinstance(found.value, StringAttr):
+            return found.value.data.partition("\0")[0]
+    raise OpError(op, f"'{op.name}' expected a format that is a constant, got {address.type}")
+
+
+def _printing(
+    op: Operation, builder: Builder, text: str, values: list[SSAValue], dest: int | None
+) -> Step:
+    """The step that prints; `dest` is how many characters each thread has printed."""
+    format_ = Format.of(op, text, values)
+    slots = builder.slots(values)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        lines = format_.lines([gang.regs[slot] for slot in slots], gang.count)
+        sys.stdout.write("".join(lines))
+        if dest is not None:
+            gang.regs[dest] = np.array([len(line.encode()) for line in lines], dtype=np.uint32)
+
+    return step

@@ -1,0 +1,306 @@
+"""`memref`: typed views of memory, their bounds checked index by index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType
+from xdsl.ir import Operation
+
+from tilewright.diagnostic import OpError
+from tilewright.dialects.cute import ComposedLayout, Layout
+from tilewright.dialects.cute.types.memref import Space, layout_of, space_of
+from tilewright.dialects.cute_nvgpu.ops import fragment_memory
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.lowering.interpreter.errors import Fault, faults_of
+from tilewright.lowering.interpreter.machine.machine import Gang, Machine
+from tilewright.lowering.interpreter.program import Builder, Step, runs
+from tilewright.lowering.interpreter.values import Bits, Lanes, joined, spread, take
+from tilewright.lowering.to_ptx.convert_memref import (
+    SHARED_ALIGN,
+    alignment,
+    argument_strides,
+    check_layout,
+    check_space,
+    footprint,
+)
+from tilewright.lowering.to_ptx.scalar_types import element_bytes
+
+Extent = int | Bits
+"""A size or stride: known before, or one value a thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A memref at run time: `address` of its first element in bytes, one a thread (or one for
+    all); `sizes` and `strides` in elements (a size of None is not known), or a `layout`.
+
+    `base` is the address of its buffer, the same in all threads: `memref.reinterpret_cast` counts
+    offsets from there.
+    """
+
+    space: Space
+    base: Bits
+    address: Bits
+    width: int
+    sizes: tuple[Extent | None, ...]
+    strides: tuple[Extent, ...]
+    layout: Layout | ComposedLayout | None
+
+    def take(self, lanes: Lanes) -> View:
+        """The view in some of its threads."""
+        return View(
+            self.space,
+            self.base,
+            take(self.address, lanes),
+            self.width,
+            tuple(_narrowed(each, lanes) for each in self.sizes),
+            tuple(_narrowed(each, lanes) for each in self.strides),  # type: ignore[misc]
+            self.layout,
+        )
+
+    def joined(self, other: View, counts: tuple[int, int], order: Lanes) -> View:
+        """The view of the threads of two gangs."""
+
+        def join(a: Any, b: Any) -> Any:
+            return a if isinstance(a, int | None) else joined(a, b, counts, order)
+
+        return View(
+            self.space,
+            self.base,
+            join(self.address, other.address),
+            self.width,
+            tuple(map(join, self.sizes, other.sizes)),
+            tuple(map(join, self.strides, other.strides)),
+            self.layout,
+        )
+
+    def locate(self, indices: Sequence[Bits], *, check: bool = True) -> Bits:
+        """The byte address of an element in every thread. Raises Fault out of bounds."""
+        signed = [each.view(np.int64) for each in indices]
+        if check:
+            for dimension, (index, size) in enumerate(zip(signed, self.sizes, strict=True)):
+                if size is not None:
+                    check_index(dimension, index, size)
+        offset = self._offset(signed)
+        return (self.address.astype(np.int64) + offset * self.width).astype(np.uint64)
+
+    def _offset(self, indices: Sequence[Any]) -> Any:
+        if self.layout is None:
+            total: Any = np.zeros(1, dtype=np.int64)
+            for index, stride in zip(indices, self.strides, strict=True):
+                step = stride if isinstance(stride, int) else stride.view(np.int64)
+                total = total + index * step
+            return total
+        return _at(self.layout, indices)
+
+
+def _narrowed(extent: Extent | None, lanes: Lanes) -> Extent | None:
+    return extent if extent is None or isinstance(extent, int) else take(extent, lanes)
+
+
+def _at(layout: Layout | ComposedLayout, indices: Sequence[Any]) -> Any:
+    """The layout's value at arrays of coordinates, one array a mode."""
+    if isinstance(layout, ComposedLayout):
+        inner = layout.inner
+        assert not isinstance(inner, Layout)
+        return inner.apply(layout.offset + _at(layout.outer, indices))
+    return sum(layout[mode](index) for mode, index in enumerate(indices))
+
+
+def check_index(dimension: int, index: Any, size: Extent) -> None:
+    """Raise Fault for an index that is not below its extent."""
+    limit = size if isinstance(size, int) else size.view(np.int64)
+    outside = (index < 0) | (index >= limit)
+    if outside.any():
+        lane = int(np.argmax(outside))
+        extent = limit if isinstance(limit, int) else int(spread(limit, len(outside))[lane])
+        raise Fault(
+            f"out of bounds: index {int(spread(index, len(outside))[lane])} of extent {extent} in "
+            f"dimension {dimension}",
+            lane,
+        )
+
+
+def argument_view(op: Operation, type_: MemRefType, address: int, width: int) -> View:
+    """The view of a kernel argument. Raises OpError where it can be none."""
+    layout, strides = layout_of(type_), argument_strides(op, type_)
+    sizes = tuple(None if size == DYNAMIC_INDEX else size for size in type_.get_shape())
+    base = np.array([address], dtype=np.uint64)
+    return View(Space.GMEM, base, base, width, sizes, strides, layout)
+
+
+@runs(memref.AllocOp, memref.AllocaOp)
+def _allocate(op: memref.AllocOp, builder: Builder) -> Step:
+    type_ = op.memref.type
+    check_layout(op, type_)
+    layout = layout_of(type_)
+    if space_of(type_.memory_space) is not Space.SMEM or layout is None:
+        raise OpError(op, f"'{op.name}' expected a static memref in shared memory, got {type_}")
+    width = element_bytes(op, type_)
+    asked = op.alignment.value.data if isinstance(op.alignment, IntegerAttr) else SHARED_ALIGN
+    align = alignment(asked, layout, width)
+    offset = -(-builder.shared_bytes // align) * align
+    builder.shared_bytes = offset + footprint(layout) * width
+    base = np.array([offset], dtype=np.uint64)
+    view = View(Space.SMEM, base, base, width, type_.get_shape(), (), layout)
+    dest = builder.slot(op.memref)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        gang.regs[dest] = view
+
+    return step
+
+
+@runs(memref.ReinterpretCastOp)
+def _reinterpret(op: memref.ReinterpretCastOp, builder: Builder) -> Step:
+    check_space(op, op.source.type)
+    check_layout(op, op.result.type)
+    source, dest = builder.slot(op.source), builder.slot(op.result)
+    layout = layout_of(op.result.type) if _is_static(op) else None
+    lists = [
+        _mixed(static.get_values(), builder.slots(dynamic))
+        for static, dynamic in (
+            (op.static_offsets, op.offsets),
+            (op.static_sizes, op.sizes),
+            (op.static_strides, op.strides),
+        )
+    ]
+
+    def step(machine: Machine, gang: Gang) -> None:
+        view = gang.regs[source]
+        offsets, sizes, strides = (
+            [each if isinstance(each, int) else gang.regs[each[0]] for each in values]
+            for values in lists
+        )
+        address = view.base
+        for offset in offsets:
+            moved = offset if isinstance(offset, int) else offset.view(np.int64)
+            address = (address.astype(np.int64) + moved * view.width).astype(np.uint64)
+        gang.regs[dest] = View(
+            view.space, view.base, address, view.width, tuple(sizes), tuple(strides), layout
+        )
+
+    return step
+
+
+def _is_static(op: memref.ReinterpretCastOp) -> bool:
+    return not (op.sizes or op.strides)
+
+
+def _mixed(static: Sequence[int], slots: Sequence[int]) -> list[int | tuple[int]]:
+    """Constants, and in tuples the registers of what is not constant."""
+    rest = iter(slots)
+    return [(next(rest),) if each == DYNAMIC_INDEX else each for each in static]
+
+
+# Loads and stores
+
+
+@runs(memref.LoadOp)
+def _load(op: memref.LoadOp, builder: Builder) -> Step:
+    check_space(op, op.memref.type)
+    source, indices = builder.slot(op.memref), builder.slots(op.indices)
+    dest, number = builder.slot(op.res), builder.number(op)
+    width = element_bytes(op, op.memref.type)  # type: ignore[arg-type]
+    predicate = str(op.res.type) == "i1"
+    dtype = np.dtype(f"uint{8 * width}")
+
+    def step(machine: Machine, gang: Gang) -> None:
+        view = gang.regs[source]
+        address = view.locate([gang.regs[slot] for slot in indices])
+        if view.space is Space.SMEM:
+            value = machine.shared.load(gang.lanes, address, width, number).view(dtype)[:, 0]
+        else:
+            value = machine.memory.load(address, width)
+        gang.regs[dest] = value != 0 if predicate else value
+
+    return step
+
+
+@runs(memref.StoreOp)
+def _store(op: memref.StoreOp, builder: Builder) -> Step:
+    check_space(op, op.memref.type)
+    dest, indices = builder.slot(op.memref), builder.slots(op.indices)
+    source, number = builder.slot(op.value), builder.number(op)
+    width = element_bytes(op, op.memref.type)  # type: ignore[arg-type]
+    dtype = np.dtype(f"uint{8 * width}")
+
+    def step(machine: Machine, gang: Gang) -> None:
+        view = gang.regs[dest]
+        address = spread(view.locate([gang.regs[slot] for slot in indices]), gang.count)
+        value = np.ascontiguousarray(spread(gang.regs[source].astype(dtype), gang.count))
+        if view.space is Space.SMEM:
+            raw = value.reshape(-1, 1).view(np.uint8)
+            machine.shared.store(gang.lanes, address, raw, number)
+        else:
+            machine.memory.store(address, value, width)
+
+    return step
+
+
+@runs(fragment_memory.LoadOp)
+def _load_fragment(op: fragment_memory.LoadOp, builder: Builder) -> Step:
+    source, indices = builder.slot(op.source), builder.slots(op.indices)
+    dest, number, held = builder.slot(op.fragment), builder.number(op), op.fragment.type
+    dtype, count = np.dtype(held.element.container), held.count.data
+
+    def step(machine: Machine, gang: Gang) -> None:
+        view = gang.regs[source]
+        address = view.locate([gang.regs[slot] for slot in indices])
+        if view.space is Space.SMEM:
+            raw = machine.shared.load(gang.lanes, address, count * dtype.itemsize, number)
+            value = raw.view(dtype)
+        else:
+            value = machine.memory.load(address, dtype.itemsize, count)
+        gang.regs[dest] = value.reshape(-1, count)
+
+    return step
+
+
+@runs(fragment_memory.StoreOp)
+def _store_fragment(op: fragment_memory.StoreOp, builder: Builder) -> Step:
+    dest, indices = builder.slot(op.dest), builder.slots(op.indices)
+    source, number, held = builder.slot(op.fragment), builder.number(op), op.fragment.type
+    assert isinstance(held, FragmentType)
+    dtype = np.dtype(held.element.container)
+    predicate = None if op.predicate is None else builder.slot(op.predicate)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        view = gang.regs[dest]
+        at = [gang.regs[slot] for slot in indices]
+        address = spread(view.locate(at, check=predicate is None), gang.count)
+        value = np.ascontiguousarray(spread(gang.regs[source].astype(dtype), gang.count))
+        shared = view.space is Space.SMEM
+        chosen = None if predicate is None else gang.regs[predicate]
+        store_words(machine, gang, address, value, number, shared=shared, chosen=chosen)
+
+    return step
+
+
+def store_words(
+    machine: Machine,
+    gang: Gang,
+    address: Bits,
+    value: Bits,
+    number: int,
+    *,
+    shared: bool,
+    chosen: Bits | None,
+) -> None:
+    """Store [threads, words] at the threads' addresses, in the `chosen` threads alone."""
+    threads = np.arange(gang.count)
+    if chosen is not None:
+        threads = threads[spread(chosen, gang.count)]
+        address, value = address[threads], np.ascontiguousarray(value[threads])
+    if not len(threads):
+        return
+    with faults_of(threads):
+        if shared:
+            machine.shared.store(gang.lanes[threads], address, value.view(np.uint8), number)
+        else:
+            machine.memory.store(address, value, value.itemsize, value.shape[1])

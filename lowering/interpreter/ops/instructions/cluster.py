@@ -1,0 +1,93 @@
+"""Clusters of CTAs, at both levels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from xdsl.ir import Operation
+
+from tilewright.dialects.cute_nvgpu.ops import cluster as atom
+from tilewright.dialects.ptx import cluster as ptx
+from tilewright.lowering.interpreter.machine.cluster_barrier import ClusterWait
+from tilewright.lowering.interpreter.machine.machine import Gang, Machine
+from tilewright.lowering.interpreter.machine.shared_memory import RANK_SHIFT
+from tilewright.lowering.interpreter.ops.instructions.ptx import moved
+from tilewright.lowering.interpreter.program import Builder, CodeBlock, Jump, Step, Suspend, runs
+from tilewright.lowering.interpreter.values import Bits, spread
+
+
+@runs(atom.RankOp, ptx.RankOp)
+def _rank(op: atom.RankOp | ptx.RankOp, builder: Builder) -> Step:
+    dest = builder.slot(op.result)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        gang.regs[dest] = machine.special("cluster_ctarank")[gang.lanes]
+
+    return step
+
+
+def arrive(machine: Machine, gang: Gang) -> None:
+    """The step of `barrier.cluster.arrive`."""
+    gang.warps("barrier.cluster.arrive")
+    machine.cluster_barrier.arrive(gang.lanes)
+
+
+@runs(atom.ArriveOp, ptx.ArriveOp)
+def _arrive(op: Operation, builder: Builder) -> Step:
+    return arrive
+
+
+@runs(atom.WaitOp, ptx.WaitOp)
+def wait(op: Operation, builder: Builder) -> None:
+    """End the block until all threads of the cluster have arrived, and go on behind it."""
+    following = CodeBlock()
+
+    def begin(machine: Machine, gang: Gang) -> ClusterWait:
+        gang.warps("barrier.cluster.wait")
+        return machine.cluster_barrier.wait(op, gang.lanes)
+
+    builder.end(Suspend(begin, Jump(following)), op)
+    builder.start(following)
+
+
+def remote(address: Bits, rank: Bits) -> Bits:
+    """An address of another CTA's shared memory: its rank, from 1, above the place."""
+    above = rank.astype(np.uint64) + np.uint64(1)
+    return address.astype(np.uint64) | above << np.uint64(RANK_SHIFT)
+
+
+@runs(ptx.MapaOp)
+def _mapa(op: ptx.MapaOp, builder: Builder) -> Step:
+    address, rank, dest = builder.slots((op.address, op.rank, op.result))
+
+    def step(machine: Machine, gang: Gang) -> None:
+        found = remote(gang.regs[address], gang.regs[rank])
+        gang.regs[dest] = found.astype(np.uint32)
+
+    return step
+
+
+def _arrive_there(locate: Callable[[Gang], Bits]) -> Step:
+    def step(machine: Machine, gang: Gang) -> None:
+        machine.mbarriers.arrive(gang.lanes, spread(locate(gang), gang.count), 1)
+
+    return step
+
+
+@runs(atom.MbarrierArriveOp)
+def _mbarrier_arrive(op: atom.MbarrierArriveOp, builder: Builder) -> Step:
+    barrier, rank = builder.slot(op.barrier), builder.slot(op.rank)
+    indices = builder.slots(op.indices)
+
+    def locate(gang: Gang) -> Bits:
+        address = gang.regs[barrier].locate([gang.regs[slot] for slot in indices])
+        return remote(address, gang.regs[rank])
+
+    return _arrive_there(locate)
+
+
+@runs(ptx.MbarrierArriveOp)
+def _ptx_arrive(op: ptx.MbarrierArriveOp, builder: Builder) -> Step:
+    address, offset = builder.slot(op.address), op.offset.value.data
+    return _arrive_there(lambda gang: moved(gang.regs[address], offset))

@@ -1,0 +1,213 @@
+"""`cute_nvgpu`: MMAs, asynchronous copies, barriers and fragments on whole warps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from xdsl.ir import Operation
+
+from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
+from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sync
+from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
+from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.lowering.interpreter.arithmetic.elements import elements_of, words_of
+from tilewright.lowering.interpreter.arithmetic.mma import multiply_fragments, numerics_model
+from tilewright.lowering.interpreter.arithmetic.sparse import check_metadata
+from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
+from tilewright.lowering.interpreter.numerics import NumericsError
+from tilewright.lowering.interpreter.ops.base.arith import pure, unary
+from tilewright.lowering.interpreter.ops.base.gpu import wait_at
+from tilewright.lowering.interpreter.program import Builder, CodeBlock, Jump, Step, Suspend, runs
+from tilewright.lowering.interpreter.values import Bits, spread
+
+
+def container(held: FragmentType) -> Any:
+    """The dtype of one element of a fragment."""
+    return np.dtype(held.element.container)
+
+
+def warps_of(value: Bits, gang: Gang, warps: int) -> Bits:
+    """A register list as [warps, threads, registers]."""
+    return spread(value, gang.count).reshape(warps, WARP, -1)
+
+
+# MMA
+
+
+@runs(*MMA_OPS.values())
+def _mma(op: RegisterMmaOp, builder: Builder) -> Step:
+    sources, dest, atom = builder.slots(op.operands), builder.slot(op.d), op.mma_atom
+    selectors = op.selectors
+
+    def step(machine: Machine, gang: Gang) -> None:
+        warps = gang.warps(atom.mnemonic)
+        inputs = [warps_of(gang.regs[slot], gang, warps) for slot in sources]
+        d = multiply(machine, atom, inputs, selectors)
+        gang.regs[dest] = d.reshape(gang.count, -1)
+
+    return step
+
+
+def multiply(
+    machine: Machine, atom: MmaAtom, inputs: Sequence[Bits], selectors: Sequence[int]
+) -> Bits:
+    """D of an atom's inputs, elements [warps, threads, values], in the arithmetic of the run.
+
+    Raises Fault where that is unknown, or the sparsity metadata is undefined.
+    """
+    if atom.row.sparsity is not None:
+        check_metadata(atom, inputs[3], selectors[0])
+    try:
+        model = numerics_model(atom, machine.launch.arch, machine.launch.numerics)
+    except NumericsError as error:
+        raise Fault(str(error)) from error
+    return multiply_fragments(atom, inputs, model, selectors)
+
+
+# Asynchronous copies
+
+
+def copy_async(
+    machine: Machine, gang: Gang, dest: Bits, source: Bits, size: int, fill: Bits | None, op: int
+) -> None:
+    """`cp.async` of `size` bytes, of which `fill` are read."""
+    count = np.full(gang.count, size, dtype=np.int64)
+    if fill is not None:
+        count = spread(fill, gang.count).astype(np.int64)
+        if (count > size).any():
+            lane = int(np.argmax(count > size))
+            raise Fault(f"fills {count[lane]} bytes of a copy of {size}", lane)
+    data = machine.memory.read_bytes(spread(source, gang.count), count, size)
+    machine.shared.copy(gang.lanes, spread(dest, gang.count), data, op)
+
+
+@runs(copy.CpAsyncOp)
+def _cp_async(op: copy.CpAsyncOp, builder: Builder) -> Step:
+    source, dest = builder.slot(op.source), builder.slot(op.dest)
+    source_indices, dest_indices = (
+        builder.slots(op.source_indices),
+        builder.slots(op.dest_indices),
+    )
+    fill = None if op.fill is None else builder.slot(op.fill)
+    size, number = op.size.value.data, builder.number(op)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        regs = gang.regs
+        # What is not read may lie outside: the bytes that are read are checked by address.
+        above = regs[source].locate([regs[slot] for slot in source_indices], check=fill is None)
+        below = regs[dest].locate([regs[slot] for slot in dest_indices])
+        filled = None if fill is None else regs[fill]
+        copy_async(machine, gang, below, above, size, filled, number)
+
+    return step
+
+
+@runs(copy.CpAsyncCommitGroupOp)
+def _commit(op: copy.CpAsyncCommitGroupOp, builder: Builder) -> Step:
+    return lambda machine, gang: machine.shared.commit(gang.lanes)
+
+
+@runs(copy.CpAsyncWaitGroupOp)
+def _wait(op: copy.CpAsyncWaitGroupOp, builder: Builder) -> Step:
+    pending = op.pending.value.data
+    return lambda machine, gang: machine.shared.wait(gang.lanes, pending)
+
+
+# Barriers
+
+
+@runs(sync.BarSyncOp)
+def _bar_sync(op: sync.BarSyncOp, builder: Builder) -> None:
+    wait_at(op, builder, op.barrier.value.data, op.threads.value.data)
+
+
+@runs(sync.BarArriveOp)
+def _bar_arrive(op: sync.BarArriveOp, builder: Builder) -> Step:
+    barrier, threads = op.barrier.value.data, op.threads.value.data
+    return lambda machine, gang: machine.arrive(gang, barrier, threads)
+
+
+@runs(sync.WarpSyncOp)
+def _warp_sync(op: sync.WarpSyncOp, builder: Builder) -> None:
+    sync_warps(op, builder)
+
+
+def sync_warps(op: Operation, builder: Builder) -> None:
+    """`bar.warp.sync`: what the warp's threads did is before what they do next."""
+    following = CodeBlock()
+    builder.end(
+        Suspend(lambda machine, gang: machine.warp_barrier.wait(op, gang.lanes), Jump(following)),
+        op,
+    )
+    builder.start(following)
+
+
+# Fragments
+
+
+@runs(fragment.SplatOp)
+def _splat(op: fragment.SplatOp, builder: Builder) -> Step:
+    count, dtype = op.fragment.type.count.data, container(op.fragment.type)
+
+    def compute(value: Bits) -> Bits:
+        return np.repeat(value.astype(dtype)[:, None], count, axis=1)
+
+    return pure(op, builder, compute)
+
+
+@runs(fragment.FromElementsOp)
+def _from_elements(op: fragment.FromElementsOp, builder: Builder) -> Step:
+    dtype = container(op.fragment.type)
+
+    def compute(*values: Bits) -> Bits:
+        wide = np.broadcast_arrays(*[each.astype(dtype) for each in values])
+        return np.stack(wide, axis=1)
+
+    return pure(op, builder, compute)
+
+
+@runs(fragment.ExtractOp)
+def _extract(op: fragment.ExtractOp, builder: Builder) -> Step:
+    position = op.position.value.data
+    return unary(op, builder, lambda value: value[:, position])
+
+
+@runs(fragment.InsertOp)
+def _insert(op: fragment.InsertOp, builder: Builder) -> Step:
+    position = op.position.value.data
+
+    def compute(scalar: Bits, value: Bits) -> Bits:
+        count = max(len(scalar), len(value))
+        result = np.array(spread(value, count))
+        result[:, position] = scalar
+        return result
+
+    return pure(op, builder, compute)
+
+
+@runs(fragment.SliceOp)
+def _slice(op: fragment.SliceOp, builder: Builder) -> Step:
+    first = op.position.value.data
+    last = first + op.result.type.count.data
+    return unary(op, builder, lambda value: value[:, first:last])
+
+
+@runs(fragment.ConcatOp)
+def _concat(op: fragment.ConcatOp, builder: Builder) -> Step:
+    def compute(*parts: Bits) -> Bits:
+        count = max(map(len, parts))
+        return np.concatenate([spread(each, count) for each in parts], axis=1)
+
+    return pure(op, builder, compute)
+
+
+@runs(fragment.CastOp)
+def _cast(op: fragment.CastOp, builder: Builder) -> Step:
+    source, result = op.source.type, op.result.type.element
+    assert isinstance(source, FragmentType)
+    held = source.element
+    return unary(op, builder, lambda value: elements_of(words_of(value, held), result))

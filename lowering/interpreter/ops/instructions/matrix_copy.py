@@ -1,0 +1,206 @@
+"""ldmatrix, stmatrix and movmatrix on whole warps, at both levels.
+
+Where each element goes is what the row's layout says: `(thread, value) -> place in memory`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.dialects.cute import Layout
+from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import MatrixCopy
+from tilewright.dialects.cute_nvgpu.lattice import MOVMATRIX
+from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import RUN_BYTES, SourceFormat
+from tilewright.dialects.cute_nvgpu.ops import matrix_copy
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.ptx import matrix_copy as ptx_matrix_copy
+from tilewright.lowering.interpreter.arithmetic.elements import elements_of, words_of
+from tilewright.lowering.interpreter.errors import faults_of
+from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
+from tilewright.lowering.interpreter.ops.base.memref import View
+from tilewright.lowering.interpreter.ops.instructions.ptx import as_columns, moved
+from tilewright.lowering.interpreter.program import Builder, Step, runs
+from tilewright.lowering.interpreter.values import Bits, Lanes, spread
+
+Index = NDArray[np.intp]
+
+# From runs of 16 bytes to registers and back
+
+
+@cache
+def _places(copy: MatrixCopy) -> Index:
+    """Which element of the runs, in the order of the threads that name them, is held where:
+    [32 threads, values]."""
+    row, layout = copy.row, copy.tv_layout
+    runs, places = row.runs(copy.trans), row.run(copy.trans)
+    found = np.array([layout(i) for i in range(layout.size())], dtype=np.intp)
+    matrix, inside = np.divmod(found, runs * places)
+    place, run = np.divmod(inside, runs)
+    flat: Index = (matrix * runs + run) * places + place
+    return flat.reshape(-1, WARP).T
+
+
+@cache
+def _inverse(copy: MatrixCopy) -> Index:
+    """Which value, of all that a warp holds, each element of the runs is: [elements]."""
+    return np.argsort(_places(copy), axis=None)
+
+
+def unpacked(data: NDArray[np.uint8], source: SourceFormat) -> NDArray[np.uint8]:
+    """16 packed elements each, low bits first, as 16 bytes: [..., data bytes] to [..., 16]."""
+    bits = np.unpackbits(data, axis=-1, bitorder="little")
+    elements = bits.reshape(*data.shape[:-1], 16, source.bits)
+    return np.packbits(elements, axis=-1, bitorder="little")[..., 0]
+
+
+def load_matrices(
+    machine: Machine, gang: Gang, address: Bits, copy: MatrixCopy, op: int, what: str
+) -> Bits:
+    """`ldmatrix`: the 32-bit words of every thread, uint32 [threads, registers]."""
+    rows, warps = _run_threads(gang, copy, what)
+    address = spread(address, gang.count)[rows]
+    source = copy.row.source
+    used = None if source is None else source.data_bytes
+    with faults_of(rows):
+        data = machine.shared.load(gang.lanes[rows], address, RUN_BYTES, op, used)
+    if source is not None:
+        data = unpacked(data, source)
+    elements = data.view(f"uint{copy.row.bits}").reshape(warps, -1)
+    held = np.ascontiguousarray(elements[:, _places(copy)])
+    return held.view(np.uint32).reshape(gang.count, copy.registers)
+
+
+def store_matrices(
+    machine: Machine, gang: Gang, address: Bits, words: Bits, copy: MatrixCopy, op: int, what: str
+) -> None:
+    """`stmatrix`: the inverse of `load_matrices`."""
+    rows, warps = _run_threads(gang, copy, what)
+    address = spread(address, gang.count)[rows]
+    held = np.ascontiguousarray(spread(words, gang.count)).view(f"uint{copy.row.bits}")
+    elements = np.ascontiguousarray(held.reshape(warps, -1)[:, _inverse(copy)])
+    data = elements.view(np.uint8).reshape(-1, RUN_BYTES)
+    with faults_of(rows):
+        machine.shared.store(gang.lanes[rows], address, data, op)
+
+
+def transpose_matrices(gang: Gang, words: Bits, what: str) -> Bits:
+    """`movmatrix`: uint32 [threads] to uint32 [threads]."""
+    warps = gang.warps(what)
+    held = np.ascontiguousarray(spread(words, gang.count)).view(f"uint{MOVMATRIX.bits}")
+    turned = held.reshape(warps, -1)[:, _turned()]
+    return np.ascontiguousarray(turned).view(np.uint32).reshape(gang.count)
+
+
+@cache
+def _turned() -> Index:
+    """Which value of the source, of all that a warp holds, each value of the result is."""
+    held, wanted = (_indices(each) for each in (MOVMATRIX.source_layout, MOVMATRIX.result_layout))
+    return np.argsort(held)[wanted]
+
+
+def _indices(layout: Layout) -> Index:
+    """What each value of each thread is, thread by thread."""
+    found = np.array([layout(i) for i in range(layout.size())], dtype=np.intp)
+    return found.reshape(-1, WARP).T.ravel()
+
+
+def _run_threads(gang: Gang, copy: MatrixCopy, what: str) -> tuple[Lanes, int]:
+    """The threads of the gang whose addresses count, the first of every warp; and the warps."""
+    warps = gang.warps(what)
+    rows = np.arange(warps)[:, None] * WARP + np.arange(copy.runs)
+    return rows.ravel(), warps
+
+
+# `cute_nvgpu`
+
+
+def _locate_runs(view: View, indices: Sequence[Bits], gang: Gang, copy: MatrixCopy) -> Bits:
+    """The address that each thread gives; threads beyond the matrices' runs may name anything."""
+    used = np.arange(gang.count) % WARP < copy.runs
+    return view.locate([np.where(used, each, np.uint64(0)) for each in indices])
+
+
+@runs(matrix_copy.LdmatrixOp)
+def _ldmatrix(op: matrix_copy.LdmatrixOp, builder: Builder) -> Step:
+    source, dest = builder.slot(op.source), builder.slot(op.fragment)
+    indices, number = builder.slots(op.indices), builder.number(op)
+    element, copy = op.fragment.type.element, op.matrix_copy
+
+    def step(machine: Machine, gang: Gang) -> None:
+        coordinates = [gang.regs[slot] for slot in indices]
+        address = _locate_runs(gang.regs[source], coordinates, gang, copy)
+        words = load_matrices(machine, gang, address, copy, number, op.name)
+        gang.regs[dest] = elements_of(words, element)
+
+    return step
+
+
+@runs(matrix_copy.StmatrixOp)
+def _stmatrix(op: matrix_copy.StmatrixOp, builder: Builder) -> Step:
+    source, dest = builder.slot(op.fragment), builder.slot(op.dest)
+    indices, number = builder.slots(op.indices), builder.number(op)
+    element, copy = op.held.element, op.matrix_copy
+
+    def step(machine: Machine, gang: Gang) -> None:
+        words = words_of(gang.regs[source], element)
+        coordinates = [gang.regs[slot] for slot in indices]
+        address = _locate_runs(gang.regs[dest], coordinates, gang, copy)
+        store_matrices(machine, gang, address, words, copy, number, op.name)
+
+    return step
+
+
+@runs(matrix_copy.MovmatrixOp)
+def _movmatrix(op: matrix_copy.MovmatrixOp, builder: Builder) -> Step:
+    source, dest = builder.slot(op.fragment), builder.slot(op.result)
+    assert isinstance(op.fragment.type, FragmentType)
+    element = op.fragment.type.element
+
+    def step(machine: Machine, gang: Gang) -> None:
+        words = words_of(gang.regs[source], element)[:, 0]
+        turned = transpose_matrices(gang, words, op.name)
+        gang.regs[dest] = elements_of(turned[:, None], element)
+
+    return step
+
+
+# `ptx`
+
+
+@runs(ptx_matrix_copy.LdmatrixOp)
+def _ptx_ldmatrix(op: ptx_matrix_copy.LdmatrixOp, builder: Builder) -> Step:
+    source, dest, number = builder.slot(op.address), builder.slot(op.result), builder.number(op)
+    copy, offset = op.matrix_copy, op.offset.value.data
+
+    def step(machine: Machine, gang: Gang) -> None:
+        address = moved(gang.regs[source], offset)
+        words = load_matrices(machine, gang, address, copy, number, op.name)
+        gang.regs[dest] = words if copy.registers > 1 else words[:, 0]
+
+    return step
+
+
+@runs(ptx_matrix_copy.StmatrixOp)
+def _ptx_stmatrix(op: ptx_matrix_copy.StmatrixOp, builder: Builder) -> Step:
+    dest, source, number = builder.slot(op.address), builder.slot(op.value), builder.number(op)
+    copy, offset = op.matrix_copy, op.offset.value.data
+
+    def step(machine: Machine, gang: Gang) -> None:
+        address = moved(gang.regs[dest], offset)
+        words = as_columns(gang.regs[source])
+        store_matrices(machine, gang, address, words, copy, number, op.name)
+
+    return step
+
+
+@runs(ptx_matrix_copy.MovmatrixOp)
+def _ptx_movmatrix(op: ptx_matrix_copy.MovmatrixOp, builder: Builder) -> Step:
+    def step(machine: Machine, gang: Gang) -> None:
+        gang.regs[dest] = transpose_matrices(gang, gang.regs[source], op.name)
+
+    source, dest = builder.slot(op.a), builder.slot(op.d)
+    return step

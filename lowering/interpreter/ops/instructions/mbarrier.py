@@ -1,0 +1,93 @@
+"""`mbarrier`, `elect.sync` and `setmaxnreg` of both levels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from xdsl.ir import Operation
+
+from tilewright.dialects.cute_nvgpu.ops import mbarrier as atom
+from tilewright.dialects.cute_nvgpu.ops import warp_specialization as atom_warps
+from tilewright.dialects.ptx import mbarrier as ptx
+from tilewright.dialects.ptx import warp_specialization as ptx_warps
+from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
+from tilewright.lowering.interpreter.machine.mbarrier import PhaseWait
+from tilewright.lowering.interpreter.ops.instructions.wgmma import warpgroups
+from tilewright.lowering.interpreter.program import Builder, CodeBlock, Jump, Step, Suspend, runs
+from tilewright.lowering.interpreter.values import Bits
+
+Locate = Callable[[Gang], Bits]
+"""The address of each thread's mbarrier."""
+
+
+def _located(op: atom.MbarrierOp | ptx.MbarrierOp, builder: Builder) -> Locate:
+    if isinstance(op, ptx.MbarrierOp):
+        source, offset = builder.slot(op.address), op.offset.value.data
+        return lambda gang: gang.regs[source].astype(np.uint64) + np.uint64(offset)
+    barrier, indices = builder.slot(op.barrier), builder.slots(op.indices)
+    return lambda gang: gang.regs[barrier].locate([gang.regs[slot] for slot in indices])
+
+
+@runs(atom.InitOp, ptx.InitOp)
+def _init(op: atom.InitOp | ptx.InitOp, builder: Builder) -> Step:
+    locate, count, number = _located(op, builder), op.count.value.data, builder.number(op)
+    return lambda machine, gang: machine.mbarriers.make(gang.lanes, locate(gang), count, number)
+
+
+@runs(atom.InvalOp, ptx.InvalOp)
+def _inval(op: atom.InvalOp | ptx.InvalOp, builder: Builder) -> Step:
+    locate = _located(op, builder)
+    return lambda machine, gang: machine.mbarriers.end(gang.lanes, locate(gang))
+
+
+@runs(atom.ArriveOp, ptx.ArriveOp)
+def _arrive(op: atom.ArriveOp | ptx.ArriveOp, builder: Builder) -> Step:
+    locate, count = _located(op, builder), 1 if op.count is None else op.count.value.data
+    return lambda machine, gang: machine.mbarriers.arrive(gang.lanes, locate(gang), count)
+
+
+@runs(atom.ArriveExpectTxOp, ptx.ArriveExpectTxOp)
+def _expect_tx(op: atom.ArriveExpectTxOp | ptx.ArriveExpectTxOp, builder: Builder) -> Step:
+    locate, expected = _located(op, builder), op.count.value.data
+    return lambda machine, gang: machine.mbarriers.arrive(gang.lanes, locate(gang), 1, expected)
+
+
+@runs(atom.WaitOp, ptx.TryWaitParityOp)
+def _wait(op: atom.WaitOp | ptx.TryWaitParityOp, builder: Builder) -> None:
+    locate, parity, following = _located(op, builder), builder.slot(op.parity), CodeBlock()
+
+    def begin(machine: Machine, gang: Gang) -> PhaseWait:
+        return machine.mbarriers.wait(gang.lanes, locate(gang), gang.regs[parity], op)
+
+    builder.current.reads |= set(builder.slots(op.operands)) - builder.current.writes
+    builder.end(Suspend(begin, Jump(following)), op)
+    builder.start(following)
+
+
+@runs(atom.FenceMbarrierInitOp, ptx.FenceMbarrierInitOp)
+def _fence(op: Operation, builder: Builder) -> Step:
+    return lambda machine, gang: machine.mbarriers.fence(gang.lanes)
+
+
+# Warps
+
+
+@runs(atom_warps.ElectSyncOp, ptx_warps.ElectSyncOp)
+def _elect(op: atom_warps.ElectSyncOp | ptx_warps.ElectSyncOp, builder: Builder) -> Step:
+    """The first thread of each warp."""
+    dest = builder.slot(op.leader)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        gang.warps("elect.sync")
+        gang.regs[dest] = gang.lanes % WARP == 0
+
+    return step
+
+
+@runs(atom_warps.SetmaxnregOp, ptx_warps.SetmaxnregOp)
+def _setmaxnreg(op: Operation, builder: Builder) -> Step:
+    def step(machine: Machine, gang: Gang) -> None:
+        warpgroups(machine, gang, "setmaxnreg")
+
+    return step

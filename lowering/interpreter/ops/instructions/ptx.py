@@ -1,0 +1,247 @@
+"""`ptx`: one instruction at a time, on raw registers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tilewright.dialects.ptx import (
+    approximate,
+    arithmetic,
+    control_flow,
+    convert,
+    data_movement,
+    logic,
+    matrix,
+    registers,
+    synchronization,
+    wmma,
+)
+from tilewright.dialects.ptx.instruction import ScalarOp
+from tilewright.dialects.ptx.types import RegType
+from tilewright.lowering.interpreter.arithmetic.elements import elements_of
+from tilewright.lowering.interpreter.arithmetic.scalar import scalar
+from tilewright.lowering.interpreter.machine.machine import Gang, Machine
+from tilewright.lowering.interpreter.ops.base.arith import constant, pure, same, unary, undefined
+from tilewright.lowering.interpreter.ops.base.gpu import wait_at
+from tilewright.lowering.interpreter.ops.base.memref import store_words
+from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import (
+    copy_async,
+    multiply,
+    sync_warps,
+    warps_of,
+)
+from tilewright.lowering.interpreter.program import Builder, Exit, Fork, Step, runs
+from tilewright.lowering.interpreter.values import CONTAINERS, Bits, spread, uniform
+
+_SCALARS = [*arithmetic.OPS, *approximate.OPS, *logic.OPS, convert.CvtOp]
+
+
+@runs(*_SCALARS)
+def _scalar(op: ScalarOp, builder: Builder) -> Step:
+    return pure(op, builder, scalar(op.name.removeprefix("ptx."), op.form.data))
+
+
+@runs(convert.CvtaOp)
+def _cvta(op: convert.CvtaOp, builder: Builder) -> Step:
+    """Global addresses are the same numbers in the generic space."""
+    return unary(op, builder, same)
+
+
+@runs(registers.ConstOp)
+def _const(op: registers.ConstOp, builder: Builder) -> Step:
+    return constant(op, builder, uniform(op.unsigned, op.result.type.kind.data))
+
+
+@runs(registers.UndefOp)
+def _undef(op: registers.UndefOp, builder: Builder) -> Step:
+    return undefined(op, builder)
+
+
+@runs(registers.SregOp)
+def _sreg(op: registers.SregOp, builder: Builder) -> Step:
+    register, dest = op.register.data, builder.slot(op.result)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        gang.regs[dest] = machine.special(register)[gang.lanes]
+
+    return step
+
+
+@runs(registers.SharedAddressOp)
+def _shared_address(op: registers.SharedAddressOp, builder: Builder) -> Step:
+    return constant(op, builder, np.array([op.offset.value.data], dtype=np.uint32))
+
+
+@runs(registers.MovOp)
+def _mov(op: registers.MovOp, builder: Builder) -> Step:
+    return unary(op, builder, same)
+
+
+@runs(registers.PackOp)
+def _pack(op: registers.PackOp, builder: Builder) -> Step:
+    whole = np.dtype(CONTAINERS[op.result.type.kind.data])
+    half = 4 * whole.itemsize
+
+    def compute(low: Bits, high: Bits) -> Bits:
+        return low.astype(whole) | np.left_shift(high.astype(whole), half, dtype=whole)
+
+    return pure(op, builder, compute)
+
+
+@runs(registers.UnpackOp)
+def _unpack(op: registers.UnpackOp, builder: Builder) -> Step:
+    return unary(op, builder, lambda a: np.ascontiguousarray(a)[:, None].view(np.uint16))
+
+
+def as_columns(value: Bits) -> Bits:
+    """A register or a list as [threads, registers]."""
+    return value if value.ndim == 2 else value[:, None]
+
+
+@runs(registers.ListMakeOp)
+def _list_make(op: registers.ListMakeOp, builder: Builder) -> Step:
+    def compute(*parts: Bits) -> Bits:
+        columns = [as_columns(each) for each in parts]
+        count = max(map(len, columns))
+        return np.concatenate([spread(each, count) for each in columns], axis=1)
+
+    return pure(op, builder, compute)
+
+
+@runs(registers.ListGetOp)
+def _list_get(op: registers.ListGetOp, builder: Builder) -> Step:
+    position = op.position.value.data
+    return unary(op, builder, lambda value: as_columns(value)[:, position])
+
+
+# Memory
+
+
+@runs(data_movement.LdOp)
+def _ld(op: data_movement.LdOp, builder: Builder) -> Step:
+    source, dest, number = builder.slot(op.address), builder.slot(op.result), builder.number(op)
+    width, count = op.access_bytes, op.result.type.count.data
+    shared, offset = op.space.data == "shared", op.offset.value.data
+    held = CONTAINERS[op.result.type.kind.data]
+    word = np.dtype(f"uint{8 * width}")
+
+    def step(machine: Machine, gang: Gang) -> None:
+        address = moved(gang.regs[source], offset)
+        if shared:
+            value = machine.shared.load(gang.lanes, address, width * count, number).view(word)
+            value = value if count > 1 else value[:, 0]
+        else:
+            value = machine.memory.load(address, width, count)
+        gang.regs[dest] = value.astype(held, copy=False)
+
+    return step
+
+
+@runs(data_movement.StOp)
+def _st(op: data_movement.StOp, builder: Builder) -> Step:
+    dest, source, number = builder.slot(op.address), builder.slot(op.value), builder.number(op)
+    assert isinstance(op.value.type, RegType)
+    width = op.access_bytes
+    shared, offset = op.space.data == "shared", op.offset.value.data
+    word = np.dtype(f"uint{8 * width}")
+    predicate = None if op.predicate is None else builder.slot(op.predicate)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        address = spread(moved(gang.regs[dest], offset), gang.count)
+        value = np.ascontiguousarray(spread(as_columns(gang.regs[source]).astype(word), gang.count))
+        chosen = None if predicate is None else gang.regs[predicate]
+        store_words(machine, gang, address, value, number, shared=shared, chosen=chosen)
+
+    return step
+
+
+def moved(address: Bits, offset: int) -> Bits:
+    """Addresses plus a constant offset in bytes."""
+    return address if offset == 0 else (address.astype(np.int64) + offset).astype(address.dtype)
+
+
+@runs(data_movement.CpAsyncOp)
+def _cp_async(op: data_movement.CpAsyncOp, builder: Builder) -> Step:
+    dest, source, number = builder.slot(op.dest), builder.slot(op.source), builder.number(op)
+    fill = None if op.source_size is None else builder.slot(op.source_size)
+    size = op.size.value.data
+
+    def step(machine: Machine, gang: Gang) -> None:
+        regs = gang.regs
+        filled = None if fill is None else regs[fill]
+        copy_async(machine, gang, regs[dest], regs[source], size, filled, number)
+
+    return step
+
+
+@runs(data_movement.CpAsyncCommitGroupOp)
+def _commit(op: data_movement.CpAsyncCommitGroupOp, builder: Builder) -> Step:
+    return lambda machine, gang: machine.shared.commit(gang.lanes)
+
+
+@runs(data_movement.CpAsyncWaitGroupOp)
+def _wait(op: data_movement.CpAsyncWaitGroupOp, builder: Builder) -> Step:
+    pending = op.pending.value.data
+    return lambda machine, gang: machine.shared.wait(gang.lanes, pending)
+
+
+# Control flow and barriers
+
+
+@runs(control_flow.BraOp)
+def _bra(op: control_flow.BraOp, builder: Builder) -> None:
+    builder.end(builder.jump(builder.label(op.dest), op.arguments, op.dest.args), op)
+
+
+@runs(control_flow.CondBraOp)
+def _cond_bra(op: control_flow.CondBraOp, builder: Builder) -> None:
+    then = builder.jump(builder.label(op.then_block), op.then_arguments, op.then_block.args)
+    other = builder.jump(builder.label(op.else_block), op.else_arguments, op.else_block.args)
+    builder.end(Fork(builder.slot(op.condition), then, other), op)
+
+
+@runs(control_flow.RetOp)
+def _ret(op: control_flow.RetOp, builder: Builder) -> None:
+    builder.end(Exit(), op)
+
+
+@runs(synchronization.BarSyncOp)
+def _bar_sync(op: synchronization.BarSyncOp, builder: Builder) -> None:
+    wait_at(op, builder, op.barrier.value.data, _threads(op))
+
+
+@runs(synchronization.BarArriveOp)
+def _bar_arrive(op: synchronization.BarArriveOp, builder: Builder) -> Step:
+    barrier, threads = op.barrier.value.data, _threads(op)
+    return lambda machine, gang: machine.arrive(gang, barrier, threads)
+
+
+def _threads(op: synchronization.BarSyncOp | synchronization.BarArriveOp) -> int | None:
+    return None if op.threads is None else op.threads.value.data
+
+
+@runs(synchronization.WarpSyncOp)
+def _warp_sync(op: synchronization.WarpSyncOp, builder: Builder) -> None:
+    sync_warps(op, builder)
+
+
+# Matrices
+
+
+@runs(matrix.MmaOp, wmma.MmaOp)
+def _mma(op: matrix.WarpMmaOp, builder: Builder) -> Step:
+    sources, dest, atom = builder.slots(op.operands), builder.slot(op.d), op.mma_atom
+    elements, selectors = [atom.element(operand) for operand in atom.inputs], op.selectors
+    held, single = CONTAINERS[op.d.type.kind.data], op.d.type.count.data == 1
+
+    def step(machine: Machine, gang: Gang) -> None:
+        warps = gang.warps(atom.mnemonic)
+        inputs = [
+            elements_of(warps_of(gang.regs[slot], gang, warps), element)
+            for slot, element in zip(sources, elements, strict=True)
+        ]
+        d = np.ascontiguousarray(multiply(machine, atom, inputs, selectors)).view(held)
+        d = d.reshape(gang.count, -1)
+        gang.regs[dest] = d[:, 0] if single else d
+
+    return step

@@ -1,0 +1,79 @@
+"""`cute_nvgpu.make_smem_desc`: the word of a matrix descriptor, from where the matrix begins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from tilewright.dialects.cute import ComposedLayout, Layout, coalesce
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import DescriptorError
+from tilewright.dialects.cute_nvgpu.descriptors.solve_descriptor import SmemTile
+from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
+from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.machine.machine import Gang, Machine
+from tilewright.lowering.interpreter.ops.base.memref import View
+from tilewright.lowering.interpreter.ops.instructions.tensor_view import TmemView
+from tilewright.lowering.interpreter.program import Builder, Step, runs
+from tilewright.lowering.interpreter.values import Bits
+
+
+@runs(MakeSmemDescOp)
+def _make_smem_desc(op: MakeSmemDescOp, builder: Builder) -> Step:
+    source, indices = builder.slot(op.source), builder.slots(op.indices)
+    dest, type_, extents = builder.slot(op.result), op.result.type, op.extents
+
+    def step(machine: Machine, gang: Gang) -> None:
+        view = gang.regs[source]
+        coordinate = [gang.regs[slot] for slot in indices]
+        check_begin(view, coordinate, extents)
+        gang.regs[dest] = _words(view, coordinate, type_.tile)
+
+    return step
+
+
+def check_begin(view: View | TmemView, indices: Sequence[Bits], extents: dict[int, int]) -> None:
+    """Raise Fault for a matrix that is not wholly in the memref or, where a mode is more than one
+    stride, does not begin at a multiple of its extent."""
+    layout = view.layout.outer if isinstance(view.layout, ComposedLayout) else view.layout
+    assert isinstance(layout, Layout)
+    for dimension, (index, size) in enumerate(zip(indices, view.sizes, strict=True)):
+        assert isinstance(size, int)
+        extent, signed = extents.get(dimension, 1), index.view(np.int64)
+        outside = (signed < 0) | (signed > size - extent)
+        astride = (signed % extent != 0) & (coalesce(layout[dimension]).rank() > 1)
+        for wrong, rule in (
+            (outside, f"out of bounds: expected at most {size - extent}"),
+            (astride, f"expected a multiple of {extent}, as {layout[dimension]} has more than one "
+                      "stride"),
+        ):  # fmt: skip
+            if wrong.any():
+                lane = int(np.argmax(wrong))
+                raise Fault(f"{rule}, got index {signed[lane]} in dimension {dimension}", lane)
+
+
+def _words(view: View, indices: Sequence[Bits], tile: SmemTile) -> Bits:
+    """The descriptor in every thread: uint64 [threads or 1]. The hardware swizzles the addresses
+    that it makes, so the matrix begins where the layout without its swizzle says."""
+    layout, first = view.layout, 0
+    if isinstance(layout, ComposedLayout):
+        assert isinstance(layout.offset, int)
+        layout, first = layout.outer, layout.offset
+    plain = replace(view, layout=layout)
+    offset = plain.locate(indices, check=False) - view.address + np.uint64(first * view.width)
+    address, offset = np.broadcast_arrays(view.address, offset)
+    pairs, lanes, inverse = np.unique(
+        np.stack([address, offset]), axis=1, return_index=True, return_inverse=True
+    )
+    words = [_word(tile, int(a), int(o), lane) for (a, o), lane in zip(pairs.T, lanes, strict=True)]
+    found: Any = np.array(words, dtype=np.uint64)[inverse.ravel()]
+    return found
+
+
+def _word(tile: SmemTile, address: int, offset: int, lane: int) -> int:
+    try:
+        return replace(tile, offset=offset).at(address).encode()
+    except DescriptorError as error:
+        raise Fault(str(error), int(lane)) from None

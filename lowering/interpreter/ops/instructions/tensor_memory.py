@@ -1,0 +1,340 @@
+"""Allocation of tensor memory, and what warps load from it and store there, at both levels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.dialects.cute import Layout
+from tilewright.dialects.cute.types.memref import layout_of
+from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import TmemAccess
+from tilewright.dialects.cute_nvgpu.lattice.tmem import LANE_STRIDE, WINDOW
+from tilewright.dialects.cute_nvgpu.ops import tmem, tmem_access
+from tilewright.dialects.cute_nvgpu.ops.memory_operand import bits_of
+from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemAccessOp
+from tilewright.dialects.cute_nvgpu.ops.tmem_reduce import LoadReduceOp
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.ptx import tcgen05_access as ptx_access
+from tilewright.dialects.ptx import tcgen05_memory as ptx
+from tilewright.dialects.ptx import tcgen05_sync as ptx_sync
+from tilewright.lowering.interpreter.arithmetic.elements import elements_of, words_of
+from tilewright.lowering.interpreter.arithmetic.tensor_reduce import reduced
+from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
+from tilewright.lowering.interpreter.machine.tensor_allocation import AllocationWait
+from tilewright.lowering.interpreter.machine.tensor_memory import LOAD, STORE
+from tilewright.lowering.interpreter.ops.instructions.ptx import as_columns, moved
+from tilewright.lowering.interpreter.ops.instructions.smem_desc import check_begin
+from tilewright.lowering.interpreter.ops.instructions.tensor_view import TmemView
+from tilewright.lowering.interpreter.program import Builder, CodeBlock, Jump, Step, Suspend, runs
+from tilewright.lowering.interpreter.values import CONTAINERS, Bits, Lanes, Loading, spread
+
+Locate = Callable[[Gang], Bits]
+"""An address of tensor or shared memory in each thread."""
+
+
+def located(builder: Builder, memory: SSAValue, indices: Sequence[SSAValue]) -> Locate:
+    """The address of an element of a memref."""
+    view, slots = builder.slot(memory), builder.slots(indices)
+    return lambda gang: gang.regs[view].locate([gang.regs[slot] for slot in slots])
+
+
+def _tile_at(op: TmemAccessOp, builder: Builder) -> Locate:
+    """The address of the first element of a tile, which lies within its memref."""
+    memory, indices = op.tile_operand
+    view, slots = builder.slot(memory), builder.slots(indices)
+    extents = dict(enumerate(op.access.extents(op.held.element.bits), len(slots) - 2))
+
+    def locate(gang: Gang) -> Bits:
+        held, coordinate = gang.regs[view], [gang.regs[slot] for slot in slots]
+        check_begin(held, coordinate, extents)
+        return held.locate(coordinate)
+
+    return locate
+
+
+def at_offset(builder: Builder, address: SSAValue, offset: int) -> Locate:
+    """An address in a register, plus a constant."""
+    source = builder.slot(address)
+    return lambda gang: moved(gang.regs[source], offset)
+
+
+def _warps(machine: Machine, gang: Gang, what: str) -> list[Lanes]:
+    """The lanes of each warp, as places in the gang."""
+    gang.warps(what)
+    return list(np.arange(gang.count).reshape(-1, WARP))
+
+
+# Allocation
+
+
+def _allocate(builder: Builder, op: Operation, slot: Locate, columns: int, group: int) -> None:
+    number, following = builder.number(op), CodeBlock()
+
+    def begin(machine: Machine, gang: Gang) -> AllocationWait:
+        gang.warps("tcgen05.alloc")
+        address = spread(slot(gang), gang.count)
+        return machine.allocator.request(op, gang.lanes, address, columns, group, number)
+
+    builder.current.reads |= set(builder.slots(op.operands)) - builder.current.writes
+    builder.end(Suspend(begin, Jump(following)), op)
+    builder.start(following)
+
+
+@runs(tmem.AllocOp)
+def _alloc(op: tmem.AllocOp, builder: Builder) -> None:
+    slot = located(builder, op.slot, op.indices)
+    _allocate(builder, op, slot, op.columns.value.data, op.group)
+
+
+@runs(ptx.AllocOp)
+def _ptx_alloc(op: ptx.AllocOp, builder: Builder) -> None:
+    slot = at_offset(builder, op.slot, op.offset.value.data)
+    _allocate(builder, op, slot, op.columns.value.data, op.group)
+
+
+@runs(tmem.RetrieveOp)
+def _retrieve(op: tmem.RetrieveOp, builder: Builder) -> Step:
+    slot, dest, number = (
+        located(builder, op.slot, op.indices),
+        builder.slot(op.result),
+        builder.number(op),
+    )
+    layout, bits = _layout(op.result)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        word = machine.shared.load(gang.lanes, slot(gang), 4, number).view(np.uint32)[:, 0]
+        gang.regs[dest] = TmemView(word.astype(np.uint64), bits, layout)
+
+    return step
+
+
+def _layout(value: SSAValue) -> tuple[Layout, int]:
+    """The layout of a memref in tensor memory, and the bits of its elements."""
+    layout, bits = layout_of(value.type), bits_of(value.type.element_type)  # type: ignore[attr-defined]
+    assert isinstance(layout, Layout) and bits is not None
+    return layout, bits
+
+
+@runs(tmem.SliceOp)
+def _slice(op: tmem.SliceOp, builder: Builder) -> Step:
+    begin, dest = located(builder, op.source, op.indices), builder.slot(op.result)
+    layout, bits = _layout(op.result)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        gang.regs[dest] = TmemView(begin(gang), bits, layout)
+
+    return step
+
+
+@runs(tmem.DeallocOp, ptx.DeallocOp)
+def _dealloc(op: tmem.DeallocOp | ptx.DeallocOp, builder: Builder) -> Step:
+    atom = isinstance(op, tmem.DeallocOp)
+    source, number = builder.slot(op.operands[0]), builder.number(op)
+    columns = op.columns if isinstance(op, tmem.DeallocOp) else op.columns.value.data
+
+    def step(machine: Machine, gang: Gang) -> None:
+        gang.warps("tcgen05.dealloc")
+        held = gang.regs[source]
+        address = held.address if atom else held
+        machine.allocator.free(gang.lanes, address, columns, op.group, number)
+
+    return step
+
+
+@runs(tmem.RelinquishAllocPermitOp, ptx.RelinquishAllocPermitOp)
+def _relinquish(
+    op: tmem.RelinquishAllocPermitOp | ptx.RelinquishAllocPermitOp, builder: Builder
+) -> Step:
+    number = builder.number(op)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        gang.warps("tcgen05.relinquish_alloc_permit")
+        machine.allocator.relinquish(gang.lanes, number)
+
+    return step
+
+
+# Loads and stores
+
+
+@cache
+def _places(access: TmemAccess) -> NDArray[np.int64]:
+    """The cells of each register from the address on: [threads, registers], or [threads, registers,
+    2] of two neighbouring cells where packed."""
+    layout = access.cells()
+    cells = np.array([layout(i) for i in range(WARP * access.registers)], dtype=np.int64)
+    cells = cells.reshape(access.registers, WARP).T
+    return np.stack([cells, cells + 1], axis=-1) if access.packed else cells
+
+
+def _begin(machine: Machine, lanes: Lanes, address: Bits, access: TmemAccess) -> int:
+    """The address that a warp gives. Raises Fault where its threads give several, or one whose
+    lanes are not the warp's."""
+    found = int(address[0])
+    if (address != found).any():
+        lane = int(np.argmax(address != found))
+        raise Fault(
+            f"expected one address in all threads of a warp, got {found:#x} and "
+            f"{int(address[lane]):#x}",
+            lane,
+        )
+    warp = int(lanes[0]) % machine.slots // WARP
+    window = WINDOW * (warp % 4)
+    legal = range(window, window + WINDOW, access.shape.lanes)
+    if (lane := found // LANE_STRIDE) not in legal:
+        raise Fault(
+            f"expected lane {' or '.join(map(str, legal))} for warp {warp} and shape "
+            f"{access.shape.name}, got {lane} (a warp reaches the 32 lanes from 32 * (warp % 4) on)"
+        )
+    return found
+
+
+def load_tensor(
+    machine: Machine, gang: Gang, address: Bits, access: TmemAccess, op: int, what: str
+) -> Bits:
+    """`tcgen05.ld`: the words of every thread, uint32 [threads, registers]."""
+    result = np.empty((gang.count, access.registers), dtype=np.uint32)
+    given = spread(address, gang.count)
+    for places in _warps(machine, gang, what):
+        lanes = gang.lanes[places]
+        begin = _begin(machine, lanes, given[places], access)
+        cta = int(lanes[0]) // machine.slots
+        cells = machine.tensor.cells(cta, begin + _places(access), "read")
+        words = machine.tensor.read(cta, cells, machine.tensor.warp_access(LOAD, lanes, op))
+        if access.packed:
+            low = words & np.uint32(0xFFFF)
+            words = low[..., 0] | low[..., 1] << np.uint32(16)
+        result[places] = words
+    return result
+
+
+def store_tensor(
+    machine: Machine, gang: Gang, address: Bits, words: Bits, access: TmemAccess, op: int, what: str
+) -> None:
+    """`tcgen05.st`: the inverse of `load_tensor`. The upper half of an unpacked cell is zero."""
+    given = spread(address, gang.count)
+    held = spread(words, gang.count).astype(np.uint32, copy=False)
+    if access.packed:
+        held = np.stack([held & np.uint32(0xFFFF), held >> np.uint32(16)], axis=-1)
+    for places in _warps(machine, gang, what):
+        lanes = gang.lanes[places]
+        begin = _begin(machine, lanes, given[places], access)
+        cta = int(lanes[0]) // machine.slots
+        cells = machine.tensor.cells(cta, begin + _places(access), "write")
+        by = machine.tensor.warp_access(STORE, lanes, op)
+        machine.tensor.write(cta, cells, held[places], by)
+
+
+def _loading(machine: Machine, gang: Gang, value: Bits, number: int) -> Loading:
+    origin = machine.shared.op_names[number]
+    return Loading(origin, value, np.zeros(gang.count, dtype=np.int64), number)
+
+
+@runs(tmem_access.LoadOp)
+def _load(op: tmem_access.LoadOp, builder: Builder) -> Step:
+    at, dest, number = _tile_at(op, builder), builder.slot(op.fragment), builder.number(op)
+    access, element = op.access, op.held.element
+
+    def step(machine: Machine, gang: Gang) -> None:
+        words = load_tensor(machine, gang, at(gang), access, number, op.name)
+        gang.regs[dest] = _loading(machine, gang, elements_of(words, element), number)
+
+    return step
+
+
+@runs(LoadReduceOp)
+def _load_reduce(op: LoadReduceOp, builder: Builder) -> Step:
+    at, number = _tile_at(op, builder), builder.number(op)
+    dests, access, form = builder.slots(op.results), op.access, op.form
+
+    def step(machine: Machine, gang: Gang) -> None:
+        words = load_tensor(machine, gang, at(gang), access, number, op.name)
+        for dest, value in zip(dests, (words, reduced(words, form)), strict=True):
+            gang.regs[dest] = _loading(machine, gang, value, number)
+
+    return step
+
+
+@runs(tmem_access.StoreOp)
+def _store(op: tmem_access.StoreOp, builder: Builder) -> Step:
+    at, source, number = _tile_at(op, builder), builder.slot(op.fragment), builder.number(op)
+    assert isinstance(op.fragment.type, FragmentType)
+    access, element = op.access, op.held.element
+
+    def step(machine: Machine, gang: Gang) -> None:
+        words = words_of(gang.regs[source], element)
+        store_tensor(machine, gang, at(gang), words, access, number, op.name)
+
+    return step
+
+
+@runs(ptx_access.LdOp)
+def _ld(op: ptx_access.LdOp, builder: Builder) -> Step:
+    at, dest, number = (
+        at_offset(builder, op.address, op.offset.value.data),
+        builder.slot(op.result),
+        builder.number(op),
+    )
+    access, held = op.access, CONTAINERS[op.data.kind.data]
+
+    def step(machine: Machine, gang: Gang) -> None:
+        words = load_tensor(machine, gang, at(gang), access, number, op.name).astype(held)
+        value = words if access.registers > 1 else words[:, 0]
+        gang.regs[dest] = _loading(machine, gang, value, number)
+
+    return step
+
+
+@runs(ptx_access.LdRedOp)
+def _ld_red(op: ptx_access.LdRedOp, builder: Builder) -> Step:
+    at, number = at_offset(builder, op.address, op.offset.value.data), builder.number(op)
+    dests, access, form = builder.slots(op.results), op.access, op.form.data
+
+    def step(machine: Machine, gang: Gang) -> None:
+        words = load_tensor(machine, gang, at(gang), access, number, op.name)
+        for dest, value in zip(dests, (words, reduced(words, form)), strict=True):
+            gang.regs[dest] = _loading(machine, gang, value, number)
+
+    return step
+
+
+@runs(ptx_access.StOp)
+def _st(op: ptx_access.StOp, builder: Builder) -> Step:
+    at, source, number = (
+        at_offset(builder, op.address, op.offset.value.data),
+        builder.slot(op.value),
+        builder.number(op),
+    )
+    access = op.access
+
+    def step(machine: Machine, gang: Gang) -> None:
+        words = as_columns(gang.regs[source])
+        store_tensor(machine, gang, at(gang), words, access, number, op.name)
+
+    return step
+
+
+@runs(tmem_access.WaitLoadOp, ptx_sync.WaitLdOp)
+def _wait_load(op: Operation, builder: Builder) -> Step:
+    def step(machine: Machine, gang: Gang) -> None:
+        for places in _warps(machine, gang, "tcgen05.wait::ld"):
+            machine.tensor.wait(LOAD, gang.lanes[places])
+        for slot, value in enumerate(gang.regs):
+            if isinstance(value, Loading):
+                gang.regs[slot] = value.value
+
+    return step
+
+
+@runs(tmem_access.WaitStoreOp, ptx_sync.WaitStOp)
+def _wait_store(op: Operation, builder: Builder) -> Step:
+    def step(machine: Machine, gang: Gang) -> None:
+        for places in _warps(machine, gang, "tcgen05.wait::st"):
+            machine.tensor.wait(STORE, gang.lanes[places])
+
+    return step

@@ -1,0 +1,56 @@
+"""A memref in tensor memory at run time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tilewright.dialects.cute import Layout
+from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS
+from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.ops.base.memref import check_index
+from tilewright.lowering.interpreter.values import Bits, Lanes, joined, take
+
+
+@dataclass(frozen=True, slots=True)
+class TmemView:
+    """`address` is that of the cell where it begins, one a thread (or one for all); its `layout`
+    counts elements of `bits`."""
+
+    address: Bits
+    bits: int
+    layout: Layout
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The extent of each dimension."""
+        return tuple(self.layout[mode].size() for mode in range(self.layout.rank()))
+
+    def take(self, lanes: Lanes) -> TmemView:
+        """The view in some of its threads."""
+        return TmemView(take(self.address, lanes), self.bits, self.layout)
+
+    def joined(self, other: TmemView, counts: tuple[int, int], order: Lanes) -> TmemView:
+        """The view of the threads of two gangs."""
+        address = joined(self.address, other.address, counts, order)
+        return TmemView(address, self.bits, self.layout)
+
+    def locate(self, indices: Sequence[Bits]) -> Bits:
+        """The address of an element, which must begin a cell: uint64. Raises Fault where it does
+        not, or out of bounds."""
+        signed = [each.view(np.int64) for each in indices]
+        for dimension, index in enumerate(signed):
+            check_index(dimension, index, self.layout[dimension].size())
+        offset = sum(self.layout[mode](index) for mode, index in enumerate(signed))
+        cell, rest = np.divmod(offset * self.bits, CELL_BITS)
+        if np.any(rest):
+            lane = int(np.argmax(rest != 0))
+            raise Fault(
+                f"expected an element that begins a cell of {CELL_BITS} bits, got one "
+                f"{int(np.ravel(rest)[lane])} bits behind",
+                lane,
+            )
+        address: Bits = (self.address.astype(np.int64) + cell).astype(np.uint64)
+        return address

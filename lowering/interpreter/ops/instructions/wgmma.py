@@ -1,0 +1,389 @@
+"""`wgmma` of both levels: descriptors, MMAs of warpgroups, and what orders them.
+
+The arithmetic is in `wgmma`, the rules of memory in `async_proxy`. A result is in flight, an
+`InFlight` value, until a `wgmma.wait_group` completes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import DescriptorError
+from tilewright.dialects.cute_nvgpu.ops import sm90, wgmma_sync
+from tilewright.dialects.cute_nvgpu.ops.fragment import register_sources
+from tilewright.dialects.ptx import wgmma as ptx
+from tilewright.dialects.ptx.registers import ListGetOp, ListMakeOp
+from tilewright.lowering.interpreter.arithmetic.elements import elements_of
+from tilewright.lowering.interpreter.arithmetic.sparse import check_metadata
+from tilewright.lowering.interpreter.arithmetic.wgmma import (
+    chunk_addresses,
+    fragment_matrix,
+    matrix_of_chunks,
+    multiply_matrices,
+    wgmma_model,
+)
+from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
+from tilewright.lowering.interpreter.numerics import NumericsError
+from tilewright.lowering.interpreter.program import Builder, Step, runs
+from tilewright.lowering.interpreter.values import (
+    CONTAINERS,
+    Bits,
+    InFlight,
+    Lanes,
+    Overwritten,
+    Undefined,
+    is_array,
+    spread,
+)
+
+WARPGROUP = 128
+
+Convert = Callable[[Bits], Bits]
+
+
+def warpgroups(machine: Machine, gang: Gang, what: str) -> Lanes:
+    """The gang's threads by warpgroup: [warpgroups, 128]. Raises Fault unless it is whole ones."""
+    gang.warps(what)
+    first = gang.lanes[::WARP] - machine.cta_of(gang.lanes[::WARP]) * machine.slots
+    group = machine.cta_of(gang.lanes[::WARP]) * machine.slots + first // WARPGROUP * WARPGROUP
+    groups, counts = np.unique(group, return_counts=True)
+    if (counts * WARP != WARPGROUP).any():
+        wrong = int(np.argmax(counts * WARP != WARPGROUP))
+        raise Fault(
+            f"{what} needs all {WARPGROUP} threads of a warpgroup, and {counts[wrong] * WARP} "
+            "execute it (.sync.aligned: PTX ISA 9.7.15)",
+            WARP * int(np.argmax(group == groups[wrong])),
+        )
+    return gang.lanes.reshape(-1, WARPGROUP)
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """One `wgmma.mma_async` of a program: its atom, and the registers of its operands.
+
+    `elements` turns what a register holds into elements of an operand, `held` a result back;
+    `a_sources` are all registers of which A is made, its own first.
+    """
+
+    atom: WgmmaAtom
+    number: int
+    a: int
+    b: int
+    c: int
+    d: int
+    e: int | None
+    scale_d: int | None
+    zero: bool
+    negated: tuple[bool, bool]
+    selector: int
+    elements: Callable[[str, Bits], Bits]
+    held: Convert
+    a_sources: tuple[int, ...] = ()
+
+    def run(self, machine: Machine, gang: Gang) -> None:
+        """Issue it for every warpgroup of the gang."""
+        lanes, regs = warpgroups(machine, gang, self.atom.mnemonic), gang.regs
+        self._check_fenced(machine, gang)
+        accumulates = self._accumulates(gang)
+        c = self._accumulator(machine, gang, accumulates)
+        if self.atom.frag_kind == "rs":
+            self._check_ordered(gang, "A", regs[self.a])
+        a, b = self._matrices(machine, gang, lanes)
+        e = None if self.e is None else self._fragment(gang, "E", regs[self.e])
+        if e is not None:
+            check_metadata(self.atom, e, self.selector)
+        d = self._multiply(machine, a, b, c, e)
+        shape = (self.atom.shape, self.atom.types[2])
+        group = machine.shared.wgmmas.committed[gang.lanes]
+        origin = machine.shared.op_names[self.number]
+        if self.a_sources:
+            wgmmas = machine.shared.wgmmas
+            wgmmas.hold(self.a_sources, regs[self.a], gang.lanes, self.number)
+        self._overwrite(gang, origin)
+        regs[self.d] = InFlight(origin, self.held(d).reshape(gang.count, -1), group, shape)
+
+    def _check_fenced(self, machine: Machine, gang: Gang) -> None:
+        fenced = machine.shared.wgmmas.fenced[gang.lanes]
+        if not fenced.all():
+            raise Fault(
+                "is the first of its warpgroup, and no wgmma.fence came before it "
+                "(PTX ISA 9.7.15.7.1)",
+                int(np.argmin(fenced)),
+            )
+
+    def _accumulates(self, gang: Gang) -> NDArray[np.bool_]:
+        """Whether each warpgroup adds C: [warpgroups]."""
+        count = gang.count // WARPGROUP
+        if self.zero or self.scale_d is None:
+            return np.full(count, not self.zero)
+        return self._one_each(gang, gang.regs[self.scale_d], "scale-d")
+
+    def _accumulator(self, machine: Machine, gang: Gang, accumulates: NDArray[np.bool_]) -> Bits:
+        """C: [warpgroups, threads, values], zeros where it is not added."""
+        value = gang.regs[self.c]
+        if isinstance(value, InFlight):
+            if value.shape != (self.atom.shape, self.atom.types[2]):
+                value.fault()
+            self._check_whole(value)
+            value = value.value
+        elif not isinstance(value, Undefined):
+            self._check_ordered(gang, "C", value)
+        if isinstance(value, Undefined) and not accumulates.any():
+            values = self.atom.values("C")
+            dtype = np.dtype(self.atom.element("C").container)
+            return np.zeros((len(accumulates), WARPGROUP, values), dtype=dtype)
+        c = self._fragment(gang, "C", value)
+        return np.where(accumulates[:, None, None], c, c.dtype.type(0))
+
+    def _check_whole(self, value: InFlight) -> None:
+        """Threads whose registers no wgmma wrote have no business among those in flight."""
+        if (value.group < 0).any():
+            value.fault()
+
+    def _check_ordered(self, gang: Gang, operand: str, value: Any) -> None:
+        if isinstance(value, Undefined):
+            value.fault()
+        if id(value) not in gang.ordered:
+            raise Fault(
+                f"accesses registers of operand {operand} that were written after the last "
+                "wgmma.fence of its warpgroup (PTX ISA 9.7.15.7.1)"
+            )
+
+    def _overwrite(self, gang: Gang, origin: str) -> None:
+        """The registers of a C in flight become D's: nobody may look at C any more."""
+        c = gang.regs[self.c]
+        if isinstance(c, InFlight):
+            gang.regs[:] = [Overwritten(origin) if each is c else each for each in gang.regs]
+
+    def _matrices(
+        self, machine: Machine, gang: Gang, lanes: Lanes
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """A and B: [warpgroups, rows, columns]."""
+        operands: list[Literal["A", "B"]] = ["B"] if self.atom.frag_kind == "rs" else ["A", "B"]
+        slots = {"A": self.a, "B": self.b}
+        words = {each: self._words(gang, each, gang.regs[slots[each]]) for each in operands}
+        found: list[list[NDArray[Any]]] = []
+        for index, warpgroup in enumerate(lanes):
+            addresses = [self._addresses(each, int(words[each][index])) for each in operands]
+            try:
+                chunks = machine.shared.read_async(warpgroup, addresses, self.number)
+            except Fault as fault:
+                raise Fault(fault.message, index * WARPGROUP) from None
+            found.append([
+                matrix_of_chunks(self.atom, each, data)
+                for each, data in zip(operands, chunks, strict=True)
+            ])  # fmt: skip
+        *a, b = (np.stack(each) for each in zip(*found, strict=True))
+        if a:
+            return a[0], b
+        return fragment_matrix(self.atom, self._fragment(gang, "A", gang.regs[self.a])), b
+
+    def _addresses(self, operand: Literal["A", "B"], word: int) -> NDArray[np.int64]:
+        major = self.atom.majors["AB".index(operand)]
+        extents, bits = self.atom.extents(operand), self.atom.element(operand).bits
+        try:
+            return chunk_addresses(word, major, extents, bits)
+        except DescriptorError as error:
+            raise Fault(f"descriptor {word:#018x} of {operand}: {error}") from None
+
+    def _words(self, gang: Gang, operand: str, value: Bits) -> NDArray[Any]:
+        return self._one_each(gang, value, f"descriptor {operand}")
+
+    def _one_each(self, gang: Gang, value: Bits, what: str) -> NDArray[Any]:
+        """What all threads of each warpgroup give: [warpgroups]."""
+        every = spread(value, gang.count).reshape(-1, WARPGROUP)
+        other = every != every[:, :1]
+        if other.any():
+            row, thread = np.unravel_index(int(np.argmax(other)), other.shape)
+            raise Fault(
+                f"expected one {what} in all threads of a warpgroup, got "
+                f"{int(every[row, 0]):#x} and {int(every[row, thread]):#x}",
+                int(row) * WARPGROUP + int(thread),
+            )
+        return every[:, 0]
+
+    def _fragment(self, gang: Gang, operand: str, value: Any) -> Bits:
+        """Elements in containers: [warpgroups, threads, values]."""
+        wide = spread(value, gang.count).reshape(gang.count // WARPGROUP, WARPGROUP, -1)
+        return self.elements(operand, wide)
+
+    def _multiply(
+        self, machine: Machine, a: NDArray[Any], b: NDArray[Any], c: Bits, e: Bits | None
+    ) -> Bits:
+        launch = machine.launch
+        try:
+            model = wgmma_model(self.atom, launch.arch, launch.numerics)
+        except NumericsError as error:
+            raise Fault(str(error)) from error
+        return multiply_matrices(
+            self.atom, a, b, c, model, negated=self.negated, e=e, selector=self.selector
+        )
+
+
+# The atom level
+
+
+def _same(operand: str, value: Bits) -> Bits:
+    return value
+
+
+@runs(*sm90.WGMMA_OPS.values())
+def _mma(op: sm90.WarpgroupMmaOp, builder: Builder) -> Step:
+    a, b, c = builder.slots(op.multiplicands_and_c)
+    scale_d = op.accumulates_if
+    sparse = isinstance(op, sm90.SparseMmaOp)
+    return Issue(
+        op.mma_atom,
+        builder.number(op),
+        a,
+        b,
+        c,
+        builder.slot(op.d),
+        builder.slot(op.e) if sparse else None,
+        None if scale_d is None else builder.slot(scale_d),
+        False,
+        op.negated,
+        op.selector.value.data if sparse else 0,
+        _same,
+        lambda d: d,
+        _guarded(builder, register_sources(op.multiplicands_and_c[0]), op.mma_atom),
+    ).run
+
+
+# The ptx level
+
+
+@runs(ptx.WgmmaOp)
+def _wgmma(op: ptx.WgmmaOp, builder: Builder) -> Step:
+    atom = op.mma_atom
+    held = np.dtype(CONTAINERS[op.d.type.kind.data])
+
+    def elements(operand: str, value: Bits) -> Bits:
+        return elements_of(value, atom.element(operand))
+
+    def words(d: Bits) -> Bits:
+        return np.ascontiguousarray(d).view(held)
+
+    a, b, c, d = builder.slots((op.a, op.b, op.c, op.d))
+    return Issue(
+        atom,
+        builder.number(op),
+        a,
+        b,
+        c,
+        d,
+        None if op.metadata is None else builder.slot(op.metadata),
+        None if op.scale_d is None else builder.slot(op.scale_d),
+        op.zero is not None,
+        op.negated,
+        0 if op.selector is None else op.selector.value.data,
+        elements,
+        words,
+        _guarded(builder, _list_sources(op.a), atom),
+    ).run
+
+
+def _list_sources(value: SSAValue) -> list[SSAValue]:
+    """The list and whatever its registers are named after."""
+    found = [value]
+    if isinstance(value.owner, ListMakeOp | ListGetOp):
+        for part in value.owner.operands:
+            found += _list_sources(part)
+    return found
+
+
+def _guarded(builder: Builder, values: Sequence[SSAValue], atom: WgmmaAtom) -> tuple[int, ...]:
+    """The registers of which A is made, all writes to them so far guarded: those are the writes
+    that a loop repeats while the wgmma is in flight."""
+    if atom.frag_kind == "ss":
+        return ()
+    slots = builder.slots(values)
+    for block in builder.blocks:
+        for index, (op, step) in enumerate(block.steps):
+            results = () if op.regions else builder.slots(op.results)
+            for result in set(results) & set(slots):
+                block.steps[index] = op, _before(step, result)
+        for jump in block.jumps():
+            if slots[0] in jump.dests and block.ending_op is not None:
+                entering = block.ending_op, _after_jump(slots[0])
+                jump.target.steps.insert(0, entering)
+    return slots
+
+
+def _before(step: Step, slot: int) -> Step:
+    def guarded(machine: Machine, gang: Gang) -> None:
+        machine.shared.wgmmas.check_fragment(slot, gang.lanes, None)
+        step(machine, gang)
+
+    return guarded
+
+
+def _after_jump(slot: int) -> Step:
+    def check(machine: Machine, gang: Gang) -> None:
+        value = gang.regs[slot]
+        if is_array(value):
+            machine.shared.wgmmas.check_fragment(slot, gang.lanes, value)
+
+    return check
+
+
+# What orders them
+
+
+@runs(wgmma_sync.WgmmaFenceOp, ptx.WgmmaFenceOp)
+def _fence(op: Operation, builder: Builder) -> Step:
+    def step(machine: Machine, gang: Gang) -> None:
+        warpgroups(machine, gang, "wgmma.fence")
+        machine.shared.wgmmas.fenced[gang.lanes] = True
+        machine.registers.fence(gang.lanes)
+        gang.ordered = {id(each): each for each in gang.regs if is_array(each) and each.ndim == 2}
+
+    return step
+
+
+@runs(wgmma_sync.WgmmaCommitGroupOp, ptx.WgmmaCommitGroupOp)
+def _commit(op: Operation, builder: Builder) -> Step:
+    def step(machine: Machine, gang: Gang) -> None:
+        warpgroups(machine, gang, "wgmma.commit_group")
+        machine.shared.wgmmas.commit(gang.lanes)
+
+    return step
+
+
+@runs(wgmma_sync.WgmmaWaitGroupOp, ptx.WgmmaWaitGroupOp)
+def _wait(op: wgmma_sync.WgmmaWaitGroupOp | ptx.WgmmaWaitGroupOp, builder: Builder) -> Step:
+    pending = op.pending.value.data
+
+    def step(machine: Machine, gang: Gang) -> None:
+        warpgroups(machine, gang, "wgmma.wait_group")
+        machine.shared.wait_wgmma(gang.lanes, pending)
+        _settle(machine, gang)
+
+    return step
+
+
+def _settle(machine: Machine, gang: Gang) -> None:
+    """Results that are complete become values like others, which a wgmma wrote."""
+    completed = machine.shared.wgmmas.completed[gang.lanes]
+    machine.registers.settle(gang.lanes, completed)
+    for slot, value in enumerate(gang.regs):
+        if isinstance(value, InFlight) and (value.group < completed).all():
+            gang.regs[slot] = value.value
+            gang.ordered[id(value.value)] = value.value
+
+
+@runs(wgmma_sync.FenceProxyAsyncOp, ptx.FenceProxyAsyncOp)
+def _fence_proxy(op: Operation, builder: Builder) -> Step:
+    def step(machine: Machine, gang: Gang) -> None:
+        machine.shared.fence_proxy(gang.lanes)
+        machine.mbarriers.fence(gang.lanes)
+
+    return step

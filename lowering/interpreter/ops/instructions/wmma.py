@@ -1,0 +1,239 @@
+"""`wmma.load` and `wmma.store` on whole warps, at both levels.
+
+Which thread holds which element is what the row's layout says; PTX leaves it open, and on which
+thread's behalf a byte is accessed. To find races it counts as thread i % 32 for the i-th piece of
+the matrix, a read as the next thread too: so whoever else accessed the piece is another thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.dialects.cute.types.memref import Space
+from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess
+from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaSpace
+from tilewright.dialects.cute_nvgpu.ops import wmma
+from tilewright.dialects.cute_nvgpu.ops.wmma_memory import elements_per_item, extents_of
+from tilewright.dialects.ptx import wmma as ptx_wmma
+from tilewright.lowering.interpreter.arithmetic.elements import elements_of, words_of
+from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
+from tilewright.lowering.interpreter.ops.base.memref import View
+from tilewright.lowering.interpreter.ops.instructions.matrix_copy import faults_of
+from tilewright.lowering.interpreter.ops.instructions.ptx import as_columns, moved
+from tilewright.lowering.interpreter.program import Builder, Step, runs
+from tilewright.lowering.interpreter.values import Bits, Lanes, spread
+
+# Where a fragment's elements lie
+
+
+@cache
+def _places(access: WmmaAccess) -> NDArray[np.intp]:
+    """Which element of the matrix, in the order of memory without gaps, each value of the
+    fragment is: [32 threads, values]."""
+    row, layout = access.row, access.tv_layout
+    rows, columns = row.extents
+    index = np.array([layout(i) for i in range(layout.size())], dtype=np.intp)
+    index = index.reshape(-1, WARP).T
+    if row.operand == "B":
+        column, line = index % columns, index // columns
+    else:
+        line, column = index % rows, index // rows
+    return line * columns + column if access.major == "row" else column * rows + line
+
+
+@cache
+def _inverse(access: WmmaAccess) -> NDArray[np.intp]:
+    """Which value, of all that a warp holds, each element of the matrix is."""
+    return np.argsort(_places(access), axis=None)
+
+
+# Pieces of aligned memory
+
+
+@dataclass(frozen=True, slots=True)
+class _Matrices:
+    """The matrix of every warp of a gang, in pieces of as many bytes as its alignment.
+
+    `address` says where the pieces are: [warps, pieces].
+    """
+
+    access: WmmaAccess
+    space: WmmaSpace
+    address: NDArray[np.uint64]
+
+    @property
+    def alignment(self) -> int:
+        """The bytes of a piece."""
+        return self.access.alignment(self.space)
+
+    @property
+    def shared(self) -> bool:
+        """Whether they lie in shared memory."""
+        return self.space == "shared"
+
+    @property
+    def threads(self) -> Lanes:
+        """The thread of the gang on whose behalf each piece is accessed."""
+        warps = len(self.address)
+        pieces = np.arange(self.address.size // warps)
+        return (np.arange(warps)[:, None] * WARP + pieces % WARP).ravel()
+
+    @property
+    def word(self) -> int:
+        """The bytes of the words that global memory takes."""
+        return min(self.alignment, 8)
+
+    def load(self, machine: Machine, gang: Gang, op: int) -> NDArray[Any]:
+        """Elements of every thread in containers: [threads, values]."""
+        address, size = self.address.ravel(), self.alignment
+        threads = self.threads
+        with faults_of(threads):
+            if self.shared:
+                data = machine.shared.load(gang.lanes[threads], address, size, op)
+            else:
+                data = machine.memory.load(address, self.word, size // self.word)
+        if self.shared:
+            others = threads // WARP * WARP + (threads + 1) % WARP
+            with faults_of(others):
+                machine.shared.load(gang.lanes[others], address, size, op)
+        raw = np.ascontiguousarray(data).view(np.uint8).reshape(len(self.address), -1)
+        held = elements_of(raw, self.access.element)[:, _places(self.access)]
+        return held.reshape(gang.count, -1)
+
+    def store(self, machine: Machine, gang: Gang, elements: Bits, op: int) -> None:
+        """The inverse of `load`."""
+        access = self.access
+        held = spread(elements, gang.count).reshape(len(self.address), -1)[:, _inverse(access)]
+        raw = words_of(held, access.element).view(np.uint8).reshape(-1, self.alignment)
+        address, threads = self.address.ravel(), self.threads
+        with faults_of(threads):
+            if self.shared:
+                machine.shared.store(gang.lanes[threads], address, raw, op)
+            else:
+                words = raw.view(f"uint{8 * self.word}")
+                machine.memory.store(address, words, self.word, words.shape[1])
+
+
+def _matrices(
+    gang: Gang, access: WmmaAccess, space: WmmaSpace, address: Bits, stride: Bits, what: str
+) -> _Matrices:
+    """The matrices at a byte address, `stride` in elements of theirs.
+
+    Raises Fault where the threads of a warp do not agree on them, or the stride is illegal.
+    """
+    warps = gang.warps(what)
+    first = _one_a_warp(address, gang, warps, "address", access)
+    between = _one_a_warp(stride, gang, warps, "stride", access)
+    for each in np.unique(between).tolist():
+        if (why := access.why_stride(each, space)) is not None:
+            raise Fault(why, WARP * int(np.argmax(between == each)))
+    lines, length = access.lines
+    bits = access.element.bits
+    line = np.arange(lines)[:, None] * (between * bits // 8)[:, None, None]
+    inside = np.arange(0, length * bits // 8, access.alignment(space))
+    place = first[:, None, None] + line + inside
+    return _Matrices(access, space, place.reshape(warps, -1).astype(np.uint64))
+
+
+def _one_a_warp(
+    value: Bits, gang: Gang, warps: int, name: str, access: WmmaAccess
+) -> NDArray[np.int64]:
+    """What all threads of each warp give: [warps]."""
+    every = spread(value, gang.count).astype(np.int64).reshape(warps, WARP)
+    other = every != every[:, :1]
+    if other.any():
+        raise Fault(
+            f"expected one {name} in all threads of a warp (PTX ISA {access.row.section})",
+            int(np.argmax(other)),
+        )
+    return every[:, 0]
+
+
+# `cute_nvgpu`
+
+
+def _locator(op: wmma.WmmaAccessOp, builder: Builder) -> Callable[[Gang], _Matrices]:
+    """Where an op's matrices are, once it runs."""
+    memory, indices = builder.slot(op.memory), builder.slots(op.coordinates)
+    access, type_, stride = op.access, op.memory_type, op.stride
+    several = elements_per_item(access.element, type_)
+    rows, columns = extents_of(access, type_)
+    corner = [*[0] * (len(indices) - 2), rows - 1, columns - 1]
+
+    def locate(gang: Gang) -> _Matrices:
+        view: View = gang.regs[memory]
+        first = [gang.regs[slot] for slot in indices]
+        address = view.locate(first)
+        view.locate([index + np.uint64(more) for index, more in zip(first, corner, strict=True)])
+        step = view.strides[op.leading_dimension] if stride is None else stride
+        elements = np.atleast_1d(np.asarray(step, dtype=np.int64)) * several
+        space: WmmaSpace = "shared" if view.space is Space.SMEM else "global"
+        return _matrices(gang, access, space, address, elements, op.name)
+
+    return locate
+
+
+@runs(wmma.LoadOp)
+def _load(op: wmma.LoadOp, builder: Builder) -> Step:
+    locate, dest, number = _locator(op, builder), builder.slot(op.held), builder.number(op)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        gang.regs[dest] = locate(gang).load(machine, gang, number)
+
+    return step
+
+
+@runs(wmma.StoreOp)
+def _store(op: wmma.StoreOp, builder: Builder) -> Step:
+    locate, source, number = _locator(op, builder), builder.slot(op.held), builder.number(op)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        locate(gang).store(machine, gang, gang.regs[source], number)
+
+    return step
+
+
+# `ptx`
+
+
+def _ptx_locator(op: ptx_wmma.WmmaAccessOp, builder: Builder) -> Callable[[Gang], _Matrices]:
+    """Where an instruction's matrices are, once it runs."""
+    source, stride = builder.slot(op.operands[0]), builder.slot(op.stride)
+    access, space, offset = op.access, op.space, op.offset.value.data
+
+    def locate(gang: Gang) -> _Matrices:
+        address = moved(gang.regs[source], offset)
+        return _matrices(gang, access, space, address, gang.regs[stride], op.name)
+
+    return locate
+
+
+@runs(ptx_wmma.LoadOp)
+def _ptx_load(op: ptx_wmma.LoadOp, builder: Builder) -> Step:
+    locate, dest, number = _ptx_locator(op, builder), builder.slot(op.result), builder.number(op)
+    element, single = op.access.element, op.result.type.count.data == 1
+
+    def step(machine: Machine, gang: Gang) -> None:
+        words = words_of(locate(gang).load(machine, gang, number), element)
+        gang.regs[dest] = words[:, 0] if single else words
+
+    return step
+
+
+@runs(ptx_wmma.StoreOp)
+def _ptx_store(op: ptx_wmma.StoreOp, builder: Builder) -> Step:
+    locate, source, number = _ptx_locator(op, builder), builder.slot(op.value), builder.number(op)
+    element = op.access.element
+
+    def step(machine: Machine, gang: Gang) -> None:
+        words = as_columns(gang.regs[source])
+        locate(gang).store(machine, gang, elements_of(words, element), number)
+
+    return step

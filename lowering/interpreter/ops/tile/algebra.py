@@ -1,0 +1,86 @@
+"""`cute`: values of the layout algebra, every thread with its own dynamic leaves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import Attribute
+
+from tilewright.dialects.cute.dialect import OPS
+from tilewright.dialects.cute.ops.arithmetic import CompareOp
+from tilewright.dialects.cute.ops.constructors import LeavesOp, PrintOp, StaticOp
+from tilewright.dialects.cute.ops.operation import InferredOp
+from tilewright.dialects.cute.rules.accessors import dynamic_leaves
+from tilewright.dialects.cute.types.algebra import CuteType
+from tilewright.dialects.cute.values import Typed, with_dynamic_leaves
+from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, LaneValue, sized
+from tilewright.lowering.interpreter.machine.machine import Gang, Machine
+from tilewright.lowering.interpreter.ops.base.arith import constant
+from tilewright.lowering.interpreter.program import Builder, Step, runs
+
+
+def _typed(type_: Attribute) -> Typed:
+    assert isinstance(type_, CuteType)
+    return type_.typed
+
+
+@runs(StaticOp)
+def _static(op: StaticOp, builder: Builder) -> Step:
+    return constant(op, builder, LaneValue(_typed(op.result.type)))
+
+
+@runs(*(each for each in OPS if issubclass(each, LeavesOp)))
+def _make(op: LeavesOp, builder: Builder) -> Step:
+    type_ = _typed(op.result.type)
+    widths = [leaf.width for leaf in dynamic_leaves(type_)]
+    sources, dest = builder.slots(op.leaves), builder.slot(op.result)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        leaves = [
+            _leaf(gang.regs[slot], width) for slot, width in zip(sources, widths, strict=True)
+        ]
+        gang.regs[dest] = LaneValue(with_dynamic_leaves(type_, leaves))
+
+    return step
+
+
+def _leaf(value: Any, width: int) -> LaneInteger:
+    """A dynamic leaf from an integer, or from an int_tuple without modes."""
+    return LaneInteger(sized(value.typed.value, width) if isinstance(value, LaneValue) else value)
+
+
+@runs(*(each for each in OPS if issubclass(each, InferredOp | CompareOp)))
+def _evaluate(op: InferredOp | CompareOp, builder: Builder) -> Step:
+    sources = builder.slots(op.operands)
+    dests = [(builder.slot(each), _width(each.type)) for each in op.results]
+
+    def step(machine: Machine, gang: Gang) -> None:
+        regs = gang.regs
+        found = op.evaluate([typed_value(regs[slot]) for slot in sources])
+        for (dest, width), value in zip(dests, found, strict=True):
+            regs[dest] = LaneValue(value) if isinstance(value, Typed) else sized(value, width)
+
+    return step
+
+
+def typed_value(value: Any) -> Typed:
+    """What a register holds, as a value of the algebra; an integer is a scalar."""
+    return value.typed if isinstance(value, LaneValue) else Typed("scalar", LaneInteger(value))
+
+
+def _width(type_: Attribute) -> int:
+    """The bits of an integer result; a value of the algebra has none."""
+    return type_.bitwidth if isinstance(type_, IntegerType) else 0
+
+
+@runs(PrintOp)
+def _print(op: PrintOp, builder: Builder) -> Step:
+    source = builder.slot(op.value)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        value = gang.regs[source]
+        for lane in range(gang.count):
+            print(value.at(lane).text)
+
+    return step

@@ -1,0 +1,148 @@
+"""Copies between tensors: element by element as the TV layouts of a copy atom say.
+
+A copy moves element i of its source to element i of its destination, counted colexicographically.
+Where an atom's threads work together, as those of `ldmatrix` do, the elements of its source and of
+its destination are numbered by the two layouts of the atom, and those with one number are the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.dialects.cute.atoms import CopyTraits
+from tilewright.dialects.cute.layout import Layout
+from tilewright.dialects.cute.tensor import Tensor
+from tilewright.lowering.interpreter.errors import faults_of
+from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
+from tilewright.lowering.interpreter.ops.tile.tensor_access import (
+    byte_offsets,
+    container,
+    read,
+    write,
+)
+from tilewright.lowering.interpreter.values import Bits, Lanes, spread
+
+Chosen = NDArray[np.bool_]
+"""Which elements lie within bounds: [threads or 1, elements]."""
+
+
+def copy_threads(
+    machine: Machine,
+    gang: Gang,
+    source: Tensor,
+    dest: Tensor,
+    op: int,
+    width: int = 1,
+    chosen: Chosen | None = None,
+) -> None:
+    """Every thread copies for itself, `width` elements at a time. In global memory only chosen
+    elements are accessed; zeros arrive in place of those that are not read."""
+    values = read(machine, gang, source, op, width=width, chosen=_of(source, chosen))
+    write(machine, gang, dest, values, op, width=width, chosen=_of(dest, chosen))
+
+
+def _of(tensor: Tensor, chosen: Chosen | None) -> Chosen | None:
+    return chosen if tensor.space == "gmem" else None
+
+
+def copy_async(
+    machine: Machine,
+    gang: Gang,
+    source: Tensor,
+    dest: Tensor,
+    op: int,
+    width: int,
+    chosen: Chosen | None = None,
+) -> None:
+    """`cp.async` by every thread: what it writes is there when its group is waited for."""
+    values = read(machine, gang, source, op, width=width, chosen=chosen)
+    address = spread(byte_offsets(dest)[:, ::width], gang.count)
+    threads = np.repeat(np.arange(gang.count), address.shape[1])
+    data = np.ascontiguousarray(values).reshape(address.size, width).view(np.uint8)
+    with faults_of(threads):
+        machine.shared.copy(gang.lanes[threads], address.ravel().astype(np.uint64), data, op)
+
+
+# Atoms of a warp
+
+
+def load_matrices(
+    machine: Machine, gang: Gang, source: Tensor, dest: Tensor, op: int, traits: CopyTraits
+) -> None:
+    """`ldmatrix`: threads name runs of the matrices, and get elements of all of them."""
+    runs = _Runs.of(gang, source, traits.source, "ldmatrix")
+    with faults_of(runs.threads):
+        data = machine.shared.load(gang.lanes[runs.threads], runs.address, runs.bytes, op)
+    elements = data.view(container(source)).reshape(runs.warps, runs.named, runs.atoms, -1)
+    numbered = elements.swapaxes(1, 2).reshape(runs.warps, runs.atoms, -1)[
+        ..., _order(traits.source)
+    ]
+    held = numbered[..., _numbers(traits.destination)]
+    write(machine, gang, dest, held.swapaxes(1, 2).reshape(gang.count, -1), op)
+
+
+def store_matrices(
+    machine: Machine, gang: Gang, source: Tensor, dest: Tensor, op: int, traits: CopyTraits
+) -> None:
+    """`stmatrix`: the inverse of `load_matrices`."""
+    runs = _Runs.of(gang, dest, traits.destination, "stmatrix")
+    values = read(machine, gang, source, op)
+    held = values.reshape(runs.warps, WARP, runs.atoms, -1).swapaxes(1, 2)
+    numbered = held.reshape(runs.warps, runs.atoms, -1)[..., _order(traits.source)]
+    # The elements of each run side by side, the runs as the threads name them.
+    places = _numbers(traits.destination)[: runs.named]
+    data = np.ascontiguousarray(numbered[..., places].swapaxes(1, 2))
+    with faults_of(runs.threads):
+        machine.shared.store(
+            gang.lanes[runs.threads],
+            runs.address,
+            data.reshape(len(runs.threads), -1).view(np.uint8),
+            op,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Runs:
+    """The runs of elements that the threads of whole warps name in shared memory: of each warp's
+    first `named` threads one for each of `atoms` instructions; `bytes` of each run, the `threads`
+    of the gang that name them and their addresses."""
+
+    warps: int
+    named: int
+    atoms: int
+    bytes: int
+    threads: Lanes
+    address: Bits
+
+    @classmethod
+    def of(cls, gang: Gang, tensor: Tensor, tv: Layout, what: str) -> _Runs:
+        warps, length, named = gang.warps(what), tv[1].size(), _named(tv)
+        address = spread(byte_offsets(tensor)[:, ::length], gang.count)
+        atoms = address.shape[1]
+        rows = (np.arange(warps)[:, None] * WARP + np.arange(named)).ravel()
+        return cls(warps, named, atoms, length * container(tensor).itemsize,
+                   np.repeat(rows, atoms), address[rows].ravel().astype(np.uint64))  # fmt: skip
+
+
+@cache
+def _numbers(tv: Layout) -> NDArray[np.int64]:
+    """The number of each element that each thread has: [threads, values]."""
+    found = np.array([tv(i) for i in range(tv.size())], dtype=np.int64)
+    return found.reshape(-1, tv[0].size()).T
+
+
+@cache
+def _order(tv: Layout) -> NDArray[np.int64]:
+    """Where in [threads, values] each number stands for the first time: [elements]."""
+    _, first = np.unique(_numbers(tv), return_index=True)
+    return first
+
+
+@cache
+def _named(tv: Layout) -> int:
+    """How many threads, from the first, name runs: the others repeat what those do."""
+    return int(_order(tv).max()) // tv[1].size() + 1

@@ -1,0 +1,149 @@
+"""Elements of tensors as values: loads, stores, fills and reductions.
+
+A reduction combines elements in the order of their coordinates, then with those of the lanes whose
+numbers differ in one bit, mask by mask.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.dialects.cute.layout import Layout
+from tilewright.dialects.cute.ops.elements import (
+    FillOp,
+    LoadOp,
+    LoadVecOp,
+    ReduceOp,
+    StoreOp,
+    StoreVecOp,
+)
+from tilewright.dialects.cute.ops.properties import path_of
+from tilewright.dialects.cute.symbolic.evaluate import image
+from tilewright.dialects.cute.tensor import Tensor
+from tilewright.lowering.interpreter.arithmetic.scalar import scalar
+from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
+from tilewright.lowering.interpreter.ops.tile.tensor_access import container, images, read, write
+from tilewright.lowering.interpreter.program import Builder, Step, runs
+from tilewright.lowering.interpreter.values import Bits, spread
+
+
+@runs(LoadVecOp)
+def _load_vec(op: LoadVecOp, builder: Builder) -> Step:
+    source, dest, number = builder.slot(op.source), builder.slot(op.result), builder.number(op)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        tensor = gang.regs[source].typed.value
+        # A value of its own: the tensor may be written later.
+        gang.regs[dest] = np.array(read(machine, gang, tensor, number))
+
+    return step
+
+
+@runs(StoreVecOp)
+def _store_vec(op: StoreVecOp, builder: Builder) -> Step:
+    source, dest = builder.slot(op.value), builder.slot(op.destination)
+    number = builder.number(op)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        values = spread(gang.regs[source], gang.count)
+        write(machine, gang, gang.regs[dest].typed.value, values, number)
+
+    return step
+
+
+@runs(FillOp)
+def _fill(op: FillOp, builder: Builder) -> Step:
+    source, dest = builder.slot(op.value), builder.slot(op.destination)
+    number = builder.number(op)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        tensor = gang.regs[dest].typed.value
+        value = _held(gang.regs[source], tensor, gang)
+        values = np.broadcast_to(value[:, None], (gang.count, tensor.modes.size()))
+        write(machine, gang, tensor, values, number)
+
+    return step
+
+
+def _held(value: Bits, tensor: Tensor, gang: Gang) -> Bits:
+    return spread(value.astype(container(tensor)), gang.count)
+
+
+def _element(tensor: Tensor, coord: Any) -> Tensor:
+    """The tensor of one element."""
+    return tensor.moved(image(tensor.modes, coord), Layout(1, 0))
+
+
+@runs(LoadOp)
+def _load(op: LoadOp, builder: Builder) -> Step:
+    source, coord = builder.slots((op.source, op.coord))
+    dest, number = builder.slot(op.result), builder.number(op)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        regs = gang.regs
+        tensor = _element(regs[source].typed.value, regs[coord].typed.value)
+        regs[dest] = np.array(read(machine, gang, tensor, number)[:, 0])
+
+    return step
+
+
+@runs(StoreOp)
+def _store(op: StoreOp, builder: Builder) -> Step:
+    source, dest, coord = builder.slots((op.value, op.destination, op.coord))
+    number = builder.number(op)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        regs = gang.regs
+        tensor = _element(regs[dest].typed.value, regs[coord].typed.value)
+        write(machine, gang, tensor, _held(regs[source], tensor, gang)[:, None], number)
+
+    return step
+
+
+# Reductions
+
+_INSTRUCTIONS = {"add": ("add", "rn."), "max": ("max", "NaN."), "min": ("min", "NaN.")}
+
+
+@runs(ReduceOp)
+def _reduce(op: ReduceOp, builder: Builder) -> Step:
+    source, dest = builder.slots((op.source, op.destination))
+    number, masks = builder.number(op), path_of(op.lanes)
+    instruction, modifier = _INSTRUCTIONS[op.kind.data]
+
+    def step(machine: Machine, gang: Gang) -> None:
+        tensor, reduced = (gang.regs[slot].typed.value for slot in (source, dest))
+        is_float = "f" in tensor.element
+        type_ = tensor.element if is_float else f"s{tensor.bits}"
+        combine = scalar(instruction, f"{modifier if is_float else ''}{type_}")
+        values = read(machine, gang, tensor, number)
+        combined, group = _by_element(values, images(reduced.modes)[0], combine)
+        if masks:
+            warps = gang.warps(op.name)
+            for mask in masks:
+                held = combined.reshape(warps, WARP, -1)
+                other = held[:, np.arange(WARP) ^ mask].reshape(combined.shape)
+                combined = combine(combined, np.ascontiguousarray(other))
+        write(machine, gang, reduced, combined[:, group], number)
+
+    return step
+
+
+def _by_element(
+    values: Bits, places: NDArray[np.int64], combine: Any
+) -> tuple[Bits, NDArray[np.int64]]:
+    """The values that fall on one element, combined in their order: [threads, elements], and the
+    element of each value."""
+    _, group = np.unique(places, return_inverse=True)
+    order = np.argsort(group, kind="stable")
+    counts = np.bincount(group)
+    starts = np.cumsum(counts) - counts
+    combined = values[:, order[starts]]
+    for step in range(1, int(counts.max())):
+        more = np.flatnonzero(counts > step)
+        taken = np.ascontiguousarray(values[:, order[starts[more] + step]])
+        combined[:, more] = combine(np.ascontiguousarray(combined[:, more]), taken)
+    return np.ascontiguousarray(combined), group

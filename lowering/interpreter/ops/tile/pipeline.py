@@ -1,0 +1,232 @@
+"""Pipelines: stages of shared memory that producers fill and consumers empty.
+
+Use i of a pipeline is of stage `i mod stages`, whose mbarriers are then in the phase of parity
+`i / stages mod 2`. Those of `cp_async` are its groups, and a barrier of the CTA.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tilewright.dialects.cute.ops.pipeline import (
+    ConsumerReleaseOp,
+    ConsumerWaitOp,
+    PipelineCreateOp,
+    PipelineStageOp,
+    PipelineUseOp,
+    ProducerAcquireOp,
+    ProducerCommitOp,
+)
+from tilewright.dialects.cute.types.pipeline import PipelineType
+from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MBARRIER_BYTES
+from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
+from tilewright.lowering.interpreter.machine.mbarrier import PhaseWait
+from tilewright.lowering.interpreter.ops.base.arith import constant
+from tilewright.lowering.interpreter.ops.base.gpu import wait_at
+from tilewright.lowering.interpreter.ops.instructions import cluster as cluster_steps
+from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import commit, each_thread
+from tilewright.lowering.interpreter.program import Builder, CodeBlock, Jump, Step, Suspend, runs
+from tilewright.lowering.interpreter.values import Bits, Lanes, spread
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """What a register of a `!cute.pipeline` holds: where its mbarriers are in shared memory."""
+
+    stages: int
+    full: int = 0
+    empty: int = 0
+    ctas: int = 1
+
+    def take(self, lanes: Lanes) -> Pipeline:
+        """The same for all threads."""
+        return self
+
+    def joined(self, other: Pipeline, counts: tuple[int, int], order: Lanes) -> Pipeline:
+        """The same for all threads."""
+        return self
+
+    def stage(self, use: Bits) -> Bits:
+        """The stage of a use, as 32 bits."""
+        return (use.astype(np.uint32) % np.uint32(self.stages)).astype(np.uint32)
+
+    def parity(self, use: Bits) -> Bits:
+        """The parity of the phase that completes with a use."""
+        return (use.astype(np.uint32) // np.uint32(self.stages)) & np.uint32(1)
+
+    def full_barrier(self, use: Bits) -> Bits:
+        """The address of the mbarrier that says that the stage is full."""
+        return np.uint64(self.full) + self.stage(use).astype(np.uint64) * np.uint64(MBARRIER_BYTES)
+
+    def empty_barrier(self, use: Bits) -> Bits:
+        """The address of the mbarrier that says that the stage is empty."""
+        return np.uint64(self.empty) + self.stage(use).astype(np.uint64) * np.uint64(MBARRIER_BYTES)
+
+
+# Steps
+
+
+@runs(PipelineCreateOp)
+def _create(op: PipelineCreateOp, builder: Builder) -> Step | None:
+    type_, dest = op.type, builder.slot(op.result)
+    stages = type_.stages.data
+    if type_.kind.data == "cp_async":
+        return constant(op, builder, Pipeline(stages))
+    full = -(-builder.shared_bytes // MBARRIER_BYTES) * MBARRIER_BYTES
+    empty = full + stages * MBARRIER_BYTES
+    builder.shared_bytes = empty + stages * MBARRIER_BYTES
+    ctas = type_.ctas.data
+    made_full, made_empty = type_.arrivals
+    counts = [made_full] * stages + [made_empty] * stages
+    number, held = builder.number(op), Pipeline(stages, full, empty, ctas)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        gang.regs[dest] = held
+        first = gang.lanes[gang.lanes % machine.slots == 0]
+        for place, count in enumerate(counts):
+            address = np.full(len(first), full + place * MBARRIER_BYTES, dtype=np.uint64)
+            machine.mbarriers.make(first, address, count, number)
+        machine.mbarriers.fence(first)
+
+    builder.add(op, step, (), (dest,))
+    if ctas == 1:
+        wait_at(op, builder, 0, None)
+    else:
+        builder.add(op, cluster_steps.arrive, (), ())
+        cluster_steps.wait(op, builder)
+    return None
+
+
+@runs(PipelineStageOp)
+def _stage(op: PipelineStageOp, builder: Builder) -> Step:
+    pipeline, use = builder.slots((op.pipeline, op.use))
+    dest = builder.slot(op.result)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        gang.regs[dest] = gang.regs[pipeline].stage(gang.regs[use])
+
+    return step
+
+
+def _kind(op: PipelineUseOp) -> str:
+    type_ = op.pipeline.type
+    assert isinstance(type_, PipelineType)
+    return type_.kind.data
+
+
+def _fence_after(machine: Machine, gang: Gang) -> None:
+    """What follows accesses tensor memory after what was waited for."""
+    machine.tensor.fence_after(gang.lanes)
+
+
+def _commit_mmas(machine: Machine, gang: Gang, address: Bits) -> None:
+    """mbarriers learn when the MMAs that each thread has issued are complete."""
+    at = spread(address, gang.count)
+    each_thread(gang, lambda index, lane: commit(machine, lane, int(at[index]), None, 1))
+
+
+def _nothing(machine: Machine, gang: Gang) -> None:
+    """What a step is where the pipeline needs none."""
+
+
+@runs(ProducerAcquireOp)
+def _acquire(op: ProducerAcquireOp, builder: Builder) -> Step | None:
+    kind = _kind(op)
+    if kind == "cp_async":
+        return _nothing
+    slots, type_ = builder.slots((op.pipeline, op.use)), op.pipeline.type
+    assert isinstance(type_, PipelineType)
+    expected, pipeline, use = type_.bytes.data, *slots
+
+    def begin(machine: Machine, gang: Gang) -> PhaseWait:
+        held, number = gang.regs[pipeline], gang.regs[use]
+        # The stages begin empty: a wait for the phase before the first one is over at once.
+        parity = held.parity(number) ^ np.uint32(1)
+        address = spread(held.empty_barrier(number), gang.count)
+        return machine.mbarriers.wait(gang.lanes, address, parity, op)
+
+    def expect(machine: Machine, gang: Gang) -> None:
+        address = spread(gang.regs[pipeline].full_barrier(gang.regs[use]), gang.count)
+        machine.mbarriers.arrive(gang.lanes, address, 1, expected)
+
+    _suspend(op, builder, begin)
+    if kind == "umma_async":
+        builder.add(op, _fence_after, (), ())
+    else:
+        builder.add(op, expect, slots, ())
+    return None
+
+
+def _suspend(
+    op: PipelineUseOp, builder: Builder, begin: Callable[[Machine, Gang], PhaseWait]
+) -> None:
+    """End the block until a phase completes, and go on behind it."""
+    following = CodeBlock()
+    builder.current.reads |= set(builder.slots(op.operands)) - builder.current.writes
+    builder.end(Suspend(begin, Jump(following)), op)
+    builder.start(following)
+
+
+@runs(ProducerCommitOp)
+def _commit(op: ProducerCommitOp, builder: Builder) -> Step:
+    kind, (pipeline, use) = _kind(op), builder.slots((op.pipeline, op.use))
+    if kind == "cp_async":
+        return lambda machine, gang: machine.shared.commit(gang.lanes)
+    if kind != "umma_async":
+        return _nothing
+    return lambda machine, gang: _commit_mmas(
+        machine, gang, gang.regs[pipeline].full_barrier(gang.regs[use])
+    )
+
+
+@runs(ConsumerWaitOp)
+def _wait(op: ConsumerWaitOp, builder: Builder) -> None:
+    pipeline, use = builder.slots((op.pipeline, op.use))
+    kind = _kind(op)
+    if kind == "cp_async":
+        type_ = op.pipeline.type
+        assert isinstance(type_, PipelineType)
+        pending = type_.stages.data - 2
+        builder.add(op, lambda machine, gang: machine.shared.wait(gang.lanes, pending), (), ())
+        wait_at(op, builder, 0, None)
+        return
+
+    def begin(machine: Machine, gang: Gang) -> PhaseWait:
+        held, number = gang.regs[pipeline], gang.regs[use]
+        address = spread(held.full_barrier(number), gang.count)
+        return machine.mbarriers.wait(gang.lanes, address, held.parity(number), op)
+
+    _suspend(op, builder, begin)
+    if kind != "tma":
+        builder.add(op, _fence_after, (), ())
+
+
+@runs(ConsumerReleaseOp)
+def _release(op: ConsumerReleaseOp, builder: Builder) -> Step:
+    kind = _kind(op)
+    if kind == "cp_async":
+        return _nothing
+    pipeline, use = builder.slots((op.pipeline, op.use))
+    if kind == "tma_umma":
+        return lambda machine, gang: _commit_mmas(
+            machine, gang, gang.regs[pipeline].empty_barrier(gang.regs[use])
+        )
+
+    def step(machine: Machine, gang: Gang) -> None:
+        gang.warps(op.name)
+        if kind == "umma_async":
+            machine.tensor.fence_before(gang.lanes)
+        held = gang.regs[pipeline]
+        leaders = gang.lanes[::WARP]
+        address = spread(held.empty_barrier(gang.regs[use]), gang.count)[::WARP]
+        if held.ctas == 1:
+            machine.mbarriers.arrive(leaders, address, 1)
+        else:
+            for rank in range(held.ctas):
+                there = cluster_steps.remote(address, np.full(len(leaders), rank, dtype=np.uint32))
+                machine.mbarriers.arrive(leaders, there, 1)
+
+    return step

@@ -1,0 +1,238 @@
+"""Tensors of the `cute` dialect at run time: where their elements are, reading and writing them.
+
+A `Tensor` of the algebra has a `base` then: the place in global or shared memory where its
+allocation starts, or a `RegisterTensor`. Elements are counted colexicographically, the first mode
+fastest, as CuTe counts them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.dialects.cute.int_tuple import ScaledBasis, flatten, is_tuple
+from tilewright.dialects.cute.layout import Layout
+from tilewright.dialects.cute.swizzle import Swizzle
+from tilewright.dialects.cute.symbolic.composed import AnyLayout
+from tilewright.dialects.cute.symbolic.layouts import known
+from tilewright.dialects.cute.symbolic.scalar import Scalar
+from tilewright.dialects.cute.tensor import CoordTensor, Tensor
+from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger
+from tilewright.lowering.interpreter.errors import Fault, faults_of
+from tilewright.lowering.interpreter.machine.machine import Gang, Machine
+from tilewright.lowering.interpreter.machine.register_tensor import RegisterTensor
+from tilewright.lowering.interpreter.values import Bits, spread
+
+Places: TypeAlias = NDArray[np.int64]
+"""One number for each element of a tensor: [threads or 1, elements]."""
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalBase:
+    """A kernel argument: the address of its first element in bytes."""
+
+    address: int
+
+
+@dataclass(frozen=True, slots=True)
+class SharedBase:
+    """An allocation in shared memory: its first byte in that of the CTA."""
+
+    address: int
+
+
+# Where
+
+
+def numbers(x: Any) -> NDArray[np.int64]:
+    """A leaf in every thread: [threads or 1]."""
+    if isinstance(x, int):
+        return np.array([x], dtype=np.int64)
+    assert isinstance(x, LaneInteger)
+    return x.numbers
+
+
+def images(layout: Layout) -> Places:
+    """A layout's values at all of its coordinates. Raises Fault where it has a dynamic extent."""
+    if known(layout):
+        return _static_images(layout)
+    return _images(flatten(layout.shape), [numbers(each) for each in flatten(layout.stride)])
+
+
+@lru_cache(maxsize=4096)
+def _static_images(layout: Layout) -> Places:
+    found = _images(flatten(layout.shape), [numbers(each) for each in flatten(layout.stride)])
+    found.flags.writeable = False
+    return found
+
+
+def _images(extents: tuple[Scalar, ...], strides: list[NDArray[np.int64]]) -> Places:
+    found = np.zeros((1, 1), dtype=np.int64)
+    for extent, stride in zip(extents, strides, strict=True):
+        if not isinstance(extent, int):
+            raise Fault("accesses a tensor with a dynamic extent; nearest legal: a slice of it")
+        steps = stride[:, None] * np.arange(extent)
+        wide = steps[:, :, None] + found[:, None, :]
+        found = wide.reshape(len(wide), -1)
+    return found
+
+
+def offsets(tensor: Tensor) -> Places:
+    """How many elements behind its base each element of a tensor is."""
+    return numbers(tensor.offset)[:, None] + _values(tensor.layout)
+
+
+def _values(layout: AnyLayout) -> Places:
+    if isinstance(layout, Layout):
+        return images(layout)
+    assert isinstance(layout.inner, Swizzle) and not is_tuple(layout.offset)
+    return layout.inner.apply(numbers(layout.offset)[:, None] + images(layout.outer))
+
+
+def coordinates(tensor: CoordTensor) -> list[Places]:
+    """The coordinates of a tensor of coordinates, axis by axis."""
+    shape = flatten(tensor.layout.shape)
+    strides = flatten(tensor.layout.stride)
+    return [
+        numbers(first)[:, None] + _images(shape, [_along(each, path) for each in strides])
+        for path, first in _leaves(tensor.start, ())
+    ]
+
+
+def _leaves(t: Any, path: tuple[int, ...]) -> list[tuple[tuple[int, ...], Scalar]]:
+    if not is_tuple(t):
+        return [(path, t)]
+    return [leaf for i, each in enumerate(t) for leaf in _leaves(each, (*path, i))]
+
+
+def _along(stride: Any, path: tuple[int, ...]) -> NDArray[np.int64]:
+    """How far a stride moves along one axis."""
+    if isinstance(stride, ScaledBasis):
+        return numbers(stride.value) if tuple(stride.modes) == path else numbers(0)
+    return numbers(stride if path == () else 0)
+
+
+# Elements
+
+
+def container(tensor: Tensor) -> np.dtype[Any]:
+    """The dtype that holds an element's raw bits. Raises Fault for a part of a byte."""
+    if tensor.bits not in (8, 16, 32, 64):
+        raise Fault(
+            f"accesses elements of {tensor.element} one by one; nearest legal: elements of whole "
+            "bytes"
+        )
+    return np.dtype(f"uint{tensor.bits}")
+
+
+def byte_offsets(tensor: Tensor) -> Places:
+    """The address of each element, in bytes."""
+    return tensor.base.address + offsets(tensor) * container(tensor).itemsize
+
+
+def read(
+    machine: Machine,
+    gang: Gang,
+    tensor: Tensor,
+    op: int,
+    *,
+    width: int = 1,
+    chosen: NDArray[np.bool_] | None = None,
+) -> Bits:
+    """The elements of a tensor as raw bits, [threads, elements], `width` at each access; zeros
+    where they are not chosen."""
+    if isinstance(tensor.base, RegisterTensor):
+        found = tensor.base.read(gang.lanes, offsets(tensor))
+        return found if chosen is None else np.where(chosen, found, found.dtype.type(0))
+    access = _Access.of(gang, tensor, width, chosen)
+    result = np.zeros((access.total, access.width), dtype=container(tensor))
+    if len(access.rows):
+        with faults_of(access.threads):
+            result[access.rows] = _load(machine, access, gang, tensor, op)
+    return result.reshape(gang.count, -1)
+
+
+def write(
+    machine: Machine,
+    gang: Gang,
+    tensor: Tensor,
+    values: Bits,
+    op: int,
+    *,
+    width: int = 1,
+    chosen: NDArray[np.bool_] | None = None,
+) -> None:
+    """The inverse of `read`; elements that are not chosen stay."""
+    if isinstance(tensor.base, RegisterTensor):
+        if chosen is None:
+            tensor.base.write(gang.lanes, offsets(tensor), values)
+        else:
+            wide = np.broadcast_to(chosen, (gang.count, chosen.shape[1]))
+            tensor.base.write_some(gang.lanes, offsets(tensor), values, wide)
+        return
+    access = _Access.of(gang, tensor, width, chosen)
+    if not len(access.rows):
+        return
+    size = tensor.modes.size() // access.width
+    wide = np.broadcast_to(values, (gang.count, values.shape[1]))
+    data = np.ascontiguousarray(wide.reshape(gang.count * size, -1)[access.rows])
+    with faults_of(access.threads):
+        _store(machine, access, gang, tensor, data, op)
+
+
+@dataclass(frozen=True, slots=True)
+class _Access:
+    """Accesses of `width` elements each: the `rows` that happen of `total`, each by the thread of
+    the gang `threads` at the byte `address`."""
+
+    width: int
+    total: int
+    rows: NDArray[np.int64]
+    threads: NDArray[np.int64]
+    address: NDArray[np.uint64]
+
+    @classmethod
+    def of(
+        cls, gang: Gang, tensor: Tensor, width: int, chosen: NDArray[np.bool_] | None
+    ) -> _Access:
+        places = byte_offsets(tensor)
+        happens = None
+        if chosen is not None:
+            wide = np.broadcast_to(chosen, (gang.count, places.shape[1]))
+            grouped = wide.reshape(gang.count, -1, width)
+            if not (grouped.all(axis=2) == grouped.any(axis=2)).all():
+                # An access that is chosen in part is one of single elements.
+                grouped, width = wide[:, :, None], 1
+            happens = grouped[:, :, 0]
+        address = spread(places[:, ::width], gang.count)
+        threads = np.repeat(np.arange(gang.count), address.shape[1])
+        rows = np.arange(address.size) if happens is None else np.flatnonzero(happens)
+        return cls(width, address.size, rows, threads[rows],
+                   address.ravel()[rows].astype(np.uint64))  # fmt: skip
+
+
+def _load(machine: Machine, access: _Access, gang: Gang, tensor: Tensor, op: int) -> Bits:
+    """The elements of each access: [accesses, width]."""
+    dtype = container(tensor)
+    size = access.width * dtype.itemsize
+    if isinstance(tensor.base, SharedBase):
+        return machine.shared.load(gang.lanes[access.threads], access.address, size, op).view(dtype)
+    counts = np.full(len(access.rows), size, dtype=np.int64)
+    return machine.memory.read_bytes(access.address, counts, size).view(dtype)
+
+
+def _store(
+    machine: Machine, access: _Access, gang: Gang, tensor: Tensor, data: Bits, op: int
+) -> None:
+    size = access.width * data.dtype.itemsize
+    if isinstance(tensor.base, SharedBase):
+        lanes = gang.lanes[access.threads]
+        machine.shared.store(lanes, access.address, data.view(np.uint8), op)
+        return
+    word = min(size, 8)
+    words = data.view(f"uint{8 * word}")
+    machine.memory.store(access.address, words, word, size // word)

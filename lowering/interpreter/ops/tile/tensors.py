@@ -1,0 +1,233 @@
+"""Tensors of the tile level: allocations, copies and gemms.
+
+Views of tensors are values of the algebra, which `cute` evaluates; here they get memory behind
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.diagnostic import OpError
+from tilewright.dialects.cute.atoms import CopyTraits
+from tilewright.dialects.cute.int_tuple import flatten
+from tilewright.dialects.cute.ops.copy import CopyOp
+from tilewright.dialects.cute.ops.gemm import GemmOp
+from tilewright.dialects.cute.ops.memory import AllocaOp, AllocOp
+from tilewright.dialects.cute.ops.tensors import MakeFragmentLikeOp
+from tilewright.dialects.cute.ops.tiled import (
+    MakeFragmentOp,
+    MakeTiledCopyOp,
+    MakeTiledMmaOp,
+    TypedConstantOp,
+)
+from tilewright.dialects.cute.tensor import CoordTensor, Tensor
+from tilewright.dialects.cute.types.algebra import typed_of
+from tilewright.dialects.cute.types.tensors import MemRefType
+from tilewright.dialects.cute.types.tiled import TiledCopyType, TiledMmaType
+from tilewright.dialects.cute.types.tma import TmaCopyType
+from tilewright.dialects.cute.values import Typed
+from tilewright.dialects.cute_nvgpu.atoms.copy import CopyInstruction
+from tilewright.dialects.cute_nvgpu.types.atoms import MmaAtomType
+from tilewright.dialects.cute_nvgpu.types.copies import CopyInstructionAttr
+from tilewright.dialects.cute_nvgpu.types.umma import UmmaAtomType
+from tilewright.dialects.cute_nvgpu.types.wgmma import WgmmaAtomType
+from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, LaneValue
+from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
+from tilewright.lowering.interpreter.ops.base.arith import constant
+from tilewright.lowering.interpreter.ops.tile import tma as tile_tma
+from tilewright.lowering.interpreter.ops.tile.copy import (
+    Chosen,
+    copy_async,
+    copy_threads,
+    load_matrices,
+    store_matrices,
+)
+from tilewright.lowering.interpreter.ops.tile.gemm import multiply_registers
+from tilewright.lowering.interpreter.ops.tile.tensor_access import SharedBase, coordinates, numbers
+from tilewright.lowering.interpreter.ops.tile.tensor_memory import TensorGemm, allocate, load_cells
+from tilewright.lowering.interpreter.ops.tile.wgmma import WarpgroupGemm
+from tilewright.lowering.interpreter.program import Builder, Step, runs
+from tilewright.lowering.to_ptx.convert_memref import alignment, footprint
+
+# Allocations
+
+
+def placed(tensor: Tensor, base: Any) -> LaneValue:
+    """A tensor in memory, from its base on."""
+    start = LaneInteger(np.zeros(1, dtype=np.uint64))
+    found = Tensor(tensor.element, tensor.space, tensor.align, tensor.layout, base, start)
+    return LaneValue(Typed("memref", found))
+
+
+def _tensor(value: SSAValue) -> Tensor:
+    assert isinstance(value.type, MemRefType)
+    return value.type.tensor
+
+
+@runs(AllocOp)
+def _alloc(op: AllocOp, builder: Builder) -> Step | None:
+    tensor = _tensor(op.result)
+    if tensor.space == "tmem":
+        allocate(op, builder)
+        return None
+    width = _bytes(op, tensor)
+    align = alignment(tensor.align, tensor.layout, width)
+    offset = -(-builder.shared_bytes // align) * align
+    builder.shared_bytes = offset + footprint(tensor.layout) * width
+    return constant(op, builder, placed(tensor, SharedBase(offset)))
+
+
+def _bytes(op: Operation, tensor: Tensor) -> int:
+    """The size of an element. Raises OpError for a part of a byte."""
+    if tensor.bits not in (8, 16, 32, 64):
+        raise OpError(
+            op,
+            f"'{op.name}' of {tensor.element} cannot be interpreted; nearest legal: elements of "
+            "8, 16, 32 or 64 bits",
+        )
+    return tensor.bits // 8
+
+
+def in_registers(op: Operation, builder: Builder, value: SSAValue) -> Step:
+    """The step that allocates a register tensor."""
+    tensor = _tensor(value)
+    size, dtype = tensor.modes.cosize(), np.dtype(f"uint{8 * _bytes(op, tensor)}")
+    dest, number = builder.slot(value), builder.number(op)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        held = machine.registers.tensor(number, gang.lanes, size, dtype)
+        gang.regs[dest] = placed(tensor, held)
+
+    return step
+
+
+@runs(AllocaOp, MakeFragmentLikeOp)
+def _alloca(op: AllocaOp | MakeFragmentLikeOp, builder: Builder) -> Step:
+    return in_registers(op, builder, op.result)
+
+
+@runs(MakeFragmentOp)
+def _make_fragment(op: MakeFragmentOp, builder: Builder) -> Step:
+    if _tensor(op.result).space == "rmem":
+        return in_registers(op, builder, op.result)
+    source, dest = builder.slot(op.source), builder.slot(op.result)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        gang.regs[dest] = gang.regs[source]
+
+    return step
+
+
+@runs(MakeTiledMmaOp, MakeTiledCopyOp)
+def _typed_constant(op: TypedConstantOp, builder: Builder) -> Step:
+    """A value that its type says in full."""
+    typed = typed_of(op.result.type)
+    assert typed is not None
+    return constant(op, builder, LaneValue(typed))
+
+
+# Copies
+
+
+@runs(CopyOp)
+def _copy(op: CopyOp, builder: Builder) -> Step:
+    if op.tiled is not None and isinstance(op.tiled.type, TmaCopyType):
+        return tile_tma.copy_step(op, builder)
+    source, dest = builder.slot(op.source), builder.slot(op.destination)
+    coords = None if op.coords is None else builder.slot(op.coords)
+    limits = None if op.limits is None else builder.slot(op.limits)
+    number, run = builder.number(op), _instruction(op)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        regs = gang.regs
+        chosen = None
+        if coords is not None and limits is not None:
+            chosen = within(regs[coords].typed.value, regs[limits].typed.value)
+        run(machine, gang, regs[source].typed.value, regs[dest].typed.value, number, chosen)
+
+    return step
+
+
+Run = Callable[[Machine, Gang, Tensor, Tensor, int, Chosen | None], None]
+"""Copies of source, destination: what the op's number is, and which elements are within bounds."""
+
+
+def _instruction(op: CopyOp) -> Run:
+    """How the copy's instruction runs."""
+    if op.tiled is None:
+        return _thread_by_thread(copy_threads, 1)
+    assert isinstance(op.tiled.type, TiledCopyType)
+    atom = op.tiled.type.atom
+    assert isinstance(atom, CopyInstructionAttr)
+    match atom.data.kind:
+        case "universal":
+            return _thread_by_thread(copy_threads, atom.copy_traits.values)
+        case "cp_async":
+            return _thread_by_thread(copy_async, atom.copy_traits.values)
+        case "ldmatrix":
+            return _warp_by_warp(op, load_matrices, atom.copy_traits)
+        case "stmatrix":
+            return _warp_by_warp(op, store_matrices, atom.copy_traits)
+        case "tmem_load":
+            return _warp_by_warp(op, load_cells, atom.data)
+
+
+def _thread_by_thread(copy: Callable[..., None], width: int) -> Run:
+    def run(
+        machine: Machine, gang: Gang, source: Tensor, dest: Tensor, op: int, chosen: Chosen | None
+    ) -> None:
+        copy(machine, gang, source, dest, op, width, chosen)
+
+    return run
+
+
+def _warp_by_warp(op: CopyOp, copy: Callable[..., None], how: CopyTraits | CopyInstruction) -> Run:
+    if op.coords is not None:
+        raise OpError(op, f"'{op.name}' of whole warps expected no bounds")
+
+    def run(
+        machine: Machine, gang: Gang, source: Tensor, dest: Tensor, op: int, chosen: Chosen | None
+    ) -> None:
+        copy(machine, gang, source, dest, op, how)
+
+    return run
+
+
+def within(coords: CoordTensor, limits: Any) -> Chosen:
+    """Which elements have coordinates below the limits: [threads or 1, elements]."""
+    found = np.ones((1, 1), dtype=np.bool_)
+    for axis, limit in zip(coordinates(coords), flatten(limits), strict=True):
+        found = found & (axis < numbers(limit)[:, None])
+    return found
+
+
+# Gemms
+
+
+@runs(GemmOp)
+def _gemm(op: GemmOp, builder: Builder) -> Step:
+    assert isinstance(op.mma.type, TiledMmaType)
+    atom = op.mma.type.atom
+    slots, number = builder.slots((op.d, op.a, op.b, op.c)), builder.number(op)
+    flag = None if op.accumulate is None else builder.slot(op.accumulate)
+    if isinstance(atom, MmaAtomType) and atom.mma_traits.thread_ids.size() != WARP:
+        raise OpError(op, f"'{op.name}' of {atom} cannot be interpreted")
+    if not isinstance(atom, MmaAtomType | WgmmaAtomType | UmmaAtomType):
+        raise OpError(op, f"'{op.name}' of {atom} cannot be interpreted")
+
+    def step(machine: Machine, gang: Gang) -> None:
+        d, a, b, c = (gang.regs[slot].typed.value for slot in slots)
+        accumulate = None if flag is None else gang.regs[flag]
+        if isinstance(atom, WgmmaAtomType):
+            WarpgroupGemm(atom.data, number, a, b, c, d, accumulate).run(machine, gang)
+        elif isinstance(atom, UmmaAtomType):
+            TensorGemm(atom.data, number, a, b, d, accumulate).run(machine, gang)
+        else:
+            multiply_registers(machine, gang, atom.data, d, a, b, c, accumulate)
+
+    return step

@@ -1,0 +1,212 @@
+"""Copies of tiles by the tensor memory accelerator.
+
+Each thread that executes one copies the elements whose coordinates a coordinate tensor names, all
+of them at once, however many boxes the instructions take for it. What lies outside of the tensor in
+global memory reads as zeros and is not written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.dialects.cute.int_tuple import flatten
+from tilewright.dialects.cute.ops.copy import CopyOp
+from tilewright.dialects.cute.ops.tma import MakeTmaCopyOp
+from tilewright.dialects.cute.rules.tensors import make_identity_tensor
+from tilewright.dialects.cute.tensor import CoordTensor, Tensor
+from tilewright.dialects.cute.types.tma import TmaCopyType
+from tilewright.dialects.cute.values import Typed
+from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, SMEM_ALIGN
+from tilewright.dialects.cute_nvgpu.types.copies import TmaInstructionAttr
+from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue
+from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.machine.machine import Gang, Machine
+from tilewright.lowering.interpreter.machine.tensor_map_reduction import reduced
+from tilewright.lowering.interpreter.ops.tile.tensor_access import (
+    Places,
+    byte_offsets,
+    container,
+    coordinates,
+    numbers,
+)
+from tilewright.lowering.interpreter.program import Builder, Step, runs
+from tilewright.lowering.interpreter.values import Bits, Lanes, joined, spread, take
+
+
+@dataclass(frozen=True, slots=True)
+class LaneTmaCopy:
+    """What a register of a `!cute.tma_copy` holds: the tensor in global memory, and which of its
+    modes is contiguous."""
+
+    tensor: Any
+    inner: int
+    reduction: str | None
+
+    def take(self, lanes: Lanes) -> LaneTmaCopy:
+        """The copy in some of its threads."""
+        return LaneTmaCopy(take(self.tensor, lanes), self.inner, self.reduction)
+
+    def joined(self, other: LaneTmaCopy, counts: tuple[int, int], order: Lanes) -> LaneTmaCopy:
+        """The copy of the threads of two gangs."""
+        tensor = joined(self.tensor, other.tensor, counts, order)
+        return LaneTmaCopy(tensor, self.inner, self.reduction)
+
+    @property
+    def global_tensor(self) -> Tensor:
+        """The tensor that it copies boxes of."""
+        found: Tensor = self.tensor.typed.value
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Elements:
+    """The elements of one copy, thread by thread: which are `inside` of the tensor, where they are
+    in global memory, and the bytes of each in shared memory."""
+
+    inside: NDArray[np.bool_]
+    address: Places
+    shared: Places
+    width: int
+
+    def places(self, machine: Machine, cta: int, index: int) -> NDArray[np.int64]:
+        """The bytes of a thread's elements in the shared memory of a CTA of the wave."""
+        first, size = self.shared[index], machine.shared.size
+        if int(first.min()) % SMEM_ALIGN:
+            raise Fault(
+                f"expected a tile that starts at a multiple of {SMEM_ALIGN} bytes of shared "
+                f"memory, got byte {int(first.min())}"
+            )
+        if (end := int(first.max()) + self.width) > size:
+            raise Fault(f"out of bounds: byte {end - 1} of shared memory, which has {size}")
+        base = cta * size
+        found: NDArray[np.int64] = (base + first[:, None] + np.arange(self.width)).ravel()
+        return found
+
+
+def _elements(gang: Gang, copy: LaneTmaCopy, coords: CoordTensor, shared: Tensor) -> _Elements:
+    tensor = copy.global_tensor
+    axes = coordinates(coords)
+    shape, strides = flatten(tensor.modes.shape), flatten(tensor.modes.stride)
+    inside = np.ones((1, 1), dtype=np.bool_)
+    place = np.zeros((1, 1), dtype=np.int64)
+    for axis, extent, stride in zip(axes, shape, strides, strict=True):
+        inside = inside & (axis >= 0) & (axis < numbers(extent)[:, None])
+        place = place + axis * numbers(stride)[:, None]
+    width = container(tensor).itemsize
+    _check_corner(spread(axes[copy.inner], gang.count)[:, 0], width)
+    address = tensor.base.address + (numbers(tensor.offset)[:, None] + place) * width
+    count = gang.count
+    return _Elements(
+        spread(inside, count), spread(address, count), spread(byte_offsets(shared), count), width
+    )
+
+
+def _check_corner(inner: NDArray[np.int64], width: int) -> None:
+    """Raise Fault where the hardware traps (H100)."""
+    if (inner * width % CHUNK).any():
+        lane, per_chunk = int(np.argmax(inner * width % CHUNK != 0)), CHUNK // width
+        raise Fault(
+            f"expected an innermost coordinate that is a multiple of {per_chunk} ({CHUNK} bytes), "
+            f"got {inner[lane]}; nearest legal: {round(inner[lane] / per_chunk) * per_chunk}",
+            lane,
+        )
+
+
+def load(
+    machine: Machine,
+    gang: Gang,
+    copy: LaneTmaCopy,
+    coords: CoordTensor,
+    shared: Tensor,
+    barrier: Bits,
+    mask: Bits | None,
+    op: int,
+) -> None:
+    """Copy to shared memory, of each CTA of the mask where there is one; the mbarrier at `barrier`
+    there is told of the bytes."""
+    found = _elements(gang, copy, coords, shared)
+    barriers = spread(barrier, gang.count).tolist()
+    masks = [None] * gang.count if mask is None else spread(mask, gang.count).tolist()
+    dtype = container(shared)
+    for index, lane in enumerate(gang.lanes.tolist()):
+        values = np.zeros(found.inside.shape[1], dtype=dtype)
+        inside = found.inside[index]
+        if inside.any():
+            address = found.address[index, inside].astype(np.uint64)
+            values[inside] = machine.memory.load(address, found.width)
+        try:
+            for cta, place in machine.mbarriers.receivers(lane, barriers[index], masks[index]):
+                places = found.places(machine, cta, index)
+                machine.mbarriers.land(lane, place, places, values.view(np.uint8), op)
+        except Fault as fault:
+            raise Fault(fault.message, index) from None
+
+
+def store(
+    machine: Machine, gang: Gang, copy: LaneTmaCopy, shared: Tensor, coords: CoordTensor, op: int
+) -> None:
+    """Copy from shared memory, or combine it with what is there; a bulk group completes it."""
+    found = _elements(gang, copy, coords, shared)
+    dtype = container(shared)
+    for index, lane in enumerate(gang.lanes.tolist()):
+        try:
+            places = found.places(machine, lane // machine.slots, index)
+            data = machine.shared.read_bulk(lane, places, op)
+        except Fault as fault:
+            raise Fault(fault.message, index) from None
+        inside = found.inside[index]
+        address = found.address[index, inside].astype(np.uint64)
+        if not len(address):
+            continue
+        values = np.ascontiguousarray(data).view(dtype)[inside]
+        if copy.reduction is not None:
+            before = machine.memory.load(address, found.width)
+            values = reduced(shared.element, copy.reduction, before, values)
+        machine.memory.store(address, values, found.width)
+
+
+# Steps
+
+
+@runs(MakeTmaCopyOp)
+def _make_tma_copy(op: MakeTmaCopyOp, builder: Builder) -> Step:
+    source, copy, coords = builder.slots((op.source, op.copy, op.coords))
+    atom, type_ = op.atom, op.copy.type
+    assert isinstance(atom, TmaInstructionAttr) and isinstance(type_, TmaCopyType)
+    inner = type_.box.modes[-1]
+
+    def step(machine: Machine, gang: Gang) -> None:
+        tensor = gang.regs[source]
+        shape = Typed("shape", tensor.typed.value.modes.shape)
+        gang.regs[copy] = LaneTmaCopy(tensor, inner, atom.data.reduction)
+        gang.regs[coords] = LaneValue(make_identity_tensor(shape))
+
+    return step
+
+
+def copy_step(op: CopyOp, builder: Builder) -> Step:
+    """The step of a `cute.copy` by TMA."""
+    assert op.tiled is not None and isinstance(op.tiled.type, TmaCopyType)
+    copy, source, dest = builder.slots((op.tiled, op.source, op.destination))
+    number = builder.number(op)
+    if op.pipeline is None or op.use is None:
+
+        def stores(machine: Machine, gang: Gang) -> None:
+            shared, coords = (gang.regs[slot].typed.value for slot in (source, dest))
+            store(machine, gang, gang.regs[copy], shared, coords, number)
+
+        return stores
+    pipeline, use = builder.slots((op.pipeline, op.use))
+    mask = None if op.mask is None else builder.slot(op.mask)
+
+    def loads(machine: Machine, gang: Gang) -> None:
+        coords, shared = (gang.regs[slot].typed.value for slot in (source, dest))
+        barrier = gang.regs[pipeline].full_barrier(gang.regs[use])
+        mask_ = None if mask is None else gang.regs[mask]
+        load(machine, gang, gang.regs[copy], coords, shared, barrier, mask_, number)
+
+    return loads

@@ -1,0 +1,196 @@
+"""`cute.gemm` of warpgroups: the `wgmma`s of a tile.
+
+They are issued one by one, and complete with their group. Matrices are read from where the layouts
+of the partitions say that their elements are; no descriptor is made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.dialects.cute.tensor import Tensor
+from tilewright.dialects.cute.values import Typed
+from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
+from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue
+from tilewright.lowering.interpreter.arithmetic.wgmma import (
+    fragment_matrix,
+    multiply_matrices,
+    wgmma_model,
+)
+from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.machine.machine import Gang, Machine
+from tilewright.lowering.interpreter.machine.register_tensor import OPERAND
+from tilewright.lowering.interpreter.numerics import NumericsError
+from tilewright.lowering.interpreter.ops.instructions.wgmma import WARPGROUP, warpgroups
+from tilewright.lowering.interpreter.ops.tile.gemm import extents, registers
+from tilewright.lowering.interpreter.ops.tile.tensor_access import byte_offsets, container, offsets
+from tilewright.lowering.interpreter.values import Bits, Lanes, spread
+
+CHUNK = 16
+"""What wgmma reads of shared memory at once, in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedOperand:
+    """A and B in shared memory: the byte of each element of a partition, [warpgroups, elements]."""
+
+    which: Literal["A", "B"]
+    tensor: Tensor
+    places: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, gang: Gang, which: Literal["A", "B"], tensor: Tensor) -> SharedOperand:
+        """What all threads of each warpgroup name. Raises Fault where they differ."""
+        value = LaneValue(Typed("memref", tensor))
+        for leaf in value.leaves():
+            every = spread(leaf, gang.count).reshape(-1, WARPGROUP)
+            other = (every != every[:, :1]).ravel()
+            if other.any():
+                raise Fault(
+                    f"expected one matrix {which} in all threads of a warpgroup",
+                    int(np.argmax(other)),
+                )
+        first: Tensor = value.take(np.arange(0, gang.count, WARPGROUP)).typed.value
+        return cls(which, tensor, spread(byte_offsets(first), gang.count // WARPGROUP))
+
+    def at(self, row: int, column: int) -> NDArray[np.int64]:
+        """The bytes of one atom's matrix, its rows fastest: [warpgroups, elements]."""
+        return self.places[:, chosen(self.tensor, row, column)]
+
+    def matrix(
+        self,
+        atom: WgmmaAtom,
+        places: NDArray[np.int64],
+        starts: NDArray[np.int64],
+        data: NDArray[np.uint8],
+    ) -> NDArray[Any]:
+        """The matrix whose elements are at `places` of the 16-byte chunks at `starts`."""
+        dtype = container(self.tensor)
+        elements, count = data.view(dtype).ravel(), CHUNK // dtype.itemsize
+        chunk = np.searchsorted(starts, places // CHUNK * CHUNK)
+        index = chunk * count + places % CHUNK // dtype.itemsize
+        rows, columns = atom.extents(self.which)
+        held = np.ascontiguousarray(elements[index].reshape(columns, rows).T)
+        return held.view(atom.element(self.which).container)
+
+
+def chosen(tensor: Tensor, row: int, column: int) -> slice:
+    """The elements of one atom in a partition."""
+    v, rows, _ = extents(tensor)
+    first = (column * rows + row) * v
+    return slice(first, first + v)
+
+
+@dataclass(frozen=True, slots=True)
+class WarpgroupGemm:
+    """The wgmmas of one `cute.gemm`: they are issued one by one, and complete with their group."""
+
+    atom: WgmmaAtom
+    number: int
+    a: Tensor
+    b: Tensor
+    c: Tensor
+    d: Tensor
+    accumulate: NDArray[np.bool_] | None
+
+    def run(self, machine: Machine, gang: Gang) -> None:
+        """Issue them for every warpgroup of the gang."""
+        lanes = warpgroups(machine, gang, self.atom.mnemonic)
+        self._check_fenced(machine, gang)
+        _, m, steps = extents(self.a)
+        _, n, _ = extents(self.b)
+        shared = [SharedOperand.of(gang, "B", self.b)]
+        if self.atom.frag_kind == "ss":
+            shared.insert(0, SharedOperand.of(gang, "A", self.a))
+        for k in range(steps):
+            for column in range(n):
+                for row in range(m):
+                    self._issue(machine, gang, lanes, shared, (row, column, k))
+
+    def _check_fenced(self, machine: Machine, gang: Gang) -> None:
+        fenced = machine.shared.wgmmas.fenced[gang.lanes]
+        if not fenced.all():
+            raise Fault(
+                "is the first wgmma of its warpgroup, and no wgmma.fence came before it "
+                "(PTX ISA 9.7.15.7.1)",
+                int(np.argmin(fenced)),
+            )
+
+    def _issue(
+        self,
+        machine: Machine,
+        gang: Gang,
+        lanes: Lanes,
+        shared: list[SharedOperand],
+        at: tuple[int, int, int],
+    ) -> None:
+        row, column, k = at
+        group = machine.shared.wgmmas.committed[gang.lanes]
+        c = self._accumulators(gang, row, column, first=k == 0)
+        where = [each.at(row if each.which == "A" else column, k) for each in shared]
+        if self.atom.frag_kind == "rs":
+            held = self._registers(gang, chosen(self.a, row, k), group)
+            a = fragment_matrix(self.atom, held.reshape(len(lanes), WARPGROUP, -1))
+            (b,) = self._matrices(machine, lanes, shared, where)
+        else:
+            a, b = self._matrices(machine, lanes, shared, where)
+        values = self._multiply(machine, a, b, c.reshape(len(lanes), WARPGROUP, -1))
+        places = offsets(self.d)[:, chosen(self.d, row, column)]
+        shape = (self.atom.shape, self.atom.types[2])
+        registers(self.d).write_result(
+            gang.lanes, places, values.reshape(gang.count, -1), group, self.number, shape
+        )
+
+    def _accumulators(self, gang: Gang, row: int, column: int, *, first: bool) -> Bits:
+        """C of one wgmma: [threads, values]. After the first step it is what the last one left."""
+        tensor = self.c if first else self.d
+        places = offsets(tensor)[:, chosen(tensor, row, column)]
+        wanted = None if self.accumulate is None else spread(self.accumulate, gang.count)
+        if first and wanted is not None and not wanted.any():
+            registers(tensor).check_ordered(gang.lanes, places, "C")
+            return np.zeros((gang.count, places.shape[1]), dtype=container(tensor))
+        shape = (self.atom.shape, self.atom.types[2])
+        held = registers(tensor).accumulators(gang.lanes, places, shape)
+        if first and wanted is not None:
+            held = np.where(wanted[:, None], held, held.dtype.type(0))
+        return held
+
+    def _registers(self, gang: Gang, elements: slice, group: NDArray[np.int64]) -> Bits:
+        """A from registers, which it holds until it is complete: [threads, values]."""
+        places = offsets(self.a)[:, elements]
+        registers(self.a).check_ordered(gang.lanes, places, "A")
+        held = registers(self.a).read(gang.lanes, places)
+        registers(self.a).issue(gang.lanes, places, OPERAND, group, self.number)
+        return held
+
+    def _matrices(
+        self,
+        machine: Machine,
+        lanes: Lanes,
+        shared: list[SharedOperand],
+        where: list[NDArray[np.int64]],
+    ) -> list[NDArray[Any]]:
+        """Matrices from shared memory: [warpgroups, rows, columns] each."""
+        found: list[list[NDArray[Any]]] = []
+        for index, warpgroup in enumerate(lanes):
+            starts = [np.unique(each[index] // CHUNK) * CHUNK for each in where]
+            try:
+                data = machine.shared.read_async(warpgroup, starts, self.number)
+            except Fault as fault:
+                raise Fault(fault.message, index * WARPGROUP) from None
+            found.append([
+                operand.matrix(self.atom, each[index], chunks, held)
+                for operand, each, chunks, held in zip(shared, where, starts, data, strict=True)
+            ])  # fmt: skip
+        return [np.stack(each) for each in zip(*found, strict=True)]
+
+    def _multiply(self, machine: Machine, a: NDArray[Any], b: NDArray[Any], c: Bits) -> Bits:
+        try:
+            model = wgmma_model(self.atom, machine.launch.arch, machine.launch.numerics)
+        except NumericsError as error:
+            raise Fault(str(error)) from error
+        return multiply_matrices(self.atom, a, b, c, model)

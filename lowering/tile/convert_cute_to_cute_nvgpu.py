@@ -1,0 +1,107 @@
+"""`cute` to `cute_nvgpu`: kernels of tiles as kernels of atoms, and the pass that lowers them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func, gpu
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, ModuleOp, StringAttr
+from xdsl.ir import Block, Operation, Region
+from xdsl.passes import ModulePass
+
+from tilewright.diagnostic import OpError
+from tilewright.dialects.cute.ops.operation import CuteOp
+from tilewright.dialects.cute.types.algebra import TypedAttribute
+from tilewright.dialects.cute.types.argument import SIGNATURE
+from tilewright.dialects.cute_nvgpu.lattice.targets import target
+from tilewright.lowering.tile import (
+    convert_copy,
+    convert_gemm,
+    convert_memory,
+    convert_pipeline,
+    convert_reduce,
+    convert_scf,
+    convert_tensor_memory,
+    convert_tma_copy,
+    convert_values,
+    convert_vector,
+)
+from tilewright.lowering.tile.kernel import Kernel
+from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import is_kernel
+
+# Importing them fills the table of rules.
+_RULE_MODULES = (
+    convert_copy,
+    convert_gemm,
+    convert_memory,
+    convert_pipeline,
+    convert_reduce,
+    convert_scf,
+    convert_tensor_memory,
+    convert_tma_copy,
+    convert_values,
+    convert_vector,
+)
+
+
+def has_tiles(op: gpu.FuncOp | func.FuncOp) -> bool:
+    """Whether a kernel is written in tiles."""
+    arguments = op.body.blocks[0].args if op.body.blocks else ()
+    return any(isinstance(each.type, TypedAttribute) for each in arguments) or any(
+        isinstance(each, CuteOp) for each in op.walk()
+    )
+
+
+def convert_kernel(op: gpu.FuncOp | func.FuncOp) -> func.FuncOp:
+    """The kernel of atoms of a kernel of tiles. Raises OpError where something does not lower."""
+    if len(op.body.blocks) != 1:
+        raise OpError(
+            op,
+            f"'{op.name}' of tiles expected one block, got {len(op.body.blocks)}; nearest legal: "
+            "scf instead of branches",
+        )
+    source, entry = op.body.block, Block()
+    kernel = Kernel(entry, _block_size(op))
+    kernel.arguments.bind(source)
+    kernel.lower_block(source)
+    kernel.emitter.location = op.location
+    convert_tensor_memory.deallocate_rest(source, kernel)
+    kernel.emitter.add(func.ReturnOp())
+    kernel.erase_unused()
+    attributes = kernel.arguments.finish()
+    types = [each.type for each in entry.args]
+    lowered = func.FuncOp(op.sym_name.data, (types, []), Region(entry), arg_attrs=attributes)
+    lowered.attributes.update(op.attributes)
+    lowered.attributes["gpu.kernel"] = op.attributes.get("gpu.kernel", StringAttr(""))
+    lowered.attributes[SIGNATURE] = ArrayAttr([each.type for each in source.args])
+    lowered.location = op.location
+    return lowered
+
+
+def _block_size(op: Operation) -> tuple[int, ...] | None:
+    sizes = op.attributes.get("gpu.known_block_size")
+    return tuple(sizes.get_values()) if isinstance(sizes, DenseArrayBase) else None  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class ConvertCuteToCuteNvgpuPass(ModulePass):
+    """Lower every kernel that is written in tiles to atoms of `cute_nvgpu`.
+
+    Tensors become pointers, offsets and fragments; `arch` is checked to be a target.
+    """
+
+    name = "convert-cute-to-cute-nvgpu"
+
+    arch: str | None = None
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.arch is not None:
+            target(self.arch)
+        for each in list(op.walk()):
+            if isinstance(each, gpu.FuncOp | func.FuncOp) and is_kernel(each) and has_tiles(each):
+                block = each.parent
+                assert block is not None
+                block.insert_op_before(convert_kernel(each), each)
+                each.detach()
+                each.erase(safe_erase=False)

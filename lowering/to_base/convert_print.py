@@ -1,0 +1,124 @@
+"""`cute.print` as `gpu.printf` on the GPU, as a call of C's `printf` on the host.
+
+    cute.print(%s) : !cute.shape<"(?,4)">
+becomes, in a kernel,
+    gpu.printf "(%d,4)\\0A", %n : i32
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import count
+
+from xdsl.builder import Builder
+from xdsl.dialects import gpu
+from xdsl.dialects.builtin import ModuleOp, StringAttr, i8, i32
+from xdsl.dialects.llvm import (
+    AddressOfOp,
+    CallOp,
+    FuncOp,
+    GEPOp,
+    GlobalOp,
+    LinkageAttr,
+    LLVMArrayType,
+    LLVMFunctionType,
+    LLVMPointerType,
+)
+from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import InsertPoint
+from xdsl.traits import SymbolOpInterface, SymbolTable
+
+from tilewright.diagnostic import OpError
+from tilewright.dialects.cute.values import Typed
+from tilewright.dialects.gpu import PrintfOp
+from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import is_kernel
+
+PRINTF = "printf"
+PRINTF_TYPE = LLVMFunctionType([LLVMPointerType()], i32, is_variadic=True)
+
+
+def format_of(typed: Typed) -> str:
+    """What prints a value whose dynamic leaves are given in the order of its text."""
+    return re.sub(r"\?(\{i\d+\})?", _conversion, typed.text) + "\n"
+
+
+def _conversion(leaf: re.Match[str]) -> str:
+    return "%lld" if leaf[1] == "{i64}" else "%d"
+
+
+class Prints:
+    """Emits what prints, where an op is: `gpu.printf`, or calls with the symbols that they need."""
+
+    def __init__(self) -> None:
+        self._hosts: dict[ModuleOp, _HostPrintf] = {}
+
+    def emit(self, op: Operation, format_: str, values: Sequence[SSAValue]) -> None:
+        """Emit, before `op`, what prints the values. Raises OpError where @printf is another."""
+        ancestors = list(_ancestors(op))
+        if any(map(_is_on_gpu, ancestors)):
+            printf = PrintfOp(format_, values)
+            printf.location = op.location
+            Builder(InsertPoint.before(op)).insert(printf)
+            return
+        module = next(each for each in ancestors if isinstance(each, ModuleOp))
+        if module not in self._hosts:
+            self._hosts[module] = _HostPrintf(op, module)
+        self._hosts[module].call(op, format_, values)
+
+
+def _ancestors(op: Operation) -> Iterator[Operation]:
+    parent = op.parent_op()
+    while parent is not None:
+        yield parent
+        parent = parent.parent_op()
+
+
+def _is_on_gpu(op: Operation) -> bool:
+    """Whether what an op holds runs on the GPU."""
+    return isinstance(op, gpu.ModuleOp | gpu.LaunchOp) or is_kernel(op)
+
+
+class _HostPrintf:
+    """C's printf, and the formats it is called with, as symbols at the top of a module."""
+
+    def __init__(self, op: Operation, module: ModuleOp) -> None:
+        names = set(map(_symbol, module.body.block.ops))
+        numbered = (f"{PRINTF}Format_{number}" for number in count())
+        self._free = (each for each in numbered if each not in names)
+        self._last: Operation = _printf(op, module)
+
+    def call(self, op: Operation, format_: str, values: Sequence[SSAValue]) -> None:
+        text = self._constant(f"{format_}\0")
+        builder = Builder(InsertPoint.before(op))
+        address = builder.insert(AddressOfOp(text.sym_name, LLVMPointerType()))
+        first = builder.insert(GEPOp(address, [0, 0], text.global_type))
+        call = CallOp(PRINTF, first, *values, return_type=i32, var_callee_type=PRINTF_TYPE)
+        call.location = op.location
+        builder.insert(call)
+
+    def _constant(self, text: str) -> GlobalOp:
+        """A new constant behind the last one, the first behind the declaration of printf."""
+        type_, value = LLVMArrayType(len(text), i8), StringAttr(text)
+        op = GlobalOp(type_, next(self._free), "internal", constant=True, value=value)
+        Builder(InsertPoint.after(self._last)).insert(op)
+        self._last = op
+        return op
+
+
+def _symbol(op: Operation) -> str | None:
+    trait = op.get_trait(SymbolOpInterface)
+    name = None if trait is None else trait.get_sym_attr_name(op)
+    return None if name is None else name.data
+
+
+def _printf(op: Operation, module: ModuleOp) -> FuncOp:
+    """The module's declaration of printf; a new one at its top where there is none."""
+    found = SymbolTable.lookup_symbol(module, PRINTF)
+    if found is None:
+        found = FuncOp(PRINTF, PRINTF_TYPE, LinkageAttr("external"))
+        Builder(InsertPoint.at_start(module.body.block)).insert(found)
+    if isinstance(found, FuncOp) and found.function_type == PRINTF_TYPE:
+        return found
+    got = found.function_type if isinstance(found, FuncOp) else f"a '{found.name}'"
+    raise OpError(op, f"'{op.name}' expected @{PRINTF} to be of {PRINTF_TYPE}, got {got}")

@@ -1,0 +1,274 @@
+"""The state of one conversion to `ptx`, and the rules that drive it.
+
+The IR is walked once, in order. A rule lowers one op type; `Conversion` maps the values of the
+source to registers, numbers pure instructions so that none is emitted twice where the first
+dominates, and places a pure instruction outside the loops in which nothing it reads changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from xdsl.dialects.builtin import LocationAttr, NameLoc, StringAttr
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.traits import IsTerminator
+
+from tilewright.diagnostic import OpError
+from tilewright.dialects.ptx.arithmetic import AddOp, DivOp, MadOp, MulOp, RemOp
+from tilewright.dialects.ptx.convert import CvtOp
+from tilewright.dialects.ptx.instruction import ScalarOp
+from tilewright.dialects.ptx.logic import ShlOp
+from tilewright.dialects.ptx.registers import ConstOp
+from tilewright.dialects.ptx.types import KINDS, RegType
+
+if TYPE_CHECKING:
+    from tilewright.lowering.to_ptx.convert_memref import Tile
+
+Rule = Callable[[Any, "Conversion"], None]
+
+RULES: dict[type[Operation], Rule] = {}
+"""How each op type lowers; the convert_*_to_ptx modules fill it."""
+
+
+def lowers(*op_types: type[Operation]) -> Callable[[Rule], Rule]:
+    """Register a function as the rule of these op types."""
+
+    def register(rule: Rule) -> Rule:
+        for op_type in op_types:
+            RULES[op_type] = rule
+        return rule
+
+    return register
+
+
+@dataclass(eq=False)
+class Scope:
+    """Where instructions go: a block whose instructions dominate all nested scopes.
+
+    `loop` says that the scope is part of a loop that its parent is not, or is the body behind
+    a loop's `header`, so that what does not change in it may move out.
+    """
+
+    block: Block
+    parent: Scope | None
+    loop: bool
+    header: bool
+    depth: int
+    numbering: dict[tuple[Any, ...], SSAValue] = field(default_factory=dict[Any, SSAValue])
+
+
+@dataclass
+class Allocation:
+    """The kernel's shared memory so far: one arena, handed out in order."""
+
+    size: int = 0
+    align: int = 16
+
+    def take(self, size: int, align: int) -> int:
+        """The offset of a new piece."""
+        offset = -(-self.size // align) * align
+        self.size = offset + size
+        self.align = max(self.align, align)
+        return offset
+
+
+class Conversion:
+    """Lowers the body of one kernel into the region of a `ptx.entry`."""
+
+    def __init__(self, region: Region):
+        self.region = region
+        self.shared = Allocation()
+        self.values: dict[SSAValue, Any] = {}
+        self.scope = Scope(region.blocks[0], None, False, False, 0)
+        self.blocks: dict[Block, Block] = {}
+        self._home: dict[SSAValue, Scope] = {}
+        self._location: LocationAttr | None = None
+        self._blocks = 0
+
+    # Values
+
+    def __getitem__(self, value: SSAValue) -> SSAValue:
+        """The registers that hold a source value."""
+        return self.values[value]
+
+    def tile(self, value: SSAValue) -> Tile:
+        """The memory that a source memref stands for."""
+        return self.values[value]
+
+    def block_of(self, block: Block) -> Block:
+        """The block that a block of a multi-block source body became."""
+        return self.blocks[block]
+
+    def __setitem__(self, value: SSAValue, lowered: Any) -> None:
+        self.values[value] = lowered
+
+    def bind_argument(self, argument: SSAValue) -> None:
+        """Say that a block argument of the region is defined in the current scope."""
+        self._home[argument] = self.scope
+
+    # Walking
+
+    def lower(self, op: Operation) -> None:
+        """Lower one op by its rule. Raises OpError where there is none."""
+        rule = RULES.get(type(op))
+        if rule is None:
+            raise OpError(op, f"'{op.name}' has no lowering to ptx")
+        outer, self._location = self._location, NameLoc(StringAttr(op.name), op.location)
+        rule(op, self)
+        self._location = outer
+
+    def lower_block(self, block: Block) -> None:
+        """Lower the ops of a block but its terminator, into the current scope."""
+        for op in block.ops:
+            if not op.has_trait(IsTerminator):
+                self.lower(op)
+
+    # Blocks: put into the region when code first goes into them, in the order of the source
+
+    def new_block(self, name: str, arg_types: Sequence[RegType] = ()) -> Block:
+        """A block that is not in the region yet."""
+        block = Block(arg_types=arg_types)
+        block.name_hint = name
+        return block
+
+    def fresh(self, name: str) -> str:
+        """A name for the blocks of one structured op: `for1`, `if2`."""
+        self._blocks += 1
+        return f"{name}{self._blocks}"
+
+    def enter(self, block: Block, *, loop: bool = False, header: bool = False) -> None:
+        """Go on in a block that the current one dominates, as a nested scope."""
+        self.scope = Scope(block, self.scope, loop, header, self.scope.depth + 1)
+        self.proceed(block)
+
+    def leave(self) -> None:
+        """Go back to the enclosing scope."""
+        parent = self.scope.parent
+        assert parent is not None
+        self.scope = parent
+
+    def proceed(self, block: Block) -> None:
+        """Let the current scope go on in a block."""
+        if block.parent is None:
+            self.region.add_block(block)
+        self.scope.block = block
+        for argument in block.args:
+            self.bind_argument(argument)
+
+    # Emitting
+
+    def add(self, op: Operation) -> None:
+        """Append an op to the current block."""
+        self._place(op, self.scope)
+
+    def emit(self, op: Operation) -> SSAValue:
+        """Append an op that has one result, and return the result."""
+        self._place(op, self.scope)
+        return op.results[0]
+
+    def _place(self, op: Operation, scope: Scope) -> None:
+        if self._location is not None:
+            op.location = self._location
+        block = scope.block
+        last = block.last_op
+        if last is not None and scope is not self.scope and last.successors:
+            block.insert_op_before(op, last)
+        else:
+            block.add_op(op)
+        for result in op.results:
+            self._home[result] = scope
+
+    def pure(self, key: tuple[Any, ...], inputs: Sequence[SSAValue], build: Any) -> SSAValue:
+        """The value of a pure instruction: an earlier one of the same key, or a new one."""
+        scope: Scope | None = self.scope
+        while scope is not None:
+            if (found := scope.numbering.get(key)) is not None:
+                return found
+            scope = scope.parent
+        target = self._outermost(inputs)
+        op = build()
+        self._place(op, target)
+        result = op.results[0]
+        target.numbering[key] = result
+        return result
+
+    def _outermost(self, inputs: Sequence[SSAValue]) -> Scope:
+        """The outermost scope that loops alone separate from here, with all inputs defined."""
+        depth = max((self._home[value].depth for value in inputs), default=0)
+        scope = best = self.scope
+        while scope.loop and scope.depth > depth and scope.parent is not None:
+            scope = scope.parent
+            # What moves goes before a loop, not into the header that every round runs.
+            best = best if scope.header else scope
+        return best
+
+    def scalar(self, op_type: type[ScalarOp], form: str, *inputs: SSAValue) -> SSAValue:
+        """The result of a scalar instruction."""
+        # A division is not moved out of its loop: the interpreter would trap where the source
+        # never divides.
+        if op_type in (DivOp, RemOp):
+            return self.emit(op_type.of(form, inputs))
+        return self.pure((op_type, form, *inputs), inputs, lambda: op_type.of(form, inputs))
+
+    def const(self, value: int, kind: str) -> SSAValue:
+        """A constant of a register kind, by its bits."""
+        value = signed(value, KINDS[kind])
+        return self.pure((ConstOp, value, kind), (), lambda: ConstOp(value, kind))
+
+    # Arithmetic that folds what it can
+
+    def plus(self, a: SSAValue, b: SSAValue, type_: str) -> SSAValue:
+        """a + b."""
+        if constant(a) == 0:
+            return b
+        if constant(b) == 0:
+            return a
+        return self.scalar(AddOp, type_, a, b)
+
+    def times(self, a: SSAValue, factor: int, type_: str) -> SSAValue:
+        """a * factor."""
+        kind = a.type.kind.data if isinstance(a.type, RegType) else "b64"
+        if (known := constant(a)) is not None:
+            return self.const(known * factor, kind)
+        if factor == 1:
+            return a
+        if factor > 0 and factor & (factor - 1) == 0:
+            amount = self.const(factor.bit_length() - 1, "b32")
+            return self.scalar(ShlOp, f"b{type_[1:]}", a, amount)
+        return self.scalar(MulOp, f"lo.{type_}", a, self.const(factor, kind))
+
+    def multiply_add(self, a: SSAValue, b: SSAValue, c: SSAValue, type_: str) -> SSAValue:
+        """a * b + c."""
+        if (known := constant(b)) is not None:
+            return self.plus(self.times(a, known, type_), c, type_)
+        if (known := constant(a)) is not None:
+            return self.plus(self.times(b, known, type_), c, type_)
+        if constant(c) == 0:
+            return self.scalar(MulOp, f"lo.{type_}", a, b)
+        return self.scalar(MadOp, f"lo.{type_}", a, b, c)
+
+    def narrow(self, value: SSAValue) -> SSAValue:
+        """The low 32 bits of a 64-bit value."""
+        owner = value.owner
+        if (known := constant(value)) is not None:
+            return self.const(known, "b32")
+        if isinstance(owner, CvtOp) and owner.form.data in ("s64.s32", "u64.u32"):
+            return owner.inputs[0]
+        if isinstance(owner, AddOp) and constant(owner.inputs[1]) is not None:
+            low = [self.narrow(each) for each in owner.inputs]
+            return self.plus(low[0], low[1], "u32")
+        return self.scalar(CvtOp, "u32.u64", value)
+
+
+def signed(value: int, bits: int) -> int:
+    """The value that the low `bits` bits mean as a signed integer."""
+    value %= 1 << bits
+    return value - (1 << bits) if bits > 1 and value >> (bits - 1) else value
+
+
+def constant(value: SSAValue) -> int | None:
+    """The signed value of a constant register, or None where it is none."""
+    owner = value.owner
+    return owner.bits.value.data if isinstance(owner, ConstOp) else None

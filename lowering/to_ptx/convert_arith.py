@@ -1,0 +1,253 @@
+"""`arith` to `ptx`: constants, integers, selection."""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith, ub
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tilewright.diagnostic import OpError
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.ptx import arithmetic, logic
+from tilewright.dialects.ptx.convert import CvtOp
+from tilewright.dialects.ptx.instruction import ScalarOp
+from tilewright.dialects.ptx.registers import (
+    ListGetOp,
+    ListMakeOp,
+    UndefOp,
+)
+from tilewright.dialects.ptx.types import RegType
+from tilewright.lowering.to_ptx.constant_bits import constant_bits
+from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers
+from tilewright.lowering.to_ptx.scalar_types import ScalarType, register_type, scalar_type
+
+
+def scalar(op: Operation, type_: Attribute) -> ScalarType:
+    """How the type is held. Raises OpError where it does not lower."""
+    found = scalar_type(type_)
+    if found is None:
+        raise OpError(
+            op,
+            f"'{op.name}' on {type_} has no lowering to ptx; nearest legal: i1, i8, i16, i32, i64, "
+            "index, f16, bf16, f32, f64",
+        )
+    return found
+
+
+# Constants
+
+
+@lowers(arith.ConstantOp)
+def _constant(op: arith.ConstantOp, to: Conversion) -> None:
+    held = scalar(op, op.result.type)
+    bits = constant_bits(op)
+    if held.kind == "pred":
+        to[op.result] = known_predicate(bool(bits), to)
+    else:
+        to[op.result] = to.const(bits, held.kind)
+
+
+def known_predicate(value: bool, to: Conversion) -> SSAValue:
+    """A predicate that is the same in all threads."""
+    zero = to.const(0, "b32")
+    return to.scalar(logic.SetpOp, "eq.s32" if value else "ne.s32", zero, zero)
+
+
+@lowers(ub.PoisonOp)
+def _poison(op: ub.PoisonOp, to: Conversion) -> None:
+    registers = register_type(op.result.type)
+    if registers is None:
+        raise OpError(op, f"'{op.name}' of {op.result.type} has no lowering to ptx")
+    to[op.result] = to.emit(UndefOp(registers))
+
+
+# Integers
+
+# (instruction, prefix of the form, letter of the type, whether it reads the bits above an i8)
+_INTEGER: dict[type[Operation], tuple[type[ScalarOp], str, str, bool]] = {
+    arith.AddiOp: (arithmetic.AddOp, "", "s", False),
+    arith.SubiOp: (arithmetic.SubOp, "", "s", False),
+    arith.MuliOp: (arithmetic.MulOp, "lo.", "s", False),
+    arith.DivSIOp: (arithmetic.DivOp, "", "s", True),
+    arith.DivUIOp: (arithmetic.DivOp, "", "u", True),
+    arith.RemSIOp: (arithmetic.RemOp, "", "s", True),
+    arith.RemUIOp: (arithmetic.RemOp, "", "u", True),
+    arith.MinSIOp: (arithmetic.MinOp, "", "s", True),
+    arith.MinUIOp: (arithmetic.MinOp, "", "u", True),
+    arith.MaxSIOp: (arithmetic.MaxOp, "", "s", True),
+    arith.MaxUIOp: (arithmetic.MaxOp, "", "u", True),
+    arith.AndIOp: (logic.AndOp, "", "b", False),
+    arith.OrIOp: (logic.OrOp, "", "b", False),
+    arith.XOrIOp: (logic.XorOp, "", "b", False),
+}
+_SHIFTS: dict[type[Operation], tuple[type[ScalarOp], str]] = {
+    arith.ShLIOp: (logic.ShlOp, "b"),
+    arith.ShRUIOp: (logic.ShrOp, "u"),
+    arith.ShRSIOp: (logic.ShrOp, "s"),
+}
+# On one bit, addition and subtraction are exclusive or, multiplication is and.
+_PREDICATE: dict[type[Operation], type[ScalarOp]] = {
+    arith.AddiOp: logic.XorOp,
+    arith.SubiOp: logic.XorOp,
+    arith.MuliOp: logic.AndOp,
+    arith.AndIOp: logic.AndOp,
+    arith.OrIOp: logic.OrOp,
+    arith.XOrIOp: logic.XorOp,
+}
+
+
+def extended(value: SSAValue, held: ScalarType, letter: str, to: Conversion) -> SSAValue:
+    """The value with the bits above an i8 filled in: with its sign (`s`) or zeros (`u`)."""
+    if held.bits != 8:
+        return value
+    if (known := constant(value)) is not None:
+        known &= 0xFF
+        return to.const(known - 256 if letter == "s" and known > 127 else known, "b16")
+    return to.scalar(CvtOp, f"{letter}16.{letter}8", value)
+
+
+@lowers(*_INTEGER)
+def _integer(op: arith.AddiOp, to: Conversion) -> None:
+    held = scalar(op, op.result.type)
+    a, b = to[op.lhs], to[op.rhs]
+    if held.kind == "pred":
+        if type(op) not in _PREDICATE:
+            raise OpError(op, f"'{op.name}' on i1 has no lowering to ptx")
+        to[op.result] = to.scalar(_PREDICATE[type(op)], "pred", a, b)
+        return
+    instruction, prefix, letter, reads_above = _INTEGER[type(op)]
+    type_ = f"{letter}{held.width}"
+    if reads_above:
+        a, b = extended(a, held, letter, to), extended(b, held, letter, to)
+    if instruction is arithmetic.AddOp:
+        to[op.result] = to.plus(a, b, type_)
+    elif instruction is arithmetic.MulOp and (known := constant(b)) is not None:
+        to[op.result] = to.times(a, known, type_)
+    elif letter == "u" and instruction in (arithmetic.DivOp, arithmetic.RemOp):
+        to[op.result] = divide(instruction, a, b, type_, to)
+    else:
+        to[op.result] = to.scalar(instruction, f"{prefix}{type_}", a, b)
+
+
+@lowers(*_SHIFTS)
+def _shift(op: arith.ShLIOp, to: Conversion) -> None:
+    held = scalar(op, op.result.type)
+    if held.kind == "pred":
+        raise OpError(op, f"'{op.name}' on i1 has no lowering to ptx")
+    instruction, letter = _SHIFTS[type(op)]
+    value = extended(to[op.lhs], held, letter, to) if letter in "su" else to[op.lhs]
+    amount = extended(to[op.rhs], held, "u", to)
+    if held.width == 64:
+        amount = _clamped_narrow(amount, to)
+    elif held.width == 16:
+        known = constant(amount)
+        amount = (
+            to.const(known, "b32") if known is not None else to.scalar(CvtOp, "u32.u16", amount)
+        )
+    to[op.result] = to.scalar(instruction, f"{letter}{held.width}", value, amount)
+
+
+def _clamped_narrow(amount: SSAValue, to: Conversion) -> SSAValue:
+    """A 64-bit shift amount in 32 bits: what is above 64 stays above it."""
+    if (known := constant(amount)) is not None:
+        return to.const(known if 0 <= known < 64 else 64, "b32")
+    limited = to.scalar(arithmetic.MinOp, "u64", amount, to.const(64, "b64"))
+    return to.scalar(CvtOp, "u32.u64", limited)
+
+
+@lowers(arith.CeilDivUIOp, arith.CeilDivSIOp, arith.FloorDivSIOp)
+def _rounded_division(
+    op: arith.CeilDivUIOp | arith.CeilDivSIOp | arith.FloorDivSIOp, to: Conversion
+) -> None:
+    """The truncating quotient, corrected by one where the remainder says so."""
+    held = scalar(op, op.result.type)
+    if held.kind == "pred":
+        raise OpError(op, f"'{op.name}' on i1 has no lowering to ptx")
+    letter = "u" if isinstance(op, arith.CeilDivUIOp) else "s"
+    type_, bits = f"{letter}{held.width}", f"b{held.width}"
+    a, b = (extended(to[each], held, letter, to) for each in (op.lhs, op.rhs))
+    quotient = to.scalar(arithmetic.DivOp, type_, a, b)
+    remainder = to.scalar(arithmetic.RemOp, type_, a, b)
+    zero, one = to.const(0, bits), to.const(1, bits)
+    inexact = to.scalar(logic.SetpOp, f"ne.{type_}", remainder, zero)
+    if letter == "s":
+        signs = to.scalar(logic.XorOp, bits, remainder, b)
+        relation = "lt" if isinstance(op, arith.FloorDivSIOp) else "ge"
+        sided = to.scalar(logic.SetpOp, f"{relation}.{type_}", signs, zero)
+        inexact = to.scalar(logic.AndOp, "pred", inexact, sided)
+    step = to.scalar(logic.SelpOp, bits, one, zero, inexact)
+    correct = arithmetic.SubOp if isinstance(op, arith.FloorDivSIOp) else arithmetic.AddOp
+    to[op.result] = to.scalar(correct, type_, quotient, step)
+
+
+def divide(
+    instruction: type[ScalarOp], a: SSAValue, b: SSAValue, type_: str, to: Conversion
+) -> SSAValue:
+    """Unsigned quotient or remainder: by a power of two, a shift or a mask."""
+    extent, kind = constant(b), f"b{type_[1:]}"
+    if extent is None or extent <= 0 or extent & (extent - 1):
+        return to.scalar(instruction, type_, a, b)
+    if (known := constant(a)) is not None and known >= 0:
+        result = known // extent if instruction is arithmetic.DivOp else known % extent
+        return to.const(result, kind)
+    if instruction is arithmetic.DivOp:
+        return to.scalar(logic.ShrOp, type_, a, to.const(extent.bit_length() - 1, "b32"))
+    return to.scalar(logic.AndOp, kind, a, to.const(extent - 1, kind))
+
+
+_RELATIONS = ("eq", "ne", "lt", "le", "gt", "ge", "lt", "le", "gt", "ge")
+
+
+@lowers(arith.CmpiOp)
+def _compare_integers(op: arith.CmpiOp, to: Conversion) -> None:
+    held = scalar(op, op.lhs.type)
+    predicate = op.predicate.value.data
+    letter = "u" if predicate >= 6 else "s"
+    a, b = to[op.lhs], to[op.rhs]
+    if held.kind == "pred":
+        # A true i1 is -1 signed and 1 unsigned.
+        ones = to.const(-1 if letter == "s" else 1, "b32")
+        zero = to.const(0, "b32")
+        a, b = (to.scalar(logic.SelpOp, "b32", ones, zero, each) for each in (a, b))
+        width = 32
+    else:
+        a, b = extended(a, held, letter, to), extended(b, held, letter, to)
+        width = held.width
+    form = f"{_RELATIONS[predicate]}.{letter}{width}"
+    to[op.result] = to.scalar(logic.SetpOp, form, a, b)
+
+
+# Selection
+
+
+@lowers(arith.SelectOp)
+def _select(op: arith.SelectOp, to: Conversion) -> None:
+    condition, a, b = to[op.cond], to[op.lhs], to[op.rhs]
+    if isinstance(op.result.type, FragmentType):
+        to[op.result] = _select_list(condition, a, b, to)
+        return
+    held = scalar(op, op.result.type)
+    if held.kind == "pred":
+        inverse = to.scalar(logic.NotOp, "pred", condition)
+        kept = to.scalar(logic.AndOp, "pred", a, condition)
+        other = to.scalar(logic.AndOp, "pred", b, inverse)
+        to[op.result] = to.scalar(logic.OrOp, "pred", kept, other)
+    else:
+        to[op.result] = to.scalar(logic.SelpOp, held.kind, a, b, condition)
+
+
+def _select_list(condition: SSAValue, a: SSAValue, b: SSAValue, to: Conversion) -> SSAValue:
+    type_ = a.type
+    assert isinstance(type_, RegType)
+    parts = [
+        to.scalar(logic.SelpOp, type_.kind.data, element(a, i, to), element(b, i, to), condition)
+        for i in range(type_.count.data)
+    ]
+    return to.emit(ListMakeOp(parts, type_))
+
+
+def element(registers: SSAValue, position: int, to: Conversion) -> SSAValue:
+    """One register of a list."""
+    if registers.type.count.data == 1:  # type: ignore[attr-defined]
+        return registers
+    key = (ListGetOp, registers, position)
+    return to.pure(key, (registers,), lambda: ListGetOp(registers, position))

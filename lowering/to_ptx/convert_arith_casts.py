@@ -1,0 +1,124 @@
+"""`arith` casts to `ptx`."""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import (
+    IndexType,
+    IntegerAttr,
+)
+
+from tilewright.diagnostic import OpError
+from tilewright.dialects.ptx import logic
+from tilewright.dialects.ptx.convert import CvtOp
+from tilewright.dialects.ptx.registers import MovOp
+from tilewright.dialects.ptx.types import reg
+from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers, signed
+from tilewright.lowering.to_ptx.convert_arith import extended, scalar
+from tilewright.lowering.to_ptx.convert_arith_floats import BF16, F16, float_type, narrowed, widened
+from tilewright.lowering.to_ptx.scalar_types import scalar_type
+
+
+@lowers(arith.IndexCastOp, arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp)
+def _cast_integer(
+    op: arith.IndexCastOp | arith.ExtSIOp | arith.ExtUIOp | arith.TruncIOp, to: Conversion
+) -> None:
+    source, result = scalar(op, op.input.type), scalar(op, op.result.type)
+    letter = "u" if isinstance(op, arith.ExtUIOp) else "s"
+    value = to[op.input]
+    if source.kind == "pred":
+        one = -1 if letter == "s" else 1
+        pair = to.const(one, result.kind), to.const(0, result.kind)
+        to[op.result] = to.scalar(logic.SelpOp, result.kind, *pair, value)
+    elif result.kind == "pred":
+        one = to.scalar(logic.AndOp, source.kind, value, to.const(1, source.kind))
+        form = f"ne.u{source.width}"
+        to[op.result] = to.scalar(logic.SetpOp, form, one, to.const(0, source.kind))
+    elif (known := constant(value)) is not None:
+        # A folded i8 may have more than its 8 bits.
+        known = signed(known, source.bits) if letter == "s" else known % (1 << source.bits)
+        to[op.result] = to.const(known, result.kind)
+    else:
+        value = extended(value, source, letter, to) if result.bits > 8 else value
+        same = source.width == result.width
+        form = f"{letter}{result.width}.{letter}{source.width}"
+        to[op.result] = value if same else to.scalar(CvtOp, form, value)
+
+
+@lowers(arith.SIToFPOp, arith.UIToFPOp)
+def _integer_to_float(op: arith.SIToFPOp | arith.UIToFPOp, to: Conversion) -> None:
+    source, type_ = scalar(op, op.input.type), op.result.type
+    scalar(op, type_)
+    letter = "s" if isinstance(op, arith.SIToFPOp) else "u"
+    value = to[op.input]
+    if source.kind == "pred":
+        one = to.const(-1 if letter == "s" else 1, "b32")
+        value = to.scalar(logic.SelpOp, "b32", one, to.const(0, "b32"), value)
+        source = scalar_type(IntegerAttr(0, 32).type) or source
+    value = extended(value, source, letter, to)
+    # Through f32, an integer of more than 24 bits would be rounded twice.
+    if type_ == BF16:
+        if source.width > 16:
+            raise OpError(
+                op, f"'{op.name}' from {op.input.type} to bf16 has no lowering to ptx; nearest "
+                "legal: to f32, then arith.truncf"
+            )  # fmt: skip
+        wide = to.scalar(CvtOp, f"rn.f32.{letter}{source.width}", value)
+        to[op.result] = narrowed(wide, type_, to)
+    else:
+        to[op.result] = to.scalar(CvtOp, f"rn.{type_}.{letter}{source.width}", value)
+
+
+@lowers(arith.FPToSIOp, arith.FPToUIOp)
+def _float_to_integer(op: arith.FPToSIOp | arith.FPToUIOp, to: Conversion) -> None:
+    type_, result = op.input.type, scalar(op, op.result.type)
+    scalar(op, type_)
+    if result.kind == "pred":
+        raise OpError(op, f"'{op.name}' to i1 has no lowering to ptx; nearest legal: i8")
+    letter = "s" if isinstance(op, arith.FPToSIOp) else "u"
+    value = widened(to[op.input], type_, to)
+    form = f"rzi.{letter}{result.width}.{float_type(type_)}"
+    to[op.result] = to.scalar(CvtOp, form, value)
+
+
+@lowers(arith.ExtFOp)
+def _extend_float(op: arith.ExtFOp, to: Conversion) -> None:
+    scalar(op, op.input.type)
+    scalar(op, op.result.type)
+    wide = str(op.result.type) == "f64"
+    if wide and op.input.type == F16:
+        # Through f32 a NaN would lose its payload.
+        to[op.result] = to.scalar(CvtOp, "f64.f16", to[op.input])
+        return
+    value = widened(to[op.input], op.input.type, to)
+    to[op.result] = to.scalar(CvtOp, "f64.f32", value) if wide else value
+
+
+@lowers(arith.TruncFOp)
+def _truncate_float(op: arith.TruncFOp, to: Conversion) -> None:
+    source, type_ = op.input.type, op.result.type
+    scalar(op, source)
+    scalar(op, type_)
+    value = to[op.input]
+    if str(source) != "f64":
+        to[op.result] = narrowed(value, type_, to)
+    elif type_ == BF16:
+        raise OpError(
+            op, "'arith.truncf' from f64 to bf16 has no lowering to ptx (through f32 it would be "
+            "rounded twice); nearest legal: to f32, then to bf16"
+        )  # fmt: skip
+    else:
+        to[op.result] = to.scalar(CvtOp, f"rn.{type_}.f64", value)
+
+
+@lowers(arith.BitcastOp)
+def _bitcast(op: arith.BitcastOp, to: Conversion) -> None:
+    source, result = scalar(op, op.input.type), scalar(op, op.result.type)
+    if isinstance(op.input.type, IndexType) or source.bits != result.bits:
+        raise OpError(op, f"'{op.name}' expected types of equal width")
+    value = to[op.input]
+    if source.kind == result.kind:
+        to[op.result] = value
+    else:
+        moved = reg(result.kind)
+        to[op.result] = to.pure((MovOp, value, moved), (value,), lambda: MovOp(value, moved))

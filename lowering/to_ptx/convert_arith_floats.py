@@ -1,0 +1,148 @@
+"""`arith` (and the `math` ops that are one instruction) on floats to `ptx`.
+
+Arithmetic on bf16, and on f16 where PTX has no instruction, goes through f32: one f32 operation on
+such operands, rounded again, is the correctly rounded result (f32 has more than twice their
+precision plus two bits).
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float16Type,
+    Float32Type,
+    VectorType,
+)
+from xdsl.dialects.utils import FastMathFlag
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.hints import isa
+
+from tilewright.diagnostic import OpError
+from tilewright.dialects.ptx import arithmetic, logic
+from tilewright.dialects.ptx.approximate import RcpOp
+from tilewright.dialects.ptx.convert import CvtOp
+from tilewright.dialects.ptx.instruction import ScalarOp
+from tilewright.dialects.ptx.registers import MovOp, PackOp
+from tilewright.dialects.ptx.types import reg
+from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers
+from tilewright.lowering.to_ptx.convert_arith import known_predicate, scalar
+
+F16, BF16 = Float16Type(), BFloat16Type()
+_ONE = 0x3F800000
+"""1.0 as f32."""
+
+_NATIVE_F16 = (arithmetic.AddOp, arithmetic.SubOp, arithmetic.MulOp)
+_FLOAT: dict[type[Operation], tuple[type[ScalarOp], str]] = {
+    arith.AddfOp: (arithmetic.AddOp, "rn."),
+    arith.SubfOp: (arithmetic.SubOp, "rn."),
+    arith.MulfOp: (arithmetic.MulOp, "rn."),
+    arith.DivfOp: (arithmetic.DivOp, "rn."),
+    arith.MaximumfOp: (arithmetic.MaxOp, "NaN."),
+    arith.MinimumfOp: (arithmetic.MinOp, "NaN."),
+    arith.MaxnumfOp: (arithmetic.MaxOp, ""),
+    arith.MinnumfOp: (arithmetic.MinOp, ""),
+}
+
+
+def widened(value: SSAValue, type_: Attribute, to: Conversion) -> SSAValue:
+    """An f16 or bf16 value as f32, exactly; any other value as it is."""
+    if type_ == F16:
+        return to.scalar(CvtOp, "f32.f16", value)
+    if type_ == BF16:
+        # A bf16 is the upper half of the f32 of the same value.
+        high = to.pure(
+            (PackOp, value), (value, zero := to.const(0, "b16")), lambda: PackOp(zero, value)
+        )
+        return to.pure((MovOp, high), (high,), lambda: MovOp(high, reg("f32")))
+    return value
+
+
+def narrowed(value: SSAValue, type_: Attribute, to: Conversion) -> SSAValue:
+    """An f32 value rounded to nearest even to f16 or bf16; for any other type as it is."""
+    if type_ in (F16, BF16):
+        return to.scalar(CvtOp, f"rn.{type_}.f32", value)
+    return value
+
+
+def float_type(type_: Attribute) -> str:
+    return "f64" if str(type_) == "f64" else "f32"
+
+
+@lowers(*_FLOAT)
+def _float(op: arith.AddfOp, to: Conversion) -> None:
+    type_ = op.result.type
+    scalar(op, type_)
+    if is_reciprocal(op):
+        to[op.result] = _times_reciprocal(to[op.lhs], to[op.rhs], to)
+        return
+    instruction, prefix = _FLOAT[type(op)]
+    if type_ == F16 and instruction in _NATIVE_F16:
+        to[op.result] = to.scalar(instruction, f"{prefix}f16", to[op.lhs], to[op.rhs])
+        return
+    form = f"{prefix}{float_type(type_)}"
+    if form not in instruction.FORMS:
+        raise OpError(op, f"'{op.name}' on {type_} has no lowering to ptx; nearest legal: f32")
+    a, b = (widened(to[each], type_, to) for each in (op.lhs, op.rhs))
+    to[op.result] = narrowed(to.scalar(instruction, form, a, b), type_, to)
+
+
+def is_reciprocal(op: Operation) -> bool:
+    """Whether a division may multiply by the approximate reciprocal: of f32 (or vectors of it),
+    `fastmath<arcp>`."""
+    if not isinstance(op, arith.DivfOp) or FastMathFlag.ALLOW_RECIP not in op.fastmath.data:
+        return False
+    type_ = op.result.type
+    return (type_.element_type if isa(type_, VectorType) else type_) == Float32Type()
+
+
+def _times_reciprocal(a: SSAValue, b: SSAValue, to: Conversion) -> SSAValue:
+    reciprocal = to.scalar(RcpOp, "approx.ftz.f32", b)
+    one = constant(a) == _ONE
+    return reciprocal if one else to.scalar(arithmetic.MulOp, "rn.f32", a, reciprocal)
+
+
+_UNARY: dict[type[Operation], tuple[type[ScalarOp], str]] = {
+    arith.NegfOp: (arithmetic.NegOp, ""),
+    math.AbsFOp: (arithmetic.AbsOp, ""),
+    math.SqrtOp: (arithmetic.SqrtOp, "rn."),
+}
+
+
+@lowers(*_UNARY)
+def _unary_float(op: arith.NegfOp, to: Conversion) -> None:
+    type_ = op.result.type
+    scalar(op, type_)
+    instruction, prefix = _UNARY[type(op)]
+    value = widened(to[op.operand], type_, to)
+    result = to.scalar(instruction, f"{prefix}{float_type(type_)}", value)
+    to[op.result] = narrowed(result, type_, to)
+
+
+@lowers(math.FmaOp)
+def _fma(op: math.FmaOp, to: Conversion) -> None:
+    type_ = op.result.type
+    scalar(op, type_)
+    if type_ == BF16:
+        raise OpError(op, f"'{op.name}' on bf16 has no lowering to ptx; nearest legal: f32")
+    form = f"rn.{'f16' if type_ == F16 else float_type(type_)}"
+    to[op.result] = to.scalar(arithmetic.FmaOp, form, to[op.a], to[op.b], to[op.c])
+
+
+# Of arith's order: ordered relations, ord, unordered relations, uno; 0 and 15 are constants.
+_FLOAT_RELATIONS = (
+    "eq", "gt", "ge", "lt", "le", "ne", "num", "equ", "gtu", "geu", "ltu", "leu", "neu", "nan",
+)  # fmt: skip
+
+
+@lowers(arith.CmpfOp)
+def _compare_floats(op: arith.CmpfOp, to: Conversion) -> None:
+    type_ = op.lhs.type
+    scalar(op, type_)
+    predicate = op.predicate.value.data
+    if predicate in (0, 15):
+        to[op.result] = known_predicate(predicate == 15, to)
+        return
+    a, b = (widened(to[each], type_, to) for each in (op.lhs, op.rhs))
+    form = f"{_FLOAT_RELATIONS[predicate - 1]}.{float_type(type_)}"
+    to[op.result] = to.scalar(logic.SetpOp, form, a, b)

@@ -1,0 +1,394 @@
+"""`cute_nvgpu` to `ptx`, and the pass that lowers whole kernels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func, gpu
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.traits import Pure
+
+from tilewright.diagnostic import OpError
+from tilewright.dialects.cute.types.argument import SIGNATURE
+from tilewright.dialects.cute.types.memref import is_memref
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
+from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sync, wmma
+from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
+from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
+from tilewright.dialects.gpu import ReturnOp
+from tilewright.dialects.ptx import matrix, synchronization
+from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES, TENSORMAP, EntryOp, RetOp
+from tilewright.dialects.ptx.convert import CvtaOp, CvtOp
+from tilewright.dialects.ptx.data_movement import (
+    CpAsyncCommitGroupOp,
+    CpAsyncOp,
+    CpAsyncWaitGroupOp,
+)
+from tilewright.dialects.ptx.instruction import PtxOp
+from tilewright.dialects.ptx.logic import AndOp, OrOp, SetpOp, ShlOp, ShrOp
+from tilewright.dialects.ptx.registers import (
+    ListMakeOp,
+    MovOp,
+    PackOp,
+    UnpackOp,
+)
+from tilewright.dialects.ptx.types import RegType, reg
+from tilewright.lowering.to_ptx import convert_arith as convert_arith_to_ptx
+from tilewright.lowering.to_ptx import convert_arith_casts as convert_arith_casts_to_ptx
+from tilewright.lowering.to_ptx import convert_arith_floats as convert_arith_floats_to_ptx
+from tilewright.lowering.to_ptx import convert_cluster as convert_cluster_to_ptx
+from tilewright.lowering.to_ptx import convert_gpu as convert_gpu_to_ptx
+from tilewright.lowering.to_ptx import convert_math as convert_math_to_ptx
+from tilewright.lowering.to_ptx import convert_matrix_copy as convert_matrix_copy_to_ptx
+from tilewright.lowering.to_ptx import convert_scf as convert_scf_to_ptx
+from tilewright.lowering.to_ptx import convert_tma as convert_tma_to_ptx
+from tilewright.lowering.to_ptx import convert_tmem as convert_tmem_to_ptx
+from tilewright.lowering.to_ptx import convert_umma as convert_umma_to_ptx
+from tilewright.lowering.to_ptx import convert_wgmma as convert_wgmma_to_ptx
+from tilewright.lowering.to_ptx import convert_wmma as convert_wmma_to_ptx
+from tilewright.lowering.to_ptx.conversion import Conversion, lowers
+from tilewright.lowering.to_ptx.convert_arith import element
+from tilewright.lowering.to_ptx.convert_memref import argument_tile, locate
+from tilewright.lowering.to_ptx.scalar_types import ScalarType, scalar_type
+
+# Importing them fills the table of rules.
+_RULE_MODULES = (
+    convert_arith_to_ptx,
+    convert_arith_floats_to_ptx,
+    convert_arith_casts_to_ptx,
+    convert_cluster_to_ptx,
+    convert_gpu_to_ptx,
+    convert_math_to_ptx,
+    convert_matrix_copy_to_ptx,
+    convert_scf_to_ptx,
+    convert_tma_to_ptx,
+    convert_umma_to_ptx,
+    convert_tmem_to_ptx,
+    convert_wgmma_to_ptx,
+    convert_wmma_to_ptx,
+)
+
+# Matrix instructions
+
+
+@lowers(*(each for each in MMA_OPS.values() if each is not wmma.MmaOp))
+def _mma(op: RegisterMmaOp, to: Conversion) -> None:
+    inputs = [to[operand] for operand in op.operands]
+    to[op.d] = to.emit(matrix.MmaOp(inputs, op.mma_atom, op.selectors))
+
+
+# Asynchronous copies and barriers
+
+
+@lowers(copy.CpAsyncOp)
+def _cp_async(op: copy.CpAsyncOp, to: Conversion) -> None:
+    source, above = locate(op, to.tile(op.source), op.source_indices, to)
+    dest, offset = locate(op, to.tile(op.dest), op.dest_indices, to)
+    source = to.plus(source, to.const(above, "b64"), "s64")
+    dest = to.plus(dest, to.const(offset, "b32"), "u32")
+    fill = None if op.fill is None else to[op.fill]
+    to.add(CpAsyncOp(op.cache.data.value, dest, source, op.size.value.data, fill))
+
+
+@lowers(copy.CpAsyncCommitGroupOp)
+def _commit(op: copy.CpAsyncCommitGroupOp, to: Conversion) -> None:
+    to.add(CpAsyncCommitGroupOp())
+
+
+@lowers(copy.CpAsyncWaitGroupOp)
+def _wait(op: copy.CpAsyncWaitGroupOp, to: Conversion) -> None:
+    to.add(CpAsyncWaitGroupOp(op.pending.value.data))
+
+
+@lowers(sync.BarSyncOp)
+def _bar_sync(op: sync.BarSyncOp, to: Conversion) -> None:
+    to.add(synchronization.BarSyncOp(op.barrier.value.data, op.threads.value.data))
+
+
+@lowers(sync.BarArriveOp)
+def _bar_arrive(op: sync.BarArriveOp, to: Conversion) -> None:
+    to.add(synchronization.BarArriveOp(op.barrier.value.data, op.threads.value.data))
+
+
+@lowers(sync.WarpSyncOp)
+def _warp_sync(op: sync.WarpSyncOp, to: Conversion) -> None:
+    to.add(synchronization.WarpSyncOp())
+
+
+# Fragments: elements narrower than a register are packed, low bits first
+
+
+def _check_scalar(op: Operation, held: FragmentType) -> None:
+    """Raise OpError where an element is narrower than any scalar."""
+    if held.element.bits < 8:
+        raise OpError(
+            op,
+            f"'{op.name}' of {held.element_type} has no lowering to ptx; nearest legal: "
+            "cute_nvgpu.fragment.cast to 8-bit elements",
+        )
+
+
+def _word_of(value: SSAValue, bits: int, to: Conversion) -> SSAValue:
+    """A scalar in the low bits of a 32-bit register."""
+    if bits == 8:
+        value = to.scalar(AndOp, "b16", value, to.const(0xFF, "b16"))
+    return to.scalar(CvtOp, "u32.u16", value)
+
+
+def _packed(parts: list[SSAValue], held: FragmentType, to: Conversion) -> SSAValue:
+    """The register that holds these elements."""
+    bits = held.element.bits
+    if len(parts) == 1:
+        return parts[0]
+    if bits == 16:
+        low, high = parts
+        return to.pure((PackOp, low, high), parts, lambda: PackOp(low, high))
+    word = _word_of(parts[0], bits, to)
+    for place, part in enumerate(parts[1:], 1):
+        shifted = to.scalar(ShlOp, "b32", _word_of(part, bits, to), to.const(place * bits, "b32"))
+        word = to.scalar(OrOp, "b32", word, shifted)
+    return word
+
+
+def _make(registers: list[SSAValue], held: FragmentType, to: Conversion) -> SSAValue:
+    """The list of these registers; a list of one is the register."""
+    if len(registers) == 1:
+        return registers[0]
+    type_ = reg(held.element.register, len(registers))
+    return to.pure((ListMakeOp, *registers), registers, lambda: ListMakeOp(registers, type_))
+
+
+def _unpacked(register: SSAValue, place: int, held: FragmentType, to: Conversion) -> SSAValue:
+    """One element of a register."""
+    bits = held.element.bits
+    if held.element.per_register == 1:
+        return register
+    if bits == 16:
+        pair = to.pure((UnpackOp, register), (register,), lambda: UnpackOp(register))
+        return element(pair, place, to)
+    word = to.scalar(ShrOp, "u32", register, to.const(place * bits, "b32"))
+    return to.scalar(CvtOp, "u16.u32", word)
+
+
+@lowers(fragment.SplatOp)
+def _splat(op: fragment.SplatOp, to: Conversion) -> None:
+    held = op.fragment.type
+    _check_scalar(op, held)
+    word = _packed([to[op.scalar]] * held.element.per_register, held, to)
+    to[op.fragment] = _make([word] * held.registers, held, to)
+
+
+@lowers(fragment.FromElementsOp)
+def _from_elements(op: fragment.FromElementsOp, to: Conversion) -> None:
+    held, width = op.fragment.type, op.fragment.type.element.per_register
+    _check_scalar(op, held)
+    parts = [to[each] for each in op.elements]
+    words = [_packed(parts[i : i + width], held, to) for i in range(0, len(parts), width)]
+    to[op.fragment] = _make(words, held, to)
+
+
+@lowers(fragment.ExtractOp)
+def _extract(op: fragment.ExtractOp, to: Conversion) -> None:
+    held = op.fragment.type
+    assert isinstance(held, FragmentType)
+    _check_scalar(op, held)
+    register, place = divmod(op.position.value.data, held.element.per_register)
+    to[op.scalar] = _unpacked(element(to[op.fragment], register, to), place, held, to)
+
+
+@lowers(fragment.InsertOp)
+def _insert(op: fragment.InsertOp, to: Conversion) -> None:
+    held, width = op.result.type, op.result.type.element.per_register
+    _check_scalar(op, held)
+    register, place = divmod(op.position.value.data, width)
+    words = [element(to[op.fragment], i, to) for i in range(held.registers)]
+    parts = [_unpacked(words[register], i, held, to) for i in range(width)]
+    parts[place] = to[op.scalar]
+    words[register] = _packed(parts, held, to)
+    to[op.result] = _make(words, held, to)
+
+
+@lowers(fragment.SliceOp)
+def _slice(op: fragment.SliceOp, to: Conversion) -> None:
+    held = op.result.type
+    first = op.position.value.data // held.element.per_register
+    words = [element(to[op.fragment], first + i, to) for i in range(held.registers)]
+    to[op.result] = _make(words, held, to)
+
+
+@lowers(fragment.ConcatOp)
+def _concat(op: fragment.ConcatOp, to: Conversion) -> None:
+    held, parts = op.result.type, [to[each] for each in op.fragments]
+    if len(parts) == 1:
+        to[op.result] = parts[0]
+        return
+    type_ = reg(held.element.register, held.registers)
+    to[op.result] = to.pure((ListMakeOp, *parts), parts, lambda: ListMakeOp(parts, type_))
+
+
+@lowers(fragment.CastOp)
+def _cast(op: fragment.CastOp, to: Conversion) -> None:
+    value = to[op.source]
+    source, result = value.type, reg(op.result.type.element.register, op.result.type.registers)
+    assert isinstance(source, RegType)
+    if source == result:
+        to[op.result] = value
+        return
+    if source.count != result.count:
+        raise OpError(op, "'cute_nvgpu.fragment.cast' between registers of different widths")
+    kind = reg(result.kind.data)
+    moved = [to.emit(MovOp(element(value, i, to), kind)) for i in range(source.count.data)]
+    to[op.result] = _make(moved, op.result.type, to)
+
+
+# Kernels
+
+
+def is_kernel(op: Operation) -> bool:
+    """A `gpu.func` with `kernel`, or a `func.func` with the attribute `gpu.kernel`."""
+    if isinstance(op, gpu.FuncOp):
+        return op.kernel is not None
+    return isinstance(op, func.FuncOp) and "gpu.kernel" in op.attributes
+
+
+def convert_kernel(op: gpu.FuncOp | func.FuncOp) -> EntryOp:
+    """The `ptx.entry` of one kernel. Raises OpError where something does not lower."""
+    arguments = op.body.blocks[0].args
+    held = [_parameter(op, each.type) for each in arguments]
+    region = Region(Block(arg_types=[reg(PARAMETER_TYPES[each.parameter]) for each in held]))
+    to = Conversion(region)
+    names = [each.name_hint or f"arg{i}" for i, each in enumerate(arguments)]
+    for source, register, type_, name in zip(
+        arguments, region.blocks[0].args, held, names, strict=True
+    ):
+        to.bind_argument(register)
+        register.name_hint = name
+        to[source] = _argument(op, source, register, type_, to)
+    _lower_body(op.body, to)
+    remove_dead(region)
+    sizes = op.attributes.get("gpu.known_block_size")
+    cluster = op.attributes.get("gpu.known_cluster_size")
+    entry = EntryOp(
+        op.sym_name.data,
+        [(name, each.parameter) for name, each in zip(names, held, strict=True)],
+        region,
+        to.shared.size,
+        to.shared.align,
+        sizes.get_values() if isinstance(sizes, DenseArrayBase) else None,  # type: ignore[arg-type]
+        cluster.get_values() if isinstance(cluster, DenseArrayBase) else None,  # type: ignore[arg-type]
+        tuple(op.arg_attrs or ()) if isinstance(op, func.FuncOp) else (),
+    )
+    entry.location = op.location
+    if (signature := op.attributes.get(SIGNATURE)) is not None:
+        entry.attributes[SIGNATURE] = signature
+    return entry
+
+
+def _parameter(op: Operation, type_: object) -> ScalarType:
+    """How an argument is passed: a memref as one 64-bit pointer, anything else as itself."""
+    if is_memref(type_):
+        return ScalarType(64, "b64", "b64", "u64")
+    if isinstance(type_, TmaDescriptorType):
+        return ScalarType(64, "b64", "b64", TENSORMAP)
+    found = scalar_type(type_)  # type: ignore[arg-type]
+    if found is None:
+        raise OpError(op, f"kernel argument of {type_} expected a memref, a scalar or a tensor map")
+    return found
+
+
+def _argument(
+    op: Operation, source: SSAValue, register: SSAValue, held: ScalarType, to: Conversion
+) -> object:
+    if is_memref(source.type):
+        return argument_tile(op, source.type, to.scalar(CvtaOp, "to.global.u64", register))
+    if held.kind == "pred":
+        return to.scalar(SetpOp, "ne.u16", register, to.const(0, "b16"))
+    return register
+
+
+def _lower_body(body: Region, to: Conversion) -> None:
+    """The ops of a kernel; blocks of a multi-block body keep their order."""
+    blocks = list(body.blocks)
+    to.blocks[blocks[0]] = to.scope.block
+    for index, block in enumerate(blocks[1:], 1):
+        types = convert_scf_to_ptx.registers(body.parent, block.args)  # type: ignore[arg-type]
+        to.blocks[block] = to.new_block(block.name_hint or f"block{index}", types)
+    for block in blocks:
+        lowered = to.blocks[block]
+        if block is not blocks[0]:
+            to.proceed(lowered)
+            # Blocks of one region need not dominate each other: nothing carries over.
+            to.scope.numbering = {}
+            for argument, register in zip(block.args, lowered.args, strict=True):
+                to[argument] = register
+        for each in block.ops:
+            to.lower(each)
+
+
+@lowers(gpu.ReturnOp, ReturnOp, func.ReturnOp)
+def _return(op: gpu.ReturnOp, to: Conversion) -> None:
+    to.add(RetOp())
+
+
+def remove_dead(region: Region) -> None:
+    """Erase pure instructions whose results nobody reads, last first."""
+    for block in reversed(list(region.blocks)):
+        for op in reversed(list(block.ops)):
+            unread = op.results and all(result.first_use is None for result in op.results)
+            if unread and op.has_trait(Pure):
+                op.detach()
+                op.erase()
+
+
+@dataclass(frozen=True)
+class ConvertCuteNvgpuToPtxPass(ModulePass):
+    """Lower every kernel of the module to a `ptx.entry`: `cute_nvgpu` atoms, and the `arith`,
+    `math`, `scf`, `cf`, `gpu` and `memref` around them.
+
+    With `arch`, an instruction that this target does not have is an error.
+    """
+
+    name = "convert-cute-nvgpu-to-ptx"
+
+    arch: str | None = None
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        arch = None if self.arch is None else target(self.arch)
+        entries: list[EntryOp] = []
+        for top in list(op.body.block.ops):
+            entries += [convert_kernel(each) for each in _kernels(top)]
+        if arch is not None:
+            for entry in entries:
+                _check_instructions(entry, arch)
+        for top in list(op.body.block.ops):
+            if not isinstance(top, EntryOp):
+                top.detach()
+                top.erase(safe_erase=False)
+        op.body.block.add_ops(entries)
+
+
+def _check_instructions(entry: EntryOp, arch: Target) -> None:
+    """Raise OpError for the first instruction that the target does not have."""
+    for op in entry.walk():
+        if isinstance(op, PtxOp) and not arch.supports(required := op.requirement().target):
+            raise OpError(op, f"{op.mnemonic} requires {required.at_least}, got target {arch}")
+
+
+def _kernels(top: Operation) -> list[gpu.FuncOp | func.FuncOp]:
+    """The kernels in a top-level op. Raises OpError for an op that has no place beside them."""
+    if isinstance(top, EntryOp):
+        return []
+    if isinstance(top, gpu.ModuleOp):
+        return [kernel for each in top.body.block.ops for kernel in _kernels(each)]
+    if isinstance(top, gpu.FuncOp | func.FuncOp) and is_kernel(top):
+        return [top]
+    raise OpError(
+        top,
+        f"'{top.name}' has no lowering to ptx; nearest legal: a gpu.func with kernel, or a "
+        "func.func with attribute gpu.kernel",
+    )

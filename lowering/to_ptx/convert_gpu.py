@@ -1,0 +1,78 @@
+"""`gpu` to `ptx`: thread and block ids, and the CTA's barrier; values of other lanes."""
+
+from __future__ import annotations
+
+from xdsl.dialects import gpu
+from xdsl.ir import SSAValue
+
+from tilewright.dialects.cute_nvgpu.ops import shuffle
+from tilewright.dialects.ptx import shuffle as ptx_shuffle
+from tilewright.dialects.ptx.arithmetic import AddOp, MulOp
+from tilewright.dialects.ptx.convert import CvtOp
+from tilewright.dialects.ptx.logic import ShrOp
+from tilewright.dialects.ptx.registers import SregOp
+from tilewright.dialects.ptx.synchronization import BarSyncOp
+from tilewright.lowering.to_ptx.conversion import Conversion, lowers
+
+_REGISTERS: dict[type[object], str] = {
+    gpu.ThreadIdOp: "tid",
+    gpu.BlockIdOp: "ctaid",
+    gpu.BlockDimOp: "ntid",
+    gpu.GridDimOp: "nctaid",
+}
+
+
+def special(register: str, to: Conversion) -> SSAValue:
+    """A special register, in 32 bits."""
+    return to.pure((SregOp, register), (), lambda: SregOp(register))
+
+
+def _index(value: SSAValue, to: Conversion) -> SSAValue:
+    return to.scalar(CvtOp, "u64.u32", value)
+
+
+@lowers(gpu.ThreadIdOp, gpu.BlockIdOp, gpu.BlockDimOp, gpu.GridDimOp)
+def _id(op: gpu.ThreadIdOp, to: Conversion) -> None:
+    register = f"{_REGISTERS[type(op)]}.{op.dimension.data.value}"
+    to[op.result] = _index(special(register, to), to)
+
+
+@lowers(gpu.GlobalIdOp)
+def _global_id(op: gpu.GlobalIdOp, to: Conversion) -> None:
+    """ctaid * ntid + tid, in 64 bits."""
+    axis = op.dimension.data.value
+    block, size, thread = (
+        _index(special(f"{each}.{axis}", to), to) for each in ("ctaid", "ntid", "tid")
+    )
+    first = to.scalar(MulOp, "lo.s64", block, size)
+    to[op.result] = to.scalar(AddOp, "s64", first, thread)
+
+
+@lowers(gpu.LaneIdOp)
+def _lane_id(op: gpu.LaneIdOp, to: Conversion) -> None:
+    to[op.result] = _index(special("laneid", to), to)
+
+
+@lowers(gpu.SubgroupIdOp)
+def _subgroup_id(op: gpu.SubgroupIdOp, to: Conversion) -> None:
+    """The number of the warp: the thread's place in its CTA, x fastest, over 32."""
+    place = special("tid.z", to)
+    for axis in "yx":
+        row = to.scalar(MulOp, "lo.u32", place, special(f"ntid.{axis}", to))
+        place = to.scalar(AddOp, "u32", row, special(f"tid.{axis}", to))
+    to[op.result] = _index(to.scalar(ShrOp, "u32", place, to.const(5, "b32")), to)
+
+
+@lowers(gpu.SubgroupSizeOp)
+def _subgroup_size(op: gpu.SubgroupSizeOp, to: Conversion) -> None:
+    to[op.result] = to.const(32, "b64")
+
+
+@lowers(shuffle.ShflSyncOp)
+def _shfl_sync(op: shuffle.ShflSyncOp, to: Conversion) -> None:
+    to[op.result] = to.emit(ptx_shuffle.ShflSyncOp(op.mode.data, to[op.value], op.lane.value.data))
+
+
+@lowers(gpu.BarrierOp)
+def _barrier(op: gpu.BarrierOp, to: Conversion) -> None:
+    to.add(BarSyncOp(0))

@@ -1,0 +1,48 @@
+"""ldmatrix, stmatrix, movmatrix and vector accesses of `cute_nvgpu` to `ptx`."""
+
+from __future__ import annotations
+
+from tilewright.dialects.cute_nvgpu.ops import fragment_memory, matrix_copy
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.ptx.data_movement import LdOp, StOp
+from tilewright.dialects.ptx.matrix_copy import LdmatrixOp, MovmatrixOp, StmatrixOp
+from tilewright.lowering.to_ptx.conversion import Conversion, lowers
+from tilewright.lowering.to_ptx.convert_memref import locate
+
+
+@lowers(matrix_copy.LdmatrixOp)
+def _ldmatrix(op: matrix_copy.LdmatrixOp, to: Conversion) -> None:
+    address, offset = locate(op, to.tile(op.source), op.indices, to)
+    to[op.fragment] = to.emit(LdmatrixOp(address, op.matrix_copy, offset))
+
+
+@lowers(matrix_copy.StmatrixOp)
+def _stmatrix(op: matrix_copy.StmatrixOp, to: Conversion) -> None:
+    address, offset = locate(op, to.tile(op.dest), op.indices, to)
+    to.add(StmatrixOp(address, to[op.fragment], op.matrix_copy, offset))
+
+
+@lowers(matrix_copy.MovmatrixOp)
+def _movmatrix(op: matrix_copy.MovmatrixOp, to: Conversion) -> None:
+    to[op.result] = to.emit(MovmatrixOp(to[op.fragment]))
+
+
+# Vector accesses
+
+
+@lowers(fragment_memory.LoadOp)
+def _load(op: fragment_memory.LoadOp, to: Conversion) -> None:
+    tile, held = to.tile(op.source), op.fragment.type
+    address, offset = locate(op, tile, op.indices, to)
+    access = held.element.register
+    to[op.fragment] = to.emit(LdOp(tile.ptx_space, access, address, offset, held.registers))
+
+
+@lowers(fragment_memory.StoreOp)
+def _store(op: fragment_memory.StoreOp, to: Conversion) -> None:
+    tile, held = to.tile(op.dest), op.fragment.type
+    assert isinstance(held, FragmentType)
+    address, offset = locate(op, tile, op.indices, to)
+    predicate = None if op.predicate is None else to[op.predicate]
+    access, value = held.element.register, to[op.fragment]
+    to.add(StOp(tile.ptx_space, access, address, value, offset, predicate))

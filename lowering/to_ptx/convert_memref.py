@@ -1,0 +1,382 @@
+"""`memref` to `ptx`: addresses, loads and stores in global and shared memory.
+
+A memref in flight is its address and, per dimension, a stride; the layout of a shared-memory tile
+may be any CuTe layout, swizzled or not. Global addresses have 64 bits, shared ones 32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    IntegerAttr,
+    MemRefType,
+    StridedLayoutAttr,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tilewright.diagnostic import OpError
+from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, flatten
+from tilewright.dialects.cute.types.memref import Space, layout_mismatch, layout_of, space_of
+from tilewright.dialects.ptx.arithmetic import DivOp, RemOp
+from tilewright.dialects.ptx.data_movement import LdOp, StOp
+from tilewright.dialects.ptx.logic import AndOp, SelpOp, SetpOp, ShlOp, ShrOp, XorOp
+from tilewright.dialects.ptx.registers import SharedAddressOp
+from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers
+from tilewright.lowering.to_ptx.convert_arith import divide, scalar
+from tilewright.lowering.to_ptx.known_bits import addends, lowest, possible_bits
+from tilewright.lowering.to_ptx.scalar_types import element_bytes
+
+SHARED_ALIGN = 128
+"""Alignment of a shared-memory tile in bytes, unless its allocation asks for more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A memref whose address is known: `strides` in elements, or `layout` where it has one.
+
+    `base` is the address of its buffer, from which `memref.reinterpret_cast` counts offsets.
+    """
+
+    space: Space
+    base: SSAValue
+    address: SSAValue
+    element_bytes: int
+    strides: tuple[int | SSAValue, ...]
+    layout: Layout | ComposedLayout | None = None
+
+    @property
+    def ptx_space(self) -> str:
+        """The `.space` of PTX's loads and stores."""
+        return "shared" if self.space is Space.SMEM else "global"
+
+    @property
+    def index_type(self) -> str:
+        """The instruction type that computes its addresses."""
+        return "u32" if self.space is Space.SMEM else "s64"
+
+
+def argument_tile(op: Operation, type_: MemRefType, address: SSAValue) -> Tile:
+    """The tile of a kernel argument."""
+    strides = argument_strides(op, type_)
+    size = element_bytes(op, type_)
+    return Tile(Space.GMEM, address, address, size, strides, layout_of(type_))
+
+
+def argument_strides(op: Operation, type_: MemRefType) -> tuple[int, ...]:
+    """The strides of a kernel argument: they must be static (bare-pointer convention).
+
+    Raises OpError where the argument can be none.
+    """
+    check_layout(op, type_)
+    space = space_of(type_.memory_space)
+    if space not in (Space.GMEM, Space.GENERIC):
+        raise OpError(op, f"kernel argument {type_} expected global memory")
+    if isinstance(type_.layout, StridedLayoutAttr) and type_.layout.get_offset() != 0:
+        raise OpError(
+            op,
+            f"kernel argument {type_} expected no offset; nearest legal: give it one with "
+            "memref.reinterpret_cast",
+        )
+    return _static_strides(op, type_)
+
+
+def check_layout(op: Operation, type_: MemRefType) -> None:
+    if (reason := layout_mismatch(type_)) is not None:
+        raise OpError(op, f"{type_} {reason}")
+    layout = layout_of(type_)
+    if isinstance(layout, ComposedLayout) and not isinstance(layout.inner, Swizzle):
+        raise OpError(op, f"{type_} expected a swizzle before its layout, got {layout.inner}")
+
+
+def check_space(op: Operation, type_: Attribute) -> None:
+    """Raise OpError for a memref that threads cannot address: tensor memory."""
+    assert isinstance(type_, MemRefType)
+    if space_of(type_.memory_space) is Space.TMEM:
+        raise OpError(
+            op,
+            f"'{op.name}' expected a memref in global or shared memory, got {type_}; nearest "
+            "legal: cute_nvgpu.tmem.load, store or slice",
+        )
+
+
+def _static_strides(op: Operation, type_: MemRefType) -> tuple[int, ...]:
+    """A memref's strides; only the extent of the first dimension may be unknown."""
+    if layout_of(type_) is not None and type_.get_strides() is None:
+        return ()
+    strides = type_.get_strides()
+    if strides is None or any(step is None for step in strides):
+        raise OpError(
+            op,
+            f"{type_} has strides that its address does not carry; nearest legal: pass memref<?x"
+            f"{type_.element_type}> and give it extents with memref.reinterpret_cast",
+        )
+    return tuple(step for step in strides if step is not None)
+
+
+# Addresses
+
+
+def locate(
+    op: Operation, tile: Tile, indices: Sequence[SSAValue], to: Conversion
+) -> tuple[SSAValue, int]:
+    """The byte address of an element, as a register plus a constant."""
+    shared = tile.space is Space.SMEM
+    coordinate = [to.narrow(to[each]) if shared else to[each] for each in indices]
+    layout = tile.layout
+    if layout is None:
+        return _linear(tile, list(zip(coordinate, tile.strides, strict=True)), tile.address, to)
+    plain = layout if isinstance(layout, Layout) else layout.outer
+    assert isinstance(plain, Layout)
+    terms = [
+        term
+        for mode, each in enumerate(coordinate)
+        for term in mode_terms(plain[mode], each, tile.index_type, to)
+    ]
+    if isinstance(layout, Layout):
+        return _linear(tile, terms, tile.address, to)
+    return _swizzled(tile, layout, terms, to)
+
+
+Term = tuple[SSAValue, "int | SSAValue"]
+
+
+def mode_terms(mode: Layout, index: SSAValue, index_type: str, to: Conversion) -> list[Term]:
+    """The index of one mode, split over its submodes: (coordinate, stride) pairs."""
+    extents, strides = flatten(mode.shape), flatten(mode.stride)
+    type_, kind = ("u32", "b32") if index_type == "u32" else ("u64", "b64")
+    terms: list[Term] = []
+    for place, (extent, stride) in enumerate(zip(extents, strides, strict=True)):
+        assert isinstance(extent, int) and isinstance(stride, int)
+        last = place == len(extents) - 1
+        by = to.const(extent, kind)
+        terms.append((index if last else divide(RemOp, index, by, type_, to), stride))
+        if not last:
+            index = divide(DivOp, index, by, type_, to)
+    return terms
+
+
+def _linear(
+    tile: Tile, terms: Sequence[Term], base: SSAValue, to: Conversion
+) -> tuple[SSAValue, int]:
+    """base + sum(coordinate * stride) in bytes; what is constant is kept apart."""
+    known, address = 0, base
+    for coordinate, stride in terms:
+        if isinstance(stride, int):
+            scale = stride * tile.element_bytes
+            rest, at = without_constant(coordinate, tile, to)
+            known += at * scale
+            if rest is not None and scale:
+                address = to.plus(to.times(rest, scale, tile.index_type), address, _add(tile))
+        else:
+            elements = to.multiply_add(coordinate, stride, to.const(0, "b64"), tile.index_type)
+            scaled = to.times(elements, tile.element_bytes, tile.index_type)
+            address = to.plus(scaled, address, _add(tile))
+    return address, known
+
+
+def _add(tile: Tile) -> str:
+    return "u32" if tile.space is Space.SMEM else "s64"
+
+
+def _swizzled(
+    tile: Tile, layout: ComposedLayout, terms: Sequence[Term], to: Conversion
+) -> tuple[SSAValue, int]:
+    """base + bytes(swizzle(offset + linear)).
+
+    A term whose stride is a multiple of the swizzle's period leaves the swizzled bits alone and
+    is added after it, so that what selects a stage of a buffer costs one addition.
+    """
+    swizzle, outer = layout.inner, layout.offset
+    assert isinstance(swizzle, Swizzle) and isinstance(outer, int)
+    period = 1 << (swizzle.bits + swizzle.base + abs(swizzle.shift))
+    inner, free, more = _by_period(terms, period, tile, to)
+    kind = "b32" if tile.space is Space.SMEM else "b64"
+    linear, known = _linear(tile, inner, to.const(0, kind), to)
+    above, within = divmod(known // tile.element_bytes + outer + more, period)
+    turned = _turned(swizzle, linear, within * tile.element_bytes, tile, to)
+    address, at = _linear(tile, free, tile.address, to)
+    at += above * period * tile.element_bytes
+    if (constant_part := constant(turned)) is not None:
+        return address, at + constant_part
+    return to.plus(turned, address, _add(tile)), at
+
+
+def _by_period(
+    terms: Sequence[Term], period: int, tile: Tile, to: Conversion
+) -> tuple[list[Term], list[Term], int]:
+    """The terms that the swizzle sees, those that are multiples of its period, and a constant: the
+    registers that a coordinate is a sum of are told apart."""
+    inner: list[Term] = []
+    free: list[Term] = []
+    known = 0
+    for coordinate, stride in terms:
+        assert isinstance(stride, int)
+        registers, constant_part = addends(coordinate)
+        known += constant_part * stride
+        parts = [lowest(possible_bits(each)) * stride % period == 0 for each in registers]
+        if all(parts) or not any(parts):
+            rest, _ = without_constant(coordinate, tile, to)
+            if rest is not None:
+                (free if all(parts) else inner).append((rest, stride))
+            continue
+        for each, is_free in zip(registers, parts, strict=True):
+            (free if is_free else inner).append((each, stride))
+    return inner, free, known
+
+
+def without_constant(
+    coordinate: SSAValue, tile: Tile, to: Conversion
+) -> tuple[SSAValue | None, int]:
+    """A coordinate as a register and a constant, so that addresses that differ by a constant share
+    the rest."""
+    registers, known = addends(coordinate)
+    if not known and registers:
+        return coordinate, 0
+    total: SSAValue | None = None
+    for each in registers:
+        total = each if total is None else to.plus(total, each, tile.index_type)
+    return total, known
+
+
+def _turned(swizzle: Swizzle, linear: SSAValue, known: int, tile: Tile, to: Conversion) -> SSAValue:
+    """The swizzle of a sum of bytes: where the two have no bit in common it is an exclusive or, and
+    each is swizzled by itself."""
+    kind = "b32" if tile.space is Space.SMEM else "b64"
+    if constant(linear) is not None or possible_bits(linear) & known:
+        whole = to.plus(linear, to.const(known, kind), _add(tile))
+        return _apply(swizzle, whole, tile, to)
+    turned = _apply(swizzle, linear, tile, to)
+    if not known:
+        return turned
+    beside = swizzle.apply(known // tile.element_bytes) * tile.element_bytes
+    return to.scalar(XorOp, kind, turned, to.const(beside, kind))
+
+
+def _apply(swizzle: Swizzle, offset: SSAValue, tile: Tile, to: Conversion) -> SSAValue:
+    """offset ^ ((offset & mask) >> shift), on a byte offset."""
+    scale, bits = tile.element_bytes, 32 if tile.space is Space.SMEM else 64
+    kind = f"b{bits}"
+    base = swizzle.base + scale.bit_length() - 1
+    mask = ((1 << swizzle.bits) - 1) << (base + max(0, swizzle.shift))
+    if (known := constant(offset)) is not None:
+        return to.const(swizzle.apply(known // scale) * scale, kind)
+    high = to.scalar(AndOp, kind, offset, to.const(mask, kind))
+    amount = to.const(abs(swizzle.shift), "b32")
+    moved = (
+        to.scalar(ShrOp, f"u{bits}", high, amount)
+        if swizzle.shift > 0
+        else to.scalar(ShlOp, kind, high, amount)
+    )
+    return to.scalar(XorOp, kind, offset, moved)
+
+
+# Allocations and views
+
+
+@lowers(memref.AllocOp, memref.AllocaOp)
+def _allocate(op: memref.AllocOp, to: Conversion) -> None:
+    type_ = op.memref.type
+    if space_of(type_.memory_space) is not Space.SMEM:
+        raise OpError(
+            op,
+            f"'{op.name}' expected a memref in shared memory, got {type_}; nearest legal: "
+            "#cute<space smem>",
+        )
+    align = op.alignment.value.data if isinstance(op.alignment, IntegerAttr) else SHARED_ALIGN
+    to[op.memref] = allocate(op, type_, align, to)
+
+
+def allocate(op: Operation, type_: MemRefType, align: int, to: Conversion) -> Tile:
+    """A new tile of the kernel's shared memory."""
+    check_layout(op, type_)
+    layout = layout_of(type_)
+    if layout is None:
+        raise OpError(op, f"'{op.name}' expected a static shape and layout, got {type_}")
+    size = element_bytes(op, type_)
+    offset = to.shared.take(footprint(layout) * size, alignment(align, layout, size))
+    address = to.pure((SharedAddressOp, offset), (), lambda: SharedAddressOp(offset))
+    return Tile(Space.SMEM, address, address, size, (), layout)
+
+
+def alignment(asked: int, layout: Layout | ComposedLayout, element_bytes: int) -> int:
+    """Where a tile of shared memory may start, in bytes: a swizzled one starts with its pattern, so
+    that the hardware, which swizzles addresses, sees what the layout, which swizzles offsets, says.
+    """
+    pattern = 1
+    if isinstance(layout, ComposedLayout) and isinstance(layout.inner, Swizzle):
+        pattern = layout.inner.size() * element_bytes
+    return max(asked, SHARED_ALIGN, pattern)
+
+
+def footprint(layout: Layout | ComposedLayout) -> int:
+    """How many elements a tile of the layout spans: a swizzle, or the offset before it, may reach
+    above the cosize."""
+    if isinstance(layout, Layout):
+        return layout.cosize()
+    swizzle, offset = layout.inner, layout.offset
+    assert isinstance(swizzle, Swizzle) and isinstance(offset, int)
+    # The swizzle permutes each run of indices up to the highest bit that it changes.
+    run = 1 << (swizzle.base + swizzle.bits + max(0, -swizzle.shift))
+    return -(-(offset + layout.cosize()) // run) * run
+
+
+@lowers(memref.ReinterpretCastOp)
+def _reinterpret(op: memref.ReinterpretCastOp, to: Conversion) -> None:
+    check_space(op, op.source.type)
+    check_layout(op, op.result.type)
+    source = to.tile(op.source)
+    offsets = _mixed(op.static_offsets.get_values(), op.offsets, to)
+    strides = _mixed(op.static_strides.get_values(), op.strides, to)
+    address = source.base
+    for offset in offsets:
+        if isinstance(offset, int):
+            offset = to.const(offset, "b64")
+        if source.space is Space.SMEM:
+            offset = to.narrow(offset)
+        scaled = to.times(offset, source.element_bytes, source.index_type)
+        address = to.plus(scaled, address, _add(source))
+    layout = None if op.sizes or op.strides else layout_of(op.result.type)
+    if source.space is Space.SMEM and layout is None:
+        raise OpError(op, f"'{op.name}' of shared memory expected static sizes and strides")
+    to[op.result] = Tile(
+        source.space, source.base, address, source.element_bytes, tuple(strides), layout
+    )
+
+
+def _mixed(
+    static: Sequence[int], dynamic: Sequence[SSAValue], to: Conversion
+) -> list[int | SSAValue]:
+    """A mixed list of constants and values, as MLIR's DynamicIndexList keeps it."""
+    rest = iter(dynamic)
+    return [to[next(rest)] if each == DYNAMIC_INDEX else each for each in static]
+
+
+# Loads and stores
+
+
+@lowers(memref.LoadOp)
+def _load(op: memref.LoadOp, to: Conversion) -> None:
+    check_space(op, op.memref.type)
+    held = scalar(op, op.res.type)
+    tile = to.tile(op.memref)
+    address, offset = locate(op, tile, op.indices, to)
+    value = to.emit(LdOp(tile.ptx_space, held.access, address, offset))
+    if held.kind == "pred":
+        value = to.scalar(SetpOp, "ne.u16", value, to.const(0, "b16"))
+    to[op.res] = value
+
+
+@lowers(memref.StoreOp)
+def _store(op: memref.StoreOp, to: Conversion) -> None:
+    check_space(op, op.memref.type)
+    held = scalar(op, op.value.type)
+    tile = to.tile(op.memref)
+    address, offset = locate(op, tile, op.indices, to)
+    value = to[op.value]
+    if held.kind == "pred":
+        value = to.scalar(SelpOp, "b16", to.const(1, "b16"), to.const(0, "b16"), value)
+    to.add(StOp(tile.ptx_space, held.access, address, value, offset))

@@ -1,0 +1,152 @@
+"""Copies of boxes, mbarriers and warp specialisation of `cute_nvgpu` to `ptx`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from xdsl.dialects import func, gpu
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.diagnostic import OpError
+from tilewright.dialects.cute import ComposedLayout
+from tilewright.dialects.cute_nvgpu.lattice.tma import SMEM_ALIGN
+from tilewright.dialects.cute_nvgpu.ops import mbarrier, tma, warp_specialization
+from tilewright.dialects.ptx import bulk_copy
+from tilewright.dialects.ptx import mbarrier as ptx_mbarrier
+from tilewright.dialects.ptx import warp_specialization as ptx_warps
+from tilewright.lowering.to_ptx.conversion import Conversion, lowers
+from tilewright.lowering.to_ptx.convert_memref import locate
+
+# mbarriers
+
+
+def _barrier(op: mbarrier.MbarrierOp, to: Conversion) -> tuple[SSAValue, int]:
+    return locate(op, to.tile(op.barrier), op.indices, to)
+
+
+@lowers(mbarrier.InitOp)
+def _init(op: mbarrier.InitOp, to: Conversion) -> None:
+    to.add(ptx_mbarrier.InitOp(*_barrier(op, to), op.count.value.data))
+
+
+@lowers(mbarrier.InvalOp)
+def _inval(op: mbarrier.InvalOp, to: Conversion) -> None:
+    to.add(ptx_mbarrier.InvalOp(*_barrier(op, to)))
+
+
+@lowers(mbarrier.ArriveOp)
+def _arrive(op: mbarrier.ArriveOp, to: Conversion) -> None:
+    count = None if op.count is None else op.count.value.data
+    to.add(ptx_mbarrier.ArriveOp(*_barrier(op, to), count))
+
+
+@lowers(mbarrier.ArriveExpectTxOp)
+def _expect_tx(op: mbarrier.ArriveExpectTxOp, to: Conversion) -> None:
+    to.add(ptx_mbarrier.ArriveExpectTxOp(*_barrier(op, to), op.count.value.data))
+
+
+@lowers(mbarrier.WaitOp)
+def _wait(op: mbarrier.WaitOp, to: Conversion) -> None:
+    to.add(ptx_mbarrier.TryWaitParityOp(*_barrier(op, to), to[op.parity]))
+
+
+@lowers(mbarrier.FenceMbarrierInitOp)
+def _fence(op: mbarrier.FenceMbarrierInitOp, to: Conversion) -> None:
+    to.add(ptx_mbarrier.FenceMbarrierInitOp())
+
+
+# Boxes
+
+
+def _box_address(
+    op: Operation, memory: SSAValue, indices: Sequence[SSAValue], to: Conversion
+) -> SSAValue:
+    """Where a box starts: the hardware swizzles the addresses that it makes, so this is the layout
+    without its swizzle. Raises OpError where the start is known not to be aligned."""
+    tile = to.tile(memory)
+    layout = tile.layout
+    plain = layout.outer if isinstance(layout, ComposedLayout) else layout
+    start, known = locate(op, replace(tile, layout=plain), indices, to)
+    if start is tile.address and tile.address is tile.base and known % SMEM_ALIGN:
+        raise OpError(
+            op,
+            f"'{op.name}' expected a box that starts at a multiple of {SMEM_ALIGN} bytes, "
+            f"got byte {known}; nearest legal: byte {round(known / SMEM_ALIGN) * SMEM_ALIGN}",
+        )
+    return to.plus(start, to.const(known, "b32"), "u32")
+
+
+def _coordinates(given: Sequence[SSAValue], to: Conversion) -> list[SSAValue]:
+    return [to.narrow(to[each]) for each in reversed(given)]
+
+
+@lowers(tma.TmaLoadOp)
+def _load(op: tma.TmaLoadOp, to: Conversion) -> None:
+    dest = _box_address(op, op.dest, op.dest_indices, to)
+    barrier, offset = locate(op, to.tile(op.barrier), op.barrier_indices, to)
+    barrier = to.plus(barrier, to.const(offset, "b32"), "u32")
+    hint = None if op.cache_hint is None else to[op.cache_hint]
+    coordinates = _coordinates(op.coordinates, to)
+    mask = None if op.mask is None else to[op.mask]
+    to.add(bulk_copy.TensorLoadOp(dest, to[op.map], coordinates, barrier, hint, mask))
+
+
+@lowers(tma.TmaStoreOp)
+def _store(op: tma.TmaStoreOp, to: Conversion) -> None:
+    source = _box_address(op, op.source, op.source_indices, to)
+    hint = None if op.cache_hint is None else to[op.cache_hint]
+    to.add(bulk_copy.TensorStoreOp(to[op.map], _coordinates(op.coordinates, to), source, hint))
+
+
+@lowers(tma.TmaReduceOp)
+def _reduce(op: tma.TmaReduceOp, to: Conversion) -> None:
+    source = _box_address(op, op.source, op.source_indices, to)
+    hint = None if op.cache_hint is None else to[op.cache_hint]
+    coordinates, kind = _coordinates(op.coordinates, to), op.kind.data.value
+    to.add(bulk_copy.TensorReduceOp(kind, to[op.map], coordinates, source, hint))
+
+
+@lowers(tma.BulkCommitGroupOp)
+def _commit(op: tma.BulkCommitGroupOp, to: Conversion) -> None:
+    to.add(bulk_copy.BulkCommitGroupOp())
+
+
+@lowers(tma.BulkWaitGroupOp)
+def _wait_group(op: tma.BulkWaitGroupOp, to: Conversion) -> None:
+    to.add(bulk_copy.BulkWaitGroupOp(op.pending.value.data, read=op.read is not None))
+
+
+@lowers(tma.PrefetchTensormapOp)
+def _prefetch(op: tma.PrefetchTensormapOp, to: Conversion) -> None:
+    to.add(bulk_copy.PrefetchTensormapOp(to[op.map]))
+
+
+# Warps
+
+
+@lowers(warp_specialization.ElectSyncOp)
+def _elect(op: warp_specialization.ElectSyncOp, to: Conversion) -> None:
+    to[op.leader] = to.emit(ptx_warps.ElectSyncOp())
+
+
+@lowers(warp_specialization.SetmaxnregOp)
+def _setmaxnreg(op: warp_specialization.SetmaxnregOp, to: Conversion) -> None:
+    kernel = _kernel(op)
+    if "gpu.known_block_size" not in kernel.attributes:
+        raise OpError(
+            op,
+            f"'{op.name}' expected a kernel with gpu.known_block_size, got none (ptxas ignores it "
+            "where it does not know the registers at entry)",
+        )
+    to.add(ptx_warps.SetmaxnregOp(op.action.data, op.registers.value.data))
+
+
+def _kernel(op: Operation) -> Operation:
+    """The function around an op."""
+    found = op
+    while not isinstance(found, func.FuncOp | gpu.FuncOp):
+        parent = found.parent_op()
+        assert parent is not None
+        found = parent
+    return found

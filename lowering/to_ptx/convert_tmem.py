@@ -1,0 +1,197 @@
+"""Tensor memory of `cute_nvgpu` to `ptx`.
+
+A memref in tensor memory is the 32-bit address of its first element: the lane in bits 31 to 16, the
+column in bits 15 to 0. So lanes and columns of a layout add up like bytes do elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tilewright.diagnostic import OpError
+from tilewright.dialects.cute import Layout
+from tilewright.dialects.cute.types.memref import is_memref, layout_of
+from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS
+from tilewright.dialects.cute_nvgpu.ops import tcgen05_sync, tmem, tmem_access, tmem_copy
+from tilewright.dialects.cute_nvgpu.ops.memory_operand import bits_of
+from tilewright.dialects.cute_nvgpu.ops.tmem_reduce import LoadReduceOp
+from tilewright.dialects.ptx import tcgen05_access as ptx_access
+from tilewright.dialects.ptx import tcgen05_memory as ptx
+from tilewright.dialects.ptx import tcgen05_sync as ptx_sync
+from tilewright.dialects.ptx.data_movement import LdOp
+from tilewright.dialects.ptx.logic import ShrOp
+from tilewright.dialects.ptx.types import reg
+from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers
+from tilewright.lowering.to_ptx.convert_memref import locate, mode_terms
+
+
+@dataclass(frozen=True, slots=True)
+class TmemTile:
+    """A memref in tensor memory: the address of its first element, and its layout in elements."""
+
+    address: SSAValue
+    bits: int
+    layout: Layout
+
+
+def tmem_tile(type_: Attribute, address: SSAValue) -> TmemTile:
+    """The tile of a memref type at an address."""
+    assert is_memref(type_)
+    layout, bits = layout_of(type_), bits_of(type_.element_type)
+    assert isinstance(layout, Layout) and bits is not None
+    return TmemTile(address, bits, layout)
+
+
+def locate_cell(
+    op: Operation, tile: TmemTile, indices: Sequence[SSAValue], to: Conversion
+) -> tuple[SSAValue, int]:
+    """The address of an element that begins a cell, as a register plus a constant.
+
+    Raises OpError where it is known to begin none.
+    """
+    terms = [
+        (value, step)
+        for mode, index in enumerate(indices)
+        for value, step in mode_terms(tile.layout[mode], to.narrow(to[index]), "u32", to)
+        if isinstance(step, int)
+    ]
+    per_cell = CELL_BITS // tile.bits
+    whole = [each for each in terms if each[1] % per_cell == 0]
+    within = [each for each in terms if each[1] % per_cell]
+    cells, known = _sum([(value, step // per_cell) for value, step in whole], tile.address, to)
+    inside, begins = _sum(within, to.const(0, "b32"), to)
+    if begins % per_cell:
+        raise OpError(
+            op,
+            f"'{op.name}' expected an element that begins a cell of {CELL_BITS} bits, got one "
+            f"{begins % per_cell * tile.bits} bits behind (its index times "
+            f"{tile.bits} bits is no multiple of {CELL_BITS})",
+        )
+    if constant(inside) != 0:
+        inside = to.scalar(ShrOp, "u32", inside, to.const(per_cell.bit_length() - 1, "b32"))
+    return to.plus(inside, cells, "u32"), known + begins // per_cell
+
+
+def _sum(
+    terms: Sequence[tuple[SSAValue, int]], base: SSAValue, to: Conversion
+) -> tuple[SSAValue, int]:
+    """base + sum(coordinate * stride); what is constant is kept apart."""
+    known = 0
+    for coordinate, stride in terms:
+        if (at := constant(coordinate)) is not None:
+            known += at * stride
+        elif stride:
+            base = to.plus(to.times(coordinate, stride, "u32"), base, "u32")
+    return base, known
+
+
+def tmem_address(
+    op: Operation, memory: SSAValue, indices: Sequence[SSAValue], to: Conversion
+) -> tuple[SSAValue, int]:
+    """The address of an element of a memref in tensor memory, as a register plus a constant."""
+    return locate_cell(op, to.values[memory], indices, to)
+
+
+# Allocation
+
+
+@lowers(tmem.AllocOp)
+def _alloc(op: tmem.AllocOp, to: Conversion) -> None:
+    slot, offset = locate(op, to.tile(op.slot), op.indices, to)
+    to.add(ptx.AllocOp(slot, offset, op.columns.value.data, op.group))
+
+
+@lowers(tmem.RetrieveOp)
+def _retrieve(op: tmem.RetrieveOp, to: Conversion) -> None:
+    slot, offset = locate(op, to.tile(op.slot), op.indices, to)
+    address = to.emit(LdOp("shared", "b32", slot, offset))
+    to[op.result] = tmem_tile(op.result.type, address)
+
+
+@lowers(tmem.DeallocOp)
+def _dealloc(op: tmem.DeallocOp, to: Conversion) -> None:
+    tile: TmemTile = to.values[op.source]
+    to.add(ptx.DeallocOp(tile.address, op.columns, op.group))
+
+
+@lowers(tmem.RelinquishAllocPermitOp)
+def _relinquish(op: tmem.RelinquishAllocPermitOp, to: Conversion) -> None:
+    to.add(ptx.RelinquishAllocPermitOp(op.group))
+
+
+@lowers(tmem.SliceOp)
+def _slice(op: tmem.SliceOp, to: Conversion) -> None:
+    address, offset = tmem_address(op, op.source, op.indices, to)
+    address = to.plus(address, to.const(offset, "b32"), "u32")
+    to[op.result] = tmem_tile(op.result.type, address)
+
+
+# Loads and stores
+
+
+@lowers(tmem_access.LoadOp)
+def _load(op: tmem_access.LoadOp, to: Conversion) -> None:
+    address, offset = tmem_address(op, op.source, op.indices, to)
+    held = reg(op.held.element.register, op.held.registers)
+    to[op.fragment] = to.emit(ptx_access.LdOp(address, held, op.access, offset))
+
+
+@lowers(LoadReduceOp)
+def _load_reduce(op: LoadReduceOp, to: Conversion) -> None:
+    address, offset = tmem_address(op, op.source, op.indices, to)
+    held = reg(op.held.element.register, op.held.registers)
+    load = ptx_access.LdRedOp(address, held, op.access, op.form, offset)
+    to.add(load)
+    to[op.fragment], to[op.reduced] = load.results
+
+
+@lowers(tmem_access.StoreOp)
+def _store(op: tmem_access.StoreOp, to: Conversion) -> None:
+    address, offset = tmem_address(op, op.dest, op.indices, to)
+    to.add(ptx_access.StOp(address, to[op.fragment], op.access, offset))
+
+
+@lowers(tmem_access.WaitLoadOp)
+def _wait_load(op: tmem_access.WaitLoadOp, to: Conversion) -> None:
+    to.add(ptx_sync.WaitLdOp())
+
+
+@lowers(tmem_access.WaitStoreOp)
+def _wait_store(op: tmem_access.WaitStoreOp, to: Conversion) -> None:
+    to.add(ptx_sync.WaitStOp())
+
+
+# Copies, shifts, and what orders them
+
+
+@lowers(tmem_copy.CopyOp)
+def _copy(op: tmem_copy.CopyOp, to: Conversion) -> None:
+    address, offset = tmem_address(op, op.dest, op.indices, to)
+    source = to[op.source]
+    to.add(ptx.CpOp(address, source, op.copy_shape, op.group, op.source_format, offset))
+
+
+@lowers(tmem_copy.ShiftOp)
+def _shift(op: tmem_copy.ShiftOp, to: Conversion) -> None:
+    address, offset = tmem_address(op, op.source, op.indices, to)
+    to.add(ptx.ShiftOp(address, op.group, offset))
+
+
+@lowers(tcgen05_sync.CommitOp)
+def _commit(op: tcgen05_sync.CommitOp, to: Conversion) -> None:
+    barrier, offset = locate(op, to.tile(op.barrier), op.indices, to)
+    mask = None if op.mask is None else to[op.mask]
+    to.add(ptx_sync.CommitOp(barrier, offset, op.group, mask))
+
+
+@lowers(tcgen05_sync.FenceBeforeThreadSyncOp)
+def _fence_before(op: tcgen05_sync.FenceBeforeThreadSyncOp, to: Conversion) -> None:
+    to.add(ptx_sync.FenceBeforeThreadSyncOp())
+
+
+@lowers(tcgen05_sync.FenceAfterThreadSyncOp)
+def _fence_after(op: tcgen05_sync.FenceAfterThreadSyncOp, to: Conversion) -> None:
+    to.add(ptx_sync.FenceAfterThreadSyncOp())

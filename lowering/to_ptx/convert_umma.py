@@ -1,0 +1,50 @@
+"""`cute_nvgpu.sm100` to `ptx`: the instruction descriptor as a constant."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from tilewright.dialects.cute_nvgpu.ops.sm100 import UMMA_OPS
+from tilewright.dialects.cute_nvgpu.ops.umma import UmmaOp
+from tilewright.dialects.ptx.registers import ListMakeOp
+from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
+from tilewright.dialects.ptx.types import reg
+from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers
+
+
+@lowers(*UMMA_OPS.values())
+def _mma(op: UmmaOp, to: Conversion) -> None:
+    tensors = op.mma_atom.tmem_operands
+
+    def lowered(operand: str) -> SSAValue:
+        value = op.sources[operand]
+        return to.values[value].address if operand in tensors else to[value]
+
+    enable = None if op.accumulates_if is None else to[op.accumulates_if]
+    known = None if enable is None else constant(enable)
+    zero_columns = op.zero_columns
+    to.add(
+        Tcgen05MmaOp(
+            op.mnemonic,
+            lowered("D"),
+            lowered("A"),
+            lowered("B"),
+            to.const(op.instruction_descriptor.encode(), "b32"),
+            metadata=lowered("E") if "E" in op.sources else None,
+            lanes=_lanes(op, to),
+            scales=(lowered("SFA"), lowered("SFB")) if "SFA" in op.sources else None,
+            enable_input_d=enable if known is None else None,
+            zero=known == 0,
+            scale_input_d=op.input_scale,
+            zero_column_mask=None if zero_columns is None else to[zero_columns],
+        )
+    )
+
+
+def _lanes(op: UmmaOp, to: Conversion) -> SSAValue | None:
+    """The words of the lane mask as a list of registers."""
+    if not op.lane_mask:
+        return None
+    held = [to[each] for each in op.lane_mask]
+    words = tuple(held)
+    return to.pure((ListMakeOp, *words), words, lambda: ListMakeOp(held, reg("b32", len(held))))

@@ -1,0 +1,117 @@
+"""`cute_nvgpu.sm90` to `ptx`: descriptors as arithmetic on addresses, and the order of wgmma."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from xdsl.ir import SSAValue
+
+from tilewright.diagnostic import OpError
+from tilewright.dialects.cute import ComposedLayout
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
+    CHUNK,
+    FIELD_OF,
+    SmemDescriptor,
+)
+from tilewright.dialects.cute_nvgpu.descriptors.solve_descriptor import SmemTile
+from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
+from tilewright.dialects.cute_nvgpu.ops.sm90 import MmaOp, SparseMmaOp
+from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
+from tilewright.dialects.ptx import wgmma
+from tilewright.dialects.ptx.logic import AndOp, OrOp, ShlOp, ShrOp
+from tilewright.dialects.ptx.registers import PackOp
+from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers
+from tilewright.lowering.to_ptx.convert_memref import Tile, locate
+
+_HALF = 32
+_START_SHIFT = FIELD_OF["start_address"].shift
+_BASE_LOW = FIELD_OF["base_offset"].low - _HALF
+_ROW_SHIFT = 7
+"""Base offset counts rows of 128 bytes. PTX ISA 9.7.15.5.1.2.2."""
+
+
+@lowers(MakeSmemDescOp)
+def _make_smem_desc(op: MakeSmemDescOp, to: Conversion) -> None:
+    """The descriptor's two halves: its start address and LBO, its SBO, base offset and swizzle.
+
+    The hardware swizzles the addresses that it makes, so a start address is that of the layout
+    without its swizzle.
+    """
+    held, tile = op.result.type.tile, to.tile(op.source)
+    layout, offset = tile.layout, 0
+    if isinstance(layout, ComposedLayout):
+        assert isinstance(layout.offset, int)
+        layout, offset = layout.outer, layout.offset * tile.element_bytes
+    start, known = locate(op, replace(tile, layout=layout), op.indices, to)
+    known += offset
+    if known % CHUNK:
+        raise OpError(
+            op,
+            f"'{op.name}' expected a matrix that starts at a multiple of {CHUNK} bytes, "
+            f"got byte {known}; nearest legal: byte {round(known / CHUNK) * CHUNK}",
+        )
+    word = SmemDescriptor(
+        0,
+        held.leading_byte_offset,
+        held.stride_byte_offset,
+        held.swizzle,
+        swizzle_atom=held.swizzle_atom,
+        format=held.format,
+    ).encode()
+    low_bits = (word & 0xFFFFFFFF) + (known >> _START_SHIFT)
+    address = to.scalar(ShrOp, "u32", start, to.const(_START_SHIFT, "b32"))
+    low = to.plus(address, to.const(low_bits, "b32"), "u32")
+    high = _high_half(word >> _HALF, tile, held, to)
+    to[op.result] = to.pure((PackOp, low, high), (low, high), lambda: PackOp(low, high, "b64"))
+
+
+def _high_half(bits: int, tile: Tile, held: SmemTile, to: Conversion) -> SSAValue:
+    """SBO and swizzle with the base offset: 0 for memory that starts with its pattern, as what is
+    allocated does; what is cast from there may start with any of the pattern's rows."""
+    high = to.const(bits, "b32")
+    if held.pattern_rows == 1 or tile.address is tile.base:
+        return high
+    rows = (held.pattern_rows - 1) << _ROW_SHIFT
+    row = to.scalar(AndOp, "b32", tile.address, to.const(rows, "b32"))
+    moved = to.scalar(ShlOp, "b32", row, to.const(_BASE_LOW - _ROW_SHIFT, "b32"))
+    return to.scalar(OrOp, "b32", moved, high)
+
+
+@lowers(MmaOp, SparseMmaOp)
+def _mma(op: MmaOp | SparseMmaOp, to: Conversion) -> None:
+    scale_d = None if op.scale_d is None else to[op.scale_d]
+    known = None if scale_d is None else constant(scale_d)
+    sparse = isinstance(op, SparseMmaOp)
+    to[op.d] = to.emit(
+        wgmma.WgmmaOp(
+            to[op.a],
+            to[op.b],
+            to[op.c],
+            op.mma_atom,
+            negated=op.negated,
+            scale_d=scale_d if known is None else None,
+            zero=known == 0,
+            metadata=to[op.e] if sparse else None,
+            selector=op.selector.value.data if sparse else None,
+        )
+    )
+
+
+@lowers(wgmma_sync.WgmmaFenceOp)
+def _fence(op: wgmma_sync.WgmmaFenceOp, to: Conversion) -> None:
+    to.add(wgmma.WgmmaFenceOp())
+
+
+@lowers(wgmma_sync.WgmmaCommitGroupOp)
+def _commit_group(op: wgmma_sync.WgmmaCommitGroupOp, to: Conversion) -> None:
+    to.add(wgmma.WgmmaCommitGroupOp())
+
+
+@lowers(wgmma_sync.WgmmaWaitGroupOp)
+def _wait_group(op: wgmma_sync.WgmmaWaitGroupOp, to: Conversion) -> None:
+    to.add(wgmma.WgmmaWaitGroupOp(op.pending.value.data))
+
+
+@lowers(wgmma_sync.FenceProxyAsyncOp)
+def _fence_proxy(op: wgmma_sync.FenceProxyAsyncOp, to: Conversion) -> None:
+    to.add(wgmma.FenceProxyAsyncOp())

@@ -1,0 +1,49 @@
+"""`cute_nvgpu.wmma` to `ptx`: the address of a matrix's first element, and its stride."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaSpace
+from tilewright.dialects.cute_nvgpu.ops.wmma import LoadOp, MmaOp, StoreOp, WmmaAccessOp
+from tilewright.dialects.cute_nvgpu.ops.wmma_memory import elements_per_item
+from tilewright.dialects.ptx import wmma
+from tilewright.lowering.to_ptx.conversion import Conversion, lowers
+from tilewright.lowering.to_ptx.convert_memref import Tile, locate
+
+
+def _space(tile: Tile) -> WmmaSpace:
+    return "shared" if tile.ptx_space == "shared" else "global"
+
+
+def _stride(op: WmmaAccessOp, tile: Tile, to: Conversion) -> SSAValue:
+    """The stride between rows (columns) in elements of the matrix, in a 32-bit register."""
+    several = elements_per_item(op.access.element, op.memory_type)
+    stride = op.stride
+    if stride is None:
+        held = tile.strides[op.leading_dimension]
+        if not isinstance(held, int):
+            return to.times(to.narrow(held), several, "u32")
+        stride = held
+    return to.const(stride * several, "b32")
+
+
+@lowers(LoadOp)
+def _load(op: LoadOp, to: Conversion) -> None:
+    tile = to.tile(op.source)
+    address, offset = locate(op, tile, op.indices, to)
+    stride = _stride(op, tile, to)
+    to[op.fragment] = to.emit(wmma.LoadOp(op.access, _space(tile), address, stride, offset))
+
+
+@lowers(StoreOp)
+def _store(op: StoreOp, to: Conversion) -> None:
+    tile = to.tile(op.dest)
+    address, offset = locate(op, tile, op.indices, to)
+    stride, value = _stride(op, tile, to), to[op.fragment]
+    to.add(wmma.StoreOp(op.access, _space(tile), address, value, stride, offset))
+
+
+@lowers(MmaOp)
+def _mma(op: MmaOp, to: Conversion) -> None:
+    to[op.d] = to.emit(wmma.MmaOp([to[each] for each in op.operands], op.mma_atom))

@@ -1,0 +1,226 @@
+"""What a CTA has allocated of tensor memory at a place of a program, and what is wrong with it.
+
+`cute-nvgpu-check-tmem` states the rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeVar
+
+from xdsl.dialects import arith, func, gpu
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS
+from tilewright.dialects.cute_nvgpu.ops.tmem import (
+    AllocOp,
+    DeallocOp,
+    RelinquishAllocPermitOp,
+    RetrieveOp,
+    SliceOp,
+)
+from tilewright.passes.analysis.forward_flow import ForwardFlow
+from tilewright.passes.analysis.tensor_columns import Slot, in_tensor_memory, slot_of
+
+Rule = Literal["freed", "left", "again", "full", "grows", "permit", "wider", "part"]
+Report = Callable[[Rule, Operation, Operation], None]
+"""Told of a rule that an op breaks, and of the op that it breaks it with."""
+
+Key = TypeVar("Key")
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """One way that things may be: the conditions that have turned out so, the allocations that are
+    live, those given back and by what, which of them a slot's word and a value are of, the last one
+    made, and what gave up the right to make more."""
+
+    conditions: frozenset[tuple[SSAValue, bool]] = frozenset()
+    live: frozenset[AllocOp] = frozenset()
+    freed: frozenset[tuple[AllocOp, DeallocOp]] = frozenset()
+    slots: frozenset[tuple[Slot, AllocOp]] = frozenset()
+    values: frozenset[tuple[SSAValue, AllocOp]] = frozenset()
+    last: AllocOp | None = None
+    permit: RelinquishAllocPermitOp | None = None
+
+
+Worlds = frozenset[World]
+
+
+def columns_of(op: AllocOp) -> int:
+    """How many columns it allocates."""
+    return op.columns.value.data
+
+
+class TmemLifetime(ForwardFlow[World]):
+    """The allocations of one function; `report` is told what is wrong, as it is found."""
+
+    def __init__(self, function: Operation, report: Report):
+        super().__init__()
+        self._report = report
+        self._order = {op: index for index, op in enumerate(function.walk())}
+        self._first: dict[object, SSAValue] = {}
+
+    # What ops do
+
+    def visit(self, op: Operation, state: Worlds) -> Worlds:
+        if op.results:
+            state = frozenset(_forgotten(world, op.results) for world in state)
+        if not _concerns(op):
+            return state
+        return self.joined(frozenset(self._after(op, world) for world in self._sorted(state)))
+
+    def _after(self, op: Operation, world: World) -> World:
+        match op:
+            case AllocOp():
+                return self._allocate(op, world)
+            case DeallocOp():
+                return self._free(op, world)
+            case RetrieveOp():
+                return self._retrieve(op, world)
+            case RelinquishAllocPermitOp():
+                return replace(world, permit=world.permit or op)
+            case func.ReturnOp() | gpu.ReturnOp():
+                for each in self._in_order(world.live):
+                    self._report("left", op, each)
+                return world
+            case _:
+                return self._use(op, world)
+
+    def _allocate(self, op: AllocOp, world: World) -> World:
+        if world.permit is not None:
+            self._report("permit", op, world.permit)
+        if op in world.live:
+            self._report("again", op, op)
+        if world.last is not None and columns_of(op) > columns_of(world.last):
+            self._report("grows", op, world.last)
+        live = self._in_order(world.live)
+        if sum(map(columns_of, live)) + columns_of(op) > COLUMNS:
+            self._report("full", op, live[-1])
+        return replace(
+            world,
+            live=world.live | {op},
+            freed=frozenset(each for each in world.freed if each[0] is not op),
+            slots=_bound(world.slots, slot_of(op), op),
+            values=frozenset(each for each in world.values if each[1] is not op),
+            last=op,
+        )
+
+    def _free(self, op: DeallocOp, world: World) -> World:
+        found = dict(world.values).get(op.source) or self._likely(op, world)
+        if found is None:
+            return world
+        if (before := dict(world.freed).get(found)) is not None:
+            self._report("freed", op, before)
+        if op.columns != columns_of(found):
+            self._report("part", op, found)
+        return replace(world, live=world.live - {found}, freed=world.freed | {(found, op)})
+
+    def _likely(self, op: DeallocOp, world: World) -> AllocOp | None:
+        """The allocation that an address of unknown origin is taken to be of."""
+        fitting = (each for each in world.live if columns_of(each) == op.columns)
+        return next(iter(self._in_order(fitting)), None)
+
+    def _retrieve(self, op: RetrieveOp, world: World) -> World:
+        found = dict(world.slots).get(slot_of(op))
+        if found is None:
+            return world
+        if op.result.type.get_shape()[1] > columns_of(found):
+            self._report("wider", op, found)
+        return replace(world, values=_bound(world.values, op.result, found))
+
+    def _use(self, op: Operation, world: World) -> World:
+        values, freed = dict(world.values), dict(world.freed)
+        for value in op.operands:
+            found = values.get(value)
+            if found is not None and found in freed:
+                self._report("freed", op, freed[found])
+        if isinstance(op, SliceOp) and op.source in values:
+            return replace(world, values=_bound(world.values, op.result, values[op.source]))
+        return world
+
+    # What control flow does
+
+    def passed(
+        self, state: Worlds, dests: Sequence[SSAValue], sources: Sequence[SSAValue]
+    ) -> Worlds:
+        found: set[World] = set()
+        for world in state:
+            values = dict(world.values)
+            after = _forgotten(world, dests)
+            for dest, source in zip(dests, sources, strict=True):
+                if source in values:
+                    after = replace(after, values=_bound(after.values, dest, values[source]))
+            found.add(after)
+        return self.joined(frozenset(found))
+
+    def assumed(self, state: Worlds, condition: SSAValue, holds: bool) -> Worlds:
+        known = condition.owner
+        if isinstance(known, arith.ConstantOp) and isinstance(known.value, IntegerAttr):
+            return state if bool(known.value.value.data) == holds else frozenset()
+        same = self._first.setdefault(_expression(condition), condition)
+        return frozenset(
+            replace(world, conditions=world.conditions | {(same, holds)})
+            for world in state
+            if (same, not holds) not in world.conditions
+        )
+
+    def joined(self, state: Worlds) -> Worlds:
+        """Worlds that differ in conditions alone become one, of the conditions that they share."""
+        if len(state) < 2:
+            return state
+        alike: dict[World, frozenset[tuple[SSAValue, bool]]] = {}
+        for world in state:
+            bare = replace(world, conditions=frozenset())
+            alike[bare] = alike.get(bare, world.conditions) & world.conditions
+        return frozenset(
+            replace(world, conditions=conditions) for world, conditions in alike.items()
+        )
+
+    # Order, for messages that are the same in every run
+
+    def _in_order(self, ops: Iterable[AllocOp]) -> list[AllocOp]:
+        return sorted(ops, key=self._order.__getitem__)
+
+    def _sorted(self, state: Worlds) -> list[World]:
+        return sorted(
+            state, key=lambda world: [self._order[op] for op in self._in_order(world.live)]
+        )
+
+
+def _concerns(op: Operation) -> bool:
+    """Whether an op has to do with tensor memory, or ends the function."""
+    if isinstance(op, AllocOp | RetrieveOp | RelinquishAllocPermitOp):
+        return True
+    if isinstance(op, func.ReturnOp | gpu.ReturnOp):
+        return True
+    return any(in_tensor_memory(value) for value in op.operands)
+
+
+def _bound(
+    pairs: frozenset[tuple[Key, AllocOp]], key: Key, op: AllocOp
+) -> frozenset[tuple[Key, AllocOp]]:
+    return frozenset(each for each in pairs if each[0] != key) | {(key, op)}
+
+
+def _forgotten(world: World, values: Sequence[SSAValue]) -> World:
+    """The world once values are given anew."""
+    gone = frozenset(values)
+    if not any(each in gone for each, _ in (*world.conditions, *world.values)):
+        return world
+    return replace(
+        world,
+        conditions=frozenset(each for each in world.conditions if each[0] not in gone),
+        values=frozenset(each for each in world.values if each[0] not in gone),
+    )
+
+
+def _expression(value: SSAValue) -> object:
+    """What is the same of two values that are computed alike."""
+    owner = value.owner
+    if not isinstance(owner, arith.CmpiOp | arith.AndIOp | arith.OrIOp | arith.ConstantOp):
+        return value
+    properties = tuple(sorted((name, each) for name, each in owner.properties.items()))
+    return owner.name, str(properties), tuple(map(_expression, owner.operands))

@@ -1,0 +1,112 @@
+"""List the atom lattice: every tensor-core instruction, and the copies that feed them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+
+from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, alternatives
+from tilewright.tools.commands.input import InputError, read_target
+from tilewright.tools.instructions.catalogue import lattice
+from tilewright.tools.instructions.listing import Listing, version_text
+from tilewright.tools.render_table import table
+
+_HEADING = ("op", "shape", "a,b -> c,d", "qualifiers", "modifiers", "target", "PTX", "section")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--arch", metavar="TARGET", help="only what that target runs: sm_90a")
+    parser.add_argument(
+        "--op", metavar="OP", help="only rows of that op, or of ops that begin so: sm80, wmma"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="a JSON list, with the mnemonics of every row"
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    rows = lattice() if options.op is None else _of_op(options.op)
+    if options.arch is not None:
+        arch = read_target(options.arch)
+        rows = [row for row in rows if arch.supports(row.target)]
+    if options.json:
+        print("[\n" + ",\n".join(json.dumps(_json(row)) for row in rows) + "\n]")
+    else:
+        print("\n".join(table([_HEADING, *map(cells, rows)])))
+
+
+def _of_op(op: str) -> Sequence[Listing]:
+    """The rows of an op, or of all those that have the words of `op` first."""
+    found = [row for row in lattice() if f"{row.op}.".startswith(f"{op}.")]
+    if not found:
+        legal = ", ".join(dict.fromkeys(row.op for row in lattice()))
+        raise InputError(f"expected an op of the lattice, got '{op}'; legal: {legal}")
+    return found
+
+
+def _json(row: Listing) -> dict[str, object]:
+    return {
+        "op": row.op,
+        "shape": row.shape,
+        "types": row.types,
+        "qualifiers": row.qualifiers,
+        "modifiers": row.modifiers,
+        "requires": [each.name for each in alternatives(row.target)],
+        "targets": [name for name, each in TARGETS.items() if each.supports(row.target)],
+        "ptx": version_text(row.ptx_version),
+        "section": row.section,
+        "mnemonics": row.mnemonics,
+    }
+
+
+def shape_text(shape: Sequence[int | tuple[int, ...]]) -> str:
+    """`16x8x16`; where an extent has many values, `64xNx16, N 8..256 step 8`."""
+    named = [
+        (name, each) for name, each in zip("MNK", shape, strict=False) if isinstance(each, tuple)
+    ]
+    text = "x".join(
+        name if isinstance(each, tuple) else str(each)
+        for name, each in zip("MNK", shape, strict=False)
+    )
+    return ", ".join([text, *(f"{name} {_ranges(each)}" for name, each in named)])
+
+
+_FEW = 3
+
+
+def _ranges(values: tuple[int, ...]) -> str:
+    """The values as ranges: `8..32 step 8, 48..256 step 16`."""
+    if len(values) <= _FEW:
+        return "|".join(map(str, values))
+    first, step = values[0], values[1] - values[0]
+    run = next((i for i, each in enumerate(values) if each != first + i * step), len(values))
+    text = f"{first}..{values[run - 1]} step {step}"
+    return text if run == len(values) else f"{text}, {_ranges(values[run:])}"
+
+
+def _folded(words: Sequence[str]) -> list[str]:
+    """Words that differ behind the last `::` alone as one: `cta_group::1|2`."""
+    ends: dict[str, list[str]] = {}
+    for word in words:
+        before, colons, end = word.rpartition("::")
+        ends.setdefault(before + colons, []).append(end)
+    return [
+        each
+        for before, held in ends.items()
+        for each in ([before + "|".join(held)] if before else held)
+    ]
+
+
+def cells(row: Listing) -> tuple[str, ...]:
+    """What the table says of a row."""
+    return (
+        row.op,
+        shape_text(row.shape) or "-",
+        row.types_text,
+        ",".join(row.qualifiers) or "-",
+        ",".join(_folded(row.modifiers)) or "-",
+        row.target.name,
+        version_text(row.ptx_version),
+        row.section,
+    )

@@ -1,0 +1,56 @@
+"""What a command reads, and the one error that says why it cannot."""
+
+from __future__ import annotations
+
+import sys
+
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target, TargetError, target
+
+
+class InputError(Exception):
+    """The input is wrong: `str()` is what stderr gets. `located` says that the message is a whole
+    diagnostic, which begins with the place in the file."""
+
+    def __init__(self, message: str, *, located: bool = False):
+        super().__init__(message if located else f"error: {message}")
+
+
+def read_text(path: str) -> str:
+    """The UTF-8 text of a file, or of stdin where `path` is `-`. Raises InputError."""
+    try:
+        if path == "-":
+            if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]: closed
+                raise InputError("cannot read '<stdin>': it is closed")
+            raw = sys.stdin.buffer.read()
+        else:
+            with open(path, "rb") as stream:
+                raw = stream.read()
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"'{_shown(path)}' is not UTF-8 text ({error.reason} at byte {error.start})"
+        ) from None
+    except OSError as error:
+        raise InputError(f"cannot read '{_shown(path)}': {error.strerror}") from None
+    except ValueError:
+        raise InputError(f"expected a file name, got {path!r}") from None
+
+
+def _shown(path: str) -> str:
+    return "<stdin>" if path == "-" else path
+
+
+def read_target(name: str) -> Target:
+    """The target that `--arch` names. Raises InputError."""
+    try:
+        return target(name)
+    except TargetError as error:
+        raise InputError(str(error)) from None
+
+
+def read_integer(text: str) -> int:
+    """An integer in any of Python's notations. Raises InputError for anything else."""
+    try:
+        return int(text, 0)
+    except ValueError:
+        raise InputError(f"expected an integer such as 0x400, got '{text}'") from None

@@ -1,0 +1,187 @@
+"""Show which thread holds which element of an operand: T<thread>V<value> for every element, rows
+and columns as the figures of the PTX ISA have them (A: m x k, B: k x n, C and D: m x n). E is m x j
+for the j-th 2-bit index of a row, SFA m x s and SFB s x n for the s-th scale factor: of the threads
+that hold one, the one that --select names. Of a tcgen05.mma, with --idesc, the lane and the column
+of tensor memory of every element: L<lane>C<column>."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from typing import cast, get_args
+
+from tilewright.dialects.cute import Layout
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
+from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import umma_of
+from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import parse_wgmma
+from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
+from tilewright.dialects.cute_nvgpu.lattice.row import Operand
+from tilewright.tools.commands.input import InputError, read_integer
+from tilewright.tools.commands.tensor_places import tensor_table
+from tilewright.tools.instructions.catalogue import canonical
+from tilewright.tools.instructions.fragment_places import (
+    AnyMma,
+    fragment_operands,
+    matrices,
+    places,
+    selectors,
+)
+from tilewright.tools.instructions.why_mnemonic import why_illegal_mnemonic
+from tilewright.tools.output import UnwritableError, write_whole
+
+_AXES: dict[Operand, tuple[str, str]] = {
+    "A": ("m", "k"),
+    "B": ("k", "n"),
+    "C": ("m", "n"),
+    "D": ("m", "n"),
+    "E": ("m", "j"),
+    "SFA": ("m", "s"),
+    "SFB": ("s", "n"),
+}
+"""What the rows and columns of the figures of the PTX ISA are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fragments:
+    """An operand's matrix as it is drawn: `cells[row][column]` is the (thread, value) there."""
+
+    title: str
+    layout: Layout
+    axes: tuple[str, str]
+    cells: tuple[tuple[tuple[int, int], ...], ...]
+
+
+def fragments(atom: AnyMma, operand: Operand, choice: tuple[int, ...] = ()) -> Fragments:
+    """Who holds what of that operand; `choice` are values of the selectors that speak of it."""
+    held = places(atom, operand, choice)
+    outer, inner = atom.extents(operand)
+    # The index counts A's m and B's n fastest; the figures draw A's m downwards, B's n across.
+    cells = tuple(tuple(held[i + outer * j] for j in range(inner)) for i in range(outer))
+    down, across = _AXES[operand]
+    if across == "n" and operand not in ("C", "D"):
+        cells = tuple(zip(*cells, strict=True))
+    title = (
+        f"{atom.mnemonic}: {operand}, {len(cells)} x {len(cells[0])} of "
+        f"{atom.element(operand).name}, rows {down}, columns {across}"
+    )
+    if matrices(atom) > 1:
+        title += f", the {matrices(atom)} matrices side by side along {_side(operand)}"
+    for selector, value in zip(selectors(atom, operand), choice, strict=False):
+        title += f", {selector.name} {value}"
+    return Fragments(title, atom.tv_layout(operand), (down, across), cells)
+
+
+def _side(operand: Operand) -> str:
+    """Along which axis the matrices of one instruction follow each other."""
+    return "k" if operand in ("A", "B") else "n"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("mnemonic", metavar="MNEMONIC", help="an MMA, as PTX spells it")
+    parser.add_argument(
+        "operand",
+        metavar="OPERAND",
+        type=str.upper,
+        choices=get_args(Operand),
+        help="A, B, C or D; E (sparsity metadata); SFA or SFB (scale factors)",
+    )
+    parser.add_argument(
+        "--select",
+        metavar="N[,N]",
+        help="the sparsity selector, or byte-id,thread-id; otherwise the first legal ones",
+    )
+    parser.add_argument(
+        "--idesc", metavar="WORD", help="tcgen05.mma: its instruction descriptor, 0x08200490"
+    )
+    parser.add_argument("--svg", metavar="FILE", help="draw it into that file; - is stdout")
+
+
+def run(options: argparse.Namespace) -> None:
+    if options.mnemonic.strip().startswith("tcgen05.mma"):
+        _show_tensor(options)
+        return
+    if options.idesc is not None:
+        raise InputError(f"{options.mnemonic} expected no --idesc")
+    atom, operand = _atom(options.mnemonic.strip()), cast(Operand, options.operand)
+    legal = fragment_operands(atom)
+    if operand not in legal:
+        why = " (B is always in shared memory: 'tilewright desc')" if operand == "B" else ""
+        raise InputError(
+            f"{atom.mnemonic} expected an operand of {', '.join(legal)}, got {operand}{why}"
+        )
+    shown = fragments(atom, operand, _choice(atom, operand, options.select))
+    if options.svg is None:
+        print(_table(shown))
+        return
+    from tilewright.tools.commands.render_svg import svg
+
+    try:
+        write_whole(options.svg, svg(shown))
+    except UnwritableError as error:
+        raise InputError(str(error)) from None
+
+
+def _show_tensor(options: argparse.Namespace) -> None:
+    """Where an operand of a tcgen05.mma is in tensor memory."""
+    mnemonic: str = options.mnemonic.strip()
+    if options.idesc is None or options.select is not None or options.svg is not None:
+        raise InputError(
+            f"{mnemonic} expected --idesc, which says its shape and types, and neither --select "
+            "nor --svg"
+        )
+    kind = "ts" if options.operand == "A" else "ss"
+    try:
+        atom = umma_of(mnemonic, read_integer(options.idesc), kind)
+        print("\n".join(tensor_table(atom, options.operand)))
+    except (AtomError, DescriptorError) as error:
+        raise InputError(str(error)) from None
+
+
+def _atom(mnemonic: str) -> AnyMma:
+    reason = why_illegal_mnemonic(mnemonic, None)
+    if reason is not None:
+        raise InputError(reason)
+    wanted = canonical(mnemonic)
+    try:
+        return parse_wgmma(wanted) if wanted.startswith("wgmma.") else parse(wanted)
+    except AtomError:
+        raise InputError(
+            f"expected an MMA, which has operands A, B, C and D, got '{mnemonic}'; "
+            f"'tilewright explain {mnemonic}' shows what its threads hold"
+        ) from None
+
+
+def _choice(atom: AnyMma, operand: Operand, text: str | None) -> tuple[int, ...]:
+    """The values of the operand's selectors: those of the text, or their first ones."""
+    wanted = selectors(atom, operand)
+    if text is None:
+        return tuple(each.legal[0] for each in wanted)
+    given = text.split(",")
+    legal = [[str(value) for value in each.legal] for each in wanted]
+    if len(given) != len(legal) or any(
+        value not in each for value, each in zip(given, legal, strict=True)
+    ):
+        rule = "; ".join(f"a {each.name} of {', '.join(map(str, each.legal))}" for each in wanted)
+        nearest = ",".join(
+            given[place] if place < len(given) and given[place] in each else each[0]
+            for place, each in enumerate(legal)
+        )
+        raise InputError(
+            f"{atom.mnemonic} expected {rule or 'no selectors'} for {operand}, got '{text}'; "
+            f"nearest legal: {nearest or 'none'}"
+        )
+    return tuple(map(int, given))
+
+
+def _table(shown: Fragments) -> str:
+    """The title, the layout, and the matrix with its row and column numbers."""
+    down, across = shown.axes
+    rows = [[f"{down}\\{across}", *map(str, range(len(shown.cells[0])))]]
+    for number, cells in enumerate(shown.cells):
+        rows.append([str(number), *(f"T{thread}V{value}" for thread, value in cells)])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        " ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows
+    ]
+    return "\n".join([shown.title, f"layout {shown.layout}", "", *lines])

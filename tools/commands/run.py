@@ -1,0 +1,174 @@
+"""Execute a kernel on .npy files: interpret it on the CPU, bit for bit, or launch it on the GPU.
+
+One ARG for each parameter of the kernel, in order:
+
+  IN.npy                  a memref that the kernel reads; the file stays as it is
+  OUT.npy=SHAPE[:DTYPE]   a memref of zeros, written to OUT.npy afterwards: c.npy=256x256:f32
+  OUT.npy=@IN.npy         a memref that starts as IN.npy and is written to OUT.npy afterwards
+  3, 0x10, -1.5, nan      a scalar, integer or float as the parameter's type has it
+
+A tensor map is given like a memref: its box is in the parameter's type.
+
+DTYPE is f16, bf16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64 or an ml_dtypes name; left out,
+the memref's own. NumPy's file format has no name for bf16 and the 8-bit floats: such an output is
+saved as ml_dtypes saves it (|V2, |V1), and an input may be that or the raw bits as uint16, uint8.
+Outputs are written only when the kernel has run to its end. Put -- before an ARG that argparse
+takes for an option, such as -inf.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tilewright.tools.commands.input import InputError, read_target, read_text
+from tilewright.tools.output import UnwritableError, write_whole
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from tilewright.tensor_map import TensorMap
+    from tilewright.tools.commands.run_argument import KernelArgument
+
+    Value = NDArray[Any] | TensorMap | int | float
+
+Extent = tuple[int, int, int]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="IR text; - is stdin")
+    parser.add_argument("arguments", metavar="ARG", nargs="*", help="see above")
+    add_launch_arguments(parser)
+    parser.add_argument(
+        "--level",
+        choices=("tile", "atom", "ptx"),
+        default="tile",
+        help="interpret the IR as it is (the default), or lowered to atoms or PTX instructions",
+    )
+    parser.add_argument("--device", action="store_true", help="launch it on the GPU instead")
+    parser.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
+
+
+def add_launch_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which kernel runs, on how many threads, on which chip."""
+    parser.add_argument("--kernel", metavar="NAME", help="which kernel; needed where FILE has more")
+    for name, what in (("grid", "blocks of the grid"), ("block", "threads of a block")):
+        parser.add_argument(
+            f"--{name}", metavar="X,Y,Z", required=True, type=_extent, help=f"{what}; X, or X,Y too"
+        )
+    parser.add_argument(
+        "--numerics",
+        choices=("hardware", "exact"),
+        default="hardware",
+        help="as the chip rounds (the default), or the exact result rounded once",
+    )
+    parser.add_argument("--arch", metavar="TARGET", help="the chip that runs it: sm_90a")
+
+
+def _extent(text: str) -> Extent:
+    words = text.split(",")
+    if not 1 <= len(words) <= 3 or not all(word.isdecimal() and int(word) for word in words):
+        raise argparse.ArgumentTypeError(f"expected X,Y,Z, each 1 or more, got '{text}'")
+    x, y, z = (*map(int, words), 1, 1)[:3]
+    return x, y, z
+
+
+def run(options: argparse.Namespace) -> None:
+    if options.arch is not None:
+        read_target(options.arch)
+    text = read_text(options.file)
+    name = "<stdin>" if options.file == "-" else options.file
+    from tilewright.diagnostic import CompileError
+    from tilewright.execution import ExecutionError, kernel_signature
+    from tilewright.tools.commands.run_argument import read_arguments
+
+    try:
+        parameters = kernel_signature(text, options.kernel, name)
+        arguments = read_arguments(options.arguments, parameters)
+        for argument in arguments:
+            _check_writable(argument)
+        values = [argument.value for argument in arguments]
+        execute = _launch if options.device else _interpret
+        outputs = execute(text, name, values, options)
+    except (CompileError, ExecutionError) as error:
+        message = str(error)
+        located = message.startswith("error: ") or ": error: " in message
+        raise InputError(message, located=located) from None
+    arrays = [argument for argument in arguments if argument.is_array]
+    for argument, output in zip(arrays, outputs, strict=True):
+        if argument.output is not None:
+            _write(argument.output, output, options.quiet)
+
+
+def _interpret(
+    text: str, name: str, values: Sequence[Value], options: argparse.Namespace
+) -> list[NDArray[Any]]:
+    """The memrefs after the run, in order."""
+    from tilewright.execution import interpret
+    from tilewright.tools.commands.render_progress import ProgressBar
+
+    with closing(ProgressBar("blocks", shown=not options.quiet)) as progress:
+        return interpret(
+            text,
+            options.kernel,
+            grid=options.grid,
+            block=options.block,
+            args=values,
+            numerics=options.numerics,
+            arch=options.arch,
+            level=options.level,
+            name=name,
+            progress=progress.update,
+        )
+
+
+def _launch(
+    text: str, name: str, values: Sequence[Value], options: argparse.Namespace
+) -> list[NDArray[Any]]:
+    """The same on the GPU, compiled for that GPU unless `--arch` names a target."""
+    from tilewright.compiler import compile
+    from tilewright.launcher import LaunchError, device_arch
+
+    try:
+        compiled = compile(text, options.arch or device_arch(), name=name)
+        return compiled.launch(
+            *values, grid=options.grid, block=options.block, kernel=options.kernel
+        )
+    except LaunchError as error:
+        raise InputError(str(error)) from None
+
+
+def _check_writable(argument: KernelArgument) -> None:
+    """Better no run than one whose result has no place to go. Raises InputError."""
+    if argument.output is None:
+        return
+    folder = Path(argument.output).parent
+    if not folder.is_dir():
+        raise InputError(f"cannot write '{argument.output}': no directory '{folder}'")
+    if Path(argument.output).is_dir():
+        raise InputError(f"cannot write '{argument.output}': it is a directory")
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"cannot write '{argument.output}': permission denied in '{folder}'")
+
+
+def _write(path: str, array: NDArray[np.generic], quiet: bool) -> None:
+    import numpy as np
+
+    stream = io.BytesIO()
+    if array.dtype.isbuiltin == 2:  # one of ml_dtypes: of some, np.load cannot read the name back
+        np.save(stream, array.view(f"V{array.dtype.itemsize}"))
+    else:
+        np.save(stream, array, allow_pickle=False)
+    try:
+        write_whole(os.path.join(os.curdir, path) if path == "-" else path, stream.getvalue())
+    except UnwritableError as error:
+        raise InputError(str(error)) from None
+    if not quiet:
+        shape = "x".join(map(str, array.shape)) or "scalar"
+        print(f"{path}: {shape} {array.dtype.name}")

@@ -1,0 +1,233 @@
+"""The ARGs of `tilewright run`: what a kernel's parameters get, from files, shapes and numbers."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.numpy_dtypes import DTYPES, ML_FLOATS, random_array
+from tilewright.tensor_map import TensorMap, TensorMapError
+from tilewright.tools.commands.input import InputError
+
+if TYPE_CHECKING:
+    from tilewright.execution import KernelParameter
+
+_FORMS = "IN.npy, OUT.npy=SHAPE:DTYPE or OUT.npy=@IN.npy"
+
+
+def _short_names() -> dict[str, str]:
+    """What DTYPE may be, and NumPy's name for it: MLIR's names, u8 for ui8, NumPy's own."""
+    names = {mlir: dtypes[0] for mlir, dtypes in DTYPES.items()}
+    names |= {f"{sign}{bits}": names[f"{sign}i{bits}"] for sign in "su" for bits in (8, 16, 32, 64)}
+    return names | {dtype: dtype for dtypes in DTYPES.values() for dtype in dtypes}
+
+
+_NAMES = _short_names()
+_NUMBER = re.compile(r"[+-]?\d.*")
+
+
+@dataclass(frozen=True, slots=True)
+class KernelArgument:
+    """One argument: its value and, where the kernel's result is kept, the path for it."""
+
+    value: NDArray[Any] | TensorMap | int | float
+    output: str | None = None
+
+    @property
+    def is_array(self) -> bool:
+        """Whether the run gives its array back."""
+        return isinstance(self.value, np.ndarray | TensorMap)
+
+
+def read_arguments(
+    texts: Sequence[str], parameters: Sequence[KernelParameter]
+) -> list[KernelArgument]:
+    """What the texts stand for, one for each parameter. Raises InputError."""
+    readers = _readers(texts, parameters)
+    arguments = [reader.read(text) for reader, text in zip(readers, texts, strict=True)]
+    paths = [os.path.realpath(each.output) for each in arguments if each.output is not None]
+    for number, path in enumerate(paths):
+        if path in paths[:number]:
+            raise InputError(f"two arguments write '{path}'")
+    return arguments
+
+
+def read_trial_arguments(
+    texts: Sequence[str], parameters: Sequence[KernelParameter], seed: int
+) -> list[NDArray[Any] | TensorMap | int | float]:
+    """The same for a run on random inputs: SHAPE[:DTYPE] is an array of them. Raises InputError."""
+    generator = np.random.default_rng(seed)
+    readers = _readers(texts, parameters)
+    return [
+        reader.read_random(text, generator) for reader, text in zip(readers, texts, strict=True)
+    ]
+
+
+def _readers(texts: Sequence[str], parameters: Sequence[KernelParameter]) -> list[_Reader]:
+    if len(texts) != len(parameters):
+        raise InputError(_wrong_count(texts, parameters))
+    return [
+        _Reader(f"argument {number} ({each.name}: {each.type_text})", each)
+        for number, each in enumerate(parameters, 1)
+    ]
+
+
+def _wrong_count(texts: Sequence[str], parameters: Sequence[KernelParameter]) -> str:
+    spelled = [f"{each.name}: {each.type_text}" for each in parameters]
+    signature = f"the kernel takes {len(spelled)} arguments ({', '.join(spelled)})"
+    if len(texts) < len(spelled):
+        return f"{signature}, got {len(texts)}; missing: {', '.join(spelled[len(texts) :])}"
+    extra = ", ".join(f"'{text}'" for text in texts[len(spelled) :])
+    return f"{signature}, got {len(texts)}; too many: {extra}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads the ARG of one parameter; `where` names both in every error."""
+
+    where: str
+    parameter: KernelParameter
+
+    def read(self, text: str) -> KernelArgument:
+        if self.parameter.element is None and not self._is_address(text):
+            return KernelArgument(self._scalar(text, self.parameter.type_text))
+        if "=" not in text or os.path.exists(text):
+            return KernelArgument(self._value(self._load(text)))
+        if "=@" in text:
+            output, _, source = text.partition("=@")
+            array = self._load(source)
+        else:
+            output, _, spec = text.rpartition("=")
+            array = self._zeros(spec)
+        if not output:
+            raise self._error(f"expected {_FORMS}, got '{text}'")
+        return KernelArgument(self._value(array), output)
+
+    def read_random(
+        self, text: str, generator: np.random.Generator
+    ) -> NDArray[Any] | TensorMap | int | float:
+        if self.parameter.element is None and ":" not in text and not text.endswith(".npy"):
+            return self._scalar(text, self.parameter.type_text)
+        if text.endswith(".npy"):
+            return self._value(self._load(text))
+        zeros = self._zeros(text)
+        return self._value(random_array(zeros.shape, zeros.dtype, generator))
+
+    def _value(self, array: NDArray[Any]) -> NDArray[Any] | TensorMap:
+        """The array, or where the parameter is a tensor map, one of it."""
+        box, element = self.parameter.box, self.parameter.element
+        if box is None:
+            return self.parameter.arranged(array)
+        try:
+            return TensorMap(array, box=box.shape, swizzle=box.swizzle, element=element)
+        except TensorMapError as error:
+            raise self._error(str(error)) from None
+
+    def _error(self, message: str) -> InputError:
+        return InputError(f"{self.where}: {message}")
+
+    def _is_address(self, text: str) -> bool:
+        """Whether a parameter of the `ptx` level, which knows no memrefs, gets a buffer."""
+        return self.parameter.type_text == "u64" and not _NUMBER.fullmatch(text)
+
+    # Scalars
+
+    def _scalar(self, text: str, type_text: str) -> int | float:
+        if not type_text.lstrip("b").startswith("f"):
+            return self._integer(text, type_text)
+        try:
+            return float(text)
+        except ValueError:
+            raise self._error(f"expected a number for {type_text}, got '{text}'") from None
+
+    def _integer(self, text: str, type_text: str) -> int:
+        # MLIR's i32, si32, ui32 and index, PTX's b32, s32 and u32
+        digits = re.search(r"\d+$", type_text)
+        bits = 64 if digits is None else int(digits[0])
+        low = 0 if type_text.startswith("u") else -(1 << (bits - 1))
+        high = (1 << (bits - 1 if type_text.startswith(("s", "index")) else bits)) - 1
+        try:
+            value = {"true": 1, "false": 0}.get(text) if bits == 1 else None
+            value = int(text, 0) if value is None else value
+        except ValueError:
+            raise self._error(f"expected an integer for {type_text}, got '{text}'") from None
+        if not low <= value <= high:
+            raise self._error(f"expected an integer of {low} to {high}, got {value}")
+        return value
+
+    # Memrefs
+
+    def _load(self, path: str) -> NDArray[Any]:
+        try:
+            with open(path, "rb") as stream:
+                array: NDArray[Any] = np.lib.format.read_array(stream, allow_pickle=False)
+        except FileNotFoundError:
+            raise self._error(f"expected {_FORMS}, got '{path}', which is no file") from None
+        except OSError as error:
+            raise self._error(f"cannot read '{path}': {error.strerror or error}") from None
+        except (ValueError, EOFError, SyntaxError, MemoryError) as error:
+            brief = str(error).partition("\n")[0] or type(error).__name__
+            raise self._error(f"'{path}' is no .npy file of numbers ({brief})") from None
+        array = np.array(array, dtype=array.dtype.newbyteorder("="), order="C")
+        return self._checked(self._as_element(array, path), f"'{path}'")
+
+    def _legal(self) -> tuple[str, ...]:
+        """NumPy's names of the dtypes that the parameter takes, the usual one first."""
+        element = self.parameter.element
+        if element is None:
+            return tuple(dict.fromkeys(_NAMES.values()))
+        if element not in DTYPES:
+            raise self._error(f"no .npy file can hold elements of {element}")
+        return DTYPES[element]
+
+    def _as_element(self, array: NDArray[Any], path: str) -> NDArray[Any]:
+        """The array as the parameter's element type; raw bits count where NumPy lacks a name."""
+        legal = self._legal()
+        if array.dtype.name in legal:
+            return array
+        wanted, raw = legal[0], ()
+        if self.parameter.element in ML_FLOATS:
+            bits = 8 * np.dtype(wanted).itemsize
+            raw = (f"uint{bits}", f"void{bits}")
+            if array.dtype.name in raw:
+                return array.view(wanted)
+        found, shown = array.dtype.name, " or ".join((*legal, *raw))
+        raise self._error(f"expected dtype {shown}, got {found} in '{path}'")
+
+    def _zeros(self, spec: str) -> NDArray[Any]:
+        shape_text, _, name = spec.partition(":")
+        legal = self._legal()
+        if not name and self.parameter.element is None:
+            raise self._error(f"expected SHAPE:DTYPE, since the type names none, got '{spec}'")
+        if not re.fullmatch(r"(?:\d{1,18}(?:x\d{1,18})*)?", shape_text):
+            raise self._error(f"expected SHAPE:DTYPE such as 256x256:f32, got '{spec}'")
+        if name and _NAMES.get(name) not in legal:
+            choices = " or ".join(each for each in _NAMES if _NAMES[each] in legal)
+            raise self._error(f"expected DTYPE {choices}, got '{name}'")
+        shape = tuple(map(int, shape_text.split("x"))) if shape_text else ()
+        try:
+            array = np.zeros(shape, dtype=_NAMES[name] if name else legal[0])
+        except (ValueError, MemoryError):
+            raise self._error(f"expected a shape that fits into memory, got {shape_text}") from None
+        return self._checked(array, shape_text or "a scalar")
+
+    def _checked(self, array: NDArray[Any], what: str) -> NDArray[Any]:
+        """The array, where it has the memref's rank and static extents."""
+        match = re.match(r"memref<((?:(?:\?|\d+)x)*)", self.parameter.type_text)
+        if match is None or match[1] == "?x":  # an address, behind which any shape may lie
+            return array
+        extents = match[1].split("x")[:-1]
+        fits = len(extents) == array.ndim and all(
+            wanted in ("?", str(found)) for wanted, found in zip(extents, array.shape, strict=True)
+        )
+        if not fits:
+            wanted = "x".join(extents) or "()"
+            found = "x".join(map(str, array.shape)) or "()"
+            raise self._error(f"expected shape {wanted}, got {found} ({what})")
+        return array

@@ -1,0 +1,36 @@
+"""Judging one line: a PTX mnemonic, or a whole instruction with its operands."""
+
+from __future__ import annotations
+
+from tilewright.tools.instructions.catalogue import canonical, legal_mnemonics
+from tilewright.tools.instructions.ptx_operands import split
+from tilewright.tools.instructions.why_mnemonic import why_illegal_mnemonic
+from tilewright.tools.instructions.why_operands import fit, why_illegal_operands
+
+
+def is_legal(line: str, arch: str | None) -> bool:
+    """Whether the target runs it; one or other, where it is None."""
+    legal = legal_mnemonics(arch)
+    if line in legal:
+        return True
+    parts = split(line)
+    if parts is None:
+        return False
+    mnemonic, operands = parts
+    if mnemonic not in legal:
+        mnemonic = canonical(mnemonic)
+        if mnemonic not in legal:
+            return False
+    return operands is None or fit(mnemonic, operands, arch)
+
+
+def why_illegal(line: str, arch: str | None) -> str | None:
+    """Why it is illegal, and the nearest legal; None where it is legal."""
+    parts = split(line)
+    if parts is None:
+        return f"expected one instruction a line, got '{line}'"
+    mnemonic, operands = parts
+    reason = why_illegal_mnemonic(mnemonic, arch)
+    if reason is not None or operands is None:
+        return reason
+    return why_illegal_operands(canonical(mnemonic), operands, arch)

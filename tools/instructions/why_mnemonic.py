@@ -1,0 +1,173 @@
+"""Why a mnemonic is illegal, and the legal one nearest to it.
+
+A mnemonic is read as words between dots: its instruction, then qualifiers. Two mnemonics of one
+instruction are the nearer the fewer words only one of them has, above all of those that say which
+operands there are (`.sp`, `.kind::`, `.block_scale`). Among equals it counts which words stand at
+the same place, from either end, and at last the numbers in the words.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, lru_cache
+
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
+from tilewright.dialects.cute_nvgpu.atoms.nearest import Nearest
+from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import parse_mnemonic
+from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import parse_wgmma
+from tilewright.dialects.cute_nvgpu.atoms.wmma import parse_access
+from tilewright.tools.instructions.catalogue import canonical, legal_mnemonics, listings
+from tilewright.tools.instructions.undocumented import in_order, remark
+
+_NUMBER = re.compile(r"\d+")
+_LONGEST_WORD = 64  # no instruction comes near it; difflib's time grows with the square
+_CLOSE = 0.75  # a misspelling: mmma is mma, but fma is not
+_KNOWN_REASONS = 1 << 14
+
+
+@lru_cache(_KNOWN_REASONS)
+def why_illegal_mnemonic(mnemonic: str, arch: str | None) -> str | None:
+    """Why the target (or the lattice, where it is None) has no such mnemonic, and the nearest
+    that it has; None where it is legal."""
+    wanted = canonical(mnemonic)
+    if wanted in legal_mnemonics(arch):
+        return None
+    row = listings().get(wanted)
+    if row is None:
+        reason = _no_such(wanted)
+    else:
+        reason = f"{mnemonic} requires {row.target.at_least}, got {arch} (PTX ISA {row.section})"
+    undocumented = remark(wanted, arch)
+    if undocumented is not None:
+        reason += f" ({undocumented})"
+    found = nearest(wanted, arch)
+    if found is None or found in reason:
+        return reason
+    where = "" if arch is None else f" on {arch}"
+    return f"{reason}; nearest legal mnemonic{where}: {found}"
+
+
+_READERS: tuple[tuple[tuple[str, ...], Callable[[str], object]], ...] = (
+    (("mma.", "wmma.mma."), parse),
+    (("wmma.load.", "wmma.store."), parse_access),
+    (("wgmma.mma_async.",), parse_wgmma),
+    (("tcgen05.mma",), parse_mnemonic),
+)
+"""What says of mnemonics that begin so why there is none such."""
+
+
+def _no_such(mnemonic: str) -> str:
+    """Why the lattice has no such mnemonic."""
+    if (ordered := in_order(mnemonic)) is not None:
+        return f"expected the order of words of {ordered}, got '{mnemonic}'"
+    for beginnings, read in _READERS:
+        if mnemonic.startswith(beginnings):
+            try:
+                read(mnemonic)
+            except AtomError as error:
+                return str(error)
+    return _first_unexpected(mnemonic.split("."))
+
+
+class _Words(dict[str, "_Words"]):
+    """The words that may follow a beginning, each with those that may follow it; "" ends one."""
+
+
+@cache
+def _beginnings() -> _Words:
+    root = _Words()
+    for mnemonic in listings():
+        node = root
+        for word in (*mnemonic.split("."), ""):
+            node = node.setdefault(word, _Words())
+    return root
+
+
+def _first_unexpected(words: list[str]) -> str:
+    """The first word that no mnemonic of the lattice has there, and what they have."""
+    node = _beginnings()
+    for place, word in enumerate(words):
+        if not word or word not in node:
+            return _expected(words[:place], node, _spelled(word, place))
+        node = node[word]
+    return _expected(words, node, "the end")
+
+
+def _expected(before: list[str], following: Iterable[str], got: str) -> str:
+    choices = sorted(_spelled(word, len(before)) if word else "the end" for word in following)
+    text = " or ".join([", ".join(choices[:-1]), choices[-1]] if len(choices) > 1 else choices)
+    if not before:
+        return f"expected an instruction of the lattice ({text}), got {got}"
+    return f"expected {text} after '{'.'.join(before)}', got {got}"
+
+
+def _spelled(word: str, place: int) -> str:
+    return f".{word}" if place else f"'{word}'"
+
+
+def nearest(mnemonic: str, arch: str | None) -> str | None:
+    """The nearest legal mnemonic of the same instruction; None where the target has none such."""
+    family = _families(arch).get(_instruction(mnemonic))
+    if family is None:
+        return None
+    numbers = _numbers(mnemonic)
+    candidates = family.find(_features(mnemonic))
+    return min(candidates, key=lambda each: (_apart(_numbers(each), numbers), each))
+
+
+@cache
+def _families(arch: str | None) -> dict[str, Nearest[str, str]]:
+    """The legal mnemonics by instruction."""
+    families: dict[str, list[str]] = {}
+    for mnemonic in sorted(legal_mnemonics(arch)):
+        families.setdefault(mnemonic.partition(".")[0], []).append(mnemonic)
+    return {
+        name: Nearest(((each, _features(each)) for each in family), _weight)
+        for name, family in families.items()
+    }
+
+
+def _instruction(mnemonic: str) -> str:
+    """The instruction that the mnemonic names, also where it is misspelt."""
+    first = mnemonic.partition(".")[0]
+    known = _families(None)
+    if first in known:
+        return first
+    return next(
+        iter(difflib.get_close_matches(first[:_LONGEST_WORD], known, n=1, cutoff=_CLOSE)), first
+    )
+
+
+def _features(mnemonic: str) -> Iterator[str]:
+    """Its words, each with which one of its like it is; and every word with its places."""
+    words = mnemonic.split(".")
+    last = len(words) - 1
+    seen: dict[str, int] = {}
+    for place, word in enumerate(words):
+        seen[word] = seen.get(word, 0) + 1
+        yield f"{word} {seen[word]}"
+        yield f"{place}.{word}"
+        yield f"-{last - place}.{word}"
+
+
+_FORMS = ("sp", "ws", "block_scale", "kind::")
+_WEIGHT_OF_FORM, _WEIGHT_OF_WORD = 1 << 10, 1 << 5
+
+
+def _weight(feature: str) -> int:
+    """A word weighs more than the places of all of them."""
+    if " " not in feature:
+        return 1
+    return _WEIGHT_OF_FORM if feature.startswith(_FORMS) else _WEIGHT_OF_WORD
+
+
+@lru_cache(_KNOWN_REASONS)
+def _numbers(mnemonic: str) -> list[int]:
+    return [int(number[:9]) for number in _NUMBER.findall(mnemonic)]
+
+
+def _apart(one: list[int], other: list[int]) -> int:
+    return sum(abs(x - y) for x, y in zip(one, other, strict=False))
