@@ -106,9 +106,8 @@ def command(main: Callable[[Sequence[str]], None], arguments: list[str], stdin: 
     if status not in (0, 1, 2):
         raise Broken(f"exit status {status}")
     if any(leak in said for leak in LEAKS):
-        raise Broken(
-            next(line for line in said.splitlines() if any(leak in line for leak in LEAKS))
-        )
+        lines = said.splitlines()
+        raise Broken(next(line for line in lines if any(leak in line for leak in LEAKS)))
     if status and not said.strip():
         raise Broken(f"exit status {status} without a word")
 
