@@ -25,28 +25,16 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, target
+from tilewright.dialects.cute_nvgpu.lattice.targets import (
+    BASELINE as BASELINE,
+)
+from tilewright.dialects.cute_nvgpu.lattice.targets import (
+    Requirement as Requirement,
+)
+from tilewright.dialects.cute_nvgpu.lattice.targets import (
+    needs as needs,
+)
 from tilewright.dialects.ptx.types import RegType, reg
-
-Version = tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Requirement:
-    """The lowest target and PTX ISA version that an instruction needs."""
-
-    target: Minimum
-    version: Version
-
-
-# sm_70 with the first ISA version that knows it: what every instruction of ours can count on.
-BASELINE = Requirement(target("sm_70"), (6, 0))
-
-
-def needs(minimum: str, version: Version) -> Requirement:
-    """A requirement, its target by name."""
-    return Requirement(target(minimum), version)
-
 
 REGISTER_OF: dict[str, str] = {
     "pred": "pred",
@@ -91,6 +79,11 @@ class PtxOp(IRDLOperation):
     def mnemonic(self) -> str:
         """The PTX mnemonic."""
         return self.name.removeprefix("ptx.")
+
+    @property
+    def spelled(self) -> str:
+        """Its name in diagnostics of its target."""
+        return self.mnemonic
 
     def requirement(self) -> Requirement:
         """What the instruction needs of its target."""

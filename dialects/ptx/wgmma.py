@@ -149,7 +149,7 @@ class WgmmaOp(PtxOp):
         try:
             atom = self.mma_atom
             if self.selector is not None:
-                atom.check_selector(self.selector.value.data)
+                atom.check_selectors((self.selector.value.data,))
         except AtomError as error:
             raise VerifyException(f"'{self.name}' {error}") from None
         if {self.metadata is not None, self.selector is not None} != {atom.row.sparse}:

@@ -65,7 +65,7 @@ def operands(atom: WgmmaAtom) -> Iterator[OperandForm]:
     yield Descriptor("b-desc", section)
     if atom.row.sparse:
         yield Register("sp-meta", _SPARSE_STORAGE)
-        yield Constant("sp-sel", atom.selectors, _SPARSE_STORAGE)
+        yield Constant("sp-sel", atom.selectors[0].legal, _SPARSE_STORAGE)
     yield Predicate("scale-d", section)
     for name in atom.immediates:
         yield Constant(name, LEGAL_IMMEDIATES[name], section)

@@ -100,7 +100,7 @@ def _sparsity(atom: WgmmaAtom) -> Iterator[str]:
     rows, columns = atom.extents("A")
     yield line("A", f"stored as {rows} x {columns}: {stored(atom.chunk)}")
     yield line("E", indices(atom.chunk, ordered=False))
-    yield line("E", f"sp-sel {contributors(atom, 'E', (), atom.selectors)}")
+    yield line("E", f"sp-sel {contributors(atom, 'E', (), atom.selectors[0].legal)}")
 
 
 def _shared_memory(atom: WgmmaAtom) -> Iterator[str]:

@@ -8,10 +8,10 @@ from functools import cache
 from typing import TypeAlias, TypedDict, Unpack
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom, atoms_of
-from tilewright.dialects.cute_nvgpu.atoms.nearest import Nearest
-from tilewright.dialects.cute_nvgpu.atoms.wmma_mnemonics import canonical_wmma, read_wmma
+from tilewright.dialects.cute_nvgpu.atoms.wmma import canonical_wmma, read_wmma
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, WMMA_MMA, MmaRow
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES
+from tilewright.dialects.cute_nvgpu.lattice.nearest import Nearest, distance
 from tilewright.dialects.cute_nvgpu.lattice.row import (
     ElementTypes,
     Majors,
@@ -59,7 +59,7 @@ def find(
         raise AtomError(_explain_types(types, given))
     shaped = [row for row in typed if row.shape == shape]
     if not shaped:
-        ranked = sorted(typed, key=lambda row: _distance(row.shape, shape))
+        ranked = sorted(typed, key=lambda row: distance(row.shape, shape))
         near = dict.fromkeys(shape_text(row.shape) for row in ranked)
         raise AtomError(
             f"'{ranked[0].op}' expected a shape that {_types_text(types)} has, "
@@ -153,10 +153,6 @@ def _with_modifiers(row: MmaRow, types: ElementTypes, modifiers: Modifiers) -> M
 _WHY_ROW_COL = "only m8n8k4 on f16 has others; ldmatrix.trans transposes on the way"
 _WHY_LAYOUTS = {"wmma.mma": "elements of less than a byte lie along K in memory"}
 """Why an op does not have all layouts of A and B."""
-
-
-def _distance(found: Shape, wanted: Shape) -> int:
-    return sum(abs(have - want) for have, want in zip(found, wanted, strict=True))
 
 
 def _types_text(types: ElementTypes) -> str:

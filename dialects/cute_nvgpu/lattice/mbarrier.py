@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 
 
@@ -29,6 +30,7 @@ MBARRIER_ARRIVE_EXPECT_TX = _row("mbarrier.arrive.expect_tx.shared.b64", "sm_90"
 MBARRIER_TRY_WAIT = _row("mbarrier.try_wait.parity.shared.b64", "sm_90", (7, 8))
 FENCE_MBARRIER_INIT = _row("fence.mbarrier_init.release.cluster", "sm_90", (8, 0))
 ELECT_SYNC = _row("elect.sync", "sm_90", (8, 0))
+BAR_WARP_SYNC = _row("bar.warp.sync", "sm_70", (6, 0))
 
 MBARRIER_BYTES = 8
 """The size and alignment of an mbarrier."""
@@ -50,12 +52,12 @@ class SetmaxnregRow:
 
     def why_illegal(self, registers: int) -> str | None:
         """What is wrong with a count of registers, or None."""
-        if self.lowest <= registers <= self.highest and registers % self.unit == 0:
+        legal = range(self.lowest, self.highest + 1, self.unit)
+        if registers in legal:
             return None
-        nearest = min(max(round(registers / self.unit) * self.unit, self.lowest), self.highest)
         return (
             f"expected a multiple of {self.unit} from {self.lowest} to {self.highest} registers, "
-            f"got {registers}; nearest legal: {nearest}"
+            f"got {registers}; nearest legal: {closest(registers, legal)}"
         )
 
 
@@ -64,7 +66,8 @@ SETMAXNREG = SetmaxnregRow(("inc", "dec"), 24, 256, 8, target("sm_90a"), (8, 0))
 
 def why_illegal_count(what: str, lowest: int, found: int) -> str | None:
     """What is wrong with a count of arrivals or of bytes, or None."""
-    if lowest <= found <= MAX_ARRIVALS:
+    legal = range(lowest, MAX_ARRIVALS + 1)
+    if found in legal:
         return None
-    nearest = min(max(found, lowest), MAX_ARRIVALS)
+    nearest = closest(found, legal)
     return f"expected {lowest} to {MAX_ARRIVALS} {what}, got {found}; nearest legal: {nearest}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 
 
@@ -16,24 +17,26 @@ class NamedBarrierRow:
     warp: int
     max_threads: int
     section: str
+    target: Target
+    ptx_version: tuple[int, int]
 
     def why_illegal(self, barrier: int, threads: int | None) -> str | None:
         """What is wrong with a barrier and its count of threads, or None; no count is all."""
-        if not 0 <= barrier < self.barriers:
-            nearest = min(max(barrier, 0), self.barriers - 1)
+        if barrier not in (legal := range(self.barriers)):
+            nearest = closest(barrier, legal)
             return (
                 f"expected a barrier below {self.barriers}, got {barrier}; nearest legal: {nearest}"
             )
-        if threads is None or (threads % self.warp == 0 and 0 < threads <= self.max_threads):
+        legal = range(self.warp, self.max_threads + 1, self.warp)
+        if threads is None or threads in legal:
             return None
-        nearest = min(max(round(threads / self.warp), 1) * self.warp, self.max_threads)
         return (
             f"expected a count of threads that is whole warps, at most {self.max_threads}, "
-            f"got {threads}; nearest legal: {nearest}"
+            f"got {threads}; nearest legal: {closest(threads, legal)}"
         )
 
 
-NAMED_BARRIER = NamedBarrierRow(16, 32, 1024, "9.7.13.1")
+NAMED_BARRIER = NamedBarrierRow(16, 32, 1024, "9.7.13.1", target("sm_70"), (6, 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +53,8 @@ class ShuffleRow:
         """What is wrong with a choice of lanes, or None."""
         if mode not in self.modes:
             return f"expected {' or '.join(self.modes)}, got {mode}"
-        if not 0 <= lane < self.lanes:
-            nearest = min(max(lane, 0), self.lanes - 1)
+        if lane not in (legal := range(self.lanes)):
+            nearest = closest(lane, legal)
             return f"expected a lane below {self.lanes}, got {lane}; nearest legal: {nearest}"
         return None
 

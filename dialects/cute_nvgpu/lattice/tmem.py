@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.dialects.cute import tensor_memory
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, any_of
 
 LANES = tensor_memory.LANES
@@ -83,10 +84,9 @@ def why_illegal_columns(columns: int) -> str | None:
     """What is wrong with a count of columns to allocate, or None."""
     if columns in ALLOCATIONS:
         return None
-    nearest = min(ALLOCATIONS, key=lambda legal: abs(legal - columns))
     return (
         f"expected {', '.join(map(str, ALLOCATIONS))} columns, got {columns}; "
-        f"nearest legal: {nearest} (PTX ISA, tcgen05.alloc)"
+        f"nearest legal: {closest(columns, ALLOCATIONS)} (PTX ISA, tcgen05.alloc)"
     )
 
 
@@ -94,10 +94,9 @@ def why_illegal_group(group: int) -> str | None:
     """What is wrong with a CTA group, or None."""
     if group in CTA_GROUPS:
         return None
-    nearest = min(CTA_GROUPS, key=lambda legal: abs(legal - group))
     return (
         f"expected cta_group {' or '.join(map(str, CTA_GROUPS))}, got {group}; "
-        f"nearest legal: {nearest}"
+        f"nearest legal: {closest(group, CTA_GROUPS)}"
     )
 
 

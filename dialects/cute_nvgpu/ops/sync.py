@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from xdsl.dialects.builtin import IntegerAttr, i64
-from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def
+from xdsl.irdl import irdl_op_definition, prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice import NAMED_BARRIER
+from tilewright.dialects.cute_nvgpu.lattice.mbarrier import BAR_WARP_SYNC
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
 
 
-class _NamedBarrierOp(IRDLOperation):
+class _NamedBarrierOp(NvgpuOp):
     """A barrier by number, for a count of threads (whole warps). PTX ISA 9.7.13.1."""
+
+    ROW: ClassVar = NAMED_BARRIER
 
     barrier = prop_def(IntegerAttr.constr(type=i64))
     threads = prop_def(IntegerAttr.constr(type=i64))
@@ -56,7 +62,7 @@ class BarArriveOp(_NamedBarrierOp):
 
 
 @irdl_op_definition
-class WarpSyncOp(IRDLOperation):
+class WarpSyncOp(PlainOp):
     """All 32 threads of the warp wait for each other, and see each other's memory accesses.
 
     ```mlir
@@ -67,8 +73,4 @@ class WarpSyncOp(IRDLOperation):
     """
 
     name = "cute_nvgpu.bar.warp.sync"
-
-    assembly_format = "attr-dict"
-
-    def __init__(self) -> None:
-        super().__init__()
+    ROW: ClassVar = BAR_WARP_SYNC

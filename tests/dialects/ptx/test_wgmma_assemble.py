@@ -67,7 +67,7 @@ def kernel_of(name: str, atom: WgmmaAtom, *, turn: int) -> Kernel:
             scale_d=kernel.input("pred") if turn % 3 == 0 else None,
             zero=turn % 3 == 1,
             metadata=metadata,
-            selector=atom.selectors[turn % len(atom.selectors)] if sparse else None,
+            selector=turn % len(atom.selectors[0].legal) if sparse else None,
         )
     )  # fmt: skip
     kernel.add(WgmmaCommitGroupOp())

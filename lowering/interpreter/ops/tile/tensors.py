@@ -34,8 +34,7 @@ from tilewright.dialects.cute.values import Typed
 from tilewright.dialects.cute_nvgpu.atoms.copy import CopyInstruction
 from tilewright.dialects.cute_nvgpu.types.atoms import MmaAtomType
 from tilewright.dialects.cute_nvgpu.types.copies import CopyInstructionAttr
-from tilewright.dialects.cute_nvgpu.types.umma import UmmaAtomType
-from tilewright.dialects.cute_nvgpu.types.wgmma import WgmmaAtomType
+from tilewright.dialects.cute_nvgpu.types.shared_atoms import UmmaAtomType, WgmmaAtomType
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, LaneValue
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import constant

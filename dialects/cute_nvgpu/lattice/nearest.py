@@ -1,4 +1,6 @@
-"""Which of many entries are most like a query, without looking at them one by one.
+"""The legal choice nearest to what was asked for: `closest` of a few, `Nearest` of many.
+
+`Nearest` finds the entries most like a query without looking at them one by one.
 
 An entry is known by its features; it is the nearer the less the features weigh that only one of
 the two has. With S the weight of what a query and an entry share, that is the weight of the query,
@@ -18,11 +20,30 @@ alone: an addition handles all entries at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
-from typing import Generic, TypeVar
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, Generic, TypeVar, cast
 
+Choice = TypeVar("Choice")
 Entry = TypeVar("Entry")
 Feature = TypeVar("Feature", bound=Hashable)
+
+
+def closest(wanted: Choice, legal: Iterable[Choice]) -> Choice:
+    """The nearest of the legal numbers or tuples, the first of several."""
+    if isinstance(legal, range) and isinstance(wanted, int):
+        place = round((wanted - legal.start) / legal.step)
+        return legal[min(max(place, 0), len(legal) - 1)]
+    return min(legal, key=lambda choice: distance(choice, wanted))
+
+
+def distance(one: Any, other: Any) -> int:
+    """How far numbers are apart, or tuples of them in all; of others, how many items differ."""
+    if not isinstance(one, tuple):
+        one, other = (one,), (other,)
+    pairs = list(zip(cast("Sequence[Any]", one), other, strict=True))
+    if all(isinstance(item, int) for pair in pairs for item in pair):
+        return sum(abs(a - b) for a, b in pairs)
+    return sum(a != b for a, b in pairs)
 
 
 def _one(_: object) -> int:
