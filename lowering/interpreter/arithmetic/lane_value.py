@@ -30,7 +30,7 @@ from tilewright.dialects.cute.symbolic.scalar import Dynamic, Scalar, fits, widt
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.value import slot_setter
 from tilewright.dialects.cute.values import Typed, is_known, with_dynamic_leaves
-from tilewright.lowering.interpreter.arithmetic.rounded_division import rounded_up
+from tilewright.lowering.interpreter.arithmetic.scalar import rounded_up
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar as instruction
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.values import Bits, Lanes, joined, take

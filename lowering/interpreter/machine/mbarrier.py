@@ -7,7 +7,6 @@ are there for whoever has waited for the phase that they complete, and for nobod
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +15,8 @@ from xdsl.ir import Operation
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MAX_ARRIVALS, MBARRIER_BYTES
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.clocks import Clocks, together
+from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
 from tilewright.lowering.interpreter.values import Bits, Lanes
-
-if TYPE_CHECKING:
-    from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
 
 WARP = 32
 
@@ -68,7 +65,7 @@ class Mbarrier:
 
 
 @dataclass(eq=False)
-class PhaseWait:
+class MbarrierWait:
     """What threads wait for: the mbarrier at a place of shared memory, and a phase's parity."""
 
     barriers: Mbarriers
@@ -76,9 +73,9 @@ class PhaseWait:
     places: NDArray[np.int64]
     parity: NDArray[np.int64]
 
-    def take(self, lanes: Lanes) -> PhaseWait:
+    def take(self, lanes: Lanes) -> MbarrierWait:
         """What some of the threads wait for."""
-        return PhaseWait(self.barriers, self.op, self.places[lanes], self.parity[lanes])
+        return MbarrierWait(self.barriers, self.op, self.places[lanes], self.parity[lanes])
 
     def ready(self) -> NDArray[np.bool_]:
         """Whether each thread's phase is complete: [threads]."""
@@ -254,15 +251,15 @@ class Mbarriers:
 
     # Waiting
 
-    def wait(self, lanes: Lanes, address: Bits, parity: Bits, op: Operation) -> PhaseWait:
+    def wait(self, lanes: Lanes, address: Bits, parity: Bits, op: Operation) -> MbarrierWait:
         """What the threads wait for. Raises Fault for a parity that is none."""
         given = np.broadcast_to(parity, len(lanes)).astype(np.int64)
         if (given > 1).any():
             lane = int(np.argmax(given > 1))
             raise Fault(f"expected parity 0 or 1, got {given[lane]}", lane)
-        return PhaseWait(self, op, self.find(lanes, address), given)
+        return MbarrierWait(self, op, self.find(lanes, address), given)
 
-    def ready(self, wait: PhaseWait) -> NDArray[np.bool_]:
+    def ready(self, wait: MbarrierWait) -> NDArray[np.bool_]:
         """Whether each thread's phase is complete: [threads]."""
         waited, index = np.unique(wait.places, return_inverse=True)
         parities = [self._parity(place) for place in waited.tolist()]
@@ -273,13 +270,13 @@ class Mbarriers:
         found = self._at.get(place)
         return -1 if found is None else (found.phase + 1) % 2
 
-    def resume(self, wait: PhaseWait, lanes: Lanes) -> None:
+    def resume(self, wait: MbarrierWait, lanes: Lanes) -> None:
         """Let threads know what those knew who completed the phases that they waited for."""
         for place in np.unique(wait.places).tolist():
             warps = np.unique(lanes[wait.places == place] // WARP)
             self._clocks.learn(warps, self._at[place].released)
 
-    def deadlock(self, wait: PhaseWait, lanes: Lanes) -> str:
+    def deadlock(self, wait: MbarrierWait, lanes: Lanes) -> str:
         """What threads wait for, where nothing will complete it."""
         place = int(wait.places[0])
         same = lanes[wait.places == place]

@@ -1,4 +1,4 @@
-"""Allocation of tensor memory: who has which columns, and who waits for some. PTX ISA,
+"""Columns of tensor memory: who has which columns, and who waits for some. PTX ISA,
 tcgen05.alloc, dealloc and relinquish_alloc_permit.
 
 A warp that asks for more columns than are free waits until others are given back; with cta_group 2
@@ -21,7 +21,7 @@ from tilewright.lowering.interpreter.values import Bits, Lanes
 
 
 @dataclass(eq=False)
-class Allocation:
+class Columns:
     """Columns that a CTA has; `automatic` ones are given back at the end of the kernel."""
 
     first: int
@@ -76,7 +76,7 @@ class CtaAllocations:
     """What a CTA has allocated, by the first column; the columns of its last allocation, and the op
     with which it gave up allocating."""
 
-    held: dict[int, Allocation] = field(default_factory=dict[int, Allocation])
+    held: dict[int, Columns] = field(default_factory=dict[int, Columns])
     last: int = COLUMNS
     relinquished: int = 0
     exited: int = 0
@@ -201,7 +201,7 @@ class TensorAllocator:
         return np.array([found[cta] for cta in ctas.tolist()], dtype=np.int64)
 
     def _hold(self, request: Request, first: int, *, automatic: bool = False) -> None:
-        allocation = Allocation(first, request.columns, request.group, request.op, automatic)
+        allocation = Columns(first, request.columns, request.group, request.op, automatic)
         self._cta(request.cta).held[first] = allocation
         held = self._tensor.cta(request.cta)
         held.allocated[first : first + request.columns] = request.op

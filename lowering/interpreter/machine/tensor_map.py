@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
-from tilewright.lowering.interpreter.machine.tensor_map_reduction import reduced
+from tilewright.lowering.interpreter.arithmetic.reductions import combined
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class TensorImage:
         values = np.ascontiguousarray(content).view(self._elements.dtype).reshape(places.shape)
         at = places[inside]
         before = self._elements[at]
-        self._elements[at] = reduced(self.box.element.mlir, kind, before, values[inside])
+        self._elements[at] = combined(self.box.element.mlir, kind, before, values[inside])
 
     def _places(self, corner: Sequence[int]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
         """Which elements of the box are in the tensor, and where, in elements of the buffer."""

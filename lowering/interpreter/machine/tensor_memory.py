@@ -9,7 +9,7 @@ before it is known to be complete is an error.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, LANE_STRIDE, LANES
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.clocks import Clocks
+from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
 from tilewright.lowering.interpreter.machine.tcgen05_streams import (
     AsyncOperation,
     Known,
@@ -24,9 +25,6 @@ from tilewright.lowering.interpreter.machine.tcgen05_streams import (
     follows,
 )
 from tilewright.lowering.interpreter.values import Lanes
-
-if TYPE_CHECKING:
-    from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
 
 CELLS = LANES * COLUMNS
 

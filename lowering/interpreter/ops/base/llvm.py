@@ -22,9 +22,9 @@ from xdsl.traits import SymbolTable
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.gpu import PrintfOp
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.printf import Format
-from tilewright.lowering.interpreter.program import Builder, Step, runs
 from tilewright.lowering.interpreter.values import (
     Lanes,
     PartlyUndefined,

@@ -16,12 +16,12 @@ from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.interpreter.arithmetic.elements import elements_of, words_of
 from tilewright.lowering.interpreter.arithmetic.mma import multiply_fragments, numerics_model
 from tilewright.lowering.interpreter.arithmetic.sparse import check_metadata
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.numerics import NumericsError
 from tilewright.lowering.interpreter.ops.base.arith import pure, unary
-from tilewright.lowering.interpreter.ops.base.gpu import wait_at
-from tilewright.lowering.interpreter.program import Builder, CodeBlock, Jump, Step, Suspend, runs
+from tilewright.lowering.interpreter.ops.base.gpu import arrive_at, wait_at
 from tilewright.lowering.interpreter.values import Bits, spread
 
 
@@ -128,7 +128,7 @@ def _bar_sync(op: sync.BarSyncOp, builder: Builder) -> None:
 @runs(sync.BarArriveOp)
 def _bar_arrive(op: sync.BarArriveOp, builder: Builder) -> Step:
     barrier, threads = op.barrier.value.data, op.threads.value.data
-    return lambda machine, gang: machine.arrive(gang, barrier, threads)
+    return arrive_at(barrier, threads)
 
 
 @runs(sync.WarpSyncOp)
@@ -138,12 +138,7 @@ def _warp_sync(op: sync.WarpSyncOp, builder: Builder) -> None:
 
 def sync_warps(op: Operation, builder: Builder) -> None:
     """`bar.warp.sync`: what the warp's threads did is before what they do next."""
-    following = CodeBlock()
-    builder.end(
-        Suspend(lambda machine, gang: machine.warp_barrier.wait(op, gang.lanes), Jump(following)),
-        op,
-    )
-    builder.start(following)
+    builder.suspend(op, lambda machine, gang: machine.warp_barrier.wait(op, gang.lanes))
 
 
 # Fragments

@@ -20,9 +20,10 @@ from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.types import RegType
 from tilewright.lowering.interpreter.arithmetic.elements import elements_of
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import constant, pure, same, unary, undefined
-from tilewright.lowering.interpreter.ops.base.gpu import wait_at
+from tilewright.lowering.interpreter.ops.base.gpu import arrive_at, wait_at
 from tilewright.lowering.interpreter.ops.base.memref import store_words
 from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import (
     copy_async,
@@ -30,7 +31,7 @@ from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import (
     sync_warps,
     warps_of,
 )
-from tilewright.lowering.interpreter.program import Builder, Exit, Fork, Step, runs
+from tilewright.lowering.interpreter.program import Exit, Fork
 from tilewright.lowering.interpreter.values import CONTAINERS, Bits, spread, uniform
 
 _SCALARS = [*arithmetic.OPS, *approximate.OPS, *logic.OPS, convert.CvtOp]
@@ -213,7 +214,7 @@ def _bar_sync(op: synchronization.BarSyncOp, builder: Builder) -> None:
 @runs(synchronization.BarArriveOp)
 def _bar_arrive(op: synchronization.BarArriveOp, builder: Builder) -> Step:
     barrier, threads = op.barrier.value.data, _threads(op)
-    return lambda machine, gang: machine.arrive(gang, barrier, threads)
+    return arrive_at(barrier, threads)
 
 
 def _threads(op: synchronization.BarSyncOp | synchronization.BarArriveOp) -> int | None:

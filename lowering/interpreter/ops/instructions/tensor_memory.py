@@ -22,7 +22,8 @@ from tilewright.dialects.ptx import tcgen05_access as ptx_access
 from tilewright.dialects.ptx import tcgen05_memory as ptx
 from tilewright.dialects.ptx import tcgen05_sync as ptx_sync
 from tilewright.lowering.interpreter.arithmetic.elements import elements_of, words_of
-from tilewright.lowering.interpreter.arithmetic.tensor_reduce import reduced
+from tilewright.lowering.interpreter.arithmetic.reductions import least_or_greatest
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.machine.tensor_allocation import AllocationWait
@@ -30,7 +31,6 @@ from tilewright.lowering.interpreter.machine.tensor_memory import LOAD, STORE
 from tilewright.lowering.interpreter.ops.instructions.ptx import as_columns, moved
 from tilewright.lowering.interpreter.ops.instructions.smem_desc import check_begin
 from tilewright.lowering.interpreter.ops.instructions.tensor_view import TmemView
-from tilewright.lowering.interpreter.program import Builder, CodeBlock, Jump, Step, Suspend, runs
 from tilewright.lowering.interpreter.values import CONTAINERS, Bits, Lanes, Loading, spread
 
 Locate = Callable[[Gang], Bits]
@@ -73,16 +73,14 @@ def _warps(machine: Machine, gang: Gang, what: str) -> list[Lanes]:
 
 
 def _allocate(builder: Builder, op: Operation, slot: Locate, columns: int, group: int) -> None:
-    number, following = builder.number(op), CodeBlock()
+    number = builder.number(op)
 
     def begin(machine: Machine, gang: Gang) -> AllocationWait:
         gang.warps("tcgen05.alloc")
         address = spread(slot(gang), gang.count)
         return machine.allocator.request(op, gang.lanes, address, columns, group, number)
 
-    builder.current.reads |= set(builder.slots(op.operands)) - builder.current.writes
-    builder.end(Suspend(begin, Jump(following)), op)
-    builder.start(following)
+    builder.suspend(op, begin)
 
 
 @runs(tmem.AllocOp)
@@ -254,7 +252,7 @@ def _load_reduce(op: LoadReduceOp, builder: Builder) -> Step:
 
     def step(machine: Machine, gang: Gang) -> None:
         words = load_tensor(machine, gang, at(gang), access, number, op.name)
-        for dest, value in zip(dests, (words, reduced(words, form)), strict=True):
+        for dest, value in zip(dests, (words, least_or_greatest(words, form)), strict=True):
             gang.regs[dest] = _loading(machine, gang, value, number)
 
     return step
@@ -297,7 +295,7 @@ def _ld_red(op: ptx_access.LdRedOp, builder: Builder) -> Step:
 
     def step(machine: Machine, gang: Gang) -> None:
         words = load_tensor(machine, gang, at(gang), access, number, op.name)
-        for dest, value in zip(dests, (words, reduced(words, form)), strict=True):
+        for dest, value in zip(dests, (words, least_or_greatest(words, form)), strict=True):
             gang.regs[dest] = _loading(machine, gang, value, number)
 
     return step

@@ -14,12 +14,12 @@ from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, SMEM_ALIGN
 from tilewright.dialects.cute_nvgpu.ops import tma as atom
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.dialects.ptx import bulk_copy as ptx
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.tensor_map import TensorImage, chunk_addresses
 from tilewright.lowering.interpreter.ops.base.memref import View
 from tilewright.lowering.interpreter.ops.instructions.smem_desc import check_begin
-from tilewright.lowering.interpreter.program import Builder, Step, runs
 from tilewright.lowering.interpreter.values import Bits, spread
 
 Locate = Callable[[Gang], Bits]

@@ -18,13 +18,13 @@ from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.interpreter.arithmetic.umma import options_of, umma_model
 from tilewright.lowering.interpreter.arithmetic.umma_issue import Memories, UmmaIssue
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.tcgen05_streams import AsyncOperation
 from tilewright.lowering.interpreter.machine.tensor_memory import Access
 from tilewright.lowering.interpreter.numerics import NumericsError
 from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import each_thread, group_ctas
-from tilewright.lowering.interpreter.program import Builder, Step, runs
 from tilewright.lowering.interpreter.values import Bits, spread
 
 
@@ -63,7 +63,7 @@ Address = Callable[[Gang, int], Bits]
 
 
 @dataclass(frozen=True, slots=True)
-class _Registers:
+class _OperandSlots:
     """The registers of one `tcgen05.mma`: those of D, A, E, SFA and SFB that hold addresses, by
     operand; of descriptors, the predicate, the zero-column mask and the words of the lane mask."""
 
@@ -82,7 +82,7 @@ class _Issuer:
     says."""
 
     number: int
-    held: _Registers
+    held: _OperandSlots
     describe: Describe
     address: Address
     always: bool
@@ -160,7 +160,7 @@ def _mma(op: UmmaOp, builder: Builder) -> Step:
         None if each is None else builder.slot(each)
         for each in (op.accumulates_if, op.zero_columns)
     )
-    held = _Registers(
+    held = _OperandSlots(
         tensors,
         None if "A" in tensors else builder.slot(op.sources["A"]),
         builder.slot(op.sources["B"]),
@@ -193,7 +193,7 @@ def _tcgen05_mma(op: Tcgen05MmaOp, builder: Builder) -> Step:
     in_tensor_memory = op.a.type == reg("b32")
     operands = {"D": op.d, "E": op.metadata, "SFA": op.sfa, "SFB": op.sfb}
     operands |= {"A": op.a} if in_tensor_memory else {}
-    held = _Registers(
+    held = _OperandSlots(
         {name: builder.slot(value) for name, value in operands.items() if value is not None},
         None if in_tensor_memory else builder.slot(op.a),
         builder.slot(op.b),

@@ -29,10 +29,11 @@ from tilewright.lowering.interpreter.arithmetic.wgmma import (
     multiply_matrices,
     wgmma_model,
 )
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.machine.async_proxy import AsyncFragment
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.numerics import NumericsError
-from tilewright.lowering.interpreter.program import Builder, Step, runs
 from tilewright.lowering.interpreter.values import (
     CONTAINERS,
     Bits,
@@ -40,7 +41,6 @@ from tilewright.lowering.interpreter.values import (
     Lanes,
     Overwritten,
     Undefined,
-    is_array,
     spread,
 )
 
@@ -86,7 +86,7 @@ class Issue:
     selector: int
     elements: Callable[[str, Bits], Bits]
     held: Convert
-    a_sources: tuple[int, ...] = ()
+    a_sources: frozenset[int] = frozenset()
 
     def run(self, machine: Machine, gang: Gang) -> None:
         """Issue it for every warpgroup of the gang."""
@@ -95,7 +95,7 @@ class Issue:
         accumulates = self._accumulates(gang)
         c = self._accumulator(machine, gang, accumulates)
         if self.atom.frag_kind == "rs":
-            self._check_ordered(gang, "A", regs[self.a])
+            self._check_ordered(gang, "A", self.a)
         a, b = self._matrices(machine, gang, lanes)
         e = None if self.e is None else self._fragment(gang, "E", regs[self.e])
         if e is not None:
@@ -105,8 +105,10 @@ class Issue:
         group = machine.shared.wgmmas.committed[gang.lanes]
         origin = machine.shared.op_names[self.number]
         if self.a_sources:
-            wgmmas = machine.shared.wgmmas
-            wgmmas.hold(self.a_sources, regs[self.a], gang.lanes, self.number)
+            fragment = spread(regs[self.a], gang.count)
+            machine.shared.wgmmas.fragments.issue(
+                AsyncFragment(self.a, self.a_sources, fragment, gang.lanes, group, self.number)
+            )
         self._overwrite(gang, origin)
         regs[self.d] = InFlight(origin, self.held(d).reshape(gang.count, -1), group, shape)
 
@@ -135,7 +137,7 @@ class Issue:
             self._check_whole(value)
             value = value.value
         elif not isinstance(value, Undefined):
-            self._check_ordered(gang, "C", value)
+            self._check_ordered(gang, "C", self.c)
         if isinstance(value, Undefined) and not accumulates.any():
             values = self.atom.values("C")
             dtype = np.dtype(self.atom.element("C").container)
@@ -148,10 +150,11 @@ class Issue:
         if (value.group < 0).any():
             value.fault()
 
-    def _check_ordered(self, gang: Gang, operand: str, value: Any) -> None:
+    def _check_ordered(self, gang: Gang, operand: str, slot: int) -> None:
+        value = gang.regs[slot]
         if isinstance(value, Undefined):
             value.fault()
-        if id(value) not in gang.ordered:
+        if slot in gang.unfenced:
             raise Fault(
                 f"accesses registers of operand {operand} that were written after the last "
                 "wgmma.fence of its warpgroup (PTX ISA 9.7.15.7.1)"
@@ -254,7 +257,7 @@ def _mma(op: sm90.WarpgroupMmaOp, builder: Builder) -> Step:
         op.selector.value.data if sparse else 0,
         _same,
         lambda d: d,
-        _guarded(builder, register_sources(op.multiplicands_and_c[0]), op.mma_atom),
+        _fragment_slots(builder, register_sources(op.multiplicands_and_c[0]), op.mma_atom),
     ).run
 
 
@@ -287,7 +290,7 @@ def _wgmma(op: ptx.WgmmaOp, builder: Builder) -> Step:
         0 if op.selector is None else op.selector.value.data,
         elements,
         words,
-        _guarded(builder, _list_sources(op.a), atom),
+        _fragment_slots(builder, _list_sources(op.a), atom),
     ).run
 
 
@@ -300,39 +303,11 @@ def _list_sources(value: SSAValue) -> list[SSAValue]:
     return found
 
 
-def _guarded(builder: Builder, values: Sequence[SSAValue], atom: WgmmaAtom) -> tuple[int, ...]:
-    """The registers of which A is made, all writes to them so far guarded: those are the writes
-    that a loop repeats while the wgmma is in flight."""
-    if atom.frag_kind == "ss":
-        return ()
-    slots = builder.slots(values)
-    for block in builder.blocks:
-        for index, (op, step) in enumerate(block.steps):
-            results = () if op.regions else builder.slots(op.results)
-            for result in set(results) & set(slots):
-                block.steps[index] = op, _before(step, result)
-        for jump in block.jumps():
-            if slots[0] in jump.dests and block.ending_op is not None:
-                entering = block.ending_op, _after_jump(slots[0])
-                jump.target.steps.insert(0, entering)
-    return slots
-
-
-def _before(step: Step, slot: int) -> Step:
-    def guarded(machine: Machine, gang: Gang) -> None:
-        machine.shared.wgmmas.check_fragment(slot, gang.lanes, None)
-        step(machine, gang)
-
-    return guarded
-
-
-def _after_jump(slot: int) -> Step:
-    def check(machine: Machine, gang: Gang) -> None:
-        value = gang.regs[slot]
-        if is_array(value):
-            machine.shared.wgmmas.check_fragment(slot, gang.lanes, value)
-
-    return check
+def _fragment_slots(
+    builder: Builder, values: Sequence[SSAValue], atom: WgmmaAtom
+) -> frozenset[int]:
+    """The registers of which A is made; none where A is in shared memory."""
+    return frozenset(builder.slots(values)) if atom.frag_kind == "rs" else frozenset()
 
 
 # What orders them
@@ -344,7 +319,7 @@ def _fence(op: Operation, builder: Builder) -> Step:
         warpgroups(machine, gang, "wgmma.fence")
         machine.shared.wgmmas.fenced[gang.lanes] = True
         machine.registers.fence(gang.lanes)
-        gang.ordered = {id(each): each for each in gang.regs if is_array(each) and each.ndim == 2}
+        gang.unfenced.clear()
 
     return step
 
@@ -377,7 +352,7 @@ def _settle(machine: Machine, gang: Gang) -> None:
     for slot, value in enumerate(gang.regs):
         if isinstance(value, InFlight) and (value.group < completed).all():
             gang.regs[slot] = value.value
-            gang.ordered[id(value.value)] = value.value
+            gang.unfenced.discard(slot)
 
 
 @runs(wgmma_sync.FenceProxyAsyncOp, ptx.FenceProxyAsyncOp)

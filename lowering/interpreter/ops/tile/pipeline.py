@@ -6,7 +6,6 @@ Use i of a pipeline is of stage `i mod stages`, whose mbarriers are then in the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,13 +21,13 @@ from tilewright.dialects.cute.ops.pipeline import (
 )
 from tilewright.dialects.cute.types.pipeline import PipelineType
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MBARRIER_BYTES
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
-from tilewright.lowering.interpreter.machine.mbarrier import PhaseWait
+from tilewright.lowering.interpreter.machine.mbarrier import MbarrierWait
 from tilewright.lowering.interpreter.ops.base.arith import constant
 from tilewright.lowering.interpreter.ops.base.gpu import wait_at
 from tilewright.lowering.interpreter.ops.instructions import cluster as cluster_steps
 from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import commit, each_thread
-from tilewright.lowering.interpreter.program import Builder, CodeBlock, Jump, Step, Suspend, runs
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
 
@@ -141,7 +140,7 @@ def _acquire(op: ProducerAcquireOp, builder: Builder) -> Step | None:
     assert isinstance(type_, PipelineType)
     expected, pipeline, use = type_.bytes.data, *slots
 
-    def begin(machine: Machine, gang: Gang) -> PhaseWait:
+    def begin(machine: Machine, gang: Gang) -> MbarrierWait:
         held, number = gang.regs[pipeline], gang.regs[use]
         # The stages begin empty: a wait for the phase before the first one is over at once.
         parity = held.parity(number) ^ np.uint32(1)
@@ -152,22 +151,12 @@ def _acquire(op: ProducerAcquireOp, builder: Builder) -> Step | None:
         address = spread(gang.regs[pipeline].full_barrier(gang.regs[use]), gang.count)
         machine.mbarriers.arrive(gang.lanes, address, 1, expected)
 
-    _suspend(op, builder, begin)
+    builder.suspend(op, begin)
     if kind == "umma_async":
         builder.add(op, _fence_after, (), ())
     else:
         builder.add(op, expect, slots, ())
     return None
-
-
-def _suspend(
-    op: PipelineUseOp, builder: Builder, begin: Callable[[Machine, Gang], PhaseWait]
-) -> None:
-    """End the block until a phase completes, and go on behind it."""
-    following = CodeBlock()
-    builder.current.reads |= set(builder.slots(op.operands)) - builder.current.writes
-    builder.end(Suspend(begin, Jump(following)), op)
-    builder.start(following)
 
 
 @runs(ProducerCommitOp)
@@ -194,12 +183,12 @@ def _wait(op: ConsumerWaitOp, builder: Builder) -> None:
         wait_at(op, builder, 0, None)
         return
 
-    def begin(machine: Machine, gang: Gang) -> PhaseWait:
+    def begin(machine: Machine, gang: Gang) -> MbarrierWait:
         held, number = gang.regs[pipeline], gang.regs[use]
         address = spread(held.full_barrier(number), gang.count)
         return machine.mbarriers.wait(gang.lanes, address, held.parity(number), op)
 
-    _suspend(op, builder, begin)
+    builder.suspend(op, begin)
     if kind != "tma":
         builder.add(op, _fence_after, (), ())
 

@@ -27,6 +27,7 @@ from tilewright.lowering.interpreter.arithmetic.umma import (
     tensor_addresses,
     umma_model,
 )
+from tilewright.lowering.interpreter.builder import Builder, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.machine.tensor_memory import LOAD
 from tilewright.lowering.interpreter.ops.base.gpu import wait_at
@@ -43,7 +44,6 @@ from tilewright.lowering.interpreter.ops.tile.tensor_access import (
     write,
 )
 from tilewright.lowering.interpreter.ops.tile.wgmma import CHUNK, chosen
-from tilewright.lowering.interpreter.program import Builder, runs
 from tilewright.lowering.interpreter.values import Bits, spread
 
 # Allocations

@@ -37,8 +37,10 @@ from tilewright.dialects.cute_nvgpu.types.copies import CopyInstructionAttr
 from tilewright.dialects.cute_nvgpu.types.umma import UmmaAtomType
 from tilewright.dialects.cute_nvgpu.types.wgmma import WgmmaAtomType
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, LaneValue
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import constant
+from tilewright.lowering.interpreter.ops.base.memref import place_in_shared
 from tilewright.lowering.interpreter.ops.tile import tma as tile_tma
 from tilewright.lowering.interpreter.ops.tile.copy import (
     Chosen,
@@ -51,8 +53,6 @@ from tilewright.lowering.interpreter.ops.tile.gemm import multiply_registers
 from tilewright.lowering.interpreter.ops.tile.tensor_access import SharedBase, coordinates, numbers
 from tilewright.lowering.interpreter.ops.tile.tensor_memory import TensorGemm, allocate, load_cells
 from tilewright.lowering.interpreter.ops.tile.wgmma import WarpgroupGemm
-from tilewright.lowering.interpreter.program import Builder, Step, runs
-from tilewright.lowering.to_ptx.convert_memref import alignment, footprint
 
 # Allocations
 
@@ -76,9 +76,7 @@ def _alloc(op: AllocOp, builder: Builder) -> Step | None:
         allocate(op, builder)
         return None
     width = _bytes(op, tensor)
-    align = alignment(tensor.align, tensor.layout, width)
-    offset = -(-builder.shared_bytes // align) * align
-    builder.shared_bytes = offset + footprint(tensor.layout) * width
+    offset = place_in_shared(builder, tensor.layout, width, tensor.align)
     return constant(op, builder, placed(tensor, SharedBase(offset)))
 
 

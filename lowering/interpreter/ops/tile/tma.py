@@ -23,9 +23,10 @@ from tilewright.dialects.cute.values import Typed
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, SMEM_ALIGN
 from tilewright.dialects.cute_nvgpu.types.copies import TmaInstructionAttr
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue
+from tilewright.lowering.interpreter.arithmetic.reductions import combined
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
-from tilewright.lowering.interpreter.machine.tensor_map_reduction import reduced
 from tilewright.lowering.interpreter.ops.tile.tensor_access import (
     Places,
     byte_offsets,
@@ -33,7 +34,6 @@ from tilewright.lowering.interpreter.ops.tile.tensor_access import (
     coordinates,
     numbers,
 )
-from tilewright.lowering.interpreter.program import Builder, Step, runs
 from tilewright.lowering.interpreter.values import Bits, Lanes, joined, spread, take
 
 
@@ -165,7 +165,7 @@ def store(
         values = np.ascontiguousarray(data).view(dtype)[inside]
         if copy.reduction is not None:
             before = machine.memory.load(address, found.width)
-            values = reduced(shared.element, copy.reduction, before, values)
+            values = combined(shared.element, copy.reduction, before, values)
         machine.memory.store(address, values, found.width)
 
 
