@@ -27,12 +27,12 @@ from tilewright.lowering.interpreter.program import (
 from tilewright.lowering.op_rules import OpRules
 
 Step = Callable[[Machine, Gang], None]
-"""What an op does to the registers and memory of the threads that execute it."""
+"""The effect of an op on the registers and memory of the threads that execute it."""
 
 Rule = Callable[[Any, "Builder"], Step | None]
 
 RULES = OpRules[Rule]()
-"""How each op type runs: a rule returns the op's step, or None where it added blocks itself."""
+"""The rule of each op type: it returns the op's step, or None where it added blocks itself."""
 
 runs = RULES.of
 
@@ -64,7 +64,7 @@ class Builder:
         """The program of a kernel body. Raises OpError for an op that has no semantics."""
         self.shared_bytes = shared_bytes
         self._add_body(body)
-        arguments = [self.slot(each) for each in body.blocks[0].args]
+        arguments = [self.slot(argument) for argument in body.blocks[0].args]
         return Program(self.blocks, self._registers, arguments, self.ops, self.shared_bytes)
 
     def _add_body(self, body: Region) -> None:
@@ -90,7 +90,7 @@ class Builder:
 
     def slots(self, values: Sequence[SSAValue]) -> tuple[int, ...]:
         """The registers of some values."""
-        return tuple(self.slot(each) for each in values)
+        return tuple(self.slot(value) for value in values)
 
     def fresh(self) -> int:
         """A register of no value."""
@@ -139,7 +139,7 @@ class Builder:
 
     def add_call(self, op: Operation, callee: Region) -> None:
         """Add the body of a callee in place of a call. Raises OpError where it is recursive."""
-        if any(each.callee is callee for each in self._calls):
+        if any(call.callee is callee for call in self._calls):
             raise OpError(op, f"'{op.name}' expected a callee that does not call itself")
         entry, following = CodeBlock(), CodeBlock()
         self.end(self.jump(entry, op.operands, callee.blocks[0].args), op)

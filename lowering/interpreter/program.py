@@ -17,7 +17,7 @@ from xdsl.ir import Operation
 from tilewright.diagnostic import at
 
 Step = Callable[[Any, Any], None]
-"""What an op does to a machine and the threads of a gang that execute it."""
+"""The effect of an op on a machine and the threads of a gang that execute it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +39,17 @@ class Fork:
 
 
 class Awaited(Protocol):
-    """What each of some threads waits for, at the op that makes them."""
+    """An event that each of some threads waits for, at the op that makes them."""
 
     @property
     def op(self) -> Operation: ...
 
     def take(self, lanes: NDArray[np.int64]) -> Awaited:
-        """What some of the threads wait for."""
+        """The events of some of the threads."""
         ...
 
     def ready(self) -> NDArray[np.bool_]:
-        """Whether each thread may go on: [threads]."""
+        """The threads that may go on: [threads]."""
         ...
 
     def resume(self, lanes: NDArray[np.int64]) -> None:
@@ -57,7 +57,7 @@ class Awaited(Protocol):
         ...
 
     def deadlock(self, lanes: NDArray[np.int64]) -> str:
-        """What the threads wait for, where nothing will bring it about."""
+        """The diagnosis where nothing will bring about what the threads wait for."""
         ...
 
 
@@ -91,7 +91,7 @@ class CodeBlock:
     writes: set[int] = field(default_factory=set[int])
 
     def jumps(self) -> list[Jump]:
-        """Where control may go from here."""
+        """The ways on from here."""
         match self.ending:
             case Jump():
                 return [self.ending]

@@ -43,15 +43,15 @@ def multiply_fragments(
 ) -> Elements:
     """D of the atom's inputs, in their order: elements in containers, [warps, threads, values]
     each."""
-    held = dict(zip(atom.inputs, inputs, strict=True))
-    a, b, c = (_matrices(atom, operand, held[operand]) for operand in ("A", "B", "C"))
+    operands = dict(zip(atom.inputs, inputs, strict=True))
+    a, b, c = (_matrices(atom, operand, operands[operand]) for operand in ("A", "B", "C"))
     scales: dict[str, Any] = {}
     if atom.row.scale is not None:
-        scale_a, scale_b = scale_factors(atom, held["SFA"], held["SFB"], selectors[-4:])
+        scale_a, scale_b = scale_factors(atom, operands["SFA"], operands["SFB"], selectors[-4:])
         scales = {"scale_a": scale_a, "scale_b": scale_b, "scale_type": atom.row.scale.type}
     if atom.row.sparsity is not None:
         # Every row of A meets rows of B of its own: each becomes an MMA with M = 1.
-        b = select(atom, b, held["E"], selectors[0])
+        b = select(atom, b, operands["E"], selectors[0])
         a, c = a[:, :, None, :], c[:, :, None, :]
         if scales:
             scales["scale_a"] = scales["scale_a"][:, :, None, :]
@@ -78,7 +78,7 @@ def multiply_fragments(
 
 @cache
 def _places(atom: MmaAtom, operand: Operand) -> NDArray[np.int64]:
-    """Where in a warp's fragment each matrix element is, as indices into [threads, values]
+    """The place of each matrix element in a warp's fragment, as indices into [threads, values]
     flattened: A [M, K], B [K, N], C and D [M, N]; in front of them, which of several MMAs it is,
     where one instruction computes several. Of an element that a thread holds several times the
     first counts: wmma's f16, as an H200 reads them (tests/silicon)."""
@@ -93,7 +93,7 @@ def _places(atom: MmaAtom, operand: Operand) -> NDArray[np.int64]:
 
 @cache
 def _back(atom: MmaAtom) -> NDArray[np.int64]:
-    """Which element of D, flattened, each value of the fragment is: [threads * values]."""
+    """The element of D, flattened, that each value of the fragment is: [threads * values]."""
     places = _places(atom, "D").ravel()
     back = np.empty_like(places)
     back[places] = np.arange(places.size)
@@ -120,16 +120,18 @@ def scale_factors(
     thread-id-a, byte-id-b, thread-id-b.
     """
     byte_a, thread_a, byte_b, thread_b = selectors
-    places_a = _places(atom, "SFA", thread_a, byte_a)
-    places_b = _places(atom, "SFB", thread_b, byte_b)
+    places_a = _scale_places(atom, "SFA", thread_a, byte_a)
+    places_b = _scale_places(atom, "SFB", thread_b, byte_b)
     a = sfa.reshape(len(sfa), -1)[:, places_a]
     b = sfb.reshape(len(sfb), -1)[:, places_b]
     return a, np.ascontiguousarray(b.swapaxes(-1, -2))
 
 
 @cache
-def _places(atom: MmaAtom, operand: Operand, thread_id: int, byte_id: int) -> NDArray[np.int64]:
-    """Where each row's (column's) scale factors are, into [threads, bytes] flattened."""
+def _scale_places(
+    atom: MmaAtom, operand: Operand, thread_id: int, byte_id: int
+) -> NDArray[np.int64]:
+    """The places of each row's (column's) scale factors, into [threads, bytes] flattened."""
     assert atom.row.scale is not None
     coords = atom.coords(operand)
     places = np.empty(atom.extents(operand), dtype=np.int64)

@@ -120,11 +120,11 @@ class AsyncGroups:
         """Complete all but the threads' latest `pending` groups; the reads that are done."""
         done = self.committed[lanes] - pending
         self.completed[lanes] = np.maximum(self.completed[lanes], done)
-        over = [each for each in self.reads if each.group < self.completed[each.lane]]
-        self.reads = [each for each in self.reads if each.group >= self.completed[each.lane]]
+        over = [read for read in self.reads if read.group < self.completed[read.lane]]
+        self.reads = [read for read in self.reads if read.group >= self.completed[read.lane]]
         self.fragments.forget()
-        for each in over:
-            self._readers[each.places] -= 1
+        for read in over:
+            self._readers[read.places] -= 1
         return over
 
     def check_write(self, places: NDArray[np.int64]) -> None:
@@ -135,7 +135,7 @@ class AsyncGroups:
         if read.any():
             lane, byte = np.unravel_index(int(np.argmax(read)), read.shape)
             place = places[lane, byte]
-            op = next(each.op for each in self.reads if (each.places == place).any())
+            op = next(reader.op for reader in self.reads if (reader.places == place).any())
             raise Fault(
                 f"write of shared memory that {self._op_names.get(op, '?')} reads, which no "
                 f"{self._wait} has completed",

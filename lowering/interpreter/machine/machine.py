@@ -50,7 +50,7 @@ from tilewright.lowering.interpreter.program import (
 from tilewright.lowering.interpreter.values import Bits, Lanes, is_array, joined, take
 
 RESIDENT_THREADS = 8192
-"""How many threads are resident at a time: CTAs are run in waves of about this many threads."""
+"""The threads that are resident at a time: CTAs are run in waves of about this many threads."""
 
 
 @dataclass(eq=False)
@@ -74,7 +74,7 @@ class Gang:
         return len(self.lanes)
 
     def warps(self, op: str) -> int:
-        """How many warps the gang is. Raises Fault unless it is whole warps."""
+        """The number of warps of the gang. Raises Fault unless it is whole warps."""
         if self.count % WARP or (self.lanes[::WARP] % WARP).any():
             self._partial(op)
         if (np.diff(self.lanes.reshape(-1, WARP), axis=1) != 1).any():
@@ -101,7 +101,7 @@ class Gang:
 
 @dataclass
 class Launch:
-    """What a run is given: grid and block, numerics, and where its code came from."""
+    """The parameters of a run: grid and block, numerics, and the file of its code."""
 
     grid: Dim
     block: Dim
@@ -259,7 +259,7 @@ class Machine:
 
     @property
     def slots(self) -> int:
-        """How many thread slots a CTA has: whole warps."""
+        """The number of thread slots of a CTA: whole warps."""
         return self._warps * WARP
 
     def cta_of(self, lanes: Lanes) -> Lanes:

@@ -37,12 +37,12 @@ def type_name(op: Operation, type_: Attribute, letter: str = "s") -> str:
     Raises OpError where the type is neither a scalar nor a vector of scalars.
     """
     element = element_type(type_)
-    held = scalar_type(element)
-    if held is None:
+    scalar = scalar_type(element)
+    if scalar is None:
         raise OpError(op, f"'{op.name}' on {type_} cannot be interpreted")
-    if held.bits == 1:
+    if scalar.bits == 1:
         return "pred"
-    return str(element) if not str(element).startswith("i") else f"{letter}{held.bits}"
+    return str(element) if not str(element).startswith("i") else f"{letter}{scalar.bits}"
 
 
 def element_type(type_: Attribute) -> Attribute:
@@ -81,7 +81,7 @@ def unary(op: Operation, builder: Builder, compute: Callable[[Bits], Bits]) -> S
 
 
 def same(value: Bits) -> Bits:
-    """What an op computes that only gives a value another type."""
+    """The value itself: of ops that only give it another type."""
     return value
 
 
@@ -247,7 +247,9 @@ def _compare_integers(op: arith.CmpiOp, builder: Builder) -> Step:
 
     def compute(a: Bits, b: Bits) -> Bits:
         # A true i1 is -1 signed and 1 unsigned.
-        x, y = (each.astype(np.uint8) * np.uint8(0xFF if letter == "s" else 1) for each in (a, b))
+        x, y = (
+            operand.astype(np.uint8) * np.uint8(0xFF if letter == "s" else 1) for operand in (a, b)
+        )
         return compare(x, y)
 
     return pure(op, builder, compute)

@@ -58,8 +58,8 @@ class View:
             self.base,
             take(self.address, lanes),
             self.width,
-            tuple(_narrowed(each, lanes) for each in self.sizes),
-            tuple(_narrowed(each, lanes) for each in self.strides),  # type: ignore[misc]
+            tuple(_narrowed(size, lanes) for size in self.sizes),
+            tuple(_narrowed(stride, lanes) for stride in self.strides),  # type: ignore[misc]
             self.layout,
         )
 
@@ -81,7 +81,7 @@ class View:
 
     def locate(self, indices: Sequence[Bits], *, check: bool = True) -> Bits:
         """The byte address of an element in every thread. Raises Fault out of bounds."""
-        signed = [each.view(np.int64) for each in indices]
+        signed = [index.view(np.int64) for index in indices]
         if check:
             for dimension, (index, size) in enumerate(zip(signed, self.sizes, strict=True)):
                 if size is not None:
@@ -218,7 +218,7 @@ def _reinterpret(op: memref.ReinterpretCastOp, builder: Builder) -> Step:
     def step(machine: Machine, gang: Gang) -> None:
         view = gang.regs[source]
         offsets, sizes, strides = (
-            [each if isinstance(each, int) else gang.regs[each[0]] for each in values]
+            [extent if isinstance(extent, int) else gang.regs[extent[0]] for extent in values]
             for values in lists
         )
         address = view.base
@@ -239,7 +239,9 @@ def _is_static(op: memref.ReinterpretCastOp) -> bool:
 def _mixed(static: Sequence[int], slots: Sequence[int]) -> list[int | tuple[int]]:
     """Constants, and in tuples the registers of what is not constant."""
     rest = iter(slots)
-    return [(next(rest),) if each == DYNAMIC_INDEX else each for each in static]
+    return [
+        (next(rest),) if static_value == DYNAMIC_INDEX else static_value for static_value in static
+    ]
 
 
 # Loads and stores
@@ -290,8 +292,8 @@ def _store(op: memref.StoreOp, builder: Builder) -> Step:
 @runs(fragment_memory.LoadOp)
 def _load_fragment(op: fragment_memory.LoadOp, builder: Builder) -> Step:
     source, indices = builder.slot(op.source), builder.slots(op.indices)
-    dest, number, held = builder.slot(op.fragment), builder.number(op), op.fragment.type
-    dtype, count = np.dtype(held.element.container), held.count.data
+    dest, number, fragment = builder.slot(op.fragment), builder.number(op), op.fragment.type
+    dtype, count = np.dtype(fragment.element.container), fragment.count.data
 
     def step(machine: Machine, gang: Gang) -> None:
         view = gang.regs[source]
@@ -309,9 +311,9 @@ def _load_fragment(op: fragment_memory.LoadOp, builder: Builder) -> Step:
 @runs(fragment_memory.StoreOp)
 def _store_fragment(op: fragment_memory.StoreOp, builder: Builder) -> Step:
     dest, indices = builder.slot(op.dest), builder.slots(op.indices)
-    source, number, held = builder.slot(op.fragment), builder.number(op), op.fragment.type
-    assert isinstance(held, FragmentType)
-    dtype = np.dtype(held.element.container)
+    source, number, fragment = builder.slot(op.fragment), builder.number(op), op.fragment.type
+    assert isinstance(fragment, FragmentType)
+    dtype = np.dtype(fragment.element.container)
     predicate = None if op.predicate is None else builder.slot(op.predicate)
 
     def step(machine: Machine, gang: Gang) -> None:

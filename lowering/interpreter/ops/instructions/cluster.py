@@ -60,8 +60,8 @@ def _mapa(op: ptx.MapaOp, builder: Builder) -> Step:
     address, rank, dest = builder.slots((op.address, op.rank, op.result))
 
     def step(machine: Machine, gang: Gang) -> None:
-        found = remote(gang.regs[address], gang.regs[rank])
-        gang.regs[dest] = found.astype(np.uint32)
+        there = remote(gang.regs[address], gang.regs[rank])
+        gang.regs[dest] = there.astype(np.uint32)
 
     return step
 

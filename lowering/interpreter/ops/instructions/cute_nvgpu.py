@@ -25,9 +25,9 @@ from tilewright.lowering.interpreter.ops.base.gpu import arrive_at, wait_at
 from tilewright.lowering.interpreter.values import Bits, spread
 
 
-def container(held: FragmentType) -> Any:
+def container(fragment: FragmentType) -> Any:
     """The dtype of one element of a fragment."""
-    return np.dtype(held.element.container)
+    return np.dtype(fragment.element.container)
 
 
 def warps_of(value: Bits, gang: Gang, warps: int) -> Bits:
@@ -159,7 +159,7 @@ def _from_elements(op: fragment.FromElementsOp, builder: Builder) -> Step:
     dtype = container(op.fragment.type)
 
     def compute(*values: Bits) -> Bits:
-        wide = np.broadcast_arrays(*[each.astype(dtype) for each in values])
+        wide = np.broadcast_arrays(*[value.astype(dtype) for value in values])
         return np.stack(wide, axis=1)
 
     return pure(op, builder, compute)
@@ -195,7 +195,7 @@ def _slice(op: fragment.SliceOp, builder: Builder) -> Step:
 def _concat(op: fragment.ConcatOp, builder: Builder) -> Step:
     def compute(*parts: Bits) -> Bits:
         count = max(map(len, parts))
-        return np.concatenate([spread(each, count) for each in parts], axis=1)
+        return np.concatenate([spread(part, count) for part in parts], axis=1)
 
     return pure(op, builder, compute)
 
@@ -204,5 +204,5 @@ def _concat(op: fragment.ConcatOp, builder: Builder) -> Step:
 def _cast(op: fragment.CastOp, builder: Builder) -> Step:
     source, result = op.source.type, op.result.type.element
     assert isinstance(source, FragmentType)
-    held = source.element
-    return unary(op, builder, lambda value: elements_of(words_of(value, held), result))
+    element = source.element
+    return unary(op, builder, lambda value: elements_of(words_of(value, element), result))

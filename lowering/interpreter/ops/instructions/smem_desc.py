@@ -68,8 +68,8 @@ def _words(view: View, indices: Sequence[Bits], tile: SmemTile) -> Bits:
         np.stack([address, offset]), axis=1, return_index=True, return_inverse=True
     )
     words = [_word(tile, int(a), int(o), lane) for (a, o), lane in zip(pairs.T, lanes, strict=True)]
-    found: Any = np.array(words, dtype=np.uint64)[inverse.ravel()]
-    return found
+    every: Any = np.array(words, dtype=np.uint64)[inverse.ravel()]
+    return every
 
 
 def _word(tile: SmemTile, address: int, offset: int, lane: int) -> int:

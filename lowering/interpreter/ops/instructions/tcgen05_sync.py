@@ -67,7 +67,7 @@ def _copied_cells(shape: TmemCopyShape) -> NDArray[np.int64]:
 
 
 def _source_chunks(word: int, shape: TmemCopyShape) -> NDArray[np.int64]:
-    """Where the 16-byte chunks of a matrix are: [rows, chunks]. Raises Fault for what is no
+    """The addresses of a matrix's 16-byte chunks: [rows, chunks]. Raises Fault for what is no
     descriptor."""
     try:
         descriptor = SmemDescriptor.decode(word, TCGEN05)

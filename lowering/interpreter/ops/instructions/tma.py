@@ -82,7 +82,7 @@ def _places(
 
 
 def _corner(corner: NDArray[np.int64], image: TensorImage) -> list[int]:
-    """Where a box starts in its tensor. Raises Fault where the hardware traps (H100)."""
+    """The corner of a box in its tensor. Raises Fault where the hardware traps (H100)."""
     size = image.box.element.bytes
     if (inner := int(corner[-1])) * size % CHUNK:
         per_chunk = CHUNK // size
@@ -111,7 +111,8 @@ def _for_each_thread(
 
 @dataclass(frozen=True, slots=True)
 class _Load:
-    """Where a load finds what it needs; coordinates outermost first, the mask where it has one."""
+    """The operands of a load, by register or place; coordinates outermost first, and the mask
+    where it has one."""
 
     number: int
     map: int

@@ -69,7 +69,7 @@ def warpgroups(machine: Machine, gang: Gang, what: str) -> Lanes:
 class Issue:
     """One `wgmma.mma_async` of a program: its atom, and the registers of its operands.
 
-    `elements` turns what a register holds into elements of an operand, `held` a result back;
+    `elements` turns a register into elements of an operand, `register` a result back;
     `a_sources` are all registers of which A is made, its own first.
     """
 
@@ -85,7 +85,7 @@ class Issue:
     negated: tuple[bool, bool]
     selector: int
     elements: Callable[[str, Bits], Bits]
-    held: Convert
+    register: Convert
     a_sources: frozenset[int] = frozenset()
 
     def run(self, machine: Machine, gang: Gang) -> None:
@@ -110,7 +110,7 @@ class Issue:
                 AsyncFragment(self.a, self.a_sources, fragment, gang.lanes, group, self.number)
             )
         self._overwrite(gang, origin)
-        regs[self.d] = InFlight(origin, self.held(d).reshape(gang.count, -1), group, shape)
+        regs[self.d] = InFlight(origin, self.register(d).reshape(gang.count, -1), group, shape)
 
     def _check_fenced(self, machine: Machine, gang: Gang) -> None:
         fenced = machine.shared.wgmmas.fenced[gang.lanes]
@@ -122,7 +122,7 @@ class Issue:
             )
 
     def _accumulates(self, gang: Gang) -> NDArray[np.bool_]:
-        """Whether each warpgroup adds C: [warpgroups]."""
+        """The warpgroups that add C: [warpgroups]."""
         count = gang.count // WARPGROUP
         if self.zero or self.scale_d is None:
             return np.full(count, not self.zero)
@@ -164,7 +164,7 @@ class Issue:
         """The registers of a C in flight become D's: nobody may look at C any more."""
         c = gang.regs[self.c]
         if isinstance(c, InFlight):
-            gang.regs[:] = [Overwritten(origin) if each is c else each for each in gang.regs]
+            gang.regs[:] = [Overwritten(origin) if value is c else value for value in gang.regs]
 
     def _matrices(
         self, machine: Machine, gang: Gang, lanes: Lanes
@@ -172,19 +172,23 @@ class Issue:
         """A and B: [warpgroups, rows, columns]."""
         operands: list[Literal["A", "B"]] = ["B"] if self.atom.frag_kind == "rs" else ["A", "B"]
         slots = {"A": self.a, "B": self.b}
-        words = {each: self._words(gang, each, gang.regs[slots[each]]) for each in operands}
-        found: list[list[NDArray[Any]]] = []
+        words = {
+            operand: self._words(gang, operand, gang.regs[slots[operand]]) for operand in operands
+        }
+        by_warpgroup: list[list[NDArray[Any]]] = []
         for index, warpgroup in enumerate(lanes):
-            addresses = [self._addresses(each, int(words[each][index])) for each in operands]
+            addresses = [
+                self._addresses(operand, int(words[operand][index])) for operand in operands
+            ]
             try:
                 chunks = machine.shared.read_async(warpgroup, addresses, self.number)
             except Fault as fault:
                 raise Fault(fault.message, index * WARPGROUP) from None
-            found.append([
-                matrix_of_chunks(self.atom, each, data)
-                for each, data in zip(operands, chunks, strict=True)
+            by_warpgroup.append([
+                matrix_of_chunks(self.atom, operand, data)
+                for operand, data in zip(operands, chunks, strict=True)
             ])  # fmt: skip
-        *a, b = (np.stack(each) for each in zip(*found, strict=True))
+        *a, b = (np.stack(matrices) for matrices in zip(*by_warpgroup, strict=True))
         if a:
             return a[0], b
         return fragment_matrix(self.atom, self._fragment(gang, "A", gang.regs[self.a])), b
@@ -201,7 +205,7 @@ class Issue:
         return self._one_each(gang, value, f"descriptor {operand}")
 
     def _one_each(self, gang: Gang, value: Bits, what: str) -> NDArray[Any]:
-        """What all threads of each warpgroup give: [warpgroups]."""
+        """One value of each warpgroup, the same in all of its threads: [warpgroups]."""
         every = spread(value, gang.count).reshape(-1, WARPGROUP)
         other = every != every[:, :1]
         if other.any():
@@ -267,13 +271,13 @@ def _mma(op: sm90.WarpgroupMmaOp, builder: Builder) -> Step:
 @runs(ptx.WgmmaOp)
 def _wgmma(op: ptx.WgmmaOp, builder: Builder) -> Step:
     atom = op.mma_atom
-    held = np.dtype(CONTAINERS[op.d.type.kind.data])
+    dtype = np.dtype(CONTAINERS[op.d.type.kind.data])
 
     def elements(operand: str, value: Bits) -> Bits:
         return elements_of(value, atom.element(operand))
 
     def words(d: Bits) -> Bits:
-        return np.ascontiguousarray(d).view(held)
+        return np.ascontiguousarray(d).view(dtype)
 
     a, b, c, d = builder.slots((op.a, op.b, op.c, op.d))
     return Issue(
@@ -296,11 +300,11 @@ def _wgmma(op: ptx.WgmmaOp, builder: Builder) -> Step:
 
 def _list_sources(value: SSAValue) -> list[SSAValue]:
     """The list and whatever its registers are named after."""
-    found = [value]
+    sources = [value]
     if isinstance(value.owner, ListMakeOp | ListGetOp):
         for part in value.owner.operands:
-            found += _list_sources(part)
-    return found
+            sources += _list_sources(part)
+    return sources
 
 
 def _fragment_slots(

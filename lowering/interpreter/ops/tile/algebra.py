@@ -34,7 +34,7 @@ def _static(op: StaticOp, builder: Builder) -> Step:
     return constant(op, builder, LaneValue(_typed(op.result.type)))
 
 
-@runs(*(each for each in OPS if issubclass(each, LeavesOp)))
+@runs(*(op_type for op_type in OPS if issubclass(op_type, LeavesOp)))
 def _make(op: LeavesOp, builder: Builder) -> Step:
     type_ = _typed(op.result.type)
     widths = [leaf.width for leaf in dynamic_leaves(type_)]
@@ -54,22 +54,22 @@ def _leaf(value: Any, width: int) -> LaneInteger:
     return LaneInteger(sized(value.typed.value, width) if isinstance(value, LaneValue) else value)
 
 
-@runs(*(each for each in OPS if issubclass(each, InferredOp | CompareOp)))
+@runs(*(op_type for op_type in OPS if issubclass(op_type, InferredOp | CompareOp)))
 def _evaluate(op: InferredOp | CompareOp, builder: Builder) -> Step:
     sources = builder.slots(op.operands)
-    dests = [(builder.slot(each), _width(each.type)) for each in op.results]
+    dests = [(builder.slot(result), _width(result.type)) for result in op.results]
 
     def step(machine: Machine, gang: Gang) -> None:
         regs = gang.regs
-        found = op.evaluate([typed_value(regs[slot]) for slot in sources])
-        for (dest, width), value in zip(dests, found, strict=True):
+        values = op.evaluate([typed_value(regs[slot]) for slot in sources])
+        for (dest, width), value in zip(dests, values, strict=True):
             regs[dest] = LaneValue(value) if isinstance(value, Typed) else sized(value, width)
 
     return step
 
 
 def typed_value(value: Any) -> Typed:
-    """What a register holds, as a value of the algebra; an integer is a scalar."""
+    """A register's value in the algebra; an integer is a scalar."""
     return value.typed if isinstance(value, LaneValue) else Typed("scalar", LaneInteger(value))
 
 

@@ -124,8 +124,8 @@ def _reduce(op: ReduceOp, builder: Builder) -> Step:
         if masks:
             warps = gang.warps(op.name)
             for mask in masks:
-                held = combined.reshape(warps, WARP, -1)
-                other = held[:, np.arange(WARP) ^ mask].reshape(combined.shape)
+                by_warp = combined.reshape(warps, WARP, -1)
+                other = by_warp[:, np.arange(WARP) ^ mask].reshape(combined.shape)
                 combined = combine(combined, np.ascontiguousarray(other))
         write(machine, gang, reduced, combined[:, group], number)
 

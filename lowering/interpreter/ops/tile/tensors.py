@@ -60,8 +60,8 @@ from tilewright.lowering.interpreter.ops.tile.wgmma import WarpgroupGemm
 def placed(tensor: Tensor, base: Any) -> LaneValue:
     """A tensor in memory, from its base on."""
     start = LaneInteger(np.zeros(1, dtype=np.uint64))
-    found = Tensor(tensor.element, tensor.space, tensor.align, tensor.layout, base, start)
-    return LaneValue(Typed("memref", found))
+    tensor_there = Tensor(tensor.element, tensor.space, tensor.align, tensor.layout, base, start)
+    return LaneValue(Typed("memref", tensor_there))
 
 
 def _tensor(value: SSAValue) -> Tensor:
@@ -98,8 +98,8 @@ def in_registers(op: Operation, builder: Builder, value: SSAValue) -> Step:
     dest, number = builder.slot(value), builder.number(op)
 
     def step(machine: Machine, gang: Gang) -> None:
-        held = machine.registers.tensor(number, gang.lanes, size, dtype)
-        gang.regs[dest] = placed(tensor, held)
+        registers = machine.registers.tensor(number, gang.lanes, size, dtype)
+        gang.regs[dest] = placed(tensor, registers)
 
     return step
 
@@ -156,7 +156,7 @@ Run = Callable[[Machine, Gang, Tensor, Tensor, int, Chosen | None], None]
 
 
 def _instruction(op: CopyOp) -> Run:
-    """How the copy's instruction runs."""
+    """The function that runs the copy's instruction."""
     if op.tiled is None:
         return _thread_by_thread(copy_threads, 1)
     assert isinstance(op.tiled.type, TiledCopyType)
@@ -197,11 +197,11 @@ def _warp_by_warp(op: CopyOp, copy: Callable[..., None], how: CopyTraits | CopyI
 
 
 def within(coords: CoordTensor, limits: Any) -> Chosen:
-    """Which elements have coordinates below the limits: [threads or 1, elements]."""
-    found = np.ones((1, 1), dtype=np.bool_)
+    """The elements whose coordinates are below the limits: [threads or 1, elements]."""
+    inside = np.ones((1, 1), dtype=np.bool_)
     for axis, limit in zip(coordinates(coords), flatten(limits), strict=True):
-        found = found & (axis < numbers(limit)[:, None])
-    return found
+        inside = inside & (axis < numbers(limit)[:, None])
+    return inside
 
 
 # Gemms
