@@ -26,6 +26,7 @@ from tilewright.dialects.cute.values import read_typed
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox, TensorMapError
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES, TENSORMAP, EntryOp
+from tilewright.dialects.ptx.scalar_types import ScalarType, scalar_type
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue, bound
 from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.lowering.interpreter.machine.global_memory import Allocation, GlobalMemory
@@ -33,7 +34,6 @@ from tilewright.lowering.interpreter.machine.tensor_map import TensorImage
 from tilewright.lowering.interpreter.ops.base.llvm import Struct
 from tilewright.lowering.interpreter.ops.base.memref import argument_view
 from tilewright.lowering.interpreter.values import is_array, uniform
-from tilewright.lowering.to_ptx.scalar_types import ScalarType, scalar_type
 from tilewright.numpy_dtypes import DTYPES, ML_FLOATS
 from tilewright.tensor_argument import TensorArgument
 from tilewright.tensor_map import TensorMap

@@ -1,4 +1,4 @@
-"""Which registers hold a value of each upstream type."""
+"""Scalars of upstream dialects: the registers and the memory that hold them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ from xdsl.dialects.builtin import (
     Float64Type,
     IndexType,
     IntegerType,
-    MemRefType,
     Signedness,
 )
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType, element_of
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -69,8 +67,8 @@ def register_type(type_: Attribute) -> RegType | None:
     """The registers that hold a value of the type, or None where it does not lower."""
     if isinstance(type_, FragmentType):
         return reg(type_.element.register, type_.registers)
-    found = scalar_type(type_)
-    return None if found is None else reg(found.kind)
+    scalar = scalar_type(type_)
+    return None if scalar is None else reg(scalar.kind)
 
 
 _SIGNED_WORDS: dict[Attribute, int] = {
@@ -81,13 +79,11 @@ _SIGNED_WORDS: dict[Attribute, int] = {
 """The bytes of words that only copies move: TMA reduces them as signed or unsigned."""
 
 
-def element_bytes(op: Operation, type_: MemRefType) -> int:
-    """The size of an element in memory. Raises OpError where it is no scalar."""
-    if (held := scalar_type(type_.element_type)) is not None:
-        return held.bytes
-    if type_.element_type in _SIGNED_WORDS:
-        return _SIGNED_WORDS[type_.element_type]
-    element = element_of(type_.element_type)
-    if element is None or element.bits < 8:
-        raise OpError(op, f"'{op.name}' of {type_.element_type} has no lowering to ptx")
-    return element.bits // 8
+def element_bytes(type_: Attribute) -> int | None:
+    """The bytes of a memref's element, by its type; None where threads cannot address one."""
+    if (scalar := scalar_type(type_)) is not None:
+        return scalar.bytes
+    if type_ in _SIGNED_WORDS:
+        return _SIGNED_WORDS[type_]
+    element = element_of(type_)
+    return None if element is None or element.bits < 8 else element.bits // 8
