@@ -182,6 +182,15 @@ def test_the_interpreter_imports_no_pass_and_no_lowering(name: str) -> None:
         )
 
 
+def test_the_public_face_has_no_circle() -> None:
+    """Not even of imports that are late."""
+    face = [name for name in MODULES if layer(name) is None and name != "tilewright"]
+    known = {name: {other for other, _ in imported(name)} & set(face) for name in face}
+    while leaves := [name for name, others in known.items() if not others]:
+        known = {name: others - {*leaves} for name, others in known.items() if others}
+    assert not known
+
+
 def python_files() -> list[Path]:
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard", "*.py"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from operator import index
 from typing import Any, TypeGuard, cast
 
 import numpy as np
@@ -14,7 +15,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import (
     TensorMapError,
     tensor_element,
 )
-from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, MAX_EXTENT, MAX_STRIDE
+from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, MAX_EXTENT, MAX_STRIDE, SWIZZLES
 
 __all__ = ["TensorMap", "TensorMapError"]
 
@@ -58,10 +59,14 @@ class TensorMap:
         self.tensor: Any = tensor
         if element is None:
             element = _element_of(tensor)
-        self.box = TensorBox(tuple(map(int, box)), tensor_element(element), swizzle)
-        self.shape = tuple(map(int, _shape_of(tensor) if shape is None else shape))
+        extents = _integers("box", box)
+        if not isinstance(swizzle, int):  # pyright: ignore[reportUnnecessaryIsInstance]
+            legal = ", ".join(map(str, SWIZZLES))
+            raise TensorMapError(f"expected a swizzle of {legal} bytes, got {swizzle!r}")
+        self.box = TensorBox(extents, tensor_element(str(element)), swizzle)
+        self.shape = _integers("shape", _shape_of(tensor) if shape is None else shape)
         given = _strides_of(tensor, self.shape) if strides is None else strides
-        self.strides = tuple(int(each) * self.box.element.bytes for each in given)
+        self.strides = tuple(d * self.box.element.bytes for d in _integers("strides", given))
         """In bytes."""
         self._check()
 
@@ -97,6 +102,9 @@ class TensorMap:
             raise TensorMapError(
                 f"expected an address of whole {CHUNK} bytes, got {self.tensor:#x}"
             )
+        elif not isinstance(self.tensor, int) and not is_on_gpu(self.tensor):
+            got = type(self.tensor).__name__
+            raise TensorMapError(f"expected an array or an address, got {got}")
 
     def _check_array(self, array: NDArray[Any]) -> None:
         if not array.flags.c_contiguous:
@@ -116,6 +124,19 @@ class TensorMap:
             )
 
 
+def _integers(what: str, given: Any) -> tuple[int, ...]:
+    """Extents as integers. Raises TensorMapError for anything that would have to be cut."""
+    try:
+        return tuple(map(index, given))
+    except TypeError:
+        raise TensorMapError(f"expected integers as {what}, got {given!r}") from None
+
+
+def is_on_gpu(value: Any) -> bool:
+    """A torch tensor on the GPU, or what says so by `__cuda_array_interface__`."""
+    return getattr(value, "is_cuda", False) or hasattr(value, "__cuda_array_interface__")
+
+
 def _is_array(value: Any) -> TypeGuard[NDArray[Any]]:
     return isinstance(value, np.ndarray)
 
@@ -123,23 +144,23 @@ def _is_array(value: Any) -> TypeGuard[NDArray[Any]]:
 def _element_of(tensor: Any) -> str:
     dtype = getattr(tensor, "dtype", None)
     name = getattr(dtype, "name", str(dtype).removeprefix("torch."))
-    found = _NUMPY_ELEMENTS.get(name)
-    if found is None:
+    element = _NUMPY_ELEMENTS.get(name)
+    if element is None:
         raise TensorMapError(f"expected element= for a tensor of {name}")
-    return found
+    return element
 
 
 def _shape_of(tensor: Any) -> Sequence[int]:
-    found = getattr(tensor, "shape", None)
-    if found is None:
+    shape = getattr(tensor, "shape", None)
+    if shape is None:
         raise TensorMapError("expected shape= for an address")
-    return found
+    return shape
 
 
 def _strides_of(tensor: Any, shape: tuple[int, ...]) -> Sequence[int]:
     """The strides in elements: of an array its own, even where `shape` is less of it."""
     if _is_array(tensor):
-        return [each // tensor.dtype.itemsize for each in tensor.strides]
+        return [step // tensor.dtype.itemsize for step in tensor.strides]
     own = getattr(tensor, "stride", None)
     if callable(own):
         return cast("Sequence[int]", own())

@@ -1,4 +1,4 @@
-"""Which NumPy arrays hold elements of an MLIR type."""
+"""Dtypes of NumPy for the elements of MLIR types."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DTYPES: dict[str, tuple[str, ...]] = {
     "i1": ("bool",),
     "index": ("int64",),
     **_SIGNLESS,
-    **{mlir: (np.dtype(each).name,) for mlir, each in ML_FLOATS.items()},
+    **{mlir: (np.dtype(dtype).name,) for mlir, dtype in ML_FLOATS.items()},
 }
 """NumPy's names of the dtypes that an element type takes, the usual one first."""
 
