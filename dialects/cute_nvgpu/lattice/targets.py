@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 
 class TargetError(ValueError):
@@ -145,6 +145,50 @@ def target(name: str) -> Target:
 def any_of(*names: str) -> AnyOf:
     """The requirement that any of these targets meets. Raises TargetError for an unknown one."""
     return AnyOf(tuple(map(target, names)))
+
+
+Version = tuple[int, int]
+
+
+class InstructionFacts(Protocol):
+    """A row of a table, as far as it says who runs its instruction."""
+
+    @property
+    def target(self) -> Minimum: ...
+
+    @property
+    def ptx_version(self) -> Version: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """The lowest target and PTX ISA version that an instruction needs."""
+
+    target: Minimum
+    version: Version
+
+    @classmethod
+    def of(cls, row: InstructionFacts) -> Requirement:
+        """That of the instruction of a row."""
+        return cls(row.target, row.ptx_version)
+
+
+# sm_70 with the first ISA version that knows it: what every instruction of ours can count on.
+BASELINE = Requirement(target("sm_70"), (6, 0))
+
+
+def needs(minimum: str, version: Version) -> Requirement:
+    """A requirement, its target by name."""
+    return Requirement(target(minimum), version)
+
+
+@runtime_checkable
+class Requiring(Protocol):
+    """An op, an atom or a type that says what it needs of its target."""
+
+    def requirement(self) -> Requirement:
+        """What its instruction needs: `BASELINE` where it has none of its own."""
+        ...
 
 
 def lowest(requirements: Iterable[Minimum], arch: Target | None = None) -> Target:
