@@ -64,6 +64,11 @@ class OperandForm:
         """A legal one."""
         return self.name.replace("-", "_")
 
+    @property
+    def in_words(self) -> str:
+        """What may stand there, where the spelling alone does not say."""
+        return ""
+
     def write(self, *words: str) -> str:
         """Its text, of the names of its registers and its constants in order."""
         return words[0]
@@ -221,19 +226,23 @@ class Constant(OperandForm):
     def spelling(self) -> str:
         return str(self.legal[0]) if self.legal else "0"
 
+    @property
+    def in_words(self) -> str:
+        if isinstance(self.legal, tuple):
+            return f"the constant {_either(self.legal)}"
+        return _some(self.legal, "integer constant")
+
     def misfit(self, written: Written) -> Misfit | None:
         if written.kind == "integer" and (self.legal is None or written.value in self.legal):
             return None
-        few = isinstance(self.legal, tuple)
-        what = f"the constant {_either(self.legal)}" if few else _constant(self.legal)
-        return Misfit(what, _nearest(self.legal, written) or self.spelling)
+        return Misfit(self.in_words, _nearest(self.legal, written) or self.spelling)
 
 
 @dataclass(frozen=True, slots=True)
 class Choice(OperandForm):
     """A register, or one of some integers; any integer where none are said. `type_` is that of
-    constants that tilewright writes, if it writes any: `x32` in hexadecimal digits. A `bounded` one is at most the
-    operand before it."""
+    constants that tilewright writes, if it writes any: `x32` in hexadecimal digits. A `bounded` one
+    is at most the operand before it."""
 
     legal: Integers | None = None
     type_: str | None = field(default=None, kw_only=True)
@@ -245,17 +254,20 @@ class Choice(OperandForm):
 
     @property
     def spelling(self) -> str:
-        few = isinstance(self.legal, tuple)
-        return str(self.legal[0]) if few and self.legal else self.name.replace("-", "_")
+        if isinstance(self.legal, tuple):
+            return str(self.legal[0])
+        return self.name.replace("-", "_")
+
+    @property
+    def in_words(self) -> str:
+        if isinstance(self.legal, tuple):
+            return f"a register, or {_either(self.legal)}"
+        return f"a register or {_some(self.legal, 'integer')}"
 
     def misfit(self, written: Written) -> Misfit | None:
         if _selects(written, self.legal):
             return None
-        few = isinstance(self.legal, tuple)
-        what = (
-            f"a register, or {_either(self.legal)}" if few else f"a register or {_some(self.legal)}"
-        )
-        return Misfit(what, _nearest(self.legal, written) or self.spelling)
+        return Misfit(self.in_words, _nearest(self.legal, written) or self.spelling)
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,25 +415,21 @@ def _nearest(legal: Integers | None, written: Written) -> str | None:
     return str(legal[min(max(place, 0), (legal[-1] - legal[0]) // legal.step)])
 
 
-def _either(choices: Iterable[int] | None) -> str:
+def _either(choices: Iterable[int]) -> str:
     """`0, 1 or 2`."""
-    *others, last = map(str, choices or ())
+    *others, last = map(str, choices)
     return f"{', '.join(others)} or {last}" if others else last
 
 
-def _some(legal: Integers | None) -> str:
+def _some(legal: range | None, integer: str) -> str:
     """`an integer of 0 to 16`, `a multiple of 8 from 24 to 256`."""
     if legal is None:
-        return "an integer"
-    if isinstance(legal, range) and legal.step > 1:
-        return f"a multiple of {legal.step} from {legal[0]} to {legal[-1]}"
-    return f"an integer of {legal[0]} to {legal[-1]}"
-
-
-def _constant(legal: Integers | None) -> str:
+        return f"an {integer}"
     if legal == COUNTING:
-        return "an integer constant of 0 or more"
-    return "an integer constant" if legal is None else _some(legal)
+        return f"an {integer} of 0 or more"
+    if legal.step > 1:
+        return f"a multiple of {legal.step} from {legal[0]} to {legal[-1]}"
+    return f"an {integer} of {legal[0]} to {legal[-1]}"
 
 
 COUNTING = range(1 << 63)

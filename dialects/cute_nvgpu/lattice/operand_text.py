@@ -37,11 +37,11 @@ class Written:
 
 _KNOWN_TEXTS = 1 << 14
 _COMMA = re.compile(r",(?![^{}]*\})(?![^\[\]]*\])")
-_STATEMENT = re.compile(r"([^\s{\[;]++)\s*+([^;]*+)(;?)\s*")
 
 _NAME = r"(?:[A-Za-z][\w$]*|[%$_][\w$]+)(?:\.[\w$]+)*"
 _INTEGER = r"[-+]?\s*(?:0[xX][0-9a-fA-F]{1,16}|0[bB][01]{1,64}|0[0-7]{0,22}|[1-9][0-9]{0,19})U?"
 _FLOAT = r"[-+]?(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?|0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}"
+_STATEMENT = re.compile(rf"(?:@!?{_NAME}\s+)?([^\s{{\[;]++)\s*+([^;]*+)(;?)\s*", re.ASCII)
 _REGISTER = re.compile(_NAME, re.ASCII)
 _WHOLE = re.compile(_INTEGER, re.ASCII)
 _ADDRESS = re.compile(rf"\[\s*({_NAME})\s*((?:\+\s*{_INTEGER}\s*)*)\]", re.ASCII)
@@ -53,7 +53,7 @@ WIDEST = 1 << 64
 
 
 def split(line: str) -> tuple[str, tuple[Written, ...] | None] | None:
-    """The mnemonic of an instruction and its operands: None where there are none and no `;`
+    """The mnemonic of an instruction, guarded by a predicate or not, and its operands: None where there are none and no `;`
     either, the mnemonic standing alone. None for a line that is no instruction."""
     match = _STATEMENT.fullmatch(line)
     if match is None:
