@@ -120,6 +120,8 @@ _ROWS: tuple[tuple[str, tuple[int, int]], ...] = (
 )
 
 _NAME = re.compile(r"sm_(\d+)([af]?)")
+_RENAMED = {"101": "sm_110"}
+"""Chips by the number that targets called them by, and what PTX ISA 9.0 calls them."""
 
 
 def _row(name: str, version: tuple[int, int]) -> Target:
@@ -136,6 +138,12 @@ def target(name: str) -> Target:
     """The target of that name. Raises TargetError, naming the nearest, for any other."""
     if (found := TARGETS.get(name)) is not None:
         return found
+    match = _NAME.fullmatch(name)
+    if match is not None and (renamed := _RENAMED.get(match[1])) is not None:
+        raise TargetError(
+            f"unknown target '{name}', an alias of {renamed}{match[2]} (its name before PTX ISA "
+            f"9.0); nearest legal: {renamed}{match[2]}"
+        )
     near = difflib.get_close_matches(name, TARGETS, n=1, cutoff=0.0)
     raise TargetError(
         f"unknown target '{name}'; nearest legal: {near[0]}; known: {', '.join(TARGETS)}"

@@ -8,15 +8,17 @@ from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.irdl import irdl_op_definition, prop_def
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.lattice import NAMED_BARRIER
-from tilewright.dialects.cute_nvgpu.lattice.mbarrier import BAR_WARP_SYNC
+from tilewright.dialects.cute_nvgpu.lattice.sync import (
+    BAR_ARRIVE,
+    BAR_SYNC,
+    BAR_WARP_SYNC,
+    NAMED_BARRIER,
+)
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
 
 
 class _NamedBarrierOp(NvgpuOp):
     """A barrier by number, for a count of threads (whole warps). PTX ISA 9.7.13.1."""
-
-    ROW: ClassVar = NAMED_BARRIER
 
     barrier = prop_def(IntegerAttr.constr(type=i64))
     threads = prop_def(IntegerAttr.constr(type=i64))
@@ -47,6 +49,7 @@ class BarSyncOp(_NamedBarrierOp):
     """
 
     name = "cute_nvgpu.bar.sync"
+    ROW: ClassVar = BAR_SYNC
 
 
 @irdl_op_definition
@@ -59,6 +62,7 @@ class BarArriveOp(_NamedBarrierOp):
     """
 
     name = "cute_nvgpu.bar.arrive"
+    ROW: ClassVar = BAR_ARRIVE
 
 
 @irdl_op_definition
