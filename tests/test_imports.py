@@ -50,6 +50,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "arithmetic",
         "program",
         "machine",
+        "builder",
         "ops.base",
         "ops.instructions",
         "ops.tile",
@@ -171,9 +172,23 @@ def test_layers_know_nothing_of_the_public_face(name: str) -> None:
 @pytest.mark.parametrize(
     "name", [each for each in MODULES if each.startswith("tilewright.lowering.interpreter")]
 )
-def test_the_interpreter_imports_no_pass(name: str) -> None:
+def test_the_interpreter_imports_no_pass_and_no_lowering(name: str) -> None:
+    """A fault that both shared would be on both sides of every comparison."""
+    allowed = ("tilewright.lowering.interpreter", "tilewright.lowering.op_rules")
     for other, _ in imported(name):
         assert not other.startswith("tilewright.passes"), f"{name} imports {other}"
+        assert not other.startswith("tilewright.lowering") or other.startswith(allowed), (
+            f"{name} imports {other}"
+        )
+
+
+def test_the_public_face_has_no_circle() -> None:
+    """Not even of imports that are late."""
+    face = [name for name in MODULES if layer(name) is None and name != "tilewright"]
+    known = {name: {other for other, _ in imported(name)} & set(face) for name in face}
+    while leaves := [name for name, others in known.items() if not others]:
+        known = {name: others - {*leaves} for name, others in known.items() if others}
+    assert not known
 
 
 def python_files() -> list[Path]:

@@ -39,7 +39,7 @@ from tilewright.tools.output import UnwritableError, write_whole
 from tilewright.tools.trial import read_trial, trial_options
 
 if TYPE_CHECKING:
-    from tilewright.compiler import Observer
+    from tilewright.pipeline import Observer
 
 USAGE = 2
 WRONG_INPUT = 1

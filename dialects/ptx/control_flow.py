@@ -35,7 +35,9 @@ from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, SymbolOpInte
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.cluster import MAX_CLUSTER
-from tilewright.dialects.ptx.instruction import PtxOp, Requirement, needs
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import PARAMETER_TYPES as _SCALARS
+from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement, needs
+from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.types import RegType, reg
 
 # PTX ISA 4.4.
@@ -44,15 +46,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_$]*|[_$%][A-Za-z0-9_$]+")
 TENSORMAP = "tensormap"
 """A parameter of 128 bytes that the hardware reads: `.param .align 64 .b8 name[128]`."""
 
-PARAMETER_TYPES: dict[str, str] = {
-    "u8": "b16",
-    "u16": "b16",
-    "u32": "b32",
-    "f32": "f32",
-    "u64": "b64",
-    "f64": "f64",
-    TENSORMAP: "b64",
-}
+PARAMETER_TYPES: dict[str, str] = {**_SCALARS, TENSORMAP: "b64"}
 """Types of kernel parameters, and the register that each comes in: `ld.param` loads its value, but
 of a tensor map the kernel has the generic address."""
 

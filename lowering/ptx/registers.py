@@ -24,7 +24,7 @@ from tilewright.dialects.ptx.registers import (
 )
 from tilewright.dialects.ptx.types import RegType, reg
 from tilewright.dialects.ptx.wgmma import WgmmaOp
-from tilewright.lowering.ptx.immediates import takes_immediate
+from tilewright.lowering.ptx.instructions import takes_immediate
 from tilewright.lowering.ptx.wgmma_ranges import Span, in_flight
 
 PREFIXES: dict[str, str] = {

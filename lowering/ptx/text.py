@@ -12,23 +12,16 @@ from xdsl.dialects.builtin import ModuleOp, NameLoc
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.diagnostic import OpError, file_location
-from tilewright.dialects.cute_nvgpu.lattice.targets import Target, TargetError, lowest
+from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Target, TargetError, lowest
 from tilewright.dialects.ptx import registers
 from tilewright.dialects.ptx.control_flow import TENSORMAP, BraOp, CondBraOp, EntryOp, RetOp
-from tilewright.dialects.ptx.instruction import BASELINE, PtxOp, ScalarOp
+from tilewright.dialects.ptx.instruction import PtxOp
+from tilewright.dialects.ptx.mbarrier import TryWaitParityOp
 from tilewright.dialects.ptx.types import RegType, reg
 from tilewright.dialects.ptx.warp_specialization import SetmaxnregOp
 from tilewright.dialects.ptx.wgmma import WgmmaFenceOp, WgmmaOp
-from tilewright.lowering.ptx import cluster_instructions, tcgen05_instructions
-from tilewright.lowering.ptx.immediates import immediate, takes_immediate
-from tilewright.lowering.ptx.instructions import EMITTERS, emit_scalar
-from tilewright.lowering.ptx.registers import Edge, Registers, edges_of
-
-# Importing them fills the table of emitters.
-_EMITTER_MODULES = (
-    cluster_instructions,
-    tcgen05_instructions,
-)
+from tilewright.lowering.ptx.instructions import InstructionPrinter, immediate
+from tilewright.lowering.ptx.registers import Edge, Registers, edges_of, needs_register
 
 STATIC_SHARED_LIMIT = 48 * 1024
 """Above this many bytes a kernel's shared memory must be dynamic. PTX ISA 5.1.7."""
@@ -94,6 +87,7 @@ class KernelText:
         self._parameter_names = [
             f"{self.name}_{name}" for name in _unique(names, taken=("shared",))
         ]
+        self._printer = InstructionPrinter(self.registers.names, self.shared_name)
         self._trampolines: list[tuple[str, Edge]] = []
         self._body = StringIO()
         self._comment: str | None = None
@@ -258,10 +252,38 @@ class KernelText:
 
     def instruction(self, op: Operation) -> None:
         """Print one instruction. Raises OpError for an op that is none."""
-        emitter = emit_scalar if isinstance(op, ScalarOp) else EMITTERS.get(type(op))
-        if emitter is None:
-            raise OpError(op, f"'{op.name}' has no PTX text")
-        emitter(op, self)
+        match op:
+            case registers.NameOp():
+                pass
+            case registers.ConstOp() if not needs_register(op):
+                pass
+            case TryWaitParityOp():
+                self._ask_until_done(op)
+            case PtxOp():
+                text = self._printer.text(op)
+                if isinstance(op, WgmmaOp):
+                    self._settle(op)
+                self.line(text if op.guard is None else f"@{self.register(op.guard)} {text}", op)
+            case _:
+                raise OpError(op, f"'{op.name}' has no PTX text")
+
+    def _ask_until_done(self, op: TryWaitParityOp) -> None:
+        """The instruction waits for a while only: ask again until the phase is complete."""
+        text = self._printer.text(op)
+        self.line("{ .reg .pred done;", op)
+        self.line("again:")
+        self.line(text)
+        self.line("@!done bra again; }")
+
+    def _settle(self, op: WgmmaOp) -> None:
+        """Copy c where it is needed later and so could not have the registers of d."""
+        into, source = self.registers.names(op.d), self.registers.names(op.c)
+        if into == source or op.zero is not None:
+            return
+        kind = op.d.type.kind.data
+        for d, c in zip(into, source, strict=True):
+            self.line(f"mov.{kind} {d}, {c};", op)
+        self.line("wgmma.fence.sync.aligned;")
 
     def line(self, text: str, op: Operation | None = None) -> None:
         """One line of the body, after a comment that names the source op where it changes."""
@@ -274,18 +296,6 @@ class KernelText:
     def register(self, value: SSAValue) -> str:
         """The name of a single register."""
         return self.registers.names(value)[0]
-
-    def group(self, value: SSAValue) -> str:
-        """A register list in braces; a list of one stands bare."""
-        names = self.registers.names(value)
-        return names[0] if len(names) == 1 else "{" + ", ".join(names) + "}"
-
-    def operand(self, op: Operation, index: int, type_: str) -> str:
-        """An operand: a register, or the constant itself where the instruction takes one."""
-        value = op.operands[index]
-        if isinstance(value.owner, registers.ConstOp) and takes_immediate(op, index):
-            return immediate(value.owner, type_)
-        return self.register(value)
 
 
 def _label(block: Block, index: int) -> str:

@@ -68,10 +68,10 @@ class Gemm:
         b = self._operand("B", self.b, column, k)
         flag = None if k else self.accumulate
         if isinstance(self.atom, WgmmaAtom):
-            d = self.kernel.emitter.emit(WgmmaOp(a, b, c, self.atom, scale_d=flag))
+            d = self.kernel.emitter.emit(WgmmaOp((a, b, c), self.atom, scale_d=flag))
         else:
             c = c if flag is None else self._or_zeros(flag, c)
-            d = self.kernel.emitter.emit(MMA_OPS[self.atom.op](a, b, c, self.atom))  # type: ignore[call-arg]
+            d = self.kernel.emitter.emit(MMA_OPS[self.atom.op]((a, b, c), self.atom))
         registers = self.kernel.registers(self.d)
         registers.write(self._places(self.d, row, column), d, self.kernel.emitter)
 

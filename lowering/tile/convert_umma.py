@@ -26,4 +26,4 @@ def multiply(
         one = descriptor(a, row, k, atom.element("A"), kernel, TCGEN05)
         other = descriptor(b, column, k, atom.element("B"), kernel, TCGEN05)
         flag = None if k else accumulate
-        kernel.emitter.add(MmaOp(held, one, other, atom, enable_input_d=flag))
+        kernel.emitter.add(MmaOp((held, one, other), atom, enable_input_d=flag))

@@ -27,6 +27,7 @@ from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.types.algebra import TypedAttribute, typed_of
 from tilewright.dialects.cute.values import Typed, is_known
+from tilewright.lowering.op_rules import OpRules
 from tilewright.lowering.tile.arguments import Arguments
 from tilewright.lowering.tile.elementwise import elementwise, is_vector_op
 from tilewright.lowering.tile.emitter import Emitter
@@ -39,19 +40,10 @@ from tilewright.lowering.tile.vector_value import VectorValue
 
 Rule = Callable[[Any, "Kernel"], None]
 
-RULES: dict[type[Operation], Rule] = {}
+RULES = OpRules[Rule]()
 """How each op type lowers; the convert_* modules of this package fill it."""
 
-
-def lowers(*op_types: type[Operation]) -> Callable[[Rule], Rule]:
-    """Register a function as the rule of these op types."""
-
-    def register(rule: Rule) -> Rule:
-        for op_type in op_types:
-            RULES[op_type] = rule
-        return rule
-
-    return register
+lowers = RULES.of
 
 
 class Kernel:

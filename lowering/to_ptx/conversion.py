@@ -22,25 +22,17 @@ from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.logic import ShlOp
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import KINDS, RegType
+from tilewright.lowering.op_rules import OpRules
 
 if TYPE_CHECKING:
     from tilewright.lowering.to_ptx.convert_memref import Tile
 
 Rule = Callable[[Any, "Conversion"], None]
 
-RULES: dict[type[Operation], Rule] = {}
+RULES = OpRules[Rule]()
 """How each op type lowers; the convert_*_to_ptx modules fill it."""
 
-
-def lowers(*op_types: type[Operation]) -> Callable[[Rule], Rule]:
-    """Register a function as the rule of these op types."""
-
-    def register(rule: Rule) -> Rule:
-        for op_type in op_types:
-            RULES[op_type] = rule
-        return rule
-
-    return register
+lowers = RULES.of
 
 
 @dataclass(eq=False)

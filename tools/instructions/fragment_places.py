@@ -36,9 +36,6 @@ def matrices(atom: AnyMma) -> int:
 
 def selectors(atom: AnyMma, operand: Operand) -> tuple[Selector, ...]:
     """Those of the atom's selectors that speak of the operand."""
-    if isinstance(atom, WgmmaAtom):
-        sparse = operand == "E" and atom.row.sparse
-        return (Selector("sp-sel", atom.selectors),) if sparse else ()
     names = _SELECTORS.get(operand, ())
     return tuple(selector for selector in atom.selectors if selector.name in names)
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 from tilewright.tools.instructions.fragment_places import AnyMma, contributing_threads, selectors
 from tilewright.tools.instructions.listing import HEADING
-from tilewright.tools.instructions.operand_forms import OperandForm
 from tilewright.tools.render_table import LABEL, line, table
 
 _AXES: dict[Operand, tuple[str, str]] = {

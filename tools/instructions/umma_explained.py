@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import UmmaMnemonic
 from tilewright.dialects.cute_nvgpu.descriptors.instruction_descriptor import FIELDS, Coded
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.row import shape_text
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import Tiles, UmmaRow
 from tilewright.tools.instructions.mma_explained import stored
-from tilewright.tools.instructions.operand_forms import OperandForm
 from tilewright.tools.render_table import LABEL, line, table
 
 _INDICES = {

@@ -16,9 +16,9 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
     MajorMode,
 )
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.tools.instructions.listing import HEADING
 from tilewright.tools.instructions.mma_explained import contributors, indices, stored
-from tilewright.tools.instructions.operand_forms import OperandForm
 from tilewright.tools.render_table import LABEL, line, table
 
 _AXES = {"A": ("m", "k"), "D": ("m", "n"), "E": ("m", "j")}
@@ -100,7 +100,7 @@ def _sparsity(atom: WgmmaAtom) -> Iterator[str]:
     rows, columns = atom.extents("A")
     yield line("A", f"stored as {rows} x {columns}: {stored(atom.chunk)}")
     yield line("E", indices(atom.chunk, ordered=False))
-    yield line("E", f"sp-sel {contributors(atom, 'E', (), atom.selectors)}")
+    yield line("E", f"sp-sel {contributors(atom, 'E', (), atom.selectors[0].legal)}")
 
 
 def _shared_memory(atom: WgmmaAtom) -> Iterator[str]:

@@ -22,6 +22,7 @@ from tilewright.dialects.cute.symbolic.tuples import is_static, product
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.types.algebra import typed_of
 from tilewright.dialects.cute.types.tensors import MemRefType
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 
 ELEMENT = AcceptsElements("an element", ())
 VECTOR = AcceptsElements("a vector", (VectorType,))
@@ -264,7 +265,7 @@ class ReduceOp(WriteOp):
         super().verify_()
         for mask in path_of(self.lanes):
             if mask not in (1, 2, 4, 8, 16):
-                nearest = min((1, 2, 4, 8, 16), key=lambda legal: abs(legal - mask))
+                nearest = closest(mask, (1, 2, 4, 8, 16))
                 raise VerifyException(
                     f"'{self.name}' expected bits of a lane's number, 1, 2, 4, 8 or 16, "
                     f"got {mask}; nearest legal: {nearest}"

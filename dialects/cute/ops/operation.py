@@ -22,7 +22,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, OptOperandDef, VarOperandDef, traits_def
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
-from xdsl.traits import Pure
+from xdsl.traits import Pure, is_side_effect_free
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.int_tuple import LayoutError
@@ -31,6 +31,7 @@ from tilewright.dialects.cute.rules import RuleError
 from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.types.algebra import CuteType, type_of, typed_of
 from tilewright.dialects.cute.values import Typed
+from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement, Requiring
 
 
 class Syntax(Enum):
@@ -88,6 +89,20 @@ class CuteOp(IRDLOperation, ABC):
     SYNTAX: ClassVar[Syntax] = Syntax.FUNCTIONAL
     SHORT_OPERANDS: ClassVar[bool] = False
     SHORT_RESULTS: ClassVar[bool] = False
+
+    @property
+    def spelled(self) -> str:
+        """Its name in diagnostics of its target."""
+        return f"'{self.name}'"
+
+    def requirement(self) -> Requirement:
+        """What the instruction needs that it issues, as the type of its tiled MMA, tiled copy,
+        pipeline or tensor says; what has no effect runs everywhere."""
+        if is_side_effect_free(self):
+            return BASELINE
+        types = (*self.operand_types, *self.result_types)
+        needed = (type_.requirement() for type_ in types if isinstance(type_, Requiring))
+        return next((each for each in needed if each != BASELINE), BASELINE)
 
     # --- text ---
 

@@ -18,6 +18,11 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.cute_nvgpu.lattice.copy import CP_ASYNC
+from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MBARRIER_ARRIVE_EXPECT_TX
+from tilewright.dialects.cute_nvgpu.lattice.targets import InstructionFacts, Requirement
+from tilewright.dialects.cute_nvgpu.lattice.tmem import TMEM_COMMIT
+
 _COUNTS = ("stages", "producers", "consumers", "bytes")
 _COUNTS_OF: dict[str, tuple[str, ...]] = {
     "tma": _COUNTS,
@@ -26,6 +31,14 @@ _COUNTS_OF: dict[str, tuple[str, ...]] = {
     "cp_async": ("stages",),
 }
 """What the type of each kind of pipeline says."""
+
+_COMPLETED_BY: dict[str, InstructionFacts] = {
+    "tma": MBARRIER_ARRIVE_EXPECT_TX,
+    "tma_umma": TMEM_COMMIT,
+    "umma_async": TMEM_COMMIT,
+    "cp_async": CP_ASYNC,
+}
+"""The instruction of each kind of pipeline that needs most of its target."""
 
 
 @irdl_attr_definition
@@ -68,6 +81,10 @@ class PipelineType(ParametrizedAttribute, TypeAttribute):
     def arrivals(self) -> tuple[int, int]:
         """How many arrivals make a stage full, and empty: a commit of MMAs is one."""
         return max(self.producers.data, 1), max(self.consumers.data, 1) * self.ctas.data
+
+    def requirement(self) -> Requirement:
+        """What the instructions need that fill and empty its stages."""
+        return Requirement.of(_COMPLETED_BY[self.kind.data])
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:

@@ -32,6 +32,8 @@ from tilewright.dialects.cute.tensor import (
 from tilewright.dialects.cute.text import LayoutParseError
 from tilewright.dialects.cute.types.algebra import TypedAttribute, built_by
 from tilewright.dialects.cute.values import Typed, fault, read_typed
+from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
+from tilewright.dialects.cute_nvgpu.lattice.tmem import TMEM_ALLOC
 
 
 @cache
@@ -90,6 +92,10 @@ class MemRefType(TensorType):
     def tensor(self) -> Tensor:
         """The tensor of this type."""
         return self.typed.value
+
+    def requirement(self) -> Requirement:
+        """What there must be to hold it: tensor memory is not everywhere."""
+        return Requirement.of(TMEM_ALLOC) if self.tensor.space == "tmem" else BASELINE
 
     @property
     def element_type(self) -> Attribute:

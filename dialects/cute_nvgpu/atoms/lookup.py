@@ -8,10 +8,16 @@ from functools import cache
 from typing import TypeAlias, TypedDict, Unpack
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom, atoms_of
-from tilewright.dialects.cute_nvgpu.atoms.nearest import Nearest
-from tilewright.dialects.cute_nvgpu.atoms.wmma_mnemonics import canonical_wmma, read_wmma
-from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, WMMA_MMA, MmaRow
+from tilewright.dialects.cute_nvgpu.atoms.wmma import canonical_wmma, read_wmma
+from tilewright.dialects.cute_nvgpu.lattice import (
+    MMA_ROWS,
+    UMMA_ROWS,
+    WGMMA_ROWS,
+    WMMA_MMA,
+    MmaRow,
+)
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES
+from tilewright.dialects.cute_nvgpu.lattice.nearest import Nearest, distance
 from tilewright.dialects.cute_nvgpu.lattice.row import (
     ElementTypes,
     Majors,
@@ -59,7 +65,7 @@ def find(
         raise AtomError(_explain_types(types, given))
     shaped = [row for row in typed if row.shape == shape]
     if not shaped:
-        ranked = sorted(typed, key=lambda row: _distance(row.shape, shape))
+        ranked = sorted(typed, key=lambda row: distance(row.shape, shape))
         near = dict.fromkeys(shape_text(row.shape) for row in ranked)
         raise AtomError(
             f"'{ranked[0].op}' expected a shape that {_types_text(types)} has, "
@@ -85,7 +91,8 @@ def _candidates(op: str | None, sparse: bool | None, scaled: bool | None) -> tup
     everything: tuple[MmaRow, ...] = (*MMA_ROWS, *WMMA_MMA)
     rows = [row for row in everything if op == row.op] if op else list(MMA_ROWS)
     if not rows:
-        legal = ", ".join(sorted({row.op for row in everything}))
+        others = (row.op for row in (*WGMMA_ROWS, *UMMA_ROWS))
+        legal = ", ".join(sorted({*(row.op for row in everything), *others}))
         raise AtomError(f"expected an op of the lattice, got '{op}'; legal: {legal}")
     for field, there in (("sparsity", sparse), ("scale_type", scaled)):
         if there is not None:
@@ -155,10 +162,6 @@ _WHY_LAYOUTS = {"wmma.mma": "elements of less than a byte lie along K in memory"
 """Why an op does not have all layouts of A and B."""
 
 
-def _distance(found: Shape, wanted: Shape) -> int:
-    return sum(abs(have - want) for have, want in zip(found, wanted, strict=True))
-
-
 def _types_text(types: ElementTypes) -> str:
     return "(" + ", ".join(types) + ")"
 
@@ -178,7 +181,9 @@ def _nearest_types(
 ) -> Nearest[tuple[ElementTypes, str], tuple[int, str]]:
     """The element types of the candidates, each with the op of its first row."""
     legal = sorted(_typed(op, sparse, scaled).items())
-    return Nearest(((types, rows[0].op), enumerate(types)) for types, rows in legal)
+    entries = (((types, rows[0].op), enumerate(types)) for types, rows in legal)
+    # What is multiplied is rather meant than what it is summed up in: a and b count double.
+    return Nearest(entries, lambda feature: 2 if feature[0] < 2 else 1)
 
 
 _MMA = re.compile(
@@ -195,11 +200,19 @@ _DEFAULT_VECTOR = {"mxf8f6f4": 1, "mxf4": 2}
 _SHORT = re.compile(r"\.kind::(\w+)\.block_scale\.(?!scale_vec::)")
 
 
+# As the examples of PTX ISA 9.7.14.5.14 spell them, and its syntax does not.
+_ROUNDED_LAST = re.compile(
+    r"(mma\.sync\.aligned\.m\d+n\d+k\d+\.row\.col)\.(f64\.f64\.f64\.f64)\.(r[nzmp])"
+)
+
+
 def canonical(mnemonic: str) -> str:
-    """The spelling of an MMA's mnemonic that the lattice uses: with `.scale_vec_size`, and the
-    words of wmma in the order of its syntax."""
+    """The spelling of an MMA's mnemonic that the lattice uses: with `.scale_vec_size`, the rounding
+    of f64 before the types, and the words of wmma in the order of its syntax."""
     if mnemonic.startswith("wmma."):
         return canonical_wmma(mnemonic)
+    if (match := _ROUNDED_LAST.fullmatch(mnemonic)) is not None:
+        return f"{match[1]}.{match[3]}.{match[2]}"
     match = _SHORT.search(mnemonic)
     if match is None or match[1] not in _DEFAULT_VECTOR:
         return mnemonic

@@ -21,7 +21,11 @@ from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import (
 from tilewright.dialects.cute_nvgpu.lattice.tma import (
     CHUNK,
     MAX_BOX,
+    TENSOR_LOAD,
+    TENSOR_LOAD_MULTICAST,
     TENSOR_REDUCE,
+    TENSOR_STORE,
+    TensorCopyRow,
     why_not_reduced,
 )
 
@@ -44,6 +48,15 @@ class TmaInstruction:
             raise AtomError(f"expected a reduction {legal}, got {self.reduction}")
         if self.multicast and self.kind != "load":
             raise AtomError(f"expected multicast with a load alone, got {self.kind}")
+
+    @property
+    def row(self) -> TensorCopyRow:
+        """The row of the instruction."""
+        if self.reduction is not None:
+            return TENSOR_REDUCE[self.reduction]
+        if self.kind == "store":
+            return TENSOR_STORE
+        return TENSOR_LOAD_MULTICAST if self.multicast else TENSOR_LOAD
 
     def why_not_element(self, element: str) -> str | None:
         """Why the instruction takes no elements of a type, or None where it does."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from tilewright.dialects.cute import Layout, make_layout
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import column_stride, lane_stride, mode
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS
 from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
     REDUCE_MODIFIERS,
@@ -151,10 +152,9 @@ def find_access(
     """The access of so many registers a thread. Raises AtomError where there is none."""
     legal = [number * shape.per_number for number in shape.numbers]
     if registers not in legal:
-        near = min(legal, key=lambda each: abs(each - registers))
         raise AtomError(
             f"expected {', '.join(map(str, legal))} registers with shape {shape.name}, "
-            f"got {registers}; nearest legal: {near}"
+            f"got {registers}; nearest legal: {closest(registers, legal)}"
         )
     if shape.halves != (half is not None):
         got = "none" if half is None else str(half)

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from tilewright.dialects.cute import Layout, flatten, make_layout
 from tilewright.dialects.cute_nvgpu.atoms import tmem_layouts
-from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, check_arch
+from tilewright.dialects.cute_nvgpu.atoms.atom import Atom, AtomError, Selector
 from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import parse_mnemonic
 from tilewright.dialects.cute_nvgpu.descriptors.instruction_descriptor import InstructionDescriptor
-from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MajorMode
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import TCGEN05, MajorMode
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES, ElementType
-from tilewright.dialects.cute_nvgpu.lattice.row import Shape, shape_text
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
+from tilewright.dialects.cute_nvgpu.lattice.row import Operand, Shape, shape_text
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import LONG_K, UmmaRow, UmmaTypes
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 UmmaFragmentKind = Literal["ss", "ts"]
 """Where A and B are: in shared memory ("s") or, A alone, in tensor memory ("t")."""
 
+UmmaOperand = Literal["A", "B", "D", "E", "SFA", "SFB"]
 TmemOperand = Literal["A", "D", "E", "SFA", "SFB"]
 
 _CELL_BITS = 32
@@ -32,7 +34,7 @@ _WORD = 4
 
 
 @dataclass(frozen=True, slots=True)
-class UmmaAtom:
+class UmmaAtom(Atom[UmmaRow]):
     """One legal `tcgen05.mma`: build it with `find_umma` or `umma_of`, which check it against its
     row. M and N are those of the pair where `cta_group` is 2."""
 
@@ -45,14 +47,10 @@ class UmmaAtom:
     frag_kind: UmmaFragmentKind = "ss"
     satfinite: bool = False
 
-    @property
-    def op(self) -> str:
-        """The op that issues it, without its dialect: `sm100.mma`."""
-        return self.row.op
+    FORMAT: ClassVar = TCGEN05
 
     @property
     def shape(self) -> Shape:
-        """(M, N, K)."""
         return self.row.shape(self.m, self.n)
 
     @property
@@ -80,17 +78,22 @@ class UmmaAtom:
             self.m, self.cta_group, ws=self.row.ws, sparse=self.row.sparse
         )
 
-    def element(self, operand: str) -> ElementType:
-        """The element type of operand "A", "B", "C", "D", "E", "SFA" or "SFB"."""
+    @property
+    def selectors(self) -> tuple[Selector, ...]:
+        """The sparsity selector where it is sparse, and the ids of its scale factors."""
+        row = self.row
+        sparsity = (Selector("sparsity selector", row.selectors),) if row.sparse else ()
+        ids = (Selector(name, row.scale_ids) for name in ("sfa_id", "sfb_id") if row.scale)
+        return *sparsity, *ids
+
+    def element(self, operand: Operand) -> ElementType:
         return self.row.element(_accumulator(operand), self.types)
 
-    def cell_bits(self, operand: str) -> int:
+    def cell_bits(self, operand: Operand) -> int:
         """How many bits the offsets of an operand's layout count."""
         return self.element(operand).bits
 
-    def extents(self, operand: str) -> tuple[int, int]:
-        """(rows, columns): A (M, stored K), B (N, K), C and D (M, N), E (M, indices of a row), SFA
-        (M, scale factors of a row) and SFB (N, scale factors of a column)."""
+    def extents(self, operand: Operand) -> tuple[int, int]:
         vector = 0 if self.row.scale is None else self.row.scale.vector
         return {
             "A": (self.m, self.row.stored_k),
@@ -101,19 +104,19 @@ class UmmaAtom:
             "SFB": (self.n, vector),
         }[_accumulator(operand)]
 
-    def cta_extents(self, operand: str) -> tuple[int, int]:
+    def cta_extents(self, operand: Operand) -> tuple[int, int]:
         """(rows, columns) of what one CTA holds: of a pair each has half of the rows of A, D, E and
         SFA and, in shared memory, half of the columns of B. SFB is whole in both."""
         rows, columns = self.extents(operand)
         return (rows if operand == "SFB" else rows // self.cta_group), columns
 
-    def shared_extents(self, operand: str) -> tuple[int, int]:
+    def shared_extents(self, operand: Operand) -> tuple[int, int]:
         """(rows, columns) of what one CTA has of A or B in its shared memory: of a pair each has
         half of the columns of B."""
         rows, columns = self.extents(operand)
         return rows // self.cta_group, columns
 
-    def tmem_layout(self, operand: str) -> Layout:
+    def tmem_layout(self, operand: Operand) -> Layout:
         """`(row, column) -> offset` of an operand in tensor memory, in its elements from its
         address on: a lane is 65536 cells, the pair's other CTA 2^32. Scale factors count
         `(row, (byte of a word, word))`. PTX ISA, tcgen05 data path layouts.
@@ -127,13 +130,13 @@ class UmmaAtom:
             )
         return _tmem_layout(self, _accumulator(operand))
 
-    def cta_layout(self, operand: str) -> Layout:
+    def cta_layout(self, operand: Operand) -> Layout:
         """The part of `tmem_layout` that one CTA has."""
         layout = self.tmem_layout(operand)
         step = tmem_layouts.PAIR_STRIDE * _CELL_BITS // self.cell_bits(operand)
         return make_layout(_without(layout.mode(0), step), layout.mode(1))
 
-    def copies(self, operand: str) -> Layout:
+    def copies(self, operand: Operand) -> Layout:
         """`copy -> offset`: how often an operand must be there."""
         if operand == "SFB" and self.halves_columns:
             return tmem_layouts.HALVED_SCALE_COPIES
@@ -148,11 +151,7 @@ class UmmaAtom:
         """Whether each half of D's columns has lanes, and scale factors of B, of its own."""
         return self.m == 128 and self.cta_group == 2
 
-    def tv_layout(self, operand: str) -> Layout:
-        """As `tmem_layout`: what register fragments are to other atoms."""
-        return self.tmem_layout(operand)
-
-    def coords(self, operand: str) -> NDArray[np.int64]:
+    def cells(self, operand: Operand) -> NDArray[np.int64]:
         """The lane and column of every element of an operand in tensor memory, counted from its
         address: int64 [rows, columns, 3] of (lane, column, first bit of the cell). The lanes of a
         pair's second CTA follow those of the first, from 65536 on."""
@@ -166,7 +165,6 @@ class UmmaAtom:
 
     @property
     def parameters(self) -> str:
-        """What IR writes of it between angle brackets."""
         return ", ".join(_parameters(self))
 
     @property
@@ -194,9 +192,10 @@ class UmmaAtom:
     ) -> InstructionDescriptor:
         """Its instruction descriptor. Raises AtomError for a selector or a scale factor id that it
         has not, DescriptorError for what no bits say."""
-        self.check_selector(selector)
-        self.check_scale_id("sfa_id", sfa_id)
-        self.check_scale_id("sfb_id", sfb_id)
+        row = self.row
+        self._check_id("a sparsity selector", selector, row.selectors, "it is dense")
+        self._check_id("sfa_id", sfa_id, row.scale_ids, "it does not scale")
+        self._check_id("sfb_id", sfb_id, row.scale_ids, "it does not scale")
         a, b, d = self.types
         return InstructionDescriptor(
             kind=self.row.kind,
@@ -218,36 +217,13 @@ class UmmaAtom:
             long_k=self.row.k == LONG_K,
         )
 
-    def check(self, arch: str) -> None:
-        """Raise AtomError where `arch` cannot run this atom, TargetError where it is unknown."""
-        check_arch(self.mnemonic, self.row.target, self.row.section, arch)
-
-    def check_selector(self, value: int) -> None:
-        """Raise AtomError for a sparsity selector whose meaning no source gives."""
-        legal = self.row.selectors
+    def _check_id(self, what: str, value: int, legal: tuple[int, ...], why_none: str) -> None:
         if value not in (legal or (0,)):
-            listed = ", ".join(map(str, legal)) or "none (it is dense)"
             raise AtomError(
-                f"{self.mnemonic} expected a sparsity selector of {listed}, got {value}"
-                + (f"; nearest legal: {_nearest(legal, value)}" if legal else "")
+                f"{self.mnemonic} expected {what} of "
+                f"{', '.join(map(str, legal)) or f'none ({why_none})'}, got {value}"
+                + (f"; nearest legal: {closest(value, legal)}" if legal else "")
             )
-
-    def check_scale_id(self, name: str, value: int) -> None:
-        """Raise AtomError for a scale factor id at which no factors of its size start."""
-        legal = self.row.scale_ids
-        if value not in (legal or (0,)):
-            listed = ", ".join(map(str, legal)) or "none (it does not scale)"
-            raise AtomError(
-                f"{self.mnemonic} expected {name} of {listed}, got {value}"
-                + (f"; nearest legal: {_nearest(legal, value)}" if legal else "")
-            )
-
-    def __str__(self) -> str:
-        return self.mnemonic
-
-
-def _nearest(legal: tuple[int, ...], value: int) -> int:
-    return min(legal, key=lambda each: abs(each - value))
 
 
 def _accumulator(operand: str) -> str:

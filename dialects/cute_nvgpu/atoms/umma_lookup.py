@@ -13,8 +13,9 @@ from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import parse_mnemonic
 from tilewright.dialects.cute_nvgpu.descriptors.instruction_descriptor import InstructionDescriptor
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MajorMode
 from tilewright.dialects.cute_nvgpu.lattice import UMMA_ROWS, UmmaRow
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.row import Shape, shape_text
-from tilewright.dialects.cute_nvgpu.lattice.sm100 import LONG_K, Tiles, UmmaTypes
+from tilewright.dialects.cute_nvgpu.lattice.sm100 import LONG_K, SM100_MMA_BS, Tiles, UmmaTypes
 
 UMMA_OPS: tuple[str, ...] = tuple(dict.fromkeys(row.op for row in UMMA_ROWS))
 """The ops that issue a `tcgen05.mma`, without their dialect."""
@@ -72,7 +73,7 @@ def _row(op: str, k: int, types: UmmaTypes, scaling: _Scaling, rows: list[UmmaRo
     legal = sorted({row.k for row in scaled})
     raise AtomError(
         f"'{op}' expected K of {' or '.join(map(str, legal))} for {_text(types)}, got {k}; "
-        f"nearest legal: {min(legal, key=lambda each: abs(each - k))} (PTX ISA {_SHAPES})"
+        f"nearest legal: {closest(k, legal)} (PTX ISA {_SHAPES})"
     )
 
 
@@ -87,9 +88,7 @@ def _scaling(row: UmmaRow) -> _Scaling:
 
 def _why_types(op: str, types: UmmaTypes, rows: list[UmmaRow]) -> str:
     legal = [each for row in rows for each in row.element_types()]
-    nearest = min(
-        legal, key=lambda each: sum(have != want for have, want in zip(each, types, strict=True))
-    )
+    nearest = closest(types, legal)
     if rows[0].scale is not None and types[2] != "f32":
         # The accumulator of block scaling is locked: seed diagnostics say it in these words.
         return (
@@ -103,9 +102,7 @@ def _why_types(op: str, types: UmmaTypes, rows: list[UmmaRow]) -> str:
 
 def _why_scaling(op: str, types: UmmaTypes, scaling: _Scaling, rows: list[UmmaRow]) -> str:
     legal = list(dict.fromkeys(_scaling(row) for row in rows))
-    nearest = min(
-        legal, key=lambda each: sum(have != want for have, want in zip(each, scaling, strict=True))
-    )
+    nearest = closest(scaling, legal)
     return (
         f"'{op}' expected a kind, scale_vec and scale_type that {_text(types)} has, got "
         f"{_words(scaling)}; nearest legal: {_words(nearest)}"
@@ -139,7 +136,7 @@ def _check_tile(atom: UmmaAtom) -> None:
     if atom.cta_group not in groups:
         raise AtomError(
             f"'{atom.op}' expected cta_group {' or '.join(map(str, groups))}, got {atom.cta_group}"
-            f"; nearest legal: {min(groups, key=lambda each: abs(each - atom.cta_group))}"
+            f"; nearest legal: {closest(atom.cta_group, groups)}"
         )
     tiles = [tile for tile in atom.row.tiles if tile.cta_group == atom.cta_group]
     held = [(tile, _ns(atom, tile)) for tile in tiles]
@@ -147,7 +144,7 @@ def _check_tile(atom: UmmaAtom) -> None:
     if not held:
         raise AtomError(_why_no_tile(atom))
     tile, ns = min(held, key=lambda each: abs(each[0].m - atom.m))
-    nearest = min(ns, key=lambda each: abs(each - atom.n))
+    nearest = closest(atom.n, ns)
     if (atom.m, atom.n) == (tile.m, nearest):
         return
     where = f"cta_group {atom.cta_group}, {_text(atom.types)}"
@@ -255,3 +252,51 @@ def _described(
         f"{mnemonic} expected an instruction descriptor of types and scale factors that it takes, "
         f"got {_text(types)}, scale factors {held.scale_type}, K = {LONG_K if held.long_k else 64}"
     )
+
+
+# The (K, block size, scale type) triples of block-scaled MMAs, and their packed encoding
+
+Triple = tuple[int, int, str]
+"""K of a dense MMA, how many elements share a scale factor, and the type of the factors."""
+
+TRIPLES: dict[Triple, tuple[tuple[str, str], ...]] = {
+    (row.k, row.scale_block, row.scale.type): row.multiplicands
+    for row in SM100_MMA_BS
+    if row.scale is not None and row.scale_block is not None and row.k != LONG_K
+}
+"""The element types (a, b) that each goes with."""
+
+
+def packed_block_scale(
+    k: int,
+    block: int,
+    *,
+    a_type: str,
+    b_type: str,
+    c_type: str,
+    sfa_type: str,
+    sfb_type: str,
+) -> int:
+    """`k << 32 | block`, for the triples that `sm100.mma_bs` takes: 0x2000000020, 0x4000000010 and
+    0x4000000020. Types are PTX names. Raises AtomError for every other combination."""
+    if c_type != "f32":
+        raise AtomError(f"expects c type to be Float32, got {c_type}; nearest legal: f32")
+    if sfa_type != sfb_type:
+        raise AtomError(
+            f"expects sfa/sfb element types to be the same, got {sfa_type} and {sfb_type}; "
+            f"nearest legal: {sfa_type} and {sfa_type}"
+        )
+    found = TRIPLES.get((k, block, sfa_type))
+    if found is None or (a_type, b_type) not in found:
+        legal = [each for each, pairs in TRIPLES.items() if (a_type, b_type) in pairs]
+        listed = ", ".join(map(_triple_text, legal or TRIPLES))
+        raise AtomError(
+            f"expects (K, block size, scale type) of {listed} for ({a_type}, {b_type}), got "
+            f"{_triple_text((k, block, sfa_type))}; nearest legal: "
+            f"{_triple_text(closest((k, block, sfa_type), legal or TRIPLES))}"
+        )
+    return k << 32 | block
+
+
+def _triple_text(triple: Triple) -> str:
+    return f"({', '.join(map(str, triple))})"

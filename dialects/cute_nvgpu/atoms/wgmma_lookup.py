@@ -11,6 +11,7 @@ from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import FragmentKind, WgmmaAtom
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MajorMode
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.row import Shape, shape_text
 from tilewright.dialects.cute_nvgpu.lattice.sm90 import (
     SM90_MMA,
@@ -54,7 +55,7 @@ def find_wgmma(
 
 
 def _check_shape(row: WgmmaRow, shape: Shape, types: WgmmaTypes) -> None:
-    nearest = row.shape(min(row.ns, key=lambda n: abs(n - shape[1])))
+    nearest = row.shape(closest(shape[1], row.ns))
     if shape != nearest:
         steps = "8 to 256 in steps of 8"
         if len(row.ns) < 32:
@@ -88,9 +89,7 @@ def _text(types: WgmmaTypes) -> str:
 
 def _why_types(op: str, types: WgmmaTypes) -> str:
     legal = [each for row in _ROWS[op] for each in row.element_types()]
-    nearest = min(
-        legal, key=lambda each: sum(have != want for have, want in zip(each, types, strict=True))
-    )
+    nearest = closest(types, legal)
     return (
         f"'{op}' expected element types (a, b, d) that wgmma has, got {_text(types)}; "
         f"nearest legal: {_text(nearest)}"

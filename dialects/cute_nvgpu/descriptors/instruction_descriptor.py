@@ -22,6 +22,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.bit_field import (
     check_word,
 )
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MajorMode
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import LONG_K, UmmaKind
 
 SECTION = "9.7.16.4.2"
@@ -55,7 +56,7 @@ class Coded:
                 return code << self.bits.low
         raise DescriptorError(
             f"expected {self.bits.words} of {', '.join(map(str, self.values))}, got {value}; "
-            f"nearest legal: {self._nearest(value)} (PTX ISA {SECTION})"
+            f"nearest legal: {closest(value, self.values)} (PTX ISA {SECTION})"
         )
 
     def get(self, word: int) -> Any:
@@ -70,12 +71,6 @@ class Coded:
                 f"{word:#010x} (PTX ISA {SECTION})"
             )
         return self.codes[code]
-
-    def _nearest(self, value: Any) -> Any:
-        values = self.values
-        if isinstance(value, int) and all(isinstance(each, int) for each in values):
-            return min(values, key=lambda each: abs(each - value))
-        return values[0]
 
 
 _FLAG: Mapping[int, bool] = {0: False, 1: True}

@@ -28,6 +28,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.bit_field import (
     DescriptorError,
     check_word,
 )
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,12 +81,13 @@ _ROW_SHIFT = 7
 @dataclass(frozen=True, slots=True)
 class DescriptorFormat:
     """Where the fields of a descriptor are, and what its swizzle field says. The last field is the
-    swizzle's."""
+    swizzle's. `major_section` is what says which elements lie MN-major."""
 
     name: str
     fields: tuple[BitField, ...]
     swizzles: tuple[SwizzleMode, ...]
     section: str
+    major_section: str
 
     def field(self, name: str) -> BitField:
         """The field of that name."""
@@ -102,11 +104,15 @@ class DescriptorFormat:
             raise DescriptorError(
                 f"expected swizzle atoms of {', '.join(map(str, atoms))} bytes, got {atom}"
             )
-        nearest = min(widths, key=lambda legal: abs(legal - width))
         raise DescriptorError(
             f"expected a swizzle of {', '.join(map(str, widths))} bytes, "
-            f"got {width}; nearest legal: {nearest}"
+            f"got {width}; nearest legal: {closest(width, widths)}"
         )
+
+    def swizzle_atom(self, major: MajorMode, bits: int) -> int:
+        """How many bytes the swizzle of such elements keeps together: an MN-major tf32 of tcgen05
+        lies in atoms of 32 bytes, and nothing else does."""
+        return 32 if self is TCGEN05 and major == "mn" and bits == 32 else CHUNK
 
     def swizzle_of_code(self, code: int) -> SwizzleMode:
         """The mode that the swizzle field says. Raises DescriptorError for a value without one."""
@@ -114,10 +120,9 @@ class DescriptorFormat:
             if each.code == code:
                 return each
         legal = sorted(each.code for each in self.swizzles)
-        nearest = min(legal, key=lambda each: abs(each - code))
         raise DescriptorError(
             f"expected a swizzling mode of {', '.join(map(str, legal))}, got {code}; "
-            f"nearest legal: {nearest} (PTX ISA {self.section})"
+            f"nearest legal: {closest(code, legal)} (PTX ISA {self.section})"
         )
 
 
@@ -133,6 +138,7 @@ WGMMA = DescriptorFormat(
     (*_COMMON, _BASE_OFFSET, BitField("swizzle_mode", 62, 2, 0, "swizzling mode")),
     (SwizzleMode(0, 0), SwizzleMode(1, 128), SwizzleMode(2, 64), SwizzleMode(3, 32)),
     "9.7.15.5.1.2.2",
+    "PTX ISA 9.7.15.5.1.2",
 )
 """What `wgmma.mma_async` reads."""
 
@@ -153,6 +159,7 @@ TCGEN05 = DescriptorFormat(
         SwizzleMode(6, 32),
     ),
     "9.7.16.4.1",
+    "PTX ISA, tcgen05 major-ness",
 )
 """What `tcgen05.mma` and `tcgen05.cp` read."""
 

@@ -17,6 +17,7 @@ from tilewright.dialects.cute import (
     coalesce,
     flatten,
 )
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.tma import (
     CHUNK,
     MAX_BOX,
@@ -47,13 +48,13 @@ class TensorBox:
             raise TensorMapError(f"expected a box of 1 to {MAX_RANK} dimensions, got {self}")
         for extent in self.shape:
             if not 1 <= extent <= MAX_BOX:
-                nearest = min(max(extent, 1), MAX_BOX)
+                nearest = closest(extent, range(1, MAX_BOX + 1))
                 raise TensorMapError(
                     f"expected extents of 1 to {MAX_BOX}, got {extent} in {self}; "
                     f"nearest legal: {nearest}"
                 )
         if self.swizzle not in SWIZZLES:
-            nearest = min(SWIZZLES, key=lambda legal: abs(legal - self.swizzle))
+            nearest = closest(self.swizzle, SWIZZLES)
             raise TensorMapError(
                 f"expected a swizzle of {', '.join(map(str, SWIZZLES))} bytes, "
                 f"got {self.swizzle}; nearest legal: {nearest}"

@@ -5,6 +5,7 @@ layouts, the mnemonic in both directions, the interpreter and the listings all r
 """
 
 from tilewright.dialects.cute_nvgpu.lattice.copy import CP_ASYNC
+from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import (
     LDMATRIX,
     MOVMATRIX,
@@ -32,7 +33,7 @@ from tilewright.dialects.cute_nvgpu.lattice.sm120 import (
     SM120_MMA_SP,
 )
 from tilewright.dialects.cute_nvgpu.lattice.sparse import SM80_SPARSE_MMA, SM89_SPARSE_MMA
-from tilewright.dialects.cute_nvgpu.lattice.sync import NAMED_BARRIER, ORDERING, OrderingRow
+from tilewright.dialects.cute_nvgpu.lattice.sync import NAMED_BARRIER, ORDERING
 from tilewright.dialects.cute_nvgpu.lattice.wmma import (
     WMMA_ACCESS,
     WMMA_MMA,
@@ -78,9 +79,9 @@ __all__ = [
     "WGMMA_ROWS",
     "WMMA_ACCESS",
     "WMMA_MMA",
+    "InstructionRow",
     "MatrixCopyRow",
     "MmaRow",
-    "OrderingRow",
     "UmmaRow",
     "WgmmaRow",
     "WmmaAccessRow",

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 from tilewright.dialects.cute import Layout, append, composition, make_layout
 from tilewright.dialects.cute_nvgpu.fragments.mma import blocks
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm, Register
 from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, any_of, target
 
 WARP = 32
@@ -203,6 +204,16 @@ class MatrixMoveRow:
         m, n = self.shape
         for layout in (self.source_layout, self.result_layout):
             assert layout.size() == layout.cosize() == m * n, self
+
+    @property
+    def mnemonics(self) -> tuple[str, ...]:
+        """Its one mnemonic."""
+        return (self.mnemonic,)
+
+    @property
+    def operands(self) -> tuple[OperandForm, ...]:
+        """The registers, in PTX's order."""
+        return Register("d"), Register("a")
 
     @property
     def bits(self) -> int:

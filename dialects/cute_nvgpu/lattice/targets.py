@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 
 class TargetError(ValueError):
@@ -120,6 +120,8 @@ _ROWS: tuple[tuple[str, tuple[int, int]], ...] = (
 )
 
 _NAME = re.compile(r"sm_(\d+)([af]?)")
+_RENAMED = {"101": "sm_110"}
+"""Chips by the number that targets called them by, and what PTX ISA 9.0 calls them."""
 
 
 def _row(name: str, version: tuple[int, int]) -> Target:
@@ -136,6 +138,12 @@ def target(name: str) -> Target:
     """The target of that name. Raises TargetError, naming the nearest, for any other."""
     if (found := TARGETS.get(name)) is not None:
         return found
+    match = _NAME.fullmatch(name)
+    if match is not None and (renamed := _RENAMED.get(match[1])) is not None:
+        raise TargetError(
+            f"unknown target '{name}', an alias of {renamed}{match[2]} (its name before PTX ISA "
+            f"9.0); nearest legal: {renamed}{match[2]}"
+        )
     near = difflib.get_close_matches(name, TARGETS, n=1, cutoff=0.0)
     raise TargetError(
         f"unknown target '{name}'; nearest legal: {near[0]}; known: {', '.join(TARGETS)}"
@@ -145,6 +153,60 @@ def target(name: str) -> Target:
 def any_of(*names: str) -> AnyOf:
     """The requirement that any of these targets meets. Raises TargetError for an unknown one."""
     return AnyOf(tuple(map(target, names)))
+
+
+Version = tuple[int, int]
+
+
+class InstructionFacts(Protocol):
+    """A row of a table, as far as it says who runs its instruction."""
+
+    @property
+    def target(self) -> Minimum: ...
+
+    @property
+    def ptx_version(self) -> Version: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """The lowest target and PTX ISA version that an instruction needs."""
+
+    target: Minimum
+    version: Version
+
+    @classmethod
+    def of(cls, row: InstructionFacts) -> Requirement:
+        """That of the instruction of a row."""
+        return cls(row.target, row.ptx_version)
+
+
+# sm_70 with the first ISA version that knows it: what every instruction of ours can count on.
+BASELINE = Requirement(target("sm_70"), (6, 0))
+
+
+def needs(minimum: str, version: Version) -> Requirement:
+    """A requirement, its target by name."""
+    return Requirement(target(minimum), version)
+
+
+@runtime_checkable
+class Requiring(Protocol):
+    """An op, an atom or a type that says what it needs of its target."""
+
+    def requirement(self) -> Requirement:
+        """What its instruction needs: `BASELINE` where it has none of its own."""
+        ...
+
+
+@runtime_checkable
+class RequiringOp(Requiring, Protocol):
+    """An op of ours."""
+
+    @property
+    def spelled(self) -> str:
+        """Its name in diagnostics of its target."""
+        ...
 
 
 def lowest(requirements: Iterable[Minimum], arch: Target | None = None) -> Target:

@@ -9,6 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import SOURCE_FORMATS
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
+    Address,
+    Descriptor,
+    OperandForm,
+)
 from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, any_of
 from tilewright.dialects.cute_nvgpu.lattice.tmem import DATACENTER_BLACKWELL
 
@@ -157,6 +162,11 @@ class TmemCopyRow:
     section: str
     target: Minimum = DATACENTER_BLACKWELL
     ptx_version: tuple[int, int] = (8, 6)
+
+    @property
+    def operands(self) -> tuple[OperandForm, ...]:
+        """Those of every copy, in PTX's order."""
+        return Address("taddr"), Descriptor("s-desc")
 
     def mnemonic(self, shape: TmemCopyShape, group: int, source: str | None = None) -> str:
         """`tcgen05.cp.cta_group::1.128x256b.b8x16.b6x16_p32`."""

@@ -8,7 +8,6 @@ from xdsl.dialects.builtin import IndexType, MemRefType, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    IRDLOperation,
     irdl_op_definition,
     operand_def,
     opt_operand_def,
@@ -19,6 +18,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
 from tilewright.dialects.cute_nvgpu.lattice.elements import register_bits
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
+from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_contiguous, verify_memref
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType, element_of
 
@@ -27,7 +28,7 @@ ACCESS_BYTES = (4, 8, 16)
 
 
 @irdl_op_definition
-class LoadOp(IRDLOperation):
+class LoadOp(BaselineOp):
     """The elements from an index on, 4, 8 or 16 bytes of them, in register order.
 
     ```mlir
@@ -53,7 +54,7 @@ class LoadOp(IRDLOperation):
 
 
 @irdl_op_definition
-class StoreOp(IRDLOperation):
+class StoreOp(BaselineOp):
     """Write a fragment of 4, 8 or 16 bytes side by side, from an index on.
 
     ```mlir
@@ -105,10 +106,9 @@ def _verify(op: str, memory: Attribute, indices: int, fragment: FragmentType) ->
     )
     _verify_element(op, held.element_type, fragment)
     if (found := fragment_bytes(fragment)) not in ACCESS_BYTES:
-        nearest = min(ACCESS_BYTES, key=lambda legal: abs(legal - found))
         raise VerifyException(
             f"'{op}' expected a fragment of {', '.join(map(str, ACCESS_BYTES))} bytes, got {found} "
-            f"(one instruction moves so many); nearest legal: {nearest}"
+            f"(one instruction moves so many); nearest legal: {closest(found, ACCESS_BYTES)}"
         )
     verify_contiguous(op, "memory", held, found)
 

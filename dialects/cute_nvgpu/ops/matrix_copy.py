@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import IndexType, UnitAttr
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, Data, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_attr_definition,
     irdl_op_definition,
     operand_def,
@@ -35,6 +35,7 @@ from tilewright.dialects.cute_nvgpu.lattice import MOVMATRIX, MatrixCopyRow
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import RUN_BYTES, WARP, Shape
 from tilewright.dialects.cute_nvgpu.lattice.row import shape_text
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_contiguous, verify_memref
 from tilewright.dialects.cute_nvgpu.types.fragments import MLIR_TYPES, FragmentType
 
@@ -73,7 +74,7 @@ class SrcFmtAttr(EnumAttribute[SrcFmt], SpacedOpaqueSyntaxAttribute):
     name = "cute_nvgpu.src_fmt"
 
 
-class MatrixCopyOp(IRDLOperation):
+class MatrixCopyOp(NvgpuOp):
     """What ldmatrix and stmatrix share: their memory side and their fragment."""
 
     trans = opt_prop_def(UnitAttr)
@@ -100,6 +101,10 @@ class MatrixCopyOp(IRDLOperation):
         """The copy that it issues."""
         row = self.row
         return MatrixCopy(row, self.held.registers // row.registers, self.trans is not None)
+
+    @property
+    def spelled(self) -> str:
+        return self.matrix_copy.mnemonic
 
     def verify_matrices(self, memref: Attribute, indices: int) -> None:
         """Raise VerifyException unless memory and fragment are what the row moves."""
@@ -287,7 +292,7 @@ def _form(trans: bool, shape: Shape) -> dict[str, Attribute | None]:
 
 
 @irdl_op_definition
-class MovmatrixOp(IRDLOperation):
+class MovmatrixOp(NvgpuOp):
     """Transpose an 8x8 matrix of 16-bit elements across the warp.
 
     ```mlir
@@ -299,6 +304,7 @@ class MovmatrixOp(IRDLOperation):
     """
 
     name = "cute_nvgpu.movmatrix"
+    ROW: ClassVar = MOVMATRIX
 
     fragment = operand_def(FragmentType)
     result = result_def(FragmentType)

@@ -29,6 +29,7 @@ from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
     InstructionRow,
     why_illegal_count,
 )
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
 
 
@@ -41,10 +42,8 @@ def verify_mbarrier(op: str, type_: Attribute, indices: int) -> None:
         )
 
 
-class MbarrierOp(IRDLOperation):
+class MbarrierOp(NvgpuOp):
     """An op on the mbarrier at an element of a memref of i64 in shared memory."""
-
-    ROW: ClassVar[InstructionRow]
 
     barrier = operand_def(MemRefType)
     indices = var_operand_def(IndexType())
@@ -53,11 +52,6 @@ class MbarrierOp(IRDLOperation):
 
     def __init__(self, barrier: SSAValue, indices: Sequence[SSAValue]):
         super().__init__(operands=[barrier, list(indices)])
-
-    @property
-    def row(self) -> InstructionRow:
-        """What the instruction needs."""
-        return self.ROW
 
     def verify_(self) -> None:
         verify_mbarrier(self.name, self.barrier.type, len(self.indices))
@@ -209,7 +203,7 @@ class WaitOp(MbarrierOp):
 
 
 @irdl_op_definition
-class FenceMbarrierInitOp(IRDLOperation):
+class FenceMbarrierInitOp(PlainOp):
     """The mbarriers that the thread made are made before what copies do to them.
 
     ```mlir
@@ -221,11 +215,6 @@ class FenceMbarrierInitOp(IRDLOperation):
 
     name = "cute_nvgpu.fence.mbarrier_init"
     ROW: ClassVar = FENCE_MBARRIER_INIT
-
-    assembly_format = "attr-dict"
-
-    def __init__(self) -> None:
-        super().__init__()
 
 
 OPS = [InitOp, InvalOp, ArriveOp, ArriveExpectTxOp, WaitOp, FenceMbarrierInitOp]

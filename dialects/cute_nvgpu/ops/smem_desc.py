@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import DenseArrayBase, IndexType, MemRefType, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_op_definition,
     operand_def,
     opt_prop_def,
@@ -31,12 +30,13 @@ from tilewright.dialects.cute import (
 )
 from tilewright.dialects.cute.types.memref import Space, layout_of
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
+from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
 
 
 @irdl_op_definition
-class MakeSmemDescOp(IRDLOperation):
+class MakeSmemDescOp(BaselineOp):
     """The matrix that begins at an element of a memref in shared memory.
 
     ```mlir

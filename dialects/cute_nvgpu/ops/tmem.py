@@ -13,7 +13,6 @@ from typing import ClassVar
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_op_definition,
     operand_def,
     opt_prop_def,
@@ -28,6 +27,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.cute import Layout, equivalent
 from tilewright.dialects.cute.types.algebra import LayoutType
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr, layout_of
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.tmem import (
     ALLOCATIONS,
     CELL_BITS,
@@ -40,6 +40,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import (
     why_illegal_columns,
 )
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
+from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp, NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import (
     bits_of,
     constant_index,
@@ -65,7 +66,7 @@ def allocated_columns(op: str, what: str, type_: Attribute) -> int:
     """How many columns a whole allocation has. Raises VerifyException for a memref that is none."""
     held = verify_tmem(op, what, type_, 2)
     columns, bits = held.get_shape()[1], bits_of(held.element_type)
-    nearest = min(ALLOCATIONS, key=lambda legal: abs(legal - columns))
+    nearest = closest(columns, ALLOCATIONS)
     legal = allocation_type(nearest, held.element_type if bits == CELL_BITS else i32)
     if bits != CELL_BITS or columns not in ALLOCATIONS or not _same(held, legal):
         raise VerifyException(
@@ -92,7 +93,7 @@ def verify_slot(op: str, type_: Attribute, indices: int) -> None:
         )
 
 
-class TmemOp(CtaGroupOp):
+class TmemOp(CtaGroupOp, NvgpuOp):
     """An op of one row, for one CTA or a pair."""
 
     ROW: ClassVar[TmemRow]
@@ -156,7 +157,7 @@ class AllocOp(TmemOp):
 
 
 @irdl_op_definition
-class RetrieveOp(IRDLOperation):
+class RetrieveOp(BaselineOp):
     """The tensor memory whose address an allocation wrote to shared memory.
 
     ```mlir
@@ -238,7 +239,7 @@ class RelinquishAllocPermitOp(TmemOp):
 
 
 @irdl_op_definition
-class SliceOp(IRDLOperation):
+class SliceOp(BaselineOp):
     """The tensor that begins at an element of another one in tensor memory, as whatever it is.
 
     ```mlir

@@ -8,7 +8,6 @@ from typing import ClassVar
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, UnitAttr, i64
 from xdsl.ir import Attribute, Data, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_attr_definition,
     irdl_op_definition,
     operand_def,
@@ -38,6 +37,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
     TMEM_STORE,
     TmemAccessRow,
 )
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import constant_index, verify_tmem
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 
@@ -61,7 +61,7 @@ class TmemShapeAttr(Data[str], SpacedOpaqueSyntaxAttribute):
         printer.print_string(self.data)
 
 
-class TmemAccessOp(IRDLOperation):
+class TmemAccessOp(NvgpuOp):
     """What loads and stores share: their tile of tensor memory and their fragment.
 
     The indices name the tile's first element. All threads of a warp execute it together and give
@@ -347,15 +347,8 @@ class StoreOp(TmemAccessOp):
             raise VerifyException(f"'{self.name}' {why}")
 
 
-class _WaitOp(IRDLOperation):
-    assembly_format = "attr-dict"
-
-    def __init__(self) -> None:
-        super().__init__()
-
-
 @irdl_op_definition
-class WaitLoadOp(_WaitOp):
+class WaitLoadOp(PlainOp):
     """Wait until the threads' loads from tensor memory are complete.
 
     ```mlir
@@ -371,7 +364,7 @@ class WaitLoadOp(_WaitOp):
 
 
 @irdl_op_definition
-class WaitStoreOp(_WaitOp):
+class WaitStoreOp(PlainOp):
     """Wait until the threads' stores to tensor memory are complete.
 
     ```mlir

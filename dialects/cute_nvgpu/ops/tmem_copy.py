@@ -35,6 +35,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
     TmemCopyShape,
 )
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.matrix_copy import SrcFmt, SrcFmtAttr
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import bits_of, tmem_span, verify_tmem
 from tilewright.dialects.cute_nvgpu.ops.tmem import TmemOp, group_property
@@ -69,7 +70,7 @@ class CopyShapeAttr(Data[str], SpacedOpaqueSyntaxAttribute):
 
 
 @irdl_op_definition
-class CopyOp(CtaGroupOp):
+class CopyOp(CtaGroupOp, NvgpuOp):
     """Start to copy a matrix from shared memory to tensor memory.
 
     ```mlir

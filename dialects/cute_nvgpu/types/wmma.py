@@ -11,6 +11,7 @@ from xdsl.printer import Printer
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess, find_access
+from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.types.atoms import parse_element
 
 
@@ -42,6 +43,10 @@ class WmmaAccessType(Data[WmmaAccess], TypeAttribute):
     def print_parameter(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             printer.print_string(self.data.parameters)
+
+    def requirement(self) -> Requirement:
+        """What the instruction needs of its target."""
+        return Requirement.of(self.data.row)
 
 
 def _parse_assignment(parser: AttrParser, name: str, value: Callable[[], str]) -> str:

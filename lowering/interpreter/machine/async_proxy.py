@@ -28,15 +28,66 @@ class AsyncRead:
 
 
 @dataclass(eq=False)
-class HeldFragment:
-    """The registers of A that one wgmma reads: `slots` of the program, the first of them holding
+class AsyncFragment:
+    """The registers of A that one wgmma reads: `slots` of the program, the `first` of them holding
     `value` in threads `lanes`, whose groups are `group`."""
 
-    slots: tuple[int, ...]
+    first: int
+    slots: frozenset[int]
     value: Bits
     lanes: Lanes
     group: NDArray[np.int64]
     op: int
+
+
+class AsyncFragments:
+    """The registers of A that wgmmas in flight read; `completed` are each thread's groups."""
+
+    def __init__(self, completed: NDArray[np.int64], op_names: dict[int, str]):
+        self._fragments: list[AsyncFragment] = []
+        self._completed = completed
+        self._op_names = op_names
+
+    def __len__(self) -> int:
+        return len(self._fragments)
+
+    def issue(self, fragment: AsyncFragment) -> None:
+        """A wgmma that reads A from registers begins."""
+        self._fragments.append(fragment)
+
+    def forget(self) -> None:
+        """Let go of what no wgmma in flight reads any more."""
+        self._fragments = [
+            fragment
+            for fragment in self._fragments
+            if (fragment.group >= self._completed[fragment.lanes]).any()
+        ]
+
+    def check_writes(self, slots: tuple[int, ...], lanes: Lanes) -> None:
+        """Raise Fault where threads are about to write registers that a wgmma in flight reads."""
+        for fragment in self._fragments:
+            if not fragment.slots.isdisjoint(slots):
+                self._check(fragment, lanes, None)
+
+    def check_move(self, slot: int, lanes: Lanes, value: Bits) -> None:
+        """Raise Fault where a jump moves another value than A to where A is."""
+        for fragment in self._fragments:
+            if slot == fragment.first:
+                self._check(fragment, lanes, value)
+
+    def _check(self, fragment: AsyncFragment, lanes: Lanes, value: Bits | None) -> None:
+        _, mine, theirs = np.intersect1d(lanes, fragment.lanes, return_indices=True)
+        reading = fragment.group[theirs] >= self._completed[fragment.lanes[theirs]]
+        mine, theirs = mine[reading], theirs[reading]
+        if value is not None:
+            changed = (spread(value, len(lanes))[mine] != fragment.value[theirs]).any(axis=-1)
+            mine = mine[changed]
+        if len(mine):
+            raise Fault(
+                f"overwrites registers of operand A of {self._op_names.get(fragment.op, '?')}, "
+                "which no wgmma.wait_group has completed",
+                int(mine[0]),
+            )
 
 
 class AsyncGroups:
@@ -51,7 +102,7 @@ class AsyncGroups:
         self.completed = np.zeros(threads, dtype=np.int64)
         self.fenced = np.zeros(threads, dtype=np.bool_)
         self.reads: list[AsyncRead] = []
-        self._held: list[HeldFragment] = []
+        self.fragments = AsyncFragments(self.completed, op_names)
         self._readers = np.zeros(size, dtype=np.int16)
         self._op_names = op_names
         self._wait = wait
@@ -61,30 +112,6 @@ class AsyncGroups:
         self.reads.append(AsyncRead(lane, places, int(self.committed[lane]), op))
         self._readers[places] += 1
 
-    def hold(self, slots: tuple[int, ...], value: Bits, lanes: Lanes, op: int) -> None:
-        """A wgmma that reads A from registers begins: `value` in the first of `slots`."""
-        held = spread(value, len(lanes))
-        self._held.append(HeldFragment(slots, held, lanes, self.committed[lanes], op))
-
-    def check_fragment(self, slot: int, lanes: Lanes, value: Bits | None) -> None:
-        """Raise Fault where threads are about to write a register that a wgmma in flight reads, or
-        wrote anything but what it held, `value`."""
-        for held in self._held:
-            if slot not in held.slots:
-                continue
-            _, mine, theirs = np.intersect1d(lanes, held.lanes, return_indices=True)
-            reading = held.group[theirs] >= self.completed[held.lanes[theirs]]
-            mine, theirs = mine[reading], theirs[reading]
-            if value is not None:
-                changed = (spread(value, len(lanes))[mine] != held.value[theirs]).any(axis=-1)
-                mine = mine[changed]
-            if len(mine):
-                raise Fault(
-                    f"overwrites registers of operand A of {self._op_names.get(held.op, '?')}, "
-                    "which no wgmma.wait_group has completed",
-                    int(mine[0]),
-                )
-
     def commit(self, lanes: Lanes) -> None:
         """Close the threads' groups."""
         self.committed[lanes] += 1
@@ -93,13 +120,11 @@ class AsyncGroups:
         """Complete all but the threads' latest `pending` groups; the reads that are done."""
         done = self.committed[lanes] - pending
         self.completed[lanes] = np.maximum(self.completed[lanes], done)
-        over = [each for each in self.reads if each.group < self.completed[each.lane]]
-        self.reads = [each for each in self.reads if each.group >= self.completed[each.lane]]
-        self._held = [
-            each for each in self._held if (each.group >= self.completed[each.lanes]).any()
-        ]
-        for each in over:
-            self._readers[each.places] -= 1
+        over = [read for read in self.reads if read.group < self.completed[read.lane]]
+        self.reads = [read for read in self.reads if read.group >= self.completed[read.lane]]
+        self.fragments.forget()
+        for read in over:
+            self._readers[read.places] -= 1
         return over
 
     def check_write(self, places: NDArray[np.int64]) -> None:
@@ -110,7 +135,7 @@ class AsyncGroups:
         if read.any():
             lane, byte = np.unravel_index(int(np.argmax(read)), read.shape)
             place = places[lane, byte]
-            op = next(each.op for each in self.reads if (each.places == place).any())
+            op = next(reader.op for reader in self.reads if (reader.places == place).any())
             raise Fault(
                 f"write of shared memory that {self._op_names.get(op, '?')} reads, which no "
                 f"{self._wait} has completed",

@@ -202,14 +202,14 @@ class SharedMemory:
     ) -> list[NDArray[np.uint8]]:
         """What a wgmma of the warpgroup `lanes` reads until it is complete: the 16 bytes at each
         of these addresses, uint8 [..., 16]."""
-        starts = np.unique(np.concatenate([each.ravel() for each in addresses]))
+        starts = np.unique(np.concatenate([address.ravel() for address in addresses]))
         self._check_chunks(starts)
         base = int(lanes[0]) // self._threads * self.size
         places = base + (starts[:, None] + np.arange(16)).ravel()
         self._check_async_read(lanes, places[None])
         self._stamp_async_read(int(lanes[0]), places, op)
         self.wgmmas.issue(int(lanes[0]), places, op)
-        return [self.data[base + each[..., None] + np.arange(16)] for each in addresses]
+        return [self.data[base + address[..., None] + np.arange(16)] for address in addresses]
 
     def _check_async_read(self, lanes: Lanes, places: NDArray[np.int64]) -> None:
         self._check_pending(places, "read")
@@ -242,10 +242,10 @@ class SharedMemory:
     ) -> NDArray[np.uint8]:
         """What an asynchronous tcgen05 operation of a thread reads until it is complete: the 16
         bytes at each of these addresses in a CTA's shared memory, uint8 [..., 16]."""
-        found = np.unique(starts)
-        self._check_chunks(found)
-        self._check_async_read(np.array([lane]), self._chunk_places(cta, found).reshape(1, -1))
-        self.operands.issue(stream, cta, found, op)
+        chunks = np.unique(starts)
+        self._check_chunks(chunks)
+        self._check_async_read(np.array([lane]), self._chunk_places(cta, chunks).reshape(1, -1))
+        self.operands.issue(stream, cta, chunks, op)
         return self.data[self._chunk_places(cta, starts)]
 
     def _chunk_places(self, cta: int, starts: NDArray[np.int64]) -> NDArray[np.int64]:

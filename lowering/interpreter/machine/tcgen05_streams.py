@@ -132,11 +132,11 @@ class Stream:
         if self.complete(warp, now, column) >= epoch:
             return "no tcgen05.fence.after_thread_sync follows what it waited for"
         if self.asynchronous:
-            if all(each < epoch for each, _, _ in self.commits):
+            if all(committed < epoch for committed, _, _ in self.commits):
                 return "no tcgen05.commit of its thread follows it"
             return "no wait for the mbarrier of its tcgen05.commit is before this"
         if self.waited < epoch:
             return f"no {self.wait} of its threads follows it"
-        if all(each < epoch for each, _ in self.fences):
+        if all(fenced < epoch for fenced, _ in self.fences):
             return "no tcgen05.fence.before_thread_sync of its threads follows it"
         return "no barrier orders them"

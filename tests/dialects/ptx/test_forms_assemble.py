@@ -28,7 +28,7 @@ from tilewright.dialects.ptx.instruction import (
     ScalarOp,
 )
 from tilewright.dialects.ptx.types import KINDS
-from tilewright.lowering.ptx.immediates import takes_immediate
+from tilewright.lowering.ptx.instructions import takes_immediate
 from tilewright.ptxas import PtxasReport
 
 SCALAR_OPS = [op for op in PTX.operations if issubclass(op, ScalarOp)]

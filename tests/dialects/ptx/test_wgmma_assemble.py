@@ -21,8 +21,8 @@ from ptx_kernels import (
 
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import FragmentKind, WgmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import wgmmas_of
-from tilewright.dialects.cute_nvgpu.lattice import WGMMA_ROWS, WgmmaRow
-from tilewright.dialects.cute_nvgpu.lattice.sync import ORDERING, OrderingRow
+from tilewright.dialects.cute_nvgpu.lattice import WGMMA_ROWS, InstructionRow, WgmmaRow
+from tilewright.dialects.cute_nvgpu.lattice.sync import ORDERING
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.wgmma import (
@@ -67,7 +67,7 @@ def kernel_of(name: str, atom: WgmmaAtom, *, turn: int) -> Kernel:
             scale_d=kernel.input("pred") if turn % 3 == 0 else None,
             zero=turn % 3 == 1,
             metadata=metadata,
-            selector=atom.selectors[turn % len(atom.selectors)] if sparse else None,
+            selector=turn % len(atom.selectors[0].legal) if sparse else None,
         )
     )  # fmt: skip
     kernel.add(WgmmaCommitGroupOp())
@@ -124,7 +124,7 @@ def test_not_below(row: WgmmaRow, ptxas: Ptxas) -> None:
 
 
 @pytest.mark.parametrize("row", ORDERING, ids=lambda row: row.op)
-def test_what_orders_needs_what_its_row_says(row: OrderingRow, ptxas: Ptxas) -> None:
+def test_what_orders_needs_what_its_row_says(row: InstructionRow, ptxas: Ptxas) -> None:
     kernel = Kernel()
     kernel.add(ORDERING_OPS[row.op]())
     text, name = text_of(kernel), row.target.name
@@ -140,7 +140,7 @@ def test_what_orders_needs_what_its_row_says(row: OrderingRow, ptxas: Ptxas) -> 
 
 
 @pytest.mark.parametrize("row", ORDERING, ids=lambda row: row.op)
-def test_every_form_assembles(row: OrderingRow, ptxas: Ptxas) -> None:
+def test_every_form_assembles(row: InstructionRow, ptxas: Ptxas) -> None:
     kernel = Kernel()
     kernel.add(ORDERING_OPS[row.op]())
     plain = text_of(kernel)
