@@ -24,6 +24,7 @@ from tilewright.dialects.cute.types.memref import (
     Space,
     addressing_mismatch,
     argument_mismatch,
+    is_memref,
     layout_of,
     space_mismatch,
     space_of,
@@ -87,7 +88,7 @@ def check_layout(op: Operation, type_: MemRefType) -> None:
 
 def check_space(op: Operation, type_: Attribute) -> None:
     """Raise OpError for a memref that threads cannot address: tensor memory."""
-    assert isinstance(type_, MemRefType)
+    assert is_memref(type_)
     if (reason := space_mismatch(type_)) is not None:
         raise OpError(op, f"'{op.name}' {reason}")
 

@@ -18,8 +18,6 @@ from tilewright.lowering.interpreter.machine.clocks import Clocks, together
 from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
 from tilewright.lowering.interpreter.values import Bits, Lanes
 
-WARP = 32
-
 
 @dataclass(eq=False)
 class Mbarrier:
@@ -114,7 +112,7 @@ class Mbarriers:
                     "nearest legal: mbarrier.inval before it",
                     index,
                 )
-            offset = place % (self._shared.size * self._cluster)
+            offset = place % (self._shared.stride * self._cluster)
             if offset not in self._columns:
                 self._columns[offset] = self._clocks.add_column()
             nothing = np.zeros(self._clocks.seen.shape[1], dtype=np.int32)
@@ -137,7 +135,7 @@ class Mbarriers:
         for place in np.unique(bytes_[:, 0]).tolist():
             if place not in self._at:
                 raise Fault(
-                    f"expected an mbarrier at byte {place % self._shared.size} of shared memory, "
+                    f"expected an mbarrier at byte {place % self._shared.stride} of shared memory, "
                     "and no mbarrier.init has made one",
                     int(np.argmax(bytes_[:, 0] == place)),
                 )
@@ -155,10 +153,12 @@ class Mbarriers:
     def arrive(self, lanes: Lanes, address: Bits, count: int, expect: int = 0) -> None:
         """Each thread lets the phase wait for `expect` bytes more, and arrives `count` times."""
         places = self.find(lanes, address)
-        self._clocks.release(np.unique(lanes // WARP))
+        arriving = {
+            place: self._clocks.publish(lanes[places == place])
+            for place in np.unique(places).tolist()
+        }
         for index, place in enumerate(places.tolist()):
             barrier = self._at[place]
-            warp = np.array([lanes[index] // WARP])
             if barrier.pending < count:
                 raise Fault(
                     f"arrives {count} times at {self._named(barrier)}, whose phase "
@@ -167,7 +167,7 @@ class Mbarriers:
                 )
             barrier.bytes += expect
             self._check_bytes(barrier, index)
-            barrier.known = together(barrier.known, self._clocks.known(warp))
+            barrier.known = together(barrier.known, arriving[place])
             barrier.pending -= count
             barrier.settle()
 
@@ -188,14 +188,14 @@ class Mbarriers:
         own = int(bytes_[0, 0])
         if mask is None:
             return self.find(np.array([lane]), np.array([address])).tolist()
-        cta, offset = divmod(own, self._shared.size)
+        cta, offset = divmod(own, self._shared.stride)
         first = cta // self._cluster * self._cluster
         if not mask or mask >> self._cluster:
             raise Fault(
                 f"expected a mask of some of the {self._cluster} CTAs of the cluster, got {mask:#b}"
             )
         ranks = [rank for rank in range(self._cluster) if mask >> rank & 1]
-        there = [(first + rank) * self._shared.size + offset for rank in ranks]
+        there = [(first + rank) * self._shared.stride + offset for rank in ranks]
         for rank, place in zip(ranks, there, strict=True):
             if place not in self._at:
                 raise Fault(
@@ -210,7 +210,7 @@ class Mbarriers:
         there = self.places(lane, address, mask)
         made = np.array(there)[:, None] + np.arange(MBARRIER_BYTES)
         self._shared.check_made(np.full(len(there), lane), made)
-        return [(place // self._shared.size, place) for place in there]
+        return [(place // self._shared.stride, place) for place in there]
 
     def arrive_async(self, lane: int, place: int) -> tuple[int, int]:
         """One arrival at the mbarrier at `place` by what a thread started: the mbarrier's clock and
@@ -223,8 +223,7 @@ class Mbarriers:
                 f"arrives at {self._named(barrier)}, whose phase {barrier.phase} waits for no more "
                 f"than its {barrier.expected} arrivals"
             )
-        known = self._clocks.known(np.array([lane // WARP]))
-        barrier.known = together(barrier.known, known)
+        barrier.known = together(barrier.known, self._clocks.seen[lane])
         barrier.pending -= 1
         barrier.settle()
         return phase
@@ -273,8 +272,7 @@ class Mbarriers:
     def resume(self, wait: MbarrierWait, lanes: Lanes) -> None:
         """Let threads know what those knew who completed the phases that they waited for."""
         for place in np.unique(wait.places).tolist():
-            warps = np.unique(lanes[wait.places == place] // WARP)
-            self._clocks.learn(warps, self._at[place].released)
+            self._clocks.learn(lanes[wait.places == place], self._at[place].released)
 
     def deadlock(self, wait: MbarrierWait, lanes: Lanes) -> str:
         """What threads wait for, where nothing will complete it."""
