@@ -13,9 +13,10 @@ from test_wgmma import atom_of, expected, run
 from wgmma_kernels import BF16, CASES, Case, head, mma, product_kernel, splat, store_result
 
 import tilewright as tw
-from tilewright.parsing import default_context, parse_module, verify
+from tilewright.parsing import default_context, parse_module
 from tilewright.passes.check_hazards import CheckHazardsPass
 from tilewright.passes.insert_wgmma_sync import InsertWgmmaSyncPass
+from tilewright.verification import verify
 
 LEVELS = ("atom", "ptx")
 FENCE, COMMIT, WAIT, PROXY = (
