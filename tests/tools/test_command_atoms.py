@@ -124,7 +124,12 @@ def test_unknown_arch(capsys):
 
 @pytest.mark.parametrize(
     ("op", "kept"),
-    [("sm80.mma", {"sm80.mma"}), ("sm80", {"sm80.mma", "sm80.sparse_mma"}), ("elect", {"elect.sync"}), ("tma.wait_group", {"tma.wait_group"})],
+    [
+        ("sm80.mma", {"sm80.mma"}),
+        ("sm80", {"sm80.mma", "sm80.sparse_mma"}),
+        ("elect", {"elect.sync"}),
+        ("tma.wait_group", {"tma.wait_group"}),
+    ],
 )
 def test_op_keeps_its_rows(op, kept, capsys):
     every = json.loads(listed(capsys, "--json"))

@@ -21,8 +21,7 @@ from ptx_kernels import (
 
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import FragmentKind, WgmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import wgmmas_of
-from tilewright.dialects.cute_nvgpu.lattice import WGMMA_ROWS, WgmmaRow
-from tilewright.dialects.cute_nvgpu.lattice import InstructionRow
+from tilewright.dialects.cute_nvgpu.lattice import WGMMA_ROWS, InstructionRow, WgmmaRow
 from tilewright.dialects.cute_nvgpu.lattice.sync import ORDERING
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS
 from tilewright.dialects.ptx.instruction import PtxOp
