@@ -92,8 +92,8 @@ SHFL_SYNC = ShuffleRow(
     operands=(
         Result("d", "b32", ("r", "r|r", "r|_")),
         Scalar("a", "b32", plain=True),
-        Scalar("b", "b32"),
-        Scalar("c", "b32"),
+        Choice("b"),
+        Choice("c"),
         MEMBERMASK,
     ),
     threads="those of the membermask",

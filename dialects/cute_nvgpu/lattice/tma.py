@@ -15,7 +15,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
 from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, any_of, target
 
 _POLICY = Choice("cache-policy")
-_SOURCE = (Address("srcMem"),)
+_SOURCE = (Address("srcMem", loose=True),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ MAX_RANK = 5
 TENSOR_LOAD = TensorCopyRow(
     "tma.load", "start to copy a box of a tensor to shared memory; its bytes arrive at an mbarrier",
     "shared::cluster.global.tile.mbarrier::complete_tx::bytes", MAX_RANK, target("sm_90"), (8, 0),
-    (Address("dstMem"),), (Address("mbar"),),
+    (Address("dstMem", loose=True),), (Address("mbar", loose=True),),
 )  # fmt: skip
 # On other targets ptxas advises against it, and chips before sm_100 need sm_90a.
 TENSOR_LOAD_MULTICAST = TensorCopyRow(
