@@ -192,7 +192,7 @@ def run_of(tensor: Tensor, path: tuple[int, ...]) -> int:
 
 
 def alignment_of_runs(tensor: Tensor, run: int) -> int:
-    """What divides the addresses, in bytes, of all elements that start a run of `run` elements."""
+    """A divisor of the addresses, in bytes, of all elements that start a run of `run` elements."""
     known = 8 * tensor.align
     if isinstance(tensor.layout, ComposedLayout):
         known = gcd(known, tensor.bits * divisor_of(_scalar(tensor.layout.offset)))

@@ -83,7 +83,7 @@ class TiledCopy(Value):
         return _tidfrg(self, side, layout) if layouts.known(layout) else _dealt(self, side, layout)
 
     def partition(self, side: Side, layout: Layout) -> Layout:
-        """What one thread has of a layout, wherever it starts: ((FrgV,FrgX),RestM,RestN,...)."""
+        """One thread's part of a layout, wherever it starts: ((FrgV,FrgX),RestM,RestN,...)."""
         whole = self.tidfrg(side, layout)
         return layouts.slice_layout(self.partition_coord(whole, 0), whole)
 

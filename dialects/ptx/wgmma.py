@@ -24,6 +24,7 @@ from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import LEGAL_IMMEDIATES, Immediate, WgmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import parse_wgmma
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MAJOR_MODES
+from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 from tilewright.dialects.cute_nvgpu.lattice.sync import FENCE_PROXY_ASYNC, WGMMA_FENCE
 from tilewright.dialects.ptx.instruction import PtxOp, Requirement
 from tilewright.dialects.ptx.types import RegType, reg
@@ -157,7 +158,9 @@ class WgmmaOp(PtxOp):
             raise VerifyException(f"'{self.name}' expected {expected} ({atom.mnemonic})")
         if self.scale_d is not None and self.zero is not None:
             raise VerifyException(f"'{self.name}' expected scale_d or zero, got both")
-        held = {"C": self.c, "D": self.d} | ({"A": self.a} if atom.frag_kind == "rs" else {})
+        held: dict[Operand, SSAValue] = {"C": self.c, "D": self.d} | (
+            {"A": self.a} if atom.frag_kind == "rs" else {}
+        )
         for operand, value in held.items():
             if value.type != (legal := reg(*atom.registers(operand))):
                 raise VerifyException(

@@ -28,7 +28,7 @@ from tilewright.dialects.cute.values import Typed
 
 
 def value_of(operand: SSAValue) -> Typed:
-    """What an operand's type says of it."""
+    """The value that an operand's type describes."""
     found = typed_of(operand.type)
     assert found is not None
     return found

@@ -1,4 +1,4 @@
-"""What the ops take and give, in the words of CuTe IR's diagnostics."""
+"""The types that ops take and give, in the words of CuTe IR's diagnostics."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Accepts:
     types: tuple[type[Attribute], ...]
 
     def takes(self, type_: Attribute) -> bool:
-        """Whether a type is among them."""
+        """True for a type among them."""
         return isinstance(type_, self.types)
 
     @property

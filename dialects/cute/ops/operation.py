@@ -96,7 +96,7 @@ class CuteOp(IRDLOperation, ABC):
         return f"'{self.name}'"
 
     def requirement(self) -> Requirement:
-        """What the instruction needs that it issues, as the type of its tiled MMA, tiled copy,
+        """That of the instruction that it issues, as the type of its tiled MMA, tiled copy,
         pipeline or tensor says; what has no effect runs everywhere."""
         if is_side_effect_free(self):
             return BASELINE
@@ -112,7 +112,7 @@ class CuteOp(IRDLOperation, ABC):
         return {}
 
     def print_prefix(self, printer: Printer) -> None:
-        """What `parse_prefix` reads."""
+        """Print the text that `parse_prefix` reads."""
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -237,7 +237,7 @@ class InferredOp(CuteOp, ABC):
 
     @classmethod
     def arguments(cls, properties: dict[str, Attribute]) -> tuple[Any, ...]:
-        """What the rule takes behind the operands."""
+        """The arguments of the rule behind the operands."""
         return ()
 
     @classmethod

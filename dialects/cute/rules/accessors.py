@@ -25,7 +25,7 @@ def modes_of(typed: Typed) -> Any:
 
 
 def has_tile_underscore(tile: Any) -> bool:
-    """Whether some slot of a tile is an underscore."""
+    """True where some slot of a tile is an underscore."""
     return any(map(has_tile_underscore, tile)) if is_tuple(tile) else tile is None
 
 
@@ -46,7 +46,7 @@ def get_stride(source: Typed) -> Typed:
 
 
 def composed_get_inner(source: Typed) -> Typed:
-    """What a composed layout applies last."""
+    """The part of a composed layout that is applied last."""
     inner = source.value.inner
     return Typed("swizzle" if isinstance(inner, Swizzle) else "layout", inner)
 

@@ -1,4 +1,4 @@
-"""What `cute.copy` demands of its operands: partitions that say the same elements, in memory that
+"""The demands of `cute.copy` on its operands: partitions that say the same elements, in memory that
 the copy's instruction can reach."""
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SMEM_ALIGN = 128
 """Where a box of TMA may start in shared memory, in bytes. PTX ISA, cp.async.bulk.tensor."""
 
 ROW_ALIGN = 16
-"""What divides the address and the strides of a tensor in global memory that TMA copies."""
+"""A divisor of the address and the strides of a tensor in global memory that TMA copies."""
 
 
 def check_copy(copy: Typed, source: Typed, destination: Typed) -> None:

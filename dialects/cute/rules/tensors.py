@@ -183,8 +183,8 @@ def local_tile(source: Typed, tiler: Typed, coord: Typed, proj: Typed | None = N
 
 
 def local_partition(source: Typed, threads: Typed, index: Typed) -> Typed:
-    """What one thread of a layout of threads has of a tensor: every one of its tiles at that
-    thread's place."""
+    """The part of a tensor that one thread of a layout of threads has: every one of its tiles
+    at that thread's place."""
     tensor, layout = tensor_of(source), threads.value
     required(layouts.known(layout), f"expected a static layout of threads, got {threads.quoted}")
     tile = tuple(make_unchecked(extent, 1) for extent in product_each(layout.shape))

@@ -118,8 +118,8 @@ def check_element(which: Operand, mma: Typed, source: Typed, tensor: Tensor) -> 
 
 
 def make_fragment(mma: Typed, source: Typed, which: Operand) -> Typed:
-    """What the MMA reads of a partition: registers, or the partition itself where the instruction
-    has its matrix in shared memory or tensor memory."""
+    """The operand of the MMA for a partition: registers, or the partition itself where the
+    instruction has its matrix in shared memory or tensor memory."""
     tensor = tensor_of(source)
     operand = mma.value.traits.operand(which)
     required(is_static(tensor.modes.shape), f"expected a static shape, got {source.quoted}")

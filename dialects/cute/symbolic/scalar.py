@@ -40,7 +40,7 @@ class Dynamic(Value):
         return f"?{{{' '.join(said)}}}" if said else "?"
 
     def result(self, operation: str, operands: tuple[Scalar, ...], width: int) -> Dynamic:
-        """What an operation on these operands gives, a comparison one bit.
+        """The type of an operation on these operands, a comparison's being one bit.
 
         `operation` is one of OPERATIONS; at least one operand is of this class.
         """
@@ -97,7 +97,7 @@ OPERATIONS = (
     *("add", "sub", "mul", "div", "mod", "ceil_div", "min", "abs"),
     *("and", "xor", "shl", "shr", "eq", "ne", "lt", "gt"),
 )
-"""What `Dynamic.result` is asked for."""
+"""The operations that `Dynamic.result` knows."""
 
 
 def width_of(x: Scalar) -> int:
@@ -138,7 +138,7 @@ _DIVISORS: dict[str, Callable[[tuple[Scalar, ...]], int]] = {
     "shl": lambda xs: divisor_of(xs[0]) << divisor_of(xs[1]),
     "shr": _shifted_right,
 }
-"""What divides the result of each operation; nothing is known of comparisons."""
+"""A divisor of each operation's result; nothing is known of comparisons."""
 
 
 def divisor_of_result(operation: str, operands: tuple[Scalar, ...]) -> int:
@@ -148,7 +148,7 @@ def divisor_of_result(operation: str, operands: tuple[Scalar, ...]) -> int:
 
 
 def fits(x: int, width: int) -> bool:
-    """Whether a signed integer of `width` bits holds `x`."""
+    """True where a signed integer of `width` bits holds `x`."""
     return -(1 << (width - 1)) <= x < 1 << (width - 1)
 
 
@@ -209,7 +209,7 @@ def div(a: Scalar, b: Scalar) -> Scalar:
 
 
 def mod(a: Scalar, b: Scalar) -> Scalar:
-    """What `div` leaves, of the sign of a. Raises LayoutError for a divisor of 0."""
+    """The remainder of `div`, of the sign of a. Raises LayoutError for a divisor of 0."""
     _nonzero(b)
     if isinstance(a, int) and isinstance(b, int):
         rest = abs(a) % abs(b)
@@ -315,7 +315,7 @@ def greater(a: Scalar, b: Scalar) -> Condition:
 
 
 def both(a: Condition, b: Condition) -> Condition:
-    """Whether two conditions hold."""
+    """The conjunction of two conditions."""
     if isinstance(a, Dynamic) and isinstance(b, Dynamic):
         return _operation("and", a, b, width=1)
     if isinstance(a, Dynamic):

@@ -47,7 +47,7 @@ class CuteValue(ParametrizedAttribute, TypedAttribute, ABC):
 
     @classmethod
     def kind(cls) -> str:
-        """What the dialect calls values like this."""
+        """The dialect's name of values like this."""
         return cls.name.removeprefix("cute.")
 
     @property

@@ -86,13 +86,13 @@ class ArgumentAttr(ParametrizedAttribute):
 
 
 def source_of(attributes: Attribute | None) -> ArgumentAttr | None:
-    """What the attributes of a kernel argument say of it."""
+    """The attributes of one kernel argument, as they are written."""
     found = attributes.data.get(FROM) if isinstance(attributes, DictionaryAttr) else None
     return found if isinstance(found, ArgumentAttr) else None
 
 
 def sources_of(kernel: Operation) -> list[ArgumentAttr | None]:
-    """What is said of each argument of a kernel."""
+    """The attributes of each argument of a kernel."""
     given = kernel.properties.get("arg_attrs")
     count = len(kernel.regions[0].blocks[0].args)
     return list(map(source_of, given)) if isa(given, ArrayAttr) else [None] * count

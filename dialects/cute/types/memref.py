@@ -58,7 +58,7 @@ def space_of(attribute: Attribute) -> Space | None:
 
 
 def is_memref(type_: object) -> TypeGuard[MemRefType[Attribute]]:
-    """Whether a type is a memref."""
+    """True for a memref."""
     return isinstance(type_, MemRefType)
 
 

@@ -30,7 +30,7 @@ _COUNTS_OF: dict[str, tuple[str, ...]] = {
     "umma_async": ("stages", "consumers"),
     "cp_async": ("stages",),
 }
-"""What the type of each kind of pipeline says."""
+"""The counts in the type of each kind of pipeline."""
 
 _COMPLETED_BY: dict[str, InstructionFacts] = {
     "tma": MBARRIER_ARRIVE_EXPECT_TX,
@@ -83,7 +83,7 @@ class PipelineType(ParametrizedAttribute, TypeAttribute):
         return max(self.producers.data, 1), max(self.consumers.data, 1) * self.ctas.data
 
     def requirement(self) -> Requirement:
-        """What the instructions need that fill and empty its stages."""
+        """That of the instructions that fill and empty its stages."""
         return Requirement.of(_COMPLETED_BY[self.kind.data])
 
     @classmethod

@@ -35,7 +35,7 @@ WARP = 32
 
 
 class AtomError(ValueError):
-    """What was asked for is no legal atom: what was found, what is legal, and why."""
+    """A wish for an atom that is not legal: what was found, what is legal, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Atom(ABC, Generic[Row]):
     @property
     @abstractmethod
     def parameters(self) -> str:
-        """What IR writes of it between angle brackets: `16x8x16, elem_type = (bf16, bf16, f32)`."""
+        """The text between angle brackets in IR: `16x8x16, elem_type = (bf16, bf16, f32)`."""
 
     @property
     @abstractmethod
@@ -154,7 +154,7 @@ class FragmentAtom(Atom[Row]):
 
     @property
     def ordered_metadata(self) -> bool:
-        """Whether the indices of a chunk must increase."""
+        """True where the indices of a chunk must increase."""
         return False
 
     @abstractmethod

@@ -38,7 +38,7 @@ CopyKind = Literal["universal", "cp_async", "ldmatrix", "stmatrix", "tmem_load"]
 COPY_KINDS: tuple[CopyKind, ...] = ("universal", "cp_async", "ldmatrix", "stmatrix", "tmem_load")
 
 UNIVERSAL_BITS = (8, 16, 32, 64, 128)
-"""What one thread loads or stores at once."""
+"""The bits that one thread loads or stores at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class CopyInstruction:
 
     @property
     def access(self) -> TmemAccess:
-        """What a tmem_load reads."""
+        """The access of a tmem_load."""
         return TmemAccess(find_tmem_shape(self.shape), self.number)
 
     @property
@@ -152,7 +152,7 @@ class CopyInstruction:
 
     @property
     def parameters(self) -> str:
-        """What IR writes of it between angle brackets."""
+        """The text between angle brackets in IR."""
         if self.kind in ("ldmatrix", "stmatrix"):
             trans = ", trans" if self.trans else ""
             return f"{self.kind}, {self.element}, x{self.number}{trans}"

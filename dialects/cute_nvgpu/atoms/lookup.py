@@ -21,7 +21,7 @@ from tilewright.dialects.cute_nvgpu.lattice.row import (
 
 
 class Modifiers(TypedDict, total=False):
-    """What tells atoms of one shape and its element types apart; see `MmaRow` for each."""
+    """The modifiers that tell atoms of one shape and types apart; see `MmaRow` for each."""
 
     satfinite: bool
     rounding: str | None
@@ -71,8 +71,8 @@ def find(
 
 
 _Given: TypeAlias = "tuple[str | None, bool | None, bool | None]"
-"""What narrows the rows: the op, and whether they are sparse and block-scaled, or None where that
-is not said."""
+"""Facts that narrow the rows: the op, and whether they are sparse and block-scaled, or None where
+that is not said."""
 
 
 def _there(field: str, modifiers: Mapping[str, object]) -> bool | None:
@@ -186,7 +186,7 @@ _MMA = re.compile(
     r"(?:\.(?P<bit_op>\w+)\.popc)?"
 )
 _DEFAULT_VECTOR = {"mxf8f6f4": 1, "mxf4": 2}
-"""What PTX assumes where `.scale_vec_size` is left out. PTX ISA 9.7.14.5.14."""
+"""The size that PTX assumes where `.scale_vec_size` is left out. PTX ISA 9.7.14.5.14."""
 
 _SHORT = re.compile(r"\.kind::(\w+)\.block_scale\.(?!scale_vec::)")
 

@@ -64,7 +64,7 @@ class TmaInstruction:
 
     @property
     def parameters(self) -> str:
-        """What IR writes of it between angle brackets."""
+        """The text between angle brackets in IR."""
         words = [self.kind, self.reduction, "multicast" if self.multicast else None]
         return ", ".join(word for word in words if word)
 

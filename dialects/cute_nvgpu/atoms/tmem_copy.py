@@ -1,5 +1,5 @@
-"""What each thread of a warp holds of tensor memory: TV layouts of `tcgen05.ld` and `st`; and what
-`tcgen05.cp` puts where.
+"""The parts of tensor memory that each thread of a warp holds, TV layouts of `tcgen05.ld` and `st`,
+and the places of `tcgen05.cp`.
 
 A layout of an access is `(thread, value) -> place`. A value is an element of a register, low bits
 first: a register of a cell of 32 bits, or, `packed`, of the low halves of two neighbouring cells.

@@ -19,10 +19,10 @@ from tilewright.dialects.cute_nvgpu.lattice import UMMA_ROWS
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import Spelling, UmmaKind, UmmaRow
 
 COLLECTOR_OPS = ("fill", "use", "lastuse", "discard")
-"""What happens to the collector's buffer: loaded, read, read for the last time, not kept."""
+"""The uses of the collector's buffer: loaded, read, read for the last time, not kept."""
 
 SHIFTED_COLLECTOR_OPS = ("lastuse", "discard")
-"""What `.ashift` goes with."""
+"""The uses that `.ashift` goes with."""
 
 STATIONARY_BUFFERS = ("b0", "b1", "b2", "b3")
 
@@ -90,7 +90,7 @@ def mnemonics_of(op: str, kind: UmmaKind) -> Iterator[UmmaMnemonic]:
 
 
 def _shifts(row: UmmaRow) -> bool:
-    """Whether the rows of a tensor-memory A can be shifted: `.ashift`."""
+    """True where the rows of a tensor-memory A can be shifted: `.ashift`."""
     return not row.ws and row.scale is None
 
 
@@ -114,8 +114,7 @@ def op_of(*, ws: bool, sparse: bool, scaled: bool) -> str:
 
 @cache
 def parse_mnemonic(mnemonic: str) -> UmmaMnemonic:
-    """What a mnemonic says. Raises AtomError where it is no `tcgen05.mma` mnemonic, or an illegal
-    one."""
+    """The parts of a mnemonic. Raises AtomError where it is no legal `tcgen05.mma` mnemonic."""
     match = _MNEMONIC.fullmatch(mnemonic)
     if match is None:
         raise AtomError(f"expected {_SHAPE}, got '{mnemonic}'")

@@ -55,7 +55,7 @@ class WmmaAccess:
     def why_stride(
         self, stride: int, space: WmmaSpace | None = None, several: int = 1
     ) -> str | None:
-        """What is wrong with a stride, or None; it counts units of `several` elements."""
+        """The fault of a stride, or None; it counts units of `several` elements."""
         _, least = self.lines
         alignment = self.alignment(space)
         unit = alignment * 8 // self.element.bits
@@ -70,12 +70,12 @@ class WmmaAccess:
 
     @property
     def line(self) -> str:
-        """What `lines` are: rows or columns."""
+        """The name of one of `lines`: row or column."""
         return "row" if self.major == "row" else "column"
 
     @property
     def parameters(self) -> str:
-        """What IR writes of it between angle brackets:
+        """The text between angle brackets in IR:
         `16x16x16, operand = a, elem_type = f16, layout = row`."""
         row = self.row
         return (
@@ -96,7 +96,7 @@ _CHOICES: tuple[tuple[str, str, Callable[[WmmaAccessRow], str]], ...] = (
     ("an element type", " that {0} has", lambda row: row.element.name),
     ("a shape", " that {0} of {1} has", lambda row: shape_text(row.shape)),
 )
-"""What names a row, one after the other."""
+"""The names of a row, one after the other."""
 
 
 def find_access(op: str, operand: str, shape: Shape, element: str, major: str) -> WmmaAccess:

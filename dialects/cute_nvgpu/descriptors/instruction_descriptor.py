@@ -155,7 +155,7 @@ FIELDS: Mapping[UmmaKind, tuple[Coded, ...]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstructionDescriptor:
-    """What one `tcgen05.mma` of a kind computes.
+    """The fields of the instruction descriptor of one `tcgen05.mma` of a kind.
 
     `selector` and `sparse` speak of a sparse A, `saturate` of s32, `max_shift` of the
     weight-stationary form, `scale_type`, `sfa_id`, `sfb_id` and `long_k` (K = 96) of block scaling.

@@ -140,7 +140,7 @@ WGMMA = DescriptorFormat(
     "9.7.15.5.1.2.2",
     "PTX ISA 9.7.15.5.1.2",
 )
-"""What `wgmma.mma_async` reads."""
+"""The format that `wgmma.mma_async` reads."""
 
 TCGEN05 = DescriptorFormat(
     "tcgen05",
@@ -161,7 +161,7 @@ TCGEN05 = DescriptorFormat(
     "9.7.16.4.1",
     "PTX ISA, tcgen05 major-ness",
 )
-"""What `tcgen05.mma` and `tcgen05.cp` read."""
+"""The format that `tcgen05.mma` and `tcgen05.cp` read."""
 
 FORMATS: dict[str, DescriptorFormat] = {each.name: each for each in (WGMMA, TCGEN05)}
 
@@ -215,7 +215,7 @@ class SmemDescriptor:
         return self.mode.pattern.bits
 
     def value(self, field: BitField) -> int:
-        """What it has in a field of its format."""
+        """Its value in a field of its format."""
         return getattr(self, field.name) if field.fixed is None else field.fixed
 
     def encode(self) -> int:

@@ -31,7 +31,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
 _MODES = ("mn", "k")
 
 _UNUSED = CHUNK
-"""What stands for an offset that the hardware does not look at: 1 after encoding, as PTX writes."""
+"""An offset that the hardware does not look at: 1 after encoding, as PTX writes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tma import (
 
 
 class TensorMapError(ValueError):
-    """What no tensor map can describe: what was found, what is legal, why."""
+    """A box that no tensor map can describe: what was found, what is legal, why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class TensorBox:
 
     @property
     def bytes(self) -> int:
-        """What a copy moves, and what its mbarrier counts: zeros out of bounds included."""
+        """The bytes that a copy moves and its mbarrier counts: zeros out of bounds included."""
         return prod(self.shape) * self.element.bytes
 
     @property

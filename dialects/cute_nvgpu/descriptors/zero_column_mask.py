@@ -92,7 +92,7 @@ class ZeroColumnMask:
             )
 
     def zeros(self, m: int, n: int) -> list[bool]:
-        """Whether each of the N columns of B counts as zeros."""
+        """One truth for each of the N columns of B: it counts as zeros."""
         masks = 128 // m
         if not self.masked:
             return [False] * n

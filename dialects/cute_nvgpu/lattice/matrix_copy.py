@@ -25,7 +25,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, any_of, targ
 
 WARP = 32
 RUN_BYTES = 16
-"""What one address stands for: a row of a matrix, or a column with `.trans`."""
+"""The bytes that one address stands for: a row of a matrix, or a column with `.trans`."""
 
 SPACES: dict[str, tuple[int, int] | None] = {"shared": None, "shared::cta": (7, 8), "": None}
 """State spaces of an address, and the PTX ISA version of those that came later than the

@@ -51,7 +51,7 @@ class SetmaxnregRow:
     ptx_version: tuple[int, int]
 
     def why_illegal(self, registers: int) -> str | None:
-        """What is wrong with a count of registers, or None."""
+        """The fault of a count of registers, or None."""
         legal = range(self.lowest, self.highest + 1, self.unit)
         if registers in legal:
             return None
@@ -65,7 +65,7 @@ SETMAXNREG = SetmaxnregRow(("inc", "dec"), 24, 256, 8, target("sm_90a"), (8, 0))
 
 
 def why_illegal_count(what: str, lowest: int, found: int) -> str | None:
-    """What is wrong with a count of arrivals or of bytes, or None."""
+    """The fault of a count of arrivals or of bytes, or None."""
     legal = range(lowest, MAX_ARRIVALS + 1)
     if found in legal:
         return None

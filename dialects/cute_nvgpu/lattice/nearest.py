@@ -32,7 +32,7 @@ def closest(wanted: Choice, legal: Iterable[Choice]) -> Choice:
     """The nearest of the legal numbers or tuples, the first of several."""
     if isinstance(legal, range) and isinstance(wanted, int):
         place = round((wanted - legal.start) / legal.step)
-        return legal[min(max(place, 0), len(legal) - 1)]
+        return cast("Choice", legal[min(max(place, 0), len(legal) - 1)])
     return min(legal, key=lambda choice: distance(choice, wanted))
 
 

@@ -105,7 +105,7 @@ class UmmaRow:
 
     @property
     def target(self) -> Minimum:
-        """What it requires."""
+        """The lowest targets that run it."""
         return _LONG_K if self.k == LONG_K else self.spellings[0].target
 
     @property
@@ -115,17 +115,17 @@ class UmmaRow:
 
     @property
     def negates(self) -> bool:
-        """Whether A and B can be negated."""
+        """True where A and B can be negated."""
         return self.kind != "i8"
 
     @property
     def saturates(self) -> bool:
-        """Whether the sums of s32 can be clamped."""
+        """True where the sums of s32 can be clamped."""
         return self.kind == "i8"
 
     @property
     def scales_input(self) -> bool:
-        """Whether D can be multiplied by a power of two first."""
+        """True where D can be multiplied by a power of two first."""
         return self.kind in ("f16", "tf32") and not self.ws
 
     @property

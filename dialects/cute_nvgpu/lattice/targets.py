@@ -43,7 +43,7 @@ class Target:
         return self.name + later[self.suffix]
 
     def supports(self, minimum: Minimum) -> bool:
-        """Whether code that requires `minimum` may be compiled for this target."""
+        """True where code that requires `minimum` may be compiled for this target."""
         if isinstance(minimum, AnyOf):
             return any(map(self.supports, minimum.targets))
         if minimum.suffix == "a":
@@ -83,7 +83,7 @@ class AnyOf:
 
 
 Minimum: TypeAlias = Target | AnyOf
-"""What an instruction requires: code for a target runs it where `target.supports(minimum)`."""
+"""The requirement of an instruction: code for a target runs it where `target.supports(minimum)`."""
 
 
 def alternatives(minimum: Minimum) -> tuple[Target, ...]:
@@ -187,7 +187,7 @@ class Requiring(Protocol):
     """An op, an atom or a type that says what it needs of its target."""
 
     def requirement(self) -> Requirement:
-        """What its instruction needs: `BASELINE` where it has none of its own."""
+        """That of its instruction: `BASELINE` where it has none of its own."""
         ...
 
 

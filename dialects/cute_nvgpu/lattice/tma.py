@@ -90,7 +90,7 @@ SWIZZLES: tuple[int, ...] = (0, 32, 64, 128)
 """The bytes of a row of the swizzle's pattern; 0 is no swizzle."""
 
 CHUNK = 16
-"""What a swizzle keeps together, and what strides and rows of a box are multiples of, in bytes."""
+"""The bytes that a swizzle keeps together; strides and rows of a box are multiples of it."""
 
 SMEM_ALIGN = 128
 """Where a box may start in shared memory, in bytes."""
@@ -129,4 +129,4 @@ TENSOR_ELEMENTS: dict[str, TensorElement] = {
         TensorElement("f64", 8, "FLOAT64"),
     )
 }
-"""What a tensor map may be made of, by MLIR's name."""
+"""The element types of a tensor map, by MLIR's name."""

@@ -30,7 +30,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, target
 
 WARP = 32
 MATRIX_ROW_BYTES = 16
-"""What a row of a matrix that `ldmatrix` reads has."""
+"""The bytes of a row of a matrix that `ldmatrix` reads."""
 _HALF_REGISTERS = 8
 """How many registers an f16 A or B has at every shape. PTX ISA 9.7.14.4.1."""
 

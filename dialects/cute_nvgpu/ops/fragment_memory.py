@@ -24,7 +24,7 @@ from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_contiguous,
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType, element_of
 
 ACCESS_BYTES = (4, 8, 16)
-"""What one access moves: whole registers, at most 16 bytes. PTX ISA 9.7.9.8, 9.7.9.11."""
+"""The bytes that one access moves: whole registers, at most 16 bytes. PTX ISA 9.7.9.8, 9.7.9.11."""
 
 
 @irdl_op_definition
@@ -95,7 +95,7 @@ class StoreOp(BaselineOp):
 
 
 def fragment_bytes(fragment: FragmentType) -> int:
-    """What the registers of a fragment hold."""
+    """The bytes that the registers of a fragment hold."""
     return fragment.registers * register_bits(fragment.element.register) // 8
 
 
@@ -114,7 +114,7 @@ def _verify(op: str, memory: Attribute, indices: int, fragment: FragmentType) ->
 
 
 _HELD_IN = {"s8": "i8", "u8": "i8"}
-"""What else a memref may be made of to hold elements of these types."""
+"""The other type of which a memref may hold elements of these."""
 
 
 def _verify_element(op: str, held: Attribute, fragment: FragmentType) -> None:

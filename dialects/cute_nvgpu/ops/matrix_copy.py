@@ -75,7 +75,7 @@ class SrcFmtAttr(EnumAttribute[SrcFmt], SpacedOpaqueSyntaxAttribute):
 
 
 class MatrixCopyOp(NvgpuOp):
-    """What ldmatrix and stmatrix share: their memory side and their fragment."""
+    """The base of ldmatrix and stmatrix: their memory side and their fragment."""
 
     trans = opt_prop_def(UnitAttr)
     shape = opt_prop_def(MatrixShapeAttr)

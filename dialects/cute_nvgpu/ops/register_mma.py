@@ -1,4 +1,4 @@
-"""What the MMAs of one warp share, whose operands all live in registers.
+"""The bases of the MMAs of one warp, whose operands all live in registers.
 
 One base class for each list of operands: dense, sparse (with metadata), block-scaled (with scale
 factors), and both at once.

@@ -96,7 +96,7 @@ class MakeSmemDescOp(BaselineOp):
 
     @property
     def in_a_line(self) -> bool:
-        """Whether the memref is a line of memory, in which the result's layout alone counts."""
+        """True where the memref is a line of memory, in which the result's layout alone counts."""
         return len(self.indices) == 1
 
     @property
@@ -190,7 +190,7 @@ _HELD_IN = {
     **dict.fromkeys(("s8", "u8", "b1"), ("i8",)),
     **dict.fromkeys(("e4m3", "e5m2", "e3m2", "e2m3", "e2m1"), _BYTES),
 }
-"""What else a memref may be made of to hold a matrix of these types; an i8 holds eight b1, two e2m1
+"""The other types of which a memref may hold a matrix of these; an i8 holds eight b1, two e2m1
 or, of 16 of them, a sixteenth of what tcgen05 unpacks."""
 
 
@@ -228,7 +228,7 @@ def _swizzle(layout: Layout | ComposedLayout) -> Swizzle | None:
 
 
 def is_line(layout: Layout | ComposedLayout) -> bool:
-    """Whether a layout is that of memory taken as it is, or through a swizzle: n:1."""
+    """True for memory taken as it is, or through a swizzle: n:1."""
     offset = layout.offset if isinstance(layout, ComposedLayout) else 0
     plain = coalesce(_plain(layout))
     return offset == 0 and plain.depth() == 0 and plain.stride in (0, 1)
@@ -260,7 +260,7 @@ def cut_to_matrix(
 
 
 def _same(a: Layout | ComposedLayout, b: Layout | ComposedLayout) -> bool:
-    """Whether two layouts are one function through one swizzle."""
+    """True where two layouts are one function through one swizzle."""
     if isinstance(a, ComposedLayout) and isinstance(b, ComposedLayout):
         return a.inner == b.inner and a.offset == b.offset and equivalent(a.outer, b.outer)
     return isinstance(a, Layout) and isinstance(b, Layout) and equivalent(a, b)

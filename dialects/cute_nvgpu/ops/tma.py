@@ -162,7 +162,7 @@ class TmaStoreOp(NvgpuOp):
 
 
 class TmaReduction(StrEnum):
-    """What becomes of an element of a tensor and one of a box."""
+    """An operation on an element of a tensor and one of a box."""
 
     ADD = "add"
     MIN = "min"

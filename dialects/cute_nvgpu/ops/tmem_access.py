@@ -1,4 +1,4 @@
-"""What warps load from tensor memory and store there, and the waits for it."""
+"""Loads of warps from tensor memory and stores to it, and the waits for them."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class TmemShapeAttr(Data[str], SpacedOpaqueSyntaxAttribute):
 
 
 class TmemAccessOp(NvgpuOp):
-    """What loads and stores share: their tile of tensor memory and their fragment.
+    """The base of loads and stores: their tile of tensor memory and their fragment.
 
     The indices name the tile's first element. All threads of a warp execute it together and give
     the same indices, whose lane is the first of the warp's 32 (of 16 lanes, or the 16th).
@@ -92,7 +92,7 @@ class TmemAccessOp(NvgpuOp):
 
     @property
     def packed(self) -> bool:
-        """Whether a register holds the low halves of two cells."""
+        """True where a register holds the low halves of two cells."""
         return False
 
     @property
@@ -205,7 +205,7 @@ class TmemAccessOp(NvgpuOp):
 
 
 def _begins_with(mode: Layout, wanted: Layout) -> bool:
-    """Whether the first so many of a mode lie as wanted."""
+    """True where the first so many of a mode lie as wanted."""
     try:
         return equivalent(composition(mode, Layout(wanted.size(), 1)), wanted)
     except LayoutError:

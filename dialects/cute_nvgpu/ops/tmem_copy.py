@@ -1,4 +1,4 @@
-"""What is copied to tensor memory from shared memory, and moved within it, without threads."""
+"""Copies to tensor memory from shared memory, and moves within it, without threads."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 
 
 class Reduction(StrEnum):
-    """What a thread is given of the elements that it loads."""
+    """The element, of those that it loads, that a thread is given."""
 
     MIN = "min"
     MAX = "max"
@@ -110,7 +110,7 @@ class LoadReduceOp(TmemAccessOp):
 
     @property
     def ptx_type(self) -> str:
-        """What PTX reduces: f32, s32 or u32."""
+        """The type that PTX reduces: f32, s32 or u32."""
         return _REDUCED[str(self.held.element_type)][self.unsigned is not None]
 
     @property

@@ -1,4 +1,4 @@
-"""What orders `wgmma.mma_async` with everything else. PTX ISA 9.7.15.7 and 9.7.13.4."""
+"""Fences of `wgmma.mma_async`, and waits for it. PTX ISA 9.7.15.7 and 9.7.13.4."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
 
 @irdl_op_definition
 class WgmmaFenceOp(PlainOp):
-    """What the warpgroup did to registers is before what later wgmmas do to them.
+    """Order the warpgroup's accesses to registers before those of later wgmmas.
 
     ```mlir
     cute_nvgpu.wgmma.fence
@@ -80,7 +80,7 @@ class WgmmaWaitGroupOp(NvgpuOp):
 
 @irdl_op_definition
 class FenceProxyAsyncOp(PlainOp):
-    """What the thread wrote to memory is before what the async proxy does with it.
+    """Order the thread's writes to memory before the async proxy's accesses to it.
 
     ```mlir
     cute_nvgpu.fence.proxy.async

@@ -33,7 +33,7 @@ low bits first. Where an element type is not named here, it is its own."""
 
 
 def items_of(element: ElementType) -> dict[str, int]:
-    """What a memref may be made of (MLIR types) to hold such a matrix, and the elements in it."""
+    """The MLIR types of which a memref may hold such a matrix, and how many elements are in one."""
     return _ITEMS.get(element.name, {str(MLIR_TYPES[element.name]): 1})
 
 

@@ -33,7 +33,7 @@ class ScaleBlock:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What an MMA takes beside A, B and C: sparsity metadata, scale factors, both or neither."""
+    """Operands of an MMA beside A, B and C: sparsity metadata, scale factors, both or neither."""
 
     sparse: bool = False
     scale: ScaleBlock | None = None

@@ -143,7 +143,7 @@ CRITERIA: tuple[Criterion, ...] = (
         lambda choice: "{}.{}".format(*choice.atom.row.ptx_version),
     ),
 )
-"""What decides between two choices, the weightiest first; after them, the lattice's order.
+"""The grounds of a choice between two, the weightiest first; after them, the lattice's order.
 
 metadata: PTX ISA 9.7.14.6.3 advises ordered metadata, since plain ones may be much slower on some
 targets; where that holds of this very target, `native` has said so already.

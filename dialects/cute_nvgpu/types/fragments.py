@@ -105,7 +105,7 @@ class FragmentType(ParametrizedAttribute, TypeAttribute):
 
     @property
     def is_unpacked(self) -> bool:
-        """Whether each element takes a byte where the element type would be packed."""
+        """True where each element takes a byte although its type would be packed."""
         return isinstance(self.unpacked, UnitAttr)
 
     @property
