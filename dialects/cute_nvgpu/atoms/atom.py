@@ -114,6 +114,11 @@ class Atom(ABC, Generic[Row]):
 
     def check_selectors(self, values: Sequence[int]) -> None:
         """Raise AtomError unless there is a legal value for each of `selectors`."""
+        if values and not self.selectors:
+            raise AtomError(
+                f"{self.mnemonic} expected a sparsity selector of none (it is dense), "
+                f"got {values[0]}"
+            )
         if len(values) != len(self.selectors):
             names = ", ".join(selector.name for selector in self.selectors) or "none"
             raise AtomError(

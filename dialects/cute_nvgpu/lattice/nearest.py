@@ -31,8 +31,9 @@ Feature = TypeVar("Feature", bound=Hashable)
 def closest(wanted: Choice, legal: Iterable[Choice]) -> Choice:
     """The nearest of the legal numbers or tuples, the first of several."""
     if isinstance(legal, range) and isinstance(wanted, int):
-        place = round((wanted - legal.start) / legal.step)
-        return cast("Choice", legal[min(max(place, 0), len(legal) - 1)])
+        offset = legal.start % legal.step
+        nearest = round((wanted - offset) / legal.step) * legal.step + offset
+        return cast("Choice", min(max(nearest, legal[0]), legal[-1]))
     return min(legal, key=lambda choice: distance(choice, wanted))
 
 

@@ -1,4 +1,4 @@
-"""Forms that ptxas takes although the PTX ISA has none such: illegal here, with the rule they break.
+"""Forms that ptxas takes although the PTX ISA has none such: illegal here, with the rule broken.
 
 Legal is what is documented and assembles. Whoever's kernel assembles all the same may want to know
 that it is no accident, and that the next ptxas may refuse it. Every row was measured with ptxas
