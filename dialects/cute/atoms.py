@@ -102,9 +102,9 @@ class CopyTraits:
     def to_reference(self, side: Literal["S", "D"]) -> Layout:
         """(thread, value) of a side -> thread + threads*value of the reference."""
         inverse = right_inverse(self.reference)
-        found = composition(inverse, self.target(side))
-        assert isinstance(found, Layout)
-        return found
+        layout = composition(inverse, self.target(side))
+        assert isinstance(layout, Layout)
+        return layout
 
 
 class CopyAtom(Protocol):

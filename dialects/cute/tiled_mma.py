@@ -137,9 +137,9 @@ DEFAULT_PERMUTATION: tuple[Tile, Tile, Tile] = (None, None, None)
 
 @cache
 def _thread_layout(thread_ids: Layout, atom_layout: Layout) -> Layout:
-    found = tiled_product(thread_ids, append_to_rank(atom_layout, 3))
-    assert isinstance(found, Layout)
-    return found
+    layout = tiled_product(thread_ids, append_to_rank(atom_layout, 3))
+    assert isinstance(layout, Layout)
+    return layout
 
 
 def coord_along(mode: Layout, thread: Any) -> Any:
@@ -240,8 +240,8 @@ def tile_leaves(tile: Tile) -> Iterator[Layout]:
     if isinstance(tile, Layout):
         yield tile
     elif tile is not None:
-        for each in tile:
-            yield from tile_leaves(each)
+        for slot in tile:
+            yield from tile_leaves(slot)
 
 
 def covers(layout: Layout, extent: int) -> bool:

@@ -158,9 +158,9 @@ class WgmmaOp(PtxOp):
             raise VerifyException(f"'{self.name}' expected {expected} ({atom.mnemonic})")
         if self.scale_d is not None and self.zero is not None:
             raise VerifyException(f"'{self.name}' expected scale_d or zero, got both")
-        held: dict[Operand, SSAValue] = {"C": self.c, "D": self.d} | (
-            {"A": self.a} if atom.frag_kind == "rs" else {}
-        )
+        held: dict[Operand, SSAValue] = {"C": self.c, "D": self.d}
+        if atom.frag_kind == "rs":
+            held["A"] = self.a
         for operand, value in held.items():
             if value.type != (legal := reg(*atom.registers(operand))):
                 raise VerifyException(

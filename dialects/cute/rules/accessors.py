@@ -64,8 +64,8 @@ def composed_get_outer(source: Typed) -> Typed:
 def tile_leaves(tile: Any) -> Iterator[Layout | None]:
     """The slots of a tile from left to right."""
     if is_tuple(tile):
-        for each in tile:
-            yield from tile_leaves(each)
+        for slot in tile:
+            yield from tile_leaves(slot)
     else:
         yield tile
 
@@ -89,12 +89,12 @@ def get_leaves(source: Typed) -> list[Typed]:
 
 def get_layouts_from_tile(tile: Typed) -> list[Typed]:
     """The layouts of a tile, without its underscores."""
-    found = [Typed("layout", leaf) for leaf in tile_leaves(tile.value) if leaf is not None]
+    typed = [Typed("layout", leaf) for leaf in tile_leaves(tile.value) if leaf is not None]
     required(
-        bool(found),
+        bool(typed),
         f"expects $tile to contain at least one layout slot, but got {tile.quoted}",
     )
-    return found
+    return typed
 
 
 # --- scalars --------------------------------------------------------------------------------------

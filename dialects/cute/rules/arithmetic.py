@@ -117,7 +117,7 @@ def equal(a: Typed, b: Typed) -> Condition:
         parts = [(a.value.shape, b.value.shape), (a.value.stride, b.value.stride)]
     else:
         parts = [(a.value, b.value)]
-    if not all(_same_structure(*each) for each in parts):
+    if not all(_same_structure(*part) for part in parts):
         return False
     holds: Condition = True
     for x, y in parts:

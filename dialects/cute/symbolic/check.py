@@ -42,8 +42,8 @@ def _layouts(tile: Tile) -> Iterator[Layout]:
     if isinstance(tile, Layout):
         yield tile
     elif tile is not None:
-        for each in tile:
-            yield from _layouts(each)
+        for slot in tile:
+            yield from _layouts(slot)
 
 
 def _stride_fault(stride: Any) -> str | None:

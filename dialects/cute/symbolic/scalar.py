@@ -44,16 +44,16 @@ class Dynamic(Value):
 
         `operation` is one of OPERATIONS; at least one operand is of this class.
         """
-        if not any(isinstance(each, Dynamic) and each.divisor != 1 for each in operands):
+        if not any(isinstance(operand, Dynamic) and operand.divisor != 1 for operand in operands):
             return Dynamic(width)
         return Dynamic(width, divisor_of_result(operation, operands))
 
     def choice(self, then: Callable[[], Scalar], other: Callable[[], Scalar]) -> Scalar:
         """`then` where this condition holds, else `other`."""
-        found = then(), other()
-        dynamic = [each.divisor for each in found if isinstance(each, Dynamic)]
-        divisor = gcd(*map(divisor_of, found)) if any(each != 1 for each in dynamic) else 1
-        return type(self)(max(map(width_of, found)), divisor)
+        branches = then(), other()
+        dynamic = [branch.divisor for branch in branches if isinstance(branch, Dynamic)]
+        divisor = gcd(*map(divisor_of, branches)) if any(known != 1 for known in dynamic) else 1
+        return type(self)(max(map(width_of, branches)), divisor)
 
 
 _set_width = slot_setter(Dynamic, "width")
@@ -70,8 +70,8 @@ class Multiple(Dynamic):
         return Multiple(width, divisor_of_result(operation, operands))
 
     def choice(self, then: Callable[[], Scalar], other: Callable[[], Scalar]) -> Scalar:
-        found = then(), other()
-        return Multiple(max(map(width_of, found)), max(gcd(*map(divisor_of, found)), 1))
+        branches = then(), other()
+        return Multiple(max(map(width_of, branches)), max(gcd(*map(divisor_of, branches)), 1))
 
 
 class Missing(Value):

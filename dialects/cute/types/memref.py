@@ -83,8 +83,8 @@ def layout_mismatch(type_: MemRefType) -> str | None:
     plain = layout.outer if isinstance(layout, ComposedLayout) else layout
     if not all(isinstance(step, int) for step in flatten(plain.stride)):
         return f"expected a layout with integer strides, got {layout}"
-    found = tuple(plain[mode].size() for mode in range(plain.rank()))
-    if found != tuple(type_.get_shape()):
+    extents = tuple(plain[mode].size() for mode in range(plain.rank()))
+    if extents != tuple(type_.get_shape()):
         shape = "x".join(map(str, type_.get_shape()))
         return f"expected a layout of shape {shape}, got {layout}"
     return None

@@ -117,10 +117,10 @@ class PipelineType(ParametrizedAttribute, TypeAttribute):
 
     def verify(self) -> None:
         for name in (*_COUNTS_OF[self.kind.data], "ctas"):
-            found = getattr(self, name).data
+            count = getattr(self, name).data
             least = 2 if (name, self.kind.data) == ("stages", "cp_async") else 1
-            if found < least:
+            if count < least:
                 raise VerifyException(
-                    f"pipeline expected at least {least} {name}, got {found}; "
+                    f"pipeline expected at least {least} {name}, got {count}; "
                     f"nearest legal: {least}"
                 )

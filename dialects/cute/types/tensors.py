@@ -105,9 +105,9 @@ class MemRefType(TensorType):
     @classmethod
     def get(cls, tensor: Tensor) -> MemRefType:
         """The type of a tensor. Raises VerifyException."""
-        found = _tensor_type(cls, str(tensor))
-        assert isinstance(found, MemRefType)
-        return found
+        type_ = _tensor_type(cls, str(tensor))
+        assert isinstance(type_, MemRefType)
+        return type_
 
     @classmethod
     def read(cls, parser: AttrParser) -> Tensor:

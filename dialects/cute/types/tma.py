@@ -85,10 +85,10 @@ class TmaCopyType(ParametrizedAttribute, TypeAttribute, TypedAttribute):
     def box(self) -> TmaBox:
         """The box that each instruction copies."""
         return TmaBox(
-            tuple(each.data for each in self.extents),
+            tuple(extent.data for extent in self.extents),
             self.element.data,
             self.swizzle.data,
-            tuple(each.data for each in self.modes),
+            tuple(mode.data for mode in self.modes),
         )
 
     @property

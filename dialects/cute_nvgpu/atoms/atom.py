@@ -275,14 +275,14 @@ def _tv_layout(row: MmaRow, operand: Operand, types: ElementTypes, majors: Major
 
 @cache
 def _selectors(row: MmaRow, types: ElementTypes) -> tuple[Selector, ...]:
-    found: list[Selector] = []
+    selectors: list[Selector] = []
     if row.sparsity is not None:
-        found.append(Selector("sparsity selector", tuple(range(4 // row.contributors(types)))))
+        selectors.append(Selector("sparsity selector", tuple(range(4 // row.contributors(types)))))
     if row.scale is not None:
         for operand, threads in (("a", 2), ("b", 4)):
-            found.append(Selector(f"byte-id-{operand}", row.scale.byte_ids))
-            found.append(Selector(f"thread-id-{operand}", tuple(range(threads))))
-    return tuple(found)
+            selectors.append(Selector(f"byte-id-{operand}", row.scale.byte_ids))
+            selectors.append(Selector(f"thread-id-{operand}", tuple(range(threads))))
+    return tuple(selectors)
 
 
 def _parameters(atom: MmaAtom) -> Iterator[str]:

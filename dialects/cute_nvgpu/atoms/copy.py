@@ -85,7 +85,7 @@ class CopyInstruction:
         if self.number not in copy.row.numbers:
             nearest = closest(self.number, copy.row.numbers)
             raise AtomError(
-                f"expected {' or '.join(f'x{each}' for each in copy.row.numbers)}, "
+                f"expected {' or '.join(f'x{number}' for number in copy.row.numbers)}, "
                 f"got x{self.number}; nearest legal: x{nearest}"
             )
 
@@ -102,7 +102,7 @@ class CopyInstruction:
             )
         if self.number not in shape.numbers:
             nearest = closest(self.number, shape.numbers)
-            listed = ", ".join(f"x{each}" for each in shape.numbers)
+            listed = ", ".join(f"x{number}" for number in shape.numbers)
             raise AtomError(
                 f"expected {listed} of {shape.name}, got x{self.number}; nearest legal: x{nearest}"
             )
@@ -122,13 +122,13 @@ class CopyInstruction:
                 raise AtomError(f"expected elements of at most 32 bits, got {self.element}")
             row = find_row(self.kind, (8, 8), None)
         else:
-            found = transposing(self.kind, bits)
-            if found is None:
+            legal = transposing(self.kind, bits)
+            if legal is None:
                 raise AtomError(
                     f"expected elements that {self.kind} transposes, of 8 or 16 bits, "
                     f"got {self.element}"
                 )
-            row = found
+            row = legal
         check_trans(row, self.trans)
         return MatrixCopy(row, self.number, self.trans)
 
@@ -208,6 +208,6 @@ def _matrix_layouts(copy: MatrixCopy, bits: int) -> tuple[Layout, Layout]:
 
 
 def _recast(layout: Layout, old: int, new: int) -> Layout:
-    found = recast_layout(new, old, layout)
-    assert isinstance(found, Layout)
-    return found
+    recast = recast_layout(new, old, layout)
+    assert isinstance(recast, Layout)
+    return recast

@@ -98,11 +98,11 @@ def _typed(
     op: str | None, sparse: bool | None, scaled: bool | None
 ) -> dict[ElementTypes, tuple[MmaRow, ...]]:
     """The candidates by the element types that they take."""
-    found: dict[ElementTypes, list[MmaRow]] = {}
+    rows_of: dict[ElementTypes, list[MmaRow]] = {}
     for row in _candidates(op, sparse, scaled):
         for types in row.element_types():
-            found.setdefault(types, []).append(row)
-    return {types: tuple(rows) for types, rows in found.items()}
+            rows_of.setdefault(types, []).append(row)
+    return {types: tuple(rows) for types, rows in rows_of.items()}
 
 
 def _choose(
@@ -120,7 +120,7 @@ def _choose(
     if not chosen:
         raise AtomError(
             f"'{rows[0].op}' expected {what} that {_types_text(types)} has, "
-            f"got {wanted or 'none'}; legal: {' or '.join(str(each or 'none') for each in legal)}"
+            f"got {wanted or 'none'}; legal: {' or '.join(str(value or 'none') for value in legal)}"
         )
     return chosen
 
@@ -217,8 +217,8 @@ def parse(mnemonic: str) -> MmaAtom:
     Raises AtomError where it is no `mma.sync` or `wmma.mma` mnemonic, or an illegal one.
     """
     wanted = canonical(mnemonic)
-    found = mnemonics().get(wanted)
-    return _explain(wanted) if found is None else found
+    atom = mnemonics().get(wanted)
+    return _explain(wanted) if atom is None else atom
 
 
 def _explain(mnemonic: str) -> MmaAtom:

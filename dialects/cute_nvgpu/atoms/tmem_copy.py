@@ -125,21 +125,21 @@ REDUCE_FORMS: tuple[tuple[str, str, str], ...] = tuple(
 
 def find_tmem_shape(name: str) -> TmemShape:
     """The shape of that name. Raises AtomError, naming the nearest, where there is none."""
-    if (found := TMEM_SHAPES.get(name)) is not None:
-        return found
+    if (shape := TMEM_SHAPES.get(name)) is not None:
+        return shape
     raise AtomError(f"expected shape {_nearest(name, TMEM_SHAPES)}")
 
 
 def find_copy_shape(spelled: str) -> TmemCopyShape:
     """The shape of `tcgen05.cp` that PTX spells so, multicast included. Raises AtomError."""
-    if (found := TMEM_COPY_SHAPES.get(spelled)) is not None:
-        return found
+    if (shape := TMEM_COPY_SHAPES.get(spelled)) is not None:
+        return shape
     raise AtomError(f"expected shape {_nearest(spelled, TMEM_COPY_SHAPES)}")
 
 
 def _nearest(name: str, legal: Iterable[str]) -> str:
     names = list(legal)
-    begun = [each for each in names if each.startswith(name)]
+    begun = [candidate for candidate in names if candidate.startswith(name)]
     if begun:
         return f"{', '.join(names)}, got {name}; nearest legal: {begun[0]}"
     [near] = difflib.get_close_matches(name, names, n=1, cutoff=0.0)

@@ -60,15 +60,15 @@ class UmmaAtom(Atom[UmmaRow]):
     @property
     def tmem_operands(self) -> tuple[TmemOperand, ...]:
         """Its operands in tensor memory."""
-        found: list[TmemOperand] = ["D"]
+        operands: list[TmemOperand] = ["D"]
         if self.frag_kind == "ts":
-            found.append("A")
+            operands.append("A")
         if self.row.sparse:
-            found.append("E")
+            operands.append("E")
         if self.row.scale is not None:
-            found.append("SFA")
-            found.append("SFB")
-        return tuple(found)
+            operands.append("SFA")
+            operands.append("SFB")
+        return tuple(operands)
 
     @property
     def path(self) -> tmem_layouts.DataPath:
@@ -256,11 +256,11 @@ def _scale_layout(atom: UmmaAtom, operand: str) -> Layout:
     long = atom.row.k == LONG_K
     words = 2 if long else 1
     if operand == "SFA":
-        held = tmem_layouts.scale_factors(rows, words)
+        one_cta = tmem_layouts.scale_factors(rows, words)
         if atom.cta_group == 1:
-            return held
+            return one_cta
         pair = Layout(2, tmem_layouts.PAIR_STRIDE * _WORD)
-        return make_layout(make_layout(held.mode(0), pair), held.mode(1))
+        return make_layout(make_layout(one_cta.mode(0), pair), one_cta.mode(1))
     group = (4 if rows <= 128 else 8) if long else None
     if atom.halves_columns:
         return tmem_layouts.halved_scale_factors(rows, words, group)

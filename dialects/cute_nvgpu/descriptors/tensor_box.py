@@ -165,7 +165,7 @@ class TensorBox:
 
 def tensor_element(mlir: str) -> TensorElement:
     """The row of an element type. Raises TensorMapError where tensor maps have none."""
-    found = TENSOR_ELEMENTS.get(mlir)
-    if found is None:
+    element = TENSOR_ELEMENTS.get(mlir)
+    if element is None:
         raise TensorMapError(f"expected elements of {', '.join(TENSOR_ELEMENTS)}, got {mlir}")
-    return found
+    return element

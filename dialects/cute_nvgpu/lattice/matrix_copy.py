@@ -143,11 +143,11 @@ class MatrixCopyRow:
         """
         m, n = self.shape
         fragment = blocks(m, n, self.neighbours)
-        held = composition(Layout((m, n), (n, 1)), fragment) if trans else fragment
-        assert isinstance(held, Layout)
+        matrix = composition(Layout((m, n), (n, 1)), fragment) if trans else fragment
+        assert isinstance(matrix, Layout)
         if number == 1:
-            return held
-        return make_layout(held[0], append(held[1], Layout(number, m * n)))
+            return matrix
+        return make_layout(matrix[0], append(matrix[1], Layout(number, m * n)))
 
     def mnemonic(self, number: int, trans: bool, space: str = "shared") -> str:
         """`ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8`."""

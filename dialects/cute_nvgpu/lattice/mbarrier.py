@@ -64,10 +64,10 @@ class SetmaxnregRow:
 SETMAXNREG = SetmaxnregRow(("inc", "dec"), 24, 256, 8, target("sm_90a"), (8, 0))
 
 
-def why_illegal_count(what: str, lowest: int, found: int) -> str | None:
+def why_illegal_count(what: str, lowest: int, count: int) -> str | None:
     """The fault of a count of arrivals or of bytes, or None."""
     legal = range(lowest, MAX_ARRIVALS + 1)
-    if found in legal:
+    if count in legal:
         return None
-    nearest = closest(found, legal)
-    return f"expected {lowest} to {MAX_ARRIVALS} {what}, got {found}; nearest legal: {nearest}"
+    nearest = closest(count, legal)
+    return f"expected {lowest} to {MAX_ARRIVALS} {what}, got {count}; nearest legal: {nearest}"

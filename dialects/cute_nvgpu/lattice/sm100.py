@@ -253,13 +253,13 @@ def _spellings(
     version takes; the number of scale factors; or, where a kind has one size, nothing."""
     block = 16 if vector in (4, 6) else 32
     runs = FAMILIES if kind == "mxf8f6f4" or not sparse else _EACH
-    found = [Spelling(f".block_scale.block{block}", runs, _BLOCK_VERSION)]
+    spellings = [Spelling(f".block_scale.block{block}", runs, _BLOCK_VERSION)]
     if kind != "mxf4nvf4":
-        found.append(Spelling(".block_scale", runs, _BLOCK_VERSION))
+        spellings.append(Spelling(".block_scale", runs, _BLOCK_VERSION))
     if k != LONG_K:
         since = (8, 7) if kind == "mxf4nvf4" else _V
-        found.append(Spelling(f".block_scale.scale_vec::{vector}X", _EACH, since))
-    return tuple(found)
+        spellings.append(Spelling(f".block_scale.scale_vec::{vector}X", _EACH, since))
+    return tuple(spellings)
 
 
 def _plain_rows(op: str, section: str, *, sparse: bool, ws: bool) -> tuple[UmmaRow, ...]:

@@ -66,17 +66,19 @@ class AnyOf:
     @property
     def name(self) -> str:
         """`sm_100f, sm_110f or sm_120f`."""
-        *others, last = (each.name for each in self.targets)
+        *others, last = (alternative.name for alternative in self.targets)
         return f"{', '.join(others)} or {last}"
 
     @property
     def at_least(self) -> str:
         """Who runs what requires it, in words."""
-        laters = dict.fromkeys(each.at_least.removeprefix(each.name) for each in self.targets)
+        laters = dict.fromkeys(
+            alternative.at_least.removeprefix(alternative.name) for alternative in self.targets
+        )
         if len(laters) == 1:
             later = next(iter(laters))
             return f"{self.name},{later}" if later else self.name
-        return " or ".join(each.at_least for each in self.targets)
+        return " or ".join(alternative.at_least for alternative in self.targets)
 
     def __str__(self) -> str:
         return self.name
@@ -134,8 +136,8 @@ TARGETS: dict[str, Target] = {name: _row(name, version) for name, version in _RO
 @cache
 def target(name: str) -> Target:
     """The target of that name. Raises TargetError, naming the nearest, for any other."""
-    if (found := TARGETS.get(name)) is not None:
-        return found
+    if (known := TARGETS.get(name)) is not None:
+        return known
     near = difflib.get_close_matches(name, TARGETS, n=1, cutoff=0.0)
     raise TargetError(
         f"unknown target '{name}'; nearest legal: {near[0]}; known: {', '.join(TARGETS)}"
@@ -214,8 +216,8 @@ def lowest(requirements: Iterable[Minimum], arch: Target | None = None) -> Targe
         if all(map(candidate.supports, wanted)):
             return candidate
     if arch is not None:
-        missing = sorted(each.at_least for each in wanted if not arch.supports(each))
+        missing = sorted(minimum.at_least for minimum in wanted if not arch.supports(minimum))
         raise TargetError(f"instructions require {'; '.join(missing)}; got target {arch}")
     raise TargetError(
-        f"no target supports all of {'; '.join(sorted(each.name for each in wanted))}"
+        f"no target supports all of {'; '.join(sorted(minimum.name for minimum in wanted))}"
     )

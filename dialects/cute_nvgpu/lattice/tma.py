@@ -75,7 +75,9 @@ def why_not_reduced(kind: str, element: str) -> str | None:
     if element in legal:
         return None
     size, floats = element.lstrip("us"), "f" in element
-    nearest = min(legal, key=lambda each: (each.lstrip("us") != size, ("f" in each) != floats))
+    nearest = min(
+        legal, key=lambda candidate: (candidate.lstrip("us") != size, ("f" in candidate) != floats)
+    )
     return (
         f"expected elements of {', '.join(legal)} for {kind}, got {element} (PTX ISA, "
         f"cp.reduce.async.bulk.tensor); nearest legal: {nearest}"

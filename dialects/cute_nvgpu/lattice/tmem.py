@@ -53,7 +53,9 @@ class TmemRow:
     @property
     def mnemonics(self) -> tuple[str, ...]:
         """All mnemonics of the row."""
-        spelled = (each.format(group=group) for each in self.spellings for group in CTA_GROUPS)
+        spelled = (
+            spelling.format(group=group) for spelling in self.spellings for group in CTA_GROUPS
+        )
         return tuple(dict.fromkeys(spelled))
 
 

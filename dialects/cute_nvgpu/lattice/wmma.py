@@ -204,7 +204,7 @@ def _accesses(row: WmmaRow) -> Iterator[WmmaAccessRow]:
         rows, columns = row.extents(operand, types)
         majors: tuple[Major, ...] = MAJORS
         if operand in ("A", "B"):
-            majors = tuple(dict.fromkeys(each[place] for each in row.majors))
+            majors = tuple(dict.fromkeys(major[place] for major in row.majors))
         yield WmmaAccessRow(
             "store" if operand == "D" else "load",
             operand,
@@ -221,11 +221,11 @@ def _accesses(row: WmmaRow) -> Iterator[WmmaAccessRow]:
 
 def _distinct(rows: Iterable[WmmaAccessRow]) -> tuple[WmmaAccessRow, ...]:
     """One row a matrix. MMAs that share a matrix stand oldest first, and it is as old as they."""
-    found: dict[tuple[MatrixOperand, Shape, str], WmmaAccessRow] = {}
+    oldest: dict[tuple[MatrixOperand, Shape, str], WmmaAccessRow] = {}
     for row in rows:
-        found.setdefault((row.operand, row.shape, row.element.name), row)
-    return tuple(found.values())
+        oldest.setdefault((row.operand, row.shape, row.element.name), row)
+    return tuple(oldest.values())
 
 
-WMMA_ACCESS = _distinct(each for row in WMMA_MMA for each in _accesses(row))
+WMMA_ACCESS = _distinct(access for row in WMMA_MMA for access in _accesses(row))
 """Every `wmma.load` and `wmma.store`."""

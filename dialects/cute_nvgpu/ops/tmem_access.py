@@ -86,9 +86,9 @@ class TmemAccessOp(NvgpuOp):
     @property
     def held(self) -> FragmentType:
         """Its type."""
-        found = self.fragment_value.type
-        assert isinstance(found, FragmentType)
-        return found
+        type_ = self.fragment_value.type
+        assert isinstance(type_, FragmentType)
+        return type_
 
     @property
     def packed(self) -> bool:
@@ -117,11 +117,11 @@ class TmemAccessOp(NvgpuOp):
         except AtomError as error:
             raise VerifyException(f"'{self.name}' {error}") from None
         memory, indices = self.tile_operand
-        held = verify_tmem(self.name, "memory", memory.type, len(indices))
-        self._verify_elements(held.element_type)
+        memref = verify_tmem(self.name, "memory", memory.type, len(indices))
+        self._verify_elements(memref.element_type)
         self._verify_half(access)
-        self._verify_tile(held, access)
-        self._verify_begin(held, access, indices)
+        self._verify_tile(memref, access)
+        self._verify_begin(memref, access, indices)
         self._verify_layout()
 
     def _verify_elements(self, memory: Attribute) -> None:
@@ -197,10 +197,10 @@ class TmemAccessOp(NvgpuOp):
         return ""
 
     def _verify_layout(self) -> None:
-        found, wanted = self.held.tv_layout, self.tv_layout
-        if found is not None and not equivalent(found, wanted):
+        declared, wanted = self.held.tv_layout, self.tv_layout
+        if declared is not None and not equivalent(declared, wanted):
             raise VerifyException(
-                f"'{self.name}' expected a fragment with layout {wanted}, got {found}"
+                f"'{self.name}' expected a fragment with layout {wanted}, got {declared}"
             )
 
 

@@ -146,14 +146,14 @@ class LoadReduceOp(TmemAccessOp):
             )
 
     def _verify_flags(self) -> None:
-        held = str(self.held.element_type)
-        if held not in _REDUCED:
+        element = str(self.held.element_type)
+        if element not in _REDUCED:
             raise VerifyException(
-                f"'{self.name}' expected elements of {' or '.join(_REDUCED)}, got {held}"
+                f"'{self.name}' expected elements of {' or '.join(_REDUCED)}, got {element}"
             )
-        wrong = ("unsigned",) if held == "f32" else ("abs", "nan")
+        wrong = ("unsigned",) if element == "f32" else ("abs", "nan")
         for name in wrong:
             if self.properties.get(name) is not None:
                 raise VerifyException(
-                    f"'{self.name}' expected no {name} with elements of {held}, got {name}"
+                    f"'{self.name}' expected no {name} with elements of {element}, got {name}"
                 )

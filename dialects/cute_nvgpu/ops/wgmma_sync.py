@@ -71,9 +71,9 @@ class WgmmaWaitGroupOp(NvgpuOp):
         super().__init__(properties={"pending": IntegerAttr(pending, i64)})
 
     def verify_(self) -> None:
-        if (found := self.pending.value.data) < 0:
+        if (pending := self.pending.value.data) < 0:
             raise VerifyException(
-                f"'{self.name}' expected 0 or more pending groups, got {found}; nearest legal: 0 "
+                f"'{self.name}' expected 0 or more pending groups, got {pending}; nearest legal: 0 "
                 "(PTX ISA 9.7.15.7.3)"
             )
 

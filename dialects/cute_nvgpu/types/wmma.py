@@ -71,6 +71,6 @@ class WmmaStoreType(WmmaAccessType):
 
 
 WMMA_ACCESS_TYPES: dict[str, type[WmmaAccessType]] = {
-    each.name.removeprefix("cute_nvgpu."): each for each in (WmmaLoadType, WmmaStoreType)
+    type_.name.removeprefix("cute_nvgpu."): type_ for type_ in (WmmaLoadType, WmmaStoreType)
 }
 """The attribute of the accesses of each op."""
