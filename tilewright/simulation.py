@@ -79,7 +79,7 @@ def atom(
 
 
 _UMMA_OPTIONS = {"ab_major": "majors", "frag_kind": "frag_kind", "cta_group": "cta_group"} | {
-    each: each for each in ("satfinite", "kind", "scale_vector", "scale_type")
+    name: name for name in ("satfinite", "kind", "scale_vector", "scale_type")
 }
 """The options of a `tcgen05.mma`, by what `find_umma` calls them."""
 

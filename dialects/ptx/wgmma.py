@@ -34,6 +34,7 @@ from tilewright.dialects.cute_nvgpu.atoms.wgmma import (
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import parse_wgmma
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MAJOR_MODES
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
+from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 from tilewright.dialects.cute_nvgpu.lattice.sync import (
     FENCE_PROXY_ASYNC,
     WGMMA_COMMIT_GROUP,
@@ -190,7 +191,9 @@ class WgmmaOp(PtxOp):
             raise VerifyException(f"'{self.name}' expected {expected} ({atom.mnemonic})")
         if self.scale_d is not None and self.zero is not None:
             raise VerifyException(f"'{self.name}' expected scale_d or zero, got both")
-        held = {"C": self.c, "D": self.d} | ({"A": self.a} if atom.frag_kind == "rs" else {})
+        held: dict[Operand, SSAValue] = {"C": self.c, "D": self.d}
+        if atom.frag_kind == "rs":
+            held["A"] = self.a
         for operand, value in held.items():
             if value.type != (legal := reg(*atom.registers(operand))):
                 raise VerifyException(

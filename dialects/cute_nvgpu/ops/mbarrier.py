@@ -35,10 +35,10 @@ from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
 
 def verify_mbarrier(op: str, type_: Attribute, indices: int) -> None:
     """Raise VerifyException unless the type is a memref of mbarriers: i64 in shared memory."""
-    held = verify_memref(op, "mbarrier", type_, indices, Space.SMEM)
-    if held.element_type != i64:
+    memref = verify_memref(op, "mbarrier", type_, indices, Space.SMEM)
+    if memref.element_type != i64:
         raise VerifyException(
-            f"'{op}' mbarrier expected a memref of i64, got {held} (an mbarrier has 64 bits)"
+            f"'{op}' mbarrier expected a memref of i64, got {memref} (an mbarrier has 64 bits)"
         )
 
 
@@ -65,9 +65,9 @@ class _CountedOp(MbarrierOp):
 
     def verify_(self) -> None:
         super().verify_()
-        found = self.properties.get("count")
-        if isinstance(found, IntegerAttr):
-            why = why_illegal_count(self.WHAT, self.LOWEST, found.value.data)
+        count = self.properties.get("count")
+        if isinstance(count, IntegerAttr):
+            why = why_illegal_count(self.WHAT, self.LOWEST, count.value.data)
             if why is not None:
                 raise VerifyException(f"'{self.name}' {why}")
 

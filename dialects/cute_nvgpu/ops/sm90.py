@@ -98,7 +98,7 @@ class WarpgroupMmaOp(NvgpuOp):
 
     @property
     def negated(self) -> tuple[bool, bool]:
-        """Whether A and B are negated."""
+        """(A is negated, B is negated)."""
         return "negate_a" in self.properties, "negate_b" in self.properties
 
     def verify_(self) -> None:

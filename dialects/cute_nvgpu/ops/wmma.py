@@ -55,7 +55,7 @@ class WmmaAccessOp(NvgpuOp):
 
     @property
     def access(self) -> WmmaAccess:
-        """What it moves."""
+        """The matrix that it moves."""
         raise NotImplementedError
 
     @property
