@@ -71,10 +71,12 @@ def contributing_threads(
 
 def _holders(atom: AnyMma, operand: Operand) -> dict[int, dict[int, list[int]]]:
     """Of each index, the values that hold it by thread."""
+    import numpy as np
+
     layout = atom.tv_layout(operand)
+    threads, values = np.arange(layout[0].size()), np.arange(atom.values(operand))
     found: dict[int, dict[int, list[int]]] = {}
-    for thread in range(layout[0].size()):
-        for value in range(atom.values(operand)):
-            index = layout((thread, value))
+    for thread, indices in enumerate(layout((threads[:, None], values)).tolist()):
+        for value, index in enumerate(indices):
             found.setdefault(index, {}).setdefault(thread, []).append(value)
     return found
