@@ -75,8 +75,9 @@ def _holders(atom: AnyMma, operand: Operand) -> dict[int, dict[int, list[int]]]:
 
     layout = atom.tv_layout(operand)
     threads, values = np.arange(layout[0].size()), np.arange(atom.values(operand))
+    image = layout[0](threads)[:, None] + layout[1](values)
     found: dict[int, dict[int, list[int]]] = {}
-    for thread, indices in enumerate(layout((threads[:, None], values)).tolist()):
+    for thread, indices in enumerate(image.tolist()):
         for value, index in enumerate(indices):
             found.setdefault(index, {}).setdefault(thread, []).append(value)
     return found
