@@ -7,7 +7,6 @@ may be any CuTe layout, swizzled or not. Global addresses have 64 bits, shared o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
@@ -34,34 +33,9 @@ from tilewright.dialects.ptx.data_movement import LdOp, StOp
 from tilewright.dialects.ptx.logic import AndOp, SelpOp, SetpOp, ShlOp, ShrOp, XorOp
 from tilewright.dialects.ptx.registers import SharedAddressOp
 from tilewright.dialects.ptx.scalar_types import element_bytes
-from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers
+from tilewright.lowering.to_ptx.conversion import Conversion, Tile, constant, lowers
 from tilewright.lowering.to_ptx.convert_arith import divide, scalar
 from tilewright.lowering.to_ptx.known_bits import addends, lowest, possible_bits
-
-
-@dataclass(frozen=True, slots=True)
-class Tile:
-    """A memref whose address is known: `strides` in elements, or `layout` where it has one.
-
-    `base` is the address of its buffer, from which `memref.reinterpret_cast` counts offsets.
-    """
-
-    space: Space
-    base: SSAValue
-    address: SSAValue
-    element_bytes: int
-    strides: tuple[int | SSAValue, ...]
-    layout: Layout | ComposedLayout | None = None
-
-    @property
-    def ptx_space(self) -> str:
-        """The `.space` of PTX's loads and stores."""
-        return "shared" if self.space is Space.SMEM else "global"
-
-    @property
-    def index_type(self) -> str:
-        """The instruction type that computes its addresses."""
-        return "u32" if self.space is Space.SMEM else "s64"
 
 
 def argument_tile(op: Operation, type_: MemRefType, address: SSAValue) -> Tile:

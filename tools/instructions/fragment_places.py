@@ -70,10 +70,13 @@ def contributing_threads(
 
 def _holders(atom: AnyMma, operand: Operand) -> dict[int, dict[int, list[int]]]:
     """Of each index, the values that hold it by thread."""
+    import numpy as np
+
     layout = atom.tv_layout(operand)
+    threads, values = np.arange(layout[0].size()), np.arange(atom.values(operand))
+    image = layout[0](threads)[:, None] + layout[1](values)
     found: dict[int, dict[int, list[int]]] = {}
-    for thread in range(layout[0].size()):
-        for value in range(atom.values(operand)):
-            index = layout((thread, value))
+    for thread, indices in enumerate(image.tolist()):
+        for value, index in enumerate(indices):
             found.setdefault(index, {}).setdefault(thread, []).append(value)
     return found
