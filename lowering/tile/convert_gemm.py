@@ -144,7 +144,7 @@ def _multiply_in_tensor_memory(
         one = _descriptor(a, row, k, atom.element("A"), kernel, TCGEN05)
         other = _descriptor(b, column, k, atom.element("B"), kernel, TCGEN05)
         flag = None if k else accumulate
-        kernel.emitter.add(UmmaOp(held, one, other, atom, enable_input_d=flag))
+        kernel.emitter.add(UmmaOp((held, one, other), atom, enable_input_d=flag))
 
 
 def _block_of(tensor: Tensor, row: int, column: int) -> tuple[int, int]:
