@@ -49,8 +49,8 @@ def is_judged(mnemonic: str) -> bool:
 
 @lru_cache(_KNOWN_REASONS)
 def why_illegal_mnemonic(mnemonic: str, arch: str | None) -> str | None:
-    """Why the target (or the lattice, where it is None) has no such mnemonic, and the nearest
-    that it has; None where it is legal. What no row is of, and no complete listing, is not judged."""
+    """Why the target (or the lattice, where it is None) has no such mnemonic or does not judge it,
+    and the nearest that it has; None where it is legal."""
     wanted = canonical(mnemonic)
     if wanted in legal_mnemonics(arch):
         return None
