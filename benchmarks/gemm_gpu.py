@@ -23,7 +23,8 @@ from typing import Any
 import torch
 
 import tilewright as tw
-from tilewright.launcher import device_arch, load, start, tensor_map_value, tensor_values
+from tilewright.arguments.binding import Binding
+from tilewright.launcher import device_arch, device_memory
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 sys.path.insert(0, str(EXAMPLES))
@@ -41,12 +42,13 @@ class Example:
 
 
 def launch_of(
-    kernel: tw.Kernel, name: str, arguments: list[Any], grid: tuple[int, ...], threads: int
+    kernel: tw.Kernel, name: str, args: list[Any], grid: tuple[int, ...], threads: int
 ) -> Launch:
     entry = kernel.entry(name)
-    function = load(kernel, entry)
+    function = kernel.load(entry)
     stream = torch.cuda.current_stream().cuda_stream
-    return lambda: start(function, entry, arguments, grid, (threads,), stream)
+    values = entry.values(Binding(entry.arguments, args, device_memory(), on_gpu=True))
+    return lambda: function.start(values, grid, (threads,), stream)
 
 
 # --- examples/*.mlir ------------------------------------------------------------------------------
@@ -59,20 +61,18 @@ def _compiled(name: str) -> tw.Kernel:
 
 def _sm80(a: Any, b: Any, c: Any) -> Iterable[Launch]:
     size = len(a)
-    arguments = [*(each.data_ptr() for each in (a, b, c)), *[size] * 6]
-    yield launch_of(_compiled("gemm_sm80"), "gemm", arguments, (-(-size // 64),) * 2, 128)
+    args = [a, b, c, *[size] * 6]
+    yield launch_of(_compiled("gemm_sm80"), "gemm", args, (-(-size // 64),) * 2, 128)
 
 
 def _sm90(a: Any, b: Any, c: Any) -> Iterable[Launch]:
     size = len(a)
     maps = [
-        tw.TensorMap(each.data_ptr(), shape=(size, size), element=element, box=box, swizzle=128)
-        for each, element, box in
-        ((a, "bf16", (128, 64)), (b, "bf16", (64, 64)), (c, "f32", (64, 32)))
-    ]  # fmt: skip
-    arguments = [*(tensor_map_value(each, []) for each in maps), size]
+        tw.TensorMap(matrix, box=box, swizzle=128)
+        for matrix, box in ((a, (128, 64)), (b, (64, 64)), (c, (64, 32)))
+    ]
     grid = -(-size // 256), -(-size // 128)
-    yield launch_of(_compiled("gemm_sm90"), "gemm", arguments, grid, 384)
+    yield launch_of(_compiled("gemm_sm90"), "gemm", [*maps, size], grid, 384)
 
 
 # --- examples/tile_frontend -----------------------------------------------------------------------
@@ -99,9 +99,8 @@ def _tiles(choices: Iterable[dict[str, Any]]) -> Callable[[Any, Any, Any], Itera
 
         for constants in choices:
             kernel = gemm.compile(signature_of([a, b, c]), device_arch(), **constants)
-            arguments = tensor_values(kernel.entry("gemm"), [a, b, c], [], [])
             shape = gemm.shape([a, b, c], constants)
-            yield launch_of(kernel, "gemm", arguments, shape["grid"], shape["block"][0])
+            yield launch_of(kernel, "gemm", [a, b, c], shape["grid"], shape["block"][0])
 
     return launches
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tilewright.compiler import PIPELINE
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom, atoms_of
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import MatrixCopy, copies_of
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
@@ -34,6 +33,7 @@ from tilewright.dialects.cute_nvgpu.lattice.undocumented import (
     UNDOCUMENTED_SELECTORS,
 )
 from tilewright.dialects.ptx.matrix_copy import DEFAULT_FORM
+from tilewright.pipeline import PIPELINE
 from tilewright.tools.commands.atoms import cells
 from tilewright.tools.instructions.catalogue import lattice
 

@@ -11,29 +11,36 @@ Everything is loaded on first use: importing the package costs next to nothing.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tilewright.compiler import Kernel, compile
+    from tilewright.arguments.tensor_map import TensorMap
+    from tilewright.compiler import compile
     from tilewright.diagnostic import CompileError
     from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom
     from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorMapError
     from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError
     from tilewright.execution import ExecutionError, interpret
+    from tilewright.kernel import Kernel
     from tilewright.simulation import atom, simulate
-    from tilewright.tensor_map import TensorMap
     from tilewright.verify_by_running import Trial
 
 __version__ = "0.1.0"
+
+# In a checkout the subpackages lie beside this folder, not in it: whoever starts in the root finds
+# this folder before the installed package, and the subpackages must be found with it.
+if not os.path.isdir(os.path.join(__path__[0], "dialects")):
+    __path__.append(os.path.dirname(__path__[0]))
 
 _HOMES = {
     "AtomError": "tilewright.dialects.cute_nvgpu.atoms.atom",
     "CompileError": "tilewright.diagnostic",
     "ExecutionError": "tilewright.execution",
-    "Kernel": "tilewright.compiler",
+    "Kernel": "tilewright.kernel",
     "MmaAtom": "tilewright.dialects.cute_nvgpu.atoms.atom",
     "TargetError": "tilewright.dialects.cute_nvgpu.lattice.targets",
-    "TensorMap": "tilewright.tensor_map",
+    "TensorMap": "tilewright.arguments.tensor_map",
     "TensorMapError": "tilewright.dialects.cute_nvgpu.descriptors.tensor_box",
     "Trial": "tilewright.verify_by_running",
     "atom": "tilewright.simulation",

@@ -4,36 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import Any, Literal, get_args
 
 from numpy.typing import NDArray
-from xdsl.dialects import func, gpu
 from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
 from xdsl.ir import Operation
 
-from tilewright.compiler import lower_tiles, run_pipeline, verified
-from tilewright.diagnostic import CompileError, Diagnostic, OpError
-from tilewright.dialects.cute_nvgpu.lattice.cluster import MAX_CLUSTER
-from tilewright.dialects.cute_nvgpu.lattice.targets import lowest, target
-from tilewright.dialects.ptx.control_flow import EntryOp
-from tilewright.kernel_arguments import (
-    KernelParameter,
-    bind,
+from tilewright.arguments.binding import Binding
+from tilewright.arguments.extents import check_launch, checked_extents
+from tilewright.arguments.interpreted import interpreted_values
+from tilewright.arguments.parameters import (
+    Parameter,
     kernel_parameters,
-    lowered,
-    results,
+    kernels_of,
+    symbol_of,
 )
+from tilewright.diagnostic import CompileError, Diagnostic
+from tilewright.dialects.cute_nvgpu.lattice.targets import lowest
+from tilewright.dialects.ptx.control_flow import EntryOp
+from tilewright.guard import guard
 from tilewright.lowering.interpreter import run_kernel
 from tilewright.lowering.interpreter.arithmetic.mma import NUMERICS
 from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.machine import Launch
-from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import is_kernel
-from tilewright.parsing import op_diagnostic
 from tilewright.passes.check_target import required_targets
+from tilewright.pipeline import checked_target, lower_tiles, run_pipeline, verified
+from tilewright.recursion import deep_recursion
 
-__all__ = ["ExecutionError", "KernelParameter", "interpret", "kernel_signature"]
+__all__ = ["ExecutionError", "Parameter", "interpret", "kernel_signature"]
 
 Level = Literal["tile", "atom", "ptx"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -92,6 +91,7 @@ def interpret(
     ).arrays
 
 
+@deep_recursion()
 def run(
     module_or_text: ModuleOp | str,
     kernel: str | None = None,
@@ -112,33 +112,32 @@ def run(
         raise ExecutionError(f"expected level of {', '.join(LEVELS)}, got '{level}'")
     module, source = verified(module_or_text, name)
     op = find_kernel(module, kernel, name)
-    chip = arch or _lowest_target(module)
-    target(chip)
-    launch = Launch(_dim("grid", grid), _dim("block", block), numerics, chip, source, progress)
-    _check_block(op, launch)
-    launch.cluster = _cluster(op, launch)
-    memory, symbol = GlobalMemory(), _symbol(op)
-    try:
-        if level != "tile":
-            lower_tiles(module, chip, source)
-            op = find_kernel(module, symbol, name)
-        values = bind(op, args, memory)
-        if level == "ptx" and not isinstance(op, EntryOp):
-            run_pipeline(module, chip, source)
-            op = find_kernel(module, symbol, name)
-            values = [lowered(value) for value in values]
-        executed = run_kernel(op, launch, memory, values)
-    except OpError as error:
-        raise CompileError(op_diagnostic(error, source)) from None
-    return Run(results(args, memory), executed)
+    chip = _lowest_target(module) if arch is None else checked_target(arch).name
+    ctas, threads = checked_extents("grid", grid), checked_extents("block", block)
+    launch = Launch(ctas, threads, numerics, chip, source, progress)
+    memory, symbol = GlobalMemory(), symbol_of(op)
+    known_block = _extents(op, "gpu.known_block_size", "reqntid")
+    known_cluster = _extents(op, "gpu.known_cluster_size", "cluster")
+    launch.cluster = check_launch(symbol, ctas, threads, known_block, known_cluster)
+    binding = Binding(kernel_parameters(op), args, memory)
+    if level == "ptx" and not isinstance(op, EntryOp):
+        run_pipeline(module, chip, source)
+    elif level == "atom":
+        lower_tiles(module, chip, source)
+    op = find_kernel(module, symbol, name)
+    with guard("interpret", module, source, name):
+        executed = run_kernel(op, launch, memory, interpreted_values(op, binding))
+    contents = (buffer.data[: buffer.size] for buffer in memory.allocations)
+    return Run(binding.results(contents), executed)
 
 
+@deep_recursion()
 def kernel_signature(
     module_or_text: ModuleOp | str, kernel: str | None = None, name: str = "<string>"
-) -> list[KernelParameter]:
+) -> list[Parameter]:
     """The parameters of a kernel. Raises CompileError where there is no such kernel."""
     module, _ = verified(module_or_text, name)
-    return [each.public for each in kernel_parameters(find_kernel(module, kernel, name))]
+    return kernel_parameters(find_kernel(module, kernel, name))
 
 
 # Kernels
@@ -146,62 +145,20 @@ def kernel_signature(
 
 def find_kernel(module: ModuleOp, kernel: str | None, name: str) -> Operation:
     """The kernel of that name, or the only one. Raises CompileError."""
-    found = [op for op in module.walk() if isinstance(op, EntryOp) or is_kernel(op)]
-    chosen = [op for op in found if kernel in (None, _symbol(op))]
-    if len(chosen) == 1:
-        return chosen[0]
-    names = ", ".join(_symbol(op) for op in found) or "none"
+    kernels = kernels_of(module)
+    named = [op for op in kernels if kernel in (None, symbol_of(op))]
+    if len(named) == 1:
+        return named[0]
+    names = ", ".join(map(symbol_of, kernels)) or "none"
     wanted = "one kernel" if kernel is None else f"a kernel '{kernel}'"
     raise CompileError(Diagnostic(f"expected {wanted}, got {names}", name))
-
-
-def _symbol(op: Operation) -> str:
-    assert isinstance(op, EntryOp | func.FuncOp | gpu.FuncOp)
-    return op.sym_name.data
 
 
 def _lowest_target(module: ModuleOp) -> str:
     return lowest(required_targets(module)).name
 
 
-# The most that any target launches. CUDA C++ Programming Guide, compute capabilities.
-_LIMITS = {"grid": ((1 << 31) - 1, 65535, 65535), "block": (1024, 1024, 64)}
-
-
-def _dim(what: str, dim: Dim) -> tuple[int, int, int]:
-    padded = (*dim, 1, 1)[:3] if 1 <= len(dim) <= 3 else ()
-    if not padded or any(int(each) != each or each < 1 for each in padded):
-        raise ExecutionError(f"expected {what} as up to three positive extents, got {tuple(dim)}")
-    x, y, z = (int(each) for each in padded)
-    if any(each > limit for each, limit in zip((x, y, z), _LIMITS[what], strict=True)):
-        raise ExecutionError(f"expected {what} of at most {_LIMITS[what]}, got {(x, y, z)}")
-    return x, y, z
-
-
-def _check_block(op: Operation, launch: Launch) -> None:
-    if launch.threads > 1024:
-        raise ExecutionError(f"expected a block of at most 1024 threads, got {launch.threads}")
-    known = op.attributes.get("gpu.known_block_size") or op.properties.get("reqntid")
-    if known is not None:
-        wanted = tuple(known.get_values())  # type: ignore[attr-defined]
-        if wanted != launch.block:
-            raise ExecutionError(f"'{_symbol(op)}' expected block {wanted}, got {launch.block}")
-
-
-def _cluster(op: Operation, launch: Launch) -> tuple[int, int, int]:
-    """The cluster that a kernel declares: one CTA where it declares none."""
-    known = op.attributes.get("gpu.known_cluster_size") or op.properties.get("cluster")
-    if not isinstance(known, DenseArrayBase):
-        return 1, 1, 1
-    extents = tuple(int(each) for each in known.get_values())
-    if len(extents) != 3 or min(extents) < 1 or prod(extents) > MAX_CLUSTER:
-        raise ExecutionError(
-            f"'{_symbol(op)}' expected gpu.known_cluster_size of three extents, at most "
-            f"{MAX_CLUSTER} CTAs in all, got {extents}"
-        )
-    if any(whole % part for whole, part in zip(launch.grid, extents, strict=True)):
-        raise ExecutionError(
-            f"'{_symbol(op)}' expected a grid of whole clusters of {extents}, got {launch.grid}"
-        )
-    x, y, z = extents
-    return x, y, z
+def _extents(op: Operation, attribute: str, property_: str) -> Sequence[int] | None:
+    """What a kernel declares of its launch, before it is lowered or after."""
+    declared = op.attributes.get(attribute) or op.properties.get(property_)
+    return declared.get_values() if isinstance(declared, DenseArrayBase) else None  # type: ignore[return-value]

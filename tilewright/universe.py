@@ -5,116 +5,53 @@ Plain `xdsl-opt` finds this through the `xdsl.universe` entry point.
 
 from __future__ import annotations
 
-from xdsl.ir import Dialect
-from xdsl.passes import ModulePass
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
 from xdsl.universe import Universe
-from xdsl.utils.target import Target
+
+from tilewright import xdsl_repairs
+
+_DIALECTS = {
+    "cute": "dialects.cute.dialect:CUTE",
+    "cute_nvgpu": "dialects.cute_nvgpu.dialect:CUTE_NVGPU",
+    "ptx": "dialects.ptx.dialect:PTX",
+}
+_PASSES = {
+    "convert-cute-nvgpu-to-ptx": (
+        "lowering.to_ptx.convert_cute_nvgpu_to_ptx:ConvertCuteNvgpuToPtxPass"
+    ),
+    "convert-cute-to-cute-nvgpu": (
+        "lowering.tile.convert_cute_to_cute_nvgpu:ConvertCuteToCuteNvgpuPass"
+    ),
+    "cute-expand-ops": "passes.cute_expand_ops:CuteExpandOpsPass",
+    "cute-fold-static": "passes.cute_fold_static:CuteFoldStaticPass",
+    "cute-nvgpu-check-hazards": "passes.check_hazards:CheckHazardsPass",
+    "cute-nvgpu-check-target": "passes.check_target:CheckTargetPass",
+    "cute-nvgpu-check-tmem": "passes.check_tmem:CheckTmemPass",
+    "cute-nvgpu-insert-wgmma-sync": "passes.insert_wgmma_sync:InsertWgmmaSyncPass",
+    "cute-nvgpu-select-atom": "passes.select_atom:SelectAtomPass",
+    "cute-nvgpu-synthesize-layouts": "passes.synthesize_layouts:SynthesizeLayoutsPass",
+    "cute-to-base": "lowering.to_base.convert_cute_to_base:CuteToBasePass",
+}
+_TARGETS = {"ptx": "lowering.ptx.target:PtxTarget"}
 
 
-def _cute() -> Dialect:
-    from tilewright.dialects.cute.dialect import CUTE
+def _loaders(places: dict[str, str]) -> dict[str, Callable[[], Any]]:
+    """What loads each of a table's rows, `MODULE:NAME` in the package."""
 
-    return CUTE
+    def loader(place: str) -> Callable[[], Any]:
+        module, name = place.split(":")
+        return lambda: getattr(import_module(f"tilewright.{module}"), name)
 
-
-def _cute_nvgpu() -> Dialect:
-    from tilewright.dialects.cute_nvgpu.dialect import CUTE_NVGPU
-
-    return CUTE_NVGPU
+    return {key: loader(place) for key, place in places.items()}
 
 
-def _ptx() -> Dialect:
-    from tilewright.dialects.ptx.dialect import PTX
-
-    return PTX
-
-
-def _ptx_target() -> type[Target]:
-    from tilewright.lowering.ptx.target import PtxTarget
-
-    return PtxTarget
-
-
-def _check_hazards() -> type[ModulePass]:
-    from tilewright.passes.check_hazards import CheckHazardsPass
-
-    return CheckHazardsPass
-
-
-def _cute_expand_ops() -> type[ModulePass]:
-    from tilewright.passes.cute_expand_ops import CuteExpandOpsPass
-
-    return CuteExpandOpsPass
-
-
-def _cute_fold_static() -> type[ModulePass]:
-    from tilewright.passes.cute_fold_static import CuteFoldStaticPass
-
-    return CuteFoldStaticPass
-
-
-def _cute_to_base() -> type[ModulePass]:
-    from tilewright.lowering.to_base.convert_cute_to_base import CuteToBasePass
-
-    return CuteToBasePass
-
-
-def _check_target() -> type[ModulePass]:
-    from tilewright.passes.check_target import CheckTargetPass
-
-    return CheckTargetPass
-
-
-def _check_tmem() -> type[ModulePass]:
-    from tilewright.passes.check_tmem import CheckTmemPass
-
-    return CheckTmemPass
-
-
-def _insert_wgmma_sync() -> type[ModulePass]:
-    from tilewright.passes.insert_wgmma_sync import InsertWgmmaSyncPass
-
-    return InsertWgmmaSyncPass
-
-
-def _select_atom() -> type[ModulePass]:
-    from tilewright.passes.select_atom import SelectAtomPass
-
-    return SelectAtomPass
-
-
-def _synthesize_layouts() -> type[ModulePass]:
-    from tilewright.passes.synthesize_layouts import SynthesizeLayoutsPass
-
-    return SynthesizeLayoutsPass
-
-
-def _convert_cute_to_cute_nvgpu() -> type[ModulePass]:
-    from tilewright.lowering.tile.convert_cute_to_cute_nvgpu import ConvertCuteToCuteNvgpuPass
-
-    return ConvertCuteToCuteNvgpuPass
-
-
-def _convert_to_ptx() -> type[ModulePass]:
-    from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtxPass
-
-    return ConvertCuteNvgpuToPtxPass
-
+xdsl_repairs.install()
 
 TILEWRIGHT_UNIVERSE = Universe(
-    all_dialects={"cute": _cute, "cute_nvgpu": _cute_nvgpu, "ptx": _ptx},
-    all_passes={
-        "convert-cute-to-cute-nvgpu": _convert_cute_to_cute_nvgpu,
-        "cute-expand-ops": _cute_expand_ops,
-        "cute-fold-static": _cute_fold_static,
-        "cute-to-base": _cute_to_base,
-        "cute-nvgpu-check-hazards": _check_hazards,
-        "cute-nvgpu-check-target": _check_target,
-        "cute-nvgpu-check-tmem": _check_tmem,
-        "cute-nvgpu-insert-wgmma-sync": _insert_wgmma_sync,
-        "cute-nvgpu-select-atom": _select_atom,
-        "cute-nvgpu-synthesize-layouts": _synthesize_layouts,
-        "convert-cute-nvgpu-to-ptx": _convert_to_ptx,
-    },
-    all_targets={"ptx": _ptx_target},
+    all_dialects=_loaders(_DIALECTS),
+    all_passes=_loaders(_PASSES),
+    all_targets=_loaders(_TARGETS),
 )

@@ -17,18 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 
+from tilewright.arguments.dtypes import DTYPES, random_array
+from tilewright.arguments.parameters import Parameter
+from tilewright.arguments.tensor_map import TensorMap
 from tilewright.diagnostic import CompileError, Diagnostic, at
 from tilewright.dialects.cute_nvgpu.lattice.targets import lowest
-from tilewright.execution import (
-    ExecutionError,
-    KernelParameter,
-    find_kernel,
-    interpret,
-    kernel_signature,
-)
-from tilewright.numpy_dtypes import DTYPES, random_array
+from tilewright.execution import ExecutionError, find_kernel, interpret, kernel_signature
 from tilewright.passes.check_target import required_targets
-from tilewright.tensor_map import TensorMap
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +73,7 @@ class ResultCheck:
         self._location = kernel.location
         self._parameters = kernel_signature(module, trial.kernel, self._name)
         if len(trial.args) != len(self._parameters):
-            names = ", ".join(f"{each.name}: {each.type_text}" for each in self._parameters)
+            names = ", ".join(map(str, self._parameters))
             raise self._error(
                 f"verify_by_running expected {len(self._parameters)} arguments ({names}), "
                 f"got {len(trial.args)}"
@@ -88,17 +83,14 @@ class ResultCheck:
         pairs = zip(self._parameters, trial.args, strict=True)
         self._args = [self._argument(each, arg, generator) for each, arg in pairs]
 
-    def _argument(
-        self, parameter: KernelParameter, arg: Any, generator: np.random.Generator
-    ) -> Any:
+    def _argument(self, parameter: Parameter, arg: Any, generator: np.random.Generator) -> Any:
         """The argument; where it is a shape, a random array of the parameter's element type."""
         if not isinstance(arg, tuple):
             return arg
         shape = cast(tuple[int, ...], arg)
         if parameter.element not in DTYPES:
             raise self._error(
-                f"verify_by_running expected a number for '{parameter.name}: "
-                f"{parameter.type_text}', got the shape {shape}"
+                f"verify_by_running expected a number for '{parameter}', got the shape {shape}"
             )
         dtype = np.dtype(DTYPES[parameter.element][0])
         array = random_array(shape, dtype, generator)
@@ -149,10 +141,10 @@ class ResultCheck:
         return CompileError(found if found.line else Diagnostic(message, self._name))
 
 
-def _lowered(arg: Any, parameter: KernelParameter, now: KernelParameter) -> Any:
+def _lowered(arg: Any, parameter: Parameter, now: Parameter) -> Any:
     """What stands for an argument where its parameter has become one of the `ptx` level."""
-    dtype = DTYPES.get(parameter.type_text, ("", ""))[0]
-    if now.type_text == parameter.type_text or dtype in ("", "float32", "float64"):
+    dtype = DTYPES.get(parameter.text, ("", ""))[0]
+    if now.text == parameter.text or dtype in ("", "float32", "float64"):
         return arg
     return int(_bits(np.array(arg).astype(dtype))[()])
 

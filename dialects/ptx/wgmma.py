@@ -34,6 +34,7 @@ from tilewright.dialects.cute_nvgpu.atoms.wgmma import (
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import parse_wgmma
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MAJOR_MODES
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
+from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 from tilewright.dialects.cute_nvgpu.lattice.sync import (
     FENCE_PROXY_ASYNC,
     WGMMA_COMMIT_GROUP,
@@ -182,7 +183,7 @@ class WgmmaOp(PtxOp):
         try:
             atom = self.mma_atom
             if self.selector is not None:
-                atom.check_selector(self.selector.value.data)
+                atom.check_selectors((self.selector.value.data,))
         except AtomError as error:
             raise VerifyException(f"'{self.name}' {error}") from None
         if {self.metadata is not None, self.selector is not None} != {atom.row.sparse}:
@@ -190,7 +191,9 @@ class WgmmaOp(PtxOp):
             raise VerifyException(f"'{self.name}' expected {expected} ({atom.mnemonic})")
         if self.scale_d is not None and self.zero is not None:
             raise VerifyException(f"'{self.name}' expected scale_d or zero, got both")
-        vectors = {"C": self.c, "D": self.d} | ({"A": self.a} if atom.frag_kind == "rs" else {})
+        vectors: dict[Operand, SSAValue] = {"C": self.c, "D": self.d}
+        if atom.frag_kind == "rs":
+            vectors["A"] = self.a
         for operand, value in vectors.items():
             if value.type != (legal := reg(*atom.registers(operand))):
                 raise VerifyException(

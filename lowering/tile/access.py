@@ -16,12 +16,12 @@ from tilewright.dialects.cute_nvgpu.ops import fragment_memory
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.tile.kernel import Kernel, offset_of, undefined
 from tilewright.lowering.tile.places import static_places
-from tilewright.lowering.tile.register_element import register_element
 from tilewright.lowering.tile.registers import (
     Registers,
     Undefined,
     extracted,
     from_elements,
+    register_element,
 )
 
 VECTOR_BITS = (128, 64, 32)

@@ -63,7 +63,7 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp) -> func.FuncOp:
         )
     source, entry = op.body.block, Block()
     kernel = Kernel(entry, _block_size(op))
-    kernel.arguments.bind(source)
+    kernel.values.update(kernel.arguments.bind(source))
     kernel.lower_block(source)
     kernel.emitter.location = op.location
     convert_tensor_memory.deallocate_rest(source, kernel)

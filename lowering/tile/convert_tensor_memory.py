@@ -25,9 +25,8 @@ from tilewright.dialects.cute.values import Typed
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import WARP
 from tilewright.dialects.cute_nvgpu.ops import tcgen05_sync, tmem
-from tilewright.lowering.tile.branches import when
 from tilewright.lowering.tile.kernel import Kernel, lowers, offset_of
-from tilewright.lowering.tile.memory import Memory
+from tilewright.lowering.tile.places import Memory
 
 _TMEM = SpaceAttr(Space.TMEM)
 
@@ -53,7 +52,7 @@ def allocate(op: AllocOp, kernel: Kernel) -> None:
         if _is_last(op):
             emitter.add(tmem.RelinquishAllocPermitOp())
 
-    when(_first_warp(kernel), by_one_warp, kernel)
+    kernel.emitter.when(_first_warp(kernel), by_one_warp)
     _synchronise(kernel)
     emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
     whole = tmem.allocation_type(columns, element_type(tensor.element))
@@ -127,7 +126,7 @@ def _give_back(tensors: list[SSAValue], kernel: Kernel) -> None:
             kernel.emitter.add(tmem.DeallocOp(each))
 
     _synchronise(kernel)
-    when(_first_warp(kernel), by_one_warp, kernel)
+    kernel.emitter.when(_first_warp(kernel), by_one_warp)
 
 
 # --- elements -------------------------------------------------------------------------------------

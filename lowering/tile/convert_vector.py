@@ -11,9 +11,8 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
 from tilewright.diagnostic import OpError
-from tilewright.lowering.tile.elementwise import shape_of
 from tilewright.lowering.tile.kernel import Kernel, lowers
-from tilewright.lowering.tile.vector_value import VectorValue
+from tilewright.lowering.tile.vectors import VectorValue, shape_of
 
 
 @lowers(arith.ConstantOp)

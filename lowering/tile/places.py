@@ -1,13 +1,16 @@
-"""Where the elements of a tensor are, one after the other.
+"""Where the elements of a tensor are, one after the other: in a memory, by an image.
 
 The image of an element is linear in its coordinates: each mode of a flat layout gives a step.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from typing import Any
+
+from xdsl.ir import SSAValue
 
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute.int_tuple import flatten, is_tuple
@@ -15,6 +18,15 @@ from tilewright.dialects.cute.symbolic import scalar
 from tilewright.dialects.cute.symbolic.evaluate import image
 from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.symbolic.tuples import tuple_sum
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A line of elements: `memref<?xT>` in global memory, in shared memory with its swizzle."""
+
+    value: SSAValue
+    space: str
+
 
 Coordinates = tuple[tuple[int, ...], ...]
 

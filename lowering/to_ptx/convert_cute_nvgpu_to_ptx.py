@@ -37,6 +37,7 @@ from tilewright.dialects.ptx.registers import (
     PackOp,
     UnpackOp,
 )
+from tilewright.dialects.ptx.scalar_types import ScalarType, scalar_type
 from tilewright.dialects.ptx.types import RegType, reg
 from tilewright.lowering.to_ptx import convert_arith as convert_arith_to_ptx
 from tilewright.lowering.to_ptx import convert_arith_casts as convert_arith_casts_to_ptx
@@ -54,7 +55,6 @@ from tilewright.lowering.to_ptx import convert_wmma as convert_wmma_to_ptx
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_arith import element
 from tilewright.lowering.to_ptx.convert_memref import argument_tile, locate
-from tilewright.lowering.to_ptx.scalar_types import ScalarType, scalar_type
 
 # Importing them fills the table of rules.
 _RULE_MODULES = (

@@ -20,10 +20,10 @@ from tilewright.diagnostic import OpError
 from tilewright.dialects.ptx.arithmetic import AddOp
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp
 from tilewright.dialects.ptx.logic import SetpOp
+from tilewright.dialects.ptx.scalar_types import register_type
 from tilewright.dialects.ptx.types import RegType
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_arith import scalar
-from tilewright.lowering.to_ptx.scalar_types import register_type
 
 
 def registers(op: Operation, values: Sequence[SSAValue]) -> list[RegType]:

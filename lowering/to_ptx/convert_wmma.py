@@ -8,8 +8,8 @@ from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaSpace
 from tilewright.dialects.cute_nvgpu.ops.wmma import LoadOp, MmaOp, StoreOp, WmmaAccessOp
 from tilewright.dialects.cute_nvgpu.ops.wmma_memory import elements_per_item
 from tilewright.dialects.ptx import wmma
-from tilewright.lowering.to_ptx.conversion import Conversion, lowers
-from tilewright.lowering.to_ptx.convert_memref import Tile, locate
+from tilewright.lowering.to_ptx.conversion import Conversion, Tile, lowers
+from tilewright.lowering.to_ptx.convert_memref import locate
 
 
 def _space(tile: Tile) -> WmmaSpace:

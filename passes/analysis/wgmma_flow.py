@@ -72,6 +72,14 @@ class WgmmaFlow:
         wgmmas = [op for op in function.walk() if isinstance(op, WarpgroupMmaOp)]
         self._matrices = {op: matrices(op) for op in wgmmas}
         self._fragments = {op: _fragment(op) for op in wgmmas}
+        # Most values are none of a wgmma's: `_define` is asked for every result on every path.
+        self._in_fragments = frozenset[SSAValue]().union(*self._fragments.values())
+        self._indices = {
+            value
+            for accesses in self._matrices.values()
+            for access in accesses
+            for value in access.indices
+        }
         self._writes: dict[Operation, Access] = {}
         self._naming: dict[SSAValue, list[Operation]] = {}
         self._order = {op: index for index, op in enumerate(function.walk())}
@@ -174,19 +182,22 @@ class WgmmaFlow:
     def _define(self, state: State, value: SSAValue, op: Operation) -> None:
         """A value is given: what was known of its last one goes."""
         state.forget(value)
-        for issue in self._latest_first(state.pending):
-            if value in self._fragments[issue.op]:
-                self.report(Hazard("fragment", op, issue.op, value))
-        state.pending = frozenset(
-            each._replace(current=each.current and not self._names(self._matrices[each.op], value))
-            for each in state.pending
-        )
+        if value in self._in_fragments:
+            for issue in self._latest_first(state.pending):
+                if value in self._fragments[issue.op]:
+                    self.report(Hazard("fragment", op, issue.op, value))
+        if value in self._indices:
+            state.pending = frozenset(
+                issue._replace(current=issue.current and not self._names(issue.op, value))
+                for issue in state.pending
+            )
         for write in self._naming.get(value, ()):
             if write in state.writes:
                 state.writes[write] = STALE
 
-    def _names(self, accesses: list[Access], value: SSAValue) -> bool:
-        return any(value in each.indices for each in accesses)
+    def _names(self, op: WarpgroupMmaOp, value: SSAValue) -> bool:
+        """Whether a wgmma's matrices lie where the value says."""
+        return any(value in matrix.indices for matrix in self._matrices[op])
 
     # Ops
 

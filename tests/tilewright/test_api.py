@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import tilewright as tw
-from tilewright.compiler import lower
 from tilewright.dialects.cute import Layout
 from tilewright.parsing import parse_module
+from tilewright.pipeline import lower
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 AXPY, GEMM = ((EXAMPLES / name).read_text() for name in ("axpy.mlir", "gemm_sm80.mlir"))

@@ -10,12 +10,10 @@ import numpy as np
 import pytest
 
 import tilewright as tw
-from tilewright.compiler import Entry
+from tilewright.arguments.arrays import ArrayArgument
+from tilewright.arguments.binding import ArgumentError, Binding
 from tilewright.dialects.cute.values import read_typed
 from tilewright.execution import kernel_signature
-from tilewright.tensor_argument import TensorArgument
-from tilewright.tensor_launch import ArgumentError, parameter_values
-from tilewright.tensor_map import TensorMap
 
 HEAD = """
   %tid = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index
@@ -114,7 +112,7 @@ def test_shared_memory_is_no_argument() -> None:
 def test_a_width_that_a_leaf_cannot_hold() -> None:
     tall = np.lib.stride_tricks.as_strided(np.zeros(1, np.float32), (1 << 33, 1), (0, 4))
     tensor = read_typed("memref", 'f32, gmem, "(?,?):(?,1)"').value
-    found = TensorArgument.of(tall).why_not(tensor)
+    found = ArrayArgument.of(tall).why_no_tensor(tensor)
     assert found is not None and "(dimension 0: more than 32 bits)" in found
 
 
@@ -145,11 +143,10 @@ def test_parts_of_arguments(level: str) -> None:
 
 
 def test_a_lowered_kernel_has_the_signature_of_the_tile_level() -> None:
-    names = [(each.name, each.type_text, each.element, each.inner) for each in
-             kernel_signature(LOWERED)]  # fmt: skip
+    names = [(each.name, each.text, each.element) for each in kernel_signature(LOWERED)]
     assert names == [
-        ("x", '!cute.memref<f32, gmem, "(?,?):(?,1)">', "f32", 1),
-        ("by", "bf16", None, None),
+        ("x", '!cute.memref<f32, gmem, "(?,?):(?,1)">', "f32"),
+        ("by", "bf16", None),
     ]
 
 
@@ -175,19 +172,25 @@ def test_memory_is_arranged_as_the_layout_asks() -> None:
 # Launches, without a GPU
 
 
-def entry() -> Entry:
-    (found,) = tw.compile(LOWERED, "sm_90a").entries
-    return found
+class _Memory:
+    """Memory of a GPU that keeps no bytes."""
+
+    def __init__(self, address: int = 4096):
+        self.address = address
+        self.maps: list[tuple[Any, ...]] = []
+
+    def place(self, name: str, content: np.ndarray) -> int:
+        return self.address
+
+    def add_tensor_map(self, *map_: Any) -> Any:
+        self.maps.append(map_)
 
 
-def values(args: list[Any], address: int = 4096) -> tuple[list[Any], list[TensorArgument]]:
-    copied: list[TensorArgument] = []
-
-    def copy(tensor: TensorArgument) -> int:
-        copied.append(tensor)
-        return address
-
-    return parameter_values(entry(), args, copy, lambda *_: None), copied
+def values(args: list[Any], address: int = 4096) -> tuple[list[Any], list[ArrayArgument]]:
+    """What the driver gets of arguments, and the arrays that are copied to the GPU."""
+    (entry,) = tw.compile(LOWERED, "sm_90a").entries
+    binding = Binding(entry.arguments, args, _Memory(address), on_gpu=True)
+    return entry.values(binding), binding.placed
 
 
 def test_parameters_of_a_launch() -> None:
@@ -199,29 +202,44 @@ def test_parameters_of_a_launch() -> None:
     np.testing.assert_array_equal(copied[0].seen(copied[0].flat.view(np.uint8)), whole[:, 3:7])
 
 
+class _Torch(SimpleNamespace):
+    """A torch tensor of floats on the GPU."""
+
+    is_cuda = True
+    dtype = "torch.float32"
+
+    def element_size(self) -> int:
+        return 4
+
+
 def test_arrays_on_the_gpu_stay_there() -> None:
-    torch = SimpleNamespace(shape=(5, 7), stride=lambda: (8, 1), data_ptr=lambda: 512)
+    torch = _Torch(shape=(5, 7), stride=lambda: (8, 1), data_ptr=lambda: 512)
     assert values([torch, 1.5]) == ([512, 5, 8, 0x3FC0], [])
     interface = {"shape": (5, 7), "typestr": "<f4", "strides": None, "data": (768, False)}
     cupy = SimpleNamespace(__cuda_array_interface__=interface)
     assert values([cupy, 1.5]) == ([768, 5, 7, 0x3FC0], [])
     interface["strides"] = (40, 4)
     assert values([cupy, 1.5])[0][2] == 10
+    with pytest.raises(tw.ExecutionError, match="expected an array of NumPy, got one on the GPU"):
+        launch(LOWERED, torch, 1.5)
+    torch.is_cuda = False
+    with pytest.raises(tw.ExecutionError, match=r"argument 'x' expected an array .*got _Torch"):
+        values([torch, 1.5])
+    torch.is_cuda, torch.dtype = True, "torch.float16"
+    with pytest.raises(tw.ExecutionError, match=r"expected dtype float32 .*got float16"):
+        values([torch, 1.5])
 
 
-BAD_LAUNCHES = [
-    ([GRID], "expected 2 arguments (!cute.memref<f32, gmem"),
-    ([1.0, 1.0], "argument 0 expected an array for !cute.memref<f32, gmem"),
-    ([GRID, "two"], "argument 1 expected a number for bf16, got 'two'"),
-    ([GRID.T, 1.0], "argument 0 expected strides (?, 1), got (1, 6)"),
-]
-
-
-@pytest.mark.parametrize("args, words", BAD_LAUNCHES)
-def test_launches_that_do_not_fit(args: list[Any], words: str) -> None:
-    with pytest.raises(ArgumentError) as caught:
-        values(args)
-    assert words in str(caught.value)
+def test_a_bare_pointer_is_to_a_dense_array() -> None:
+    text = "func.func @k(%x: memref<?xf32>) attributes {gpu.kernel} { func.return }"
+    (entry,) = tw.compile(text, "sm_90a").entries
+    torch = _Torch(shape=(5, 7), stride=lambda: (8, 1), data_ptr=lambda: 512)
+    with pytest.raises(tw.ExecutionError, match=r"C-contiguous array on the GPU .*got strides \(8"):
+        Binding(entry.arguments, [torch], _Memory(), on_gpu=True)
+    # NumPy's may be views: what is between their elements is neither read nor seen.
+    view = GRID[:, ::2]
+    (result,) = tw.interpret(text, grid=(1,), block=(1,), args=[view])
+    np.testing.assert_array_equal(result, view)
 
 
 def test_an_address_that_is_not_aligned() -> None:
@@ -237,12 +255,12 @@ def test_tensor_maps_of_a_launch() -> None:
   func.return
 }}"""
     (found,) = tw.compile(text, "sm_90a").entries
-    maps: list[tuple[TensorMap, int]] = []
     array = np.zeros((128, 48), np.float16, order="F")
-    parameter_values(found, [array], lambda _: 256, lambda *given: maps.append(given))
-    ((tensor_map, address),) = maps
-    assert address == 256
-    assert (tensor_map.shape, tensor_map.strides) == ((48, 128), (256, 2))
-    assert (tensor_map.box.shape, tensor_map.box.swizzle) == ((64, 32), 64)
+    memory = _Memory(256)
+    found.values(Binding(found.arguments, [array], memory))
+    ((name, address, shape, strides, box),) = memory.maps
+    assert (name, address) == ("m", 256)
+    assert (shape, strides) == ((48, 128), (256, 2))
+    assert (box.shape, box.swizzle) == ((64, 32), 64)
     for level in LEVELS:
         tw.interpret(text, grid=(1,), block=(32,), args=[array], level=level)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
-from tilewright.tensor_map_encoding import encode
+from tilewright.arguments.device_memory import DeviceMemory
 
 F32 = np.zeros((40, 64), np.float32)
 BF16 = np.zeros((40, 64), ml_dtypes.bfloat16)
@@ -49,6 +49,15 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
     ("expected an array of 10496 bytes or more .* got 10240", {"shape": (41, 64)}),
     ("expected an address of whole 16 bytes, got 0x9",
      {"tensor": 9, "shape": (8, 8), "element": "f32"}),
+    ("expected a swizzle of 0, 32, 64, 128 bytes, got '128'", {"swizzle": "128"}),
+    ("expected a swizzle of 0, 32, 64, 128 bytes, got 128.0", {"swizzle": 128.0}),
+    ("expected integers as box, got \\(64.5, 64\\)", {"box": (64.5, 64)}),
+    ("expected integers as box, got 64", {"box": 64}),
+    ("expected integers as shape, got \\(40, 64.0\\)", {"shape": (40, 64.0)}),
+    ("expected integers as strides, got \\('64', 1\\)", {"strides": ("64", 1)}),
+    ("expected elements of ui8, .* got 32", {"element": 32}),
+    ("expected an array or an address, got list",
+     {"tensor": [1], "shape": (8, 8), "element": "f32"}),
 ]  # fmt: skip
 
 
@@ -127,7 +136,8 @@ def test_dimensions_stand_innermost_first_for_the_driver() -> None:
     map_ = tw.TensorMap(64, box=(2, 8, 32), shape=(3, 20, 60), strides=(2000, 64, 1),
                         element="bf16", swizzle=64)  # fmt: skip
     called: list[Any] = []
-    encode(_Driver(), lambda *arguments: called.extend(arguments), map_, 4096)
+    memory = DeviceMemory(_Driver(), lambda *arguments: called.extend(arguments))
+    memory.add_tensor_map("m", 4096, map_.shape, map_.strides, map_.box)
     assert called[:8] == [
         "cuTensorMapEncodeTiled", "CU_TENSOR_MAP_DATA_TYPE_BFLOAT16", 3, 4096, [60, 20, 3],
         [128, 4000], [32, 8, 2], [1, 1, 1],

@@ -16,9 +16,9 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 import tilewright as tw
-from tilewright import compiler
+from tilewright import pipeline
+from tilewright.arguments.dtypes import DTYPES, random_array
 from tilewright.dialects.cute_nvgpu.ops import fragment_memory
-from tilewright.numpy_dtypes import DTYPES, random_array
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 AXPY, MMA, TILES = (
@@ -85,9 +85,9 @@ def with_pass(monkeypatch: pytest.MonkeyPatch):
     """Put a pass behind the second stage of the pipeline."""
 
     def insert(pass_: ModulePass) -> None:
-        stage = compiler.Stage(pass_.name, lambda arch: pass_)
-        stages = (*compiler.PIPELINE[:2], stage, *compiler.PIPELINE[2:])
-        monkeypatch.setattr(compiler, "PIPELINE", stages)
+        stage = pipeline.Stage(pass_.name, lambda arch: pass_)
+        stages = (*pipeline.PIPELINE[:2], stage, *pipeline.PIPELINE[2:])
+        monkeypatch.setattr(pipeline, "PIPELINE", stages)
 
     return insert
 
@@ -180,7 +180,7 @@ def test_random_arrays_of_every_element_type(element: str) -> None:
 def test_dump(tmp_path: Path) -> None:
     kernel = tw.compile(AXPY, "sm_90a", dump_dir=tmp_path / "axpy")
     files = sorted((tmp_path / "axpy").iterdir())
-    stages = [f"{i:02}-{stage.name}.mlir" for i, stage in enumerate(compiler.PIPELINE, 1)]
+    stages = [f"{i:02}-{stage.name}.mlir" for i, stage in enumerate(pipeline.PIPELINE, 1)]
     assert [each.name for each in files] == [
         "00-input.mlir", *stages, f"{len(stages) + 1:02}-module.ptx"
     ]  # fmt: skip
@@ -199,4 +199,4 @@ def test_a_dump_ends_where_a_pass_fails(tmp_path: Path) -> None:
     with pytest.raises(tw.CompileError, match="requires sm_80 or later"):
         tw.compile(MMA, "sm_70", dump_dir=tmp_path)
     found = sorted(each.name for each in tmp_path.iterdir())
-    assert found == ["00-input.mlir", f"01-{compiler.TILE_STAGE}.mlir"]
+    assert found == ["00-input.mlir", f"01-{pipeline.TILE_STAGE}.mlir"]

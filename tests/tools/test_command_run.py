@@ -8,8 +8,10 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
+from xdsl.parser import Parser
 
 from tilewright import execution
+from tilewright.parsing import default_context
 from tilewright.tools.commands import render_progress
 from tilewright.tools.commands.render_progress import ProgressBar
 from tilewright.tools.tilewright import main
@@ -104,7 +106,9 @@ def test_bf16_has_no_name_in_npy(dtype, place):
 
 @pytest.mark.parametrize("element", ["f8E4M3FN", "f8E5M2", "f8E8M0FNU"])
 def test_eight_bit_floats_are_saved_as_bytes(element, place, monkeypatch, capsys):
-    parameter = execution.KernelParameter("to", f"memref<4x{element}>", element)
+    text = f"memref<4x{element}>"
+    type_ = Parser(default_context(), text).parse_type()
+    parameter = execution.Parameter("to", text, type_)
     monkeypatch.setattr(execution, "kernel_signature", lambda *_: [parameter])
     monkeypatch.setattr(execution, "interpret", lambda *_, args, **__: args)
     np.save("in.npy", np.arange(4, dtype=np.uint8))

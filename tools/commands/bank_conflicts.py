@@ -11,10 +11,11 @@ import argparse
 from pathlib import Path
 
 from tilewright.diagnostic import CompileError, at
-from tilewright.parsing import parse_module, verify
+from tilewright.parsing import parse_module
 from tilewright.passes.analysis.bank_conflicts import bank_conflicts
 from tilewright.tools.commands.input import InputError
 from tilewright.tools.render_table import table
+from tilewright.verification import verify
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

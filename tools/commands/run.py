@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from tilewright.tensor_map import TensorMap
+    from tilewright.arguments.tensor_map import TensorMap
     from tilewright.tools.commands.run_argument import KernelArgument
 
     Value = NDArray[Any] | TensorMap | int | float

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tilewright.numpy_dtypes import DTYPES, ML_FLOATS, random_array
-from tilewright.tensor_map import TensorMap, TensorMapError
+from tilewright.arguments.dtypes import DTYPES, ML_FLOATS, random_array
+from tilewright.arguments.tensor_map import TensorMap, TensorMapError
 from tilewright.tools.commands.input import InputError
 
 if TYPE_CHECKING:
-    from tilewright.execution import KernelParameter
+    from tilewright.arguments.parameters import Parameter
 
 _FORMS = "IN.npy, OUT.npy=SHAPE:DTYPE or OUT.npy=@IN.npy"
 
@@ -45,9 +45,7 @@ class KernelArgument:
         return isinstance(self.value, np.ndarray | TensorMap)
 
 
-def read_arguments(
-    texts: Sequence[str], parameters: Sequence[KernelParameter]
-) -> list[KernelArgument]:
+def read_arguments(texts: Sequence[str], parameters: Sequence[Parameter]) -> list[KernelArgument]:
     """What the texts stand for, one for each parameter. Raises InputError."""
     readers = _readers(texts, parameters)
     arguments = [reader.read(text) for reader, text in zip(readers, texts, strict=True)]
@@ -59,7 +57,7 @@ def read_arguments(
 
 
 def read_trial_arguments(
-    texts: Sequence[str], parameters: Sequence[KernelParameter], seed: int
+    texts: Sequence[str], parameters: Sequence[Parameter], seed: int
 ) -> list[NDArray[Any] | TensorMap | int | float]:
     """The same for a run on random inputs: SHAPE[:DTYPE] is an array of them. Raises InputError."""
     generator = np.random.default_rng(seed)
@@ -69,17 +67,17 @@ def read_trial_arguments(
     ]
 
 
-def _readers(texts: Sequence[str], parameters: Sequence[KernelParameter]) -> list[_Reader]:
+def _readers(texts: Sequence[str], parameters: Sequence[Parameter]) -> list[_Reader]:
     if len(texts) != len(parameters):
         raise InputError(_wrong_count(texts, parameters))
     return [
-        _Reader(f"argument {number} ({each.name}: {each.type_text})", each)
-        for number, each in enumerate(parameters, 1)
+        _Reader(f"argument {number} ({parameter})", parameter)
+        for number, parameter in enumerate(parameters, 1)
     ]
 
 
-def _wrong_count(texts: Sequence[str], parameters: Sequence[KernelParameter]) -> str:
-    spelled = [f"{each.name}: {each.type_text}" for each in parameters]
+def _wrong_count(texts: Sequence[str], parameters: Sequence[Parameter]) -> str:
+    spelled = list(map(str, parameters))
     signature = f"the kernel takes {len(spelled)} arguments ({', '.join(spelled)})"
     if len(texts) < len(spelled):
         return f"{signature}, got {len(texts)}; missing: {', '.join(spelled[len(texts) :])}"
@@ -92,11 +90,11 @@ class _Reader:
     """Reads the ARG of one parameter; `where` names both in every error."""
 
     where: str
-    parameter: KernelParameter
+    parameter: Parameter
 
     def read(self, text: str) -> KernelArgument:
         if self.parameter.element is None and not self._is_address(text):
-            return KernelArgument(self._scalar(text, self.parameter.type_text))
+            return KernelArgument(self._scalar(text, self.parameter.text))
         if "=" not in text or os.path.exists(text):
             return KernelArgument(self._value(self._load(text)))
         if "=@" in text:
@@ -113,7 +111,7 @@ class _Reader:
         self, text: str, generator: np.random.Generator
     ) -> NDArray[Any] | TensorMap | int | float:
         if self.parameter.element is None and ":" not in text and not text.endswith(".npy"):
-            return self._scalar(text, self.parameter.type_text)
+            return self._scalar(text, self.parameter.text)
         if text.endswith(".npy"):
             return self._value(self._load(text))
         zeros = self._zeros(text)
@@ -134,7 +132,7 @@ class _Reader:
 
     def _is_address(self, text: str) -> bool:
         """Whether a parameter of the `ptx` level, which knows no memrefs, gets a buffer."""
-        return self.parameter.type_text == "u64" and not _NUMBER.fullmatch(text)
+        return self.parameter.text == "u64" and not _NUMBER.fullmatch(text)
 
     # Scalars
 
@@ -219,7 +217,7 @@ class _Reader:
 
     def _checked(self, array: NDArray[Any], what: str) -> NDArray[Any]:
         """The array, where it has the memref's rank and static extents."""
-        match = re.match(r"memref<((?:(?:\?|\d+)x)*)", self.parameter.type_text)
+        match = re.match(r"memref<((?:(?:\?|\d+)x)*)", self.parameter.text)
         if match is None or match[1] == "?x":  # an address, behind which any shape may lie
             return array
         extents = match[1].split("x")[:-1]

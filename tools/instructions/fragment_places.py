@@ -37,8 +37,7 @@ def matrices(atom: AnyMma) -> int:
 def selectors(atom: AnyMma, operand: Operand) -> tuple[Selector, ...]:
     """Those of the atom's selectors that speak of the operand."""
     if isinstance(atom, WgmmaAtom):
-        sparse = operand == "E" and atom.row.sparse
-        return (Selector("sp-sel", atom.selectors),) if sparse else ()
+        return tuple(Selector("sp-sel", each.legal) for each in atom.selectors if operand == "E")
     names = _SELECTORS.get(operand, ())
     return tuple(selector for selector in atom.selectors if selector.name in names)
 
@@ -71,10 +70,13 @@ def contributing_threads(
 
 def _holders(atom: AnyMma, operand: Operand) -> dict[int, dict[int, list[int]]]:
     """Of each index, the values that hold it by thread."""
+    import numpy as np
+
     layout = atom.tv_layout(operand)
+    threads, values = np.arange(layout[0].size()), np.arange(atom.values(operand))
+    image = layout[0](threads)[:, None] + layout[1](values)
     by_index: dict[int, dict[int, list[int]]] = {}
-    for thread in range(layout[0].size()):
-        for value in range(atom.values(operand)):
-            index = layout((thread, value))
+    for thread, indices in enumerate(image.tolist()):
+        for value, index in enumerate(indices):
             by_index.setdefault(index, {}).setdefault(thread, []).append(value)
     return by_index

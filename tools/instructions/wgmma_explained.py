@@ -17,6 +17,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
+from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 from tilewright.tools.instructions.listing import HEADING
 from tilewright.tools.instructions.mma_explained import contributors, indices, stored
 from tilewright.tools.render_table import LABEL, line, table
@@ -82,7 +83,7 @@ def op_spelling(atom: WgmmaAtom) -> str:
     return f"%d = cute_nvgpu.{atom.op} {inputs} <{atom.parameters}>"
 
 
-def _operand(atom: WgmmaAtom, operand: str) -> tuple[str, str, str, str]:
+def _operand(atom: WgmmaAtom, operand: Operand) -> tuple[str, str, str, str]:
     register, count = atom.registers(operand)
     down, across = _AXES[operand]
     rows, _ = atom.extents(operand)
@@ -100,7 +101,7 @@ def _sparsity(atom: WgmmaAtom) -> Iterator[str]:
     rows, columns = atom.extents("A")
     yield line("A", f"stored as {rows} x {columns}: {stored(atom.chunk)}")
     yield line("E", indices(atom.chunk, ordered=False))
-    yield line("E", f"sp-sel {contributors(atom, 'E', (), atom.selectors)}")
+    yield line("E", f"sp-sel {contributors(atom, 'E', (), atom.selectors[0].legal)}")
 
 
 def _shared_memory(atom: WgmmaAtom) -> Iterator[str]:

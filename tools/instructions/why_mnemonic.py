@@ -15,10 +15,10 @@ from functools import cache, lru_cache
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
-from tilewright.dialects.cute_nvgpu.atoms.nearest import Nearest
 from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import parse_mnemonic
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import parse_wgmma
 from tilewright.dialects.cute_nvgpu.atoms.wmma import parse_access
+from tilewright.dialects.cute_nvgpu.lattice.nearest import Nearest
 from tilewright.tools.instructions.catalogue import canonical, legal_mnemonics, listings
 from tilewright.tools.instructions.undocumented import in_order, remark
 

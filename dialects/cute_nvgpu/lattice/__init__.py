@@ -2,6 +2,9 @@
 
 A row is the only place where a fact about its instruction stands: the verifier, the canonical
 layouts, the mnemonic in both directions, the interpreter and the listings all read it.
+
+Section numbers of the PTX ISA, here and everywhere, are those of its edition 9.0; where editions
+differ, the section stands by its name.
 """
 
 from tilewright.dialects.cute_nvgpu.lattice.copy import CP_ASYNC

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Address,
     Choice,
@@ -98,13 +99,13 @@ class SetmaxnregRow(InstructionRow):
     unit: int
 
     def why_illegal(self, registers: int) -> str | None:
-        """What is wrong with a count of registers, or None."""
-        if self.lowest <= registers <= self.highest and registers % self.unit == 0:
+        """The fault of a count of registers, or None."""
+        legal = range(self.lowest, self.highest + 1, self.unit)
+        if registers in legal:
             return None
-        nearest = min(max(round(registers / self.unit) * self.unit, self.lowest), self.highest)
         return (
             f"expected a multiple of {self.unit} from {self.lowest} to {self.highest} registers, "
-            f"got {registers}; nearest legal: {nearest}"
+            f"got {registers}; nearest legal: {closest(registers, legal)}"
         )
 
 
@@ -124,9 +125,10 @@ SETMAXNREG = SetmaxnregRow(
 )
 
 
-def why_illegal_count(what: str, lowest: int, found: int) -> str | None:
-    """What is wrong with a count of arrivals or of bytes, or None."""
-    if lowest <= found <= MAX_ARRIVALS:
+def why_illegal_count(what: str, lowest: int, count: int) -> str | None:
+    """The fault of a count of arrivals or of bytes, or None."""
+    legal = range(lowest, MAX_ARRIVALS + 1)
+    if count in legal:
         return None
-    nearest = min(max(found, lowest), MAX_ARRIVALS)
-    return f"expected {lowest} to {MAX_ARRIVALS} {what}, got {found}; nearest legal: {nearest}"
+    nearest = closest(count, legal)
+    return f"expected {lowest} to {MAX_ARRIVALS} {what}, got {count}; nearest legal: {nearest}"

@@ -1,4 +1,4 @@
-"""What orders threads and memory around MMAs: barriers of a CTA by number, groups of `wgmma`, and
+"""The order of threads and memory around MMAs: barriers of a CTA by number, groups of `wgmma`, and
 the fence between a thread and the async proxy. PTX ISA 9.7.13 and 9.7.15.7."""
 
 from __future__ import annotations
@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     COUNTING,
     Choice,
@@ -26,18 +27,18 @@ class NamedBarrierRow:
     section: str
 
     def why_illegal(self, barrier: int, threads: int | None) -> str | None:
-        """What is wrong with a barrier and its count of threads, or None; no count is all."""
-        if not 0 <= barrier < self.barriers:
-            nearest = min(max(barrier, 0), self.barriers - 1)
+        """The fault of a barrier and its count of threads, or None; no count is all."""
+        if barrier not in (legal := range(self.barriers)):
+            nearest = closest(barrier, legal)
             return (
                 f"expected a barrier below {self.barriers}, got {barrier}; nearest legal: {nearest}"
             )
-        if threads is None or (threads % self.warp == 0 and 0 < threads <= self.max_threads):
+        legal = range(self.warp, self.max_threads + 1, self.warp)
+        if threads is None or threads in legal:
             return None
-        nearest = min(max(round(threads / self.warp), 1) * self.warp, self.max_threads)
         return (
             f"expected a count of threads that is whole warps, at most {self.max_threads}, "
-            f"got {threads}; nearest legal: {nearest}"
+            f"got {threads}; nearest legal: {closest(threads, legal)}"
         )
 
 
@@ -72,11 +73,11 @@ class ShuffleRow(InstructionRow):
     lanes: int
 
     def why_illegal(self, mode: str, lane: int) -> str | None:
-        """What is wrong with a choice of lanes, or None."""
+        """The fault of a choice of lanes, or None."""
         if mode not in self.modes:
             return f"expected {' or '.join(self.modes)}, got {mode}"
-        if not 0 <= lane < self.lanes:
-            nearest = min(max(lane, 0), self.lanes - 1)
+        if lane not in (legal := range(self.lanes)):
+            nearest = closest(lane, legal)
             return f"expected a lane below {self.lanes}, got {lane}; nearest legal: {nearest}"
         return None
 

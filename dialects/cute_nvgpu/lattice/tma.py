@@ -117,7 +117,9 @@ def why_not_reduced(kind: str, element: str) -> str | None:
     if element in legal:
         return None
     size, floats = element.lstrip("us"), "f" in element
-    nearest = min(legal, key=lambda each: (each.lstrip("us") != size, ("f" in each) != floats))
+    nearest = min(
+        legal, key=lambda candidate: (candidate.lstrip("us") != size, ("f" in candidate) != floats)
+    )
     return (
         f"expected elements of {', '.join(legal)} for {kind}, got {element} (PTX ISA, "
         f"cp.reduce.async.bulk.tensor); nearest legal: {nearest}"
@@ -146,7 +148,7 @@ SWIZZLES: tuple[int, ...] = (0, 32, 64, 128)
 """The bytes of a row of the swizzle's pattern; 0 is no swizzle."""
 
 CHUNK = 16
-"""What a swizzle keeps together, and what strides and rows of a box are multiples of, in bytes."""
+"""The bytes that a swizzle keeps together; strides and rows of a box are multiples of it."""
 
 SMEM_ALIGN = 128
 """Where a box may start in shared memory, in bytes."""
@@ -185,4 +187,4 @@ TENSOR_ELEMENTS: dict[str, TensorElement] = {
         TensorElement("f64", 8, "FLOAT64"),
     )
 }
-"""What a tensor map may be made of, by MLIR's name."""
+"""The element types of a tensor map, by MLIR's name."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.dialects.cute import tensor_memory
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Address,
     Choice,
@@ -33,7 +34,7 @@ ALLOCATIONS = tensor_memory.ALLOCATIONS
 """How many columns may be allocated at once."""
 
 DATACENTER_BLACKWELL = any_of("sm_100f", "sm_110f")
-"""What has tensor memory: no other Blackwell does."""
+"""The targets with tensor memory: no other Blackwell has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,9 @@ class TmemRow:
     @property
     def mnemonics(self) -> tuple[str, ...]:
         """All mnemonics of the row."""
-        spelled = (each.format(group=group) for each in self.spellings for group in CTA_GROUPS)
+        spelled = (
+            spelling.format(group=group) for spelling in self.spellings for group in CTA_GROUPS
+        )
         return tuple(dict.fromkeys(spelled))
 
 
@@ -97,24 +100,22 @@ TMEM_RELINQUISH = TmemRow(
 
 
 def why_illegal_columns(columns: int) -> str | None:
-    """What is wrong with a count of columns to allocate, or None."""
+    """The fault of a count of columns to allocate, or None."""
     if columns in ALLOCATIONS:
         return None
-    nearest = min(ALLOCATIONS, key=lambda legal: abs(legal - columns))
     return (
         f"expected {', '.join(map(str, ALLOCATIONS))} columns, got {columns}; "
-        f"nearest legal: {nearest} (PTX ISA, tcgen05.alloc)"
+        f"nearest legal: {closest(columns, ALLOCATIONS)} (PTX ISA, tcgen05.alloc)"
     )
 
 
 def why_illegal_group(group: int) -> str | None:
-    """What is wrong with a CTA group, or None."""
+    """The fault of a CTA group, or None."""
     if group in CTA_GROUPS:
         return None
-    nearest = min(CTA_GROUPS, key=lambda legal: abs(legal - group))
     return (
         f"expected cta_group {' or '.join(map(str, CTA_GROUPS))}, got {group}; "
-        f"nearest legal: {nearest}"
+        f"nearest legal: {closest(group, CTA_GROUPS)}"
     )
 
 

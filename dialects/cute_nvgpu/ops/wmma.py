@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_op_definition,
     operand_def,
     prop_def,
@@ -16,8 +15,9 @@ from xdsl.irdl import (
 )
 
 from tilewright.dialects.cute.types.memref import is_memref
-from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess
+from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaAccessRow
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.register_mma import DenseMma, check_fragment
 from tilewright.dialects.cute_nvgpu.ops.wmma_memory import static_stride, verify_memory
 from tilewright.dialects.cute_nvgpu.types.atoms import WmmaMmaAtomType
@@ -44,12 +44,8 @@ class MmaOp(DenseMma):
 
     atom = prop_def(WmmaMmaAtomType)
 
-    @property
-    def mma_atom(self) -> MmaAtom:
-        return self.atom.data
 
-
-class WmmaAccessOp(IRDLOperation):
+class WmmaAccessOp(NvgpuOp):
     """A matrix between memory and the registers of a warp.
 
     All threads of the warp execute it together, with the same indices: those of the matrix's first
@@ -59,8 +55,16 @@ class WmmaAccessOp(IRDLOperation):
 
     @property
     def access(self) -> WmmaAccess:
-        """What it moves."""
+        """The matrix that it moves."""
         raise NotImplementedError
+
+    @property
+    def row(self) -> WmmaAccessRow:
+        return self.access.row
+
+    @property
+    def spelled(self) -> str:
+        return self.access.mnemonic()
 
     @property
     def memory(self) -> SSAValue:

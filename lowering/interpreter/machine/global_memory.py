@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.tensor_map import TensorImage
 from tilewright.lowering.interpreter.values import Bits, Lanes
@@ -40,11 +41,24 @@ class GlobalMemory:
         self.allocations: list[Allocation] = []
         self._tensor_maps: dict[int, TensorImage] = {}
 
-    def add_tensor_map(self, image: TensorImage) -> int:
-        """The address of a new tensor map in the kernel's parameters."""
-        address = _TENSOR_MAPS + len(self._tensor_maps) * _TENSOR_MAP_BYTES
-        self._tensor_maps[address] = image
-        return address
+    def place(self, name: str, content: NDArray[np.uint8]) -> int:
+        """The address of a new buffer holding a copy of these bytes."""
+        return self.allocate(name, content).base
+
+    def add_tensor_map(
+        self,
+        name: str,
+        address: int,
+        shape: tuple[int, ...],
+        strides: tuple[int, ...],
+        box: TensorBox,
+    ) -> int:
+        """The address of a new tensor map in the kernel's parameters, of a tensor that begins with
+        a buffer; strides in bytes."""
+        buffer = self.allocations[(address >> int(_SHIFT)) - 1]
+        handle = _TENSOR_MAPS + len(self._tensor_maps) * _TENSOR_MAP_BYTES
+        self._tensor_maps[handle] = TensorImage(name, buffer.data, shape, strides, box)
+        return handle
 
     def tensor_map(self, address: int) -> TensorImage:
         """The tensor map at an address. Raises Fault where there is none."""

@@ -20,7 +20,7 @@ from tilewright.dialects.cute_nvgpu.atoms.traits import mma_traits
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import find_wgmma
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
 from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES
-from tilewright.dialects.cute_nvgpu.types.wgmma import Sm90MmaAtomType
+from tilewright.dialects.cute_nvgpu.types.shared_atoms import Sm90MmaAtomType
 
 OPERANDS: tuple[Operand, ...] = ("A", "B", "C")
 F16 = find("sm80.mma", (16, 8, 16), ("f16", "f16", "f32", "f32"))

@@ -26,8 +26,8 @@ from tmem_kernels import (
     wait,
 )
 
-from tilewright.compiler import lower
 from tilewright.lowering.interpreter.errors import ExecutionError
+from tilewright.pipeline import lower
 
 pytestmark = pytest.mark.usefixtures("unchecked")
 

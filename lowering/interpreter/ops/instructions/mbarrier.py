@@ -11,10 +11,10 @@ from tilewright.dialects.cute_nvgpu.ops import mbarrier as atom
 from tilewright.dialects.cute_nvgpu.ops import warp_specialization as atom_warps
 from tilewright.dialects.ptx import mbarrier as ptx
 from tilewright.dialects.ptx import warp_specialization as ptx_warps
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
-from tilewright.lowering.interpreter.machine.mbarrier import PhaseWait
+from tilewright.lowering.interpreter.machine.mbarrier import MbarrierWait
 from tilewright.lowering.interpreter.ops.instructions.wgmma import warpgroups
-from tilewright.lowering.interpreter.program import Builder, CodeBlock, Jump, Step, Suspend, runs
 from tilewright.lowering.interpreter.values import Bits
 
 Locate = Callable[[Gang], Bits]
@@ -55,14 +55,12 @@ def _expect_tx(op: atom.ArriveExpectTxOp | ptx.ArriveExpectTxOp, builder: Builde
 
 @runs(atom.WaitOp, ptx.TryWaitParityOp)
 def _wait(op: atom.WaitOp | ptx.TryWaitParityOp, builder: Builder) -> None:
-    locate, parity, following = _located(op, builder), builder.slot(op.parity), CodeBlock()
+    locate, parity = _located(op, builder), builder.slot(op.parity)
 
-    def begin(machine: Machine, gang: Gang) -> PhaseWait:
+    def begin(machine: Machine, gang: Gang) -> MbarrierWait:
         return machine.mbarriers.wait(gang.lanes, locate(gang), gang.regs[parity], op)
 
-    builder.current.reads |= set(builder.slots(op.operands)) - builder.current.writes
-    builder.end(Suspend(begin, Jump(following)), op)
-    builder.start(following)
+    builder.suspend(op, begin)
 
 
 @runs(atom.FenceMbarrierInitOp, ptx.FenceMbarrierInitOp)

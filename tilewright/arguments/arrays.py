@@ -1,0 +1,187 @@
+"""Arrays as arguments: their memory, their shape and their strides in elements, on either side.
+
+A dimension of the array is a leaf of the layout that a tensor of the tile level has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.arguments.dtypes import DTYPES, ML_FLOATS
+from tilewright.arguments.tensor_map import TensorMap
+from tilewright.dialects.cute.int_tuple import flatten
+from tilewright.dialects.cute.layout import Layout
+from tilewright.dialects.cute.symbolic.scalar import Scalar, fits, width_of
+from tilewright.dialects.cute.tensor import Tensor
+from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
+
+
+def is_array(value: Any) -> TypeGuard[NDArray[Any]]:
+    """Whether a value is an array of NumPy."""
+    return isinstance(value, np.ndarray)
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayArgument:
+    """An array that a kernel gets: on the CPU `flat`, its memory from its first element to its last
+    one, or at an `address` of the GPU. `dtype` is NumPy's name of its elements' type."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: str
+    width: int
+    flat: NDArray[Any] | None = None
+    address: int = 0
+
+    @classmethod
+    def of(cls, array: NDArray[Any]) -> ArrayArgument:
+        """An array, which may be a view of a larger one.
+
+        Raises ValueError for strides that run backwards or are no whole elements.
+        """
+        width = array.dtype.itemsize
+        strides = tuple(step // width for step in array.strides)
+        if any(step % width for step in array.strides) or any(step < 0 for step in strides):
+            raise ValueError(f"an array with strides of whole elements forwards, got {strides}")
+        count = 1 + _reach(array.shape, strides) if array.size else 0
+        flat = _as_strided(array, (count,), (1,))
+        return cls(array.shape, strides, _name(array.dtype), width, flat)
+
+    @classmethod
+    def on_gpu(cls, array: Any) -> ArrayArgument | None:
+        """An array on the GPU (a torch tensor, or `__cuda_array_interface__`), or None."""
+        if getattr(array, "is_cuda", False):
+            dtype = str(array.dtype).removeprefix("torch.")
+            shape, strides, width = tuple(array.shape), tuple(array.stride()), array.element_size()
+            return cls(shape, strides, dtype, width, address=int(array.data_ptr()))
+        interface = getattr(array, "__cuda_array_interface__", None)
+        if interface is None:
+            return None
+        dtype, shape = np.dtype(interface["typestr"]), tuple(interface["shape"])
+        steps = interface.get("strides")
+        strides = _dense(shape) if steps is None else tuple(d // dtype.itemsize for d in steps)
+        address = int(interface["data"][0])
+        return cls(shape, strides, _name(dtype), dtype.itemsize, address=address)
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether the elements lie in row-major order without gaps."""
+        pairs = zip(self.shape, self.strides, _dense(self.shape), strict=True)
+        return 0 in self.shape or all(n == 1 or step == dense for n, step, dense in pairs)
+
+    def seen(self, content: NDArray[np.uint8]) -> NDArray[Any]:
+        """The array whose memory has become these bytes."""
+        assert self.flat is not None
+        return _as_strided(content.view(self.flat.dtype), self.shape, self.strides).copy()
+
+    def tensor_map(self, box: TensorBox, axes: Sequence[int]) -> TensorMap:
+        """The tensor map of the array whose dimensions are these axes, outermost first.
+
+        Raises TensorMapError where the hardware cannot copy boxes of it.
+        """
+        return TensorMap(
+            self.address if self.flat is None else self.flat,
+            box=box.shape,
+            swizzle=box.swizzle,
+            shape=[self.shape[axis] for axis in axes],
+            strides=[self.strides[axis] for axis in axes],
+            element=box.element.mlir,
+        )
+
+    def why_no_elements(self, element: str, text: str) -> str | None:
+        """Why the array holds no elements that a parameter's type (`text`) has, or None where it
+        does: unsigned integers of the same width are raw bits of any type."""
+        legal = DTYPES.get(element, ())
+        bits = 8 * max(np.dtype(legal[0]).itemsize if legal else 0, 1)
+        raw = [f"uint{bits}", *([f"void{bits}"] if element in ML_FLOATS else [])]
+        if self.dtype in (*legal, *raw):
+            return None
+        wanted = legal[0] if legal else element
+        return f"expected dtype {wanted} (or uint{bits}, raw bits) for {text}, got {self.dtype}"
+
+    def why_no_tensor(self, tensor: Tensor) -> str | None:
+        """Why the array is none of a kernel's tensor, or None where it is."""
+        layout = tensor.layout
+        if tensor.space != "gmem" or not isinstance(layout, Layout):
+            return f"expected a plain layout in gmem, got {tensor}"
+        extents, steps = flatten(layout.shape), flatten(layout.stride)
+        if len(extents) != len(self.shape):
+            return f"expected {len(extents)} dimensions, got shape {self.shape}"
+        whys = (_why_no_leaf(*pair) for pair in zip(extents, self.shape, strict=True))
+        if why := _first(whys):
+            return f"expected shape {_text(extents)}, got {self.shape} ({why})"
+        whys = (_why_no_step(*row) for row in zip(steps, self.strides, self.shape, strict=True))
+        if why := _first(whys):
+            return f"expected strides {_text(steps)}, got {self.strides} ({why})"
+        return self._why_too_far(extents, steps)
+
+    def _why_too_far(self, extents: Sequence[Scalar], steps: Sequence[Scalar]) -> str | None:
+        """Why offsets, computed in the widths of the layout's leaves, leave them; or None."""
+        widths = [max(map(width_of, pair)) for pair in zip(extents, steps, strict=True)]
+        reaches = [max(n - 1, 0) * step for n, step in zip(self.shape, self.strides, strict=True)]
+        whole = (max(widths, default=32), sum(reaches))
+        for width, reach in (*zip(widths, reaches, strict=True), whole):
+            if not fits(reach, width):
+                return (
+                    f"expected offsets of {width} bits, got {reach} of shape {self.shape} and "
+                    f"strides {self.strides}; nearest legal: strides of ?{{i64}}"
+                )
+        return None
+
+
+def _name(dtype: np.dtype[Any]) -> str:
+    """NumPy's name of a dtype, its byte order too where that is not the machine's."""
+    return dtype.name if dtype.isnative else str(dtype)
+
+
+def _first(whys: Any) -> str | None:
+    """The first dimension that does not fit, with the reason."""
+    return next((f"dimension {axis}: {why}" for axis, why in enumerate(whys) if why), None)
+
+
+def _dense(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(prod(shape[axis + 1 :]) for axis in range(len(shape)))
+
+
+def _reach(shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
+    """The offset of the last element."""
+    return sum(max(n - 1, 0) * step for n, step in zip(shape, strides, strict=True))
+
+
+def _as_strided(
+    array: NDArray[Any], shape: tuple[int, ...], strides: tuple[int, ...]
+) -> NDArray[Any]:
+    """The memory of an array through another shape and strides in elements."""
+    width = array.dtype.itemsize
+    # NumPy knows no strided arrays of some of ml_dtypes' types.
+    raw = array.view(f"V{width}") if array.dtype.isbuiltin == 2 else array
+    steps = tuple(step * width for step in strides)
+    return np.lib.stride_tricks.as_strided(raw, shape, steps).view(array.dtype)
+
+
+def _why_no_leaf(leaf: Scalar, given: int) -> str | None:
+    if isinstance(leaf, int):
+        return None if leaf == given else f"not {leaf}"
+    if not fits(given, leaf.width):
+        return f"more than {leaf.width} bits"
+    if given % leaf.divisor:
+        return f"no multiple of {leaf.divisor}"
+    return None
+
+
+def _why_no_step(leaf: Scalar, given: int, extent: int) -> str | None:
+    """The same of a stride; that of an extent of 1 is anything that its leaf can hold."""
+    if extent != 1:
+        return _why_no_leaf(leaf, given)
+    width = width_of(leaf)
+    return None if fits(given, width) else f"more than {width} bits"
+
+
+def _text(leaves: tuple[Scalar, ...]) -> str:
+    return f"({', '.join(map(str, leaves))})"

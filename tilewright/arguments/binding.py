@@ -1,0 +1,298 @@
+"""Arguments of a kernel, bound: arrays placed in a memory, numbers as bits of their width.
+
+The law is one for both sides; each gives the memory that arrays are placed in, and makes of the
+bound arguments what its kernels take (`interpreted`, `Entry.values`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
+from xdsl.dialects.llvm import LLVMStructType
+from xdsl.ir import Attribute
+
+from tilewright.arguments.arrays import ArrayArgument, is_array
+from tilewright.arguments.dtypes import DTYPES
+from tilewright.arguments.parameters import Parameter
+from tilewright.arguments.tensor_map import TensorMap
+from tilewright.dialects.cute.int_tuple import is_tuple
+from tilewright.dialects.cute.types.algebra import CuteType
+from tilewright.dialects.cute.types.argument import FROM
+from tilewright.dialects.cute.types.memref import is_memref
+from tilewright.dialects.cute.types.tensors import MemRefType as TensorMemRefType
+from tilewright.dialects.cute.values import read_typed
+from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox, TensorMapError
+from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
+from tilewright.dialects.ptx.control_flow import TENSORMAP
+from tilewright.dialects.ptx.scalar_types import scalar_type
+from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue, bound
+from tilewright.lowering.interpreter.errors import ExecutionError
+
+
+class ArgumentError(ExecutionError):
+    """An argument that is none of the kernel's: the same on the CPU and on the GPU."""
+
+
+class Memory(Protocol):
+    """Where a kernel's arguments lie: the interpreter's global memory, or that of a GPU."""
+
+    def place(self, name: str, content: NDArray[np.uint8]) -> int:
+        """The address of a copy of these bytes."""
+        ...
+
+    def add_tensor_map(
+        self,
+        name: str,
+        address: int,
+        shape: tuple[int, ...],
+        strides: tuple[int, ...],
+        box: TensorBox,
+    ) -> Any:
+        """What a kernel gets as the tensor map of a tensor at an address; strides in bytes."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An array in memory."""
+
+    array: ArrayArgument
+    address: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """A tensor map, as its memory made it."""
+
+    handle: Any
+
+
+Bound = int | Placed | Mapped | LaneValue | tuple[Any, ...]
+"""An argument, bound: a number's bits, a value of the algebra, a tuple for a struct."""
+
+
+class Binding:
+    """The arguments of one run. `values` are bound, in order; `placed` the arrays that were copied
+    to the memory, in order. Raises ArgumentError for arguments that do not fit.
+
+    Arrays that are on the GPU already are taken `on_gpu` alone.
+    """
+
+    def __init__(
+        self,
+        parameters: Sequence[Parameter],
+        args: Sequence[Any],
+        memory: Memory,
+        *,
+        on_gpu: bool = False,
+    ):
+        if len(args) != len(parameters):
+            names = ", ".join(map(str, parameters))
+            raise ArgumentError(f"expected {len(parameters)} arguments ({names}), got {len(args)}")
+        self._memory, self._on_gpu = memory, on_gpu
+        self.placed: list[ArrayArgument] = []
+        self.values = [self._bound(*pair) for pair in zip(parameters, args, strict=True)]
+
+    def results(self, contents: Iterable[NDArray[np.uint8]]) -> list[NDArray[Any]]:
+        """The arrays, from what the memory has in their places after the run."""
+        pairs = zip(self.placed, contents, strict=True)
+        return [array.seen(content) for array, content in pairs]
+
+    def parts(self, parameters: Sequence[Parameter]) -> list[Bound]:
+        """What each parameter of a kernel gets that was lowered from the tile level."""
+        return [self._part(parameter) for parameter in parameters]
+
+    def _bound(self, parameter: Parameter, arg: Any) -> Bound:
+        type_ = parameter.type
+        if isinstance(type_, LLVMStructType):
+            return self._struct(parameter, type_, arg)
+        if parameter.box is not None or parameter.text == TENSORMAP:
+            return self._tensor_map(parameter, arg)
+        if isinstance(arg, TensorMap):
+            raise _error(parameter, f"expected {parameter.text}, got a tensor map")
+        array = self._array(parameter, arg)
+        if array is not None:
+            return self._checked(parameter, array)
+        if isinstance(type_, CuteType) and not isinstance(type_, TensorMemRefType):
+            return _cute_value(parameter, type_, arg)
+        if parameter.element is not None:
+            got = type(arg).__name__
+            raise _error(parameter, f"expected an array for {parameter.text}, got {got}")
+        return _number(parameter, arg)
+
+    # --- arrays ---
+
+    def _array(self, parameter: Parameter, arg: Any) -> ArrayArgument | None:
+        """An array, contiguous where the parameter is a bare pointer; or None."""
+        if not is_array(arg):
+            array = ArrayArgument.on_gpu(arg)
+            if array is not None and not self._on_gpu:
+                raise _error(parameter, "expected an array of NumPy, got one on the GPU")
+            return array
+        if not isinstance(parameter.type, TensorMemRefType):
+            arg = np.ascontiguousarray(arg).reshape(arg.shape)
+        try:
+            return ArrayArgument.of(arg)
+        except ValueError as error:
+            raise _error(parameter, f"expected {error}") from None
+
+    def _checked(self, parameter: Parameter, array: ArrayArgument) -> Placed:
+        """The array in memory, where it is what the parameter's type says."""
+        type_, text, why, align = parameter.type, parameter.text, None, array.width
+        if isinstance(type_, TensorMemRefType):
+            tensor = type_.tensor
+            why, align = array.why_no_elements(tensor.element, text), tensor.align
+            if why is None and (why := array.why_no_tensor(tensor)) is not None:
+                why = f"{why} for {text}"
+        elif is_memref(type_):
+            element = str(type_.element_type)
+            why = array.why_no_elements(element, text) or _why_no_shape(type_, array, text)
+        elif type_ is not None or text != "u64":
+            why = f"expected a number for {text}, got an array"
+        if why is not None:
+            raise _error(parameter, why)
+        address = array.address
+        if array.flat is not None:
+            self.placed.append(array)
+            address = self._memory.place(parameter.name, array.flat.view(np.uint8))
+        if address % align:
+            got = f"for {parameter.text}, got {address:#x}"
+            raise _error(parameter, f"expected an address of whole {align} bytes {got}")
+        return Placed(array, address)
+
+    def _tensor_map(self, parameter: Parameter, arg: Any) -> Mapped:
+        if not isinstance(arg, TensorMap):
+            got = type(arg).__name__
+            raise _error(parameter, f"expected a TensorMap for {parameter.text}, got {got}")
+        box = parameter.box
+        if box is not None and _key(box) != _key(arg.box):
+            raise _error(parameter, f"expected a TensorMap of box {box}, got {arg.box}")
+        if arg.array is not None:
+            array = ArrayArgument.of(arg.array)
+            assert array.flat is not None
+            self.placed.append(array)
+            address = self._memory.place(parameter.name, array.flat.view(np.uint8))
+        elif not self._on_gpu:
+            raise _error(parameter, "expected a TensorMap of a NumPy array")
+        else:
+            array = ArrayArgument.on_gpu(arg.tensor)
+            address = int(arg.tensor) if array is None else array.address
+        return self._mapped(parameter, arg, address)
+
+    def _mapped(self, parameter: Parameter, map_: TensorMap, address: int) -> Mapped:
+        name, box = parameter.name, map_.box
+        return Mapped(self._memory.add_tensor_map(name, address, map_.shape, map_.strides, box))
+
+    # --- parts of arguments ---
+
+    def _part(self, parameter: Parameter) -> Bound:
+        source = parameter.source
+        if source is None or source.index.data >= len(self.values):
+            raise ArgumentError(
+                f"parameter '{parameter.name}' expected {FROM} with one of {len(self.values)} "
+                f"arguments, got {source}"
+            )
+        value, modes = self.values[source.index.data], [mode.data for mode in source.modes]
+        if not isinstance(value, Placed):
+            return value
+        match source.part.data:
+            case "shape":
+                return value.array.shape[modes[0]]
+            case "stride":
+                return value.array.strides[modes[0]]
+            case "tensor_map":
+                return self._map_of(parameter, source.type, value, modes)
+            case _:
+                return value
+
+    def _map_of(
+        self, parameter: Parameter, type_: Attribute, placed: Placed, modes: Sequence[int]
+    ) -> Mapped:
+        assert isinstance(type_, TmaDescriptorType)
+        try:
+            return self._mapped(
+                parameter, placed.array.tensor_map(type_.box, modes), placed.address
+            )
+        except TensorMapError as error:
+            raise _error(parameter, str(error)) from None
+
+    # --- structs ---
+
+    def _struct(self, parameter: Parameter, type_: LLVMStructType, arg: Any) -> tuple[Any, ...]:
+        """The fields of a struct, from a tuple of them."""
+        types = type_.types.data
+        if not is_tuple(arg) or len(arg) != len(types):
+            raise _error(parameter, f"expected a tuple of {len(types)} for {type_}, got {arg!r}")
+        fields = [Parameter(f"{parameter.name}[{i}]", str(t), t) for i, t in enumerate(types)]
+        return tuple(
+            self._struct(field, field.type, part)
+            if isinstance(field.type, LLVMStructType)
+            else _number(field, part)
+            for field, part in zip(fields, arg, strict=True)
+        )
+
+
+def _error(parameter: Parameter, message: str) -> ArgumentError:
+    return ArgumentError(f"argument '{parameter.name}' {message}")
+
+
+def _key(box: TensorBox) -> tuple[Any, ...]:
+    return box.shape, box.swizzle, box.element.bytes
+
+
+def _why_no_shape(type_: MemRefType[Attribute], array: ArrayArgument, text: str) -> str | None:
+    """Why an array is none behind a memref's pointer, or None where it is."""
+    shape = type_.get_shape()
+    if not array.is_dense:
+        strides = array.strides
+        return f"expected a C-contiguous array on the GPU for {text}, got strides {strides}"
+    # memref<?xT> is a bare pointer: any array of T may stand behind it.
+    if shape == (DYNAMIC_INDEX,):
+        return None
+    if len(array.shape) == len(shape) and all(
+        wanted in (DYNAMIC_INDEX, extent) for wanted, extent in zip(shape, array.shape, strict=True)
+    ):
+        return None
+    wanted = tuple("?" if extent == DYNAMIC_INDEX else extent for extent in shape)
+    return f"expected shape {wanted} for {text}, got {array.shape}"
+
+
+def _cute_value(parameter: Parameter, type_: CuteType, arg: Any) -> LaneValue:
+    try:
+        value = read_typed(type_.kind(), arg).value if isinstance(arg, str) else arg
+        return bound(type_.typed, value)
+    except ValueError as error:
+        raise _error(parameter, f"expected a value of {parameter.text}, {error}") from None
+
+
+def _number(parameter: Parameter, arg: Any) -> int:
+    """The bits of a scalar."""
+    text, type_ = parameter.text, parameter.type
+    scalar = None if type_ is None else scalar_type(type_)
+    if type_ is not None and scalar is None:
+        raise _error(parameter, f"of {text} cannot be passed")
+    bits = int(text[1:]) if scalar is None else scalar.bits
+    try:
+        if isinstance(arg, str | bytes):
+            raise TypeError
+        if text in ("f16", "bf16", "f32", "f64"):
+            return _float_bits(text, float(arg))
+        value = int(arg)
+        if value != arg:
+            raise ValueError
+    except (TypeError, ValueError, OverflowError):
+        raise _error(parameter, f"expected a number for {text}, got {arg!r}") from None
+    if not -(1 << (bits - 1)) <= value < 1 << bits:
+        raise _error(parameter, f"expected {bits} bits for {text}, got {value}")
+    return value % (1 << bits)
+
+
+def _float_bits(type_: str, value: float) -> int:
+    dtype = np.dtype(DTYPES[type_][0])
+    with np.errstate(over="ignore"):
+        return int(np.array([value]).astype(dtype).view(f"uint{8 * dtype.itemsize}")[0])

@@ -1,0 +1,75 @@
+"""Memory of a GPU that arguments lie in, and tensor maps as the CUDA driver encodes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
+
+
+class DeviceMemory:
+    """Copies of arguments on the GPU, freed where its `with` block ends.
+
+    `driver` is `cuda.bindings.driver`, and `call` what calls a function of it by name.
+    """
+
+    def __init__(self, driver: Any, call: Callable[..., Any]):
+        self._driver, self._call = driver, call
+        self._buffers: list[tuple[Any, int]] = []
+
+    def __enter__(self) -> DeviceMemory:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for pointer, _size in self._buffers:
+            self._driver.cuMemFree(pointer)
+
+    def place(self, name: str, content: NDArray[np.uint8]) -> int:
+        """The address of a copy of these bytes."""
+        content = np.ascontiguousarray(content)
+        pointer = self._call("cuMemAlloc", max(content.size, 1))
+        self._buffers.append((pointer, content.size))
+        self._call("cuMemcpyHtoD", pointer, content.ctypes.data, content.size)
+        return int(pointer)
+
+    def contents(self) -> Iterator[NDArray[np.uint8]]:
+        """What lies in each place now, in order."""
+        for pointer, size in self._buffers:
+            content = np.empty(size, dtype=np.uint8)
+            self._call("cuMemcpyDtoH", content.ctypes.data, pointer, size)
+            yield content
+
+    def add_tensor_map(
+        self,
+        name: str,
+        address: int,
+        shape: tuple[int, ...],
+        strides: tuple[int, ...],
+        box: TensorBox,
+    ) -> Any:
+        """The driver's `CUtensorMap` of a tensor at an address; strides in bytes.
+
+        Dimensions stand innermost first there, and the innermost stride is left out.
+        """
+        driver, extents = self._driver, box.shape[::-1]
+        # Of one dimension there is no stride to give, but an array of them there must be.
+        outer = strides[:-1][::-1] or strides
+        swizzle = f"SWIZZLE_{box.swizzle}B" if box.swizzle else "SWIZZLE_NONE"
+        return self._call(
+            "cuTensorMapEncodeTiled",
+            getattr(driver.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{box.element.driver}"),
+            box.rank,
+            address,
+            [driver.cuuint64_t(extent) for extent in shape[::-1]],
+            [driver.cuuint64_t(stride) for stride in outer],
+            [driver.cuuint32_t(extent) for extent in extents],
+            [driver.cuuint32_t(1)] * box.rank,
+            driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
+            getattr(driver.CUtensorMapSwizzle, f"CU_TENSOR_MAP_{swizzle}"),
+            driver.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+            driver.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+        )

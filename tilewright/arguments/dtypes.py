@@ -1,0 +1,49 @@
+"""Dtypes of NumPy for the elements of MLIR types."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+_SIGNLESS = {
+    **{f"i{bits}": (f"int{bits}", f"uint{bits}") for bits in (8, 16, 32, 64)},
+    **{f"si{bits}": (f"int{bits}",) for bits in (8, 16, 32, 64)},
+    **{f"ui{bits}": (f"uint{bits}",) for bits in (8, 16, 32, 64)},
+}
+ML_FLOATS = {
+    "bf16": ml_dtypes.bfloat16,
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
+    "f8E5M2": ml_dtypes.float8_e5m2,
+    "f8E8M0FNU": ml_dtypes.float8_e8m0fnu,
+    "f6E2M3FN": ml_dtypes.float6_e2m3fn,
+    "f6E3M2FN": ml_dtypes.float6_e3m2fn,
+    "f4E2M1FN": ml_dtypes.float4_e2m1fn,
+}
+DTYPES: dict[str, tuple[str, ...]] = {
+    "f16": ("float16",),
+    "f32": ("float32",),
+    "tf32": ("float32",),
+    "f64": ("float64",),
+    "i1": ("bool",),
+    "index": ("int64",),
+    **_SIGNLESS,
+    **{mlir: (np.dtype(dtype).name,) for mlir, dtype in ML_FLOATS.items()},
+}
+"""NumPy's names of the dtypes that an element type takes, the usual one first."""
+
+
+def random_array(
+    shape: Sequence[int], dtype: np.dtype[Any], generator: np.random.Generator
+) -> NDArray[Any]:
+    """An array of random elements: floats are normally distributed, integers take any value."""
+    if dtype == np.bool_:
+        return generator.integers(0, 2, shape).astype(np.bool_)
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        return generator.integers(limits.min, limits.max, shape, dtype, endpoint=True)
+    normal = generator.standard_normal(shape)
+    return (np.abs(normal) if dtype.name == "float8_e8m0fnu" else normal).astype(dtype)

@@ -1,0 +1,105 @@
+"""The parameters of a kernel: as its callers know them, and as it has them at its level.
+
+A kernel that was lowered from the tile level takes the arguments of that level: each of its own
+parameters says (`cute.from`) which part of which of them it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects import func, gpu
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, Operation
+
+from tilewright.dialects.cute.int_tuple import flatten
+from tilewright.dialects.cute.types.argument import ArgumentAttr, signature_of, sources_of
+from tilewright.dialects.cute.types.memref import is_memref
+from tilewright.dialects.cute.types.tensors import MemRefType as TensorMemRefType
+from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
+from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
+from tilewright.dialects.ptx.control_flow import EntryOp
+from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import is_kernel
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a kernel: its name, its type as text and as itself (None at the `ptx` level),
+    and which part of an argument of the tile level it is."""
+
+    name: str
+    text: str
+    type: Attribute | None = None
+    source: ArgumentAttr | None = None
+
+    @property
+    def element(self) -> str | None:
+        """The element type of a memref or tensor map, in MLIR's words."""
+        if isinstance(self.type, TensorMemRefType):
+            return self.type.tensor.element
+        if is_memref(self.type):
+            return str(self.type.element_type)
+        return None if self.box is None else self.box.element.mlir
+
+    @property
+    def box(self) -> TensorBox | None:
+        """The box of a tensor map."""
+        return self.type.box if isinstance(self.type, TmaDescriptorType) else None
+
+    def arranged(self, array: NDArray[Any]) -> NDArray[Any]:
+        """The array, its elements contiguous along the dimension whose stride the type has as 1."""
+        if not isinstance(self.type, TensorMemRefType):
+            return array
+        strides = flatten(self.type.tensor.modes.stride)
+        if 1 not in strides or strides.index(1) >= array.ndim:
+            return array
+        inner = strides.index(1)
+        last = np.ascontiguousarray(np.moveaxis(array, inner, -1))
+        return np.moveaxis(last, -1, inner)
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.text}"
+
+
+def kernels_of(module: ModuleOp) -> list[Operation]:
+    """The kernels of a module, at any level."""
+    return [op for op in module.walk() if isinstance(op, EntryOp) or is_kernel(op)]
+
+
+def symbol_of(kernel: Operation) -> str:
+    """The name of a kernel."""
+    assert isinstance(kernel, EntryOp | func.FuncOp | gpu.FuncOp)
+    return kernel.sym_name.data
+
+
+def kernel_parameters(op: Operation) -> list[Parameter]:
+    """What a kernel's callers give it: its parameters, or those that it had at the tile level."""
+    own, signature = own_parameters(op), signature_of(op)
+    if signature is None:
+        return own
+    return [
+        Parameter(_name(own, index), str(type_), type_) for index, type_ in enumerate(signature)
+    ]
+
+
+def own_parameters(op: Operation) -> list[Parameter]:
+    """The parameters that a kernel has at its level."""
+    sources = sources_of(op)
+    if isinstance(op, EntryOp):
+        rows = zip(op.parameter_names, op.parameters, sources, strict=True)
+        return [Parameter(name.data, type_.data, None, source) for name, type_, source in rows]
+    arguments = op.regions[0].blocks[0].args
+    return [
+        Parameter(argument.name_hint or f"arg{i}", str(argument.type), argument.type, source)
+        for i, (argument, source) in enumerate(zip(arguments, sources, strict=True))
+    ]
+
+
+def _name(parameters: Sequence[Parameter], index: int) -> str:
+    """The name of an argument of the tile level: the one of its first part."""
+    parts = (row for row in parameters if row.source and row.source.index.data == index)
+    return next((part.name for part in parts), f"arg{index}")

@@ -1,0 +1,167 @@
+"""Tensor maps: what a kernel that copies with TMA is given beside pointers and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from operator import index
+from typing import Any, TypeGuard, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import (
+    TensorBox,
+    TensorMapError,
+    tensor_element,
+)
+from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, MAX_EXTENT, MAX_STRIDE, SWIZZLES
+
+__all__ = ["TensorMap", "TensorMapError"]
+
+_NUMPY_ELEMENTS = {
+    "float16": "f16",
+    "bfloat16": "bf16",
+    "float32": "f32",
+    "float64": "f64",
+    "float8_e4m3fn": "f8E4M3FN",
+    "float8_e5m2": "f8E5M2",
+    **{f"uint{bits}": f"i{bits}" for bits in (16, 32, 64)},
+    **{f"int{bits}": f"i{bits}" for bits in (8, 16, 32, 64)},
+    "uint8": "ui8",
+}
+
+
+class TensorMap:
+    """A tensor in global memory, and the box of it that each TMA copy moves.
+
+        a = tw.TensorMap(array, box=(128, 64), swizzle=128)
+        b = tw.TensorMap(pointer, box=(64, 64), swizzle=128, shape=(k, n), element="bf16")
+
+    `tensor` is a C-contiguous NumPy array, an array on the GPU (`__cuda_array_interface__`), or an
+    address there. `shape` and `strides` (in elements) are the tensor's, outermost first: by default
+    the array's own, and dense ones for an address; the last stride is 1. `element` is MLIR's name
+    of the element type: by default that of the array. The box's last dimension is contiguous in
+    shared memory, in rows of `swizzle` bytes; out of bounds the tensor is zeros. Raises
+    TensorMapError for what the hardware cannot copy.
+    """
+
+    def __init__(
+        self,
+        tensor: Any,
+        *,
+        box: Sequence[int],
+        swizzle: int = 0,
+        shape: Sequence[int] | None = None,
+        strides: Sequence[int] | None = None,
+        element: str | None = None,
+    ):
+        self.tensor: Any = tensor
+        if element is None:
+            element = _element_of(tensor)
+        extents = _integers("box", box)
+        if not isinstance(swizzle, int):  # pyright: ignore[reportUnnecessaryIsInstance]
+            legal = ", ".join(map(str, SWIZZLES))
+            raise TensorMapError(f"expected a swizzle of {legal} bytes, got {swizzle!r}")
+        self.box = TensorBox(extents, tensor_element(str(element)), swizzle)
+        self.shape = _integers("shape", _shape_of(tensor) if shape is None else shape)
+        given = _strides_of(tensor, self.shape) if strides is None else strides
+        self.strides = tuple(d * self.box.element.bytes for d in _integers("strides", given))
+        """In bytes."""
+        self._check()
+
+    @property
+    def array(self) -> NDArray[Any] | None:
+        """The NumPy array, or None where the tensor is on the GPU."""
+        return self.tensor if _is_array(self.tensor) else None
+
+    def _check(self) -> None:
+        if not len(self.shape) == len(self.strides) == self.box.rank:
+            raise TensorMapError(
+                f"expected a tensor of {self.box.rank} dimensions for box {self.box}, got shape "
+                f"{self.shape} and {len(self.strides)} strides"
+            )
+        for extent in self.shape:
+            if not 1 <= extent <= MAX_EXTENT:
+                raise TensorMapError(f"expected extents of 1 to 2^32, got {extent}")
+        width = self.box.element.bytes
+        if self.strides[-1] != width:
+            raise TensorMapError(
+                f"expected a last stride of 1 element, got {self.strides[-1] // width}"
+            )
+        for stride in self.strides[:-1]:
+            if stride % CHUNK or not 0 <= stride < MAX_STRIDE:
+                nearest = max(-(-stride // CHUNK), 0) * CHUNK // width
+                raise TensorMapError(
+                    f"expected strides of whole {CHUNK} bytes, got {stride // width} elements "
+                    f"({stride} bytes); nearest legal: {nearest} elements"
+                )
+        if (array := self.array) is not None:
+            self._check_array(array)
+        elif isinstance(self.tensor, int) and self.tensor % CHUNK:
+            raise TensorMapError(
+                f"expected an address of whole {CHUNK} bytes, got {self.tensor:#x}"
+            )
+        elif not isinstance(self.tensor, int) and not is_on_gpu(self.tensor):
+            got = type(self.tensor).__name__
+            raise TensorMapError(f"expected an array or an address, got {got}")
+
+    def _check_array(self, array: NDArray[Any]) -> None:
+        if not array.flags.c_contiguous:
+            raise TensorMapError(
+                "expected a C-contiguous array; nearest legal: the whole array, with shape= and "
+                "strides="
+            )
+        if array.dtype.itemsize != self.box.element.bytes:
+            raise TensorMapError(f"expected an array of {self.box.element.mlir}, got {array.dtype}")
+        spanned = sum(
+            (extent - 1) * stride for extent, stride in zip(self.shape, self.strides, strict=True)
+        )
+        if spanned + self.box.element.bytes > array.nbytes:
+            raise TensorMapError(
+                f"expected an array of {spanned + self.box.element.bytes} bytes or more for shape "
+                f"{self.shape}, got {array.nbytes}"
+            )
+
+
+def _integers(what: str, given: Any) -> tuple[int, ...]:
+    """Extents as integers. Raises TensorMapError for anything that would have to be cut."""
+    try:
+        return tuple(map(index, given))
+    except TypeError:
+        raise TensorMapError(f"expected integers as {what}, got {given!r}") from None
+
+
+def is_on_gpu(value: Any) -> bool:
+    """A torch tensor on the GPU, or what says so by `__cuda_array_interface__`."""
+    return getattr(value, "is_cuda", False) or hasattr(value, "__cuda_array_interface__")
+
+
+def _is_array(value: Any) -> TypeGuard[NDArray[Any]]:
+    return isinstance(value, np.ndarray)
+
+
+def _element_of(tensor: Any) -> str:
+    dtype = getattr(tensor, "dtype", None)
+    name = getattr(dtype, "name", str(dtype).removeprefix("torch."))
+    element = _NUMPY_ELEMENTS.get(name)
+    if element is None:
+        raise TensorMapError(f"expected element= for a tensor of {name}")
+    return element
+
+
+def _shape_of(tensor: Any) -> Sequence[int]:
+    shape = getattr(tensor, "shape", None)
+    if shape is None:
+        raise TensorMapError("expected shape= for an address")
+    return shape
+
+
+def _strides_of(tensor: Any, shape: tuple[int, ...]) -> Sequence[int]:
+    """The strides in elements: of an array its own, even where `shape` is less of it."""
+    if _is_array(tensor):
+        return [step // tensor.dtype.itemsize for step in tensor.strides]
+    own = getattr(tensor, "stride", None)
+    if callable(own):
+        return cast("Sequence[int]", own())
+    return [prod(shape[place + 1 :]) for place in range(len(shape))]

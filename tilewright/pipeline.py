@@ -1,0 +1,131 @@
+"""From verified IR to the `ptx` level, through one pipeline of named stages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass, PassPipeline
+from xdsl.universe import Universe
+
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
+from tilewright.guard import guard
+from tilewright.lowering.tile.convert_cute_to_cute_nvgpu import ConvertCuteToCuteNvgpuPass
+from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtxPass
+from tilewright.parsing import default_context, parse_module
+from tilewright.passes.check_hazards import CheckHazardsPass
+from tilewright.passes.check_target import CheckTargetPass
+from tilewright.passes.check_tmem import CheckTmemPass
+from tilewright.passes.synthesize_layouts import SynthesizeLayoutsPass
+from tilewright.recursion import deep_recursion
+from tilewright.verification import verify
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One step of the pipeline: its name, and the pass that it runs for an arch; `verified` where
+    what it leaves is verified always."""
+
+    name: str
+    build: Callable[[str], ModulePass]
+    verified: bool = False
+
+
+PIPELINE: tuple[Stage, ...] = (
+    Stage("convert-cute-to-cute-nvgpu", lambda arch: ConvertCuteToCuteNvgpuPass(arch)),
+    Stage("cute-nvgpu-check-target", lambda arch: CheckTargetPass(arch)),
+    Stage("cute-nvgpu-synthesize-layouts", lambda arch: SynthesizeLayoutsPass()),
+    Stage("cute-nvgpu-check-tmem", lambda arch: CheckTmemPass()),
+    Stage("cute-nvgpu-check-hazards", lambda arch: CheckHazardsPass()),
+    Stage("convert-cute-nvgpu-to-ptx", lambda arch: ConvertCuteNvgpuToPtxPass(arch)),
+)
+"""What happens between verified IR and PTX text, in order."""
+
+TILE_STAGE = "convert-cute-to-cute-nvgpu"
+"""The stage that leaves atoms."""
+
+
+Observer = Callable[[str | None, ModuleOp], None]
+"""Told of every pass that ran, by name, with the module as it left it; of None before the first."""
+
+
+@deep_recursion()
+def lower(
+    module_or_text: ModuleOp | str,
+    arch: str,
+    *,
+    name: str = "<string>",
+    verify_each: bool = False,
+) -> tuple[ModuleOp, str | None]:
+    """The module at the `ptx` level, and the source text where there is one."""
+    module, source = verified(module_or_text, name)
+    run_pipeline(module, arch, source, verify_each=verify_each)
+    return module, source
+
+
+def run_pipeline(
+    module: ModuleOp,
+    arch: str,
+    source: str | None = None,
+    *,
+    first: Sequence[Stage] = (),
+    verify_each: bool = False,
+    observers: Sequence[Observer] = (),
+    stages: Sequence[Stage] | None = None,
+) -> None:
+    """Lower a verified module in place, to the `ptx` level by all stages, of which others may come
+    `first`. Raises CompileError."""
+    context = default_context()
+    for observer in observers:
+        observer(None, module)
+    for stage in (*first, *(PIPELINE if stages is None else stages)):
+        with guard(stage.name, module, source):
+            stage.build(arch).apply(context, module)
+            if verify_each or stage.verified:
+                verify(module, source, stage.name)
+        for observer in observers:
+            observer(stage.name, module)
+
+
+def stages_of(passes: str | Sequence[ModulePass]) -> list[Stage]:
+    """The stages that passes are: instances, or what xdsl-opt's `-p` takes.
+
+    Raises ValueError for a name that no pass has, TypeError for anything else.
+    """
+    if isinstance(passes, str):
+        known = Universe.get_multiverse().all_passes
+        passes = PassPipeline.parse_spec(known, passes).passes
+    for pass_ in passes:
+        if not isinstance(pass_, ModulePass):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"expected passes of xDSL's ModulePass, got {pass_!r}")
+    return [Stage(pass_.name, lambda arch, pass_=pass_: pass_, True) for pass_ in passes]
+
+
+def checked_target(arch: str) -> Target:
+    """The target of that name. Raises TargetError for any other, TypeError for no name."""
+    if not isinstance(arch, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"expected arch as the name of a target such as 'sm_90a', got {arch!r}")
+    return target(arch)
+
+
+def lower_tiles(module: ModuleOp, arch: str, source: str | None = None) -> None:
+    """Lower a verified module to the atom level in place. Raises CompileError."""
+    stages = [stage for stage in PIPELINE if stage.name == TILE_STAGE]
+    run_pipeline(module, arch, source, stages=stages)
+
+
+def verified(module_or_text: ModuleOp | str, name: str) -> tuple[ModuleOp, str | None]:
+    """A verified module of our own, and the source text where there is one."""
+    if isinstance(module_or_text, str):
+        module, source = parse_module(module_or_text, name), module_or_text
+    elif isinstance(module_or_text, ModuleOp):  # pyright: ignore[reportUnnecessaryIsInstance]
+        module, source = module_or_text.clone(), None
+    else:
+        got = type(module_or_text).__name__
+        hint = "; nearest legal: its read_text()" if isinstance(module_or_text, Path) else ""
+        raise TypeError(f"expected MLIR text or an xDSL ModuleOp, got {got}{hint}")
+    with guard("verify", module, source, name):
+        verify(module, source)
+    return module, source
