@@ -136,16 +136,16 @@ class WgmmaOp(PtxOp):
 
     def immediate_values(self, atom: WgmmaAtom) -> dict[Immediate, int]:
         """The immediates by name. Raises AtomError unless they are those of the atom."""
-        found = () if self.immediates is None else self.immediates.get_values()
-        if len(found) != len(atom.immediates):
+        given = () if self.immediates is None else self.immediates.get_values()
+        if len(given) != len(atom.immediates):
             raise AtomError(
                 f"{atom.mnemonic} expected immediates {', '.join(atom.immediates) or 'none'}, "
-                f"got {len(found)}"
+                f"got {len(given)}"
             )
-        values = dict(zip(atom.immediates, found, strict=True))
+        values = dict(zip(atom.immediates, given, strict=True))
         for name, value in values.items():
             if value not in (legal := LEGAL_IMMEDIATES[name]):
-                nearest = min(legal, key=lambda each: abs(each - value))
+                nearest = min(legal, key=lambda choice: abs(choice - value))
                 raise AtomError(
                     f"{atom.mnemonic} expected {name} {legal[0]} or {legal[1]}, got {value}; "
                     f"nearest legal: {nearest}"
@@ -191,10 +191,10 @@ class WgmmaOp(PtxOp):
             raise VerifyException(f"'{self.name}' expected {expected} ({atom.mnemonic})")
         if self.scale_d is not None and self.zero is not None:
             raise VerifyException(f"'{self.name}' expected scale_d or zero, got both")
-        held: dict[Operand, SSAValue] = {"C": self.c, "D": self.d}
+        vectors: dict[Operand, SSAValue] = {"C": self.c, "D": self.d}
         if atom.frag_kind == "rs":
-            held["A"] = self.a
-        for operand, value in held.items():
+            vectors["A"] = self.a
+        for operand, value in vectors.items():
             if value.type != (legal := reg(*atom.registers(operand))):
                 raise VerifyException(
                     f"'{self.name}' operand {operand} expected {legal}, got {value.type} "

@@ -1,6 +1,6 @@
 """What is listed beside the tensor cores' instructions, with right and wrong operands.
 
-Every mnemonic of these listings stands with operands of the kinds that its forms name, and then with
+Every mnemonic of these listings stands with operands of the kinds that its forms name, then with
 each of them replaced, left out and repeated. `check-ptx` takes an instruction exactly where ptxas
 does, or calls it undocumented. Registers are of the right kinds: their names say nothing to
 `check-ptx`.

@@ -50,15 +50,15 @@ def places(
     `choice` are legal values of its `selectors`, nothing stands for their first ones. Where an
     operand without selectors holds an element several times, the first thread counts.
     """
-    chosen = choice or tuple(each.legal[0] for each in selectors(atom, operand))
+    chosen = choice or tuple(selector.legal[0] for selector in selectors(atom, operand))
     *bytes_, thread_choice = chosen or (0,)
     scale = atom.row.scale if isinstance(atom, MmaAtom) else None
     value_choice = bytes_[0] // scale.vector if bytes_ and scale is not None else 0
-    found: dict[int, tuple[int, int]] = {}
+    first: dict[int, tuple[int, int]] = {}
     for index, holders in _holders(atom, operand).items():
         thread = sorted(holders)[thread_choice]
-        found[index] = thread, holders[thread][value_choice]
-    return found
+        first[index] = thread, holders[thread][value_choice]
+    return first
 
 
 def contributing_threads(
@@ -75,8 +75,8 @@ def _holders(atom: AnyMma, operand: Operand) -> dict[int, dict[int, list[int]]]:
     layout = atom.tv_layout(operand)
     threads, values = np.arange(layout[0].size()), np.arange(atom.values(operand))
     image = layout[0](threads)[:, None] + layout[1](values)
-    found: dict[int, dict[int, list[int]]] = {}
+    by_index: dict[int, dict[int, list[int]]] = {}
     for thread, indices in enumerate(image.tolist()):
         for value, index in enumerate(indices):
-            found.setdefault(index, {}).setdefault(thread, []).append(value)
-    return found
+            by_index.setdefault(index, {}).setdefault(thread, []).append(value)
+    return by_index

@@ -45,7 +45,7 @@ def explain(
     yield line("atom", f"cute_nvgpu.{atom.op}<{atom.parameters}>")
     yield line("op", op_spelling(atom))
     shown = ("A", "D", "E") if atom.row.sparse else ("A", "D")
-    yield from table([HEADING, *(_operand(atom, each) for each in shown)], LABEL - 2, "  ")
+    yield from table([HEADING, *(_operand(atom, operand) for operand in shown)], LABEL - 2, "  ")
     yield from _sparsity(atom)
     yield from _shared_memory(atom)
 

@@ -164,10 +164,8 @@ def fits(written: Written, type_: str) -> bool:
     if written.kind == "integer":
         return type_ not in NO_LITERAL
     # The bits of a float of that width: of 32 bits by 0f alone, any other is one of 64.
-    single = written.text[:2] in ("0f", "0F")
-    return written.kind == "float" and (
-        (type_ == "b32" and single) or (type_ == "b64" and not single)
-    )
+    bits = "b32" if written.text[:2] in ("0f", "0F") else "b64"
+    return written.kind == "float" and type_ == bits
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Operands as PTX writes them, taken apart: `{%r0, %r1}, [%rd0+16], [%rd1, {%r2, 0}], %r3|%p0, 0x1`.
+"""Operands as PTX writes them, taken apart: `{%r0, %r1}, [%rd0+16], [%rd1, {%r2, 0}], %r3|%p0`.
 
 Names of registers are free: which type one was declared with is not known here. Constants are
 literals; constant expressions are not read. PTX ISA 4.4, 4.5, 6.1 and 6.4.
@@ -53,8 +53,9 @@ WIDEST = 1 << 64
 
 
 def split(line: str) -> tuple[str, tuple[Written, ...] | None] | None:
-    """The mnemonic of an instruction, guarded by a predicate or not, and its operands: None where there are none and no `;`
-    either, the mnemonic standing alone. None for a line that is no instruction."""
+    """The mnemonic of an instruction, guarded by a predicate or not, and its operands: None where
+    there are none and no `;` either, the mnemonic standing alone. None for a line that is no
+    instruction."""
     match = _STATEMENT.fullmatch(line)
     if match is None:
         return None
