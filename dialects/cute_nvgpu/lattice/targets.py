@@ -207,7 +207,6 @@ class Requiring(Protocol):
 class RequiringOp(Requiring, Protocol):
     """An op of ours."""
 
-    @property
     def spelled(self) -> str:
         """Its name in diagnostics of its target."""
         ...
