@@ -52,8 +52,8 @@ def _json(row: Listing) -> dict[str, object]:
         "types": row.types,
         "qualifiers": row.qualifiers,
         "modifiers": row.modifiers,
-        "requires": [each.name for each in alternatives(row.target)],
-        "targets": [name for name, each in TARGETS.items() if each.supports(row.target)],
+        "requires": [alternative.name for alternative in alternatives(row.target)],
+        "targets": [name for name, arch in TARGETS.items() if arch.supports(row.target)],
         "ptx": version_text(row.ptx_version),
         "section": row.section,
         "mnemonics": row.mnemonics,
@@ -63,13 +63,15 @@ def _json(row: Listing) -> dict[str, object]:
 def shape_text(shape: Sequence[int | tuple[int, ...]]) -> str:
     """`16x8x16`; where an extent has many values, `64xNx16, N 8..256 step 8`."""
     named = [
-        (name, each) for name, each in zip("MNK", shape, strict=False) if isinstance(each, tuple)
+        (name, extent)
+        for name, extent in zip("MNK", shape, strict=False)
+        if isinstance(extent, tuple)
     ]
     text = "x".join(
-        name if isinstance(each, tuple) else str(each)
-        for name, each in zip("MNK", shape, strict=False)
+        name if isinstance(extent, tuple) else str(extent)
+        for name, extent in zip("MNK", shape, strict=False)
     )
-    return ", ".join([text, *(f"{name} {_ranges(each)}" for name, each in named)])
+    return ", ".join([text, *(f"{name} {_ranges(extent)}" for name, extent in named)])
 
 
 _FEW = 3
@@ -80,7 +82,7 @@ def _ranges(values: tuple[int, ...]) -> str:
     if len(values) <= _FEW:
         return "|".join(map(str, values))
     first, step = values[0], values[1] - values[0]
-    run = next((i for i, each in enumerate(values) if each != first + i * step), len(values))
+    run = next((i for i, value in enumerate(values) if value != first + i * step), len(values))
     text = f"{first}..{values[run - 1]} step {step}"
     return text if run == len(values) else f"{text}, {_ranges(values[run:])}"
 
@@ -99,7 +101,7 @@ def _folded(words: Sequence[str]) -> list[str]:
 
 
 def cells(row: Listing) -> tuple[str, ...]:
-    """What the table says of a row."""
+    """The cells of a row of the table."""
     return (
         row.op,
         shape_text(row.shape) or "-",

@@ -22,7 +22,7 @@ _FORMS = "IN.npy, OUT.npy=SHAPE:DTYPE or OUT.npy=@IN.npy"
 
 
 def _short_names() -> dict[str, str]:
-    """What DTYPE may be, and NumPy's name for it: MLIR's names, u8 for ui8, NumPy's own."""
+    """The names that DTYPE may be, and NumPy's for each: MLIR's names, u8 for ui8, NumPy's own."""
     names = {mlir: dtypes[0] for mlir, dtypes in DTYPES.items()}
     names |= {f"{sign}{bits}": names[f"{sign}i{bits}"] for sign in "su" for bits in (8, 16, 32, 64)}
     return names | {dtype: dtype for dtypes in DTYPES.values() for dtype in dtypes}
@@ -41,17 +41,19 @@ class KernelArgument:
 
     @property
     def is_array(self) -> bool:
-        """Whether the run gives its array back."""
+        """The run gives its array back."""
         return isinstance(self.value, np.ndarray | TensorMap)
 
 
 def read_arguments(
     texts: Sequence[str], parameters: Sequence[KernelParameter]
 ) -> list[KernelArgument]:
-    """What the texts stand for, one for each parameter. Raises InputError."""
+    """The arguments that the texts stand for, one for each parameter. Raises InputError."""
     readers = _readers(texts, parameters)
     arguments = [reader.read(text) for reader, text in zip(readers, texts, strict=True)]
-    paths = [os.path.realpath(each.output) for each in arguments if each.output is not None]
+    paths = [
+        os.path.realpath(argument.output) for argument in arguments if argument.output is not None
+    ]
     for number, path in enumerate(paths):
         if path in paths[:number]:
             raise InputError(f"two arguments write '{path}'")
@@ -73,13 +75,13 @@ def _readers(texts: Sequence[str], parameters: Sequence[KernelParameter]) -> lis
     if len(texts) != len(parameters):
         raise InputError(_wrong_count(texts, parameters))
     return [
-        _Reader(f"argument {number} ({each.name}: {each.type_text})", each)
-        for number, each in enumerate(parameters, 1)
+        _Reader(f"argument {number} ({parameter.name}: {parameter.type_text})", parameter)
+        for number, parameter in enumerate(parameters, 1)
     ]
 
 
 def _wrong_count(texts: Sequence[str], parameters: Sequence[KernelParameter]) -> str:
-    spelled = [f"{each.name}: {each.type_text}" for each in parameters]
+    spelled = [f"{parameter.name}: {parameter.type_text}" for parameter in parameters]
     signature = f"the kernel takes {len(spelled)} arguments ({', '.join(spelled)})"
     if len(texts) < len(spelled):
         return f"{signature}, got {len(texts)}; missing: {', '.join(spelled[len(texts) :])}"
@@ -133,7 +135,7 @@ class _Reader:
         return InputError(f"{self.where}: {message}")
 
     def _is_address(self, text: str) -> bool:
-        """Whether a parameter of the `ptx` level, which knows no memrefs, gets a buffer."""
+        """A parameter of the `ptx` level, which knows no memrefs, gets a buffer."""
         return self.parameter.type_text == "u64" and not _NUMBER.fullmatch(text)
 
     # Scalars
