@@ -39,8 +39,7 @@ from tilewright.dialects.cute_nvgpu.lattice.sm120 import (
     SM120_MMA_BS_SP,
     SM120_MMA_SP,
 )
-from tilewright.dialects.cute_nvgpu.lattice.sparse import SM80_SPARSE_MMA, SM89_SPARSE_MMA
-from tilewright.dialects.cute_nvgpu.lattice.sync import NAMED_BARRIER, ORDERING, OrderingRow
+from tilewright.dialects.cute_nvgpu.lattice.sync import NAMED_BARRIER, ORDERING
 from tilewright.dialects.cute_nvgpu.lattice.wmma import (
     WMMA_ACCESS,
     WMMA_MMA,
