@@ -114,7 +114,7 @@ def _mov(type_: str) -> InstructionRow:
         BASELINE.target,
         BASELINE.version,
         "9.7.9.1",
-        (Result("d", register), Scalar("a", type_, plain=True)),
+        (Result("d", register), Scalar("a", type_, plain=True, sums=type_ in ("u32", *_HALVES))),
         tuple(lists),
     )
 

@@ -171,10 +171,12 @@ def fits(written: Written, type_: str) -> bool:
 @dataclass(frozen=True, slots=True)
 class Scalar(OperandForm):
     """A register that holds an instruction type, or a constant of that type; a predicate may be
-    negated. `plain` ones are given as registers by tilewright."""
+    negated. `plain` ones are given as registers by tilewright, and `sums` say that a variable's
+    address and an offset may stand there: `smem+16`."""
 
     type_: str
     plain: bool = field(default=False, kw_only=True)
+    sums: bool = field(default=False, kw_only=True)
 
     @property
     def literal(self) -> str | None:
@@ -185,6 +187,8 @@ class Scalar(OperandForm):
         if self.type_ == "pred" and written.kind == "negation":
             [written] = written.items
         if written.kind == "register" or fits(written, self.type_):
+            return None
+        if self.sums and written.kind == "sum":
             return None
         constant = "" if self.type_ in NO_LITERAL else f" or a constant of .{self.type_}"
         return Misfit(f"a register{constant}", self.spelling)
