@@ -13,8 +13,9 @@ import argparse
 import json
 import time
 
-from tilewright.parsing import default_context, parse_module, verify
+from tilewright.parsing import default_context, parse_module
 from tilewright.passes.cute_fold_static import CuteFoldStaticPass
+from tilewright.verification import verify
 
 OPS = 3_000
 ROUNDS = 7

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -32,21 +31,16 @@ class CheckTargetPass(ModulePass):
             arch = target(self.arch)
         except TargetError as error:
             raise OpError(op, str(error)) from error
-        for requiring, required in _requirements(op):
-            if not arch.supports(required):
+        for inner in op.walk():
+            if not isinstance(inner, RequiringOp):
+                continue
+            if not arch.supports(required := inner.requirement().target):
                 raise OpError(
-                    requiring,
-                    f"{requiring.spelled} requires {required.at_least}, got target {arch}",
+                    inner, f"{inner.spelled()} requires {required.at_least}, got target {arch}"
                 )
 
 
 def required_targets(module: ModuleOp) -> list[Minimum]:
-    """What the module's ops require, the baseline included."""
-    return list({BASELINE.target, *(required for _, required in _requirements(module))})
-
-
-def _requirements(module: ModuleOp) -> Iterator[tuple[RequiringOp, Minimum]]:
-    """The ops that say what they require; those of upstream dialects do not."""
-    for op in module.walk():
-        if isinstance(op, RequiringOp):
-            yield op, op.requirement().target
+    """The requirements of the module's ops, the baseline included; upstream's have none."""
+    ops = (op for op in module.walk() if isinstance(op, RequiringOp))
+    return list({BASELINE.target, *(op.requirement().target for op in ops)})

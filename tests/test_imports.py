@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -76,9 +77,13 @@ def modules() -> dict[str, Path]:
 MODULES = modules()
 
 
-def imported(name: str) -> Iterator[tuple[str, bool]]:
+@cache
+def imported(name: str) -> tuple[tuple[str, bool], ...]:
     """What a module imports (by full name), and whether when it is imported itself."""
-    tree = ast.parse(MODULES[name].read_text())
+    return tuple(_imported(name, ast.parse(MODULES[name].read_text())))
+
+
+def _imported(name: str, tree: ast.Module) -> Iterator[tuple[str, bool]]:
     late = {
         id(inner)
         for node in ast.walk(tree)

@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
 
 from tilewright.arguments.parameters import kernel_parameters, kernels_of, symbol_of
-from tilewright.diagnostic import CompileError, OpError
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.ptx.control_flow import EntryOp
+from tilewright.guard import guard
 from tilewright.ir_dump import IRDump
 from tilewright.kernel import Entry, Kernel
 from tilewright.lowering.ptx.text import module_text
-from tilewright.parsing import op_diagnostic
-from tilewright.pipeline import Observer, run_pipeline, verified
+from tilewright.pipeline import Observer, run_pipeline, stages_of, verified
+from tilewright.recursion import deep_recursion
 
 if TYPE_CHECKING:
     from tilewright.verify_by_running import Trial
 
 
+@deep_recursion()
 def compile(
     module_or_text: ModuleOp | str,
     arch: str,
     *,
     name: str = "<string>",
+    passes: str | Sequence[ModulePass] = (),
     verify_each: bool = False,
     dump_dir: str | os.PathLike[str] | None = None,
     verify_by_running: Trial | None = None,
@@ -36,23 +40,23 @@ def compile(
     `module_or_text` is an xDSL module (which is left as it is) or MLIR text, `arch` a target such
     as "sm_90a". The text carries the lowest `.version` and `.target` that its instructions need and
     that `arch` runs.
+    `passes` run first: instances, or what xdsl-opt's `-p` takes; what they leave is verified.
     `verify_each` verifies the IR after every stage too; `dump_dir` is a folder that gets the IR
     after every stage, and the PTX, as numbered files; `verify_by_running` is a run of the kernel
     whose results no stage may change. Raises CompileError with a diagnostic that points into the
-    text (called `name`), TargetError for an unknown arch.
+    text (called `name`) and names a pass that fails, TargetError for an unknown arch, ValueError
+    for an unknown pass, TypeError for what is neither IR nor a pass.
     """
-    target(arch)
+    chip, own = target(arch), stages_of(passes)
     module, source = verified(module_or_text, name)
     arguments = {symbol_of(op): kernel_parameters(op) for op in kernels_of(module)}
     dump = None if dump_dir is None else IRDump(dump_dir)
     observers: list[Observer] = [] if dump is None else [dump]
     if verify_by_running is not None:
         observers.append(_result_check(verify_by_running, arch, name, source))
-    run_pipeline(module, arch, source, verify_each=verify_each, observers=observers)
-    try:
-        text = module_text(module, target(arch))
-    except OpError as error:
-        raise CompileError(op_diagnostic(error, source)) from None
+    run_pipeline(module, arch, source, first=own, verify_each=verify_each, observers=observers)
+    with guard("ptx", module, source):
+        text = module_text(module, chip)
     if dump is not None:
         dump.output(text, "ptx")
     lowered = [op for op in module.body.block.ops if isinstance(op, EntryOp)]

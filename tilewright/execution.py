@@ -19,17 +19,18 @@ from tilewright.arguments.parameters import (
     kernels_of,
     symbol_of,
 )
-from tilewright.diagnostic import CompileError, Diagnostic, OpError
+from tilewright.diagnostic import CompileError, Diagnostic
 from tilewright.dialects.cute_nvgpu.lattice.targets import lowest, target
 from tilewright.dialects.ptx.control_flow import EntryOp
+from tilewright.guard import guard
 from tilewright.lowering.interpreter import run_kernel
 from tilewright.lowering.interpreter.arithmetic.mma import NUMERICS
 from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.machine import Launch
-from tilewright.parsing import op_diagnostic
 from tilewright.passes.check_target import required_targets
 from tilewright.pipeline import lower_tiles, run_pipeline, verified
+from tilewright.recursion import deep_recursion
 
 __all__ = ["ExecutionError", "Parameter", "interpret", "kernel_signature"]
 
@@ -90,6 +91,7 @@ def interpret(
     ).arrays
 
 
+@deep_recursion()
 def run(
     module_or_text: ModuleOp | str,
     kernel: str | None = None,
@@ -110,8 +112,7 @@ def run(
         raise ExecutionError(f"expected level of {', '.join(LEVELS)}, got '{level}'")
     module, source = verified(module_or_text, name)
     op = find_kernel(module, kernel, name)
-    chip = arch or _lowest_target(module)
-    target(chip)
+    chip = _lowest_target(module) if arch is None else target(arch).name
     ctas, threads = checked_extents("grid", grid), checked_extents("block", block)
     launch = Launch(ctas, threads, numerics, chip, source, progress)
     memory, symbol = GlobalMemory(), symbol_of(op)
@@ -119,19 +120,18 @@ def run(
     known_cluster = _extents(op, "gpu.known_cluster_size", "cluster")
     launch.cluster = check_launch(symbol, ctas, threads, known_block, known_cluster)
     binding = Binding(kernel_parameters(op), args, memory)
-    try:
-        if level == "ptx" and not isinstance(op, EntryOp):
-            run_pipeline(module, chip, source)
-        elif level == "atom":
-            lower_tiles(module, chip, source)
-        op = find_kernel(module, symbol, name)
+    if level == "ptx" and not isinstance(op, EntryOp):
+        run_pipeline(module, chip, source)
+    elif level == "atom":
+        lower_tiles(module, chip, source)
+    op = find_kernel(module, symbol, name)
+    with guard("interpret", module, source, name):
         executed = run_kernel(op, launch, memory, interpreted_values(op, binding))
-    except OpError as error:
-        raise CompileError(op_diagnostic(error, source)) from None
     contents = (buffer.data[: buffer.size] for buffer in memory.allocations)
     return Run(binding.results(contents), executed)
 
 
+@deep_recursion()
 def kernel_signature(
     module_or_text: ModuleOp | str, kernel: str | None = None, name: str = "<string>"
 ) -> list[Parameter]:

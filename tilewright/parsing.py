@@ -13,7 +13,11 @@ from xdsl.parser import Parser
 from xdsl.universe import Universe
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from tilewright.diagnostic import CompileError, Diagnostic, OpError, at
+from tilewright import xdsl_repairs
+from tilewright.diagnostic import CompileError, Diagnostic
+from tilewright.recursion import deep_recursion
+
+xdsl_repairs.install()
 
 
 class LocatedParser(Parser):
@@ -24,7 +28,7 @@ class LocatedParser(Parser):
 
     def __init__(self, ctx: Context, text: str, name: str, line_offset: int = 0):
         super().__init__(ctx, text, name)
-        self._file = StringAttr(name)
+        self._file, self._text = StringAttr(name), text
         self._starts = [0]
         self._line_offset = line_offset
         for line in text.splitlines(keepends=True):
@@ -34,6 +38,19 @@ class LocatedParser(Parser):
         """Line and column, both from 1, of a position in the text."""
         line = bisect_right(self._starts, position)
         return line + self._line_offset, position - self._starts[line - 1] + 1
+
+    def undefined_use(self) -> int | None:
+        """The position of the first use of a value that nothing has defined, or None."""
+        uses: list[int] = []
+        for name, values in self.forward_ssa_references.items():
+            for use in (use for value in values.values() for use in value.uses):
+                if isinstance(place := use.operation.location, FileLineColLoc):
+                    line = place.line.data - self._line_offset
+                    start = self._starts[line - 1] + place.column.data - 1
+                    pattern = re.compile(re.escape(f"%{name}") + r"(?![\w$.-])")
+                    match = pattern.search(self._text, start)
+                    uses.append(start if match is None else match.start())
+        return min(uses, default=None)
 
     def parse_operation(self) -> Operation:
         start = self._current_token.span.start
@@ -79,17 +96,33 @@ def parse_module(
         return ModuleOp([])
     parser = None
     try:
-        # The first token is read here already.
-        parser = LocatedParser(context or default_context(), text, name, line_offset)
-        return parser.parse_module(implicit_module)
+        text.encode()
+        with deep_recursion():
+            # The first token is read here already.
+            parser = LocatedParser(context or default_context(), text, name, line_offset)
+            return parser.parse_module(implicit_module)
     except ParseError as error:
         message = error.msg.strip()
-        place = _place_meant(text, error.span.start, message)
-    except VerifyException as error:
-        # What does not verify is the last thing read, before the spaces the parser stands behind.
-        message = str(error).strip()
-        place = len(text[: parser.pos].rstrip()) - 1 if parser is not None else 0
+        use = None if parser is None else parser.undefined_use()
+        place = _place_meant(text, error.span.start, message) if use is None else use
+    except UnicodeEncodeError as error:
+        message = f"expected text that UTF-8 can hold, got {text[error.start]!r}"
+        place = error.start
+    except RecursionError:
+        message, place = "expected IR that nests less deeply", _behind(parser, text)
+    except (VerifyException, ValueError, OverflowError) as error:
+        message, place = str(error).strip(), _behind(parser, text)
+    except Exception as error:
+        kind = type(error).__name__
+        message = f"internal error in the parser here, please report: {kind}: {error}"
+        place = _behind(parser, text)
+        raise CompileError(_diagnostic(message, text, place, name, line_offset)) from error
     raise CompileError(_diagnostic(message, text, place, name, line_offset))
+
+
+def _behind(parser: LocatedParser | None, text: str) -> int:
+    """The last thing read, before the spaces that the parser stands behind."""
+    return len(text[: parser.pos].rstrip()) - 1 if parser is not None else 0
 
 
 def _is_blank(text: str) -> bool:
@@ -98,17 +131,13 @@ def _is_blank(text: str) -> bool:
 
 
 _UNREGISTERED = re.compile(r"([\w.$]+)'? is not registered")
-_UNDEFINED = re.compile(r"values used but not defined: \[(%[^,\]]+)")
 
 
 def _place_meant(text: str, position: int, message: str) -> int:
-    """Where a parse error belongs: names are complained of behind them, or at the end."""
-    if (found := _UNREGISTERED.search(message)) is not None:
-        named = text.rfind(found[1], 0, position)
+    """Where a parse error belongs: names are complained of behind them."""
+    if (match := _UNREGISTERED.search(message)) is not None:
+        named = text.rfind(match[1], 0, position)
         return position if named < 0 else named
-    if (found := _UNDEFINED.search(message)) is not None:
-        used = re.search(re.escape(found[1]) + r"(?![\w$.-])", text)
-        return position if used is None else used.start()
     return position
 
 
@@ -120,40 +149,3 @@ def _diagnostic(message: str, text: str, position: int, name: str, line_offset: 
     lines = text.splitlines()
     shown = lines[len(before) - 1] if len(before) <= len(lines) else None
     return Diagnostic(message, name, len(before) + line_offset, len(before[-1]) + 1, shown)
-
-
-def verify(module: ModuleOp, text: str | None = None) -> None:
-    """Verify a module. Raises CompileError at the op that is wrong."""
-    try:
-        module.verify()
-    except VerifyException as error:
-        first, *further = _faults(module, text) or [at(module.location, str(error), text)]
-        raise CompileError(first, further) from None
-
-
-def verify_diagnostic(
-    module: ModuleOp, error: VerifyException, text: str | None = None
-) -> Diagnostic:
-    """Where a module does not verify: at the innermost op that rejects itself."""
-    return next(iter(_faults(module, text)), at(module.location, str(error), text))
-
-
-def _faults(module: ModuleOp, text: str | None) -> list[Diagnostic]:
-    """What is wrong with every op that rejects itself, the innermost first."""
-    found: list[Diagnostic] = []
-    for op in module.walk(region_first=True):
-        try:
-            op.verify(verify_nested_ops=False)
-        except VerifyException as error:
-            found.append(at(op.location, _named(op, str(error)), text))
-    return found
-
-
-def _named(op: Operation, message: str) -> str:
-    """The message, beginning with the op's name as ours do."""
-    return message if message.startswith("'") else f"'{op.name}' {message}"
-
-
-def op_diagnostic(error: OpError, text: str | None = None) -> Diagnostic:
-    """The diagnostic of what a pass, a lowering or a target said of an op."""
-    return at(error.op.location, error.message, text)

@@ -4,33 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
-from xdsl.utils.exceptions import VerifyException
+from xdsl.passes import ModulePass, PassPipeline
+from xdsl.universe import Universe
 
-from tilewright.diagnostic import CompileError, OpError
+from tilewright.guard import guard
 from tilewright.lowering.tile.convert_cute_to_cute_nvgpu import ConvertCuteToCuteNvgpuPass
 from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtxPass
-from tilewright.parsing import (
-    default_context,
-    op_diagnostic,
-    parse_module,
-    verify,
-    verify_diagnostic,
-)
+from tilewright.parsing import default_context, parse_module
 from tilewright.passes.check_hazards import CheckHazardsPass
 from tilewright.passes.check_target import CheckTargetPass
 from tilewright.passes.check_tmem import CheckTmemPass
 from tilewright.passes.synthesize_layouts import SynthesizeLayoutsPass
+from tilewright.recursion import deep_recursion
+from tilewright.verification import verify
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One step of the pipeline: its name, and the pass that it runs for an arch."""
+    """One step of the pipeline: its name, and the pass that it runs for an arch; `verified` where
+    what it leaves is verified always."""
 
     name: str
     build: Callable[[str], ModulePass]
+    verified: bool = False
 
 
 PIPELINE: tuple[Stage, ...] = (
@@ -51,6 +50,7 @@ Observer = Callable[[str | None, ModuleOp], None]
 """Told of every pass that ran, by name, with the module as it left it; of None before the first."""
 
 
+@deep_recursion()
 def lower(
     module_or_text: ModuleOp | str,
     arch: str,
@@ -69,25 +69,37 @@ def run_pipeline(
     arch: str,
     source: str | None = None,
     *,
+    first: Sequence[Stage] = (),
     verify_each: bool = False,
     observers: Sequence[Observer] = (),
     stages: Sequence[Stage] | None = None,
 ) -> None:
-    """Lower a verified module in place, to the `ptx` level by all stages. Raises CompileError."""
+    """Lower a verified module in place, to the `ptx` level by all stages, of which others may come
+    `first`. Raises CompileError."""
     context = default_context()
-    try:
-        for observer in observers:
-            observer(None, module)
-        for stage in PIPELINE if stages is None else stages:
+    for observer in observers:
+        observer(None, module)
+    for stage in (*first, *(PIPELINE if stages is None else stages)):
+        with guard(stage.name, module, source):
             stage.build(arch).apply(context, module)
-            if verify_each:
-                module.verify()
-            for observer in observers:
-                observer(stage.name, module)
-    except OpError as error:
-        raise CompileError(op_diagnostic(error, source)) from None
-    except VerifyException as error:
-        raise CompileError(verify_diagnostic(module, error, source)) from None
+            if verify_each or stage.verified:
+                verify(module, source, stage.name)
+        for observer in observers:
+            observer(stage.name, module)
+
+
+def stages_of(passes: str | Sequence[ModulePass]) -> list[Stage]:
+    """The stages that passes are: instances, or what xdsl-opt's `-p` takes.
+
+    Raises ValueError for a name that no pass has, TypeError for anything else.
+    """
+    if isinstance(passes, str):
+        known = Universe.get_multiverse().all_passes
+        passes = PassPipeline.parse_spec(known, passes).passes
+    for pass_ in passes:
+        if not isinstance(pass_, ModulePass):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"expected passes of xDSL's ModulePass, got {pass_!r}")
+    return [Stage(pass_.name, lambda arch, pass_=pass_: pass_, True) for pass_ in passes]
 
 
 def lower_tiles(module: ModuleOp, arch: str, source: str | None = None) -> None:
@@ -100,7 +112,12 @@ def verified(module_or_text: ModuleOp | str, name: str) -> tuple[ModuleOp, str |
     """A verified module of our own, and the source text where there is one."""
     if isinstance(module_or_text, str):
         module, source = parse_module(module_or_text, name), module_or_text
-    else:
+    elif isinstance(module_or_text, ModuleOp):  # pyright: ignore[reportUnnecessaryIsInstance]
         module, source = module_or_text.clone(), None
-    verify(module, source)
+    else:
+        got = type(module_or_text).__name__
+        hint = "; nearest legal: its read_text()" if isinstance(module_or_text, Path) else ""
+        raise TypeError(f"expected MLIR text or an xDSL ModuleOp, got {got}{hint}")
+    with guard("verify", module, source, name):
+        verify(module, source)
     return module, source

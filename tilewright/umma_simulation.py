@@ -102,8 +102,8 @@ def simulate_umma(
     cells = tmem.reshape(prod(batch), atom.cta_group, LANES, COLUMNS)
     images = _images(atom, given.smem, batch, ctas)
     try:
-        for place, each in enumerate(cells):
-            issue.run(_Images(images[min(place, len(images) - 1)], each))
+        for place, cell in enumerate(cells):
+            issue.run(_Images(images[min(place, len(images) - 1)], cell))
     except (Fault, DescriptorError) as error:
         raise AtomError(f"{atom.mnemonic}: {error}") from None
     return cells.reshape(tmem.shape)
@@ -114,7 +114,7 @@ def _issue(
     given: UmmaInputs,
     model: Model | Literal["exact"],
 ) -> UmmaIssue:
-    held = _descriptor(atom, given.idesc)
+    descriptor = _descriptor(atom, given.idesc)
     a_desc, b_desc = (
         None if word is None else int(np.asarray(word)) for word in (given.a_desc, given.b_desc)
     )
@@ -131,7 +131,7 @@ def _issue(
     try:
         options = options_of(
             atom,
-            held,
+            descriptor,
             accumulate=given.enable_input_d,
             input_scale=scale,
             zero_column_mask=mask,
@@ -150,13 +150,13 @@ def _descriptor(atom: UmmaAtom, idesc: int | None) -> InstructionDescriptor:
         said = umma_of(atom.mnemonic, idesc, atom.frag_kind)
     except DescriptorError as error:
         raise AtomError(f"idesc: {error}") from None
-    held = InstructionDescriptor.decode(idesc, atom.row.kind)
+    descriptor = InstructionDescriptor.decode(idesc, atom.row.kind)
     if said != atom:
         raise AtomError(
             f"{atom.mnemonic} expected an idesc of {atom.parameters}, got {idesc:#010x} "
             f"({said.parameters}); nearest legal: {atom.descriptor().encode():#010x}"
         )
-    return held
+    return descriptor
 
 
 _NAMES = {"D": "d_tmem", "A": "a_tmem", "E": "sp_meta_tmem"} | {
@@ -167,15 +167,15 @@ _NAMES = {"D": "d_tmem", "A": "a_tmem", "E": "sp_meta_tmem"} | {
 
 def _addresses(atom: UmmaAtom, given: UmmaInputs) -> dict[str, int]:
     """The address of every operand in tensor memory."""
-    found: dict[str, int] = {}
+    addresses: dict[str, int] = {}
     for operand, name in _NAMES.items():
         value: Any = getattr(given, name)
         if (value is None) == (operand in atom.tmem_operands):
             expected = "an" if value is None else "no"
             raise AtomError(f"{atom.mnemonic} expected {expected} address {name}=")
         if value is not None:
-            found[operand] = int(value)
-    return found
+            addresses[operand] = int(value)
+    return addresses
 
 
 def _lane_words(atom: UmmaAtom, given: UmmaInputs) -> list[int] | None:

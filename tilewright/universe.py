@@ -11,6 +11,8 @@ from typing import Any
 
 from xdsl.universe import Universe
 
+from tilewright import xdsl_repairs
+
 _DIALECTS = {
     "cute": "dialects.cute.dialect:CUTE",
     "cute_nvgpu": "dialects.cute_nvgpu.dialect:CUTE_NVGPU",
@@ -45,6 +47,8 @@ def _loaders(places: dict[str, str]) -> dict[str, Callable[[], Any]]:
 
     return {key: loader(place) for key, place in places.items()}
 
+
+xdsl_repairs.install()
 
 TILEWRIGHT_UNIVERSE = Universe(
     all_dialects=_loaders(_DIALECTS),

@@ -144,5 +144,7 @@ def _matrices(
         except DescriptorError as error:
             raise AtomError(f"descriptor {word:#x} of {operand}: {error}") from None
 
-    found = [matrix(int(word), smem[min(i, len(smem) - 1)]) for i, word in enumerate(descriptors)]
-    return np.stack(found)
+    matrices = [
+        matrix(int(word), smem[min(i, len(smem) - 1)]) for i, word in enumerate(descriptors)
+    ]
+    return np.stack(matrices)

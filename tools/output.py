@@ -2,14 +2,45 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import tempfile
 from pathlib import Path
 
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+"""Exit statuses where the user interrupts, and where nobody reads stdout any more: the shell's for
+SIGINT and SIGPIPE."""
+
 
 class UnwritableError(Exception):
     """An output path that cannot be written; nothing was left there."""
+
+
+def replace_closed_stdout() -> None:
+    """Where the caller closed stdout, what is written there goes nowhere."""
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]: closed by the caller
+        sys.stdout = io.StringIO()
+
+
+def drop_stdout() -> None:
+    """Nobody reads stdout any more: keep the interpreter from flushing into it at exit."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+
+
+def last_words(error: Exception) -> str:
+    """What a user reads where no command foresaw the error."""
+    if isinstance(error, OSError):
+        where = f" '{error.filename}'" if error.filename is not None else ""
+        return f"error: cannot read or write{where}: {error.strerror or error}"
+    if isinstance(error, MemoryError):
+        return "error: out of memory"
+    if isinstance(error, RecursionError):
+        return "error: the input is nested too deeply"
+    kind = type(error).__name__
+    return f"error: internal error, {kind}: {error} (TILEWRIGHT_TRACEBACK=1 shows where)"
 
 
 def write_whole(path: str | None, data: str | bytes) -> None:

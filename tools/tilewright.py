@@ -8,15 +8,20 @@ A command is one module, `command_NAME.py`, imported only when it is chosen: it 
 from __future__ import annotations
 
 import argparse
-import io
 import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 
+from tilewright.tools.output import (
+    BROKEN_PIPE,
+    INTERRUPTED,
+    drop_stdout,
+    last_words,
+    replace_closed_stdout,
+)
+
 WRONG_INPUT = 1
-INTERRUPTED = 130
-BROKEN_PIPE = 141
 
 COMMANDS = {
     "atoms": "list the atom lattice",
@@ -33,20 +38,19 @@ COMMANDS = {
 def main(arguments: Sequence[str] | None = None) -> None:
     """The console script."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]: closed by the caller
-        sys.stdout = io.StringIO()
+    replace_closed_stdout()
     try:
         _dispatch(words)
         sys.stdout.flush()
     except BrokenPipeError:
-        _drop_stdout()
+        drop_stdout()
         sys.exit(BROKEN_PIPE)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except Exception as error:
         if "TILEWRIGHT_TRACEBACK" in os.environ:
             raise
-        print(_last_words(error), file=sys.stderr)
+        print(last_words(error), file=sys.stderr)
         sys.exit(WRONG_INPUT)
 
 
@@ -103,25 +107,6 @@ class _Version(argparse.Action):
 
         print(f"tilewright {version('tilewright')}")
         parser.exit()
-
-
-def _last_words(error: Exception) -> str:
-    """What a user reads where no command foresaw the error."""
-    if isinstance(error, OSError):
-        where = f" '{error.filename}'" if error.filename is not None else ""
-        return f"error: cannot read or write{where}: {error.strerror or error}"
-    if isinstance(error, MemoryError):
-        return "error: out of memory"
-    if isinstance(error, RecursionError):
-        return "error: the input is nested too deeply"
-    kind = type(error).__name__
-    return f"error: internal error, {kind}: {error} (TILEWRIGHT_TRACEBACK=1 shows where)"
-
-
-def _drop_stdout() -> None:
-    """Nobody reads stdout any more: keep the interpreter from flushing into it at exit."""
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, sys.stdout.fileno())
 
 
 if __name__ == "__main__":

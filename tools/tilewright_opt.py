@@ -9,34 +9,36 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cached_property
 from importlib.metadata import version
-from typing import IO, TYPE_CHECKING, ClassVar
+from inspect import signature
+from itertools import pairwise
+from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass, PassPipeline
 from xdsl.utils.arg_spec import parse_spec
-from xdsl.utils.exceptions import (
-    ArgSpecParseError,
-    DiagnosticException,
-    VerifyException,
-)
+from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
 
-from tilewright.diagnostic import CompileError, Diagnostic, OpError
+from tilewright.diagnostic import CompileError, Diagnostic
 from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError
+from tilewright.guard import guard
 from tilewright.ir_dump import IRDump
-from tilewright.parsing import (
-    op_diagnostic,
-    parse_module,
-    register_dialects,
-    verify,
-    verify_diagnostic,
-)
+from tilewright.parsing import parse_module, register_dialects
 from tilewright.tools.commands.input import InputError
 from tilewright.tools.expected_errors import check_expected, expectations
-from tilewright.tools.output import UnwritableError, write_whole
+from tilewright.tools.output import (
+    BROKEN_PIPE,
+    INTERRUPTED,
+    UnwritableError,
+    drop_stdout,
+    last_words,
+    replace_closed_stdout,
+    write_whole,
+)
 from tilewright.tools.trial import read_trial, trial_options
+from tilewright.verification import verify
 
 if TYPE_CHECKING:
     from tilewright.pipeline import Observer
@@ -87,6 +89,7 @@ class TilewrightOpt(xDSLOptMain):
 
     def run(self) -> None:
         """Process the input. Raises CompileError for the first chunk that is wrong."""
+        self.check_target_options()
         chunks, _ = self.prepare_input()
         written: list[str] = []
         failed = False
@@ -112,6 +115,14 @@ class TilewrightOpt(xDSLOptMain):
         if failed:
             sys.exit(WRONG_INPUT)
 
+    def check_target_options(self) -> None:
+        """Raise ValueError or TypeError for options that the target does not have."""
+        spec = parse_spec(self.args.target)
+        factory: Any = self.available_targets[spec.name]
+        if not signature(factory).parameters:
+            with suppress(ImportError):
+                factory().from_spec(spec)
+
     def process(self, text: str, offset: int) -> str:
         """The output for one chunk. Raises CompileError."""
         name = self.get_input_name()
@@ -124,24 +135,39 @@ class TilewrightOpt(xDSLOptMain):
         )
         source = "\n" * offset + text
         try:
-            if not self.args.disable_verify:
-                verify(module, source)
-            self.pipeline_told_to(self.observers(module, source)).apply(self.ctx, module)
-            result = self.output_resulting_program(module)
+            self.apply(module, source)
             target = parse_spec(self.args.target).name
+            with guard(target, module, source, name):
+                result = self.output_resulting_program(module)
             if self.dump is not None and target != "mlir":
                 self.dump.output(result, target)
             return result
         except OSError as error:
             raise UnwritableError(f"cannot write '{error.filename}': {error.strerror}") from None
-        except OpError as error:
-            raise CompileError(op_diagnostic(error, source)) from None
-        except VerifyException as error:
-            raise CompileError(verify_diagnostic(module, error, source)) from None
         except TargetError as error:
             raise CompileError(Diagnostic(str(error), name)) from None
-        except DiagnosticException as error:
-            raise CompileError(Diagnostic(str(error), name)) from None
+
+    def apply(self, module: ModuleOp, source: str) -> None:
+        """Verify the module, and run the passes of `-p` on it. Raises CompileError."""
+        name, passes = self.get_input_name(), self.pipeline.passes
+        with guard("verify", module, source, name):
+            self.verify(module, source)
+        observers = self.observers(module, source)
+        for before, after in pairwise((None, *passes, None)):
+            if before is not None:
+                with guard(before.name, module, source, name):
+                    before.apply(self.ctx, module)
+                    self.verify(module, source, before.name)
+            # xDSL's verifies once more; it is wanted for what it prints.
+            if self.pipeline.callback and (self.args.time_passes or self.args.print_between_passes):
+                self.pipeline.callback(before, module, after)
+            for observer in observers:
+                observer(None if before is None else before.name, module)
+
+    def verify(self, module: ModuleOp, source: str, after: str | None = None) -> None:
+        """Verify what the parser or a pass left, unless told not to."""
+        if not self.args.disable_verify:
+            verify(module, source, after)
 
     @cached_property
     def dump(self) -> IRDump | None:
@@ -159,17 +185,6 @@ class TilewrightOpt(xDSLOptMain):
             found.append(ResultCheck(trial, name, source))
         return found
 
-    def pipeline_told_to(self, observers: Sequence[Observer]) -> PassPipeline:
-        """The pipeline of `-p`, which tells observers of every pass."""
-
-        def callback(before: ModulePass | None, module: ModuleOp, after: ModulePass | None) -> None:
-            if self.pipeline.callback is not None:
-                self.pipeline.callback(before, module, after)
-            for observer in observers:
-                observer(None if before is None else before.name, module)
-
-        return PassPipeline(self.pipeline.passes, callback)
-
     def output_resulting_program(self, prog: ModuleOp) -> str:
         if parse_spec(self.args.target).name != "mlir":
             return super().output_resulting_program(prog)
@@ -180,9 +195,13 @@ def main(
     arguments: Sequence[str] | None = None, driver: type[TilewrightOpt] = TilewrightOpt
 ) -> None:
     """The console script."""
-    sys.setrecursionlimit(max(sys.getrecursionlimit(), 20_000))
+    replace_closed_stdout()
     try:
         driver("tilewright's modular optimizer driver", arguments).run()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        drop_stdout()
+        sys.exit(BROKEN_PIPE)
     except CompileError as error:
         _fail(str(error), WRONG_INPUT)
     except UnicodeDecodeError as error:
@@ -195,6 +214,10 @@ def main(
         _fail(f"error: cannot read '{error.filename}': {error.strerror}", WRONG_INPUT)
     except (ArgSpecParseError, ValueError, TypeError) as error:
         _fail(f"error: {error}", USAGE)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+    except Exception as error:
+        _fail(last_words(error), WRONG_INPUT)
 
 
 def _fail(message: str, status: int) -> None:

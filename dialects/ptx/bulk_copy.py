@@ -67,10 +67,10 @@ class TensorCopyOp(PtxOp):
         return Requirement.of(self.row)
 
     def verify_(self) -> None:
-        if not 1 <= (found := len(self.box_coordinates)) <= MAX_RANK:
-            nearest = min(max(found, 1), MAX_RANK)
+        if not 1 <= (rank := len(self.box_coordinates)) <= MAX_RANK:
+            nearest = min(max(rank, 1), MAX_RANK)
             raise VerifyException(
-                f"'{self.name}' expected 1 to {MAX_RANK} coordinates, got {found}; "
+                f"'{self.name}' expected 1 to {MAX_RANK} coordinates, got {rank}; "
                 f"nearest legal: {nearest}"
             )
 

@@ -51,7 +51,6 @@ class PtxOp(IRDLOperation):
         """The PTX mnemonic."""
         return self.name.removeprefix("ptx.")
 
-    @property
     def spelled(self) -> str:
         """Its name in diagnostics of its target."""
         return self.mnemonic
@@ -180,7 +179,7 @@ class ScalarOp(PtxOp):
         operands = parser.parse_comma_separated_list(
             parser.Delimiter.NONE, parser.parse_unresolved_operand
         )
-        types = [reg(REGISTER_OF[each]) for each in row.types]
+        types = [reg(REGISTER_OF[type_]) for type_ in row.types]
         inputs = parser.resolve_operands(operands, types, start)
         op = cls(suffix, inputs)
         op.attributes |= parser.parse_optional_attr_dict()
@@ -197,12 +196,12 @@ class ScalarOp(PtxOp):
             raise VerifyException(
                 f"'{self.name}' expected a form of {', '.join(self.FORMS)}, got {self.form.data}"
             )
-        found = (*self.inputs.types, *self.result.types)
-        legal = tuple(reg(REGISTER_OF[each]) for each in (*row.types, row.result))
-        if found != legal:
+        types = (*self.inputs.types, *self.result.types)
+        legal = tuple(reg(REGISTER_OF[type_]) for type_ in (*row.types, row.result))
+        if types != legal:
             raise VerifyException(
                 f"'{self.name}' {self.form.data} expected registers {_names(legal)}, "
-                f"got {_names(found)}"
+                f"got {_names(types)}"
             )
 
 

@@ -219,7 +219,7 @@ class MovOp(RowOp):
     def verify_(self) -> None:
         source, result = self.source.type, self.result.type
         assert isinstance(source, RegType)
-        widths = [KINDS[each.kind.data] for each in (source, result)]
+        widths = [KINDS[type_.kind.data] for type_ in (source, result)]
         if widths[0] != widths[1] or source.count.data != 1 or result.count.data != 1:
             raise VerifyException(
                 f"'{self.name}' expected single registers of one width, got {source} and {result}"
@@ -349,12 +349,12 @@ class ListMakeOp(NameOp):
     def verify_(self) -> None:
         types = [part.type for part in self.parts if isinstance(part.type, RegType)]
         result = self.result.type
-        count = sum(each.count.data for each in types)
+        count = sum(type_.count.data for type_ in types)
         if count != result.count.data:
             raise VerifyException(
                 f"'{self.name}' expected {result.count.data} registers, got {count}"
             )
-        if any(each.kind != result.kind for each in types):
+        if any(type_.kind != result.kind for type_ in types):
             raise VerifyException(
                 f"'{self.name}' expected registers {result.kind.data}, "
                 f"got {', '.join(map(str, types))}"

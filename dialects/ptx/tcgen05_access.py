@@ -251,7 +251,7 @@ class LdRedOp(AccessOp):
         reduction, *modifiers, type_ = self.form.data.split(".")
         return self.ROW.mnemonic(
             access.shape, access.number, reduction, type_,
-            modifiers="".join(f".{each}" for each in modifiers),
+            modifiers="".join(f".{modifier}" for modifier in modifiers),
         )  # fmt: skip
 
     def verify_(self) -> None:

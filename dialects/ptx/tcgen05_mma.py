@@ -195,12 +195,12 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
 
     def _verify_presence(self, said: UmmaMnemonic) -> None:
         row = said.rows[0]
-        for what, found, expected in (
+        for what, given, expected in (
             ("metadata", self.metadata is not None, row.sparse),
             ("scale factors of A", self.sfa is not None, row.scale is not None),
             ("scale factors of B", self.sfb is not None, row.scale is not None),
         ):
-            if found != expected:
+            if given != expected:
                 raise VerifyException(
                     f"'{self.name}' expected {'' if expected else 'no '}{what} ({self.mnemonic})"
                 )

@@ -34,6 +34,7 @@ from tilewright.dialects.cute_nvgpu.atoms.wgmma import (
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import parse_wgmma
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MAJOR_MODES
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
+from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 from tilewright.dialects.cute_nvgpu.lattice.sync import (
     FENCE_PROXY_ASYNC,
     WGMMA_COMMIT_GROUP,
@@ -135,16 +136,16 @@ class WgmmaOp(PtxOp):
 
     def immediate_values(self, atom: WgmmaAtom) -> dict[Immediate, int]:
         """The immediates by name. Raises AtomError unless they are those of the atom."""
-        found = () if self.immediates is None else self.immediates.get_values()
-        if len(found) != len(atom.immediates):
+        given = () if self.immediates is None else self.immediates.get_values()
+        if len(given) != len(atom.immediates):
             raise AtomError(
                 f"{atom.mnemonic} expected immediates {', '.join(atom.immediates) or 'none'}, "
-                f"got {len(found)}"
+                f"got {len(given)}"
             )
-        values = dict(zip(atom.immediates, found, strict=True))
+        values = dict(zip(atom.immediates, given, strict=True))
         for name, value in values.items():
             if value not in (legal := LEGAL_IMMEDIATES[name]):
-                nearest = min(legal, key=lambda each: abs(each - value))
+                nearest = min(legal, key=lambda choice: abs(choice - value))
                 raise AtomError(
                     f"{atom.mnemonic} expected {name} {legal[0]} or {legal[1]}, got {value}; "
                     f"nearest legal: {nearest}"
@@ -190,8 +191,10 @@ class WgmmaOp(PtxOp):
             raise VerifyException(f"'{self.name}' expected {expected} ({atom.mnemonic})")
         if self.scale_d is not None and self.zero is not None:
             raise VerifyException(f"'{self.name}' expected scale_d or zero, got both")
-        held = {"C": self.c, "D": self.d} | ({"A": self.a} if atom.frag_kind == "rs" else {})
-        for operand, value in held.items():
+        vectors: dict[Operand, SSAValue] = {"C": self.c, "D": self.d}
+        if atom.frag_kind == "rs":
+            vectors["A"] = self.a
+        for operand, value in vectors.items():
             if value.type != (legal := reg(*atom.registers(operand))):
                 raise VerifyException(
                     f"'{self.name}' operand {operand} expected {legal}, got {value.type} "

@@ -21,7 +21,7 @@ from tilewright.dialects.ptx.types import RegType, reg
 from tilewright.dialects.ptx.warp_specialization import SetmaxnregOp
 from tilewright.dialects.ptx.wgmma import WgmmaFenceOp, WgmmaOp
 from tilewright.lowering.ptx.instructions import InstructionPrinter, immediate
-from tilewright.lowering.ptx.registers import Edge, Registers, edges_of, needs_register
+from tilewright.lowering.ptx.registers import Edge, RegisterNames, edges_of, needs_register
 
 STATIC_SHARED_LIMIT = 48 * 1024
 """Above this many bytes a kernel's shared memory must be dynamic. PTX ISA 5.1.7."""
@@ -49,15 +49,15 @@ def module_text(module: ModuleOp, arch: Target | None = None) -> str:
         op.requirement() for entry in entries for op in entry.walk() if isinstance(op, PtxOp)
     ]
     try:
-        target = lowest({BASELINE.target, *(each.target for each in required)}, arch)
+        target = lowest({BASELINE.target, *(need.target for need in required)}, arch)
     except TargetError as error:
         raise OpError(module, str(error)) from error
-    version = max([BASELINE.version, target.ptx_version, *(each.version for each in required)])
+    version = max([BASELINE.version, target.ptx_version, *(need.version for need in required)])
     kernels = [KernelText(entry).text() for entry in entries]
     return (
         "// tilewright: PTX\n"
         f".version {version[0]}.{version[1]}\n.target {target}\n.address_size 64\n"
-        + "".join(f"\n{each}" for each in kernels)
+        + "".join(f"\n{kernel}" for kernel in kernels)
     )
 
 
@@ -77,7 +77,7 @@ class KernelText:
 
     def __init__(self, entry: EntryOp):
         self.entry = entry
-        self.registers = Registers(entry.body)
+        self.registers = RegisterNames(entry.body)
         labels = _unique(_label(block, i) for i, block in enumerate(entry.body.blocks))
         self._labels = {
             block: f"${label}" for block, label in zip(entry.body.blocks, labels, strict=True)
@@ -116,8 +116,8 @@ class KernelText:
 
     def _head(self) -> str:
         parameters = ",\n".join(
-            f"\t.param {_PARAMETER_SPELLINGS.get(each.data, '.' + each.data + ' {}').format(name)}"
-            for name, each in zip(self._parameter_names, self.entry.parameters, strict=True)
+            f"\t.param {_PARAMETER_SPELLINGS.get(kind.data, '.' + kind.data + ' {}').format(name)}"
+            for name, kind in zip(self._parameter_names, self.entry.parameters, strict=True)
         )
         shared = ""
         size, align = self.entry.shared.value.data, self.entry.align.value.data
@@ -240,13 +240,13 @@ class KernelText:
     def _unfenced(self) -> set[str]:
         """The registers that a wgmma accesses without a fence before it in its block: where a move
         writes them on the way there, the program's own fence may stand before the move."""
-        found: set[str] = set()
+        accessed: set[str] = set()
         for block in self.entry.body.blocks:
             for op in takewhile(lambda op: not isinstance(op, WgmmaFenceOp), block.ops):
                 if isinstance(op, WgmmaOp):
-                    found.update(self.registers.names(op.c))
-                    found.update(self.registers.names(op.a) if op.a.type != reg("b64") else ())
-        return found
+                    accessed.update(self.registers.names(op.c))
+                    accessed.update(self.registers.names(op.a) if op.a.type != reg("b64") else ())
+        return accessed
 
     # Instructions
 
@@ -304,15 +304,15 @@ def _label(block: Block, index: int) -> str:
 
 def _unique(names: Iterable[str], taken: Sequence[str] = ()) -> list[str]:
     """The names as PTX identifiers, no two alike. PTX ISA 4.4."""
-    found: list[str] = []
+    spellings: list[str] = []
     for name in names:
         spelled = stem = re.sub(r"[^A-Za-z0-9_]", "_", name)
         count = 0
-        while spelled in found or spelled in taken:
+        while spelled in spellings or spelled in taken:
             count += 1
             spelled = f"{stem}_{count}"
-        found.append(spelled)
-    return found
+        spellings.append(spelled)
+    return spellings
 
 
 def _source(op: Operation) -> str | None:

@@ -7,7 +7,6 @@ may be any CuTe layout, swizzled or not. Global addresses have 64 bits, shared o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
@@ -24,6 +23,7 @@ from tilewright.dialects.cute.types.memref import (
     Space,
     addressing_mismatch,
     argument_mismatch,
+    is_memref,
     layout_of,
     space_mismatch,
     space_of,
@@ -33,34 +33,9 @@ from tilewright.dialects.ptx.data_movement import LdOp, StOp
 from tilewright.dialects.ptx.logic import AndOp, SelpOp, SetpOp, ShlOp, ShrOp, XorOp
 from tilewright.dialects.ptx.registers import SharedAddressOp
 from tilewright.dialects.ptx.scalar_types import element_bytes
-from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers
+from tilewright.lowering.to_ptx.conversion import Conversion, Tile, constant, lowers
 from tilewright.lowering.to_ptx.convert_arith import divide, scalar
 from tilewright.lowering.to_ptx.known_bits import addends, lowest, possible_bits
-
-
-@dataclass(frozen=True, slots=True)
-class Tile:
-    """A memref whose address is known: `strides` in elements, or `layout` where it has one.
-
-    `base` is the address of its buffer, from which `memref.reinterpret_cast` counts offsets.
-    """
-
-    space: Space
-    base: SSAValue
-    address: SSAValue
-    element_bytes: int
-    strides: tuple[int | SSAValue, ...]
-    layout: Layout | ComposedLayout | None = None
-
-    @property
-    def ptx_space(self) -> str:
-        """The `.space` of PTX's loads and stores."""
-        return "shared" if self.space is Space.SMEM else "global"
-
-    @property
-    def index_type(self) -> str:
-        """The instruction type that computes its addresses."""
-        return "u32" if self.space is Space.SMEM else "s64"
 
 
 def argument_tile(op: Operation, type_: MemRefType, address: SSAValue) -> Tile:
@@ -87,7 +62,7 @@ def check_layout(op: Operation, type_: MemRefType) -> None:
 
 def check_space(op: Operation, type_: Attribute) -> None:
     """Raise OpError for a memref that threads cannot address: tensor memory."""
-    assert isinstance(type_, MemRefType)
+    assert is_memref(type_)
     if (reason := space_mismatch(type_)) is not None:
         raise OpError(op, f"'{op.name}' {reason}")
 
@@ -107,7 +82,7 @@ def locate(
 ) -> tuple[SSAValue, int]:
     """The byte address of an element, as a register plus a constant."""
     shared = tile.space is Space.SMEM
-    coordinate = [to.narrow(to[each]) if shared else to[each] for each in indices]
+    coordinate = [to.narrow(to[index]) if shared else to[index] for index in indices]
     layout = tile.layout
     if layout is None:
         return _linear(tile, list(zip(coordinate, tile.strides, strict=True)), tile.address, to)
@@ -199,7 +174,7 @@ def _by_period(
         assert isinstance(stride, int)
         registers, constant_part = addends(coordinate)
         known += constant_part * stride
-        parts = [lowest(possible_bits(each)) * stride % period == 0 for each in registers]
+        parts = [lowest(possible_bits(register)) * stride % period == 0 for register in registers]
         if all(parts) or not any(parts):
             rest, _ = without_constant(coordinate, tile, to)
             if rest is not None:
@@ -219,8 +194,8 @@ def without_constant(
     if not known and registers:
         return coordinate, 0
     total: SSAValue | None = None
-    for each in registers:
-        total = each if total is None else to.plus(total, each, tile.index_type)
+    for register in registers:
+        total = register if total is None else to.plus(total, register, tile.index_type)
     return total, known
 
 
@@ -334,7 +309,7 @@ def _mixed(
 ) -> list[int | SSAValue]:
     """A mixed list of constants and values, as MLIR's DynamicIndexList keeps it."""
     rest = iter(dynamic)
-    return [to[next(rest)] if each == DYNAMIC_INDEX else each for each in static]
+    return [to[next(rest)] if extent == DYNAMIC_INDEX else extent for extent in static]
 
 
 # Loads and stores

@@ -187,8 +187,8 @@ def test_an_instruction_that_the_arch_lacks_has_no_nearest(capsys):
         ("ldmatrix", "expected .sync after 'ldmatrix', got the end"),
         (
             "cp.async.cg.shared.global.x",
-            "error: not judged: tilewright has no listing of 'cp.async.cg.shared.global.x'; nearest "
-            "legal mnemonic: cp.async.cg.shared.global\n",
+            "error: not judged: tilewright has no listing of 'cp.async.cg.shared.global.x'; "
+            "nearest legal mnemonic: cp.async.cg.shared.global\n",
         ),
         ("wgmma.fence.sync.x", "got .x; nearest legal mnemonic: wgmma.fence.sync.aligned"),
         ("mmma.sync", "got 'mmma'; nearest legal mnemonic: mma.sync.aligned."),

@@ -38,6 +38,7 @@ KERNEL = """\
 .address_size 64
 .visible .entry kernel() {{
 .reg .b16 %h<8>;
+.reg .pred %p<2>;
 .reg .b32 %r<8>;
 .reg .f32 %f<8>;
 .reg .b64 %rd<8>;
@@ -65,6 +66,9 @@ LEGAL = [
     f"{ASYNC} [%rd0], [%rd1], 16;",
     f"{ASYNC} [%rd0], [%rd1], 8, 5;",
     f"{ASYNC} [%rd0], [%rd1], 4, %r0;",
+    "@%p0 st.global.v2.f32 [%rd0+8], {%f0, %f1};",
+    "shfl.sync.bfly.b32 %r0|%p0, %r1, 2, 31, 0xffffffff;",
+    "cp.async.wait_group 0;",
 ]  # fmt: skip
 
 
@@ -128,6 +132,14 @@ ILLEGAL = {
         f"{LOAD} expected an address as p, got %rd0 (PTX ISA 9.7.14.5.15); nearest legal: [%rd0]"
     ),
     f"{LOAD} {{%r0,%r1}}, [%rd0+%rd1];": "expected an address as p, got [%rd0+%rd1]",
+    f"{LOAD} {{%r0,%r1}}, [%rd0+99999999999999999999];": (
+        f"{LOAD} expected an address, its offset of 64 bits as p, got [%rd0+99999999999999999999] "
+        "(PTX ISA 9.7.14.5.15); nearest legal: [%rd0]"
+    ),
+    f"{ASYNC} [%rd0], [%rd1], 8, 9;": (
+        "expected a register or an integer of 0 to 8 as src-size, got 9 (PTX ISA 9.7.9.25.3.1); "
+        "nearest legal: 8"
+    ),
     f"{STORE} {{%r0}}, [%rd0];": "expected an address as p, got {%r0}",
     f"{STORE} [%rd0], %r0;": "nearest legal: {%r0}",
     f"{ASYNC} [%rd0], [%rd1], 12;": "expected the constant 4, 8 or 16 as cp-size, got 12",

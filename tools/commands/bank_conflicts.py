@@ -11,10 +11,11 @@ import argparse
 from pathlib import Path
 
 from tilewright.diagnostic import CompileError, at
-from tilewright.parsing import parse_module, verify
+from tilewright.parsing import parse_module
 from tilewright.passes.analysis.bank_conflicts import bank_conflicts
 from tilewright.tools.commands.input import InputError
 from tilewright.tools.render_table import table
+from tilewright.verification import verify
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,13 +35,13 @@ def run(options: argparse.Namespace) -> None:
     header = ["line", "op", "", "shared memory", "ways", "better"]
     rows = [
         [
-            str(at(each.op.location, text).line),
-            each.op.name,
-            each.verb,
-            str(each.layout),
-            str(each.ways),
-            f"{each.best}: {each.best_ways}" if each.best_ways < each.ways else "-",
+            str(at(conflict.op.location, text).line),
+            conflict.op.name,
+            conflict.verb,
+            str(conflict.layout),
+            str(conflict.ways),
+            f"{conflict.best}: {conflict.best_ways}" if conflict.best_ways < conflict.ways else "-",
         ]
-        for each in bank_conflicts(module)
+        for conflict in bank_conflicts(module)
     ]
     print("\n".join(table([header, *rows])))

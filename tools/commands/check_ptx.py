@@ -4,8 +4,8 @@ A line is a mnemonic, or an instruction with its operands, as PTX writes them. A
 where the PTX ISA has it, legal operands exist for it and the target runs it; an instruction where
 its operands are legal too. Names of registers are free, and only counted. Of the tensor cores'
 instructions every mnemonic is listed, and of others those that tilewright emits (`tilewright atoms`
-names them): the rest is not judged, which is `"ok": null`. That some lines are illegal or not judged
-is no failure: the verdict is the output, and the exit status is 0.
+names them): the rest is not judged, which is `"ok": null`. That some lines are illegal or not
+judged is no failure: the verdict is the output, and the exit status is 0.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def legal_mnemonics(arch: str | None) -> frozenset[str]:
     if arch is None:
         return frozenset(listings())
     chip = target(arch)
-    return frozenset(each for each, row in listings().items() if chip.supports(row.target))
+    return frozenset(mnemonic for mnemonic, row in listings().items() if chip.supports(row.target))
 
 
 def operand_forms(mnemonic: str) -> tuple[OperandForm, ...]:

@@ -20,12 +20,12 @@ def listings() -> Iterator[Listing]:
 
 
 def _copy_listing(row: MatrixCopyRow) -> Listing:
-    held, _, source = row.type.partition(".")
+    element, _, source = row.type.partition(".")
     return Listing(
         row.op,
         row.shape,
-        ({"source": source, "matrix": held} if source else {"matrix": held},),
-        f"{source} -> {held}" if source else held,
+        ({"source": source, "matrix": element} if source else {"matrix": element},),
+        f"{source} -> {element}" if source else element,
         () if False in row.trans else ("trans",),
         (*(f"x{number}" for number in row.numbers), *(("trans",) if len(row.trans) > 1 else ())),
         row.target,

@@ -1,5 +1,5 @@
-"""What has neither shape nor layout: barriers, mbarriers, clusters, fences, groups of copies, warps,
-moves and control flow; and `cp.async`, loads and stores, copies of boxes and scalars by form."""
+"""Instructions with neither shape nor layout: barriers, mbarriers, clusters, fences, groups of
+copies, moves and control flow; and `cp.async`, loads and stores, copies of boxes and scalars."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def _listing(
 
 
 def _plain(row: TmemRow) -> Listing:
-    groups = tuple(f"cta_group::{each}" for each in CTA_GROUPS if len(row.mnemonics) > 1)
+    groups = tuple(f"cta_group::{group}" for group in CTA_GROUPS if len(row.mnemonics) > 1)
     return _listing(
         row.op,
         row,
@@ -103,7 +103,7 @@ def _access(row: TmemAccessRow, shape: TmemShape) -> Listing:
         row,
         "b32",
         ((shape.name,), (*(f"x{number}" for number in shape.numbers), row.half_cells)),
-        tuple(each.mnemonic(row) for each in accesses),
+        tuple(access.mnemonic(row) for access in accesses),
         lambda mnemonic: tmem_access_operands(row, parse_access(mnemonic)),
         lambda mnemonic: _explain_access(row, parse_access(mnemonic)),
     )
@@ -117,7 +117,7 @@ def _explain_access(row: TmemAccessRow, access: TmemAccess) -> Iterator[str]:
     parts = ", the low halves of cells" if access.packed else ""
     yield line("computes", f"{verb} {cells} {where} tensor memory{parts}")
     operands = tmem_access_operands(row, access)
-    yield line("operands", ", ".join(each.spelling for each in operands))
+    yield line("operands", ", ".join(form.spelling for form in operands))
     yield line("op", f"cute_nvgpu.{row.op} ... shape {shape.name}{_ir_words(row, access)}")
     yield line("layout", f"{access.tile(bits)} -> lane + {shape.lanes}*element of {bits} bits")
     if shape.halves:
@@ -158,7 +158,7 @@ def _explain_reduction(access: TmemAccess, form: tuple[str, str, str]) -> Iterat
     nan = ", NaN where there is one" if ".NaN" in modifiers else ""
     yield line("computes", f"load, and give each thread {least} {of} of what it loads{nan}")
     operands = tmem_reduction_operands(access)
-    yield line("operands", ", ".join(each.spelling for each in operands))
+    yield line("operands", ", ".join(form.spelling for form in operands))
     yield line("op", f"cute_nvgpu.{TMEM_LOAD_REDUCE.op} ... {reduction} shape {access.shape.name}")
     yield line("elements", type_)
     yield line("layout", f"{access.tile(CELL_BITS)} -> lane + {access.shape.lanes}*column")
@@ -182,7 +182,7 @@ def _copy(shape: TmemCopyShape) -> Listing:
 def _explain_copy(shape: TmemCopyShape, mnemonic: str) -> Iterator[str]:
     size = shape.bits // 8
     yield line("computes", f"start to copy {shape.rows} rows of {size} bytes from shared memory")
-    source = next((each for each in TMEM_COPY.formats if mnemonic.endswith(each)), None)
+    source = next((format_ for format_ in TMEM_COPY.formats if mnemonic.endswith(format_)), None)
     if source is not None:
         yield line("", f"{source}: 16 elements and their padding become 16 bytes")
     yield line("operands", "[taddr], s_desc")

@@ -29,7 +29,7 @@ def listings() -> Iterator[Listing]:
     kinds: dict[tuple[str, UmmaKind], None] = {(row.op, row.kind): None for row in UMMA_ROWS}
     for op, kind in kinds:
         for words, rows in spelled_rows(op, kind).items():
-            spelling = next(each for each in rows[0].spellings if each.words == words)
+            spelling = next(spelling for spelling in rows[0].spellings if spelling.words == words)
             yield _listing(op, kind, spelling, rows)
 
 
@@ -50,7 +50,9 @@ def _listing(op: str, kind: UmmaKind, spelling: Spelling, rows: tuple[UmmaRow, .
         spelling.target,
         spelling.ptx_version,
         rows[0].section,
-        tuple(each.text for each in mnemonics_of(op, kind) if each.spelling == spelling),
+        tuple(
+            mnemonic.text for mnemonic in mnemonics_of(op, kind) if mnemonic.spelling == spelling
+        ),
         lambda mnemonic: _lists(parse_mnemonic(mnemonic))[0],
         lambda mnemonic: explain(parse_mnemonic(mnemonic), _lists(parse_mnemonic(mnemonic))),
         lambda mnemonic: _lists(parse_mnemonic(mnemonic))[1:],
@@ -81,7 +83,7 @@ def _qualifiers(row: UmmaRow, spelling: Spelling) -> Iterator[str]:
     if row.ws:
         yield "cta_group::1"
     yield f"kind::{row.kind}"
-    yield from (each for each in spelling.words.split(".") if each not in ("", "block_scale"))
+    yield from (word for word in spelling.words.split(".") if word not in ("", "block_scale"))
 
 
 def _modifiers(row: UmmaRow) -> Iterator[str]:

@@ -87,7 +87,7 @@ def _tiles(said: UmmaMnemonic) -> Iterator[str]:
 def _first_ks(said: UmmaMnemonic, row: UmmaRow) -> set[int]:
     """The K of a row, where no row before it has the same."""
     before = said.rows[: said.rows.index(row)]
-    return {row.k} - {each.k for each in before}
+    return {row.k} - {earlier.k for earlier in before}
 
 
 def _ns(ns: tuple[int, ...]) -> str:

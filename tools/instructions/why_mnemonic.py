@@ -49,8 +49,8 @@ def is_judged(mnemonic: str) -> bool:
 
 @lru_cache(_KNOWN_REASONS)
 def why_illegal_mnemonic(mnemonic: str, arch: str | None) -> str | None:
-    """Why the target (or the lattice, where it is None) has no such mnemonic, and the nearest
-    that it has; None where it is legal. What no row is of, and no complete listing, is not judged."""
+    """Why the target (or the lattice, where it is None) has no such mnemonic or does not judge it,
+    and the nearest that it has; None where it is legal."""
     wanted = canonical(mnemonic)
     if wanted in legal_mnemonics(arch):
         return None
@@ -64,11 +64,11 @@ def why_illegal_mnemonic(mnemonic: str, arch: str | None) -> str | None:
     undocumented = remark(wanted, arch) if is_judged(wanted) else None
     if undocumented is not None:
         reason += f" ({undocumented})"
-    found = nearest(wanted, arch)
-    if found is None or found in reason.replace(mnemonic, ""):
+    near = nearest(wanted, arch)
+    if near is None or near in reason.replace(mnemonic, ""):
         return reason
     where = "" if arch is None else f" on {arch}"
-    return f"{reason}; nearest legal mnemonic{where}: {found}"
+    return f"{reason}; nearest legal mnemonic{where}: {near}"
 
 
 _READERS: tuple[tuple[tuple[str, ...], Callable[[str], object]], ...] = (
@@ -136,7 +136,7 @@ def nearest(mnemonic: str, arch: str | None) -> str | None:
         return None
     numbers = _numbers(mnemonic)
     candidates = family.find(_features(mnemonic))
-    return min(candidates, key=lambda each: (_apart(_numbers(each), numbers), each))
+    return min(candidates, key=lambda candidate: (_apart(_numbers(candidate), numbers), candidate))
 
 
 @cache
@@ -146,7 +146,7 @@ def _families(arch: str | None) -> dict[str, Nearest[str, str]]:
     for mnemonic in sorted(legal_mnemonics(arch)):
         families.setdefault(mnemonic.partition(".")[0], []).append(mnemonic)
     return {
-        name: Nearest(((each, _features(each)) for each in family), _weight)
+        name: Nearest(((mnemonic, _features(mnemonic)) for mnemonic in family), _weight)
         for name, family in families.items()
     }
 

@@ -59,7 +59,7 @@ def why_illegal_operands(
     lists = operand_lists(mnemonic)
     if any(_fits(forms, operands, arch) for forms in lists):
         return None
-    forms = max(lists, key=lambda each: _likeness(each, operands))
+    forms = max(lists, key=lambda forms: _likeness(forms, operands))
     if not _required(forms) <= len(operands) <= len(forms):
         return _wrong_number(mnemonic, forms, operands)
     return _wrong(mnemonic, *next(_misfits(forms, operands, arch)))

@@ -33,7 +33,7 @@ def _listing(row: WmmaAccessRow) -> Listing:
         row.target,
         row.ptx_version,
         row.section,
-        tuple(row.mnemonic(*each) for each in product(row.majors, (None, *WMMA_SPACES))),
+        tuple(row.mnemonic(*words) for words in product(row.majors, (None, *WMMA_SPACES))),
         lambda mnemonic: wmma_access_operands(accesses()[mnemonic][0]),
         lambda mnemonic: _explain(accesses()[mnemonic][0]),
     )
@@ -49,10 +49,10 @@ def _explain(access: WmmaAccess) -> Iterator[str]:
     yield line("operands", ", ".join(form.spelling for form in wmma_access_operands(access)))
     yield line("op", f"cute_nvgpu.{row.op} ... <{access.parameters}>")
     register, count = row.registers
-    held = f"{row.values} x {row.element.name}"
+    elements = f"{row.values} x {row.element.name}"
     layout = f"{row.layout} -> {_INDEX[row.operand].format(*row.extents)}"
     yield from table(
-        [HEADING, (row.operand, f"{count} x .{register}", held, layout)], LABEL - 2, "  "
+        [HEADING, (row.operand, f"{count} x .{register}", elements, layout)], LABEL - 2, "  "
     )
     yield line("", "the layout is an H200's: the PTX ISA leaves it to the chip")
     apart = f"{length} elements apart, or the stride"

@@ -75,10 +75,10 @@ class ElementsOp(CuteOp, ABC):
     def infer(
         cls, operand_types: tuple[Attribute, ...], properties: dict[str, Attribute]
     ) -> tuple[Attribute, ...] | str:
-        for each in operand_types:
-            if isinstance(each, MemRefType) and each.tensor.space == "tmem":
+        for type_ in operand_types:
+            if isinstance(type_, MemRefType) and type_.tensor.space == "tmem":
                 return (
-                    f"expected no tensor in tmem, got '{each}' (whole warps load it); nearest "
+                    f"expected no tensor in tmem, got '{type_}' (whole warps load it); nearest "
                     "legal: cute.copy with tmem_load"
                 )
         try:
@@ -88,12 +88,12 @@ class ElementsOp(CuteOp, ABC):
 
     def verify_(self) -> None:
         super().verify_()
-        found = self.infer(tuple(operand.type for operand in self.operands), self.properties)
-        if isinstance(found, str):
-            raise VerifyException(f"'{self.name}' {found}")
-        if found != tuple(self.result_types):
+        inferred = self.infer(tuple(operand.type for operand in self.operands), self.properties)
+        if isinstance(inferred, str):
+            raise VerifyException(f"'{self.name}' {inferred}")
+        if inferred != tuple(self.result_types):
             raise VerifyException(
-                f"'{self.name}' expected a result of '{found[0]}', got '{self.result_types[0]}'"
+                f"'{self.name}' expected a result of '{inferred[0]}', got '{self.result_types[0]}'"
             )
 
 
@@ -233,7 +233,7 @@ class ReduceOp(WriteOp):
     @classmethod
     def types(cls, operand_types: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
         source, destination = map(tensor_of, operand_types)
-        given = ", ".join(f"'{each}'" for each in operand_types)
+        given = ", ".join(f"'{type_}'" for type_ in operand_types)
         if not source.space == destination.space == "rmem":
             raise VerifyException(f"expected tensors in rmem, got {given}")
         if source.element != destination.element:

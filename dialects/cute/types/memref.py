@@ -64,7 +64,7 @@ def space_of(attribute: Attribute) -> Space | None:
 
 
 def is_memref(type_: object) -> TypeGuard[MemRefType[Attribute]]:
-    """Whether a type is a memref."""
+    """True for a memref."""
     return isinstance(type_, MemRefType)
 
 
@@ -89,8 +89,8 @@ def layout_mismatch(type_: MemRefType) -> str | None:
     plain = layout.outer if isinstance(layout, ComposedLayout) else layout
     if not all(isinstance(step, int) for step in flatten(plain.stride)):
         return f"expected a layout with integer strides, got {layout}"
-    found = tuple(plain[mode].size() for mode in range(plain.rank()))
-    if found != tuple(type_.get_shape()):
+    extents = tuple(plain[mode].size() for mode in range(plain.rank()))
+    if extents != tuple(type_.get_shape()):
         shape = "x".join(map(str, type_.get_shape()))
         return f"expected a layout of shape {shape}, got {layout}"
     return None

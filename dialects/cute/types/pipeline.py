@@ -30,7 +30,7 @@ _COUNTS_OF: dict[str, tuple[str, ...]] = {
     "umma_async": ("stages", "consumers"),
     "cp_async": ("stages",),
 }
-"""What the type of each kind of pipeline says."""
+"""The counts in the type of each kind of pipeline."""
 
 _COMPLETED_BY: dict[str, InstructionFacts] = {
     "tma": MBARRIER_ARRIVE_EXPECT_TX,
@@ -83,7 +83,7 @@ class PipelineType(ParametrizedAttribute, TypeAttribute):
         return max(self.producers.data, 1), max(self.consumers.data, 1) * self.ctas.data
 
     def requirement(self) -> Requirement:
-        """What the instructions need that fill and empty its stages."""
+        """That of the instructions that fill and empty its stages."""
         return Requirement.of(_COMPLETED_BY[self.kind.data])
 
     @classmethod
@@ -117,10 +117,10 @@ class PipelineType(ParametrizedAttribute, TypeAttribute):
 
     def verify(self) -> None:
         for name in (*_COUNTS_OF[self.kind.data], "ctas"):
-            found = getattr(self, name).data
+            count = getattr(self, name).data
             least = 2 if (name, self.kind.data) == ("stages", "cp_async") else 1
-            if found < least:
+            if count < least:
                 raise VerifyException(
-                    f"pipeline expected at least {least} {name}, got {found}; "
+                    f"pipeline expected at least {least} {name}, got {count}; "
                     f"nearest legal: {least}"
                 )

@@ -52,7 +52,7 @@ class TensorType(ParametrizedAttribute, TypeAttribute, TypedAttribute, ABC):
 
     @classmethod
     def kind(cls) -> str:
-        """What the dialect calls values like this."""
+        """The dialect's name of values like this."""
         return cls.name.removeprefix("cute.")
 
     @property
@@ -94,7 +94,7 @@ class MemRefType(TensorType):
         return self.typed.value
 
     def requirement(self) -> Requirement:
-        """What there must be to hold it: tensor memory is not everywhere."""
+        """That of the memory that holds it: tensor memory is not everywhere."""
         return Requirement.of(TMEM_ALLOC) if self.tensor.space == "tmem" else BASELINE
 
     @property
@@ -105,9 +105,9 @@ class MemRefType(TensorType):
     @classmethod
     def get(cls, tensor: Tensor) -> MemRefType:
         """The type of a tensor. Raises VerifyException."""
-        found = _tensor_type(cls, str(tensor))
-        assert isinstance(found, MemRefType)
-        return found
+        type_ = _tensor_type(cls, str(tensor))
+        assert isinstance(type_, MemRefType)
+        return type_
 
     @classmethod
     def read(cls, parser: AttrParser) -> Tensor:

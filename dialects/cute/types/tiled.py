@@ -45,7 +45,7 @@ class AtomAttr(ABC):
 
     @abstractmethod
     def requirement(self) -> Requirement:
-        """What the instruction needs of its target."""
+        """The lowest target and PTX version that run the instruction."""
 
 
 class MmaAtomAttr(AtomAttr):
@@ -67,7 +67,7 @@ class CopyAtomAttr(AtomAttr):
     @property
     @abstractmethod
     def copy_traits(self) -> CopyTraits:
-        """What threads hold of its source and its destination."""
+        """The parts of its source and its destination that threads hold."""
 
 
 def _read_text(parser: AttrParser, kind: str) -> Any:

@@ -34,12 +34,12 @@ class TmaAtomAttr(AtomAttr):
     @property
     @abstractmethod
     def loads(self) -> bool:
-        """Whether it copies to shared memory; else from there."""
+        """True where it copies to shared memory; else from there."""
 
     @property
     @abstractmethod
     def multicast(self) -> bool:
-        """Whether it copies to several CTAs of a cluster, which a mask names."""
+        """True where it copies to several CTAs of a cluster, which a mask names."""
 
     @abstractmethod
     def box_for(
@@ -83,12 +83,12 @@ class TmaCopyType(ParametrizedAttribute, TypeAttribute, TypedAttribute):
 
     @property
     def box(self) -> TmaBox:
-        """What each instruction copies."""
+        """The box that each instruction copies."""
         return TmaBox(
-            tuple(each.data for each in self.extents),
+            tuple(extent.data for extent in self.extents),
             self.element.data,
             self.swizzle.data,
-            tuple(each.data for each in self.modes),
+            tuple(mode.data for mode in self.modes),
         )
 
     @property

@@ -16,6 +16,7 @@ from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES, ElementType
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.row import (
+    OPERANDS,
     BlockScale,
     ElementTypes,
     Majors,
@@ -35,7 +36,7 @@ WARP = 32
 
 
 class AtomError(ValueError):
-    """What was asked for is no legal atom: what was found, what is legal, and why."""
+    """A wish for an atom that is not legal: what was found, what is legal, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ class Atom(ABC, Generic[Row]):
     @property
     @abstractmethod
     def parameters(self) -> str:
-        """What IR writes of it between angle brackets: `16x8x16, elem_type = (bf16, bf16, f32)`."""
+        """The text between angle brackets in IR: `16x8x16, elem_type = (bf16, bf16, f32)`."""
 
     @property
     @abstractmethod
@@ -114,6 +115,11 @@ class Atom(ABC, Generic[Row]):
 
     def check_selectors(self, values: Sequence[int]) -> None:
         """Raise AtomError unless there is a legal value for each of `selectors`."""
+        if values and not self.selectors:
+            raise AtomError(
+                f"{self.mnemonic} expected a sparsity selector of none (it is dense), "
+                f"got {values[0]}"
+            )
         if len(values) != len(self.selectors):
             names = ", ".join(selector.name for selector in self.selectors) or "none"
             raise AtomError(
@@ -154,7 +160,7 @@ class FragmentAtom(Atom[Row]):
 
     @property
     def ordered_metadata(self) -> bool:
-        """Whether the indices of a chunk must increase."""
+        """True where the indices of a chunk must increase."""
         return False
 
     @abstractmethod
@@ -265,19 +271,22 @@ def atoms_of(row: MmaRow) -> Iterator[MmaAtom]:
 
 @cache
 def _tv_layout(row: MmaRow, operand: Operand, types: ElementTypes, majors: Majors) -> Layout:
+    metadata, scales = ("E",) if row.sparsity else (), ("SFA", "SFB") if row.scale else ()
+    if operand not in (legal := (*OPERANDS, *metadata, *scales)):
+        raise AtomError(f"'{row.op}' expected an operand of {', '.join(legal)}, got {operand!r}")
     return row.tv_layout(operand, types, majors)
 
 
 @cache
 def _selectors(row: MmaRow, types: ElementTypes) -> tuple[Selector, ...]:
-    found: list[Selector] = []
+    selectors: list[Selector] = []
     if row.sparsity is not None:
-        found.append(Selector("sparsity selector", tuple(range(4 // row.contributors(types)))))
+        selectors.append(Selector("sparsity selector", tuple(range(4 // row.contributors(types)))))
     if row.scale is not None:
         for operand, threads in (("a", 2), ("b", 4)):
-            found.append(Selector(f"byte-id-{operand}", row.scale.byte_ids))
-            found.append(Selector(f"thread-id-{operand}", tuple(range(threads))))
-    return tuple(found)
+            selectors.append(Selector(f"byte-id-{operand}", row.scale.byte_ids))
+            selectors.append(Selector(f"thread-id-{operand}", tuple(range(threads))))
+    return tuple(selectors)
 
 
 def _parameters(atom: MmaAtom) -> Iterator[str]:

@@ -38,7 +38,7 @@ CopyKind = Literal["universal", "cp_async", "ldmatrix", "stmatrix", "tmem_load"]
 COPY_KINDS: tuple[CopyKind, ...] = ("universal", "cp_async", "ldmatrix", "stmatrix", "tmem_load")
 
 UNIVERSAL_BITS = (8, 16, 32, 64, 128)
-"""What one thread loads or stores at once."""
+"""The bits that one thread loads or stores at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class CopyInstruction:
         if self.number not in copy.row.numbers:
             nearest = closest(self.number, copy.row.numbers)
             raise AtomError(
-                f"expected {' or '.join(f'x{each}' for each in copy.row.numbers)}, "
+                f"expected {' or '.join(f'x{number}' for number in copy.row.numbers)}, "
                 f"got x{self.number}; nearest legal: x{nearest}"
             )
 
@@ -102,14 +102,14 @@ class CopyInstruction:
             )
         if self.number not in shape.numbers:
             nearest = closest(self.number, shape.numbers)
-            listed = ", ".join(f"x{each}" for each in shape.numbers)
+            listed = ", ".join(f"x{number}" for number in shape.numbers)
             raise AtomError(
                 f"expected {listed} of {shape.name}, got x{self.number}; nearest legal: x{nearest}"
             )
 
     @property
     def access(self) -> TmemAccess:
-        """What a tmem_load reads."""
+        """The access of a tmem_load."""
         return TmemAccess(find_tmem_shape(self.shape), self.number)
 
     @property
@@ -122,13 +122,13 @@ class CopyInstruction:
                 raise AtomError(f"expected elements of at most 32 bits, got {self.element}")
             row = find_row(self.kind, (8, 8), None)
         else:
-            found = transposing(self.kind, bits)
-            if found is None:
+            legal = transposing(self.kind, bits)
+            if legal is None:
                 raise AtomError(
                     f"expected elements that {self.kind} transposes, of 8 or 16 bits, "
                     f"got {self.element}"
                 )
-            row = found
+            row = legal
         check_trans(row, self.trans)
         return MatrixCopy(row, self.number, self.trans)
 
@@ -152,7 +152,7 @@ class CopyInstruction:
 
     @property
     def parameters(self) -> str:
-        """What IR writes of it between angle brackets."""
+        """The text between angle brackets in IR."""
         if self.kind in ("ldmatrix", "stmatrix"):
             trans = ", trans" if self.trans else ""
             return f"{self.kind}, {self.element}, x{self.number}{trans}"
@@ -208,6 +208,6 @@ def _matrix_layouts(copy: MatrixCopy, bits: int) -> tuple[Layout, Layout]:
 
 
 def _recast(layout: Layout, old: int, new: int) -> Layout:
-    found = recast_layout(new, old, layout)
-    assert isinstance(found, Layout)
-    return found
+    recast = recast_layout(new, old, layout)
+    assert isinstance(recast, Layout)
+    return recast

@@ -27,7 +27,7 @@ from tilewright.dialects.cute_nvgpu.lattice.row import (
 
 
 class Modifiers(TypedDict, total=False):
-    """What tells atoms of one shape and its element types apart; see `MmaRow` for each."""
+    """The modifiers that tell atoms of one shape and types apart; see `MmaRow` for each."""
 
     satfinite: bool
     rounding: str | None
@@ -77,8 +77,8 @@ def find(
 
 
 _Given: TypeAlias = "tuple[str | None, bool | None, bool | None]"
-"""What narrows the rows: the op, and whether they are sparse and block-scaled, or None where that
-is not said."""
+"""Facts that narrow the rows: the op, and whether they are sparse and block-scaled, or None where
+that is not said."""
 
 
 def _there(field: str, modifiers: Mapping[str, object]) -> bool | None:
@@ -105,11 +105,11 @@ def _typed(
     op: str | None, sparse: bool | None, scaled: bool | None
 ) -> dict[ElementTypes, tuple[MmaRow, ...]]:
     """The candidates by the element types that they take."""
-    found: dict[ElementTypes, list[MmaRow]] = {}
+    rows_of: dict[ElementTypes, list[MmaRow]] = {}
     for row in _candidates(op, sparse, scaled):
         for types in row.element_types():
-            found.setdefault(types, []).append(row)
-    return {types: tuple(rows) for types, rows in found.items()}
+            rows_of.setdefault(types, []).append(row)
+    return {types: tuple(rows) for types, rows in rows_of.items()}
 
 
 def _choose(
@@ -127,7 +127,7 @@ def _choose(
     if not chosen:
         raise AtomError(
             f"'{rows[0].op}' expected {what} that {_types_text(types)} has, "
-            f"got {wanted or 'none'}; legal: {' or '.join(str(each or 'none') for each in legal)}"
+            f"got {wanted or 'none'}; legal: {' or '.join(str(value or 'none') for value in legal)}"
         )
     return chosen
 
@@ -195,7 +195,7 @@ _MMA = re.compile(
     r"(?:\.(?P<bit_op>\w+)\.popc)?"
 )
 _DEFAULT_VECTOR = {"mxf8f6f4": 1, "mxf4": 2}
-"""What PTX assumes where `.scale_vec_size` is left out. PTX ISA 9.7.14.5.14."""
+"""The size that PTX assumes where `.scale_vec_size` is left out. PTX ISA 9.7.14.5.14."""
 
 _SHORT = re.compile(r"\.kind::(\w+)\.block_scale\.(?!scale_vec::)")
 
@@ -234,8 +234,8 @@ def parse(mnemonic: str) -> MmaAtom:
     Raises AtomError where it is no `mma.sync` or `wmma.mma` mnemonic, or an illegal one.
     """
     wanted = canonical(mnemonic)
-    found = mnemonics().get(wanted)
-    return _explain(wanted) if found is None else found
+    atom = mnemonics().get(wanted)
+    return _explain(wanted) if atom is None else atom
 
 
 def _explain(mnemonic: str) -> MmaAtom:

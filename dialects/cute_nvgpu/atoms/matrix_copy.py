@@ -67,7 +67,7 @@ def copies_of(row: MatrixCopyRow) -> Iterator[MatrixCopy]:
 @cache
 def matrix_copies() -> dict[str, MatrixCopy]:
     """Every copy of the lattice by its mnemonic."""
-    return {each.mnemonic: each for row in MATRIX_COPY_ROWS for each in copies_of(row)}
+    return {copy.mnemonic: copy for row in MATRIX_COPY_ROWS for copy in copies_of(row)}
 
 
 def find_row(op: str, shape: Shape, source: str | None) -> MatrixCopyRow:

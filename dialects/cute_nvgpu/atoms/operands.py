@@ -74,7 +74,7 @@ def _wgmma(atom: WgmmaAtom) -> Iterator[OperandForm]:
     yield Descriptor("b-desc")
     if atom.row.sparse:
         yield Register("sp-meta", section=_SPARSE_WGMMA_STORAGE, braces=True)
-        yield Constant("sp-sel", atom.selectors, section=_SPARSE_WGMMA_STORAGE)
+        yield Constant("sp-sel", atom.selectors[0].legal, section=_SPARSE_WGMMA_STORAGE)
     yield Predicate("scale-d")
     for name in atom.immediates:
         yield Constant(name, LEGAL_IMMEDIATES[name])

@@ -21,7 +21,7 @@ from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 
 
 class ReferenceKey(NamedTuple):
-    """What an arm is chosen by: the MMA's K and M, whether A is structured sparse, whether A and B
+    """The key of an arm: the MMA's K and M, whether A is structured sparse, whether A and B
     are fp8, and whether A lies transposed."""
 
     k: int

@@ -64,7 +64,7 @@ class TmaInstruction:
 
     @property
     def parameters(self) -> str:
-        """What IR writes of it between angle brackets."""
+        """The text between angle brackets in IR."""
         words = [self.kind, self.reduction, "multicast" if self.multicast else None]
         return ", ".join(word for word in words if word)
 
@@ -82,10 +82,10 @@ def contiguous_mode(tensor: Layout) -> int:
     modes = list(tensor)
     if not all(isinstance(mode.shape, tuple) is False for mode in modes):
         raise LayoutError(f"expected modes of one extent each, got {tensor}")
-    found = [i for i, mode in enumerate(modes) if mode.stride == 1]
-    if len(found) != 1:
+    contiguous = [i for i, mode in enumerate(modes) if mode.stride == 1]
+    if len(contiguous) != 1:
         raise LayoutError(f"expected one mode of stride 1, got {tensor}")
-    return found[0]
+    return contiguous[0]
 
 
 def box_for(
@@ -98,8 +98,8 @@ def box_for(
     swizzle = 0
     if isinstance(memory, ComposedLayout) and isinstance(memory.inner, Swizzle):
         swizzle = CHUNK << memory.inner.bits if memory.inner.bits else 0
-    found = tuple(plain[mode].size() for mode in range(plain.rank()))
-    if found != tile or len(tile) > count:
+    shape = tuple(plain[mode].size() for mode in range(plain.rank()))
+    if shape != tile or len(tile) > count:
         raise LayoutError(f"expected shared memory of the tile {tile}, got {memory}")
     modes = (*(mode for mode in range(count) if mode != last), last)
     extents: dict[int, int] = {}

@@ -27,7 +27,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.solve_descriptor import solve
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 
 _HELD_IN = {"tf32": ("f32",), "s8": ("i8",), "u8": ("i8",)}
-"""What else memory may be made of that holds a matrix of these types."""
+"""The other types of which memory may hold a matrix of these."""
 
 
 def held_in(element: ElementType) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.instruction_descriptor import In
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import TCGEN05, MajorMode
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES, ElementType
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
-from tilewright.dialects.cute_nvgpu.lattice.row import Operand, Shape, shape_text
+from tilewright.dialects.cute_nvgpu.lattice.row import Shape, shape_text
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import LONG_K, UmmaRow, UmmaTypes
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 UmmaFragmentKind = Literal["ss", "ts"]
 """Where A and B are: in shared memory ("s") or, A alone, in tensor memory ("t")."""
 
-UmmaOperand = Literal["A", "B", "D", "E", "SFA", "SFB"]
 TmemOperand = Literal["A", "D", "E", "SFA", "SFB"]
 
 _CELL_BITS = 32
@@ -61,15 +60,15 @@ class UmmaAtom(Atom[UmmaRow]):
     @property
     def tmem_operands(self) -> tuple[TmemOperand, ...]:
         """Its operands in tensor memory."""
-        found: list[TmemOperand] = ["D"]
+        operands: list[TmemOperand] = ["D"]
         if self.frag_kind == "ts":
-            found.append("A")
+            operands.append("A")
         if self.row.sparse:
-            found.append("E")
+            operands.append("E")
         if self.row.scale is not None:
-            found.append("SFA")
-            found.append("SFB")
-        return tuple(found)
+            operands.append("SFA")
+            operands.append("SFB")
+        return tuple(operands)
 
     @property
     def path(self) -> tmem_layouts.DataPath:
@@ -86,14 +85,14 @@ class UmmaAtom(Atom[UmmaRow]):
         ids = (Selector(name, row.scale_ids) for name in ("sfa_id", "sfb_id") if row.scale)
         return *sparsity, *ids
 
-    def element(self, operand: Operand) -> ElementType:
+    def element(self, operand: str) -> ElementType:
         return self.row.element(_accumulator(operand), self.types)
 
-    def cell_bits(self, operand: Operand) -> int:
+    def cell_bits(self, operand: str) -> int:
         """How many bits the offsets of an operand's layout count."""
         return self.element(operand).bits
 
-    def extents(self, operand: Operand) -> tuple[int, int]:
+    def extents(self, operand: str) -> tuple[int, int]:
         vector = 0 if self.row.scale is None else self.row.scale.vector
         return {
             "A": (self.m, self.row.stored_k),
@@ -104,19 +103,19 @@ class UmmaAtom(Atom[UmmaRow]):
             "SFB": (self.n, vector),
         }[_accumulator(operand)]
 
-    def cta_extents(self, operand: Operand) -> tuple[int, int]:
+    def cta_extents(self, operand: str) -> tuple[int, int]:
         """(rows, columns) of what one CTA holds: of a pair each has half of the rows of A, D, E and
         SFA and, in shared memory, half of the columns of B. SFB is whole in both."""
         rows, columns = self.extents(operand)
         return (rows if operand == "SFB" else rows // self.cta_group), columns
 
-    def shared_extents(self, operand: Operand) -> tuple[int, int]:
+    def shared_extents(self, operand: str) -> tuple[int, int]:
         """(rows, columns) of what one CTA has of A or B in its shared memory: of a pair each has
         half of the columns of B."""
         rows, columns = self.extents(operand)
         return rows // self.cta_group, columns
 
-    def tmem_layout(self, operand: Operand) -> Layout:
+    def tmem_layout(self, operand: str) -> Layout:
         """`(row, column) -> offset` of an operand in tensor memory, in its elements from its
         address on: a lane is 65536 cells, the pair's other CTA 2^32. Scale factors count
         `(row, (byte of a word, word))`. PTX ISA, tcgen05 data path layouts.
@@ -130,13 +129,13 @@ class UmmaAtom(Atom[UmmaRow]):
             )
         return _tmem_layout(self, _accumulator(operand))
 
-    def cta_layout(self, operand: Operand) -> Layout:
+    def cta_layout(self, operand: str) -> Layout:
         """The part of `tmem_layout` that one CTA has."""
         layout = self.tmem_layout(operand)
         step = tmem_layouts.PAIR_STRIDE * _CELL_BITS // self.cell_bits(operand)
         return make_layout(_without(layout.mode(0), step), layout.mode(1))
 
-    def copies(self, operand: Operand) -> Layout:
+    def copies(self, operand: str) -> Layout:
         """`copy -> offset`: how often an operand must be there."""
         if operand == "SFB" and self.halves_columns:
             return tmem_layouts.HALVED_SCALE_COPIES
@@ -148,10 +147,10 @@ class UmmaAtom(Atom[UmmaRow]):
 
     @property
     def halves_columns(self) -> bool:
-        """Whether each half of D's columns has lanes, and scale factors of B, of its own."""
+        """True where each half of D's columns has lanes, and scale factors of B, of its own."""
         return self.m == 128 and self.cta_group == 2
 
-    def cells(self, operand: Operand) -> NDArray[np.int64]:
+    def cells(self, operand: str) -> NDArray[np.int64]:
         """The lane and column of every element of an operand in tensor memory, counted from its
         address: int64 [rows, columns, 3] of (lane, column, first bit of the cell). The lanes of a
         pair's second CTA follow those of the first, from 65536 on."""
@@ -257,11 +256,11 @@ def _scale_layout(atom: UmmaAtom, operand: str) -> Layout:
     long = atom.row.k == LONG_K
     words = 2 if long else 1
     if operand == "SFA":
-        held = tmem_layouts.scale_factors(rows, words)
+        one_cta = tmem_layouts.scale_factors(rows, words)
         if atom.cta_group == 1:
-            return held
+            return one_cta
         pair = Layout(2, tmem_layouts.PAIR_STRIDE * _WORD)
-        return make_layout(make_layout(held.mode(0), pair), held.mode(1))
+        return make_layout(make_layout(one_cta.mode(0), pair), one_cta.mode(1))
     group = (4 if rows <= 128 else 8) if long else None
     if atom.halves_columns:
         return tmem_layouts.halved_scale_factors(rows, words, group)

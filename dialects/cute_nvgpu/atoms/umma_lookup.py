@@ -78,7 +78,7 @@ def _row(op: str, k: int, types: UmmaTypes, scaling: _Scaling, rows: list[UmmaRo
 
 
 def _fits(row: UmmaRow, scaling: _Scaling) -> bool:
-    return all(each in (None, have) for each, have in zip(scaling, _scaling(row), strict=True))
+    return all(wanted in (None, have) for wanted, have in zip(scaling, _scaling(row), strict=True))
 
 
 def _scaling(row: UmmaRow) -> _Scaling:
@@ -87,7 +87,7 @@ def _scaling(row: UmmaRow) -> _Scaling:
 
 
 def _why_types(op: str, types: UmmaTypes, rows: list[UmmaRow]) -> str:
-    legal = [each for row in rows for each in row.element_types()]
+    legal = [legal_types for row in rows for legal_types in row.element_types()]
     nearest = closest(types, legal)
     if rows[0].scale is not None and types[2] != "f32":
         # The accumulator of block scaling is locked: seed diagnostics say it in these words.
@@ -110,7 +110,7 @@ def _why_scaling(op: str, types: UmmaTypes, scaling: _Scaling, rows: list[UmmaRo
 
 
 def _words(scaling: _Scaling) -> str:
-    return ", ".join("any" if each is None else str(each) for each in scaling)
+    return ", ".join("any" if word is None else str(word) for word in scaling)
 
 
 def _check_majors(atom: UmmaAtom) -> None:
@@ -139,11 +139,11 @@ def _check_tile(atom: UmmaAtom) -> None:
             f"; nearest legal: {closest(atom.cta_group, groups)}"
         )
     tiles = [tile for tile in atom.row.tiles if tile.cta_group == atom.cta_group]
-    held = [(tile, _ns(atom, tile)) for tile in tiles]
-    held = [(tile, ns) for tile, ns in held if ns]
-    if not held:
+    fitting = [(tile, _ns(atom, tile)) for tile in tiles]
+    fitting = [(tile, ns) for tile, ns in fitting if ns]
+    if not fitting:
         raise AtomError(_why_no_tile(atom))
-    tile, ns = min(held, key=lambda each: abs(each[0].m - atom.m))
+    tile, ns = min(fitting, key=lambda pair: abs(pair[0].m - atom.m))
     nearest = closest(atom.n, ns)
     if (atom.m, atom.n) == (tile.m, nearest):
         return
@@ -153,7 +153,7 @@ def _check_tile(atom: UmmaAtom) -> None:
     if _transposed(atom):
         where += ", B N-major"
     raise AtomError(
-        f"'{atom.op}' expected M of {' or '.join(str(each.m) for each, _ in held)} and N of "
+        f"'{atom.op}' expected M of {' or '.join(str(legal.m) for legal, _ in fitting)} and N of "
         f"{_listed(ns)} for M = {tile.m} ({where}), got {shape_text(atom.shape)}; nearest legal: "
         f"{shape_text(atom.row.shape(tile.m, nearest))} (PTX ISA {_SHAPES})"
     )
@@ -208,49 +208,50 @@ def umma_of(mnemonic: str, idesc: int, frag_kind: UmmaFragmentKind = "ss") -> Um
     DescriptorError for a word that is no descriptor of the mnemonic's kind.
     """
     said = parse_mnemonic(mnemonic)
-    held = InstructionDescriptor.decode(idesc, said.kind)
-    if held.sparse != said.rows[0].sparse:
+    fields = InstructionDescriptor.decode(idesc, said.kind)
+    if fields.sparse != said.rows[0].sparse:
         expected = "1" if said.rows[0].sparse else "0"
         raise AtomError(
             f"{mnemonic} expected {expected} in bit 2 (sparsity) of its instruction descriptor, "
             f"got {idesc:#010x}"
         )
-    if held.max_shift and not said.rows[0].ws:
+    if fields.max_shift and not said.rows[0].ws:
         raise AtomError(
             f"{mnemonic} expected 0 in bits 31-30 of its instruction descriptor, got {idesc:#010x} "
             "(the maximum shift is of tcgen05.mma.ws)"
         )
-    types = (held.a_type, held.b_type, held.d_type)
-    row = _described(mnemonic, said.rows, types, held)
+    types = (fields.a_type, fields.b_type, fields.d_type)
+    row = _described(mnemonic, said.rows, types, fields)
     scale = row.scale
     atom = find_umma(
         row.op,
-        row.shape(held.m, held.n),
+        row.shape(fields.m, fields.n),
         types,
         cta_group=said.cta_group,
-        majors=(held.a_major, held.b_major),
+        majors=(fields.a_major, fields.b_major),
         frag_kind=frag_kind,
-        satfinite=held.saturate,
+        satfinite=fields.saturate,
         kind=row.kind,
         scale_vector=None if scale is None else scale.vector,
         scale_type=None if scale is None else scale.type,
     )
-    atom.descriptor(selector=held.selector, sfa_id=held.sfa_id, sfb_id=held.sfb_id)
+    atom.descriptor(selector=fields.selector, sfa_id=fields.sfa_id, sfb_id=fields.sfb_id)
     return atom
 
 
 def _described(
-    mnemonic: str, rows: tuple[UmmaRow, ...], types: UmmaTypes, held: InstructionDescriptor
+    mnemonic: str, rows: tuple[UmmaRow, ...], types: UmmaTypes, fields: InstructionDescriptor
 ) -> UmmaRow:
     """Of the rows that a mnemonic can mean, the one that a descriptor means."""
     for row in rows:
-        long = (row.k == LONG_K) == held.long_k
-        scaled = row.scale is None or row.scale.type == held.scale_type
+        long = (row.k == LONG_K) == fields.long_k
+        scaled = row.scale is None or row.scale.type == fields.scale_type
         if long and scaled and types in row.element_types():
             return row
     raise AtomError(
         f"{mnemonic} expected an instruction descriptor of types and scale factors that it takes, "
-        f"got {_text(types)}, scale factors {held.scale_type}, K = {LONG_K if held.long_k else 64}"
+        f"got {_text(types)}, scale factors {fields.scale_type}, "
+        f"K = {LONG_K if fields.long_k else 64}"
     )
 
 
@@ -286,9 +287,9 @@ def packed_block_scale(
             f"expects sfa/sfb element types to be the same, got {sfa_type} and {sfb_type}; "
             f"nearest legal: {sfa_type} and {sfa_type}"
         )
-    found = TRIPLES.get((k, block, sfa_type))
-    if found is None or (a_type, b_type) not in found:
-        legal = [each for each, pairs in TRIPLES.items() if (a_type, b_type) in pairs]
+    pairs_of = TRIPLES.get((k, block, sfa_type))
+    if pairs_of is None or (a_type, b_type) not in pairs_of:
+        legal = [triple for triple, pairs in TRIPLES.items() if (a_type, b_type) in pairs]
         listed = ", ".join(map(_triple_text, legal or TRIPLES))
         raise AtomError(
             f"expects (K, block size, scale type) of {listed} for ({a_type}, {b_type}), got "

@@ -11,7 +11,7 @@ from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, FragmentAtom, Selector
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import WGMMA, MajorMode
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, ElementType
-from tilewright.dialects.cute_nvgpu.lattice.row import Operand, Shape, shape_text
+from tilewright.dialects.cute_nvgpu.lattice.row import Shape, shape_text
 from tilewright.dialects.cute_nvgpu.lattice.sm90 import WARPGROUP, WgmmaRow, WgmmaTypes
 
 FragmentKind = Literal["ss", "rs"]
@@ -78,10 +78,10 @@ class WgmmaAtom(FragmentAtom[WgmmaRow]):
         legal = tuple(range(4 // self.row.contributors))
         return (Selector("sparsity selector", legal),) if self.row.sparse else ()
 
-    def element(self, operand: Operand) -> ElementType:
+    def element(self, operand: str) -> ElementType:
         return self.row.element(_accumulator(operand), self.types)
 
-    def tv_layout(self, operand: Operand) -> Layout:
+    def tv_layout(self, operand: str) -> Layout:
         legal = ("A", "C", "D", "E") if self.row.sparse else ("A", "C", "D")
         if operand not in legal:
             why = " (B is always in shared memory)" if operand == "B" else ""
@@ -91,10 +91,10 @@ class WgmmaAtom(FragmentAtom[WgmmaRow]):
             )
         return _tv_layout(self.row, _accumulator(operand), self.types, self.n)
 
-    def extents(self, operand: Operand) -> tuple[int, int]:
+    def extents(self, operand: str) -> tuple[int, int]:
         return self.row.extents(_accumulator(operand), self.n)
 
-    def shared_extents(self, operand: Operand) -> tuple[int, int]:
+    def shared_extents(self, operand: str) -> tuple[int, int]:
         """(rows, columns) of a matrix in shared memory."""
         return self.extents(operand)
 

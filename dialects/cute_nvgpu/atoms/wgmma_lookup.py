@@ -40,16 +40,16 @@ def find_wgmma(
     """
     if op not in _ROWS:
         raise AtomError(f"expected an op of {', '.join(_ROWS)}, got '{op}'")
-    found = next((row for row in _ROWS[op] if types in row.element_types()), None)
-    if found is None:
+    fitting = next((row for row in _ROWS[op] if types in row.element_types()), None)
+    if fitting is None:
         raise AtomError(_why_types(op, types))
-    _check_shape(found, shape, types)
-    if satfinite and not found.satfinite:
+    _check_shape(fitting, shape, types)
+    if satfinite and not fitting.satfinite:
         raise AtomError(
             f"'{op}' expected no satfinite for {_text(types)}, got satfinite "
             "(only sums of s8 and u8 saturate)"
         )
-    atom = WgmmaAtom(found, shape[1], types, satfinite, majors, frag_kind)
+    atom = WgmmaAtom(fitting, shape[1], types, satfinite, majors, frag_kind)
     _check_majors(atom)
     return atom
 
@@ -88,7 +88,7 @@ def _text(types: WgmmaTypes) -> str:
 
 
 def _why_types(op: str, types: WgmmaTypes) -> str:
-    legal = [each for row in _ROWS[op] for each in row.element_types()]
+    legal = [legal_types for row in _ROWS[op] for legal_types in row.element_types()]
     nearest = closest(types, legal)
     return (
         f"'{op}' expected element types (a, b, d) that wgmma has, got {_text(types)}; "

@@ -55,7 +55,7 @@ class WmmaAccess:
     def why_stride(
         self, stride: int, space: WmmaSpace | None = None, several: int = 1
     ) -> str | None:
-        """What is wrong with a stride, or None; it counts units of `several` elements."""
+        """The fault of a stride, or None; it counts units of `several` elements."""
         _, least = self.lines
         alignment = self.alignment(space)
         unit = alignment * 8 // self.element.bits
@@ -70,12 +70,12 @@ class WmmaAccess:
 
     @property
     def line(self) -> str:
-        """What `lines` are: rows or columns."""
+        """The name of one of `lines`: row or column."""
         return "row" if self.major == "row" else "column"
 
     @property
     def parameters(self) -> str:
-        """What IR writes of it between angle brackets:
+        """The text between angle brackets in IR:
         `16x16x16, operand = a, elem_type = f16, layout = row`."""
         row = self.row
         return (
@@ -96,7 +96,7 @@ _CHOICES: tuple[tuple[str, str, Callable[[WmmaAccessRow], str]], ...] = (
     ("an element type", " that {0} has", lambda row: row.element.name),
     ("a shape", " that {0} of {1} has", lambda row: shape_text(row.shape)),
 )
-"""What names a row, one after the other."""
+"""The names of a row, one after the other."""
 
 
 def find_access(op: str, operand: str, shape: Shape, element: str, major: str) -> WmmaAccess:
@@ -111,9 +111,9 @@ def find_access(op: str, operand: str, shape: Shape, element: str, major: str) -
         if not rows:
             raise AtomError(_expected(op, what, of_what.format(operand, element), wanted, legal))
     row = rows[0]
-    for each in row.majors:
-        if each == major:
-            return WmmaAccess(row, each)
+    for by in row.majors:
+        if by == major:
+            return WmmaAccess(row, by)
     raise AtomError(
         _expected(op, "a layout", f" that {operand} of {element} has", major, row.majors)
     )
@@ -122,7 +122,7 @@ def find_access(op: str, operand: str, shape: Shape, element: str, major: str) -
 def _expected(op: str, what: str, of_what: str, wanted: str, legal: Sequence[str]) -> str:
     """Why there is none such; shapes are ordered by how near they are."""
     if what == "a shape":
-        legal = sorted(legal, key=lambda each: _apart(each, wanted))
+        legal = sorted(legal, key=lambda shape: _apart(shape, wanted))
     why = ""
     if what == "a layout" and len(legal) == 1:
         why = " (elements of less than a byte lie along K)"
@@ -137,9 +137,9 @@ def _apart(one: str, other: str) -> int:
 @cache
 def accesses() -> dict[str, tuple[WmmaAccess, WmmaSpace | None]]:
     """Every `wmma.load` and `wmma.store` by its mnemonic, and the space that it names."""
-    found = [WmmaAccess(row, major) for row in WMMA_ACCESS for major in row.majors]
+    moves = [WmmaAccess(row, major) for row in WMMA_ACCESS for major in row.majors]
     spaces: tuple[WmmaSpace | None, ...] = (None, *WMMA_SPACES)
-    return {each.mnemonic(space): (each, space) for each in found for space in spaces}
+    return {access.mnemonic(space): (access, space) for access in moves for space in spaces}
 
 
 _ACCESS = re.compile(
@@ -154,8 +154,8 @@ def parse_access(mnemonic: str) -> tuple[WmmaAccess, WmmaSpace | None]:
     Raises AtomError where it is no mnemonic of `wmma.load` or `wmma.store`, or an illegal one.
     """
     wanted = canonical_wmma(mnemonic).replace(".shared::cta.", ".shared.")
-    if (found := accesses().get(wanted)) is not None:
-        return found
+    if (known := accesses().get(wanted)) is not None:
+        return known
     match = _ACCESS.fullmatch(wanted)
     if match is None:
         raise AtomError(

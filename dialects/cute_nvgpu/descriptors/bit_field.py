@@ -9,7 +9,7 @@ from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 
 
 class DescriptorError(ValueError):
-    """What no descriptor can express, or no descriptor is: what was found, what is legal, why."""
+    """A matrix that no descriptor expresses, or a word that is none: what is legal, and why."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tma import (
 
 
 class TensorMapError(ValueError):
-    """What no tensor map can describe: what was found, what is legal, why."""
+    """A box that no tensor map can describe: what was found, what is legal, why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class TensorBox:
 
     @property
     def bytes(self) -> int:
-        """What a copy moves, and what its mbarrier counts: zeros out of bounds included."""
+        """The bytes that a copy moves and its mbarrier counts: zeros out of bounds included."""
         return prod(self.shape) * self.element.bytes
 
     @property
@@ -165,7 +165,7 @@ class TensorBox:
 
 def tensor_element(mlir: str) -> TensorElement:
     """The row of an element type. Raises TensorMapError where tensor maps have none."""
-    found = TENSOR_ELEMENTS.get(mlir)
-    if found is None:
+    element = TENSOR_ELEMENTS.get(mlir)
+    if element is None:
         raise TensorMapError(f"expected elements of {', '.join(TENSOR_ELEMENTS)}, got {mlir}")
-    return found
+    return element

@@ -64,7 +64,7 @@ class MemoryAccessRow:
     @property
     def forms(self) -> dict[str, tuple[OperandForm, ...]]:
         """The operands of every mnemonic, in PTX's order."""
-        found = {
+        forms = {
             self.mnemonic(space, type_, count): self.operands(register, count)
             for space in SPACES
             for type_, register in ACCESS_TYPES.items()
@@ -72,8 +72,8 @@ class MemoryAccessRow:
         }
         if self.loads:
             for type_, register in PARAMETER_TYPES.items():
-                found[self.mnemonic("param", type_)] = self.operands(register, 1)
-        return found
+                forms[self.mnemonic("param", type_)] = self.operands(register, 1)
+        return forms
 
     def operands(self, register: str, count: int) -> tuple[OperandForm, ...]:
         """Those of an access of `count` registers."""
@@ -114,7 +114,7 @@ def _mov(type_: str) -> InstructionRow:
         BASELINE.target,
         BASELINE.version,
         "9.7.9.1",
-        (Result("d", register), Scalar("a", type_, plain=True)),
+        (Result("d", register), Scalar("a", type_, plain=True, sums=type_ in ("u32", *_HALVES))),
         tuple(lists),
     )
 

@@ -13,8 +13,8 @@ class InstructionRow:
     """An instruction.
 
     `op` is its op in IR, `does` what it does in words, `mnemonics` all its forms, that of the op
-    first; `operands` stand in PTX's order. Where one may have other operands instead, `alternatives`
-    gives those lists. `threads` says who issues it, where not each thread for itself.
+    first; `operands` stand in PTX's order. Where one may have other operands instead,
+    `alternatives` gives those lists. `threads` says who issues it, where not each for itself.
     """
 
     op: str

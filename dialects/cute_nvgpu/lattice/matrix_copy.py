@@ -26,7 +26,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, any_of, targ
 
 WARP = 32
 RUN_BYTES = 16
-"""What one address stands for: a row of a matrix, or a column with `.trans`."""
+"""The bytes that one address stands for: a row of a matrix, or a column with `.trans`."""
 
 SPACES: dict[str, tuple[int, int] | None] = {"shared": None, "shared::cta": (7, 8), "": None}
 """State spaces of an address, and the PTX ISA version of those that came later than the
@@ -144,11 +144,11 @@ class MatrixCopyRow:
         """
         m, n = self.shape
         fragment = blocks(m, n, self.neighbours)
-        held = composition(Layout((m, n), (n, 1)), fragment) if trans else fragment
-        assert isinstance(held, Layout)
+        matrix = composition(Layout((m, n), (n, 1)), fragment) if trans else fragment
+        assert isinstance(matrix, Layout)
         if number == 1:
-            return held
-        return make_layout(held[0], append(held[1], Layout(number, m * n)))
+            return matrix
+        return make_layout(matrix[0], append(matrix[1], Layout(number, m * n)))
 
     def mnemonic(self, number: int, trans: bool, space: str = "shared") -> str:
         """`ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8`."""

@@ -99,7 +99,7 @@ class SetmaxnregRow(InstructionRow):
     unit: int
 
     def why_illegal(self, registers: int) -> str | None:
-        """What is wrong with a count of registers, or None."""
+        """The fault of a count of registers, or None."""
         legal = range(self.lowest, self.highest + 1, self.unit)
         if registers in legal:
             return None
@@ -125,10 +125,10 @@ SETMAXNREG = SetmaxnregRow(
 )
 
 
-def why_illegal_count(what: str, lowest: int, found: int) -> str | None:
-    """What is wrong with a count of arrivals or of bytes, or None."""
+def why_illegal_count(what: str, lowest: int, count: int) -> str | None:
+    """The fault of a count of arrivals or of bytes, or None."""
     legal = range(lowest, MAX_ARRIVALS + 1)
-    if found in legal:
+    if count in legal:
         return None
-    nearest = closest(found, legal)
-    return f"expected {lowest} to {MAX_ARRIVALS} {what}, got {found}; nearest legal: {nearest}"
+    nearest = closest(count, legal)
+    return f"expected {lowest} to {MAX_ARRIVALS} {what}, got {count}; nearest legal: {nearest}"

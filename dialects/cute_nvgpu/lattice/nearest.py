@@ -30,9 +30,11 @@ Feature = TypeVar("Feature", bound=Hashable)
 
 def closest(wanted: Choice, legal: Iterable[Choice]) -> Choice:
     """The nearest of the legal numbers or tuples, the first of several."""
-    if isinstance(legal, range) and isinstance(wanted, int):
-        place = round((wanted - legal.start) / legal.step)
-        return legal[min(max(place, 0), len(legal) - 1)]
+    if isinstance(legal, range):
+        assert isinstance(wanted, int)
+        offset = legal.start % legal.step
+        nearest = round((wanted - offset) / legal.step) * legal.step + offset
+        return cast("Choice", min(max(nearest, legal[0]), legal[-1]))
     return min(legal, key=lambda choice: distance(choice, wanted))
 
 
@@ -82,10 +84,10 @@ class Nearest(Generic[Entry, Feature]):
             mask, ones = self._known.get(feature, _NOWHERE)
             for one in ones:
                 _add(digits, mask, one)
-        found = (1 << len(self._entries)) - 1
+        nearest = (1 << len(self._entries)) - 1
         for digit in reversed(digits):
-            found = (found & digit) or found
-        return list(self._of(found))
+            nearest = (nearest & digit) or nearest
+        return list(self._of(nearest))
 
     def _of(self, mask: int) -> Iterable[Entry]:
         while mask:

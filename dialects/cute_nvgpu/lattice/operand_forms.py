@@ -161,19 +161,22 @@ def fits(written: Written, type_: str) -> bool:
     """Whether what is written is a constant of an instruction type. PTX ISA 4.5.4."""
     if type_ in ("f32", "f64"):
         return written.kind == "float"
-    digits = {"b32": ("0f", "0F"), "b64": ("0d", "0D")}.get(type_, ())
-    return (written.kind == "integer" and type_ not in NO_LITERAL) or (
-        written.kind == "float" and bool(digits) and written.text.startswith(digits)
-    )
+    if written.kind == "integer":
+        return type_ not in NO_LITERAL
+    # The bits of a float of that width: of 32 bits by 0f alone, any other is one of 64.
+    bits = "b32" if written.text[:2] in ("0f", "0F") else "b64"
+    return written.kind == "float" and type_ == bits
 
 
 @dataclass(frozen=True, slots=True)
 class Scalar(OperandForm):
     """A register that holds an instruction type, or a constant of that type; a predicate may be
-    negated. `plain` ones are given as registers by tilewright."""
+    negated. `plain` ones are given as registers by tilewright, and `sums` say that a variable's
+    address and an offset may stand there: `smem+16`."""
 
     type_: str
     plain: bool = field(default=False, kw_only=True)
+    sums: bool = field(default=False, kw_only=True)
 
     @property
     def literal(self) -> str | None:
@@ -184,6 +187,8 @@ class Scalar(OperandForm):
         if self.type_ == "pred" and written.kind == "negation":
             [written] = written.items
         if written.kind == "register" or fits(written, self.type_):
+            return None
+        if self.sums and written.kind == "sum":
             return None
         constant = "" if self.type_ in NO_LITERAL else f" or a constant of .{self.type_}"
         return Misfit(f"a register{constant}", self.spelling)
@@ -314,7 +319,10 @@ class Selectors(OperandForm):
 
 @dataclass(frozen=True, slots=True)
 class Address(OperandForm):
-    """A register or a variable in brackets, with a constant offset or none."""
+    """A register or a variable in brackets, with a constant offset or none; of a `loose` one ptxas
+    takes registers and floats without brackets."""
+
+    loose: bool = field(default=False, kw_only=True)
 
     @property
     def spelling(self) -> str:
@@ -330,7 +338,8 @@ class Address(OperandForm):
         if written.kind == "other" and written.items:
             return Misfit("an address, its offset of 64 bits", f"[{written.items[0].text}]")
         near = written.text if written.kind == "register" else self.name.replace("-", "_")
-        return Misfit("an address", f"[{near}]")
+        bare = self.loose and written.kind in ("register", "float")
+        return Misfit("an address", f"[{near}]", "it without brackets" if bare else None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Operands as PTX writes them, taken apart: `{%r0, %r1}, [%rd0+16], [%rd1, {%r2, 0}], %r3|%p0, 0x1`.
+"""Operands as PTX writes them, taken apart: `{%r0, %r1}, [%rd0+16], [%rd1, {%r2, 0}], %r3|%p0`.
 
 Names of registers are free: which type one was declared with is not known here. Constants are
 literals; constant expressions are not read. PTX ISA 4.4, 4.5, 6.1 and 6.4.
@@ -13,15 +13,25 @@ from functools import lru_cache
 from typing import Literal
 
 Kind = Literal[
-    "vector", "address", "box", "register", "pair", "negation", "sink", "integer", "float", "other"
+    "vector",
+    "address",
+    "box",
+    "register",
+    "sum",
+    "pair",
+    "negation",
+    "sink",
+    "integer",
+    "float",
+    "other",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """An operand as it was written. A vector has items; so have an address (what is in front of its
-    offset), a box (the map, then the coordinates), a pair and a negation. An integer has a value,
-    an address that of its offset."""
+    """An operand as it was written. A vector has items; so have an address and a sum (what is in
+    front of the offset), a box (the map, then the coordinates), a pair and a negation. An integer
+    has a value, an address and a sum that of the offset."""
 
     kind: Kind
     text: str
@@ -31,6 +41,8 @@ class Written:
     @property
     def words(self) -> tuple[str, ...]:
         """Its registers and constants in order, as the `write` of its form takes them."""
+        if self.kind == "sum":
+            return (self.text,)
         texts = tuple(item.text for item in self.items) or (self.text,)
         return (*texts, str(self.value)) if self.kind == "address" else texts
 
@@ -45,6 +57,7 @@ _STATEMENT = re.compile(rf"(?:@!?{_NAME}\s+)?([^\s{{\[;]++)\s*+([^;]*+)(;?)\s*",
 _REGISTER = re.compile(_NAME, re.ASCII)
 _WHOLE = re.compile(_INTEGER, re.ASCII)
 _ADDRESS = re.compile(rf"\[\s*({_NAME})\s*((?:\+\s*{_INTEGER}\s*)*)\]", re.ASCII)
+_SUM = re.compile(rf"({_NAME})\s*\+\s*({_INTEGER})", re.ASCII)
 _BOX = re.compile(rf"\[\s*({_NAME})\s*,\s*\{{([^{{}}]*)\}}\s*\]", re.ASCII)
 _REAL = re.compile(_FLOAT, re.ASCII)
 
@@ -53,8 +66,9 @@ WIDEST = 1 << 64
 
 
 def split(line: str) -> tuple[str, tuple[Written, ...] | None] | None:
-    """The mnemonic of an instruction, guarded by a predicate or not, and its operands: None where there are none and no `;`
-    either, the mnemonic standing alone. None for a line that is no instruction."""
+    """The mnemonic of an instruction, guarded by a predicate or not, and its operands: None where
+    there are none and no `;` either, the mnemonic standing alone. None for a line that is no
+    instruction."""
     match = _STATEMENT.fullmatch(line)
     if match is None:
         return None
@@ -79,6 +93,8 @@ def _operand(text: str) -> Written:
         return Written("negation", text, (_scalar(text[1:].lstrip()),))
     if "|" in text:
         return Written("pair", text, _scalars(text.split("|")))
+    if (match := _SUM.fullmatch(text)) is not None and abs(offset := _value(match[2])) < WIDEST:
+        return Written("sum", text, (_scalar(match[1]),), offset)
     return _scalar(text)
 
 

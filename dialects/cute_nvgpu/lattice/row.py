@@ -208,7 +208,7 @@ class MmaRow:
 
 @cache
 def _fills(layout: Layout, elements: int, per_register: int) -> bool:
-    """Whether the threads hold that many elements, each of them, in whole registers."""
+    """True where the threads hold that many elements, each of them, in whole registers."""
     return layout.size() == layout.cosize() == elements and elements // 32 % per_register == 0
 
 

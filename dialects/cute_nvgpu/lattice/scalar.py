@@ -7,7 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm, Result, Scalar
-from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement, needs
+from tilewright.dialects.cute_nvgpu.lattice.targets import (
+    BASELINE,
+    Minimum,
+    Requirement,
+    needs,
+    target,
+)
 
 REGISTER_OF: dict[str, str] = {
     "pred": "pred",
@@ -33,7 +39,8 @@ class Form:
 @dataclass(frozen=True, slots=True)
 class ScalarRow:
     """`NAME.form d, a, b, ...;`. `results` are the ways to write d; where it is `plain`, tilewright
-    gives registers alone as the others."""
+    gives registers alone as the others. Of f32 a `third` operand may be given on that target, and
+    `counts` are operands that no bits of a float may stand for."""
 
     name: str
     does: str
@@ -41,15 +48,19 @@ class ScalarRow:
     forms: dict[str, Form] = field(hash=False)
     results: tuple[str, ...] = ("r",)
     plain: bool = False
+    third: Minimum | None = None
+    counts: str = ""
 
     def operands(self, suffix: str) -> tuple[OperandForm, ...]:
         """The operands of a form, in PTX's order."""
         form = self.forms[suffix]
-        sources = zip("abc", form.types, strict=False)
-        return (
-            Result("d", REGISTER_OF[form.result], self.results),
-            *(Scalar(name, type_, plain=self.plain) for name, type_ in sources),
+        sources = (
+            Scalar(name, "s32" if name in self.counts else type_, plain=self.plain)
+            for name, type_ in zip("abc", form.types, strict=False)
         )
+        more = self.third is not None and form.result == "f32"
+        third = (Scalar("c", "f32", optional=True, target=self.third),) if more else ()
+        return Result("d", REGISTER_OF[form.result], self.results), *sources, *third
 
 
 def forms(
@@ -107,12 +118,12 @@ ARITHMETIC = (
     ScalarRow(
         "min",
         "d = the smaller of a and b; -0 is smaller than +0. Without `NaN` a number wins over NaN",
-        "9.7.1.12, 9.7.3.11, 9.7.4.7", _EXTREMES,
+        "9.7.1.12, 9.7.3.11, 9.7.4.7", _EXTREMES, third=target("sm_100"),
     ),
     ScalarRow(
         "max",
         "d = the larger of a and b; +0 is larger than -0. Without `NaN` a number wins over NaN",
-        "9.7.1.13, 9.7.3.12, 9.7.4.8", _EXTREMES,
+        "9.7.1.13, 9.7.3.12, 9.7.4.8", _EXTREMES, third=target("sm_100"),
     ),
     ScalarRow(
         "sqrt", "d = the square root of a, rounded to nearest even", "9.7.3.14",
@@ -169,11 +180,12 @@ LOGIC = (
     ScalarRow("xor", "d = a ^ b", "9.7.8.3", forms(("pred", *_BITS), 2)),
     ScalarRow("not", "d = ~a", "9.7.8.4", forms(("pred", *_BITS), 1)),
     ScalarRow(
-        "shl", "d = a << b; a shift of the width or more gives zero", "9.7.8.7", _shifts(_BITS)
+        "shl", "d = a << b; a shift of the width or more gives zero", "9.7.8.7", _shifts(_BITS),
+        counts="b",
     ),
     ScalarRow(
         "shr", "d = a >> b, filled with zeros (`u`) or the sign (`s`)", "9.7.8.8",
-        _shifts(_INTEGER),
+        _shifts(_INTEGER), counts="b",
     ),
 )  # fmt: skip
 

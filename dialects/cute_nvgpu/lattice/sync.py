@@ -1,4 +1,4 @@
-"""What orders threads and memory around MMAs: barriers of a CTA by number, groups of `wgmma`, and
+"""The order of threads and memory around MMAs: barriers of a CTA by number, groups of `wgmma`, and
 the fence between a thread and the async proxy. PTX ISA 9.7.13 and 9.7.15.7."""
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class NamedBarrierRow:
     section: str
 
     def why_illegal(self, barrier: int, threads: int | None) -> str | None:
-        """What is wrong with a barrier and its count of threads, or None; no count is all."""
+        """The fault of a barrier and its count of threads, or None; no count is all."""
         if barrier not in (legal := range(self.barriers)):
             nearest = closest(barrier, legal)
             return (
@@ -73,7 +73,7 @@ class ShuffleRow(InstructionRow):
     lanes: int
 
     def why_illegal(self, mode: str, lane: int) -> str | None:
-        """What is wrong with a choice of lanes, or None."""
+        """The fault of a choice of lanes, or None."""
         if mode not in self.modes:
             return f"expected {' or '.join(self.modes)}, got {mode}"
         if lane not in (legal := range(self.lanes)):
@@ -92,8 +92,8 @@ SHFL_SYNC = ShuffleRow(
     operands=(
         Result("d", "b32", ("r", "r|r", "r|_")),
         Scalar("a", "b32", plain=True),
-        Scalar("b", "b32"),
-        Scalar("c", "b32"),
+        Choice("b"),
+        Choice("c"),
         MEMBERMASK,
     ),
     threads="those of the membermask",

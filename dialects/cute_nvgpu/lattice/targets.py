@@ -43,7 +43,7 @@ class Target:
         return self.name + later[self.suffix]
 
     def supports(self, minimum: Minimum) -> bool:
-        """Whether code that requires `minimum` may be compiled for this target."""
+        """True where code that requires `minimum` may be compiled for this target."""
         if isinstance(minimum, AnyOf):
             return any(map(self.supports, minimum.targets))
         if minimum.suffix == "a":
@@ -66,24 +66,26 @@ class AnyOf:
     @property
     def name(self) -> str:
         """`sm_100f, sm_110f or sm_120f`."""
-        *others, last = (each.name for each in self.targets)
+        *others, last = (alternative.name for alternative in self.targets)
         return f"{', '.join(others)} or {last}"
 
     @property
     def at_least(self) -> str:
         """Who runs what requires it, in words."""
-        laters = dict.fromkeys(each.at_least.removeprefix(each.name) for each in self.targets)
+        laters = dict.fromkeys(
+            alternative.at_least.removeprefix(alternative.name) for alternative in self.targets
+        )
         if len(laters) == 1:
             later = next(iter(laters))
             return f"{self.name},{later}" if later else self.name
-        return " or ".join(each.at_least for each in self.targets)
+        return " or ".join(alternative.at_least for alternative in self.targets)
 
     def __str__(self) -> str:
         return self.name
 
 
 Minimum: TypeAlias = Target | AnyOf
-"""What an instruction requires: code for a target runs it where `target.supports(minimum)`."""
+"""The requirement of an instruction: code for a target runs it where `target.supports(minimum)`."""
 
 
 def alternatives(minimum: Minimum) -> tuple[Target, ...]:
@@ -136,8 +138,10 @@ TARGETS: dict[str, Target] = {name: _row(name, version) for name, version in _RO
 @cache
 def target(name: str) -> Target:
     """The target of that name. Raises TargetError, naming the nearest, for any other."""
-    if (found := TARGETS.get(name)) is not None:
-        return found
+    if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TargetError(f"expected the name of a target such as 'sm_90a', got {name!r}")
+    if (known := TARGETS.get(name)) is not None:
+        return known
     match = _NAME.fullmatch(name)
     if match is not None and (renamed := _RENAMED.get(match[1])) is not None:
         raise TargetError(
@@ -195,7 +199,7 @@ class Requiring(Protocol):
     """An op, an atom or a type that says what it needs of its target."""
 
     def requirement(self) -> Requirement:
-        """What its instruction needs: `BASELINE` where it has none of its own."""
+        """That of its instruction: `BASELINE` where it has none of its own."""
         ...
 
 
@@ -203,7 +207,6 @@ class Requiring(Protocol):
 class RequiringOp(Requiring, Protocol):
     """An op of ours."""
 
-    @property
     def spelled(self) -> str:
         """Its name in diagnostics of its target."""
         ...
@@ -222,8 +225,8 @@ def lowest(requirements: Iterable[Minimum], arch: Target | None = None) -> Targe
         if all(map(candidate.supports, wanted)):
             return candidate
     if arch is not None:
-        missing = sorted(each.at_least for each in wanted if not arch.supports(each))
+        missing = sorted(minimum.at_least for minimum in wanted if not arch.supports(minimum))
         raise TargetError(f"instructions require {'; '.join(missing)}; got target {arch}")
     raise TargetError(
-        f"no target supports all of {'; '.join(sorted(each.name for each in wanted))}"
+        f"no target supports all of {'; '.join(sorted(minimum.name for minimum in wanted))}"
     )

@@ -15,7 +15,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
 from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, any_of, target
 
 _POLICY = Choice("cache-policy")
-_SOURCE = (Address("srcMem"),)
+_SOURCE = (Address("srcMem", loose=True),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ MAX_RANK = 5
 TENSOR_LOAD = TensorCopyRow(
     "tma.load", "start to copy a box of a tensor to shared memory; its bytes arrive at an mbarrier",
     "shared::cluster.global.tile.mbarrier::complete_tx::bytes", MAX_RANK, target("sm_90"), (8, 0),
-    (Address("dstMem"),), (Address("mbar"),),
+    (Address("dstMem", loose=True),), (Address("mbar", loose=True),),
 )  # fmt: skip
 # On other targets ptxas advises against it, and chips before sm_100 need sm_90a.
 TENSOR_LOAD_MULTICAST = TensorCopyRow(
@@ -117,7 +117,9 @@ def why_not_reduced(kind: str, element: str) -> str | None:
     if element in legal:
         return None
     size, floats = element.lstrip("us"), "f" in element
-    nearest = min(legal, key=lambda each: (each.lstrip("us") != size, ("f" in each) != floats))
+    nearest = min(
+        legal, key=lambda candidate: (candidate.lstrip("us") != size, ("f" in candidate) != floats)
+    )
     return (
         f"expected elements of {', '.join(legal)} for {kind}, got {element} (PTX ISA, "
         f"cp.reduce.async.bulk.tensor); nearest legal: {nearest}"
@@ -146,7 +148,7 @@ SWIZZLES: tuple[int, ...] = (0, 32, 64, 128)
 """The bytes of a row of the swizzle's pattern; 0 is no swizzle."""
 
 CHUNK = 16
-"""What a swizzle keeps together, and what strides and rows of a box are multiples of, in bytes."""
+"""The bytes that a swizzle keeps together; strides and rows of a box are multiples of it."""
 
 SMEM_ALIGN = 128
 """Where a box may start in shared memory, in bytes."""
@@ -185,4 +187,4 @@ TENSOR_ELEMENTS: dict[str, TensorElement] = {
         TensorElement("f64", 8, "FLOAT64"),
     )
 }
-"""What a tensor map may be made of, by MLIR's name."""
+"""The element types of a tensor map, by MLIR's name."""

@@ -34,7 +34,7 @@ ALLOCATIONS = tensor_memory.ALLOCATIONS
 """How many columns may be allocated at once."""
 
 DATACENTER_BLACKWELL = any_of("sm_100f", "sm_110f")
-"""What has tensor memory: no other Blackwell does."""
+"""The targets with tensor memory: no other Blackwell has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,9 @@ class TmemRow:
     @property
     def mnemonics(self) -> tuple[str, ...]:
         """All mnemonics of the row."""
-        spelled = (each.format(group=group) for each in self.spellings for group in CTA_GROUPS)
+        spelled = (
+            spelling.format(group=group) for spelling in self.spellings for group in CTA_GROUPS
+        )
         return tuple(dict.fromkeys(spelled))
 
 
@@ -98,7 +100,7 @@ TMEM_RELINQUISH = TmemRow(
 
 
 def why_illegal_columns(columns: int) -> str | None:
-    """What is wrong with a count of columns to allocate, or None."""
+    """The fault of a count of columns to allocate, or None."""
     if columns in ALLOCATIONS:
         return None
     return (
@@ -108,7 +110,7 @@ def why_illegal_columns(columns: int) -> str | None:
 
 
 def why_illegal_group(group: int) -> str | None:
-    """What is wrong with a CTA group, or None."""
+    """The fault of a CTA group, or None."""
     if group in CTA_GROUPS:
         return None
     return (

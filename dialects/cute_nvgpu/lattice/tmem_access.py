@@ -1,4 +1,4 @@
-"""What a warp loads from tensor memory and stores there, and what is copied there from shared
+"""Loads of a warp from tensor memory, stores to it, and copies there from shared
 memory: the shapes of `tcgen05.ld`, `st` and `cp`, one row each. PTX ISA, tcgen05.
 
 A place is counted in lanes and columns from the address.

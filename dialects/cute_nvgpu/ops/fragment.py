@@ -236,10 +236,10 @@ class ConcatOp(BaselineOp):
 
     def verify_(self) -> None:
         whole, count = self.result.type, 0
-        for each in self.fragments:
-            assert isinstance(each.type, FragmentType)
-            _verify_element(self.name, whole, each.type.element_type)
-            count += each.type.count.data
+        for fragment in self.fragments:
+            assert isinstance(fragment.type, FragmentType)
+            _verify_element(self.name, whole, fragment.type.element_type)
+            count += fragment.type.count.data
         if count != whole.count.data:
             raise VerifyException(
                 f"'{self.name}' expected {whole.count.data} elements, got {count}"
@@ -283,14 +283,18 @@ def register_sources(value: SSAValue) -> list[SSAValue]:
 
     Elements narrower than a register are packed into registers of their own.
     """
-    found = [value]
+    sources = [value]
     match value.owner:
         case CastOp() | InsertOp() | SliceOp() | ConcatOp():
-            parts = [each for each in value.owner.operands if isinstance(each.type, FragmentType)]
+            parts = [
+                operand
+                for operand in value.owner.operands
+                if isinstance(operand.type, FragmentType)
+            ]
         case SplatOp() | FromElementsOp() as op if op.fragment.type.element.per_register == 1:
             parts = list(op.operands)
         case _:
             parts = []
     for part in parts:
-        found += register_sources(part)
-    return found
+        sources += register_sources(part)
+    return sources

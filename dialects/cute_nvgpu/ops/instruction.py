@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from xdsl.irdl import IRDLOperation
 
@@ -16,20 +16,19 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import (
 class NvgpuOp(IRDLOperation):
     """An op that is one instruction, a row of the lattice: that of its class or its own `row`."""
 
-    ROW: ClassVar[InstructionFacts]
+    ROW: ClassVar[Any]
 
     @property
     def row(self) -> InstructionFacts:
         """The row of its instruction."""
         return self.ROW
 
-    @property
     def spelled(self) -> str:
         """Its name in diagnostics of its target."""
         return f"'{self.name}'"
 
     def requirement(self) -> Requirement:
-        """What the instruction needs of its target."""
+        """The lowest target and PTX version that run the instruction."""
         return Requirement.of(self.row)
 
 

@@ -75,7 +75,7 @@ class SrcFmtAttr(EnumAttribute[SrcFmt], SpacedOpaqueSyntaxAttribute):
 
 
 class MatrixCopyOp(NvgpuOp):
-    """What ldmatrix and stmatrix share: their memory side and their fragment."""
+    """The base of ldmatrix and stmatrix: their memory side and their fragment."""
 
     trans = opt_prop_def(UnitAttr)
     shape = opt_prop_def(MatrixShapeAttr)
@@ -102,7 +102,6 @@ class MatrixCopyOp(NvgpuOp):
         row = self.row
         return MatrixCopy(row, self.held.registers // row.registers, self.trans is not None)
 
-    @property
     def spelled(self) -> str:
         return self.matrix_copy.mnemonic
 
@@ -121,48 +120,48 @@ class MatrixCopyOp(NvgpuOp):
         verify_neighbours(self.name, self.held, width)
 
     def _verify_elements(self, row: MatrixCopyRow, memory: Attribute) -> None:
-        held = self.held
+        fragment = self.held
         if row.source is not None:
             legal = [MLIR_TYPES[name] for name in row.source.elements]
-            if memory != MLIR_TYPES["u8"] or held.element_type not in legal:
+            if memory != MLIR_TYPES["u8"] or fragment.element_type not in legal:
                 raise VerifyException(
                     f"'{self.name}' expected memory of ui8 and a fragment of "
                     f"{' or '.join(map(str, legal))} with src_fmt {row.source.name}, "
-                    f"got {memory} and {held.element_type}"
+                    f"got {memory} and {fragment.element_type}"
                 )
-        elif memory != held.element_type:
+        elif memory != fragment.element_type:
             raise VerifyException(
-                f"'{self.name}' expected a fragment of {memory}, got {held.element_type}"
+                f"'{self.name}' expected a fragment of {memory}, got {fragment.element_type}"
             )
-        if self.trans is not None and held.element.bits != row.bits:
+        if self.trans is not None and fragment.element.bits != row.bits:
             raise VerifyException(
                 f"'{self.name}' expected {row.bits}-bit elements with trans, got "
-                f"{held.element_type} (.{row.ptx_shape}.trans moves {row.bits}-bit elements)"
-                + _nearest_transposing(row, held.element)
+                f"{fragment.element_type} (.{row.ptx_shape}.trans moves {row.bits}-bit elements)"
+                + _nearest_transposing(row, fragment.element)
             )
 
     def _verify_count(self, row: MatrixCopyRow) -> None:
-        held, counts = self.held, [number * row.registers for number in row.numbers]
-        if held.element.register != "b32" or held.registers not in counts:
-            legal = " or ".join(str(count * held.element.per_register) for count in counts)
+        fragment, counts = self.held, [number * row.registers for number in row.numbers]
+        if fragment.element.register != "b32" or fragment.registers not in counts:
+            legal = " or ".join(str(count * fragment.element.per_register) for count in counts)
             *others, last = (f".x{number}" for number in row.numbers)
             raise VerifyException(
                 f"'{self.name}' expected a fragment of {legal} elements a thread "
-                f"({', '.join(others)} or {last}), got {held.count.data}"
+                f"({', '.join(others)} or {last}), got {fragment.count.data}"
             )
 
 
 def _nearest_transposing(row: MatrixCopyRow, element: ElementType) -> str:
-    found = transposing(row.op, element.bits)
-    return "" if found is None else f"; nearest legal: trans shape {shape_text(found.shape)}"
+    nearest = transposing(row.op, element.bits)
+    return "" if nearest is None else f"; nearest legal: trans shape {shape_text(nearest.shape)}"
 
 
-def verify_neighbours(op: str, held: FragmentType, width: int) -> None:
+def verify_neighbours(op: str, fragment: FragmentType, width: int) -> None:
     """Thread t holds columns width*(t%4).. of row t/4: a declared layout must say the same.
 
     Raises VerifyException where it does not.
     """
-    layout = held.tv_layout
+    layout = fragment.tv_layout
     if layout is None:
         return
     column = layout(WARP if width > 1 else 1) - layout(0)
@@ -325,15 +324,15 @@ class MovmatrixOp(NvgpuOp):
                 f"'{self.name}' expected a result of {source.count.data}x{source.element_type}, "
                 f"got {result}"
             )
-        for each in (source, result):
-            verify_neighbours(self.name, each, MOVMATRIX.values)
+        for fragment in (source, result):
+            verify_neighbours(self.name, fragment, MOVMATRIX.values)
 
-    def _verify_matrix(self, held: FragmentType) -> None:
-        count, fits = MOVMATRIX.values, held.element.bits == MOVMATRIX.bits
-        if fits and held.count.data == count:
+    def _verify_matrix(self, fragment: FragmentType) -> None:
+        count, fits = MOVMATRIX.values, fragment.element.bits == MOVMATRIX.bits
+        if fits and fragment.count.data == count:
             return
-        nearest = FragmentType.get(count, held.element_type if fits else MLIR_TYPES["f16"])
+        nearest = FragmentType.get(count, fragment.element_type if fits else MLIR_TYPES["f16"])
         raise VerifyException(
             f"'{self.name}' expected a fragment of {count} {MOVMATRIX.bits}-bit elements a thread "
-            f"(one {shape_text(MOVMATRIX.shape)} matrix), got {held}; nearest legal: {nearest}"
+            f"(one {shape_text(MOVMATRIX.shape)} matrix), got {fragment}; nearest legal: {nearest}"
         )

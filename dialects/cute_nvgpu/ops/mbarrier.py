@@ -35,10 +35,10 @@ from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
 
 def verify_mbarrier(op: str, type_: Attribute, indices: int) -> None:
     """Raise VerifyException unless the type is a memref of mbarriers: i64 in shared memory."""
-    held = verify_memref(op, "mbarrier", type_, indices, Space.SMEM)
-    if held.element_type != i64:
+    memref = verify_memref(op, "mbarrier", type_, indices, Space.SMEM)
+    if memref.element_type != i64:
         raise VerifyException(
-            f"'{op}' mbarrier expected a memref of i64, got {held} (an mbarrier has 64 bits)"
+            f"'{op}' mbarrier expected a memref of i64, got {memref} (an mbarrier has 64 bits)"
         )
 
 
@@ -63,11 +63,18 @@ class _CountedOp(MbarrierOp):
     WHAT: ClassVar[str]
     LOWEST: ClassVar[int] = 1
 
+    def __init__(self, barrier: SSAValue, indices: Sequence[SSAValue], count: int | None = None):
+        IRDLOperation.__init__(
+            self,
+            operands=[barrier, list(indices)],
+            properties={"count": None if count is None else IntegerAttr(count, i64)},
+        )
+
     def verify_(self) -> None:
         super().verify_()
-        found = self.properties.get("count")
-        if isinstance(found, IntegerAttr):
-            why = why_illegal_count(self.WHAT, self.LOWEST, found.value.data)
+        count = self.properties.get("count")
+        if isinstance(count, IntegerAttr):
+            why = why_illegal_count(self.WHAT, self.LOWEST, count.value.data)
             if why is not None:
                 raise VerifyException(f"'{self.name}' {why}")
 
@@ -91,13 +98,6 @@ class InitOp(_CountedOp):
     count = prop_def(IntegerAttr.constr(type=i64))
 
     assembly_format = "$barrier `[` $indices `]` `count` $count attr-dict `:` type($barrier)"
-
-    def __init__(self, barrier: SSAValue, indices: Sequence[SSAValue], count: int):
-        IRDLOperation.__init__(
-            self,
-            operands=[barrier, list(indices)],
-            properties={"count": IntegerAttr(count, i64)},
-        )
 
 
 @irdl_op_definition
@@ -135,13 +135,6 @@ class ArriveOp(_CountedOp):
 
     assembly_format = "$barrier `[` $indices `]` (`count` $count^)? attr-dict `:` type($barrier)"
 
-    def __init__(self, barrier: SSAValue, indices: Sequence[SSAValue], count: int | None = None):
-        IRDLOperation.__init__(
-            self,
-            operands=[barrier, list(indices)],
-            properties={"count": None if count is None else IntegerAttr(count, i64)},
-        )
-
     @property
     def row(self) -> InstructionRow:
         return MBARRIER_ARRIVE if self.count is None else MBARRIER_ARRIVE_COUNT
@@ -167,13 +160,6 @@ class ArriveExpectTxOp(_CountedOp):
     count = prop_def(IntegerAttr.constr(type=i64))
 
     assembly_format = "$barrier `[` $indices `]` `bytes` $count attr-dict `:` type($barrier)"
-
-    def __init__(self, barrier: SSAValue, indices: Sequence[SSAValue], count: int):
-        IRDLOperation.__init__(
-            self,
-            operands=[barrier, list(indices)],
-            properties={"count": IntegerAttr(count, i64)},
-        )
 
 
 @irdl_op_definition

@@ -21,7 +21,6 @@ from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import CHUNK, WGMMA, MajorMode
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
-from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, LANES
 from tilewright.dialects.cute_nvgpu.types.fragments import element_of
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
@@ -56,9 +55,9 @@ def verify_tmem(op: str, what: str, type_: Attribute, indices: int) -> MemRefTyp
     Its layout counts elements, lane by lane and column by column (`tmem_layouts`). Raises
     VerifyException where it is none, or no part of a CTA's tensor memory.
     """
-    held = verify_memref(op, what, type_, indices, Space.TMEM)
-    _ = tmem_span(op, what, held)
-    return held
+    memref = verify_memref(op, what, type_, indices, Space.TMEM)
+    _ = tmem_span(op, what, memref)
+    return memref
 
 
 def tmem_span(op: str, what: str, type_: MemRefType[Attribute]) -> tuple[int, int]:
@@ -86,7 +85,7 @@ def tmem_span(op: str, what: str, type_: MemRefType[Attribute]) -> tuple[int, in
     return lanes, columns
 
 
-def verify_matrix(op: str, atom: WgmmaAtom | UmmaAtom, operand: Operand, type_: Attribute) -> None:
+def verify_matrix(op: str, atom: WgmmaAtom | UmmaAtom, operand: str, type_: Attribute) -> None:
     """Raise VerifyException unless the type is the atom's matrix in shared memory."""
     where, element, format = f"'{op}' operand {operand}", atom.element(operand), atom.FORMAT
     rows, columns = atom.shared_extents(operand)

@@ -1,4 +1,4 @@
-"""What the MMAs of one warp share, whose operands all live in registers.
+"""The bases of the MMAs of one warp, whose operands all live in registers.
 
 One base class for each list of operands: dense, sparse (with metadata), block-scaled (with scale
 factors), and both at once.
@@ -51,19 +51,18 @@ class RegisterMmaOp(NvgpuOp):
     def row(self) -> MmaRow:
         return self.mma_atom.row
 
-    @property
     def spelled(self) -> str:
         return self.mma_atom.mnemonic
 
     @property
     def selectors(self) -> tuple[int, ...]:
         """The values of the atom's selectors."""
-        found: list[int] = []
+        values: list[int] = []
         for name in self.SELECTORS:
-            held = self.properties[name]
-            assert isinstance(held, IntegerAttr)
-            found.append(held.value.data)
-        return tuple(found)
+            number = self.properties[name]
+            assert isinstance(number, IntegerAttr)
+            values.append(number.value.data)
+        return tuple(values)
 
     def __init__(
         self,

@@ -15,7 +15,7 @@ from tilewright.dialects.cute_nvgpu.lattice.sync import SHFL_SYNC
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 
 SHUFFLED: tuple[Attribute, ...] = (Float32Type(), IntegerType(32))
-"""What one instruction moves: 32 bits."""
+"""The types that one instruction moves: 32 bits."""
 
 
 @irdl_op_definition

@@ -87,7 +87,6 @@ class WarpgroupMmaOp(NvgpuOp):
     def row(self) -> WgmmaRow:
         return self.mma_atom.row
 
-    @property
     def spelled(self) -> str:
         return self.mma_atom.mnemonic
 
@@ -98,7 +97,7 @@ class WarpgroupMmaOp(NvgpuOp):
 
     @property
     def negated(self) -> tuple[bool, bool]:
-        """Whether A and B are negated."""
+        """(A is negated, B is negated)."""
         return "negate_a" in self.properties, "negate_b" in self.properties
 
     def verify_(self) -> None:

@@ -1,4 +1,4 @@
-"""What orders the instructions of tensor memory with threads: commits to mbarriers, and fences."""
+"""The order of instructions on tensor memory and threads: commits to mbarriers, and fences."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class CommitOp(TmemOp):
 
     @property
     def row(self) -> TmemRow:
-        """What the instruction is called."""
+        """The row with or without a mask."""
         return TMEM_COMMIT if self.mask is None else TMEM_COMMIT_MULTICAST
 
     @property

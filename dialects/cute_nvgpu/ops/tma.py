@@ -162,7 +162,7 @@ class TmaStoreOp(NvgpuOp):
 
 
 class TmaReduction(StrEnum):
-    """What becomes of an element of a tensor and one of a box."""
+    """An operation on an element of a tensor and one of a box."""
 
     ADD = "add"
     MIN = "min"
@@ -245,19 +245,19 @@ def verify_box(
 ) -> None:
     """Raise VerifyException unless shared memory holds the boxes of a tensor map as they lie."""
     assert isinstance(map_, TmaDescriptorType)
-    held = verify_memref(op, what, memory, indices, Space.SMEM)
+    memref = verify_memref(op, what, memory, indices, Space.SMEM)
     box = map_.box
     if coordinates != box.rank:
         raise VerifyException(
             f"'{op}' expected {box.rank} coordinates for {map_}, got {coordinates}"
         )
-    if held.element_type != map_.element_type:
+    if memref.element_type != map_.element_type:
         raise VerifyException(
-            f"'{op}' {what} expected elements of {map_.element_type}, got {held.element_type}"
+            f"'{op}' {what} expected elements of {map_.element_type}, got {memref.element_type}"
         )
-    layout = layout_of(held)
+    layout = layout_of(memref)
     if layout is None:
-        raise VerifyException(f"'{op}' {what} expected a memref of static layout, got {held}")
+        raise VerifyException(f"'{op}' {what} expected a memref of static layout, got {memref}")
     try:
         box.check_layout(layout)
     except TensorMapError as error:
@@ -308,9 +308,9 @@ class BulkWaitGroupOp(NvgpuOp):
         )
 
     def verify_(self) -> None:
-        if (found := self.pending.value.data) < 0:
+        if (pending := self.pending.value.data) < 0:
             raise VerifyException(
-                f"'{self.name}' expected a count of groups, got {found}; nearest legal: 0"
+                f"'{self.name}' expected a count of groups, got {pending}; nearest legal: 0"
             )
 
 

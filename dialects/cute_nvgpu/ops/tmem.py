@@ -64,11 +64,11 @@ def allocation_type(columns: int, element_type: Attribute = i32) -> MemRefType:
 
 def allocated_columns(op: str, what: str, type_: Attribute) -> int:
     """How many columns a whole allocation has. Raises VerifyException for a memref that is none."""
-    held = verify_tmem(op, what, type_, 2)
-    columns, bits = held.get_shape()[1], bits_of(held.element_type)
+    memref = verify_tmem(op, what, type_, 2)
+    columns, bits = memref.get_shape()[1], bits_of(memref.element_type)
     nearest = closest(columns, ALLOCATIONS)
-    legal = allocation_type(nearest, held.element_type if bits == CELL_BITS else i32)
-    if bits != CELL_BITS or columns not in ALLOCATIONS or not _same(held, legal):
+    legal = allocation_type(nearest, memref.element_type if bits == CELL_BITS else i32)
+    if bits != CELL_BITS or columns not in ALLOCATIONS or not _same(memref, legal):
         raise VerifyException(
             f"'{op}' {what} expected a whole allocation, all lanes of "
             f"{', '.join(map(str, ALLOCATIONS))} columns of 32-bit cells, got {type_}; "
@@ -79,16 +79,16 @@ def allocated_columns(op: str, what: str, type_: Attribute) -> int:
 
 def _same(one: MemRefType[Attribute], other: MemRefType[Attribute]) -> bool:
     layouts = layout_of(one), layout_of(other)
-    plain = [each for each in layouts if isinstance(each, Layout)]
+    plain = [layout for layout in layouts if isinstance(layout, Layout)]
     return one.get_shape() == other.get_shape() and len(plain) == 2 and equivalent(*plain)
 
 
 def verify_slot(op: str, type_: Attribute, indices: int) -> None:
     """Raise VerifyException unless the type is a memref of addresses: i32 in shared memory."""
-    held = verify_memref(op, "slot", type_, indices, Space.SMEM)
-    if held.element_type != i32:
+    memref = verify_memref(op, "slot", type_, indices, Space.SMEM)
+    if memref.element_type != i32:
         raise VerifyException(
-            f"'{op}' slot expected a memref of i32, got {held} (an address of tensor memory has "
+            f"'{op}' slot expected a memref of i32, got {memref} (an address of tensor memory has "
             "32 bits)"
         )
 
@@ -283,7 +283,7 @@ class SliceOp(BaselineOp):
         layout, bits = layout_of(source), bits_of(source.element_type)
         assert isinstance(layout, Layout) and bits is not None
         offset = sum(
-            layout[mode](constant_index(each) or 0) for mode, each in enumerate(self.indices)
+            layout[mode](constant_index(index) or 0) for mode, index in enumerate(self.indices)
         )
         lane, column = divmod(offset * bits // CELL_BITS, LANE_STRIDE)
         return lane, column

@@ -14,7 +14,7 @@ from tilewright.dialects.cute import Layout, equivalent
 from tilewright.dialects.cute.types.algebra import LayoutType
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr, layout_of
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
-from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom, UmmaOperand
+from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
 from tilewright.dialects.cute_nvgpu.descriptors.instruction_descriptor import InstructionDescriptor
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
@@ -60,7 +60,7 @@ class UmmaOp(CtaGroupOp, NvgpuOp):
     loaded once a `tcgen05.commit` has arrived at an mbarrier. PTX ISA, tcgen05.mma.
     """
 
-    TENSORS: ClassVar[tuple[UmmaOperand, ...]]
+    TENSORS: ClassVar[tuple[str, ...]]
     """The tensors that it accesses; each is the operand of that name in lower case."""
 
     d = operand_def(MemRefType)
@@ -108,7 +108,7 @@ class UmmaOp(CtaGroupOp, NvgpuOp):
         return atom.data
 
     @property
-    def sources(self) -> dict[UmmaOperand, SSAValue]:
+    def sources(self) -> dict[str, SSAValue]:
         """Its tensors by operand."""
         return {name: getattr(self, name.lower()) for name in self.TENSORS}
 
@@ -129,17 +129,17 @@ class UmmaOp(CtaGroupOp, NvgpuOp):
 
     @property
     def negated(self) -> tuple[bool, bool]:
-        """Whether A and B are negated."""
+        """(A is negated, B is negated)."""
         return self.negate_a is not None, self.negate_b is not None
 
     @property
     def shifts_a(self) -> bool:
-        """Whether the rows of A move up by one, but the last."""
+        """True where the rows of A move up by one, but the last."""
         return "ashift" in self.properties
 
     @property
     def collector_usage(self) -> str | None:
-        """What becomes of the collector's buffer, `a::fill`."""
+        """The use of the collector's buffer, `a::fill`."""
         return None if self.collector is None else self.collector.data
 
     @property
@@ -160,7 +160,6 @@ class UmmaOp(CtaGroupOp, NvgpuOp):
     def row(self) -> UmmaRow:
         return self.mma_atom.row
 
-    @property
     def spelled(self) -> str:
         return self.mnemonic
 

@@ -1,4 +1,4 @@
-"""What warps that do different work need: one thread of a warp, and how many registers each has."""
+"""Ops of warps that do different work: one thread of a warp, and how many registers each has."""
 
 from __future__ import annotations
 

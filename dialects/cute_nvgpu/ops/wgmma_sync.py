@@ -1,4 +1,4 @@
-"""What orders `wgmma.mma_async` with everything else. PTX ISA 9.7.15.7 and 9.7.13.4."""
+"""Fences of `wgmma.mma_async`, and waits for it. PTX ISA 9.7.15.7 and 9.7.13.4."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
 
 @irdl_op_definition
 class WgmmaFenceOp(PlainOp):
-    """What the warpgroup did to registers is before what later wgmmas do to them.
+    """Order the warpgroup's accesses to registers before those of later wgmmas.
 
     ```mlir
     cute_nvgpu.wgmma.fence
@@ -71,16 +71,16 @@ class WgmmaWaitGroupOp(NvgpuOp):
         super().__init__(properties={"pending": IntegerAttr(pending, i64)})
 
     def verify_(self) -> None:
-        if (found := self.pending.value.data) < 0:
+        if (pending := self.pending.value.data) < 0:
             raise VerifyException(
-                f"'{self.name}' expected 0 or more pending groups, got {found}; nearest legal: 0 "
+                f"'{self.name}' expected 0 or more pending groups, got {pending}; nearest legal: 0 "
                 "(PTX ISA 9.7.15.7.3)"
             )
 
 
 @irdl_op_definition
 class FenceProxyAsyncOp(PlainOp):
-    """What the thread wrote to memory is before what the async proxy does with it.
+    """Order the thread's writes to memory before the async proxy's accesses to it.
 
     ```mlir
     cute_nvgpu.fence.proxy.async

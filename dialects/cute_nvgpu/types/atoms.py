@@ -143,8 +143,8 @@ class WmmaMmaAtomType(MmaAtomType):
 
 
 MMA_ATOM_TYPES: dict[str, type[MmaAtomType]] = {
-    each.name.removeprefix("cute_nvgpu."): each
-    for each in (
+    type_.name.removeprefix("cute_nvgpu."): type_
+    for type_ in (
         Sm70MmaAtomType,
         Sm80MmaAtomType,
         Sm80SparseMmaAtomType,
@@ -184,19 +184,19 @@ def parse_modifiers(
     parser: AttrParser, assigned: Mapping[str, Modifier], flags: Sequence[str]
 ) -> dict[str, object]:
     """`, name = value` and `, flag`, in any order, as arguments of the lookup."""
-    found: dict[str, object] = {}
+    modifiers: dict[str, object] = {}
     while parser.parse_optional_punctuation(","):
         start = parser.pos
         name = parser.parse_identifier("a modifier")
         if name in flags:
-            found[name] = True
+            modifiers[name] = True
             continue
         if name not in assigned:
             legal = ", ".join((*assigned, *flags))
             parser.raise_error(f"expected a modifier of {legal}, got {name}", start, parser.pos)
         parser.parse_punctuation("=")
-        found[assigned[name].argument] = assigned[name].parse(parser)
-    return found
+        modifiers[assigned[name].argument] = assigned[name].parse(parser)
+    return modifiers
 
 
 def choice(parser: AttrParser, legal: Sequence[str]) -> str:

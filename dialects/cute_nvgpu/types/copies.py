@@ -153,7 +153,7 @@ class TmaInstructionAttr(Data[TmaInstruction], TmaAtomAttr):
             while parser.parse_optional_punctuation(","):
                 words.append(parser.parse_identifier())
             multicast = "multicast" in words
-            reduction = next((each for each in words if each != "multicast"), None)
+            reduction = next((other for other in words if other != "multicast"), None)
             try:
                 return TmaInstruction(kind, reduction, multicast)
             except AtomError as error:

@@ -22,6 +22,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
     SmemDescriptor,
 )
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
+from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 from tilewright.lowering.interpreter.arithmetic.mma import Elements
 from tilewright.lowering.interpreter.arithmetic.sparse import select
 from tilewright.lowering.interpreter.numerics import Model, dot_add, model_for
@@ -142,7 +143,7 @@ def fragment_matrix(atom: WgmmaAtom, a: Elements) -> NDArray[Any]:
 
 
 @cache
-def _places(atom: WgmmaAtom, operand: str) -> NDArray[np.int64]:
+def _places(atom: WgmmaAtom, operand: Operand) -> NDArray[np.int64]:
     """The place of each matrix element in a warpgroup's fragment, as indices into [threads, values]
     flattened: A [M, stored K], C and D [M, N]."""
     row, column = atom.coords(operand).reshape(-1, 2).T

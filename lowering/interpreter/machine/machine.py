@@ -21,12 +21,17 @@ from xdsl.ir import Operation
 
 from tilewright.diagnostic import at
 from tilewright.lowering.interpreter.errors import ExecutionError, Fault
+from tilewright.lowering.interpreter.machine.barriers import (
+    ClusterBarrier,
+    CtaBarriers,
+    WarpBarriers,
+)
 from tilewright.lowering.interpreter.machine.clocks import Clocks
-from tilewright.lowering.interpreter.machine.cluster_barrier import ClusterBarrier
-from tilewright.lowering.interpreter.machine.cta_barrier import CtaBarriers
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.mbarrier import Mbarriers
+from tilewright.lowering.interpreter.machine.register_pool import RegisterPool
 from tilewright.lowering.interpreter.machine.register_tensor import RegisterFile
+from tilewright.lowering.interpreter.machine.remote_accesses import RemoteAccesses
 from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
 from tilewright.lowering.interpreter.machine.special_registers import (
     WARP,
@@ -37,7 +42,6 @@ from tilewright.lowering.interpreter.machine.special_registers import (
 )
 from tilewright.lowering.interpreter.machine.tensor_allocation import TensorAllocator
 from tilewright.lowering.interpreter.machine.tensor_memory import TensorMemory
-from tilewright.lowering.interpreter.machine.warp_barrier import WarpBarrier
 from tilewright.lowering.interpreter.program import (
     Awaited,
     CodeBlock,
@@ -136,18 +140,24 @@ class Machine:
         self._warps = -(-self.threads // WARP)
         # Shadows count whole warps; a CTA whose last warp is not full still has it.
         cluster = prod(launch.cluster)
-        self.clocks = Clocks.of(len(ctas) // cluster, self._warps * cluster)
+        self.lanes = all_lanes(len(ctas), self.slots, self.threads)
+        clusters = len(ctas) // cluster
+        self.clocks = Clocks(clusters, self._warps * cluster, self.lanes)
+        self.remote = RemoteAccesses(self.clocks, self.threads, self.slots)
         self.shared = SharedMemory(
-            len(ctas), program.shared_bytes, self._warps * WARP, self.clocks, cluster
+            len(ctas), program.shared_bytes, self.slots, self.clocks, self.remote, cluster
         )
         self.mbarriers = Mbarriers(self.shared, self.clocks, cluster)
-        self.registers = RegisterFile(len(ctas) * self._warps * WARP, self.shared.op_names)
+        self.registers = RegisterFile(len(ctas) * self.slots, self.shared.op_names)
         self.tensor = TensorMemory(self.clocks, self.shared, len(ctas) * self.slots)
+        self.register_pool = RegisterPool(len(ctas), self.threads, self.slots)
         self._operands = self.shared.wgmmas.fragments
         self.allocator = TensorAllocator(self.tensor, self.shared, self.slots, cluster)
-        self.warp_barrier = WarpBarrier(self.clocks)
+        self.warp_barriers = WarpBarriers(self.clocks, len(ctas) * self._warps)
         self.barriers = CtaBarriers(self.clocks, len(ctas), self.threads, self.slots)
-        self.cluster_barrier = ClusterBarrier(self.clocks, self.threads, self.slots, cluster)
+        self.cluster_barrier = ClusterBarrier(
+            self.clocks, clusters, self.threads, self.slots, cluster
+        )
         for number, op in enumerate(program.ops, 1):
             self.shared.op_names[number] = named(op)
         self._special = SpecialRegisters(
@@ -163,11 +173,10 @@ class Machine:
 
     def run(self, arguments: list[Any]) -> None:
         """Run the wave. Raises ExecutionError for what no kernel may do."""
-        lanes = all_lanes(len(self.ctas), self.slots, self.threads)
         regs: list[Any] = [None] * self.program.registers
         for slot, value in zip(self.program.arguments, arguments, strict=True):
             regs[slot] = value
-        gangs = [Gang(lanes, regs, self.program.blocks[0])]
+        gangs = [Gang(self.lanes, regs, self.program.blocks[0])]
         while gangs:
             gang = self._next(gangs)
             gangs += self._run_block(gang)
@@ -231,6 +240,7 @@ class Machine:
         self.shared.wgmmas.check_done(gang.lanes)
         self.shared.bulk_stores.check_done(gang.lanes)
         self.allocator.exit(gang.lanes, self.threads)
+        self.remote.exit(gang.lanes)
         return []
 
     def _jump(self, gang: Gang, jump: Jump) -> Gang:

@@ -18,7 +18,21 @@ from tilewright.lowering.interpreter.machine.clocks import Clocks, together
 from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
 from tilewright.lowering.interpreter.values import Bits, Lanes
 
-WARP = 32
+
+@dataclass(eq=False)
+class Arrivals:
+    """The arrivals of one phase: threads and their clocks, and whether bytes or what threads
+    started completed it too."""
+
+    arrivals: list[tuple[Lanes, NDArray[np.int32]]] = field(
+        default_factory=list[tuple[Lanes, NDArray[np.int32]]]
+    )
+    asynchronous: bool = False
+
+    def note(self, lanes: Lanes, stamps: NDArray[np.int32], *, asynchronous: bool) -> None:
+        """Threads arrive."""
+        self.arrivals.append((lanes, stamps))
+        self.asynchronous |= asynchronous
 
 
 @dataclass(eq=False)
@@ -27,7 +41,8 @@ class Mbarrier:
 
     `known` is what those knew who arrived, `released` what who waited for a phase learns.
 
-    `completed` counts the phases of all mbarriers that were ever at its address, `first` those
+    `arrived` are the arrivals of the phase, `last` those of the one before. `completed` counts the
+    phases of all mbarriers that were ever at its address, `first` those
     before it. `fenced` says that a fence of its `maker` showed it to copies.
     """
 
@@ -41,6 +56,8 @@ class Mbarrier:
     bytes: int = 0
     completed: int = 0
     fenced: bool = False
+    arrived: Arrivals = field(default_factory=Arrivals)
+    last: Arrivals = field(default_factory=Arrivals)
     known: NDArray[np.int32] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -58,6 +75,7 @@ class Mbarrier:
             return
         self.completed += 1
         self.pending = self.expected
+        self.arrived, self.last = Arrivals(), self.arrived
         self.released = together(self.released, self.known)
         missing = max(self.column + 1 - len(self.released), 0)
         self.released = np.pad(self.released, (0, missing))
@@ -114,7 +132,7 @@ class Mbarriers:
                     "nearest legal: mbarrier.inval before it",
                     index,
                 )
-            offset = place % (self._shared.size * self._cluster)
+            offset = place % (self._shared.stride * self._cluster)
             if offset not in self._columns:
                 self._columns[offset] = self._clocks.add_column()
             nothing = np.zeros(self._clocks.seen.shape[1], dtype=np.int32)
@@ -137,7 +155,7 @@ class Mbarriers:
         for place in np.unique(bytes_[:, 0]).tolist():
             if place not in self._at:
                 raise Fault(
-                    f"expected an mbarrier at byte {place % self._shared.size} of shared memory, "
+                    f"expected an mbarrier at byte {place % self._shared.stride} of shared memory, "
                     "and no mbarrier.init has made one",
                     int(np.argmax(bytes_[:, 0] == place)),
                 )
@@ -155,21 +173,55 @@ class Mbarriers:
     def arrive(self, lanes: Lanes, address: Bits, count: int, expect: int = 0) -> None:
         """Each thread lets the phase wait for `expect` bytes more, and arrives `count` times."""
         places = self.find(lanes, address)
-        self._clocks.release(np.unique(lanes // WARP))
-        for index, place in enumerate(places.tolist()):
-            barrier = self._at[place]
-            warp = np.array([lanes[index] // WARP])
-            if barrier.pending < count:
-                raise Fault(
-                    f"arrives {count} times at {self._named(barrier)}, whose phase "
-                    f"{barrier.phase} waits for {barrier.pending} of {barrier.expected} arrivals",
-                    index,
-                )
-            barrier.bytes += expect
-            self._check_bytes(barrier, index)
-            barrier.known = together(barrier.known, self._clocks.known(warp))
-            barrier.pending -= count
-            barrier.settle()
+        if self._cluster > 1:
+            self._shared.remote.note(lanes, places // self._shared.stride, "an arrival")
+        for place in np.unique(places).tolist():
+            there = np.flatnonzero(places == place)
+            while len(there):
+                there = there[self._arrive(self._at[place], lanes, there, count, expect) :]
+
+    def _arrive(
+        self, barrier: Mbarrier, lanes: Lanes, there: NDArray[np.int64], count: int, expect: int
+    ) -> int:
+        """The first of the threads that are there, by index, arrive: as many as the phase waits
+        for. Returns how many."""
+        number = min(barrier.pending // count, len(there))
+        if not number:
+            raise Fault(
+                f"arrives {count} times at {self._named(barrier)}, whose phase {barrier.phase} "
+                f"waits for {barrier.pending} of {barrier.expected} arrivals",
+                int(there[0]),
+            )
+        there = there[:number]
+        arriving = lanes[there]
+        self._check_phase(barrier, arriving, there)
+        barrier.bytes += expect * number
+        self._check_bytes(barrier, int(there[-1]))
+        barrier.arrived.note(arriving, self._clocks.now(arriving), asynchronous=expect > 0)
+        barrier.known = together(barrier.known, self._clocks.publish(arriving))
+        barrier.pending -= count * number
+        barrier.settle()
+        return number
+
+    def _check_phase(self, barrier: Mbarrier, lanes: Lanes, there: NDArray[np.int64]) -> None:
+        """Raise Fault where a thread might arrive while the phase before is not over: it has not
+        waited for that phase, nor does it know of its end or of all of its arrivals."""
+        seen = self._clocks.seen[lanes]
+        known = seen[:, barrier.column] >= barrier.completed
+        if not barrier.phase or known.all():
+            return
+        if not barrier.last.asynchronous:
+            columns = map(np.concatenate, zip(*barrier.last.arrivals, strict=True))
+            who, stamps, _ = np.broadcast_arrays(*columns, known[:, None])
+            happened = self._clocks.happened(seen, who, stamps)
+            known |= (happened | (who == lanes[:, None])).all(axis=1)
+        if not known.all():
+            raise Fault(
+                f"arrives at phase {barrier.phase} of {self._named(barrier)}, and may come before "
+                f"phase {barrier.phase - 1} is over: its thread has not waited for that phase, nor "
+                "learned of its end",
+                int(there[int(np.argmin(known))]),
+            )
 
     def _check_bytes(self, barrier: Mbarrier, index: int) -> None:
         if abs(barrier.bytes) > MAX_ARRIVALS:
@@ -188,14 +240,14 @@ class Mbarriers:
         own = int(bytes_[0, 0])
         if mask is None:
             return self.find(np.array([lane]), np.array([address])).tolist()
-        cta, offset = divmod(own, self._shared.size)
+        cta, offset = divmod(own, self._shared.stride)
         first = cta // self._cluster * self._cluster
         if not mask or mask >> self._cluster:
             raise Fault(
                 f"expected a mask of some of the {self._cluster} CTAs of the cluster, got {mask:#b}"
             )
         ranks = [rank for rank in range(self._cluster) if mask >> rank & 1]
-        there = [(first + rank) * self._shared.size + offset for rank in ranks]
+        there = [(first + rank) * self._shared.stride + offset for rank in ranks]
         for rank, place in zip(ranks, there, strict=True):
             if place not in self._at:
                 raise Fault(
@@ -210,7 +262,7 @@ class Mbarriers:
         there = self.places(lane, address, mask)
         made = np.array(there)[:, None] + np.arange(MBARRIER_BYTES)
         self._shared.check_made(np.full(len(there), lane), made)
-        return [(place // self._shared.size, place) for place in there]
+        return [(place // self._shared.stride, place) for place in there]
 
     def arrive_async(self, lane: int, place: int) -> tuple[int, int]:
         """One arrival at the mbarrier at `place` by what a thread started: the mbarrier's clock and
@@ -218,13 +270,14 @@ class Mbarriers:
         barrier = self._at[place]
         self._check_fenced(barrier)
         phase = barrier.column, barrier.completed
+        self._shared.remote.note_async(lane, place // self._shared.stride, phase, "a commit")
         if not barrier.pending:
             raise Fault(
                 f"arrives at {self._named(barrier)}, whose phase {barrier.phase} waits for no more "
                 f"than its {barrier.expected} arrivals"
             )
-        known = self._clocks.known(np.array([lane // WARP]))
-        barrier.known = together(barrier.known, known)
+        barrier.known = together(barrier.known, self._clocks.seen[lane])
+        barrier.arrived.asynchronous = True
         barrier.pending -= 1
         barrier.settle()
         return phase
@@ -246,6 +299,7 @@ class Mbarriers:
         when = (barrier.column, barrier.completed)
         self._shared.write_async(lane, places, data, op, when)
         barrier.bytes -= data.size
+        barrier.arrived.asynchronous = True
         self._check_bytes(barrier, 0)
         barrier.settle()
 
@@ -273,8 +327,7 @@ class Mbarriers:
     def resume(self, wait: MbarrierWait, lanes: Lanes) -> None:
         """Let threads know what those knew who completed the phases that they waited for."""
         for place in np.unique(wait.places).tolist():
-            warps = np.unique(lanes[wait.places == place] // WARP)
-            self._clocks.learn(warps, self._at[place].released)
+            self._clocks.learn(lanes[wait.places == place], self._at[place].released)
 
     def deadlock(self, wait: MbarrierWait, lanes: Lanes) -> str:
         """What threads wait for, where nothing will complete it."""

@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 
 from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, LANE_STRIDE, LANES
 from tilewright.lowering.interpreter.errors import Fault
-from tilewright.lowering.interpreter.machine.clocks import Clocks
+from tilewright.lowering.interpreter.machine.clocks import Clocks, Known
 from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
 from tilewright.lowering.interpreter.machine.tcgen05_streams import (
     AsyncOperation,
-    Known,
     Stream,
     follows,
 )
@@ -103,7 +102,7 @@ class TensorMemory:
         """`tcgen05.fence::before_thread_sync`."""
         if not self._streams:
             return
-        now = self.clocks.now(lanes // 32).tolist()
+        now = self.clocks.now(lanes).tolist()
         for lane, when in zip(lanes.tolist(), now, strict=True):
             for streams in (self._of_thread.get(lane, ()), self._of_warp.get(lane // 32, ())):
                 for stream in streams:
@@ -112,7 +111,7 @@ class TensorMemory:
     def fence_after(self, lanes: Lanes) -> None:
         """`tcgen05.fence::after_thread_sync`."""
         self._widen()
-        self._after[lanes] = self.clocks.seen[lanes // 32]
+        self._after[lanes] = self.clocks.seen[lanes]
 
     def _widen(self) -> None:
         missing = self.clocks.seen.shape[1] - self._after.shape[1]
@@ -131,7 +130,7 @@ class TensorMemory:
         """Loads or stores of the threads of one warp."""
         first = int(lanes[0]) // 32 * 32
         stream = self._stream(kind, first, 0)
-        return Access(stream, op, self._known(lanes), self.clocks.seen[first // 32])
+        return Access(stream, op, self._known(lanes), self.clocks.common(lanes)[0])
 
     def wait(self, kind: str, lanes: Lanes) -> None:
         """`tcgen05.wait::ld` or `wait::st` of a warp."""
@@ -142,7 +141,7 @@ class TensorMemory:
     def operation(self, lane: int, group: int, operation: AsyncOperation) -> Access:
         """An asynchronous operation that a thread starts."""
         self._operations[operation.number] = operation
-        known, now = self._known(np.array([lane])), self.clocks.seen[lane // 32]
+        known, now = self._known(np.array([lane])), self.clocks.seen[lane]
         stream = self._stream(ASYNC, lane, group)
         return Access(stream, operation.number, known, now, operation)
 
@@ -238,19 +237,19 @@ class TensorMemory:
         verbs: tuple[str, str],
     ) -> None:
         """Raise Fault unless what a stream did in these epochs, by these ops, is over."""
-        column = stream.warp % self.clocks.warps
+        columns = self.clocks.columns(stream.lane, whole_warp=not stream.asynchronous)
         warp = access.stream.warp
-        late = epochs > stream.complete(warp, access.known, column)
+        late = epochs > stream.complete(warp, access.known, columns)
         if not late.any():
             return
         for op in np.unique(ops[late]).tolist():
             epoch = int(epochs[late & (ops == op)].max())
-            if not self._pipelined(stream, epoch, op, access, column, verbs):
-                self._race(stream, epoch, op, access, verbs)
+            if not self._pipelined(stream, epoch, op, access, columns, verbs):
+                self._race(stream, epoch, op, access, columns, verbs)
 
     def _pipelined(
-        self, stream: Stream, epoch: int, op: int, access: Access, column: int,
-        verbs: tuple[str, str],
+        self, stream: Stream, epoch: int, op: int, access: Access,
+        columns: NDArray[np.int64], verbs: tuple[str, str],
     ) -> bool:  # fmt: skip
         """True where the asynchronous operation of an access follows another one without a wait."""
         earlier, later = self._operations.get(op), access.operation
@@ -258,13 +257,14 @@ class TensorMemory:
             return False
         if earlier.kind == later.kind == "mma" and verbs[1] == "reads":
             return False
-        return stream is access.stream or epoch <= stream.begun(access.known, column)
+        return stream is access.stream or epoch <= stream.begun(access.known, columns)
 
     def _race(
-        self, stream: Stream, epoch: int, op: int, access: Access, verbs: tuple[str, str]
-    ) -> NoReturn:
-        column, warp = stream.warp % self.clocks.warps, access.stream.warp
-        why = stream.why_incomplete(epoch, warp, access.known, access.now, column)
+        self, stream: Stream, epoch: int, op: int, access: Access,
+        columns: NDArray[np.int64], verbs: tuple[str, str],
+    ) -> NoReturn:  # fmt: skip
+        warp = access.stream.warp
+        why = stream.why_incomplete(epoch, warp, access.known, access.now, columns)
         verb, other = verbs
         raise Fault(f"{verb} of tensor memory that {self._named(op)} {other}, and {why}")
 

@@ -253,7 +253,7 @@ def test_selectors() -> None:
     parse_wgmma(sparse).check_selectors((1,))
     for mnemonic, said in (
         (sparse, "expected a sparsity selector of 0, 1, got 2; nearest legal: 1"),
-        (HALF, "expected 0 selectors (none), got 1"),
+        (HALF, "expected a sparsity selector of none (it is dense), got 2"),
     ):
         with pytest.raises(AtomError) as caught:
             parse_wgmma(mnemonic).check_selectors((2,))

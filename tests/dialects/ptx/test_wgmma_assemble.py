@@ -1,4 +1,4 @@
-"""Every wgmma, for every N, and what orders it assemble at their rows' targets and versions, and
+"""Every wgmma, and what orders it assemble at their rows' targets and versions, and
 not below. What the rows leave out is asked of ptxas in tests/conformance."""
 
 from __future__ import annotations
@@ -91,11 +91,12 @@ def text_of_row(row: WgmmaRow, kind: FragmentKind, atoms: list[WgmmaAtom]) -> st
 def test_every_wgmma_assembles_at_its_version(
     row: WgmmaRow, kind: FragmentKind, ptxas: Ptxas
 ) -> None:
-    """Of the element types of a row one each time, so that every N stands once."""
+    """Each row of every fourth N, the next from another one; of its element types one each time."""
     atoms = list(wgmmas_of(row))
+    first = 2 * WGMMA_ROWS.index(row) + KINDS.index(kind)
     chosen = [
         [atom for atom in atoms if atom.n == n][i % (len(atoms) // len(row.ns))]
-        for i, n in enumerate(row.ns)
+        for i, n in list(enumerate(row.ns))[first % 4 :: 4]
     ]
     text = text_of_row(row, kind, chosen)
     found = {line.split()[0] for line in instructions(text, "wgmma.mma_async")}

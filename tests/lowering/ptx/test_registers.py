@@ -7,8 +7,9 @@ import re
 from collections.abc import Callable
 
 from tilewright.lowering.ptx.text import module_text
-from tilewright.parsing import parse_module, verify
+from tilewright.parsing import parse_module
 from tilewright.ptxas import PtxasReport
+from tilewright.verification import verify
 
 Ptxas = Callable[..., PtxasReport]
 

@@ -9,8 +9,9 @@ import pytest
 
 import tilewright as tw
 from tilewright.lowering.ptx.text import module_text
-from tilewright.parsing import parse_module, verify
+from tilewright.parsing import parse_module
 from tilewright.ptxas import PtxasReport
+from tilewright.verification import verify
 
 Ptxas = Callable[..., PtxasReport]
 

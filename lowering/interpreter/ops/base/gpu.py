@@ -9,7 +9,7 @@ from xdsl.ir import Operation
 from tilewright.dialects.cute_nvgpu.ops import shuffle
 from tilewright.dialects.ptx import shuffle as ptx_shuffle
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
-from tilewright.lowering.interpreter.machine.cta_barrier import BarrierWait
+from tilewright.lowering.interpreter.machine.barriers import BarrierWait
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import constant
 from tilewright.lowering.interpreter.values import spread

@@ -18,6 +18,7 @@ from tilewright.dialects.cute.types.memref import (
     Space,
     addressing_mismatch,
     argument_mismatch,
+    is_memref,
     layout_of,
     space_mismatch,
     space_of,
@@ -143,14 +144,14 @@ def _check(op: Operation, reason: str | None) -> None:
 
 def _check_space(op: Operation, type_: Attribute) -> None:
     """Raise OpError for a memref that threads cannot address: tensor memory."""
-    assert isinstance(type_, MemRefType)
+    assert is_memref(type_)
     reason = space_mismatch(type_)
     _check(op, reason and f"'{op.name}' {reason}")
 
 
 def _element_bytes(op: Operation, type_: Attribute) -> int:
     """The bytes of a memref's element. Raises OpError where it is no scalar."""
-    assert isinstance(type_, MemRefType)
+    assert is_memref(type_)
     size = element_bytes(type_.element_type)
     if size is None:
         raise OpError(op, f"'{op.name}' of {type_.element_type} has no lowering to ptx")

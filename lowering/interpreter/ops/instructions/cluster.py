@@ -10,7 +10,7 @@ from xdsl.ir import Operation
 from tilewright.dialects.cute_nvgpu.ops import cluster as atom
 from tilewright.dialects.ptx import cluster as ptx
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
-from tilewright.lowering.interpreter.machine.cluster_barrier import ClusterWait
+from tilewright.lowering.interpreter.machine.barriers import BarrierWait
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.shared_memory import RANK_SHIFT
 from tilewright.lowering.interpreter.ops.instructions.ptx import moved
@@ -42,7 +42,7 @@ def _arrive(op: Operation, builder: Builder) -> Step:
 def wait(op: Operation, builder: Builder) -> None:
     """Wait until all threads of the cluster have arrived."""
 
-    def begin(machine: Machine, gang: Gang) -> ClusterWait:
+    def begin(machine: Machine, gang: Gang) -> BarrierWait:
         gang.warps("barrier.cluster.wait")
         return machine.cluster_barrier.wait(op, gang.lanes)
 

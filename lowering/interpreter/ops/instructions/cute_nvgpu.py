@@ -138,7 +138,7 @@ def _warp_sync(op: sync.WarpSyncOp, builder: Builder) -> None:
 
 def sync_warps(op: Operation, builder: Builder) -> None:
     """`bar.warp.sync`: what the warp's threads did is before what they do next."""
-    builder.suspend(op, lambda machine, gang: machine.warp_barrier.wait(op, gang.lanes))
+    builder.suspend(op, lambda machine, gang: machine.warp_barriers.wait(op, gang.lanes))
 
 
 # Fragments

@@ -77,7 +77,7 @@ def _places(
     addresses, size = chunk_addresses(start, image.box), machine.shared.size
     if (end := int(addresses.max()) + CHUNK) > size:
         raise Fault(f"out of bounds: bytes {start} to {end - 1} of shared memory, which has {size}")
-    base = (lane // machine.slots if cta is None else cta) * size
+    base = (lane // machine.slots if cta is None else cta) * machine.shared.stride
     return (base + addresses[:, None] + np.arange(CHUNK)).ravel()
 
 
@@ -221,7 +221,7 @@ def _commit(op: Any, builder: Builder) -> Step:
 @runs(atom.BulkWaitGroupOp, ptx.BulkWaitGroupOp)
 def _wait(op: atom.BulkWaitGroupOp | ptx.BulkWaitGroupOp, builder: Builder) -> Step:
     pending = op.pending.value.data
-    return lambda machine, gang: machine.shared.wait_bulk(gang.lanes, pending)
+    return lambda machine, gang: machine.shared.bulk_stores.wait(gang.lanes, pending)
 
 
 @runs(atom.PrefetchTensormapOp, ptx.PrefetchTensormapOp)

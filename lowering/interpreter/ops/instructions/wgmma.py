@@ -343,7 +343,7 @@ def _wait(op: wgmma_sync.WgmmaWaitGroupOp | ptx.WgmmaWaitGroupOp, builder: Build
 
     def step(machine: Machine, gang: Gang) -> None:
         warpgroups(machine, gang, "wgmma.wait_group")
-        machine.shared.wait_wgmma(gang.lanes, pending)
+        machine.shared.wgmmas.wait(gang.lanes, pending)
         _settle(machine, gang)
 
     return step

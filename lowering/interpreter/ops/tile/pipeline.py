@@ -209,6 +209,7 @@ def _release(op: ConsumerReleaseOp, builder: Builder) -> Step:
         if kind == "umma_async":
             machine.tensor.fence_before(gang.lanes)
         stages = gang.regs[pipeline]
+        machine.clocks.synchronise(gang.lanes[::WARP] // WARP)
         leaders = gang.lanes[::WARP]
         address = spread(stages.empty_barrier(gang.regs[use]), gang.count)[::WARP]
         if stages.ctas == 1:

@@ -82,7 +82,7 @@ class _Elements:
             )
         if (end := int(first.max()) + self.width) > size:
             raise Fault(f"out of bounds: byte {end - 1} of shared memory, which has {size}")
-        base = cta * size
+        base = cta * machine.shared.stride
         places: NDArray[np.int64] = (base + first[:, None] + np.arange(self.width)).ravel()
         return places
 
