@@ -36,7 +36,7 @@ class CheckTargetPass(ModulePass):
                 continue
             if not arch.supports(required := inner.requirement().target):
                 raise OpError(
-                    inner, f"{inner.spelled} requires {required.at_least}, got target {arch}"
+                    inner, f"{inner.spelled()} requires {required.at_least}, got target {arch}"
                 )
 
 

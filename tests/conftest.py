@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 
 import pytest
@@ -13,6 +14,13 @@ from tilewright.ptxas import PtxasReport, assemble, find_ptxas
 settings.register_profile("each-run", max_examples=25, deadline=None)
 settings.register_profile("thorough", max_examples=500, deadline=None)
 settings.load_profile("each-run")
+
+
+def pytest_collection_finish() -> None:
+    """Leave what is loaded by now to itself, and collect seldom: IR is full of cycles, and tests
+    make little of it at a time."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
 
 
 @pytest.fixture(scope="session")

@@ -11,12 +11,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tilewright.arguments.parameters import kernel_parameters, kernels_of, symbol_of
+from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.guard import guard
 from tilewright.ir_dump import IRDump
 from tilewright.kernel import Entry, Kernel
 from tilewright.lowering.ptx.text import module_text
-from tilewright.pipeline import Observer, checked_target, run_pipeline, stages_of, verified
+from tilewright.pipeline import Observer, run_pipeline, stages_of, verified
 from tilewright.recursion import deep_recursion
 
 if TYPE_CHECKING:
@@ -44,9 +45,9 @@ def compile(
     after every stage, and the PTX, as numbered files; `verify_by_running` is a run of the kernel
     whose results no stage may change. Raises CompileError with a diagnostic that points into the
     text (called `name`) and names a pass that fails, TargetError for an unknown arch, ValueError
-    for an unknown pass, TypeError for arguments of other types.
+    for an unknown pass, TypeError for what is neither IR nor a pass.
     """
-    chip, own = checked_target(arch), stages_of(passes)
+    chip, own = target(arch), stages_of(passes)
     module, source = verified(module_or_text, name)
     arguments = {symbol_of(op): kernel_parameters(op) for op in kernels_of(module)}
     dump = None if dump_dir is None else IRDump(dump_dir)

@@ -20,7 +20,7 @@ from tilewright.arguments.parameters import (
     symbol_of,
 )
 from tilewright.diagnostic import CompileError, Diagnostic
-from tilewright.dialects.cute_nvgpu.lattice.targets import lowest
+from tilewright.dialects.cute_nvgpu.lattice.targets import lowest, target
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.guard import guard
 from tilewright.lowering.interpreter import run_kernel
@@ -29,7 +29,7 @@ from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.machine import Launch
 from tilewright.passes.check_target import required_targets
-from tilewright.pipeline import checked_target, lower_tiles, run_pipeline, verified
+from tilewright.pipeline import lower_tiles, run_pipeline, verified
 from tilewright.recursion import deep_recursion
 
 __all__ = ["ExecutionError", "Parameter", "interpret", "kernel_signature"]
@@ -112,7 +112,7 @@ def run(
         raise ExecutionError(f"expected level of {', '.join(LEVELS)}, got '{level}'")
     module, source = verified(module_or_text, name)
     op = find_kernel(module, kernel, name)
-    chip = _lowest_target(module) if arch is None else checked_target(arch).name
+    chip = _lowest_target(module) if arch is None else target(arch).name
     ctas, threads = checked_extents("grid", grid), checked_extents("block", block)
     launch = Launch(ctas, threads, numerics, chip, source, progress)
     memory, symbol = GlobalMemory(), symbol_of(op)

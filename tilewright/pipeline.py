@@ -10,7 +10,6 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 from xdsl.universe import Universe
 
-from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.guard import guard
 from tilewright.lowering.tile.convert_cute_to_cute_nvgpu import ConvertCuteToCuteNvgpuPass
 from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtxPass
@@ -101,13 +100,6 @@ def stages_of(passes: str | Sequence[ModulePass]) -> list[Stage]:
         if not isinstance(pass_, ModulePass):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"expected passes of xDSL's ModulePass, got {pass_!r}")
     return [Stage(pass_.name, lambda arch, pass_=pass_: pass_, True) for pass_ in passes]
-
-
-def checked_target(arch: str) -> Target:
-    """The target of that name. Raises TargetError for any other, TypeError for no name."""
-    if not isinstance(arch, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"expected arch as the name of a target such as 'sm_90a', got {arch!r}")
-    return target(arch)
 
 
 def lower_tiles(module: ModuleOp, arch: str, source: str | None = None) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypedDict, Unpack, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tilewright.atom_options import checked_options, checked_shape, checked_types
 from tilewright.dialects.cute_nvgpu.atoms.atom import Atom, AtomError, MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.lookup import Modifiers, find, parse
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom, UmmaFragmentKind
@@ -58,6 +59,10 @@ def atom(
     tensor memory) and cta_group with its op. Raises AtomError, naming the nearest legal atom, where
     the lattice has no such row.
     """
+    if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise AtomError(f"expected a PTX mnemonic or an op of the lattice, got {name!r}")
+    shape, elem_type = checked_shape(name, shape), checked_types(name, elem_type)
+    options = cast("AtomOptions", checked_options(name, options))
     op = name.removeprefix("cute_nvgpu.")
     if name.startswith("tcgen05.mma") or op in UMMA_OPS:
         return _find_umma(op, shape, elem_type, options)

@@ -51,7 +51,6 @@ class PtxOp(IRDLOperation):
         """The PTX mnemonic."""
         return self.name.removeprefix("ptx.")
 
-    @property
     def spelled(self) -> str:
         """Its name in diagnostics of its target."""
         return self.mnemonic

@@ -41,7 +41,7 @@ WRITES[GemmOp] = lambda op: op.d
 @lowers(GemmOp)
 def _gemm(op: GemmOp, kernel: Kernel) -> None:
     atom = kernel.typed(op.mma).value.atom.data
-    d, a, b, c = (kernel.tensor(each) for each in (op.d, op.a, op.b, op.c))
+    d, a, b, c = (kernel.tensor(operand) for operand in (op.d, op.a, op.b, op.c))
     flag = None if op.accumulate is None else kernel[op.accumulate]
     if isinstance(atom, UmmaAtom):
         _multiply_in_tensor_memory(atom, d, a, b, flag, kernel)

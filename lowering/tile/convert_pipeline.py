@@ -48,7 +48,7 @@ class Pipeline:
 
     @property
     def has_barriers(self) -> bool:
-        """Whether it is one of mbarriers."""
+        """It is one of mbarriers."""
         return self.kind != "cp_async"
 
     @property
@@ -57,7 +57,7 @@ class Pipeline:
         return self.type.kind.data
 
     def stage(self, use: Scalar) -> Scalar:
-        """Which stage a use is of."""
+        """The stage that a use is of."""
         return scalar.mod(use, self.stages)
 
     def parity(self, use: Scalar) -> Scalar:

@@ -32,7 +32,7 @@ _TMEM = SpaceAttr(Space.TMEM)
 
 
 def in_tensor_memory(value: SSAValue) -> bool:
-    """Whether a value is a tensor in tensor memory."""
+    """A value is a tensor in tensor memory."""
     return isinstance(value.type, MemRefType) and value.type.tensor.space == "tmem"
 
 
@@ -80,7 +80,7 @@ def _check_together(op: Operation, kernel: Kernel) -> None:
 
 
 def _is_last(op: AllocOp) -> bool:
-    """Whether a kernel allocates no more tensor memory behind an op."""
+    """A kernel allocates no more tensor memory behind an op."""
     following = op.next_op
     while following is not None:
         if isinstance(following, AllocOp) and in_tensor_memory(following.result):
@@ -136,7 +136,7 @@ def cell_of(tensor: Tensor, first: int, kernel: Kernel) -> tuple[SSAValue, list[
     """The allocation of a tensor, and the lane and the column of one of its elements."""
     offset = offset_of(tensor, first)
     place = scalar.div(offset, LANE_STRIDE), scalar.mod(offset, LANE_STRIDE)
-    return tensor.base.value, [kernel.index(each) for each in place]
+    return tensor.base.value, [kernel.index(number) for number in place]
 
 
 def accumulator(atom: UmmaAtom, tensor: Tensor, first: int, kernel: Kernel) -> SSAValue:

@@ -66,6 +66,6 @@ def _insert(op: vector.InsertOp, kernel: Kernel) -> None:
 
 @lowers(vector.FMAOp)
 def _fma(op: vector.FMAOp, kernel: Kernel) -> None:
-    columns = [kernel.vector(each).elements for each in (op.lhs, op.rhs, op.acc)]
-    made = [kernel.emitter.emit(FmaOp(*each)) for each in zip(*columns, strict=True)]
+    columns = [kernel.vector(operand).elements for operand in (op.lhs, op.rhs, op.acc)]
+    made = [kernel.emitter.emit(FmaOp(*operands)) for operands in zip(*columns, strict=True)]
     kernel[op.res] = VectorValue(tuple(made))

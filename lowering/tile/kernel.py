@@ -144,7 +144,7 @@ class Kernel:
     def erase_unused(self) -> None:
         """Erase pure ops whose results nobody reads, last first."""
         for op in reversed(list(self.entry.walk())):
-            unread = op.results and all(each.first_use is None for each in op.results)
+            unread = op.results and all(result.first_use is None for result in op.results)
             if unread and is_pure(op):
                 op.detach()
                 op.erase()
@@ -197,7 +197,7 @@ class Kernel:
         if all(is_static(each.type) for each in op.results):
             found: list[Any] = [typed_of(each.type) for each in op.results]
         else:
-            found = op.evaluate([self.typed(each) for each in op.operands])
+            found = op.evaluate([self.typed(operand) for operand in op.operands])
         for result, value in zip(op.results, found, strict=True):
             self[result] = value if isinstance(value, Typed) else Typed("scalar", value)
 
@@ -206,8 +206,8 @@ class Kernel:
         if op.regions or op.successors:
             raise OpError(op, f"'{op.name}' around tiles has no lowering to cute_nvgpu")
         copy = type(op).create(
-            operands=[self[each] for each in op.operands],
-            result_types=[each.type for each in op.results],
+            operands=[self[operand] for operand in op.operands],
+            result_types=[result.type for result in op.results],
             properties=dict(op.properties),
             attributes=dict(op.attributes),
         )
@@ -224,7 +224,7 @@ def width_of_type(type_: Attribute) -> int:
 
 
 def is_pure(op: Operation) -> bool:
-    """Whether an op does nothing but give its results."""
+    """An op does nothing but give its results."""
     if isinstance(op, _DIVISIONS):
         by = op.rhs.owner
         return isinstance(by, arith.ConstantOp) and by.value != IntegerAttr(0, op.rhs.type)  # type: ignore[arg-type]
@@ -236,7 +236,7 @@ _DIVISIONS = (arith.DivUIOp, arith.DivSIOp, arith.RemUIOp, arith.RemSIOp)
 
 
 def is_static(type_: Attribute) -> bool:
-    """Whether a type says its value in full: a tensor's does not say where it is."""
+    """A type says its value in full: a tensor's does not say where it is."""
     if not isinstance(type_, TypedAttribute):
         return False
     typed = type_.typed

@@ -35,7 +35,7 @@ Coordinates = tuple[tuple[int, ...], ...]
 def coordinates(extents: tuple[int, ...]) -> Coordinates:
     """The coordinates of a flat shape, the first mode running fastest."""
     ranges = [range(extent) for extent in reversed(extents)]
-    return tuple(each[::-1] for each in product(*ranges))
+    return tuple(at[::-1] for at in product(*ranges))
 
 
 class Places:
@@ -60,8 +60,8 @@ class Places:
             else:
                 rest.append(scalar.mul(step, at))
         found: Scalar = known
-        for each in rest:
-            found = scalar.add(each, found)
+        for term in rest:
+            found = scalar.add(term, found)
         return found
 
 
@@ -70,7 +70,7 @@ def static_places(layout: Layout) -> tuple[int, ...]:
     """The images of a static layout."""
     places = Places(layout)
     found = [places[i] for i in range(layout.size())]
-    return tuple(each for each in found if isinstance(each, int))
+    return tuple(place for place in found if isinstance(place, int))
 
 
 @cache
@@ -90,7 +90,7 @@ def steps_of(layout: Layout, zeros: Any) -> Coordinates:
 
 def flat_tuple(t: Any) -> list[Any]:
     """The leaves of a tuple."""
-    return [leaf for each in t for leaf in flat_tuple(each)] if is_tuple(t) else [t]
+    return [leaf for mode in t for leaf in flat_tuple(mode)] if is_tuple(t) else [t]
 
 
 def zeros_like(t: Any) -> Any:

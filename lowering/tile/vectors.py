@@ -26,7 +26,7 @@ def shape_of(type_: Attribute) -> tuple[int, ...]:
 
 
 def is_vector_op(op: Operation) -> bool:
-    """Whether an op computes on vectors."""
+    """An op computes on vectors."""
     return any(isa(value.type, VectorType) for value in (*op.operands, *op.results))
 
 

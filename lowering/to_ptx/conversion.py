@@ -273,7 +273,7 @@ class Conversion:
         if isinstance(owner, CvtOp) and owner.form.data in ("s64.s32", "u64.u32"):
             return owner.inputs[0]
         if isinstance(owner, AddOp) and constant(owner.inputs[1]) is not None:
-            low = [self.narrow(each) for each in owner.inputs]
+            low = [self.narrow(addend) for addend in owner.inputs]
             return self.plus(low[0], low[1], "u32")
         return self.scalar(CvtOp, "u32.u64", value)
 

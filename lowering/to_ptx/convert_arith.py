@@ -166,7 +166,7 @@ def _rounded_division(
         raise OpError(op, f"'{op.name}' on i1 has no lowering to ptx")
     letter = "u" if isinstance(op, arith.CeilDivUIOp) else "s"
     type_, bits = f"{letter}{held.width}", f"b{held.width}"
-    a, b = (extended(to[each], held, letter, to) for each in (op.lhs, op.rhs))
+    a, b = (extended(to[operand], held, letter, to) for operand in (op.lhs, op.rhs))
     quotient = to.scalar(arithmetic.DivOp, type_, a, b)
     remainder = to.scalar(arithmetic.RemOp, type_, a, b)
     zero, one = to.const(0, bits), to.const(1, bits)

@@ -82,7 +82,7 @@ def locate(
 ) -> tuple[SSAValue, int]:
     """The byte address of an element, as a register plus a constant."""
     shared = tile.space is Space.SMEM
-    coordinate = [to.narrow(to[each]) if shared else to[each] for each in indices]
+    coordinate = [to.narrow(to[index]) if shared else to[index] for index in indices]
     layout = tile.layout
     if layout is None:
         return _linear(tile, list(zip(coordinate, tile.strides, strict=True)), tile.address, to)
@@ -174,7 +174,7 @@ def _by_period(
         assert isinstance(stride, int)
         registers, constant_part = addends(coordinate)
         known += constant_part * stride
-        parts = [lowest(possible_bits(each)) * stride % period == 0 for each in registers]
+        parts = [lowest(possible_bits(register)) * stride % period == 0 for register in registers]
         if all(parts) or not any(parts):
             rest, _ = without_constant(coordinate, tile, to)
             if rest is not None:
@@ -194,8 +194,8 @@ def without_constant(
     if not known and registers:
         return coordinate, 0
     total: SSAValue | None = None
-    for each in registers:
-        total = each if total is None else to.plus(total, each, tile.index_type)
+    for register in registers:
+        total = register if total is None else to.plus(total, register, tile.index_type)
     return total, known
 
 
@@ -309,7 +309,7 @@ def _mixed(
 ) -> list[int | SSAValue]:
     """A mixed list of constants and values, as MLIR's DynamicIndexList keeps it."""
     rest = iter(dynamic)
-    return [to[next(rest)] if each == DYNAMIC_INDEX else each for each in static]
+    return [to[next(rest)] if extent == DYNAMIC_INDEX else extent for extent in static]
 
 
 # Loads and stores

@@ -46,4 +46,4 @@ def _store(op: StoreOp, to: Conversion) -> None:
 
 @lowers(MmaOp)
 def _mma(op: MmaOp, to: Conversion) -> None:
-    to[op.d] = to.emit(wmma.MmaOp([to[each] for each in op.operands], op.mma_atom))
+    to[op.d] = to.emit(wmma.MmaOp([to[operand] for operand in op.operands], op.mma_atom))

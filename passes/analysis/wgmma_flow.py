@@ -44,7 +44,7 @@ Report = Callable[[Hazard], None]
 
 
 def same_shape(a: WarpgroupMmaOp, b: WarpgroupMmaOp) -> bool:
-    """Whether wgmmas may follow each other in one accumulator without a wait or a fence."""
+    """Wgmmas may follow each other in one accumulator without a wait or a fence."""
     return (a.mma_atom.shape, a.mma_atom.types[2]) == (b.mma_atom.shape, b.mma_atom.types[2])
 
 
@@ -89,7 +89,7 @@ class WgmmaFlow:
         entry = body.blocks[0]
         state = State()
         state.touched.update(
-            (each, None) for each in entry.args if isinstance(each.type, FragmentType)
+            (argument, None) for argument in entry.args if isinstance(argument.type, FragmentType)
         )
         known = {entry: state}
         work = [entry]
@@ -196,7 +196,7 @@ class WgmmaFlow:
                 state.writes[write] = STALE
 
     def _names(self, op: WarpgroupMmaOp, value: SSAValue) -> bool:
-        """Whether a wgmma's matrices lie where the value says."""
+        """A wgmma's matrices lie where the value says."""
         return any(value in matrix.indices for matrix in self._matrices[op])
 
     # Ops
@@ -226,7 +226,7 @@ class WgmmaFlow:
             if value in state.gone:
                 self.report(Hazard("overwritten", op, state.gone[value], value))
             for other, _ in sorted(
-                state.held.get(value, ()), key=lambda each: (each[1], self._order[each[0]])
+                state.held.get(value, ()), key=lambda issued: (issued[1], self._order[issued[0]])
             ):
                 if not isinstance(op, WarpgroupMmaOp) or value is not op.multiplicands_and_c[2]:
                     self.report(Hazard("result", op, other, value))
@@ -240,7 +240,7 @@ class WgmmaFlow:
         for value in (a, c):
             if value in state.touched:
                 self.report(Hazard("fence", op, state.touched[value], value))
-        for write in sorted(state.writes, key=lambda each: self._order[each]):
+        for write in sorted(state.writes, key=lambda writer: self._order[writer]):
             bits = state.writes[write]
             for matrix in self._matrices[op]:
                 for bit in (CURRENT, STALE):
@@ -267,7 +267,9 @@ class WgmmaFlow:
                 state.touched[result] = op
 
     def _latest_first(self, pending: frozenset[Issue]) -> list[Issue]:
-        return sorted(pending, key=lambda each: (each.age, not each.current, self._order[each.op]))
+        return sorted(
+            pending, key=lambda issue: (issue.age, not issue.current, self._order[issue.op])
+        )
 
     def _meets(self, matrix: Access, write: Access, current: bool) -> bool:
         found = overlap(matrix, write, current=current)

@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from xdsl.universe import Universe
 
+from tilewright.passes.check_tmem import CheckTmemPass
 from tilewright.tools.expected_errors import Expectation, expectations
 from tilewright.tools.tilewright_opt import main
 
@@ -235,3 +237,62 @@ def test_the_installed_command(tmp_path: Path) -> None:
     assert fine.returncode == 0 and "func.func @f()" in fine.stdout
     wrong = subprocess.run([command], input="x", capture_output=True, text=True, check=False)
     assert wrong.returncode == 1 and "stdin" in wrong.stderr and not wrong.stdout
+
+
+def test_nobody_reads_stdout(tmp_path: Path) -> None:
+    """The exit status that the shell has for SIGPIPE, and no word."""
+    command = Path(sys.executable).with_name("tilewright-opt")
+    path = tmp_path / "input.mlir"
+    path.write_text(GOOD)
+    with subprocess.Popen([command, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+        assert run.stdout is not None and run.stderr is not None
+        run.stdout.close()
+        assert (run.stderr.read(), run.wait()) == (b"", 141)
+
+
+def test_closed_stdout_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "input.mlir"
+    path.write_text(GOOD)
+    monkeypatch.setattr("sys.stdout", None)
+    main([str(path)])
+
+
+@pytest.mark.parametrize("target", sorted(Universe.get_multiverse().all_targets))
+def test_every_target_prints_or_says_why_not(opt, target: str) -> None:
+    run = opt(GOOD, "-t", target)
+    if run.status:
+        assert run.status == 1 and run.error.count("error: ") == 1 and not run.out
+    else:
+        assert not run.error or "UserWarning" in run.error
+
+
+def test_what_a_target_needs_or_lacks(opt, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "error: 'mps' is not implemented for this" in opt(GOOD, "-t", "mps").error
+    monkeypatch.setitem(sys.modules, "llvmlite", None)
+    said = opt(GOOD, "-t", "llvm").error
+    assert "'llvm' expected the Python package 'llvmlite' to be installed" in said
+
+
+def test_a_pass_that_breaks_is_named(opt, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise KeyError("lost")
+
+    monkeypatch.setattr(CheckTmemPass, "apply", fail)
+    run = opt(GOOD, "-p", "canonicalize,cute-nvgpu-check-tmem")
+    words = "internal error in 'cute-nvgpu-check-tmem', please report: KeyError: 'lost'"
+    assert run.status == 1 and words in run.error and not run.out
+
+
+def test_a_use_before_its_definition(opt) -> None:
+    body = "  %b = arith.addi %a, %a : i32\n  %a = arith.constant 1 : i32\n"
+    run = opt(GOOD.replace("{\n", "{\n" + body, 1))
+    assert run.status == 1 and "input.mlir:2:3: error: 'arith.addi' expected operand 0" in run.error
+    assert opt(GOOD.replace("{\n", "{\n" + body, 1), "--disable-verify").status == 0
+
+
+def test_deep_nests(opt) -> None:
+    nest = "  %x = arith.constant true\n" + "scf.if %x {\n" * 123 + "}\n" * 123
+    assert opt(GOOD.replace("{\n", "{\n" + nest, 1)).status == 0
+    nest = "  %x = arith.constant true\n" + "scf.if %x {\n" * 20_000 + "}\n" * 20_000
+    run = opt(GOOD.replace("{\n", "{\n" + nest, 1))
+    assert run.status == 1 and "expected IR that nests less deeply" in run.error

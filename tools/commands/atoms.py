@@ -101,7 +101,7 @@ def _folded(words: Sequence[str]) -> list[str]:
 
 
 def cells(row: Listing) -> tuple[str, ...]:
-    """What the table says of a row."""
+    """The cells of a row of the table."""
     return (
         row.op,
         shape_text(row.shape) or "-",

@@ -38,7 +38,7 @@ _AXES: dict[Operand, tuple[str, str]] = {
     "SFA": ("m", "s"),
     "SFB": ("s", "n"),
 }
-"""What the rows and columns of the figures of the PTX ISA are."""
+"""The rows and columns of the figures of the PTX ISA."""
 
 
 def fragments(atom: AnyMma, operand: Operand, choice: tuple[int, ...] = ()) -> Fragments:
@@ -143,16 +143,18 @@ def _choice(atom: AnyMma, operand: Operand, text: str | None) -> tuple[int, ...]
     """The values of the operand's selectors: those of the text, or their first ones."""
     wanted = selectors(atom, operand)
     if text is None:
-        return tuple(each.legal[0] for each in wanted)
+        return tuple(selector.legal[0] for selector in wanted)
     given = text.split(",")
-    legal = [[str(value) for value in each.legal] for each in wanted]
+    legal = [[str(value) for value in selector.legal] for selector in wanted]
     if len(given) != len(legal) or any(
-        value not in each for value, each in zip(given, legal, strict=True)
+        value not in values for value, values in zip(given, legal, strict=True)
     ):
-        rule = "; ".join(f"a {each.name} of {', '.join(map(str, each.legal))}" for each in wanted)
+        rule = "; ".join(
+            f"a {selector.name} of {', '.join(map(str, selector.legal))}" for selector in wanted
+        )
         nearest = ",".join(
-            given[place] if place < len(given) and given[place] in each else each[0]
-            for place, each in enumerate(legal)
+            given[place] if place < len(given) and given[place] in values else values[0]
+            for place, values in enumerate(legal)
         )
         raise InputError(
             f"{atom.mnemonic} expected {rule or 'no selectors'} for {operand}, got '{text}'; "

@@ -90,7 +90,6 @@ class CuteOp(IRDLOperation, ABC):
     SHORT_OPERANDS: ClassVar[bool] = False
     SHORT_RESULTS: ClassVar[bool] = False
 
-    @property
     def spelled(self) -> str:
         """Its name in diagnostics of its target."""
         return f"'{self.name}'"

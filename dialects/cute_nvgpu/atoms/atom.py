@@ -16,6 +16,7 @@ from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES, ElementType
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.row import (
+    OPERANDS,
     BlockScale,
     ElementTypes,
     Majors,
@@ -270,6 +271,9 @@ def atoms_of(row: MmaRow) -> Iterator[MmaAtom]:
 
 @cache
 def _tv_layout(row: MmaRow, operand: Operand, types: ElementTypes, majors: Majors) -> Layout:
+    metadata, scales = ("E",) if row.sparsity else (), ("SFA", "SFB") if row.scale else ()
+    if operand not in (legal := (*OPERANDS, *metadata, *scales)):
+        raise AtomError(f"'{row.op}' expected an operand of {', '.join(legal)}, got {operand!r}")
     return row.tv_layout(operand, types, majors)
 
 

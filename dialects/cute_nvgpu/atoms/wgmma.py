@@ -76,7 +76,7 @@ class WgmmaAtom(FragmentAtom[WgmmaRow]):
     def selectors(self) -> tuple[Selector, ...]:
         """The sparsity selector of a sparse atom. PTX ISA 9.7.15.6.1."""
         legal = tuple(range(4 // self.row.contributors))
-        return (Selector("sp-sel", legal),) if self.row.sparse else ()
+        return (Selector("sparsity selector", legal),) if self.row.sparse else ()
 
     def element(self, operand: str) -> ElementType:
         return self.row.element(_accumulator(operand), self.types)

@@ -15,10 +15,14 @@ from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import (
     STMATRIX,
     MatrixCopyRow,
 )
+from tilewright.dialects.cute_nvgpu.lattice.mma import (
+    SM70_MMA,
+    SM80_MMA,
+    SM80_SPARSE_MMA,
+    SM89_MMA,
+    SM89_SPARSE_MMA,
+)
 from tilewright.dialects.cute_nvgpu.lattice.row import MmaRow
-from tilewright.dialects.cute_nvgpu.lattice.sm70 import SM70_MMA
-from tilewright.dialects.cute_nvgpu.lattice.sm80 import SM80_MMA
-from tilewright.dialects.cute_nvgpu.lattice.sm89 import SM89_MMA
 from tilewright.dialects.cute_nvgpu.lattice.sm90 import SM90_MMA, SM90_SPARSE_MMA, WgmmaRow
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import (
     SM100_MMA,
@@ -35,7 +39,6 @@ from tilewright.dialects.cute_nvgpu.lattice.sm120 import (
     SM120_MMA_BS_SP,
     SM120_MMA_SP,
 )
-from tilewright.dialects.cute_nvgpu.lattice.sparse import SM80_SPARSE_MMA, SM89_SPARSE_MMA
 from tilewright.dialects.cute_nvgpu.lattice.sync import NAMED_BARRIER, ORDERING
 from tilewright.dialects.cute_nvgpu.lattice.wmma import (
     WMMA_ACCESS,

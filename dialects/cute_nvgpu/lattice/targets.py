@@ -138,6 +138,8 @@ TARGETS: dict[str, Target] = {name: _row(name, version) for name, version in _RO
 @cache
 def target(name: str) -> Target:
     """The target of that name. Raises TargetError, naming the nearest, for any other."""
+    if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TargetError(f"expected the name of a target such as 'sm_90a', got {name!r}")
     if (known := TARGETS.get(name)) is not None:
         return known
     match = _NAME.fullmatch(name)
@@ -205,7 +207,6 @@ class Requiring(Protocol):
 class RequiringOp(Requiring, Protocol):
     """An op of ours."""
 
-    @property
     def spelled(self) -> str:
         """Its name in diagnostics of its target."""
         ...

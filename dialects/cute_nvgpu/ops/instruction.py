@@ -23,7 +23,6 @@ class NvgpuOp(IRDLOperation):
         """The row of its instruction."""
         return self.ROW
 
-    @property
     def spelled(self) -> str:
         """Its name in diagnostics of its target."""
         return f"'{self.name}'"

@@ -102,7 +102,6 @@ class MatrixCopyOp(NvgpuOp):
         row = self.row
         return MatrixCopy(row, self.held.registers // row.registers, self.trans is not None)
 
-    @property
     def spelled(self) -> str:
         return self.matrix_copy.mnemonic
 

@@ -63,6 +63,13 @@ class _CountedOp(MbarrierOp):
     WHAT: ClassVar[str]
     LOWEST: ClassVar[int] = 1
 
+    def __init__(self, barrier: SSAValue, indices: Sequence[SSAValue], count: int | None = None):
+        IRDLOperation.__init__(
+            self,
+            operands=[barrier, list(indices)],
+            properties={"count": None if count is None else IntegerAttr(count, i64)},
+        )
+
     def verify_(self) -> None:
         super().verify_()
         count = self.properties.get("count")
@@ -91,13 +98,6 @@ class InitOp(_CountedOp):
     count = prop_def(IntegerAttr.constr(type=i64))
 
     assembly_format = "$barrier `[` $indices `]` `count` $count attr-dict `:` type($barrier)"
-
-    def __init__(self, barrier: SSAValue, indices: Sequence[SSAValue], count: int):
-        IRDLOperation.__init__(
-            self,
-            operands=[barrier, list(indices)],
-            properties={"count": IntegerAttr(count, i64)},
-        )
 
 
 @irdl_op_definition
@@ -135,13 +135,6 @@ class ArriveOp(_CountedOp):
 
     assembly_format = "$barrier `[` $indices `]` (`count` $count^)? attr-dict `:` type($barrier)"
 
-    def __init__(self, barrier: SSAValue, indices: Sequence[SSAValue], count: int | None = None):
-        IRDLOperation.__init__(
-            self,
-            operands=[barrier, list(indices)],
-            properties={"count": None if count is None else IntegerAttr(count, i64)},
-        )
-
     @property
     def row(self) -> InstructionRow:
         return MBARRIER_ARRIVE if self.count is None else MBARRIER_ARRIVE_COUNT
@@ -167,13 +160,6 @@ class ArriveExpectTxOp(_CountedOp):
     count = prop_def(IntegerAttr.constr(type=i64))
 
     assembly_format = "$barrier `[` $indices `]` `bytes` $count attr-dict `:` type($barrier)"
-
-    def __init__(self, barrier: SSAValue, indices: Sequence[SSAValue], count: int):
-        IRDLOperation.__init__(
-            self,
-            operands=[barrier, list(indices)],
-            properties={"count": IntegerAttr(count, i64)},
-        )
 
 
 @irdl_op_definition

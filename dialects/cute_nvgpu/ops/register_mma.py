@@ -51,7 +51,6 @@ class RegisterMmaOp(NvgpuOp):
     def row(self) -> MmaRow:
         return self.mma_atom.row
 
-    @property
     def spelled(self) -> str:
         return self.mma_atom.mnemonic
 

@@ -87,7 +87,6 @@ class WarpgroupMmaOp(NvgpuOp):
     def row(self) -> WgmmaRow:
         return self.mma_atom.row
 
-    @property
     def spelled(self) -> str:
         return self.mma_atom.mnemonic
 

@@ -160,7 +160,6 @@ class UmmaOp(CtaGroupOp, NvgpuOp):
     def row(self) -> UmmaRow:
         return self.mma_atom.row
 
-    @property
     def spelled(self) -> str:
         return self.mnemonic
 

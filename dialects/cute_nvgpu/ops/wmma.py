@@ -22,7 +22,7 @@ from tilewright.dialects.cute_nvgpu.ops.register_mma import DenseMma, check_frag
 from tilewright.dialects.cute_nvgpu.ops.wmma_memory import static_stride, verify_memory
 from tilewright.dialects.cute_nvgpu.types.atoms import WmmaMmaAtomType
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.dialects.cute_nvgpu.types.wmma import WmmaLoadType, WmmaStoreType
+from tilewright.dialects.cute_nvgpu.types.wmma import WmmaAccessType, WmmaLoadType, WmmaStoreType
 
 
 @irdl_op_definition
@@ -53,16 +53,19 @@ class WmmaAccessOp(NvgpuOp):
     B (K, N), C and D (M, N), wherever they lie; `layout` says which of them is contiguous.
     """
 
+    indices = var_operand_def(IndexType)
+
     @property
     def access(self) -> WmmaAccess:
         """The matrix that it moves."""
-        raise NotImplementedError
+        atom = self.properties["atom"]
+        assert isinstance(atom, WmmaAccessType)
+        return atom.data
 
     @property
     def row(self) -> WmmaAccessRow:
         return self.access.row
 
-    @property
     def spelled(self) -> str:
         return self.access.mnemonic()
 
@@ -74,7 +77,7 @@ class WmmaAccessOp(NvgpuOp):
     @property
     def coordinates(self) -> Sequence[SSAValue]:
         """Where in the memref the matrix begins."""
-        raise NotImplementedError
+        return self.indices
 
     @property
     def held(self) -> SSAValue:
@@ -124,7 +127,6 @@ class LoadOp(WmmaAccessOp):
     name = "cute_nvgpu.wmma.load"
 
     source = operand_def()
-    indices = var_operand_def(IndexType)
     atom = prop_def(WmmaLoadType)
     fragment = result_def(FragmentType)
 
@@ -140,16 +142,8 @@ class LoadOp(WmmaAccessOp):
         )
 
     @property
-    def access(self) -> WmmaAccess:
-        return self.atom.data
-
-    @property
     def memory(self) -> SSAValue:
         return self.source
-
-    @property
-    def coordinates(self) -> Sequence[SSAValue]:
-        return self.indices
 
     @property
     def held(self) -> SSAValue:
@@ -173,7 +167,6 @@ class StoreOp(WmmaAccessOp):
 
     fragment = operand_def(FragmentType)
     dest = operand_def()
-    indices = var_operand_def(IndexType)
     atom = prop_def(WmmaStoreType)
 
     assembly_format = (
@@ -188,16 +181,8 @@ class StoreOp(WmmaAccessOp):
         )
 
     @property
-    def access(self) -> WmmaAccess:
-        return self.atom.data
-
-    @property
     def memory(self) -> SSAValue:
         return self.dest
-
-    @property
-    def coordinates(self) -> Sequence[SSAValue]:
-        return self.indices
 
     @property
     def held(self) -> SSAValue:

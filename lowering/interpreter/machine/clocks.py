@@ -79,10 +79,10 @@ class Clocks:
             before[row, access] = stamps[row, access] < known[row, own]
         return before
 
-    def happened_all(self, known: Known, warp: int, stamp: int, members: int) -> bool:
-        """True where the accesses of all `members` of a warp, a bit each, are known: [clocks]."""
+    def unknown(self, known: Known, warp: int, stamp: int, members: int) -> list[int]:
+        """Those of a warp's `members`, a bit each, whose accesses are not known: [clocks]."""
         own = self._own[warp * WARP : (warp + 1) * WARP]
-        return all(stamp < known[own[bit]] for bit in range(WARP) if members >> bit & 1)
+        return [bit for bit in range(WARP) if members >> bit & 1 and stamp >= known[own[bit]]]
 
     # Who learns what
 

@@ -29,7 +29,9 @@ from tilewright.lowering.interpreter.machine.barriers import (
 from tilewright.lowering.interpreter.machine.clocks import Clocks
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.mbarrier import Mbarriers
+from tilewright.lowering.interpreter.machine.register_pool import RegisterPool
 from tilewright.lowering.interpreter.machine.register_tensor import RegisterFile
+from tilewright.lowering.interpreter.machine.remote_accesses import RemoteAccesses
 from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
 from tilewright.lowering.interpreter.machine.special_registers import (
     WARP,
@@ -141,12 +143,14 @@ class Machine:
         self.lanes = all_lanes(len(ctas), self.slots, self.threads)
         clusters = len(ctas) // cluster
         self.clocks = Clocks(clusters, self._warps * cluster, self.lanes)
+        self.remote = RemoteAccesses(self.clocks, self.threads, self.slots)
         self.shared = SharedMemory(
-            len(ctas), program.shared_bytes, self.slots, self.clocks, cluster
+            len(ctas), program.shared_bytes, self.slots, self.clocks, self.remote, cluster
         )
         self.mbarriers = Mbarriers(self.shared, self.clocks, cluster)
         self.registers = RegisterFile(len(ctas) * self.slots, self.shared.op_names)
         self.tensor = TensorMemory(self.clocks, self.shared, len(ctas) * self.slots)
+        self.register_pool = RegisterPool(len(ctas), self.threads, self.slots)
         self._operands = self.shared.wgmmas.fragments
         self.allocator = TensorAllocator(self.tensor, self.shared, self.slots, cluster)
         self.warp_barriers = WarpBarriers(self.clocks, len(ctas) * self._warps)
@@ -236,6 +240,7 @@ class Machine:
         self.shared.wgmmas.check_done(gang.lanes)
         self.shared.bulk_stores.check_done(gang.lanes)
         self.allocator.exit(gang.lanes, self.threads)
+        self.remote.exit(gang.lanes)
         return []
 
     def _jump(self, gang: Gang, jump: Jump) -> Gang:

@@ -20,12 +20,29 @@ from tilewright.lowering.interpreter.values import Bits, Lanes
 
 
 @dataclass(eq=False)
+class Arrivals:
+    """The arrivals of one phase: threads and their clocks, and whether bytes or what threads
+    started completed it too."""
+
+    arrivals: list[tuple[Lanes, NDArray[np.int32]]] = field(
+        default_factory=list[tuple[Lanes, NDArray[np.int32]]]
+    )
+    asynchronous: bool = False
+
+    def note(self, lanes: Lanes, stamps: NDArray[np.int32], *, asynchronous: bool) -> None:
+        """Threads arrive."""
+        self.arrivals.append((lanes, stamps))
+        self.asynchronous |= asynchronous
+
+
+@dataclass(eq=False)
 class Mbarrier:
     """One mbarrier: how many arrivals and bytes its phase still waits for.
 
     `known` is what those knew who arrived, `released` what who waited for a phase learns.
 
-    `completed` counts the phases of all mbarriers that were ever at its address, `first` those
+    `arrived` are the arrivals of the phase, `last` those of the one before. `completed` counts the
+    phases of all mbarriers that were ever at its address, `first` those
     before it. `fenced` says that a fence of its `maker` showed it to copies.
     """
 
@@ -39,6 +56,8 @@ class Mbarrier:
     bytes: int = 0
     completed: int = 0
     fenced: bool = False
+    arrived: Arrivals = field(default_factory=Arrivals)
+    last: Arrivals = field(default_factory=Arrivals)
     known: NDArray[np.int32] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -56,6 +75,7 @@ class Mbarrier:
             return
         self.completed += 1
         self.pending = self.expected
+        self.arrived, self.last = Arrivals(), self.arrived
         self.released = together(self.released, self.known)
         missing = max(self.column + 1 - len(self.released), 0)
         self.released = np.pad(self.released, (0, missing))
@@ -153,23 +173,55 @@ class Mbarriers:
     def arrive(self, lanes: Lanes, address: Bits, count: int, expect: int = 0) -> None:
         """Each thread lets the phase wait for `expect` bytes more, and arrives `count` times."""
         places = self.find(lanes, address)
-        arriving = {
-            place: self._clocks.publish(lanes[places == place])
-            for place in np.unique(places).tolist()
-        }
-        for index, place in enumerate(places.tolist()):
-            barrier = self._at[place]
-            if barrier.pending < count:
-                raise Fault(
-                    f"arrives {count} times at {self._named(barrier)}, whose phase "
-                    f"{barrier.phase} waits for {barrier.pending} of {barrier.expected} arrivals",
-                    index,
-                )
-            barrier.bytes += expect
-            self._check_bytes(barrier, index)
-            barrier.known = together(barrier.known, arriving[place])
-            barrier.pending -= count
-            barrier.settle()
+        if self._cluster > 1:
+            self._shared.remote.note(lanes, places // self._shared.stride, "an arrival")
+        for place in np.unique(places).tolist():
+            there = np.flatnonzero(places == place)
+            while len(there):
+                there = there[self._arrive(self._at[place], lanes, there, count, expect) :]
+
+    def _arrive(
+        self, barrier: Mbarrier, lanes: Lanes, there: NDArray[np.int64], count: int, expect: int
+    ) -> int:
+        """The first of the threads that are there, by index, arrive: as many as the phase waits
+        for. Returns how many."""
+        number = min(barrier.pending // count, len(there))
+        if not number:
+            raise Fault(
+                f"arrives {count} times at {self._named(barrier)}, whose phase {barrier.phase} "
+                f"waits for {barrier.pending} of {barrier.expected} arrivals",
+                int(there[0]),
+            )
+        there = there[:number]
+        arriving = lanes[there]
+        self._check_phase(barrier, arriving, there)
+        barrier.bytes += expect * number
+        self._check_bytes(barrier, int(there[-1]))
+        barrier.arrived.note(arriving, self._clocks.now(arriving), asynchronous=expect > 0)
+        barrier.known = together(barrier.known, self._clocks.publish(arriving))
+        barrier.pending -= count * number
+        barrier.settle()
+        return number
+
+    def _check_phase(self, barrier: Mbarrier, lanes: Lanes, there: NDArray[np.int64]) -> None:
+        """Raise Fault where a thread might arrive while the phase before is not over: it has not
+        waited for that phase, nor does it know of its end or of all of its arrivals."""
+        seen = self._clocks.seen[lanes]
+        known = seen[:, barrier.column] >= barrier.completed
+        if not barrier.phase or known.all():
+            return
+        if not barrier.last.asynchronous:
+            columns = map(np.concatenate, zip(*barrier.last.arrivals, strict=True))
+            who, stamps, _ = np.broadcast_arrays(*columns, known[:, None])
+            happened = self._clocks.happened(seen, who, stamps)
+            known |= (happened | (who == lanes[:, None])).all(axis=1)
+        if not known.all():
+            raise Fault(
+                f"arrives at phase {barrier.phase} of {self._named(barrier)}, and may come before "
+                f"phase {barrier.phase - 1} is over: its thread has not waited for that phase, nor "
+                "learned of its end",
+                int(there[int(np.argmin(known))]),
+            )
 
     def _check_bytes(self, barrier: Mbarrier, index: int) -> None:
         if abs(barrier.bytes) > MAX_ARRIVALS:
@@ -218,12 +270,14 @@ class Mbarriers:
         barrier = self._at[place]
         self._check_fenced(barrier)
         phase = barrier.column, barrier.completed
+        self._shared.remote.note_async(lane, place // self._shared.stride, phase, "a commit")
         if not barrier.pending:
             raise Fault(
                 f"arrives at {self._named(barrier)}, whose phase {barrier.phase} waits for no more "
                 f"than its {barrier.expected} arrivals"
             )
         barrier.known = together(barrier.known, self._clocks.seen[lane])
+        barrier.arrived.asynchronous = True
         barrier.pending -= 1
         barrier.settle()
         return phase
@@ -245,6 +299,7 @@ class Mbarriers:
         when = (barrier.column, barrier.completed)
         self._shared.write_async(lane, places, data, op, when)
         barrier.bytes -= data.size
+        barrier.arrived.asynchronous = True
         self._check_bytes(barrier, 0)
         barrier.settle()
 

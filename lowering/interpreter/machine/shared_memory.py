@@ -18,6 +18,7 @@ from tilewright.lowering.interpreter.machine.async_proxy import ProxyFences
 from tilewright.lowering.interpreter.machine.clocks import Clocks
 from tilewright.lowering.interpreter.machine.global_memory import check_aligned
 from tilewright.lowering.interpreter.machine.operand_reads import OperandReads
+from tilewright.lowering.interpreter.machine.remote_accesses import RemoteAccesses
 from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.machine.tcgen05_streams import Stream
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
@@ -43,13 +44,22 @@ class PendingCopy:
 class SharedMemory:
     """The shared memory of a wave of CTAs, one after the other in one array."""
 
-    def __init__(self, ctas: int, size: int, threads: int, clocks: Clocks, cluster: int = 1):
+    def __init__(
+        self,
+        ctas: int,
+        size: int,
+        threads: int,
+        clocks: Clocks,
+        remote: RemoteAccesses,
+        cluster: int = 1,
+    ):
         self.size = max(size, 1)
         # From one CTA's first byte to the next one's: whole chunks of asynchronous accesses.
         self.stride = -(-self.size // CHUNK) * CHUNK
         total = ctas * self.stride
         self.data = np.zeros(total, dtype=np.uint8)
         self.clocks = clocks
+        self.remote = remote
         self._threads = threads
         self._cluster = cluster
         self._writer = np.full(total, _NOBODY, dtype=np.int32)
@@ -113,16 +123,22 @@ class SharedMemory:
         With `used` only the first so many of them, the others being padding that nobody looks at.
         """
         places = self.places(lanes, address, size, "read")[:, :used]
+        self._note_remote(lanes, places, op)
         self._check_read(lanes, places, op)
         return self.data[places]
 
     def store(self, lanes: Lanes, address: Bits, value: NDArray[np.uint8], op: int) -> None:
         """Write uint8 [threads, size]."""
         places = self.places(lanes, address, value.shape[1], "write")
+        self._note_remote(lanes, places, op)
         self._check_write(lanes, places, op)
         self._check_collisions(places, value)
         self._stamp_write(lanes, places, op)
         self.data[places] = value
+
+    def _note_remote(self, lanes: Lanes, places: NDArray[np.int64], op: int) -> None:
+        if self._cluster > 1:
+            self.remote.note(lanes, places[:, 0] // self.stride, self.op_names[op])
 
     def _check_collisions(self, places: NDArray[np.int64], value: NDArray[np.uint8]) -> None:
         """Two threads of one instruction may write one byte only with the same value."""
@@ -206,8 +222,9 @@ class SharedMemory:
             if first <= lane < first + WARP:
                 readers &= ~(1 << lane - first)
             stamp = int(self._read[local, place])
-            if not self.clocks.happened_all(self.clocks.seen[lane], local, stamp, readers):
-                thread = first + readers.bit_length() - 1 if readers & readers - 1 == 0 else -1
+            late = self.clocks.unknown(self.clocks.seen[lane], local, stamp, readers)
+            if late:
+                thread = first + late[0] if len(late) == 1 else _NOBODY
                 self._race("write", "read", int(self._read_op[local, place]), row, thread)
 
     def _stamp_write(self, lanes: Lanes, places: NDArray[np.int64], op: int) -> None:
@@ -292,7 +309,10 @@ class SharedMemory:
         """A copy that a thread starts, and a phase of an mbarrier completes, writes bytes; `when`
         is the clock of the mbarrier and the number of the phase."""
         column, stamp = when
+        self.remote.note_async(lane, int(places[0]) // self.stride, when, self.op_names[op])
         self._check_write(np.array([lane]), places[None], op)
+        writer, known = np.maximum(self._writer[places[None]], 0), self.clocks.seen[[lane]]
+        self._proxy.check(places[None], writer, known, self._write_op, "writes", lane)
         self._writer[places] = self.clocks.async_writer(column)
         self._written[places] = stamp
         self._write_op[places] = op

@@ -39,7 +39,15 @@ def is_tiled(atom: MmaAtom) -> bool:
     return True
 
 
-DENSE = [atom for row in MMA_ROWS for atom in atoms_of(row) if is_tiled(atom)]
+# Of the dense atoms one of each set of layouts: the others differ in what they multiply.
+DENSE = list(
+    {
+        (atom.op, atom.shape, *(atom.tv_layout(which) for which in OPERANDS)): atom
+        for row in MMA_ROWS
+        for atom in atoms_of(row)
+        if is_tiled(atom)
+    }.values()
+)
 
 
 def image(layout: Layout, count: int) -> NDArray[np.int64]:

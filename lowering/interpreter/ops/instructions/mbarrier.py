@@ -14,6 +14,7 @@ from tilewright.dialects.ptx import warp_specialization as ptx_warps
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.machine.mbarrier import MbarrierWait
+from tilewright.lowering.interpreter.machine.register_pool import RegisterWait
 from tilewright.lowering.interpreter.ops.instructions.wgmma import warpgroups
 from tilewright.lowering.interpreter.values import Bits
 
@@ -84,8 +85,20 @@ def _elect(op: atom_warps.ElectSyncOp | ptx_warps.ElectSyncOp, builder: Builder)
 
 
 @runs(atom_warps.SetmaxnregOp, ptx_warps.SetmaxnregOp)
-def _setmaxnreg(op: Operation, builder: Builder) -> Step:
-    def step(machine: Machine, gang: Gang) -> None:
-        warpgroups(machine, gang, "setmaxnreg")
+def _setmaxnreg(
+    op: atom_warps.SetmaxnregOp | ptx_warps.SetmaxnregOp, builder: Builder
+) -> Step | None:
+    count = op.registers.value.data
 
-    return step
+    def release(machine: Machine, gang: Gang) -> None:
+        warpgroups(machine, gang, "setmaxnreg")
+        machine.register_pool.release(gang.lanes, count)
+
+    def request(machine: Machine, gang: Gang) -> RegisterWait:
+        warpgroups(machine, gang, "setmaxnreg")
+        return machine.register_pool.request(op, gang.lanes, count)
+
+    if op.action.data == "dec":
+        return release
+    builder.suspend(op, request)
+    return None

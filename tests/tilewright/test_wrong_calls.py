@@ -1,0 +1,97 @@
+"""Calls of the public face with what it does not take: each says what it expects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilewright as tw
+
+BF16 = ("bf16", "bf16", "f32")
+AXPY = Path(__file__).parents[2] / "examples" / "axpy.mlir"
+MMA = {"name": "sm80.mma", "shape": (16, 8, 16), "elem_type": BF16}
+UMMA = {"name": "sm100.mma", "shape": (128, 128, 16), "elem_type": BF16}
+WGMMA = {"name": "sm90.mma", "shape": (64, 64, 16), "elem_type": BF16}
+
+ATOMS: list[tuple[dict[str, Any], str]] = [
+    *((given | {"colour": 1}, f"'{given['name']}' expected options of satfinite, rounding, majors, "
+       "bit_op, kind, sparsity, scale_vector, scale_type, ab_major, frag_kind, cta_group, idesc, "
+       "got colour") for given in (MMA, UMMA, WGMMA)),
+    (UMMA | {"ab_major": ("x", "y")}, "'sm100.mma' expected two of k, mn as ab_major, got ('x'"),
+    (UMMA | {"ab_major": "k"}, "expected two of k, mn as ab_major, got 'k'"),
+    (UMMA | {"frag_kind": "tt"}, "expected ss or ts as frag_kind, got 'tt'"),
+    (UMMA | {"cta_group": "1"}, "expected 1 or 2 as cta_group, got '1'"),
+    (MMA | {"majors": "row"}, "expected two of row, col as majors, got 'row'"),
+    (MMA | {"satfinite": "yes"}, "expected True or False as satfinite, got 'yes'"),
+    (MMA | {"kind": 7}, "expected a word of PTX as kind, got 7"),
+    (MMA | {"scale_vector": "2X"}, "expected an integer as scale_vector, got '2X'"),
+    (MMA | {"shape": (16, 8)}, "'sm80.mma' expected shape=(M, N, K), got (16, 8)"),
+    (MMA | {"shape": (16, 8, 16.5)}, "expected shape=(M, N, K), got (16, 8, 16.5)"),
+    (MMA | {"shape": "16x8x16"}, "expected shape=(M, N, K), got '16x8x16'"),
+    (MMA | {"elem_type": "bf16"}, "expected the names of three or four element types as elem_type"),
+    (MMA | {"elem_type": (np.float16,) * 3}, "expected the names of three or four element types"),
+    ({"name": 3}, "expected a PTX mnemonic or an op of the lattice, got 3"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("given, words", ATOMS)
+def test_atoms(given: dict[str, Any], words: str) -> None:
+    with pytest.raises(tw.AtomError) as caught:
+        tw.atom(**given)
+    assert words in str(caught.value)
+
+
+def test_lists_are_as_good_as_tuples() -> None:
+    assert tw.atom("sm80.mma", shape=[16, 8, 16], elem_type=list(BF16)) == tw.atom(**MMA)  # type: ignore[arg-type]
+    listed = tw.atom("sm100.mma", shape=[128, 128, 16], elem_type=BF16, ab_major=["k", "mn"])  # type: ignore[arg-type]
+    assert listed == tw.atom(
+        "sm100.mma", shape=(128, 128, 16), elem_type=BF16, ab_major=("k", "mn")
+    )
+
+
+@pytest.mark.parametrize("operand", ["Z", "a", "E", "SFA", None])
+@pytest.mark.parametrize("given", [MMA, UMMA, WGMMA], ids=lambda given: given["name"])
+def test_operands(given: dict[str, Any], operand: Any) -> None:
+    atom = tw.atom(**given)
+    in_tmem = given["name"] == UMMA["name"]
+    for query in (atom.cells, atom.tmem_layout) if in_tmem else (atom.coords, atom.tv_layout):
+        with pytest.raises(tw.AtomError, match=rf"expected .* D, got '?{operand}"):
+            query(operand)
+
+
+def run(**changes: Any) -> Any:
+    x = np.zeros(8, np.float32)
+    settings = {"grid": (1,), "block": (8,), "args": [x, x, 1.0, 8]} | changes
+    return tw.interpret(AXPY.read_text(), **settings)
+
+
+CALLS: list[tuple[Callable[[], Any], type[Exception], str]] = [
+    (lambda: tw.compile(AXPY, "sm_90"), TypeError,  # type: ignore[arg-type]
+     "expected MLIR text or an xDSL ModuleOp, got PosixPath; nearest legal: its read_text()"),
+    (lambda: tw.compile(b"", "sm_90"), TypeError,  # type: ignore[arg-type]
+     "expected MLIR text or an xDSL ModuleOp, got bytes"),
+    (lambda: tw.interpret(AXPY, grid=(1,), block=(1,), args=[]), TypeError,  # type: ignore[arg-type]
+     "expected MLIR text or an xDSL ModuleOp, got PosixPath"),
+    (lambda: tw.compile("", None), tw.TargetError,  # type: ignore[arg-type]
+     "expected the name of a target such as 'sm_90a', got None"),
+    (lambda: tw.compile("", 90), tw.TargetError, "such as 'sm_90a', got 90"),  # type: ignore[arg-type]
+    (lambda: tw.atom(**MMA).check(None), tw.TargetError, "such as 'sm_90a', got None"),  # type: ignore[arg-type]
+    (lambda: run(arch=90), tw.TargetError, "such as 'sm_90a', got 90"),
+    (lambda: run(grid=1), tw.ExecutionError, "grid as up to three positive extents, got 1"),
+    (lambda: run(block=8.0), tw.ExecutionError, "expected block as up to three positive extents"),
+    (lambda: run(level="sass"), tw.ExecutionError, "expected level of tile, atom, ptx, got 'sass'"),
+    (lambda: tw.compile("", "sm_90", passes="no-such-pass"), ValueError, "no-such-pass"),
+    (lambda: tw.compile("", "sm_90", passes=[3]), TypeError,  # type: ignore[list-item]
+     "expected passes of xDSL's ModulePass, got 3"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("call, kind, words", CALLS)
+def test_calls(call: Callable[[], Any], kind: type[Exception], words: str) -> None:
+    with pytest.raises(kind) as caught:
+        call()
+    assert words in str(caught.value)

@@ -1,0 +1,70 @@
+"""The guard at the edge: whatever a step of the compiler raises becomes one located diagnostic."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from types import TracebackType
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.utils.exceptions import DiagnosticException, VerifyException
+
+from tilewright.diagnostic import CompileError, Diagnostic, OpError, at, file_location
+from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError
+from tilewright.lowering.interpreter.errors import ExecutionError
+from tilewright.recursion import deep_recursion
+from tilewright.verification import op_diagnostic, verify_diagnostic
+
+_EXPECTED = (CompileError, ExecutionError, TargetError, OSError, MemoryError)
+"""What is said in its own words already."""
+
+
+@contextmanager
+def guard(
+    step: str, module: ModuleOp, source: str | None = None, name: str | None = None
+) -> Generator[None]:
+    """Runs a step on a module. Raises CompileError for whatever else it raises: at the op that was
+    at work, naming the step. The original error is the cause of those that nobody foresaw."""
+    with deep_recursion():
+        try:
+            yield
+        except _EXPECTED:
+            raise
+        except OpError as error:
+            raise CompileError(op_diagnostic(error, source)) from None
+        except VerifyException as error:
+            raise CompileError(verify_diagnostic(module, error, source)) from None
+        except DiagnosticException as error:
+            raise CompileError(Diagnostic(f"{error} (in '{step}')", name)) from None
+        except RecursionError:
+            message = f"expected IR that nests less deeply, got more than '{step}' can follow"
+            raise CompileError(Diagnostic(message, name)) from None
+        except ImportError as error:
+            package = (error.name or str(error)).split(".")[0]
+            message = f"'{step}' expected the Python package '{package}' to be installed"
+            raise CompileError(Diagnostic(message, name)) from None
+        except Exception as error:
+            raise CompileError(_internal(step, error, source, name)) from error
+
+
+def _internal(step: str, error: Exception, source: str | None, name: str | None) -> Diagnostic:
+    op = _op_at_work(error.__traceback__)
+    place = "" if op is None else f" at '{op.name}'"
+    said = " ".join(str(error).split())
+    message = f"internal error in '{step}'{place}, please report: {type(error).__name__}: {said}"
+    if isinstance(error, NotImplementedError):
+        message = f"'{step}' is not implemented for this{place}: {said}"
+    return Diagnostic(message, name) if op is None else at(op.location, message, source)
+
+
+def _op_at_work(traceback: TracebackType | None) -> Operation | None:
+    """The op with a place in the source that the innermost function was busy with."""
+    op: Operation | None = None
+    while traceback is not None:
+        for value in traceback.tb_frame.f_locals.values():
+            if isinstance(value, Operation) and file_location(value.location) is not None:
+                op = value
+                break
+        traceback = traceback.tb_next
+    return op

@@ -1,0 +1,55 @@
+"""Verification: what xDSL's verifier asks, and dominance; each fault at the op that is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.diagnostic import CompileError, Diagnostic, OpError, at
+from tilewright.dominance import misplaced_uses
+
+
+def verify(module: ModuleOp, text: str | None = None, after: str | None = None) -> None:
+    """Verify a module, as the pass `after` left it. Raises CompileError at the op that is wrong."""
+    faults = [op_diagnostic(fault, text) for fault in misplaced_uses(module)]
+    if not faults:
+        try:
+            module.verify()
+        except VerifyException as error:
+            faults = _faults(module, text) or [at(module.location, str(error), text)]
+    if faults and after is not None:
+        faults = [replace(fault, message=f"{fault.message} (after '{after}')") for fault in faults]
+    if faults:
+        first, *further = faults
+        raise CompileError(first, further)
+
+
+def verify_diagnostic(
+    module: ModuleOp, error: VerifyException, text: str | None = None
+) -> Diagnostic:
+    """Where a module does not verify: at the innermost op that rejects itself."""
+    return next(iter(_faults(module, text)), at(module.location, str(error), text))
+
+
+def op_diagnostic(error: OpError, text: str | None = None) -> Diagnostic:
+    """The diagnostic of what a pass, a lowering or a target said of an op."""
+    return at(error.op.location, error.message, text)
+
+
+def _faults(module: ModuleOp, text: str | None) -> list[Diagnostic]:
+    """What is wrong with every op that rejects itself, the innermost first."""
+    faults: list[Diagnostic] = []
+    for op in module.walk(region_first=True):
+        try:
+            op.verify(verify_nested_ops=False)
+        except VerifyException as error:
+            faults.append(at(op.location, _named(op, str(error)), text))
+    return faults
+
+
+def _named(op: Operation, message: str) -> str:
+    """The message, beginning with the op's name as ours do."""
+    return message if message.startswith("'") else f"'{op.name}' {message}"

@@ -1,0 +1,80 @@
+"""What xDSL 0.74 reads wrongly, repaired at our edge: everything that loads tilewright, `xdsl-opt`
+with our dialects too, reads the same. docs/decisions.md has each as a change to xDSL itself."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from xdsl.dialects.builtin import AnyFloat, DenseArrayBase, IntegerType
+from xdsl.parser.attribute_parser import AttrParser
+from xdsl.utils.exceptions import ParseError
+from xdsl.utils.lexer import Span
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind
+
+# A string that no quote ends has no match: each part keeps what it took (possessive, Python 3.11),
+# where backtracking would try every way to cut it into runs of characters.
+_STRING = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
+
+_lex_number = MLIRLexer._lex_number  # pyright: ignore[reportPrivateUsage]
+_to_type = AttrParser._TensorLiteralElement.to_type  # pyright: ignore[reportPrivateUsage]
+
+
+def install() -> None:
+    """Repair xDSL's lexer and parser, once and for all."""
+    lexer: Any = MLIRLexer
+    lexer._unescaped_characters_regex = _STRING
+    lexer._lex_number = _lex_ascii_number
+    token: Any = MLIRTokenKind
+    token.get_int_value = _int_value
+    parser: Any = AttrParser
+    parser._TensorLiteralElement.to_type = _element
+    parser._parse_builtin_densearray_attr = _dense_array
+
+
+def _lex_ascii_number(lexer: MLIRLexer, start: int) -> MLIRToken:
+    """A number begins with one of ten digits: `²` is numeric to Python, too."""
+    if lexer.input.at(start) not in tuple("0123456789"):
+        raise ParseError(Span(start, start + 1, lexer.input), "expected a digit of 0 to 9")
+    return _lex_number(lexer, start)
+
+
+def _int_value(kind: MLIRTokenKind, span: Span) -> int:
+    """The value of an integer literal. Raises ParseError for more digits than Python converts."""
+    assert kind is MLIRTokenKind.INTEGER_LIT
+    text = span.text
+    try:
+        return int(text, 16 if text[:2] in ("0x", "0X") else 10)
+    except ValueError:
+        raise ParseError(span, f"expected an integer, got {len(text)} digits") from None
+
+
+def _element(element: Any, parser: AttrParser, type_: Any) -> Any:
+    """The value of an element of a `dense` attribute: of a float in hexadecimal its bits."""
+    text = element.span.text
+    if not isinstance(type_, AnyFloat) or text.lstrip("-")[:2] not in ("0x", "0X"):
+        return _to_type(element, parser, type_)
+    bits = 8 * type_.compile_time_size
+    if not 0 <= element.value < 1 << bits:
+        parser.raise_error(f"expected {bits} bits of {type_}, got {text}", element.span)
+    raw = element.value.to_bytes(type_.compile_time_size, "little")
+    return next(type_.iter_unpack(raw))
+
+
+def _dense_array(parser: Any) -> DenseArrayBase:
+    """`array<f32: 1.5, 0x7f800000>`, which is how the printer writes an infinity."""
+    with parser.in_angle_brackets():
+        start = parser.pos
+        type_ = parser.parse_attribute()
+        if not isinstance(type_, IntegerType | AnyFloat):
+            parser.raise_error(f"expected elements of integers or floats, got {type_}", start)
+
+        def element() -> Any:
+            if isinstance(type_, IntegerType):
+                return parser._parse_typed_integer(type_, allow_boolean=True)
+            return _element(parser._parse_tensor_literal_element(), parser, type_)
+
+        values: list[Any] = []
+        if parser.parse_optional_punctuation(":"):
+            values = parser.parse_comma_separated_list(parser.Delimiter.NONE, element)
+    return DenseArrayBase.from_list(type_, values)  # type: ignore[arg-type]
