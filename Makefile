@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
+# Tests start hundreds of processes: without bytecode each would compile the package anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test check lint types conformance bench bench-gpu golden-update clean
 
@@ -28,9 +30,11 @@ types: $(VENV)/test.stamp
 	$(BIN)/python -m pip install -q --no-deps --no-build-isolation --no-compile --target build/typed .
 	$(BIN)/pyright -p pyrightconfig.json
 
-## conformance: the verifier against ptxas on every tensor-core instruction, half an hour
+## conformance: the verifier against ptxas on every tensor-core instruction, half an hour; the laws
+## of layouts on many examples
 conformance: $(VENV)/test.stamp
 	$(BIN)/python tests/conformance/ptxas_lattice.py
+	$(BIN)/python -m pytest -n $(JOBS) --hypothesis-profile=thorough tests/dialects/cute tests/lowering/test_cute_to_base.py
 
 ## bench: speed against the peers, as ratios
 bench: $(VENV)/bench.stamp

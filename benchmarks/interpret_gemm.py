@@ -44,14 +44,20 @@ def _pointers(a: Any, b: Any, c: Any, m: int, n: int, k: int) -> list[Any]:
     return [a, b, c, m, n, k, k, n, n]
 
 
-def _tensor_maps(a: Any, b: Any, c: Any, m: int, n: int, k: int) -> list[Any]:
+def _tensor_maps_sm90(a: Any, b: Any, c: Any, m: int, n: int, k: int) -> list[Any]:
+    boxes = ((a, (128, 64)), (b, (64, 64)), (c, (64, 32)))
+    return [*(tw.TensorMap(matrix, box=box, swizzle=128) for matrix, box in boxes), k]
+
+
+def _tensor_maps_sm100(a: Any, b: Any, c: Any, m: int, n: int, k: int) -> list[Any]:
     boxes = ((a, (128, 64)), (b, (64, 64)), (c, (128, 32)))
     return [*(tw.TensorMap(each, box=box, swizzle=128) for each, box in boxes), k]
 
 
 GEMMS = {
     "gemm_sm80": Gemm((64, 64), 128, ml_dtypes.bfloat16, _pointers),
-    "gemm_sm100": Gemm((128, 256), 192, np.float16, _tensor_maps, "sm_100a"),
+    "gemm_sm90": Gemm((128, 256), 384, ml_dtypes.bfloat16, _tensor_maps_sm90, "sm_90a"),
+    "gemm_sm100": Gemm((128, 256), 192, np.float16, _tensor_maps_sm100, "sm_100a"),
 }
 
 
@@ -83,7 +89,11 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("extents", nargs="*", type=int)
     options = parser.parse_args()
-    sizes = {"gemm_sm80": (256, 256, 256), "gemm_sm100": (512, 512, 512)}
+    sizes = {
+        "gemm_sm80": (256, 256, 256),
+        "gemm_sm90": (512, 512, 512),
+        "gemm_sm100": (512, 512, 512),
+    }
     if options.extents:
         m, n, k = options.extents
         sizes = dict.fromkeys(sizes, (m, n, k))

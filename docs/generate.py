@@ -27,14 +27,11 @@ from tilewright.dialects.cute_nvgpu.lattice.copy import AsyncCopyRow
 from tilewright.dialects.cute_nvgpu.lattice.machine_code import MACHINE_ROWS, NEWEST, MachineRow
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import MatrixMoveRow
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand, shape_text
+from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS
 from tilewright.dialects.cute_nvgpu.lattice.undocumented import (
     UNDOCUMENTED,
     UNDOCUMENTED_SELECTORS,
 )
-from tilewright.dialects.ptx.approximate import OPS as APPROXIMATE
-from tilewright.dialects.ptx.arithmetic import OPS as ARITHMETIC
-from tilewright.dialects.ptx.convert import OPS as CONVERT
-from tilewright.dialects.ptx.logic import OPS as LOGIC
 from tilewright.dialects.ptx.matrix_copy import DEFAULT_FORM
 from tilewright.pipeline import PIPELINE
 from tilewright.tools.commands.atoms import cells
@@ -59,7 +56,9 @@ def atoms_page() -> str:
     header = ["op", "shape", "types", "qualifiers", "modifiers", "target", "PTX", "section"]
     rows = [[f"`{cell}`" if n == 0 else escaped(cell) for n, cell in enumerate(cells(row))]
             for row in lattice()]  # fmt: skip
-    mnemonics = (mnemonic for row in lattice() for mnemonic in row.mnemonics)
+    # docs/ptx.md has the forms of the ptx dialect's own.
+    atoms = (row for row in lattice() if not row.op.startswith("ptx."))
+    mnemonics = (mnemonic for row in atoms for mnemonic in row.mnemonics)
     spelled = "".join(f"- `{each}`\n" for each in dict.fromkeys(map(any_n, mnemonics)))
     return (
         f"# Atoms\n\n{NOTE}\n## The lattice\n{LATTICE_NOTE}\n{table(header, rows)}"
@@ -197,11 +196,11 @@ def ptx_page() -> str:
     """docs/ptx.md: scalar instructions and matrix copies, their forms, and the pipeline."""
     rows = [
         [
-            f"`{op.name}`",
-            (op.__doc__ or "").split("\n")[0],
-            " ".join(f"`{form}`" for form in op.FORMS),
+            f"`ptx.{row.name}`",
+            f"{row.does}. PTX ISA {row.section}.",
+            " ".join(f"`{form}`" for form in row.forms),
         ]
-        for op in (*ARITHMETIC, *APPROXIMATE, *LOGIC, *CONVERT)
+        for row in SCALARS.values()
     ]
     stages = "".join(f"{i}. `{stage.name}`\n" for i, stage in enumerate(PIPELINE, 1))
     return (

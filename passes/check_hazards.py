@@ -70,7 +70,7 @@ class CheckHazardsPass(ModulePass):
 
 
 def has_wgmma(function: Operation) -> bool:
-    """Whether anything is to be checked."""
+    """Anything is to be checked."""
     return any(isinstance(op, WarpgroupMmaOp) for op in function.walk())
 
 

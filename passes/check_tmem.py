@@ -99,7 +99,7 @@ def _check_warps(function: func.FuncOp | gpu.FuncOp, op: AllocOp | DeallocOp) ->
 
 
 def _asks_for_threads(op: Operation) -> bool:
-    """Whether a condition, or the bounds of a loop, around an op depend on the thread."""
+    """A condition, or the bounds of a loop, around an op depend on the thread."""
     while (parent := op.parent_op()) is not None and not isinstance(
         parent, func.FuncOp | gpu.FuncOp
     ):

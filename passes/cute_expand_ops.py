@@ -60,18 +60,18 @@ class CuteExpandOpsPass(ModulePass):
     name = "cute-expand-ops"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for each in list(op.walk()):
-            if isinstance(each, InferredOp) and not isinstance(each, KEPT):
-                if all(isinstance(x.type, CuteType) for x in (*each.operands, *each.results)):
-                    _expand(each)
-            elif isinstance(each, CompareOp):
-                _expand_compare(each)
+        for inner in list(op.walk()):
+            if isinstance(inner, InferredOp) and not isinstance(inner, KEPT):
+                if all(isinstance(x.type, CuteType) for x in (*inner.operands, *inner.results)):
+                    _expand(inner)
+            elif isinstance(inner, CompareOp):
+                _expand_compare(inner)
 
 
 def _expand(op: InferredOp) -> None:
     trace = Trace(InsertPoint.before(op), op.location)
     if all(map(_known_type, op.results)):
-        values = [each.type.typed for each in op.results if isinstance(each.type, CuteType)]
+        values = [result.type.typed for result in op.results if isinstance(result.type, CuteType)]
     else:
         operands = [_opened(trace, operand) for operand in op.operands]
         values = [each for each in op.evaluate(operands) if isinstance(each, Typed)]
@@ -101,7 +101,7 @@ def _opened(trace: Trace, value: SSAValue) -> Typed:
         return type_.typed
     scalars = GetScalarsOp.build_from(value, properties={"only_dynamic": UnitAttr()})
     trace.insert_last(scalars)
-    return with_dynamic_leaves(type_.typed, (Traced(each, trace) for each in scalars.results))
+    return with_dynamic_leaves(type_.typed, (Traced(result, trace) for result in scalars.results))
 
 
 def build(trace: Trace, typed: Typed) -> SSAValue:
@@ -147,4 +147,4 @@ def _numbered(trace: Trace, value: SSAValue) -> Typed:
     assert isinstance(type_, CuteType)
     scalars = GetScalarsOp.build_from(value)
     trace.insert_last(scalars)
-    return with_numbers(type_.typed, (Traced(each, trace) for each in scalars.results))
+    return with_numbers(type_.typed, (Traced(result, trace) for result in scalars.results))

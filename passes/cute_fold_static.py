@@ -27,20 +27,20 @@ class CuteFoldStaticPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         # Uses before definitions, so that what a fold leaves unused is erased on the way.
-        for each in op.walk(reverse=True, region_first=True):
-            if each is not op and is_foldable(each):
-                fold(each)
+        for inner in op.walk(reverse=True, region_first=True):
+            if inner is not op and is_foldable(inner):
+                fold(inner)
 
 
 def is_foldable(op: Operation) -> bool:
-    """Whether an op may be erased where nobody uses it."""
+    """An op may be erased where nobody uses it."""
     return (
         not isinstance(op, StaticOp) and is_side_effect_free(op) and not op.has_trait(IsTerminator)
     )
 
 
 def is_static_type(type_: Attribute) -> bool:
-    """Whether a type says all about its values."""
+    """A type says all about its values."""
     return isinstance(type_, CuteType) and is_known(type_.typed)
 
 

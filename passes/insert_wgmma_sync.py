@@ -69,9 +69,13 @@ def _check_bare(function: Operation) -> None:
 def _hazards(function: func.FuncOp | gpu.FuncOp, rule: Rule) -> list[Hazard]:
     """The hazards of one kind, in the order of the text."""
     found: dict[Hazard, None] = {}
-    WgmmaFlow(function, lambda each: found.setdefault(each), cautious=True).follow(function.body)
+    WgmmaFlow(function, lambda hazard: found.setdefault(hazard), cautious=True).follow(
+        function.body
+    )
     order = {op: index for index, op in enumerate(function.walk())}
-    return sorted((each for each in found if each.rule == rule), key=lambda each: order[each.op])
+    return sorted(
+        (hazard for hazard in found if hazard.rule == rule), key=lambda hazard: order[hazard.op]
+    )
 
 
 def _insert_before(anchor: Operation, op: Operation) -> None:
@@ -94,7 +98,7 @@ def _insert_proxy_fences(function: func.FuncOp | gpu.FuncOp) -> None:
 
 
 def _after_write(write: Operation, reader: Operation) -> Operation:
-    """What a fence of the proxy must precede: the first barrier after the write, or whatever
+    """The op that a fence of the proxy must precede: the first barrier after the write, or whatever
     leads to the reader."""
     anchor = write
     while True:
@@ -111,7 +115,7 @@ def _after_write(write: Operation, reader: Operation) -> Operation:
 
 
 def _leads_on(terminator: Operation, reader: Operation) -> bool:
-    """Whether the reader comes next only where the block is left: in the next round of its loop, or
+    """The reader comes next only where the block is left: in the next round of its loop, or
     in another block."""
     parent = terminator.parent_op()
     return parent is not None and parent.is_ancestor(reader)
@@ -133,7 +137,7 @@ def _place_fence(function: func.FuncOp | gpu.FuncOp, wgmma: Operation) -> Operat
     for anchor in (*reversed(list(_loops_around(wgmma))), _run_start(wgmma)):
         fence = wgmma_sync.WgmmaFenceOp()
         _insert_before(anchor, fence)
-        if all(each.op is not wgmma for each in _hazards(function, "fence")):
+        if all(hazard.op is not wgmma for hazard in _hazards(function, "fence")):
             return fence
         Rewriter.erase_op(fence)
     fence = wgmma_sync.WgmmaFenceOp()

@@ -77,7 +77,7 @@ def _learn(
 
 
 def _seeds(module: ModuleOp) -> Iterator[tuple[SSAValue, _Source]]:
-    """What is declared, then what the atoms want."""
+    """The layouts that are declared, then those that the atoms want."""
     for op in module.walk():
         for result in op.results:
             yield from _declared(op, result)
@@ -101,7 +101,7 @@ def _seeds(module: ModuleOp) -> Iterator[tuple[SSAValue, _Source]]:
 
 
 def _fragments(op: WarpgroupMmaOp) -> Iterator[tuple[str, SSAValue]]:
-    """What a wgmma has in registers, by operand."""
+    """The values that a wgmma has in registers, by operand."""
     a, _, c = op.multiplicands_and_c
     if op.mma_atom.frag_kind == "rs":
         yield "A", a
@@ -121,7 +121,7 @@ def _links(module: ModuleOp) -> dict[SSAValue, list[SSAValue]]:
     links: dict[SSAValue, list[SSAValue]] = {}
     for op in module.walk():
         for group in _same(op):
-            fragments = [each for each in group if isinstance(each.type, FragmentType)]
+            fragments = [value for value in group if isinstance(value.type, FragmentType)]
             for a, b in pairwise(fragments):
                 links.setdefault(a, []).append(b)
                 links.setdefault(b, []).append(a)

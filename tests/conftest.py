@@ -1,12 +1,26 @@
-"""What all tests share: the assembler as an oracle."""
+"""What all tests share: the assembler as an oracle, and how many examples a law is tried on."""
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 
 import pytest
+from hypothesis import settings
 
 from tilewright.ptxas import PtxasReport, assemble, find_ptxas
+
+# Examples are drawn anew each time, so that runs add up. `make conformance` draws many at once.
+settings.register_profile("each-run", max_examples=25, deadline=None)
+settings.register_profile("thorough", max_examples=500, deadline=None)
+settings.load_profile("each-run")
+
+
+def pytest_collection_finish() -> None:
+    """Leave what is loaded by now to itself, and collect seldom: IR is full of cycles, and tests
+    make little of it at a time."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ Everything is loaded on first use: importing the package costs next to nothing.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
     from tilewright.verify_by_running import Trial
 
 __version__ = "0.1.0"
+
+# In a checkout the subpackages lie beside this folder, not in it: whoever starts in the root finds
+# this folder before the installed package, and the subpackages must be found with it.
+if not os.path.isdir(os.path.join(__path__[0], "dialects")):
+    __path__.append(os.path.dirname(__path__[0]))
 
 _HOMES = {
     "AtomError": "tilewright.dialects.cute_nvgpu.atoms.atom",

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from math import prod
-from typing import Any, Literal, Unpack, cast
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any, Literal, TypedDict, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tilewright.atom_options import checked_options, checked_shape, checked_types
-from tilewright.dialects.cute_nvgpu.atoms.atom import WARP, AtomError, MmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.atom import Atom, AtomError, MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.lookup import Modifiers, find, parse
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom, UmmaFragmentKind
 from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import UMMA_OPS, find_umma, umma_of
@@ -19,25 +19,11 @@ from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import WGMMA_OPS, find_wgmma, parse_wgmma
 from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MajorMode
-from tilewright.dialects.cute_nvgpu.lattice.elements import register_bits
-from tilewright.dialects.cute_nvgpu.lattice.row import ElementTypes, Operand, Shape
-from tilewright.lowering.interpreter.arithmetic.elements import elements_of
-from tilewright.lowering.interpreter.arithmetic.mma import (
-    NUMERICS,
-    multiply_fragments,
-    numerics_model,
-)
-from tilewright.umma_simulation import UmmaOperands, simulate_umma
+from tilewright.dialects.cute_nvgpu.lattice.row import ElementTypes, Shape
+from tilewright.lowering.interpreter.arithmetic.mma import NUMERICS
+from tilewright.umma_simulation import UmmaInputs, simulate_umma
+from tilewright.warp_simulation import WarpInputs, simulate_warp
 from tilewright.warpgroup_simulation import WarpgroupInputs, simulate_wgmma
-
-_ARGUMENTS: dict[Operand, str] = {
-    "A": "a",
-    "B": "b",
-    "C": "c",
-    "E": "metadata",
-    "SFA": "scale_a_data",
-    "SFB": "scale_b_data",
-}
 
 
 class AtomOptions(Modifiers, total=False):
@@ -98,7 +84,7 @@ def atom(
 
 
 _UMMA_OPTIONS = {"ab_major": "majors", "frag_kind": "frag_kind", "cta_group": "cta_group"} | {
-    each: each for each in ("satfinite", "kind", "scale_vector", "scale_type")
+    name: name for name in ("satfinite", "kind", "scale_vector", "scale_type")
 }
 """The options of a `tcgen05.mma`, by what `find_umma` calls them."""
 
@@ -142,31 +128,59 @@ def _find_wgmma(
     return find_wgmma(op, shape, (a, b, d), satfinite=satfinite)
 
 
+class Operands(TypedDict, total=False):
+    """The operands of every atom, under PTX's names; see `simulate`."""
+
+    a: ArrayLike | None
+    b: ArrayLike | None
+    c: ArrayLike | None
+    metadata: ArrayLike | None
+    selector: int
+    scale_a_data: ArrayLike | None
+    scale_b_data: ArrayLike | None
+    byte_id_a: int
+    thread_id_a: int
+    byte_id_b: int
+    thread_id_b: int
+    smem: ArrayLike | None
+    a_desc: ArrayLike | None
+    b_desc: ArrayLike | None
+    scale_d: ArrayLike
+    imm_scale_a: int
+    imm_scale_b: int
+    imm_trans_a: int
+    imm_trans_b: int
+    tmem: ArrayLike
+    d_tmem: int
+    a_tmem: int | None
+    sp_meta_tmem: int | None
+    scale_a_tmem: int | None
+    scale_b_tmem: int | None
+    idesc: int | None
+    enable_input_d: bool
+    scale_input_d: int
+    disable_output_lane: ArrayLike | None
+    zero_column_mask_desc: int | None
+
+
+_FAMILIES: dict[type[Atom[Any]], tuple[type[Any], Callable[..., NDArray[np.uint32]]]] = {
+    MmaAtom: (WarpInputs, simulate_warp),
+    WgmmaAtom: (WarpgroupInputs, simulate_wgmma),
+    UmmaAtom: (UmmaInputs, simulate_umma),
+}
+"""The inputs of each family of atoms, and what computes it."""
+
+_DEFAULTS = {
+    operand.name: operand.default for inputs, _ in _FAMILIES.values() for operand in fields(inputs)
+}
+
+
 def simulate(
     atom: MmaAtom | WgmmaAtom | UmmaAtom,
     *,
     arch: str,
-    c: ArrayLike | None = None,
-    a: ArrayLike | None = None,
-    b: ArrayLike | None = None,
     numerics: Literal["hardware", "exact"] = "hardware",
-    metadata: ArrayLike | None = None,
-    selector: int = 0,
-    scale_a_data: ArrayLike | None = None,
-    scale_b_data: ArrayLike | None = None,
-    byte_id_a: int = 0,
-    thread_id_a: int = 0,
-    byte_id_b: int = 0,
-    thread_id_b: int = 0,
-    smem: ArrayLike | None = None,
-    a_desc: ArrayLike | None = None,
-    b_desc: ArrayLike | None = None,
-    scale_d: ArrayLike = True,
-    imm_scale_a: int = 1,
-    imm_scale_b: int = 1,
-    imm_trans_a: int = 0,
-    imm_trans_b: int = 0,
-    **tcgen05: Unpack[UmmaOperands],
+    **operands: Unpack[Operands],
 ) -> NDArray[np.uint32]:
     """D = A * B + C of one atom, on raw register words.
 
@@ -195,104 +209,11 @@ def simulate(
     """
     if numerics not in NUMERICS:
         raise AtomError(f"expected numerics of {', '.join(NUMERICS)}, got '{numerics}'")
-    scale_ids = (byte_id_a, thread_id_a, byte_id_b, thread_id_b)
-    if isinstance(atom, UmmaAtom):
-        _none_of(atom, a=a, b=b, c=c, metadata=metadata)
-        return simulate_umma(atom, smem, (a_desc, b_desc), tcgen05, arch, numerics)
-    _none_of(atom, **cast("dict[str, ArrayLike | None]", tcgen05))
-    if c is None:
-        raise AtomError(f"{atom.mnemonic} expected an operand C (c=)")
-    if isinstance(atom, WgmmaAtom):
-        _none_of(atom, b=b, scale_a_data=scale_a_data, scale_b_data=scale_b_data)
-        given = WarpgroupInputs(
-            c, smem, a, a_desc, b_desc, scale_d,
-            imm_scale_a, imm_scale_b, imm_trans_a, imm_trans_b, metadata, selector,
-        )  # fmt: skip
-        return simulate_wgmma(atom, given, arch, numerics)
-    _none_of(atom, smem=smem, a_desc=a_desc, b_desc=b_desc)
-    operands = {
-        "A": a, "B": b, "C": c, "E": metadata, "SFA": scale_a_data, "SFB": scale_b_data
-    }  # fmt: skip
-    return _simulate_warp(atom, operands, arch, numerics, _selectors(atom, selector, scale_ids))
-
-
-def _none_of(atom: MmaAtom | WgmmaAtom | UmmaAtom, **given: ArrayLike | None) -> None:
-    """Raise AtomError for an operand that only other atoms have."""
-    for name, value in given.items():
-        if value is not None:
+    inputs, run = _FAMILIES[type(atom)]
+    known = {operand.name for operand in fields(inputs)}
+    for name, value in operands.items():
+        plain = value is None or (isinstance(value, int) and value == _DEFAULTS.get(name))
+        if name not in known and not plain:
             raise AtomError(f"{atom.mnemonic} expected no {name}=")
-
-
-def _simulate_warp(
-    atom: MmaAtom,
-    given: Mapping[str, ArrayLike | None],
-    arch: str,
-    numerics: str,
-    selectors: tuple[int, ...],
-) -> NDArray[np.uint32]:
-    atom.check(arch)
-    inputs, batch = _inputs(atom, given)
-    model = numerics_model(atom, arch, numerics)
-    if 0 in batch:
-        return np.zeros((*batch, WARP, _words(atom, "D")), dtype=np.uint32)
-    d: NDArray[Any] = np.ascontiguousarray(multiply_fragments(atom, inputs, model, selectors))
-    return d.view(np.uint32).reshape(*batch, WARP, -1)
-
-
-def _inputs(
-    atom: MmaAtom, given: Mapping[str, ArrayLike | None]
-) -> tuple[list[NDArray[Any]], tuple[int, ...]]:
-    """The elements of every operand, [warps, threads, values], and the batch axes."""
-    batch: tuple[int, ...] | None = None
-    inputs: list[NDArray[Any]] = []
-    for operand, name in _ARGUMENTS.items():
-        words = given[operand]
-        if (words is None) != (operand not in atom.inputs):
-            expected = "no" if words is not None else "an"
-            raise AtomError(f"{atom.mnemonic} expected {expected} operand {operand} ({name}=)")
-        if words is None:
-            continue
-        array = np.asarray(words)
-        if operand in ("E", "SFA", "SFB") and array.shape[-1:] == (WARP,):
-            array = array[..., None]
-        _check_words(atom, operand, array)
-        if batch is not None and array.shape[:-2] != batch:
-            raise AtomError(
-                f"operand {operand} expected leading batch axes {batch}, got {array.shape[:-2]}"
-            )
-        batch = array.shape[:-2]
-        flat = array.reshape(prod(batch), WARP, array.shape[-1])
-        inputs.append(elements_of(flat, atom.element(operand)))
-    assert batch is not None
-    return inputs, batch
-
-
-def _selectors(atom: MmaAtom, selector: int, scale_ids: tuple[int, ...]) -> tuple[int, ...]:
-    """The values of the atom's selectors. Raises AtomError for any that it has not."""
-    sparse, scaled = atom.row.sparsity is not None, atom.row.scale is not None
-    for name, value, there in (
-        ("sparsity selector (selector=)", selector, sparse),
-        ("scale factor selectors (byte_id_a= and the like)", any(scale_ids), scaled),
-    ):
-        if value and not there:
-            raise AtomError(f"{atom.mnemonic} expected no {name}")
-    values = (*((selector,) if sparse else ()), *(scale_ids if scaled else ()))
-    atom.check_selectors(values)
-    return values
-
-
-def _words(atom: MmaAtom, operand: Operand) -> int:
-    """How many 32-bit words of the operand a thread holds."""
-    register, count = atom.registers(operand)
-    return count * register_bits(register) // 32
-
-
-def _check_words(atom: MmaAtom, operand: Operand, array: NDArray[Any]) -> None:
-    legal = _words(atom, operand)
-    if array.dtype != np.uint32:
-        raise AtomError(f"operand {operand} expected dtype uint32 (raw words), got {array.dtype}")
-    if array.ndim < 2 or array.shape[-2:] != (WARP, legal):
-        raise AtomError(
-            f"operand {operand} of {atom.mnemonic} expected shape [..., {WARP}, {legal}] "
-            f"(threads, words), got {list(array.shape)}"
-        )
+    own = {name: value for name, value in operands.items() if name in known}
+    return run(atom, inputs(**own), arch, numerics)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,20 +24,24 @@ from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.numerics import Model
 
 
-class UmmaOperands(TypedDict, total=False):
-    """The operands of `tcgen05.mma` that no other atom has, under PTX's names; see `simulate`."""
+@dataclass(frozen=True, slots=True)
+class UmmaInputs:
+    """The operands of one `tcgen05.mma`, as `tilewright.simulate` takes them."""
 
-    tmem: ArrayLike
-    d_tmem: int
-    a_tmem: int | None
-    sp_meta_tmem: int | None
-    scale_a_tmem: int | None
-    scale_b_tmem: int | None
-    idesc: int | None
-    enable_input_d: bool
-    scale_input_d: int
-    disable_output_lane: ArrayLike | None
-    zero_column_mask_desc: int | None
+    smem: ArrayLike | None = None
+    tmem: ArrayLike | None = None
+    a_desc: ArrayLike | None = None
+    b_desc: ArrayLike | None = None
+    d_tmem: int | None = None
+    a_tmem: int | None = None
+    sp_meta_tmem: int | None = None
+    scale_a_tmem: int | None = None
+    scale_b_tmem: int | None = None
+    idesc: int | None = None
+    enable_input_d: bool = True
+    scale_input_d: int = 0
+    disable_output_lane: ArrayLike | None = None
+    zero_column_mask_desc: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +83,15 @@ def _cells(addresses: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.
 
 def simulate_umma(
     atom: UmmaAtom,
-    smem: ArrayLike | None,
-    descriptors: tuple[ArrayLike | None, ArrayLike | None],
-    given: UmmaOperands,
+    given: UmmaInputs,
     arch: str,
     numerics: str,
 ) -> NDArray[np.uint32]:
     """Tensor memory after D = A * B + D. Raises AtomError for inputs that the atom has not."""
     atom.check(arch)
-    issue = _issue(atom, descriptors, given, umma_model(atom, arch, numerics))
+    issue = _issue(atom, given, umma_model(atom, arch, numerics))
     ctas = (atom.cta_group,) if atom.cta_group > 1 else ()
-    tmem = np.array(given.get("tmem"))
+    tmem = np.array(given.tmem)
     wanted = (*ctas, LANES, COLUMNS)
     if tmem.dtype != np.uint32 or tmem.shape[-len(wanted) :] != wanted:
         raise AtomError(
@@ -98,10 +100,10 @@ def simulate_umma(
         )
     batch = tmem.shape[: -len(wanted)]
     cells = tmem.reshape(prod(batch), atom.cta_group, LANES, COLUMNS)
-    images = _images(atom, smem, batch, ctas)
+    images = _images(atom, given.smem, batch, ctas)
     try:
-        for place, each in enumerate(cells):
-            issue.run(_Images(images[min(place, len(images) - 1)], each))
+        for place, cell in enumerate(cells):
+            issue.run(_Images(images[min(place, len(images) - 1)], cell))
     except (Fault, DescriptorError) as error:
         raise AtomError(f"{atom.mnemonic}: {error}") from None
     return cells.reshape(tmem.shape)
@@ -109,27 +111,28 @@ def simulate_umma(
 
 def _issue(
     atom: UmmaAtom,
-    descriptors: tuple[ArrayLike | None, ArrayLike | None],
-    given: UmmaOperands,
+    given: UmmaInputs,
     model: Model | Literal["exact"],
 ) -> UmmaIssue:
-    held = _descriptor(atom, given.get("idesc"))
-    a_desc, b_desc = (None if each is None else int(np.asarray(each)) for each in descriptors)
+    descriptor = _descriptor(atom, given.idesc)
+    a_desc, b_desc = (
+        None if word is None else int(np.asarray(word)) for word in (given.a_desc, given.b_desc)
+    )
     addresses = _addresses(atom, given)
     if (a_desc is None) == (atom.frag_kind == "ss") or b_desc is None:
         where = "a_desc= and b_desc=" if atom.frag_kind == "ss" else "a_tmem= and b_desc="
         raise AtomError(f"{atom.mnemonic} expected {where} (frag_kind = {atom.frag_kind})")
-    scale = given.get("scale_input_d", 0)
+    scale = given.scale_input_d
     if scale and not (atom.row.scales_input and 0 < scale <= LARGEST_INPUT_SCALE):
         raise AtomError(f"{atom.mnemonic} expected no scale_input_d={scale}")
-    mask = given.get("zero_column_mask_desc")
+    mask = given.zero_column_mask_desc
     if mask is not None and not atom.row.ws:
         raise AtomError(f"{atom.mnemonic} expected no zero_column_mask_desc=")
     try:
         options = options_of(
             atom,
-            held,
-            accumulate=given.get("enable_input_d", True),
+            descriptor,
+            accumulate=given.enable_input_d,
             input_scale=scale,
             zero_column_mask=mask,
             lane_words=_lane_words(atom, given),
@@ -147,13 +150,13 @@ def _descriptor(atom: UmmaAtom, idesc: int | None) -> InstructionDescriptor:
         said = umma_of(atom.mnemonic, idesc, atom.frag_kind)
     except DescriptorError as error:
         raise AtomError(f"idesc: {error}") from None
-    held = InstructionDescriptor.decode(idesc, atom.row.kind)
+    descriptor = InstructionDescriptor.decode(idesc, atom.row.kind)
     if said != atom:
         raise AtomError(
             f"{atom.mnemonic} expected an idesc of {atom.parameters}, got {idesc:#010x} "
             f"({said.parameters}); nearest legal: {atom.descriptor().encode():#010x}"
         )
-    return held
+    return descriptor
 
 
 _NAMES = {"D": "d_tmem", "A": "a_tmem", "E": "sp_meta_tmem"} | {
@@ -162,21 +165,21 @@ _NAMES = {"D": "d_tmem", "A": "a_tmem", "E": "sp_meta_tmem"} | {
 }
 
 
-def _addresses(atom: UmmaAtom, given: UmmaOperands) -> dict[str, int]:
+def _addresses(atom: UmmaAtom, given: UmmaInputs) -> dict[str, int]:
     """The address of every operand in tensor memory."""
-    found: dict[str, int] = {}
+    addresses: dict[str, int] = {}
     for operand, name in _NAMES.items():
-        value: Any = given.get(name)
+        value: Any = getattr(given, name)
         if (value is None) == (operand in atom.tmem_operands):
             expected = "an" if value is None else "no"
             raise AtomError(f"{atom.mnemonic} expected {expected} address {name}=")
         if value is not None:
-            found[operand] = int(value)
-    return found
+            addresses[operand] = int(value)
+    return addresses
 
 
-def _lane_words(atom: UmmaAtom, given: UmmaOperands) -> list[int] | None:
-    words = given.get("disable_output_lane")
+def _lane_words(atom: UmmaAtom, given: UmmaInputs) -> list[int] | None:
+    words = given.disable_output_lane
     if words is None:
         return None
     count = LANE_MASK_WORDS[atom.cta_group]

@@ -17,48 +17,50 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
     MAJOR_MODES,
     DescriptorError,
 )
-from tilewright.dialects.cute_nvgpu.lattice.elements import register_bits
-from tilewright.lowering.interpreter.arithmetic.elements import elements_of
 from tilewright.lowering.interpreter.arithmetic.wgmma import (
     fragment_matrix,
     multiply_matrices,
     read_matrix,
     wgmma_model,
 )
+from tilewright.warp_simulation import fragment_elements
 
 
 @dataclass(frozen=True, slots=True)
 class WarpgroupInputs:
-    """What one `wgmma` reads, as `tilewright.simulate` takes it."""
+    """The operands of one `wgmma`, as `tilewright.simulate` takes them."""
 
-    c: ArrayLike
-    smem: ArrayLike | None
-    a: ArrayLike | None
-    a_desc: ArrayLike | None
-    b_desc: ArrayLike | None
-    scale_d: ArrayLike
-    imm_scale_a: int
-    imm_scale_b: int
-    imm_trans_a: int
-    imm_trans_b: int
-    metadata: ArrayLike | None
-    selector: int
+    c: ArrayLike | None = None
+    smem: ArrayLike | None = None
+    a: ArrayLike | None = None
+    a_desc: ArrayLike | None = None
+    b_desc: ArrayLike | None = None
+    scale_d: ArrayLike = True
+    imm_scale_a: int = 1
+    imm_scale_b: int = 1
+    imm_trans_a: int = 0
+    imm_trans_b: int = 0
+    metadata: ArrayLike | None = None
+    selector: int = 0
 
 
 def simulate_wgmma(
     atom: WgmmaAtom, given: WarpgroupInputs, arch: str, numerics: str
 ) -> NDArray[np.uint32]:
     """D = A * B + C on raw words. Raises AtomError for inputs that the atom does not take."""
+    if given.c is None:
+        raise AtomError(f"{atom.mnemonic} expected an operand C (c=)")
     atom.check(arch)
     atom = _placed(atom, given)
-    c, batch = _elements(atom, "C", given.c, None)
+    c, batch = fragment_elements(atom, "C", given.c, None)
     accumulates = np.broadcast_to(np.asarray(given.scale_d, dtype=bool), batch).reshape(-1)
     c = np.where(accumulates[:, None, None], c, c.dtype.type(0))
     smem = _image(given.smem, batch)
     if given.a is not None:
-        a = fragment_matrix(atom, _elements(atom, "A", given.a, batch)[0])
+        a = fragment_matrix(atom, fragment_elements(atom, "A", given.a, batch)[0])
     else:
         a = _matrices(atom, "A", given.a_desc, smem, batch)
+    metadata = given.metadata
     d = multiply_matrices(
         atom,
         a,
@@ -66,7 +68,7 @@ def simulate_wgmma(
         c,
         wgmma_model(atom, arch, numerics),
         negated=(given.imm_scale_a == -1, given.imm_scale_b == -1),
-        e=_metadata(atom, given, batch),
+        e=None if metadata is None else fragment_elements(atom, "E", metadata, batch)[0],
         selector=given.selector,
     )
     return np.ascontiguousarray(d).view(np.uint32).reshape(*batch, atom.threads, -1)
@@ -93,7 +95,7 @@ def _placed(atom: WgmmaAtom, given: WarpgroupInputs) -> WgmmaAtom:
     if atom.row.sparse:
         if given.metadata is None:
             raise AtomError(f"{atom.mnemonic} expected metadata=")
-        atom.check_selector(given.selector)
+        atom.check_selectors((given.selector,))
     elif given.selector:
         raise AtomError(f"{atom.mnemonic} expected no selector=")
     return find_wgmma(
@@ -104,39 +106,6 @@ def _placed(atom: WgmmaAtom, given: WarpgroupInputs) -> WgmmaAtom:
         frag_kind="ss" if given.a is None else "rs",
         satfinite=atom.satfinite,
     )
-
-
-def _elements(
-    atom: WgmmaAtom, operand: str, words: ArrayLike, batch: tuple[int, ...] | None
-) -> tuple[NDArray[Any], tuple[int, ...]]:
-    """The elements of a fragment's words, [warpgroups, threads, values], and its batch axes."""
-    kind, count = atom.registers(operand)
-    legal = count * register_bits(kind) // 32
-    array = np.asarray(words)
-    if array.dtype != np.uint32:
-        raise AtomError(f"operand {operand} expected dtype uint32 (raw words), got {array.dtype}")
-    if array.ndim < 2 or array.shape[-2:] != (atom.threads, legal):
-        raise AtomError(
-            f"operand {operand} of {atom.mnemonic} expected shape [..., {atom.threads}, {legal}] "
-            f"(threads, words), got {list(array.shape)}"
-        )
-    if batch is not None and array.shape[:-2] != batch:
-        raise AtomError(
-            f"operand {operand} expected leading batch axes {batch}, got {array.shape[:-2]}"
-        )
-    flat = array.reshape(prod(array.shape[:-2]), atom.threads, legal)
-    return elements_of(flat, atom.element(operand)), array.shape[:-2]
-
-
-def _metadata(
-    atom: WgmmaAtom, given: WarpgroupInputs, batch: tuple[int, ...]
-) -> NDArray[Any] | None:
-    if given.metadata is None:
-        return None
-    words = np.asarray(given.metadata)
-    if words.shape[-1:] == (atom.threads,):
-        words = words[..., None]
-    return _elements(atom, "E", words, batch)[0]
 
 
 def _image(smem: ArrayLike | None, batch: tuple[int, ...]) -> NDArray[np.uint8]:
@@ -175,5 +144,7 @@ def _matrices(
         except DescriptorError as error:
             raise AtomError(f"descriptor {word:#x} of {operand}: {error}") from None
 
-    found = [matrix(int(word), smem[min(i, len(smem) - 1)]) for i, word in enumerate(descriptors)]
-    return np.stack(found)
+    matrices = [
+        matrix(int(word), smem[min(i, len(smem) - 1)]) for i, word in enumerate(descriptors)
+    ]
+    return np.stack(matrices)

@@ -48,16 +48,16 @@ def lanes_along(mma: TiledMma, mode: int) -> list[int]:
     Raises LayoutError where other warps have some of that mode, too.
     """
     tv, rows = mma.tv_layout("C"), mma.tile_of("C")[0]
-    found: list[int] = []
+    lanes: list[int] = []
     for bit in (1 << i for i in range((mma.threads - 1).bit_length())):
         place = tv((bit, 0))
         if (place % rows, place // rows)[mode]:
-            found.append(bit)
-    if found and found[-1] >= WARP:
+            lanes.append(bit)
+    if lanes and lanes[-1] >= WARP:
         raise LayoutError(
             f"expected each warp to have all of mode {mode} of C, got atoms {mma.atom_layout}"
         )
-    return found
+    return lanes
 
 
 def as_operand_a(first: TiledMma, second: TiledMma, extents: tuple[int, int]) -> Layout:

@@ -254,7 +254,7 @@ def _indivisible(what: str, value: int, mode: int, extent: int, stride: Any) -> 
 
 
 def complement(layout: Layout | ComposedLayout, cotarget: Shape | Layout = 1) -> Layout:
-    """What the layout leaves out of its codomain, in increasing order.
+    """The indices of its codomain that a layout leaves out, in increasing order.
 
     With R = complement(L, n): R increases from 0, and shares no other value with L. Where every
     stride of L is a multiple of what lies below it, (L, R) reaches each value below n exactly once.

@@ -1,4 +1,4 @@
-"""What tiled MMAs and copies know of the instruction that they tile: CuTe's traits.
+"""Traits, as CuTe calls them: an instruction as tiled MMAs and copies know it.
 
     (thread, value) -> index    of an MMA's operand: A m + M*k, B n + N*k, C m + M*n
     (thread, value) -> element  of a copy's source, its destination and its reference, which is
@@ -22,7 +22,7 @@ from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.symbolic.composed import AnyLayout
 
 Operand = Literal["A", "B", "C"]
-"""What an MMA reads, C being also what it writes; block scales are no tile-level operands."""
+"""The operands of an MMA, which writes C too; block scales are no tile-level operands."""
 
 OPERAND_MODES: dict[Operand, tuple[int, int]] = {"A": (0, 2), "B": (1, 2), "C": (0, 1)}
 """Which of the modes (M, N, K) an operand has."""
@@ -102,9 +102,9 @@ class CopyTraits:
     def to_reference(self, side: Literal["S", "D"]) -> Layout:
         """(thread, value) of a side -> thread + threads*value of the reference."""
         inverse = right_inverse(self.reference)
-        found = composition(inverse, self.target(side))
-        assert isinstance(found, Layout)
-        return found
+        layout = composition(inverse, self.target(side))
+        assert isinstance(layout, Layout)
+        return layout
 
 
 class CopyAtom(Protocol):
@@ -112,7 +112,7 @@ class CopyAtom(Protocol):
 
     @property
     def copy_traits(self) -> CopyTraits:
-        """What threads hold of its source and its destination."""
+        """The parts of its source and its destination that threads hold."""
         ...
 
 
@@ -121,7 +121,7 @@ class CopyAtom(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TmaBox:
-    """What one TMA instruction copies: extents, outermost first, the last contiguous in global
+    """The box of one TMA instruction: extents, outermost first, the last contiguous in global
     memory; the bytes of its swizzle in shared memory; and which mode of the tensor each of them
     runs along."""
 
@@ -144,12 +144,12 @@ class TmaAtom(Protocol):
 
     @property
     def loads(self) -> bool:
-        """Whether it copies to shared memory; else from there."""
+        """True where it copies to shared memory; else from there."""
         ...
 
     @property
     def multicast(self) -> bool:
-        """Whether it copies to several CTAs of a cluster, which a mask names."""
+        """True where it copies to several CTAs of a cluster, which a mask names."""
         ...
 
     def box_for(

@@ -242,8 +242,8 @@ def _pair(shape: Any, stride: Any, leaves: list[tuple[int, Any]]) -> bool:
             raise LayoutError(
                 f"expected a stride congruent to {to_text(shape)}, got {to_text(stride)}"
             )
-        found = [_pair(s, d, leaves) for s, d in zip(shape, stride, strict=True)]
-        return any(found)
+        pairs = [_pair(s, d, leaves) for s, d in zip(shape, stride, strict=True)]
+        return any(pairs)
     if type(shape) is not int or shape < 1:
         raise LayoutError(f"expected extents of at least 1, got {to_text(shape)}")
     if type(stride) is not int and not isinstance(stride, ScaledBasis):

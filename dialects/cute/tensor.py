@@ -192,7 +192,7 @@ def run_of(tensor: Tensor, path: tuple[int, ...]) -> int:
 
 
 def alignment_of_runs(tensor: Tensor, run: int) -> int:
-    """What divides the addresses, in bytes, of all elements that start a run of `run` elements."""
+    """A divisor of the addresses, in bytes, of all elements that start a run of `run` elements."""
     known = 8 * tensor.align
     if isinstance(tensor.layout, ComposedLayout):
         known = gcd(known, tensor.bits * divisor_of(_scalar(tensor.layout.offset)))
@@ -217,7 +217,7 @@ def _scalar(offset: Any) -> Scalar:
 
 
 def _flat(t: Any) -> tuple[Any, ...]:
-    return tuple(leaf for each in t for leaf in _flat(each)) if is_tuple(t) else (t,)
+    return tuple(leaf for item in t for leaf in _flat(item)) if is_tuple(t) else (t,)
 
 
 # --- text -----------------------------------------------------------------------------------------
@@ -233,18 +233,18 @@ def read_layout(text: str) -> AnyLayout:
 
 def read_tensor(text: str) -> Tensor:
     """The tensor that prints as `text`. Raises LayoutParseError for its layout."""
-    found = _TENSOR.fullmatch(text)
-    assert found is not None, text
-    element, space, align, layout = found.groups()
+    match = _TENSOR.fullmatch(text)
+    assert match is not None, text
+    element, space, align, layout = match.groups()
     bytes_ = int(align) if align is not None else natural_alignment(element)
     return Tensor(element, space, bytes_, read_layout(layout))
 
 
 def read_coord_tensor(text: str) -> CoordTensor:
     """The tensor of coordinates that prints as `text`. Raises LayoutParseError."""
-    found = _COORD_TENSOR.fullmatch(text)
-    assert found is not None, text
-    return CoordTensor(read_value("int_tuple", found[1]), read_value("layout", found[2]))
+    match = _COORD_TENSOR.fullmatch(text)
+    assert match is not None, text
+    return CoordTensor(read_value("int_tuple", match[1]), read_value("layout", match[2]))
 
 
 def why_no_tensor(tensor: Tensor) -> str | None:

@@ -32,7 +32,7 @@ def extents(layout: Layout) -> tuple[int, int]:
 def allocated_columns(tensor: Tensor) -> int:
     """The columns that an allocation of a tensor takes: a power of two, at least 32."""
     _, columns = extents(tensor.modes)
-    return next(each for each in ALLOCATIONS if each >= columns)
+    return next(legal for legal in ALLOCATIONS if legal >= columns)
 
 
 def why_no_allocation(tensor: Tensor) -> str | None:

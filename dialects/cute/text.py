@@ -36,10 +36,10 @@ class LayoutReader:
 
     def fail(self, expected: str) -> NoReturn:
         at = self.position
-        found = repr(self.text[at]) if at < len(self.text) else "the end"
-        if found == "'?'":
-            found += " (dynamic extents are not supported)"
-        raise LayoutParseError(f"expected {expected}, got {found}", self.text, at)
+        got = repr(self.text[at]) if at < len(self.text) else "the end"
+        if got == "'?'":
+            got += " (dynamic extents are not supported)"
+        raise LayoutParseError(f"expected {expected}, got {got}", self.text, at)
 
     def at(self, token: str) -> bool:
         while self.position < len(self.text) and self.text[self.position].isspace():

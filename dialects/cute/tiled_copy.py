@@ -83,7 +83,7 @@ class TiledCopy(Value):
         return _tidfrg(self, side, layout) if layouts.known(layout) else _dealt(self, side, layout)
 
     def partition(self, side: Side, layout: Layout) -> Layout:
-        """What one thread has of a layout, wherever it starts: ((FrgV,FrgX),RestM,RestN,...)."""
+        """One thread's part of a layout, wherever it starts: ((FrgV,FrgX),RestM,RestN,...)."""
         whole = self.tidfrg(side, layout)
         return layouts.slice_layout(self.partition_coord(whole, 0), whole)
 
@@ -142,9 +142,9 @@ def _side_layout(copy: TiledCopy, side: Side) -> Layout:
     target = composition(atoms[0], traits.to_reference(side))
     assert isinstance(atoms, Layout) and isinstance(target, Layout)
     paired = make_layout(*(make_layout(target[i], atoms.mode(1, i)) for i in range(2)))
-    found = coalesce(paired, (1, (1, 1)))
-    assert isinstance(found, Layout)
-    return found
+    layout = coalesce(paired, (1, (1, 1)))
+    assert isinstance(layout, Layout)
+    return layout
 
 
 @cache
@@ -176,9 +176,9 @@ def _retiled(copy: TiledCopy, layout: Layout) -> Layout:
         if i >= rank(layout.shape) or layout[i].size() % wanted:
             raise LayoutError(f"expected a fragment with a multiple of {wanted} in mode {i}")
     tiles = zipped_divide(layout, (values, *per_mode))
-    found = composition(tiles[0], order)
-    assert isinstance(found, Layout) and isinstance(tiles, Layout)
-    return make_layout(found, *(tiles.mode(1, i) for i in range(1, layout.rank())))
+    retiled = composition(tiles[0], order)
+    assert isinstance(retiled, Layout) and isinstance(tiles, Layout)
+    return make_layout(retiled, *(tiles.mode(1, i) for i in range(1, layout.rank())))
 
 
 def why_no_tiled_copy(copy: TiledCopy) -> str | None:

@@ -82,7 +82,7 @@ class TiledMma(Value):
 
     @property
     def tile_shape(self) -> tuple[int, int, int]:
-        """What the atoms compute together, (M, N, K)."""
+        """The extents that the atoms compute together, (M, N, K)."""
         m, n, k = (self.permuted(mode).size() for mode in range(3))
         return m, n, k
 
@@ -106,7 +106,7 @@ class TiledMma(Value):
         )
 
     def partition(self, which: Operand, layout: Layout) -> Layout:
-        """What one thread has of a layout, wherever it starts: (FrgV,RestRows,RestColumns,...)."""
+        """One thread's part of a layout, wherever it starts: (FrgV,RestRows,RestColumns,...)."""
         whole = self.thrfrg(which, layout)
         return layouts.slice_layout(self._slice(whole, (0, 0, 0, 0), which), whole)
 
@@ -137,9 +137,9 @@ DEFAULT_PERMUTATION: tuple[Tile, Tile, Tile] = (None, None, None)
 
 @cache
 def _thread_layout(thread_ids: Layout, atom_layout: Layout) -> Layout:
-    found = tiled_product(thread_ids, append_to_rank(atom_layout, 3))
-    assert isinstance(found, Layout)
-    return found
+    layout = tiled_product(thread_ids, append_to_rank(atom_layout, 3))
+    assert isinstance(layout, Layout)
+    return layout
 
 
 def coord_along(mode: Layout, thread: Any) -> Any:
@@ -240,12 +240,12 @@ def tile_leaves(tile: Tile) -> Iterator[Layout]:
     if isinstance(tile, Layout):
         yield tile
     elif tile is not None:
-        for each in tile:
-            yield from tile_leaves(each)
+        for slot in tile:
+            yield from tile_leaves(slot)
 
 
 def covers(layout: Layout, extent: int) -> bool:
-    """Whether the images of a layout are all integers below `extent`, each from one coordinate
+    """True where the images of a layout are all integers below `extent`, each from one coordinate
     but for modes of stride 0."""
     once = filter_(layout)
     try:

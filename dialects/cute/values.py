@@ -114,7 +114,7 @@ def tile_layouts(tile: Any) -> list[Layout]:
     """The layouts of a tile from left to right."""
     if isinstance(tile, Layout):
         return [tile]
-    return [] if tile is None else [layout for each in tile for layout in tile_layouts(each)]
+    return [] if tile is None else [layout for slot in tile for layout in tile_layouts(slot)]
 
 
 def with_dynamic_leaves(typed: Typed, leaves: Iterable[Scalar]) -> Typed:
@@ -130,7 +130,7 @@ def with_numbers(typed: Typed, leaves: Iterable[Scalar]) -> Typed:
 
 def _refilled(value: Any, leaves: Iterator[Scalar], replaced: Any) -> Any:
     if is_tuple(value):
-        return tuple(_refilled(each, leaves, replaced) for each in value)
+        return tuple(_refilled(item, leaves, replaced) for item in value)
     if isinstance(value, replaced):
         return next(leaves)
     match value:

@@ -28,10 +28,9 @@ from tilewright.dialects.cute_nvgpu.ops.sm100 import UMMA_OPS
 from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES
 from tilewright.dialects.cute_nvgpu.types.copies import CopyInstructionAttr, TmaInstructionAttr
 from tilewright.dialects.cute_nvgpu.types.fragments import CacheAttr, FragmentType
+from tilewright.dialects.cute_nvgpu.types.shared_atoms import UMMA_ATOM_TYPES, WGMMA_ATOM_TYPES
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
-from tilewright.dialects.cute_nvgpu.types.umma import UMMA_ATOM_TYPES
-from tilewright.dialects.cute_nvgpu.types.wgmma import WGMMA_ATOM_TYPES
 from tilewright.dialects.cute_nvgpu.types.wmma import WMMA_ACCESS_TYPES
 
 CUTE_NVGPU = Dialect(

@@ -6,42 +6,40 @@ from typing import ClassVar
 
 from xdsl.irdl import irdl_op_definition
 
-from tilewright.dialects.ptx.instruction import ScalarOp, forms
+from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS
+from tilewright.dialects.ptx.instruction import ScalarOp
 
 
 @irdl_op_definition
 class Ex2Op(ScalarOp):
-    """2 to the power of a, approximately; subnormal numbers become zeros. PTX ISA 9.7.3.21."""
+    """`ex2.FORM d, a`."""
 
     name = "ptx.ex2"
-    FORMS: ClassVar = forms(("f32",), 1, "approx.ftz.")
+    FORMS: ClassVar = SCALARS["ex2"].forms
 
 
 @irdl_op_definition
 class Lg2Op(ScalarOp):
-    """The binary logarithm of a, approximately; subnormal numbers become zeros.
-
-    PTX ISA 9.7.3.20.
-    """
+    """`lg2.FORM d, a`."""
 
     name = "ptx.lg2"
-    FORMS: ClassVar = forms(("f32",), 1, "approx.ftz.")
+    FORMS: ClassVar = SCALARS["lg2"].forms
 
 
 @irdl_op_definition
 class RcpOp(ScalarOp):
-    """1 / a, approximately; subnormal numbers become zeros. PTX ISA 9.7.3.13."""
+    """`rcp.FORM d, a`."""
 
     name = "ptx.rcp"
-    FORMS: ClassVar = forms(("f32",), 1, "approx.ftz.")
+    FORMS: ClassVar = SCALARS["rcp"].forms
 
 
 @irdl_op_definition
 class RsqrtOp(ScalarOp):
-    """1 / sqrt(a), approximately; subnormal numbers become zeros. PTX ISA 9.7.3.16."""
+    """`rsqrt.FORM d, a`."""
 
     name = "ptx.rsqrt"
-    FORMS: ClassVar = forms(("f32",), 1, "approx.ftz.")
+    FORMS: ClassVar = SCALARS["rsqrt"].forms
 
 
 OPS = [Ex2Op, Lg2Op, RcpOp, RsqrtOp]

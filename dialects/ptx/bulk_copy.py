@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i64
@@ -18,6 +18,8 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
+from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.lattice.tma import (
     BULK_COMMIT_GROUP,
     BULK_WAIT_GROUP,
@@ -29,7 +31,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tma import (
     TENSOR_STORE,
     TensorCopyRow,
 )
-from tilewright.dialects.ptx.instruction import PtxOp, Requirement
+from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp
 from tilewright.dialects.ptx.types import reg
 
 _COORDINATE = reg("b32")
@@ -37,9 +39,6 @@ _COORDINATE = reg("b32")
 
 class TensorCopyOp(PtxOp):
     """A copy of a box; its coordinates stand innermost first. Operands are the classes' own."""
-
-    FIRST_COORDINATE: ClassVar[int]
-    """Which operand the coordinates begin with."""
 
     @property
     def row(self) -> TensorCopyRow:
@@ -60,14 +59,18 @@ class TensorCopyOp(PtxOp):
     def mnemonic(self) -> str:
         return self.row.mnemonic(len(self.box_coordinates), hint=self.hinted)
 
+    @property
+    def operand_forms(self) -> Sequence[OperandForm]:
+        return self.row.operands(len(self.box_coordinates), hint=self.hinted)
+
     def requirement(self) -> Requirement:
-        return Requirement(self.row.target, self.row.ptx_version)
+        return Requirement.of(self.row)
 
     def verify_(self) -> None:
-        if not 1 <= (found := len(self.box_coordinates)) <= MAX_RANK:
-            nearest = min(max(found, 1), MAX_RANK)
+        if not 1 <= (rank := len(self.box_coordinates)) <= MAX_RANK:
+            nearest = min(max(rank, 1), MAX_RANK)
             raise VerifyException(
-                f"'{self.name}' expected 1 to {MAX_RANK} coordinates, got {found}; "
+                f"'{self.name}' expected 1 to {MAX_RANK} coordinates, got {rank}; "
                 f"nearest legal: {nearest}"
             )
 
@@ -83,7 +86,6 @@ class TensorLoadOp(TensorCopyOp):
     """
 
     name = "ptx.cp.async.bulk.tensor.load"
-    FIRST_COORDINATE: ClassVar = 2
 
     dest = operand_def(reg("b32"))
     map = operand_def(reg("b64"))
@@ -114,6 +116,15 @@ class TensorLoadOp(TensorCopyOp):
     def row(self) -> TensorCopyRow:
         return TENSOR_LOAD if self.mask is None else TENSOR_LOAD_MULTICAST
 
+    def operand_values(self) -> Mapping[str, Given]:
+        return {
+            "dstMem": self.dest,
+            "tensorMap": (self.map, *self.coordinates),
+            "mbar": self.barrier,
+            "ctaMask": self.mask,
+            "cache-policy": self.cache_hint,
+        }
+
     @property
     def box_coordinates(self) -> Sequence[SSAValue]:
         return self.coordinates
@@ -126,14 +137,19 @@ class TensorLoadOp(TensorCopyOp):
 class TensorFromSharedOp(TensorCopyOp):
     """A box of shared memory to global memory, completed by a bulk group."""
 
-    FIRST_COORDINATE: ClassVar = 1
-
     map = operand_def(reg("b64"))
     coordinates = var_operand_def(_COORDINATE)
     source = operand_def(reg("b32"))
     cache_hint = opt_operand_def(reg("b64"))
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    def operand_values(self) -> Mapping[str, Given]:
+        return {
+            "tensorMap": (self.map, *self.coordinates),
+            "srcMem": self.source,
+            "cache-policy": self.cache_hint,
+        }
 
     @property
     def box_coordinates(self) -> Sequence[SSAValue]:
@@ -215,22 +231,21 @@ class TensorReduceOp(TensorFromSharedOp):
 
 
 @irdl_op_definition
-class BulkCommitGroupOp(PtxOp):
+class BulkCommitGroupOp(RowOp):
     """`cp.async.bulk.commit_group`."""
 
     name = "ptx.cp.async.bulk.commit_group"
+    ROW: ClassVar = BULK_COMMIT_GROUP
 
     assembly_format = "attr-dict"
 
-    def requirement(self) -> Requirement:
-        return Requirement(BULK_COMMIT_GROUP.target, BULK_COMMIT_GROUP.ptx_version)
-
 
 @irdl_op_definition
-class BulkWaitGroupOp(PtxOp):
+class BulkWaitGroupOp(RowOp):
     """`cp.async.bulk.wait_group{.read} N`."""
 
     name = "ptx.cp.async.bulk.wait_group"
+    ROW: ClassVar = BULK_WAIT_GROUP
 
     pending = prop_def(IntegerAttr.constr(type=i64))
     read = opt_prop_def(UnitAttr)
@@ -247,10 +262,10 @@ class BulkWaitGroupOp(PtxOp):
 
     @property
     def mnemonic(self) -> str:
-        return BULK_WAIT_GROUP.mnemonic + (".read" if self.read is not None else "")
+        return BULK_WAIT_GROUP.mnemonics[self.read is not None]
 
-    def requirement(self) -> Requirement:
-        return Requirement(BULK_WAIT_GROUP.target, BULK_WAIT_GROUP.ptx_version)
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"N": self.pending.value.data}
 
     def verify_(self) -> None:
         if self.pending.value.data < 0:
@@ -261,10 +276,11 @@ class BulkWaitGroupOp(PtxOp):
 
 
 @irdl_op_definition
-class PrefetchTensormapOp(PtxOp):
+class PrefetchTensormapOp(RowOp):
     """`prefetch.tensormap [map]`."""
 
     name = "ptx.prefetch.tensormap"
+    ROW: ClassVar = PREFETCH_TENSORMAP
 
     map = operand_def(reg("b64"))
 
@@ -273,8 +289,8 @@ class PrefetchTensormapOp(PtxOp):
     def __init__(self, map: SSAValue):
         super().__init__(operands=[map])
 
-    def requirement(self) -> Requirement:
-        return Requirement(PREFETCH_TENSORMAP.target, PREFETCH_TENSORMAP.ptx_version)
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"a": self.map}
 
 
 OPS = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, i64
@@ -16,24 +17,12 @@ from tilewright.dialects.cute_nvgpu.lattice.cluster import (
     MAPA,
     MBARRIER_ARRIVE_CLUSTER,
 )
-from tilewright.dialects.cute_nvgpu.lattice.mbarrier import InstructionRow
-from tilewright.dialects.ptx.instruction import PtxOp, Requirement
+from tilewright.dialects.ptx.instruction import Given, RowOp
 from tilewright.dialects.ptx.types import reg
 
 
-class _RowOp(PtxOp):
-    ROW: ClassVar[InstructionRow]
-
-    @property
-    def mnemonic(self) -> str:
-        return self.ROW.mnemonic
-
-    def requirement(self) -> Requirement:
-        return Requirement(self.ROW.target, self.ROW.ptx_version)
-
-
 @irdl_op_definition
-class RankOp(_RowOp):
+class RankOp(RowOp):
     """`mov.u32 d, %cluster_ctarank`."""
 
     name = "ptx.cluster_ctarank"
@@ -48,9 +37,12 @@ class RankOp(_RowOp):
     def __init__(self) -> None:
         super().__init__(result_types=[reg("b32")])
 
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"d": self.result, "%cluster_ctarank": "%cluster_ctarank"}
+
 
 @irdl_op_definition
-class ArriveOp(_RowOp):
+class ArriveOp(RowOp):
     """`barrier.cluster.arrive.aligned`."""
 
     name = "ptx.barrier.cluster.arrive"
@@ -60,7 +52,7 @@ class ArriveOp(_RowOp):
 
 
 @irdl_op_definition
-class WaitOp(_RowOp):
+class WaitOp(RowOp):
     """`barrier.cluster.wait.aligned`."""
 
     name = "ptx.barrier.cluster.wait"
@@ -70,7 +62,7 @@ class WaitOp(_RowOp):
 
 
 @irdl_op_definition
-class MapaOp(_RowOp):
+class MapaOp(RowOp):
     """`mapa.shared::cluster.u32 d, a, rank`: the same place in another CTA's shared memory.
 
     ```mlir
@@ -92,9 +84,12 @@ class MapaOp(_RowOp):
     def __init__(self, address: SSAValue, rank: SSAValue):
         super().__init__(operands=[address, rank], result_types=[reg("b32")])
 
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"d": self.result, "a": self.address, "b": self.rank}
+
 
 @irdl_op_definition
-class MbarrierArriveOp(_RowOp):
+class MbarrierArriveOp(RowOp):
     """`mbarrier.arrive.release.cluster.shared::cluster.b64 _, [a]`.
 
     ```mlir
@@ -112,6 +107,9 @@ class MbarrierArriveOp(_RowOp):
 
     def __init__(self, address: SSAValue, offset: int = 0):
         super().__init__(operands=[address], properties={"offset": IntegerAttr(offset, i64)})
+
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"state": "_", "addr": (self.address, self.offset.value.data)}
 
 
 OPS = [RankOp, ArriveOp, WaitOp, MapaOp, MbarrierArriveOp]

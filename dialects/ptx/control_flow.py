@@ -35,7 +35,9 @@ from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, SymbolOpInte
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.cluster import MAX_CLUSTER
-from tilewright.dialects.ptx.instruction import PtxOp, Requirement, needs
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import PARAMETER_TYPES as _SCALARS
+from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement, needs
+from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.types import RegType, reg
 
 # PTX ISA 4.4.
@@ -44,15 +46,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_$]*|[_$%][A-Za-z0-9_$]+")
 TENSORMAP = "tensormap"
 """A parameter of 128 bytes that the hardware reads: `.param .align 64 .b8 name[128]`."""
 
-PARAMETER_TYPES: dict[str, str] = {
-    "u8": "b16",
-    "u16": "b16",
-    "u32": "b32",
-    "f32": "f32",
-    "u64": "b64",
-    "f64": "f64",
-    TENSORMAP: "b64",
-}
+PARAMETER_TYPES: dict[str, str] = {**_SCALARS, TENSORMAP: "b64"}
 """Types of kernel parameters, and the register that each comes in: `ld.param` loads its value, but
 of a tensor map the kernel has the generic address."""
 
@@ -100,12 +94,12 @@ class EntryOp(PtxOp):
         cluster: Sequence[int] | None = None,
         arg_attrs: Sequence[DictionaryAttr] = (),
     ):
-        attrs = ArrayAttr(arg_attrs) if any(each.data for each in arg_attrs) else None
+        attrs = ArrayAttr(arg_attrs) if any(attributes.data for attributes in arg_attrs) else None
         super().__init__(
             properties={
                 "sym_name": StringAttr(name),
-                "parameters": ArrayAttr([StringAttr(each) for _, each in parameters]),
-                "parameter_names": ArrayAttr([StringAttr(each) for each, _ in parameters]),
+                "parameters": ArrayAttr([StringAttr(type_) for _, type_ in parameters]),
+                "parameter_names": ArrayAttr([StringAttr(name) for name, _ in parameters]),
                 "shared": IntegerAttr(shared, i64),
                 "align": IntegerAttr(align, i64),
                 "reqntid": None if reqntid is None else DenseArrayBase.from_list(i32, reqntid),
@@ -135,12 +129,12 @@ class EntryOp(PtxOp):
                 parser.Delimiter.PAREN, parser.parse_integer
             )
         keyword = parser.parse_optional_attr_dict_with_keyword()
-        arguments = [argument.resolve(reg(PARAMETER_TYPES[each])) for argument, each, _ in parsed]
+        arguments = [argument.resolve(reg(PARAMETER_TYPES[type_])) for argument, type_, _ in parsed]
         body = parser.parse_region(arguments)
         if not body.blocks:
-            body.add_block(Block(arg_types=[each.type for each in arguments]))
-        names = [(argument.name.text[1:], each) for argument, each, _ in parsed]
-        attributes = [each for *_, each in parsed]
+            body.add_block(Block(arg_types=[argument.type for argument in arguments]))
+        names = [(argument.name.text[1:], type_) for argument, type_, _ in parsed]
+        attributes = [attribute for *_, attribute in parsed]
         op = cls(name, names, body, shared, align, reqntid, cluster, attributes)
         op.attributes |= {} if keyword is None else keyword.data
         return op
@@ -151,7 +145,7 @@ class EntryOp(PtxOp):
         attributes = self.arg_attrs or [DictionaryAttr({})] * len(self.parameters)
         arguments = zip(self.body.blocks[0].args, self.parameters, attributes, strict=True)
         with printer.in_parens():
-            printer.print_list(arguments, lambda each: _print_parameter(printer, *each))
+            printer.print_list(arguments, lambda argument: _print_parameter(printer, *argument))
         if self.shared.value.data:
             printer.print_string(f" shared {self.shared.value.data} align {self.align.value.data}")
         if self.reqntid is not None:
@@ -164,7 +158,7 @@ class EntryOp(PtxOp):
 
     def requirement(self) -> Requirement:
         """Tensor maps and clusters are sm_90's."""
-        has_map = any(each.data == TENSORMAP for each in self.parameters)
+        has_map = any(parameter.data == TENSORMAP for parameter in self.parameters)
         return _TENSORMAP if has_map or self.cluster is not None else super().requirement()
 
     def verify_(self) -> None:
@@ -175,13 +169,13 @@ class EntryOp(PtxOp):
             )
         self._verify_shape()
         self._verify_cluster()
-        for each in self.parameters:
-            if each.data not in PARAMETER_TYPES:
+        for parameter in self.parameters:
+            if parameter.data not in PARAMETER_TYPES:
                 raise VerifyException(
                     f"'{self.name}' expected parameter types of {', '.join(PARAMETER_TYPES)}, "
-                    f"got {each.data}"
+                    f"got {parameter.data}"
                 )
-        legal = tuple(reg(PARAMETER_TYPES[each.data]) for each in self.parameters)
+        legal = tuple(reg(PARAMETER_TYPES[parameter.data]) for parameter in self.parameters)
         if not self.body.blocks or self.body.blocks[0].arg_types != legal:
             raise VerifyException(
                 f"'{self.name}' expected an entry block with one register a parameter"
@@ -215,7 +209,7 @@ class EntryOp(PtxOp):
                 f"got {shared} bytes aligned to {align}"
             )
         threads = () if self.reqntid is None else self.reqntid.get_values()
-        if len(threads) > 3 or any(each < 1 for each in threads):
+        if len(threads) > 3 or any(extent < 1 for extent in threads):
             raise VerifyException(
                 f"'{self.name}' expected up to 3 extents for reqntid, "
                 f"got {', '.join(map(str, threads))}"
@@ -226,21 +220,21 @@ def _parse_parameter(parser: Parser) -> tuple[Parser.UnresolvedArgument, str, Di
     argument = parser.parse_argument(expect_type=False)
     parser.parse_punctuation(":")
     start = parser.pos
-    each = parser.parse_identifier()
-    if each not in PARAMETER_TYPES:
+    type_ = parser.parse_identifier()
+    if type_ not in PARAMETER_TYPES:
         parser.raise_error(
-            f"expected a parameter type of {', '.join(PARAMETER_TYPES)}, got {each}",
+            f"expected a parameter type of {', '.join(PARAMETER_TYPES)}, got {type_}",
             start,
             parser.pos,
         )
-    return argument, each, DictionaryAttr(parser.parse_optional_attr_dict())
+    return argument, type_, DictionaryAttr(parser.parse_optional_attr_dict())
 
 
 def _print_parameter(
-    printer: Printer, argument: SSAValue, each: StringAttr, attributes: DictionaryAttr
+    printer: Printer, argument: SSAValue, parameter: StringAttr, attributes: DictionaryAttr
 ) -> None:
     printer.print_ssa_value(argument)
-    printer.print_string(f": {each.data}")
+    printer.print_string(f": {parameter.data}")
     printer.print_op_attributes(attributes.data)
 
 
@@ -303,11 +297,14 @@ class CondBraOp(PtxOp):
 
 
 def _verify_edge(op: str, arguments: Sequence[SSAValue], dest: Block) -> None:
-    found, legal = [each.type for each in arguments], [each.type for each in dest.args]
-    if found != legal:
+    types, legal = (
+        [argument.type for argument in arguments],
+        [argument.type for argument in dest.args],
+    )
+    if types != legal:
         raise VerifyException(
             f"'{op}' expected arguments ({', '.join(map(str, legal))}) for its block, "
-            f"got ({', '.join(map(str, found))})"
+            f"got ({', '.join(map(str, types))})"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
@@ -15,30 +16,30 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
-from tilewright.dialects.ptx.instruction import PtxOp, Requirement
+from tilewright.dialects.cute_nvgpu.lattice.copy import (
+    CP_ASYNC,
+    CP_ASYNC_COMMIT_GROUP,
+    CP_ASYNC_WAIT_GROUP,
+)
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
+    ACCESS_TYPES,
+    LD,
+    SPACES,
+    ST,
+    MemoryAccessRow,
+    vector_lengths,
+)
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
+from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
+from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import RegType, reg
-
-# The types of a memory access and the register that each goes through; narrow ones sit in b16.
-ACCESS_TYPES: dict[str, str] = {
-    "b8": "b16",
-    "b16": "b16",
-    "b32": "b32",
-    "b64": "b64",
-    "f32": "f32",
-    "f64": "f64",
-}
-# The most that one access moves (256 bits need sm_100 and PTX 8.8, which no row here says).
-VECTOR_BITS = 128
-# Spaces and the width of their addresses.
-SPACES: dict[str, str] = {"global": "b64", "shared": "b32"}
 
 
 class _AccessOp(PtxOp):
     """A load or store: `ld.SPACE{.vN}.TYPE`, at an address plus a constant offset in bytes."""
 
-    MNEMONIC: ClassVar[str]
+    ROW: ClassVar[MemoryAccessRow]
 
     space = prop_def(StringAttr)
     access = prop_def(StringAttr)
@@ -56,9 +57,11 @@ class _AccessOp(PtxOp):
     @property
     def mnemonic(self) -> str:
         """`ld.global.v2.f32`."""
-        count = self.data_type().count.data
-        vector = f".v{count}" if count > 1 else ""
-        return f"{self.MNEMONIC}.{self.space.data}{vector}.{self.access.data}"
+        return self.ROW.mnemonic(self.space.data, self.access.data, self.data_type().count.data)
+
+    @property
+    def operand_forms(self) -> Sequence[OperandForm]:
+        return self.ROW.operands(self.data_type().kind.data, self.data_type().count.data)
 
     def verify_(self) -> None:
         space, access, data = self.space.data, self.access.data, self.data_type()
@@ -72,7 +75,7 @@ class _AccessOp(PtxOp):
                 f"'{self.name}' expected a {space} address in {reg(SPACES[space])}, "
                 f"got {self.operands[0].type}"
             )
-        counts = [n for n in (1, 2, 4) if n * int(access[1:]) <= VECTOR_BITS]
+        counts = vector_lengths(access)
         if data.kind.data != ACCESS_TYPES[access] or data.count.data not in counts:
             raise VerifyException(
                 f"'{self.name}' expected {' or '.join(map(str, counts))} registers "
@@ -90,7 +93,7 @@ class LdOp(_AccessOp):
     """
 
     name = "ptx.ld"
-    MNEMONIC: ClassVar = "ld"
+    ROW: ClassVar = LD
 
     address = operand_def(RegType)
     result = result_def(RegType)
@@ -109,6 +112,9 @@ class LdOp(_AccessOp):
     def data_type(self) -> RegType:
         return self.result.type
 
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"d": self.result, "a": (self.address, self.offset.value.data)}
+
 
 @irdl_op_definition
 class StOp(_AccessOp):
@@ -121,7 +127,7 @@ class StOp(_AccessOp):
     """
 
     name = "ptx.st"
-    MNEMONIC: ClassVar = "st"
+    ROW: ClassVar = ST
 
     address = operand_def(RegType)
     value = operand_def(RegType)
@@ -148,6 +154,13 @@ class StOp(_AccessOp):
     def data_type(self) -> RegType:
         assert isinstance(self.value.type, RegType)
         return self.value.type
+
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"a": (self.address, self.offset.value.data), "b": self.value}
+
+    @property
+    def guard(self) -> SSAValue | None:
+        return self.predicate
 
 
 def _access(space: str, access: str, offset: int) -> dict[str, StringAttr | IntegerAttr]:
@@ -185,8 +198,24 @@ class CpAsyncOp(PtxOp):
             properties={"cache": StringAttr(cache), "size": IntegerAttr(size, i64)},
         )
 
+    @property
+    def mnemonic(self) -> str:
+        return CP_ASYNC.mnemonic(self.cache.data)
+
+    @property
+    def operand_forms(self) -> Sequence[OperandForm]:
+        return CP_ASYNC.operands(self.cache.data)
+
+    def operand_values(self) -> Mapping[str, Given]:
+        return {
+            "dst": self.dest,
+            "src": self.source,
+            "cp-size": self.size.value.data,
+            "src-size": self.source_size,
+        }
+
     def requirement(self) -> Requirement:
-        return Requirement(CP_ASYNC.target, CP_ASYNC.ptx_version)
+        return Requirement.of(CP_ASYNC)
 
     def verify_(self) -> None:
         legal = CP_ASYNC.sizes.get(self.cache.data, ())
@@ -203,26 +232,22 @@ class CpAsyncOp(PtxOp):
             )
 
 
-class _AsyncGroupOp(PtxOp):
-    """What the two group instructions need."""
-
-    def requirement(self) -> Requirement:
-        return Requirement(CP_ASYNC.target, CP_ASYNC.ptx_version)
-
-
 @irdl_op_definition
-class CpAsyncCommitGroupOp(_AsyncGroupOp):
+class CpAsyncCommitGroupOp(RowOp):
     """`cp.async.commit_group`. PTX ISA 9.7.9.25.3.2."""
 
     name = "ptx.cp.async.commit_group"
+    ROW: ClassVar = CP_ASYNC_COMMIT_GROUP
+
     assembly_format = "attr-dict"
 
 
 @irdl_op_definition
-class CpAsyncWaitGroupOp(_AsyncGroupOp):
+class CpAsyncWaitGroupOp(RowOp):
     """`cp.async.wait_group N`. PTX ISA 9.7.9.25.3.3."""
 
     name = "ptx.cp.async.wait_group"
+    ROW: ClassVar = CP_ASYNC_WAIT_GROUP
 
     pending = prop_def(IntegerAttr.constr(type=i64))
 
@@ -230,6 +255,9 @@ class CpAsyncWaitGroupOp(_AsyncGroupOp):
 
     def __init__(self, pending: int):
         super().__init__(properties={"pending": IntegerAttr(pending, i64)})
+
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"N": self.pending.value.data}
 
     def verify_(self) -> None:
         if self.pending.value.data < 0:

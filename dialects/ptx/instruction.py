@@ -7,9 +7,9 @@ types: `%2 = ptx.add rn.f32 %0, %1`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Self
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import ClassVar, NamedTuple, Protocol, Self, TypeAlias
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
@@ -25,63 +25,22 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, target
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
+from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, SCALARS, Form
+from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Minimum, Requirement
 from tilewright.dialects.ptx.types import RegType, reg
 
-Version = tuple[int, int]
+
+class SharedPlace(NamedTuple):
+    """A place in the kernel's shared memory, which the text calls by its symbol."""
+
+    offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
-    """The lowest target and PTX ISA version that an instruction needs."""
-
-    target: Minimum
-    version: Version
-
-
-# sm_70 with the first ISA version that knows it: what every instruction of ours can count on.
-BASELINE = Requirement(target("sm_70"), (6, 0))
-
-
-def needs(minimum: str, version: Version) -> Requirement:
-    """A requirement, its target by name."""
-    return Requirement(target(minimum), version)
-
-
-REGISTER_OF: dict[str, str] = {
-    "pred": "pred",
-    **dict.fromkeys(("b16", "s16", "u16", "f16", "bf16"), "b16"),
-    **dict.fromkeys(("b32", "s32", "u32", "f16x2", "bf16x2"), "b32"),
-    **dict.fromkeys(("b64", "s64", "u64"), "b64"),
-    "f32": "f32",
-    "f64": "f64",
-}
-"""The register kind that an operand of an instruction type lives in. PTX ISA 5.2.1."""
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """One form of an instruction: `types` are the instruction types of its operands."""
-
-    suffix: str
-    types: tuple[str, ...]
-    result: str
-    requirement: Requirement = BASELINE
-
-
-def forms(
-    types: Iterable[str],
-    arity: int,
-    prefix: str = "",
-    result: str | None = None,
-    requirement: Requirement = BASELINE,
-) -> dict[str, Form]:
-    """Forms `prefix.type`, every operand and (unless given) the result of that type."""
-    rows = (
-        Form(f"{prefix}{each}", (each,) * arity, each if result is None else result, requirement)
-        for each in types
-    )
-    return {row.suffix: row for row in rows}
+Item: TypeAlias = SSAValue | int | str | SharedPlace
+Given: TypeAlias = Item | Sequence[Item] | None
+"""What an op has for an operand of its instruction: registers, integers and words in the order in
+which the form of the operand writes them; None where the operand is left out."""
 
 
 class PtxOp(IRDLOperation):
@@ -92,15 +51,77 @@ class PtxOp(IRDLOperation):
         """The PTX mnemonic."""
         return self.name.removeprefix("ptx.")
 
+    def spelled(self) -> str:
+        """Its name in diagnostics of its target."""
+        return self.mnemonic
+
+    @property
+    def operand_forms(self) -> Sequence[OperandForm]:
+        """The operands of the instruction in PTX's order, as its row has them."""
+        return ()
+
+    def operand_values(self) -> Mapping[str, Given]:
+        """What the op has for each of them, by its name."""
+        return {}
+
+    @property
+    def guard(self) -> SSAValue | None:
+        """The predicate without which it is not executed."""
+        return None
+
     def requirement(self) -> Requirement:
         """What the instruction needs of its target."""
         return BASELINE
+
+
+class Row(Protocol):
+    """The row of an instruction of one mnemonic, or of several that have the same operands."""
+
+    @property
+    def mnemonics(self) -> tuple[str, ...]: ...
+
+    @property
+    def operands(self) -> tuple[OperandForm, ...]: ...
+
+    @property
+    def target(self) -> Minimum: ...
+
+    @property
+    def ptx_version(self) -> tuple[int, int]: ...
+
+
+class RowOp(PtxOp):
+    """An instruction that has all but its values from a row of the lattice."""
+
+    ROW: ClassVar[Row]
+
+    @property
+    def row(self) -> Row:
+        """What the instruction is called, needs and takes."""
+        return self.ROW
+
+    @property
+    def mnemonic(self) -> str:
+        return self.row.mnemonics[0]
+
+    @property
+    def operand_forms(self) -> Sequence[OperandForm]:
+        return self.row.operands
+
+    def requirement(self) -> Requirement:
+        return Requirement.of(self.row)
+
+
+@cache
+def _operand_forms(op_name: str, form: str) -> Sequence[OperandForm]:
+    return SCALARS[op_name.removeprefix("ptx.")].operands(form)
 
 
 class ScalarOp(PtxOp):
     """`MNEMONIC.form d, a, b, ...;` on single registers, no side effect."""
 
     FORMS: ClassVar[dict[str, Form]]
+    """Those of its row."""
 
     inputs = var_operand_def(RegType)
     result = var_result_def(RegType)
@@ -130,6 +151,13 @@ class ScalarOp(PtxOp):
         return self.FORMS[self.form.data]
 
     @property
+    def operand_forms(self) -> Sequence[OperandForm]:
+        return _operand_forms(self.name, self.form.data)
+
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"d": self.results[0], **dict(zip("abc", self.operands, strict=False))}
+
+    @property
     def mnemonic(self) -> str:
         """The PTX mnemonic, `add.rn.f32`."""
         return f"{super().mnemonic}.{self.form.data}"
@@ -151,7 +179,7 @@ class ScalarOp(PtxOp):
         operands = parser.parse_comma_separated_list(
             parser.Delimiter.NONE, parser.parse_unresolved_operand
         )
-        types = [reg(REGISTER_OF[each]) for each in row.types]
+        types = [reg(REGISTER_OF[type_]) for type_ in row.types]
         inputs = parser.resolve_operands(operands, types, start)
         op = cls(suffix, inputs)
         op.attributes |= parser.parse_optional_attr_dict()
@@ -168,12 +196,12 @@ class ScalarOp(PtxOp):
             raise VerifyException(
                 f"'{self.name}' expected a form of {', '.join(self.FORMS)}, got {self.form.data}"
             )
-        found = (*self.inputs.types, *self.result.types)
-        legal = tuple(reg(REGISTER_OF[each]) for each in (*row.types, row.result))
-        if found != legal:
+        types = (*self.inputs.types, *self.result.types)
+        legal = tuple(reg(REGISTER_OF[type_]) for type_ in (*row.types, row.result))
+        if types != legal:
             raise VerifyException(
                 f"'{self.name}' {self.form.data} expected registers {_names(legal)}, "
-                f"got {_names(found)}"
+                f"got {_names(types)}"
             )
 
 

@@ -6,90 +6,72 @@ from typing import ClassVar
 
 from xdsl.irdl import irdl_op_definition
 
-from tilewright.dialects.ptx.instruction import Form, ScalarOp, forms
-
-_SIGNED = ("s16", "s32", "s64")
-_UNSIGNED = ("u16", "u32", "u64")
-_BITS = ("b16", "b32", "b64")
-_FLOAT = ("f32", "f64")
-
-_ORDER = ("lt", "le", "gt", "ge")
-_EQUALITY = ("eq", "ne")
-# `equ` and its kin are true where an operand is NaN; num and nan test for NaN alone.
-_UNORDERED = ("equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan")
-
-
-def _comparisons() -> dict[str, Form]:
-    table: dict[str, Form] = {}
-    for relation in (*_EQUALITY, *_ORDER):
-        table |= forms((*_SIGNED, *_UNSIGNED, *_FLOAT), 2, f"{relation}.", "pred")
-    for relation in _UNORDERED:
-        table |= forms(_FLOAT, 2, f"{relation}.", "pred")
-    return table
+from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS
+from tilewright.dialects.ptx.instruction import ScalarOp
 
 
 @irdl_op_definition
 class SetpOp(ScalarOp):
-    """p = a REL b. PTX ISA 9.7.6.2."""
+    """`setp.FORM d, a, b`."""
 
     name = "ptx.setp"
-    FORMS: ClassVar = _comparisons()
+    FORMS: ClassVar = SCALARS["setp"].forms
 
 
 @irdl_op_definition
 class SelpOp(ScalarOp):
-    """d = p ? a : b. PTX ISA 9.7.6.3."""
+    """`selp.FORM d, a, b, c`."""
 
     name = "ptx.selp"
-    FORMS: ClassVar = {each: Form(each, (each, each, "pred"), each) for each in (*_BITS, *_FLOAT)}
+    FORMS: ClassVar = SCALARS["selp"].forms
 
 
 @irdl_op_definition
 class AndOp(ScalarOp):
-    """d = a & b. PTX ISA 9.7.8.1."""
+    """`and.FORM d, a, b`."""
 
     name = "ptx.and"
-    FORMS: ClassVar = forms(("pred", *_BITS), 2)
+    FORMS: ClassVar = SCALARS["and"].forms
 
 
 @irdl_op_definition
 class OrOp(ScalarOp):
-    """d = a | b. PTX ISA 9.7.8.2."""
+    """`or.FORM d, a, b`."""
 
     name = "ptx.or"
-    FORMS: ClassVar = forms(("pred", *_BITS), 2)
+    FORMS: ClassVar = SCALARS["or"].forms
 
 
 @irdl_op_definition
 class XorOp(ScalarOp):
-    """d = a ^ b. PTX ISA 9.7.8.3."""
+    """`xor.FORM d, a, b`."""
 
     name = "ptx.xor"
-    FORMS: ClassVar = forms(("pred", *_BITS), 2)
+    FORMS: ClassVar = SCALARS["xor"].forms
 
 
 @irdl_op_definition
 class NotOp(ScalarOp):
-    """d = ~a. PTX ISA 9.7.8.4."""
+    """`not.FORM d, a`."""
 
     name = "ptx.not"
-    FORMS: ClassVar = forms(("pred", *_BITS), 1)
+    FORMS: ClassVar = SCALARS["not"].forms
 
 
 @irdl_op_definition
 class ShlOp(ScalarOp):
-    """d = a << b; a shift of the width or more gives zero. PTX ISA 9.7.8.7."""
+    """`shl.FORM d, a, b`."""
 
     name = "ptx.shl"
-    FORMS: ClassVar = {each: Form(each, (each, "b32"), each) for each in _BITS}
+    FORMS: ClassVar = SCALARS["shl"].forms
 
 
 @irdl_op_definition
 class ShrOp(ScalarOp):
-    """d = a >> b, filled with zeros (`u`) or the sign (`s`). PTX ISA 9.7.8.8."""
+    """`shr.FORM d, a, b`."""
 
     name = "ptx.shr"
-    FORMS: ClassVar = {each: Form(each, (each, "b32"), each) for each in (*_SIGNED, *_UNSIGNED)}
+    FORMS: ClassVar = SCALARS["shr"].forms
 
 
 OPS = [SetpOp, SelpOp, AndOp, OrOp, XorOp, NotOp, ShlOp, ShrOp]

@@ -6,7 +6,8 @@ Their mnemonics, registers and requirements are read from the atom lattice.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr, i64
 from xdsl.ir import SSAValue
@@ -23,7 +24,10 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
-from tilewright.dialects.ptx.instruction import PtxOp, Requirement
+from tilewright.dialects.cute_nvgpu.atoms.operands import mma_operands
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Constant, OperandForm, Selectors
+from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
+from tilewright.dialects.ptx.instruction import Given, PtxOp
 from tilewright.dialects.ptx.types import RegType, reg
 
 _ALIGNED = "sync.aligned."
@@ -83,9 +87,25 @@ class WarpMmaOp(PtxOp):
         """The values of the atom's selectors."""
         return () if self.immediates is None else self.immediates.get_values()
 
+    @property
+    def operand_forms(self) -> Sequence[OperandForm]:
+        return _operand_forms(self.mnemonic)
+
+    def operand_values(self) -> Mapping[str, Given]:
+        registers, selectors = iter((self.d, *self.inputs)), iter(self.selectors)
+        values: dict[str, Given] = {}
+        for form in self.operand_forms:
+            match form:
+                case Constant():
+                    values[form.name] = next(selectors)
+                case Selectors():
+                    values[form.name] = (next(selectors), next(selectors))
+                case _:
+                    values[form.name] = next(registers)
+        return values
+
     def requirement(self) -> Requirement:
-        row = self.mma_atom.row
-        return Requirement(row.target, row.ptx_version)
+        return Requirement.of(self.mma_atom.row)
 
     def verify_(self) -> None:
         try:
@@ -105,6 +125,11 @@ class WarpMmaOp(PtxOp):
                     f"'{self.name}' operand {operand} expected {legal}, got {value.type} "
                     f"({atom.mnemonic})"
                 )
+
+
+@cache
+def _operand_forms(mnemonic: str) -> Sequence[OperandForm]:
+    return mma_operands(parse(mnemonic))
 
 
 @irdl_op_definition

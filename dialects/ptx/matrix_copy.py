@@ -5,6 +5,7 @@ Their mnemonics, registers and requirements are read from the atom lattice.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i64
@@ -22,8 +23,11 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import MatrixCopy, check_trans, find_form
+from tilewright.dialects.cute_nvgpu.atoms.operands import matrix_copy_operands
 from tilewright.dialects.cute_nvgpu.lattice import MOVMATRIX, MatrixCopyRow
-from tilewright.dialects.ptx.instruction import PtxOp, Requirement
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
+from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
+from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp
 from tilewright.dialects.ptx.types import RegType, reg
 
 DEFAULT_FORM = "m8n8.b16"
@@ -61,9 +65,12 @@ class MatrixCopyOp(PtxOp):
     def mnemonic(self) -> str:
         return self.matrix_copy.mnemonic
 
+    @property
+    def operand_forms(self) -> Sequence[OperandForm]:
+        return matrix_copy_operands(self.matrix_copy)
+
     def requirement(self) -> Requirement:
-        row = self.row
-        return Requirement(row.target, row.ptx_version)
+        return Requirement.of(self.row)
 
     def verify_(self) -> None:
         try:
@@ -119,6 +126,9 @@ class LdmatrixOp(MatrixCopyOp):
     def data(self) -> RegType:
         return self.result.type
 
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"r": self.result, "p": (self.address, self.offset.value.data)}
+
 
 @irdl_op_definition
 class StmatrixOp(MatrixCopyOp):
@@ -148,9 +158,12 @@ class StmatrixOp(MatrixCopyOp):
         assert isinstance(self.value.type, RegType)
         return self.value.type
 
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"r": self.value, "p": (self.address, self.offset.value.data)}
+
 
 @irdl_op_definition
-class MovmatrixOp(PtxOp):
+class MovmatrixOp(RowOp):
     """`movmatrix.sync.aligned.m8n8.trans.b16 d, a`. PTX ISA 9.7.14.5.17.
 
     ```mlir
@@ -159,6 +172,7 @@ class MovmatrixOp(PtxOp):
     """
 
     name = "ptx.movmatrix"
+    ROW: ClassVar = MOVMATRIX
 
     a = operand_def(reg("b32"))
     d = result_def(reg("b32"))
@@ -170,12 +184,8 @@ class MovmatrixOp(PtxOp):
     def __init__(self, a: SSAValue):
         super().__init__(operands=[a], result_types=[reg("b32")])
 
-    @property
-    def mnemonic(self) -> str:
-        return MOVMATRIX.mnemonic
-
-    def requirement(self) -> Requirement:
-        return Requirement(MOVMATRIX.target, MOVMATRIX.ptx_version)
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"d": self.d, "a": self.a}
 
 
 OPS = [LdmatrixOp, StmatrixOp, MovmatrixOp]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, i64
@@ -9,6 +10,7 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
     FENCE_MBARRIER_INIT,
     MBARRIER_ARRIVE,
@@ -17,32 +19,13 @@ from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
     MBARRIER_INIT,
     MBARRIER_INVAL,
     MBARRIER_TRY_WAIT,
-    InstructionRow,
     why_illegal_count,
 )
-from tilewright.dialects.ptx.instruction import PtxOp, Requirement
+from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp
 from tilewright.dialects.ptx.types import reg
 
 
-class _RowOp(PtxOp):
-    """An instruction of one row of the lattice."""
-
-    ROW: ClassVar[InstructionRow]
-
-    @property
-    def row(self) -> InstructionRow:
-        """What the instruction is called and needs."""
-        return self.ROW
-
-    @property
-    def mnemonic(self) -> str:
-        return self.row.mnemonic
-
-    def requirement(self) -> Requirement:
-        return Requirement(self.row.target, self.row.ptx_version)
-
-
-class MbarrierOp(_RowOp):
+class MbarrierOp(RowOp):
     """An instruction on the mbarrier at an address of shared memory plus a constant offset."""
 
     address = operand_def(reg("b32"))
@@ -53,10 +36,14 @@ class MbarrierOp(_RowOp):
     def __init__(self, address: SSAValue, offset: int):
         super().__init__(operands=[address], properties={"offset": IntegerAttr(offset, i64)})
 
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"state": "_", "addr": (self.address, self.offset.value.data)}
+
 
 class _CountedOp(MbarrierOp):
     """With a constant: arrivals or bytes."""
 
+    COUNT: ClassVar[str] = "count"
     WHAT: ClassVar[str]
     LOWEST: ClassVar[int] = 1
 
@@ -70,6 +57,9 @@ class _CountedOp(MbarrierOp):
             operands=[address],
             properties={"offset": IntegerAttr(offset, i64), "count": IntegerAttr(count, i64)},
         )
+
+    def operand_values(self) -> Mapping[str, Given]:
+        return {**super().operand_values(), self.COUNT: self.count.value.data}
 
     def verify_(self) -> None:
         why = why_illegal_count(self.WHAT, self.LOWEST, self.count.value.data)
@@ -118,6 +108,10 @@ class ArriveOp(MbarrierOp):
     def row(self) -> InstructionRow:
         return MBARRIER_ARRIVE if self.count is None else MBARRIER_ARRIVE_COUNT
 
+    def operand_values(self) -> Mapping[str, Given]:
+        count = None if self.count is None else self.count.value.data
+        return {**super().operand_values(), "count": count}
+
     def verify_(self) -> None:
         if self.count is not None:
             why = why_illegal_count("arrivals", 1, self.count.value.data)
@@ -131,6 +125,7 @@ class ArriveExpectTxOp(_CountedOp):
 
     name = "ptx.mbarrier.arrive.expect_tx"
     ROW: ClassVar = MBARRIER_ARRIVE_EXPECT_TX
+    COUNT: ClassVar = "txCount"
     WHAT: ClassVar = "bytes"
     LOWEST: ClassVar = 0
 
@@ -153,9 +148,13 @@ class TryWaitParityOp(MbarrierOp):
             self, operands=[address, parity], properties={"offset": IntegerAttr(offset, i64)}
         )
 
+    def operand_values(self) -> Mapping[str, Given]:
+        # The printer asks again until this predicate of its own is true.
+        return {**super().operand_values(), "waitComplete": "done", "phaseParity": self.parity}
+
 
 @irdl_op_definition
-class FenceMbarrierInitOp(_RowOp):
+class FenceMbarrierInitOp(RowOp):
     """`fence.mbarrier_init.release.cluster`."""
 
     name = "ptx.fence.mbarrier_init"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
@@ -20,7 +20,11 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.ptx.instruction import PtxOp
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import MOV
+from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
+from tilewright.dialects.cute_nvgpu.lattice.operand_text import constant
+from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp, SharedPlace
 from tilewright.dialects.ptx.types import KINDS, RegType, reg
 
 SPECIAL_REGISTERS = (
@@ -30,8 +34,12 @@ SPECIAL_REGISTERS = (
 """Special registers that ops may read; all are 32 bits wide. PTX ISA 10."""
 
 
+class NameOp(PtxOp):
+    """A name of registers, no instruction."""
+
+
 @irdl_op_definition
-class ConstOp(PtxOp):
+class ConstOp(RowOp):
     """A constant: its bits in a register, or an immediate where the instruction takes one.
 
     ```mlir
@@ -48,6 +56,13 @@ class ConstOp(PtxOp):
 
     def __init__(self, bits: int, kind: str):
         super().__init__(properties={"bits": IntegerAttr(bits, i64)}, result_types=[reg(kind)])
+
+    @property
+    def row(self) -> InstructionRow:
+        return MOV[self.result.type.kind.data]
+
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"d": self.result, "a": constant(self.bits.value.data, self.result.type.kind.data)}
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -81,7 +96,7 @@ class ConstOp(PtxOp):
 
 
 @irdl_op_definition
-class UndefOp(PtxOp):
+class UndefOp(NameOp):
     """A register that nothing has written: reading it is an error. No instruction.
 
     ```mlir
@@ -102,7 +117,7 @@ class UndefOp(PtxOp):
 
 
 @irdl_op_definition
-class SregOp(PtxOp):
+class SregOp(RowOp):
     """Read a special register: `mov.u32 d, %tid.x`. PTX ISA 10.
 
     ```mlir
@@ -111,6 +126,7 @@ class SregOp(PtxOp):
     """
 
     name = "ptx.sreg"
+    ROW: ClassVar = MOV["u32"]
 
     register = prop_def(StringAttr)
     result = result_def(reg("b32"))
@@ -119,6 +135,9 @@ class SregOp(PtxOp):
 
     def __init__(self, register: str):
         super().__init__(properties={"register": StringAttr(register)}, result_types=[reg("b32")])
+
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"d": self.result, "a": f"%{self.register.data}"}
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -140,7 +159,7 @@ class SregOp(PtxOp):
 
 
 @irdl_op_definition
-class SharedAddressOp(PtxOp):
+class SharedAddressOp(RowOp):
     """An address in the kernel's shared memory, by its offset in bytes: `mov.u32 d, smem+256`.
 
     ```mlir
@@ -149,6 +168,7 @@ class SharedAddressOp(PtxOp):
     """
 
     name = "ptx.shared_address"
+    ROW: ClassVar = MOV["u32"]
 
     offset = prop_def(IntegerAttr.constr(type=i64))
     result = result_def(reg("b32"))
@@ -157,6 +177,9 @@ class SharedAddressOp(PtxOp):
 
     def __init__(self, offset: int):
         super().__init__(properties={"offset": IntegerAttr(offset, i64)}, result_types=[reg("b32")])
+
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"d": self.result, "a": SharedPlace(self.offset.value.data)}
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -170,7 +193,7 @@ class SharedAddressOp(PtxOp):
 
 
 @irdl_op_definition
-class MovOp(PtxOp):
+class MovOp(RowOp):
     """Move the bits of a register to another of the same width: `mov.b32`. PTX ISA 9.7.9.1."""
 
     name = "ptx.mov"
@@ -185,10 +208,18 @@ class MovOp(PtxOp):
     def __init__(self, source: SSAValue, result: RegType):
         super().__init__(operands=[source], result_types=[result])
 
+    @property
+    def row(self) -> InstructionRow:
+        kind = self.result.type.kind.data
+        return MOV[kind if kind == "pred" else f"b{KINDS[kind]}"]
+
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"d": self.result, "a": self.source}
+
     def verify_(self) -> None:
         source, result = self.source.type, self.result.type
         assert isinstance(source, RegType)
-        widths = [KINDS[each.kind.data] for each in (source, result)]
+        widths = [KINDS[type_.kind.data] for type_ in (source, result)]
         if widths[0] != widths[1] or source.count.data != 1 or result.count.data != 1:
             raise VerifyException(
                 f"'{self.name}' expected single registers of one width, got {source} and {result}"
@@ -196,7 +227,7 @@ class MovOp(PtxOp):
 
 
 @irdl_op_definition
-class PackOp(PtxOp):
+class PackOp(RowOp):
     """Two registers side by side in one of twice the width: `mov.b32 d, {lo, hi}` of 16-bit
     registers, `mov.b64 d, {lo, hi}` of 32-bit ones. PTX ISA 9.7.9.2.
 
@@ -218,6 +249,17 @@ class PackOp(PtxOp):
 
     def __init__(self, low: SSAValue, high: SSAValue, kind: str = "b32"):
         super().__init__(operands=[low, high], result_types=[reg(kind)])
+
+    @property
+    def row(self) -> InstructionRow:
+        return MOV[self.result.type.kind.data]
+
+    @property
+    def operand_forms(self) -> Sequence[OperandForm]:
+        return self.row.alternatives[0]
+
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"d": self.result, "a": (self.low, self.high)}
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -251,7 +293,7 @@ class PackOp(PtxOp):
 
 
 @irdl_op_definition
-class UnpackOp(PtxOp):
+class UnpackOp(RowOp):
     """The two 16-bit halves of a 32-bit register: `mov.b32 {lo, hi}, a`. PTX ISA 9.7.9.2."""
 
     name = "ptx.unpack"
@@ -263,6 +305,17 @@ class UnpackOp(PtxOp):
 
     def __init__(self, source: SSAValue):
         super().__init__(operands=[source], result_types=[reg("b16", 2)])
+
+    @property
+    def row(self) -> InstructionRow:
+        return MOV["b32"]
+
+    @property
+    def operand_forms(self) -> Sequence[OperandForm]:
+        return self.row.alternatives[1]
+
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"d": self.halves, "a": self.source}
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -278,7 +331,7 @@ class UnpackOp(PtxOp):
 
 
 @irdl_op_definition
-class ListMakeOp(PtxOp):
+class ListMakeOp(NameOp):
     """A register list of these registers and lists, in order. A name, no instruction."""
 
     name = "ptx.list.make"
@@ -296,12 +349,12 @@ class ListMakeOp(PtxOp):
     def verify_(self) -> None:
         types = [part.type for part in self.parts if isinstance(part.type, RegType)]
         result = self.result.type
-        count = sum(each.count.data for each in types)
+        count = sum(type_.count.data for type_ in types)
         if count != result.count.data:
             raise VerifyException(
                 f"'{self.name}' expected {result.count.data} registers, got {count}"
             )
-        if any(each.kind != result.kind for each in types):
+        if any(type_.kind != result.kind for type_ in types):
             raise VerifyException(
                 f"'{self.name}' expected registers {result.kind.data}, "
                 f"got {', '.join(map(str, types))}"
@@ -309,7 +362,7 @@ class ListMakeOp(PtxOp):
 
 
 @irdl_op_definition
-class ListGetOp(PtxOp):
+class ListGetOp(NameOp):
     """One register of a list, by its place. A name, no instruction."""
 
     name = "ptx.list.get"

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.sync import SHFL_SYNC
-from tilewright.dialects.ptx.instruction import PtxOp, Requirement
+from tilewright.dialects.ptx.instruction import Given, RowOp
+from tilewright.dialects.ptx.synchronization import WHOLE_WARP
 from tilewright.dialects.ptx.types import RegType, reg
 
 
 @irdl_op_definition
-class ShflSyncOp(PtxOp):
+class ShflSyncOp(RowOp):
     """`shfl.sync.MODE.b32 d, a, N, 31, 0xffffffff`: the 32 bits of another lane.
 
     ```mlir
@@ -22,6 +26,7 @@ class ShflSyncOp(PtxOp):
     """
 
     name = "ptx.shfl.sync"
+    ROW: ClassVar = SHFL_SYNC
 
     mode = prop_def(StringAttr)
     value = operand_def(RegType)
@@ -41,8 +46,12 @@ class ShflSyncOp(PtxOp):
     def mnemonic(self) -> str:
         return f"shfl.sync.{self.mode.data}.b32"
 
-    def requirement(self) -> Requirement:
-        return Requirement(SHFL_SYNC.target, SHFL_SYNC.ptx_version)
+    def operand_values(self) -> Mapping[str, Given]:
+        # c of 31: the lanes of the whole warp, not of parts of it.
+        lane = self.lane.value.data
+        return {
+            "d": self.result, "a": self.value, "b": lane, "c": 31, "membermask": WHOLE_WARP,
+        }  # fmt: skip
 
     def verify_(self) -> None:
         if (why := SHFL_SYNC.why_illegal(self.mode.data, self.lane.value.data)) is not None:

@@ -5,6 +5,7 @@ Shapes, mnemonics and requirements are read from the atom lattice.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i64
@@ -13,6 +14,10 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, r
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.operands import (
+    tmem_access_operands,
+    tmem_reduction_operands,
+)
 from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import (
     REDUCE_FORMS as _REDUCE_FORMS,
 )
@@ -22,13 +27,16 @@ from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import (
     find_tmem_shape,
     why_overlapping,
 )
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
+from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
     TMEM_LOAD,
     TMEM_LOAD_REDUCE,
     TMEM_STORE,
+    TmemAccessRow,
+    TmemReduceRow,
 )
-from tilewright.dialects.ptx.instruction import PtxOp, Requirement
-from tilewright.dialects.ptx.tcgen05_memory import requirement_of
+from tilewright.dialects.ptx.instruction import Given, PtxOp
 from tilewright.dialects.ptx.types import RegType, reg
 
 
@@ -39,10 +47,20 @@ class AccessOp(PtxOp):
     half = opt_prop_def(IntegerAttr.constr(type=i64))
     offset = prop_def(IntegerAttr.constr(type=i64))
 
+    ROW: ClassVar[TmemAccessRow | TmemReduceRow]
+
     @property
     def data(self) -> RegType:
         """The registers that are loaded or stored."""
         raise NotImplementedError
+
+    def requirement(self) -> Requirement:
+        return Requirement.of(self.ROW)
+
+    def at(self, address: SSAValue) -> Mapping[str, Given]:
+        """The operands that say where, by name."""
+        half = None if self.half is None else self.half.value.data
+        return {"taddr": (address, self.offset.value.data), "immHalfSplitoff": half}
 
     @property
     def is_packed(self) -> bool:
@@ -120,15 +138,19 @@ class LdOp(AccessOp):
         return self.result.type
 
     @property
+    def operand_forms(self) -> Sequence[OperandForm]:
+        return tmem_access_operands(self.ROW, self.access)
+
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"r": self.result, **self.at(self.address)}
+
+    @property
     def is_packed(self) -> bool:
         return self.packed is not None
 
     @property
     def mnemonic(self) -> str:
         return self.access.mnemonic(self.ROW)
-
-    def requirement(self) -> Requirement:
-        return requirement_of(self.ROW)
 
 
 @irdl_op_definition
@@ -161,15 +183,19 @@ class StOp(AccessOp):
         return self.value.type
 
     @property
+    def operand_forms(self) -> Sequence[OperandForm]:
+        return tmem_access_operands(self.ROW, self.access)
+
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"r": self.value, **self.at(self.address)}
+
+    @property
     def is_packed(self) -> bool:
         return self.packed is not None
 
     @property
     def mnemonic(self) -> str:
         return self.access.mnemonic(self.ROW)
-
-    def requirement(self) -> Requirement:
-        return requirement_of(self.ROW)
 
     def verify_(self) -> None:
         super().verify_()
@@ -213,16 +239,20 @@ class LdRedOp(AccessOp):
         return self.result.type
 
     @property
+    def operand_forms(self) -> Sequence[OperandForm]:
+        return tmem_reduction_operands(self.access)
+
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"r": self.result, "red": self.reduced, **self.at(self.address)}
+
+    @property
     def mnemonic(self) -> str:
         access = self.access
         reduction, *modifiers, type_ = self.form.data.split(".")
         return self.ROW.mnemonic(
             access.shape, access.number, reduction, type_,
-            modifiers="".join(f".{each}" for each in modifiers),
+            modifiers="".join(f".{modifier}" for modifier in modifiers),
         )  # fmt: skip
-
-    def requirement(self) -> Requirement:
-        return requirement_of(self.ROW)
 
     def verify_(self) -> None:
         super().verify_()

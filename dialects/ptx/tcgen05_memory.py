@@ -5,6 +5,7 @@ Shapes, mnemonics and requirements are read from the atom lattice.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
@@ -16,6 +17,8 @@ from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import (
     find_copy_shape,
 )
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
+from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.lattice.tmem import (
     TMEM_ALLOC,
     TMEM_DEALLOC,
@@ -26,25 +29,21 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
     TMEM_COPY,
-    TmemAccessRow,
-    TmemCopyRow,
     TmemCopyShape,
-    TmemReduceRow,
 )
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
-from tilewright.dialects.ptx.instruction import PtxOp, Requirement
+from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp
 from tilewright.dialects.ptx.types import reg
 
 
-def requirement_of(row: TmemRow | TmemAccessRow | TmemReduceRow | TmemCopyRow) -> Requirement:
-    """What a row needs."""
-    return Requirement(row.target, row.ptx_version)
-
-
-class GroupOp(PtxOp, CtaGroupOp):
+class GroupOp(RowOp, CtaGroupOp):
     """An instruction of one CTA or of a pair."""
 
     ROW: ClassVar[TmemRow]
+
+    @property
+    def row(self) -> TmemRow:
+        return self.ROW
 
     cta_group = prop_def(IntegerAttr.constr(type=i64))
 
@@ -54,10 +53,7 @@ class GroupOp(PtxOp, CtaGroupOp):
 
     @property
     def mnemonic(self) -> str:
-        return self.ROW.mnemonic(self.group)
-
-    def requirement(self) -> Requirement:
-        return requirement_of(self.ROW)
+        return self.row.mnemonic(self.group)
 
     def verify_(self) -> None:
         self.verify_group()
@@ -96,6 +92,9 @@ class AllocOp(GroupOp):
             },
         )
 
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"dst": (self.slot, self.offset.value.data), "nCols": self.columns.value.data}
+
     def verify_(self) -> None:
         super().verify_()
         _verify_columns(self, self.columns.value.data)
@@ -126,6 +125,9 @@ class DeallocOp(GroupOp):
                 "cta_group": IntegerAttr(group, i64),
             },
         )
+
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"taddr": self.address, "nCols": self.columns.value.data}
 
     def verify_(self) -> None:
         super().verify_()
@@ -200,8 +202,15 @@ class CpOp(GroupOp):
         source = None if self.source_format is None else self.source_format.data
         return TMEM_COPY.mnemonic(self.copy_shape, self.group, source)
 
+    @property
+    def operand_forms(self) -> Sequence[OperandForm]:
+        return TMEM_COPY.operands
+
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"taddr": (self.address, self.offset.value.data), "s-desc": self.descriptor}
+
     def requirement(self) -> Requirement:
-        return requirement_of(TMEM_COPY)
+        return Requirement.of(TMEM_COPY)
 
     def verify_(self) -> None:
         super().verify_()
@@ -241,6 +250,9 @@ class ShiftOp(GroupOp):
                 "cta_group": IntegerAttr(group, i64),
             },
         )
+
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"taddr": (self.address, self.offset.value.data)}
 
 
 OPS = [AllocOp, DeallocOp, RelinquishAllocPermitOp, CpOp, ShiftOp]

@@ -3,6 +3,9 @@ weight-stationary. PTX ISA, tcgen05.mma."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from functools import cache
+
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
@@ -16,18 +19,21 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
-from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.operands import umma_operands
+from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom, UmmaFragmentKind
 from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import umma_of
 from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import UmmaMnemonic, parse_mnemonic
 from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import (
     LANE_MASK_WORDS,
     LARGEST_INPUT_SCALE,
     LONG_K,
     SCALES_INPUT,
 )
+from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
-from tilewright.dialects.ptx.instruction import PtxOp, Requirement
+from tilewright.dialects.ptx.instruction import Given, PtxOp
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -140,6 +146,28 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
         """D is multiplied by 2 to minus this first."""
         return 0 if self.scale_input_d is None else self.scale_input_d.value.data
 
+    @property
+    def operand_forms(self) -> Sequence[OperandForm]:
+        place = "ss" if self.a.type == reg("b64") else "ts"
+        return _operand_forms(self.mnemonic, place, self.lanes is not None)
+
+    def operand_values(self) -> Mapping[str, Given]:
+        accumulates = int(self.zero is None)
+        return {
+            "d-tmem": self.d,
+            "a-desc": self.a,
+            "a-tmem": self.a,
+            "b-desc": self.b,
+            "sp-meta-tmem": self.metadata,
+            "idesc": self.idesc,
+            "disable-output-lane": self.lanes,
+            "scale-A-tmem": self.sfa,
+            "scale-B-tmem": self.sfb,
+            "enable-input-d": accumulates if self.enable_input_d is None else self.enable_input_d,
+            "scale-input-d": None if self.scale_input_d is None else self.input_scale,
+            "zero-column-mask-desc": self.zero_column_mask,
+        }
+
     def requirement(self) -> Requirement:
         spelling, needed = self.said.spelling, self.said.spelling.target
         known = self.known_idesc
@@ -167,12 +195,12 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
 
     def _verify_presence(self, said: UmmaMnemonic) -> None:
         row = said.rows[0]
-        for what, found, expected in (
+        for what, given, expected in (
             ("metadata", self.metadata is not None, row.sparse),
             ("scale factors of A", self.sfa is not None, row.scale is not None),
             ("scale factors of B", self.sfb is not None, row.scale is not None),
         ):
-            if found != expected:
+            if given != expected:
                 raise VerifyException(
                     f"'{self.name}' expected {'' if expected else 'no '}{what} ({self.mnemonic})"
                 )
@@ -207,6 +235,11 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
             raise VerifyException(
                 f"'{self.name}' expected {wanted}, got {self.lanes.type} ({self.mnemonic})"
             )
+
+
+@cache
+def _operand_forms(mnemonic: str, place: UmmaFragmentKind, masked: bool) -> Sequence[OperandForm]:
+    return umma_operands(parse_mnemonic(mnemonic), place, masked=masked)
 
 
 OPS = [Tcgen05MmaOp]

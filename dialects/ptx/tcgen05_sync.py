@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, i64
@@ -17,24 +18,15 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import (
     TMEM_WAIT_STORE,
     TmemRow,
 )
-from tilewright.dialects.ptx.instruction import PtxOp, Requirement
-from tilewright.dialects.ptx.tcgen05_memory import GroupOp, requirement_of
+from tilewright.dialects.ptx.instruction import Given, RowOp
+from tilewright.dialects.ptx.tcgen05_memory import GroupOp
 from tilewright.dialects.ptx.types import reg
 
 
-class _PlainOp(PtxOp):
+class _PlainOp(RowOp):
     """An instruction without operands."""
 
-    ROW: ClassVar[TmemRow]
-
     assembly_format = "attr-dict"
-
-    @property
-    def mnemonic(self) -> str:
-        return self.ROW.mnemonics[0]
-
-    def requirement(self) -> Requirement:
-        return requirement_of(self.ROW)
 
 
 @irdl_op_definition
@@ -98,15 +90,10 @@ class CommitOp(GroupOp):
 
     @property
     def row(self) -> TmemRow:
-        """What the instruction is called."""
         return TMEM_COMMIT if self.mask is None else TMEM_COMMIT_MULTICAST
 
-    @property
-    def mnemonic(self) -> str:
-        return self.row.mnemonic(self.group)
-
-    def requirement(self) -> Requirement:
-        return requirement_of(self.row)
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"mbar": (self.address, self.offset.value.data), "ctaMask": self.mask}
 
 
 OPS = [WaitLdOp, WaitStOp, FenceBeforeThreadSyncOp, FenceAfterThreadSyncOp, CommitOp]

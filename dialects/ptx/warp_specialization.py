@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
 from xdsl.irdl import irdl_op_definition, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import ELECT_SYNC, SETMAXNREG
-from tilewright.dialects.ptx.instruction import PtxOp, Requirement
+from tilewright.dialects.ptx.instruction import Given, RowOp
+from tilewright.dialects.ptx.synchronization import WHOLE_WARP
 from tilewright.dialects.ptx.types import reg
 
 
 @irdl_op_definition
-class ElectSyncOp(PtxOp):
+class ElectSyncOp(RowOp):
     """`elect.sync _|p, 0xffffffff`."""
 
     name = "ptx.elect.sync"
+    ROW: ClassVar = ELECT_SYNC
 
     leader = result_def(reg("pred"))
 
@@ -24,12 +29,12 @@ class ElectSyncOp(PtxOp):
     def __init__(self) -> None:
         super().__init__(result_types=[reg("pred")])
 
-    def requirement(self) -> Requirement:
-        return Requirement(ELECT_SYNC.target, ELECT_SYNC.ptx_version)
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"p": ("_", self.leader), "membermask": WHOLE_WARP}
 
 
 @irdl_op_definition
-class SetmaxnregOp(PtxOp):
+class SetmaxnregOp(RowOp):
     """`setmaxnreg.ACTION.sync.aligned.u32 N`.
 
     ```mlir
@@ -41,6 +46,7 @@ class SetmaxnregOp(PtxOp):
     """
 
     name = "ptx.setmaxnreg"
+    ROW: ClassVar = SETMAXNREG
 
     action = prop_def(StringAttr)
     registers = prop_def(IntegerAttr.constr(type=i64))
@@ -56,8 +62,8 @@ class SetmaxnregOp(PtxOp):
     def mnemonic(self) -> str:
         return f"setmaxnreg.{self.action.data}.sync.aligned.u32"
 
-    def requirement(self) -> Requirement:
-        return Requirement(SETMAXNREG.target, SETMAXNREG.ptx_version)
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"imm-reg-count": self.registers.value.data}
 
     def verify_(self) -> None:
         if self.action.data not in SETMAXNREG.actions:

@@ -5,7 +5,10 @@ PTX ISA 9.7.15.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
+from typing import ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, UnitAttr, i64
 from xdsl.ir import SSAValue
@@ -21,11 +24,25 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
-from tilewright.dialects.cute_nvgpu.atoms.wgmma import LEGAL_IMMEDIATES, Immediate, WgmmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.operands import wgmma_operands
+from tilewright.dialects.cute_nvgpu.atoms.wgmma import (
+    LEGAL_IMMEDIATES,
+    FragmentKind,
+    Immediate,
+    WgmmaAtom,
+)
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import parse_wgmma
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MAJOR_MODES
-from tilewright.dialects.cute_nvgpu.lattice.sync import FENCE_PROXY_ASYNC, WGMMA_FENCE
-from tilewright.dialects.ptx.instruction import PtxOp, Requirement
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
+from tilewright.dialects.cute_nvgpu.lattice.row import Operand
+from tilewright.dialects.cute_nvgpu.lattice.sync import (
+    FENCE_PROXY_ASYNC,
+    WGMMA_COMMIT_GROUP,
+    WGMMA_FENCE,
+    WGMMA_WAIT_GROUP,
+)
+from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
+from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp
 from tilewright.dialects.ptx.types import RegType, reg
 
 _PREFIX = "wgmma.mma_async."
@@ -119,16 +136,16 @@ class WgmmaOp(PtxOp):
 
     def immediate_values(self, atom: WgmmaAtom) -> dict[Immediate, int]:
         """The immediates by name. Raises AtomError unless they are those of the atom."""
-        found = () if self.immediates is None else self.immediates.get_values()
-        if len(found) != len(atom.immediates):
+        given = () if self.immediates is None else self.immediates.get_values()
+        if len(given) != len(atom.immediates):
             raise AtomError(
                 f"{atom.mnemonic} expected immediates {', '.join(atom.immediates) or 'none'}, "
-                f"got {len(found)}"
+                f"got {len(given)}"
             )
-        values = dict(zip(atom.immediates, found, strict=True))
+        values = dict(zip(atom.immediates, given, strict=True))
         for name, value in values.items():
             if value not in (legal := LEGAL_IMMEDIATES[name]):
-                nearest = min(legal, key=lambda each: abs(each - value))
+                nearest = min(legal, key=lambda choice: abs(choice - value))
                 raise AtomError(
                     f"{atom.mnemonic} expected {name} {legal[0]} or {legal[1]}, got {value}; "
                     f"nearest legal: {nearest}"
@@ -141,15 +158,32 @@ class WgmmaOp(PtxOp):
         values = self.immediate_values(self.mma_atom)
         return values.get("imm-scale-a", 1) == -1, values.get("imm-scale-b", 1) == -1
 
+    @property
+    def operand_forms(self) -> Sequence[OperandForm]:
+        return _operand_forms(self.mnemonic, "ss" if self.a.type == reg("b64") else "rs")
+
+    def operand_values(self) -> Mapping[str, Given]:
+        immediates = () if self.immediates is None else self.immediates.get_values()
+        accumulates = int(self.zero is None)
+        return {
+            "d": self.d,
+            "a": self.a,
+            "a-desc": self.a,
+            "b-desc": self.b,
+            "sp-meta": self.metadata,
+            "sp-sel": None if self.selector is None else self.selector.value.data,
+            "scale-d": accumulates if self.scale_d is None else self.scale_d,
+            **dict(zip(self.mma_atom.immediates, immediates, strict=True)),
+        }
+
     def requirement(self) -> Requirement:
-        row = self.mma_atom.row
-        return Requirement(row.target, row.ptx_version)
+        return Requirement.of(self.mma_atom.row)
 
     def verify_(self) -> None:
         try:
             atom = self.mma_atom
             if self.selector is not None:
-                atom.check_selector(self.selector.value.data)
+                atom.check_selectors((self.selector.value.data,))
         except AtomError as error:
             raise VerifyException(f"'{self.name}' {error}") from None
         if {self.metadata is not None, self.selector is not None} != {atom.row.sparse}:
@@ -157,8 +191,10 @@ class WgmmaOp(PtxOp):
             raise VerifyException(f"'{self.name}' expected {expected} ({atom.mnemonic})")
         if self.scale_d is not None and self.zero is not None:
             raise VerifyException(f"'{self.name}' expected scale_d or zero, got both")
-        held = {"C": self.c, "D": self.d} | ({"A": self.a} if atom.frag_kind == "rs" else {})
-        for operand, value in held.items():
+        vectors: dict[Operand, SSAValue] = {"C": self.c, "D": self.d}
+        if atom.frag_kind == "rs":
+            vectors["A"] = self.a
+        for operand, value in vectors.items():
             if value.type != (legal := reg(*atom.registers(operand))):
                 raise VerifyException(
                     f"'{self.name}' operand {operand} expected {legal}, got {value.type} "
@@ -166,38 +202,37 @@ class WgmmaOp(PtxOp):
                 )
 
 
-class _WgmmaSyncOp(PtxOp):
-    @property
-    def mnemonic(self) -> str:
-        return f"{super().mnemonic}.sync.aligned"
-
-    def requirement(self) -> Requirement:
-        return Requirement(WGMMA_FENCE.target, WGMMA_FENCE.ptx_version)
+@cache
+def _operand_forms(mnemonic: str, kind: FragmentKind) -> Sequence[OperandForm]:
+    return wgmma_operands(replace(parse_wgmma(mnemonic), frag_kind=kind))
 
 
 @irdl_op_definition
-class WgmmaFenceOp(_WgmmaSyncOp):
+class WgmmaFenceOp(RowOp):
     """`wgmma.fence.sync.aligned`. PTX ISA 9.7.15.7.1."""
 
     name = "ptx.wgmma.fence"
+    ROW: ClassVar = WGMMA_FENCE
 
     assembly_format = "attr-dict"
 
 
 @irdl_op_definition
-class WgmmaCommitGroupOp(_WgmmaSyncOp):
+class WgmmaCommitGroupOp(RowOp):
     """`wgmma.commit_group.sync.aligned`. PTX ISA 9.7.15.7.2."""
 
     name = "ptx.wgmma.commit_group"
+    ROW: ClassVar = WGMMA_COMMIT_GROUP
 
     assembly_format = "attr-dict"
 
 
 @irdl_op_definition
-class WgmmaWaitGroupOp(_WgmmaSyncOp):
+class WgmmaWaitGroupOp(RowOp):
     """`wgmma.wait_group.sync.aligned N`. PTX ISA 9.7.15.7.3."""
 
     name = "ptx.wgmma.wait_group"
+    ROW: ClassVar = WGMMA_WAIT_GROUP
 
     pending = prop_def(IntegerAttr.constr(type=i64))
 
@@ -205,6 +240,9 @@ class WgmmaWaitGroupOp(_WgmmaSyncOp):
 
     def __init__(self, pending: int):
         super().__init__(properties={"pending": IntegerAttr(pending, i64)})
+
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"N": self.pending.value.data}
 
     def verify_(self) -> None:
         if self.pending.value.data < 0:
@@ -215,15 +253,13 @@ class WgmmaWaitGroupOp(_WgmmaSyncOp):
 
 
 @irdl_op_definition
-class FenceProxyAsyncOp(PtxOp):
+class FenceProxyAsyncOp(RowOp):
     """`fence.proxy.async`: generic writes before what the async proxy does. PTX ISA 9.7.13.4."""
 
     name = "ptx.fence.proxy.async"
+    ROW: ClassVar = FENCE_PROXY_ASYNC
 
     assembly_format = "attr-dict"
-
-    def requirement(self) -> Requirement:
-        return Requirement(FENCE_PROXY_ASYNC.target, FENCE_PROXY_ASYNC.ptx_version)
 
 
 OPS = [WgmmaOp, WgmmaFenceOp, WgmmaCommitGroupOp, WgmmaWaitGroupOp, FenceProxyAsyncOp]

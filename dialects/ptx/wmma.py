@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.operands import wmma_access_operands
 from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess, parse_access
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import SPACES
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
+from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaSpace
-from tilewright.dialects.ptx.data_movement import SPACES
-from tilewright.dialects.ptx.instruction import PtxOp, Requirement
+from tilewright.dialects.ptx.instruction import Given, PtxOp
 from tilewright.dialects.ptx.matrix import WarpMmaOp
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import RegType, reg
@@ -66,9 +71,12 @@ class WmmaAccessOp(PtxOp):
         """The stride between rows or columns."""
         return self.operands[-1]
 
+    @property
+    def operand_forms(self) -> Sequence[OperandForm]:
+        return wmma_access_operands(self.access)
+
     def requirement(self) -> Requirement:
-        row = self.access.row
-        return Requirement(row.target, row.ptx_version)
+        return Requirement.of(self.access.row)
 
     def verify_access(self, data: SSAValue) -> None:
         """Raise VerifyException unless mnemonic, registers and stride fit together."""
@@ -141,6 +149,10 @@ class LoadOp(WmmaAccessOp):
             result_types=[reg(*access.row.registers)],
         )
 
+    def operand_values(self) -> Mapping[str, Given]:
+        address = (self.address, self.offset.value.data)
+        return {"r": self.result, "p": address, "stride": self.elements}
+
     def verify_(self) -> None:
         self.verify_access(self.result)
 
@@ -177,6 +189,10 @@ class StoreOp(WmmaAccessOp):
                 "offset": IntegerAttr(offset, i64),
             },
         )
+
+    def operand_values(self) -> Mapping[str, Given]:
+        address = (self.address, self.offset.value.data)
+        return {"r": self.value, "p": address, "stride": self.elements}
 
     def verify_(self) -> None:
         self.verify_access(self.value)

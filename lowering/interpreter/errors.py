@@ -1,4 +1,4 @@
-"""What can go wrong while IR runs."""
+"""Errors of a running kernel."""
 
 from __future__ import annotations
 

@@ -1,46 +1,23 @@
-"""IR as a program: a list of blocks, each a list of steps on arrays and a way to go on.
+"""Programs, as a machine runs them: blocks of steps on arrays, and how each block goes on.
 
-Structured ops (`scf.for`) and branches (`cf`, `ptx`) both become jumps between blocks, so that one
-machine runs every level of IR. Blocks are numbered in the order of the text: the blocks of a loop
-come before what follows the loop, and both sides of an `if` before what follows it.
+They know neither the IR that they come from nor the machine, so one machine runs every level.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.traits import IsTerminator
+from xdsl.ir import Operation
 
-from tilewright.diagnostic import OpError, at
+from tilewright.diagnostic import at
 
-if TYPE_CHECKING:
-    from tilewright.lowering.interpreter.machine.machine import Gang, Machine
-
-Step = Callable[["Machine", "Gang"], None]
-"""What an op does to the registers and memory of the threads that execute it."""
-
-Rule = Callable[[Any, "Builder"], "Step | None"]
-
-RULES: dict[type[Operation], Rule] = {}
-"""How each op type runs; the module of each dialect fills it."""
-
-
-def runs(*op_types: type[Operation]) -> Callable[[Rule], Rule]:
-    """Register a function as the rule of these op types: it returns the op's step, or None where
-    it added blocks itself."""
-
-    def register(rule: Rule) -> Rule:
-        for op_type in op_types:
-            RULES[op_type] = rule
-        return rule
-
-    return register
+Step = Callable[[Any, Any], None]
+"""The effect of an op on a machine and the threads of a gang that execute it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,27 +38,18 @@ class Fork:
     other: Jump
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """Arrive at a barrier of the CTA, and go on when all have; `threads` None means all."""
-
-    barrier: int
-    threads: int | None
-    following: Jump
-
-
 class Awaited(Protocol):
-    """What each of some threads waits for, at the op that makes them."""
+    """An event that each of some threads waits for, at the op that makes them."""
 
     @property
     def op(self) -> Operation: ...
 
     def take(self, lanes: NDArray[np.int64]) -> Awaited:
-        """What some of the threads wait for."""
+        """The events of some of the threads."""
         ...
 
     def ready(self) -> NDArray[np.bool_]:
-        """Whether each thread may go on: [threads]."""
+        """The threads that may go on: [threads]."""
         ...
 
     def resume(self, lanes: NDArray[np.int64]) -> None:
@@ -89,7 +57,7 @@ class Awaited(Protocol):
         ...
 
     def deadlock(self, lanes: NDArray[np.int64]) -> str:
-        """What the threads wait for, where nothing will bring it about."""
+        """The diagnosis where nothing will bring about what the threads wait for."""
         ...
 
 
@@ -97,7 +65,7 @@ class Awaited(Protocol):
 class Suspend:
     """Wait for something: `begin` says for what."""
 
-    begin: Callable[[Machine, Gang], Awaited]
+    begin: Callable[[Any, Any], Awaited]
     following: Jump
 
 
@@ -106,28 +74,30 @@ class Exit:
     """The threads are done."""
 
 
-Ending = Jump | Fork | Wait | Suspend | Exit
+Ending = Jump | Fork | Suspend | Exit
 
 
 @dataclass(eq=False)
 class CodeBlock:
-    """Steps with the op of each, and what comes after."""
+    """Steps, with the op of each and the registers that it writes, and what comes after."""
 
     number: int = -1
-    steps: list[tuple[Operation, Step]] = field(default_factory=list[tuple[Operation, Step]])
+    steps: list[tuple[Operation, Step, tuple[int, ...]]] = field(
+        default_factory=list[tuple[Operation, Step, tuple[int, ...]]]
+    )
     ending: Ending = field(default_factory=Exit)
     ending_op: Operation | None = None
     reads: set[int] = field(default_factory=set[int])
     writes: set[int] = field(default_factory=set[int])
 
     def jumps(self) -> list[Jump]:
-        """Where control may go from here."""
+        """The ways on from here."""
         match self.ending:
             case Jump():
                 return [self.ending]
             case Fork():
                 return [self.ending.then, self.ending.other]
-            case Wait() | Suspend():
+            case Suspend():
                 return [self.ending.following]
             case _:
                 return []
@@ -161,143 +131,6 @@ class Program:
                     live[block] = now
                     changed = True
         return live
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A call whose callee is being added: where it returns to, and which values."""
-
-    callee: Region
-    following: CodeBlock
-    results: Sequence[SSAValue]
-
-
-class Builder:
-    """Turns the body of one kernel into a program."""
-
-    def __init__(self) -> None:
-        self.blocks: list[CodeBlock] = []
-        self.current = CodeBlock()
-        self.shared_bytes = 0
-        self.ops: list[Operation] = []
-        self._calls: list[Call] = []
-        self._slots: dict[SSAValue, int] = {}
-        self._labels: dict[Block, CodeBlock] = {}
-        self._registers = 0
-        self._place(self.current)
-
-    def build(self, body: Region, shared_bytes: int = 0) -> Program:
-        """The program of a kernel body. Raises OpError for an op that has no semantics."""
-        self.shared_bytes = shared_bytes
-        self._add_body(body)
-        arguments = [self.slot(each) for each in body.blocks[0].args]
-        return Program(self.blocks, self._registers, arguments, self.ops, self.shared_bytes)
-
-    def _add_body(self, body: Region) -> None:
-        """Add the ops of a function, from the current block on."""
-        blocks = list(body.blocks)
-        self._labels[blocks[0]] = self.current
-        for block in blocks[1:]:
-            self._labels[block] = CodeBlock()
-        for block in blocks:
-            if block is not blocks[0]:
-                self.start(self._labels[block])
-            for op in block.ops:
-                self.run(op)
-
-    # Registers
-
-    def slot(self, value: SSAValue) -> int:
-        """The register of a value."""
-        if value not in self._slots:
-            self._slots[value] = self._registers
-            self._registers += 1
-        return self._slots[value]
-
-    def slots(self, values: Sequence[SSAValue]) -> tuple[int, ...]:
-        """The registers of some values."""
-        return tuple(self.slot(each) for each in values)
-
-    def fresh(self) -> int:
-        """A register of no value."""
-        self._registers += 1
-        return self._registers - 1
-
-    # Blocks
-
-    def _place(self, block: CodeBlock) -> None:
-        block.number = len(self.blocks)
-        self.blocks.append(block)
-
-    def label(self, block: Block) -> CodeBlock:
-        """The block that a block of a multi-block body became."""
-        return self._labels[block]
-
-    def start(self, block: CodeBlock) -> None:
-        """Go on in a new block, placed here in the order."""
-        self._place(block)
-        self.current = block
-
-    def end(self, ending: Ending, op: Operation) -> None:
-        """Say how the current block goes on."""
-        self.current.ending = ending
-        self.current.ending_op = op
-
-    def jump(
-        self, target: CodeBlock, sources: Sequence[SSAValue] = (), dests: Sequence[SSAValue] = ()
-    ) -> Jump:
-        """A jump that moves values."""
-        return Jump(target, self.slots(sources), self.slots(dests))
-
-    # Calls
-
-    @property
-    def call(self) -> Call | None:
-        """The call whose callee is being added; None in the kernel itself."""
-        return self._calls[-1] if self._calls else None
-
-    def add_call(self, op: Operation, callee: Region) -> None:
-        """Add the body of a callee in place of a call. Raises OpError where it is recursive."""
-        if any(each.callee is callee for each in self._calls):
-            raise OpError(op, f"'{op.name}' expected a callee that does not call itself")
-        entry, following = CodeBlock(), CodeBlock()
-        self.end(self.jump(entry, op.operands, callee.blocks[0].args), op)
-        self._calls.append(Call(callee, following, op.results))
-        self.start(entry)
-        self._add_body(callee)
-        self._calls.pop()
-        self.start(following)
-
-    # Ops
-
-    def number(self, op: Operation) -> int:
-        """A number for an op, from 1, by which memory remembers who accessed it."""
-        self.ops.append(op)
-        return len(self.ops)
-
-    def run(self, op: Operation) -> None:
-        """Add an op. Raises OpError where it has no semantics."""
-        rule = RULES.get(type(op))
-        if rule is None:
-            raise OpError(op, f"'{op.name}' cannot be interpreted")
-        step = rule(op, self)
-        if step is not None:
-            self.add(op, step, self.slots(op.operands), self.slots(op.results))
-
-    def add(
-        self, op: Operation, step: Step, reads: tuple[int, ...], writes: tuple[int, ...]
-    ) -> None:
-        """Add a step, with the registers that it reads and writes."""
-        block = self.current
-        block.steps.append((op, step))
-        block.reads |= set(reads) - block.writes
-        block.writes |= set(writes)
-
-    def run_block(self, block: Block) -> None:
-        """Add the ops of a block but its terminator."""
-        for op in block.ops:
-            if not op.has_trait(IsTerminator):
-                self.run(op)
 
 
 def named(op: Operation) -> str:

@@ -105,7 +105,7 @@ class Overwritten(Undefined):
 
 
 class InFlight(Undefined):
-    """What a wgmma will have written when its group is complete: nobody may look before.
+    """Registers that a wgmma writes until its group is complete: nobody may look before.
 
     `value` is [threads, registers], `group` the number of each thread's group; a thread whose
     registers are no wgmma's has group -1. `shape` is what the wgmma shares with those that may
@@ -132,7 +132,7 @@ class InFlight(Undefined):
 
 
 class Loading(InFlight):
-    """What a load from tensor memory will have written once its thread has waited for it."""
+    """Registers that a load from tensor memory writes until its thread has waited for it."""
 
     __slots__ = ()
 
@@ -144,7 +144,7 @@ class Loading(InFlight):
 
 
 def is_array(value: Any) -> TypeGuard[NDArray[Any]]:
-    """Whether a value is a plain array."""
+    """True of a plain array."""
     return isinstance(value, np.ndarray)
 
 
@@ -172,22 +172,22 @@ def joined(a: Any, b: Any, counts: tuple[int, int], order: Lanes) -> Any:
 
 def _in_flight(a: Any, b: Any, counts: tuple[int, int], order: Lanes) -> Undefined:
     """Registers of which a wgmma in flight has some threads'."""
-    for each in (a, b):
-        if isinstance(each, Undefined) and not isinstance(each, InFlight):
-            return Undefined(each.origin)
+    for register in (a, b):
+        if isinstance(register, Undefined) and not isinstance(register, InFlight):
+            return Undefined(register.origin)
     first = a if isinstance(a, InFlight) else b
     parts = [
-        (each.value, each.group)
-        if isinstance(each, InFlight)
-        else (spread(each, count), np.full(count, -1))
-        for each, count in zip((a, b), counts, strict=True)
+        (register.value, register.group)
+        if isinstance(register, InFlight)
+        else (spread(register, count), np.full(count, -1))
+        for register, count in zip((a, b), counts, strict=True)
     ]
-    value, group = (np.concatenate(each)[order] for each in zip(*parts, strict=True))
+    value, group = (np.concatenate(column)[order] for column in zip(*parts, strict=True))
     return type(first)(first.origin, value, group, first.shape)
 
 
 def _partly_undefined(a: Any, b: Any, counts: tuple[int, int], order: Lanes) -> Undefined:
-    values = [_defined(each) for each in (a, b)]
+    values = [_defined(register) for register in (a, b)]
     origin = (a if isinstance(a, Undefined) else b).origin
     if values[0] is None and values[1] is None:
         return Undefined(origin)
@@ -196,17 +196,17 @@ def _partly_undefined(a: Any, b: Any, counts: tuple[int, int], order: Lanes) -> 
             # Nobody can look at it: any value will do.
             values[own] = take(values[other], np.zeros(counts[own], dtype=np.int64))
     missing = [
-        each.missing
-        if isinstance(each, PartlyUndefined)
-        else np.full(count, isinstance(each, Undefined))
-        for each, count in zip((a, b), counts, strict=True)
+        register.missing
+        if isinstance(register, PartlyUndefined)
+        else np.full(count, isinstance(register, Undefined))
+        for register, count in zip((a, b), counts, strict=True)
     ]
     value = joined(values[0], values[1], counts, order)
     return PartlyUndefined(origin, value, np.concatenate(missing)[order])
 
 
 def _defined(value: Any) -> Any:
-    """What some threads have written, or None where none has."""
+    """The value that some threads have written, or None where none has."""
     if isinstance(value, PartlyUndefined):
         return value.value
     return None if isinstance(value, Undefined) else value

@@ -24,7 +24,7 @@ from tilewright.dialects.ptx.registers import (
 )
 from tilewright.dialects.ptx.types import RegType, reg
 from tilewright.dialects.ptx.wgmma import WgmmaOp
-from tilewright.lowering.ptx.immediates import takes_immediate
+from tilewright.lowering.ptx.instructions import takes_immediate
 from tilewright.lowering.ptx.wgmma_ranges import Span, in_flight
 
 PREFIXES: dict[str, str] = {
@@ -76,7 +76,7 @@ def edges_of(terminator: Operation) -> list[Edge]:
             return []
 
 
-class Registers:
+class RegisterNames:
     """The register names of one kernel body."""
 
     def __init__(self, region: Region):
@@ -246,13 +246,13 @@ def _successors(terminator: Operation) -> list[Block]:
 
 def _union(intervals: list[Interval]) -> list[Interval]:
     """The intervals in order, those that overlap or touch as one."""
-    found: list[Interval] = []
+    union: list[Interval] = []
     for start, end in sorted(intervals):
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(found[-1][1], end))
+        if union and start <= union[-1][1]:
+            union[-1] = (union[-1][0], max(union[-1][1], end))
         else:
-            found.append((start, end))
-    return found
+            union.append((start, end))
+    return union
 
 
 def _meet(few: list[Interval], many: list[Interval]) -> bool:

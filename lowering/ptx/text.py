@@ -12,23 +12,16 @@ from xdsl.dialects.builtin import ModuleOp, NameLoc
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.diagnostic import OpError, file_location
-from tilewright.dialects.cute_nvgpu.lattice.targets import Target, TargetError, lowest
+from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Target, TargetError, lowest
 from tilewright.dialects.ptx import registers
 from tilewright.dialects.ptx.control_flow import TENSORMAP, BraOp, CondBraOp, EntryOp, RetOp
-from tilewright.dialects.ptx.instruction import BASELINE, PtxOp, ScalarOp
+from tilewright.dialects.ptx.instruction import PtxOp
+from tilewright.dialects.ptx.mbarrier import TryWaitParityOp
 from tilewright.dialects.ptx.types import RegType, reg
 from tilewright.dialects.ptx.warp_specialization import SetmaxnregOp
 from tilewright.dialects.ptx.wgmma import WgmmaFenceOp, WgmmaOp
-from tilewright.lowering.ptx import cluster_instructions, tcgen05_instructions
-from tilewright.lowering.ptx.immediates import immediate, takes_immediate
-from tilewright.lowering.ptx.instructions import EMITTERS, emit_scalar
-from tilewright.lowering.ptx.registers import Edge, Registers, edges_of
-
-# Importing them fills the table of emitters.
-_EMITTER_MODULES = (
-    cluster_instructions,
-    tcgen05_instructions,
-)
+from tilewright.lowering.ptx.instructions import InstructionPrinter, immediate
+from tilewright.lowering.ptx.registers import Edge, RegisterNames, edges_of, needs_register
 
 STATIC_SHARED_LIMIT = 48 * 1024
 """Above this many bytes a kernel's shared memory must be dynamic. PTX ISA 5.1.7."""
@@ -56,15 +49,15 @@ def module_text(module: ModuleOp, arch: Target | None = None) -> str:
         op.requirement() for entry in entries for op in entry.walk() if isinstance(op, PtxOp)
     ]
     try:
-        target = lowest({BASELINE.target, *(each.target for each in required)}, arch)
+        target = lowest({BASELINE.target, *(need.target for need in required)}, arch)
     except TargetError as error:
         raise OpError(module, str(error)) from error
-    version = max([BASELINE.version, target.ptx_version, *(each.version for each in required)])
+    version = max([BASELINE.version, target.ptx_version, *(need.version for need in required)])
     kernels = [KernelText(entry).text() for entry in entries]
     return (
         "// tilewright: PTX\n"
         f".version {version[0]}.{version[1]}\n.target {target}\n.address_size 64\n"
-        + "".join(f"\n{each}" for each in kernels)
+        + "".join(f"\n{kernel}" for kernel in kernels)
     )
 
 
@@ -84,7 +77,7 @@ class KernelText:
 
     def __init__(self, entry: EntryOp):
         self.entry = entry
-        self.registers = Registers(entry.body)
+        self.registers = RegisterNames(entry.body)
         labels = _unique(_label(block, i) for i, block in enumerate(entry.body.blocks))
         self._labels = {
             block: f"${label}" for block, label in zip(entry.body.blocks, labels, strict=True)
@@ -94,6 +87,7 @@ class KernelText:
         self._parameter_names = [
             f"{self.name}_{name}" for name in _unique(names, taken=("shared",))
         ]
+        self._printer = InstructionPrinter(self.registers.names, self.shared_name)
         self._trampolines: list[tuple[str, Edge]] = []
         self._body = StringIO()
         self._comment: str | None = None
@@ -122,8 +116,8 @@ class KernelText:
 
     def _head(self) -> str:
         parameters = ",\n".join(
-            f"\t.param {_PARAMETER_SPELLINGS.get(each.data, '.' + each.data + ' {}').format(name)}"
-            for name, each in zip(self._parameter_names, self.entry.parameters, strict=True)
+            f"\t.param {_PARAMETER_SPELLINGS.get(kind.data, '.' + kind.data + ' {}').format(name)}"
+            for name, kind in zip(self._parameter_names, self.entry.parameters, strict=True)
         )
         shared = ""
         size, align = self.entry.shared.value.data, self.entry.align.value.data
@@ -246,22 +240,50 @@ class KernelText:
     def _unfenced(self) -> set[str]:
         """The registers that a wgmma accesses without a fence before it in its block: where a move
         writes them on the way there, the program's own fence may stand before the move."""
-        found: set[str] = set()
+        accessed: set[str] = set()
         for block in self.entry.body.blocks:
             for op in takewhile(lambda op: not isinstance(op, WgmmaFenceOp), block.ops):
                 if isinstance(op, WgmmaOp):
-                    found.update(self.registers.names(op.c))
-                    found.update(self.registers.names(op.a) if op.a.type != reg("b64") else ())
-        return found
+                    accessed.update(self.registers.names(op.c))
+                    accessed.update(self.registers.names(op.a) if op.a.type != reg("b64") else ())
+        return accessed
 
     # Instructions
 
     def instruction(self, op: Operation) -> None:
         """Print one instruction. Raises OpError for an op that is none."""
-        emitter = emit_scalar if isinstance(op, ScalarOp) else EMITTERS.get(type(op))
-        if emitter is None:
-            raise OpError(op, f"'{op.name}' has no PTX text")
-        emitter(op, self)
+        match op:
+            case registers.NameOp():
+                pass
+            case registers.ConstOp() if not needs_register(op):
+                pass
+            case TryWaitParityOp():
+                self._ask_until_done(op)
+            case PtxOp():
+                text = self._printer.text(op)
+                if isinstance(op, WgmmaOp):
+                    self._settle(op)
+                self.line(text if op.guard is None else f"@{self.register(op.guard)} {text}", op)
+            case _:
+                raise OpError(op, f"'{op.name}' has no PTX text")
+
+    def _ask_until_done(self, op: TryWaitParityOp) -> None:
+        """The instruction waits for a while only: ask again until the phase is complete."""
+        text = self._printer.text(op)
+        self.line("{ .reg .pred done;", op)
+        self.line("again:")
+        self.line(text)
+        self.line("@!done bra again; }")
+
+    def _settle(self, op: WgmmaOp) -> None:
+        """Copy c where it is needed later and so could not have the registers of d."""
+        into, source = self.registers.names(op.d), self.registers.names(op.c)
+        if into == source or op.zero is not None:
+            return
+        kind = op.d.type.kind.data
+        for d, c in zip(into, source, strict=True):
+            self.line(f"mov.{kind} {d}, {c};", op)
+        self.line("wgmma.fence.sync.aligned;")
 
     def line(self, text: str, op: Operation | None = None) -> None:
         """One line of the body, after a comment that names the source op where it changes."""
@@ -275,18 +297,6 @@ class KernelText:
         """The name of a single register."""
         return self.registers.names(value)[0]
 
-    def group(self, value: SSAValue) -> str:
-        """A register list in braces; a list of one stands bare."""
-        names = self.registers.names(value)
-        return names[0] if len(names) == 1 else "{" + ", ".join(names) + "}"
-
-    def operand(self, op: Operation, index: int, type_: str) -> str:
-        """An operand: a register, or the constant itself where the instruction takes one."""
-        value = op.operands[index]
-        if isinstance(value.owner, registers.ConstOp) and takes_immediate(op, index):
-            return immediate(value.owner, type_)
-        return self.register(value)
-
 
 def _label(block: Block, index: int) -> str:
     return block.name_hint or f"block{index}"
@@ -294,15 +304,15 @@ def _label(block: Block, index: int) -> str:
 
 def _unique(names: Iterable[str], taken: Sequence[str] = ()) -> list[str]:
     """The names as PTX identifiers, no two alike. PTX ISA 4.4."""
-    found: list[str] = []
+    spellings: list[str] = []
     for name in names:
         spelled = stem = re.sub(r"[^A-Za-z0-9_]", "_", name)
         count = 0
-        while spelled in found or spelled in taken:
+        while spelled in spellings or spelled in taken:
             count += 1
             spelled = f"{stem}_{count}"
-        found.append(spelled)
-    return found
+        spellings.append(spelled)
+    return spellings
 
 
 def _source(op: Operation) -> str | None:

@@ -31,10 +31,10 @@ def in_flight(op: WgmmaOp, successors: Successors) -> Iterator[Span]:
         yield block, start, end
         last = block.last_op
         if end == _TO_THE_END and last is not None:
-            for each in successors(last):
-                if (each, commits) not in seen:
-                    seen.add((each, commits))
-                    work.append((each, -1, commits))
+            for successor in successors(last):
+                if (successor, commits) not in seen:
+                    seen.add((successor, commits))
+                    work.append((successor, -1, commits))
 
 
 _TO_THE_END = 1 << 30
@@ -42,12 +42,12 @@ _TO_THE_END = 1 << 30
 
 def _follow(block: Block, start: int, commits: int, highest: int) -> tuple[int, int]:
     """Where in the block it completes, or the block's end; the commits on the way."""
-    for position, each in enumerate(block.ops):
+    for position, op in enumerate(block.ops):
         if position <= start:
             continue
-        if isinstance(each, WgmmaCommitGroupOp):
+        if isinstance(op, WgmmaCommitGroupOp):
             commits = min(commits + 1, highest + 1)
-        elif isinstance(each, WgmmaWaitGroupOp) and each.pending.value.data < commits:
+        elif isinstance(op, WgmmaWaitGroupOp) and op.pending.value.data < commits:
             return position, commits
     return _TO_THE_END, commits
 
@@ -56,5 +56,5 @@ def _highest_wait(block: Block) -> int:
     """The most groups that a wait of the kernel leaves pending."""
     region = block.parent
     assert region is not None
-    waits = (op for each in region.blocks for op in each.ops if isinstance(op, WgmmaWaitGroupOp))
+    waits = (op for block in region.blocks for op in block.ops if isinstance(op, WgmmaWaitGroupOp))
     return max((op.pending.value.data for op in waits), default=0)

@@ -16,16 +16,16 @@ from tilewright.dialects.cute_nvgpu.ops import fragment_memory
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.tile.kernel import Kernel, offset_of, undefined
 from tilewright.lowering.tile.places import static_places
-from tilewright.lowering.tile.register_element import register_element
 from tilewright.lowering.tile.registers import (
     Registers,
     Undefined,
     extracted,
     from_elements,
+    register_element,
 )
 
 VECTOR_BITS = (128, 64, 32)
-"""What a vector access moves."""
+"""The bits that a vector access moves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +56,15 @@ def register_places(op: Operation, tensor: Tensor, at: Sequence[Any]) -> list[in
     """Where elements of a register tensor are. Raises OpError where that is not known."""
     if isinstance(at, range) and isinstance(tensor.offset, int):
         places = static_places(tensor.modes)
-        return [tensor.offset + places[each] for each in at]
-    found = [offset_of(tensor, each) for each in at]
-    if not all(isinstance(each, int) for each in found):
+        return [tensor.offset + places[place] for place in at]
+    found = [offset_of(tensor, place) for place in at]
+    if not all(isinstance(offset, int) for offset in found):
         raise OpError(
             op,
             f"'{op.name}' expected registers that are known when the kernel is compiled, got a "
             "coordinate that is not; nearest legal: a constant coordinate",
         )
-    return [each for each in found if isinstance(each, int)]
+    return [offset for offset in found if isinstance(offset, int)]
 
 
 # --- pieces: elements that one instruction moves --------------------------------------------------
@@ -99,7 +99,7 @@ def _element(op: Operation, registers: Registers, place: int, kernel: Kernel) ->
 
 
 def takes_predicate(tensor: Tensor, count: int) -> bool:
-    """Whether one instruction stores so many elements, which may have a predicate."""
+    """One instruction stores so many elements, which may have a predicate."""
     return not isinstance(tensor.base, Registers) and count * tensor.bits in VECTOR_BITS
 
 
@@ -173,7 +173,7 @@ def widest_vector(tensors: Sequence[Tensor], count: int) -> int:
     neighbours everywhere, on their own alignment."""
     for bits in VECTOR_BITS:
         width = bits // tensors[0].bits
-        if width > 1 and count % width == 0 and all(_fits(each, width) for each in tensors):
+        if width > 1 and count % width == 0 and all(_fits(tensor, width) for tensor in tensors):
             return width
     return 1
 

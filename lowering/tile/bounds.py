@@ -1,4 +1,4 @@
-"""Which elements of a copy lie within bounds: coordinates below limits."""
+"""The elements of a copy that lie within bounds: coordinates below limits."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from tilewright.lowering.tile.places import flat_tuple, steps_of, zeros_like
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """Which of some neighbouring elements are within bounds: none unless `condition`, and then the
-    first `count`; a count of None is all of them."""
+    """Those of some neighbouring elements that are within bounds: none unless `condition`, and then
+    the first `count`; a count of None is all of them."""
 
     condition: Condition
     count: Scalar | None
 
     @property
     def is_all(self) -> bool:
-        """Whether they all are, whatever the kernel's arguments."""
+        """They all are, whatever the kernel's arguments."""
         return self.condition is True and self.count is None
 
 
@@ -70,7 +70,7 @@ class Bounds:
 
 
 def _whole_runs(at: Scalar, limit: Scalar, count: int, along: list[int]) -> bool:
-    """Whether elements along a dimension are within bounds all together: runs of `count` begin at
+    """Elements along a dimension are within bounds all together: runs of `count` begin at
     multiples of it, as does the limit."""
     return (
         divisor_of(at) % count == 0

@@ -33,13 +33,12 @@ from tilewright.lowering.tile.access import (
     widest_vector,
 )
 from tilewright.lowering.tile.bounds import Bounds, Inside, condition_value
-from tilewright.lowering.tile.branches import when, zero_constant
 from tilewright.lowering.tile.convert_tensor_memory import cell_of
 from tilewright.lowering.tile.convert_tma_copy import convert_tma_copy
+from tilewright.lowering.tile.emitter import zero_constant
 from tilewright.lowering.tile.kernel import Kernel, lowers
 from tilewright.lowering.tile.leaves import sized
-from tilewright.lowering.tile.register_element import register_element
-from tilewright.lowering.tile.registers import from_elements
+from tilewright.lowering.tile.registers import from_elements, register_element
 from tilewright.lowering.tile.written_registers import WRITES
 
 WRITES[CopyOp] = lambda op: op.destination
@@ -121,7 +120,7 @@ class Move:
         every = emitter.binary("and", condition, full)
         self._store_if(every, first, count, piece)
         rest = emitter.binary("and", condition, emitter.binary("xor", full, emitter.constant(1, 1)))
-        when(rest, lambda: self._store_some(first, inside.count, piece), self.kernel)
+        self.kernel.emitter.when(rest, lambda: self._store_some(first, inside.count, piece))
 
     def _store_some(self, first: int, number: Scalar | None, piece: Piece) -> None:
         """The first so many elements, of which the last is none."""
@@ -137,10 +136,8 @@ class Move:
             store_piece(self.op, tensor, first, count, piece, kernel, condition)
         else:
             held = Piece(None, tuple(piece.as_scalars(kernel)))
-            when(
-                condition,
-                lambda: store_piece(self.op, tensor, first, count, held, kernel),
-                kernel,
+            kernel.emitter.when(
+                condition, lambda: store_piece(self.op, tensor, first, count, held, kernel)
             )
 
     def _load_inside(self, first: int, count: int, inside: Inside) -> None:

@@ -46,10 +46,10 @@ _RULE_MODULES = (
 
 
 def has_tiles(op: gpu.FuncOp | func.FuncOp) -> bool:
-    """Whether a kernel is written in tiles."""
+    """A kernel is written in tiles."""
     arguments = op.body.blocks[0].args if op.body.blocks else ()
-    return any(isinstance(each.type, TypedAttribute) for each in arguments) or any(
-        isinstance(each, CuteOp) for each in op.walk()
+    return any(isinstance(argument.type, TypedAttribute) for argument in arguments) or any(
+        isinstance(inner, CuteOp) for inner in op.walk()
     )
 
 
@@ -63,18 +63,18 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp) -> func.FuncOp:
         )
     source, entry = op.body.block, Block()
     kernel = Kernel(entry, _block_size(op))
-    kernel.arguments.bind(source)
+    kernel.values.update(kernel.arguments.bind(source))
     kernel.lower_block(source)
     kernel.emitter.location = op.location
     convert_tensor_memory.deallocate_rest(source, kernel)
     kernel.emitter.add(func.ReturnOp())
     kernel.erase_unused()
     attributes = kernel.arguments.finish()
-    types = [each.type for each in entry.args]
+    types = [argument.type for argument in entry.args]
     lowered = func.FuncOp(op.sym_name.data, (types, []), Region(entry), arg_attrs=attributes)
     lowered.attributes.update(op.attributes)
     lowered.attributes["gpu.kernel"] = op.attributes.get("gpu.kernel", StringAttr(""))
-    lowered.attributes[SIGNATURE] = ArrayAttr([each.type for each in source.args])
+    lowered.attributes[SIGNATURE] = ArrayAttr([argument.type for argument in source.args])
     lowered.location = op.location
     return lowered
 
@@ -98,10 +98,14 @@ class ConvertCuteToCuteNvgpuPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.arch is not None:
             target(self.arch)
-        for each in list(op.walk()):
-            if isinstance(each, gpu.FuncOp | func.FuncOp) and is_kernel(each) and has_tiles(each):
-                block = each.parent
+        for kernel in list(op.walk()):
+            if (
+                isinstance(kernel, gpu.FuncOp | func.FuncOp)
+                and is_kernel(kernel)
+                and has_tiles(kernel)
+            ):
+                block = kernel.parent
                 assert block is not None
-                block.insert_op_before(convert_kernel(each), each)
-                each.detach()
-                each.erase(safe_erase=False)
+                block.insert_op_before(convert_kernel(kernel), kernel)
+                kernel.detach()
+                kernel.erase(safe_erase=False)

@@ -22,10 +22,9 @@ from tilewright.dialects.cute.values import Typed
 from tilewright.lowering.tile.access import read_scalars, write_scalars
 from tilewright.lowering.tile.convert_tensor_memory import allocate
 from tilewright.lowering.tile.kernel import Kernel, lowers
-from tilewright.lowering.tile.memory import Memory
-from tilewright.lowering.tile.register_element import register_element
-from tilewright.lowering.tile.registers import Registers
-from tilewright.lowering.tile.vector_value import VectorValue
+from tilewright.lowering.tile.places import Memory
+from tilewright.lowering.tile.registers import Registers, register_element
+from tilewright.lowering.tile.vectors import VectorValue
 from tilewright.lowering.tile.written_registers import MAKES, WRITES
 from tilewright.lowering.to_ptx.convert_memref import footprint
 

@@ -29,7 +29,6 @@ from tilewright.dialects.cute_nvgpu.ops import (
     tcgen05_sync,
     warp_specialization,
 )
-from tilewright.lowering.tile.branches import when
 from tilewright.lowering.tile.convert_memory import SMEM
 from tilewright.lowering.tile.kernel import Kernel, lowers
 from tilewright.lowering.tile.leaves import sized
@@ -49,7 +48,7 @@ class Pipeline:
 
     @property
     def has_barriers(self) -> bool:
-        """Whether it is one of mbarriers."""
+        """It is one of mbarriers."""
         return self.kind != "cp_async"
 
     @property
@@ -58,7 +57,7 @@ class Pipeline:
         return self.type.kind.data
 
     def stage(self, use: Scalar) -> Scalar:
-        """Which stage a use is of."""
+        """The stage that a use is of."""
         return scalar.mod(use, self.stages)
 
     def parity(self, use: Scalar) -> Scalar:
@@ -84,7 +83,7 @@ def _create(op: PipelineCreateOp, kernel: Kernel) -> None:
     emitter = kernel.emitter
     thread = _linear_thread(kernel)
     first = emitter.compare("eq", thread, emitter.constant(0, None))
-    when(first, lambda: _initialise(pipeline, kernel), kernel)
+    kernel.emitter.when(first, lambda: _initialise(pipeline, kernel))
     if type_.ctas.data == 1:
         emitter.add(gpu.BarrierOp())
     else:
@@ -195,7 +194,7 @@ def _release(op: ConsumerReleaseOp, kernel: Kernel) -> None:
     # One arrival for the warp, after what all of its threads have read.
     emitter.add(sync.WarpSyncOp())
     leader = emitter.emit(warp_specialization.ElectSyncOp())
-    when(leader, lambda: _arrive(empty, at, pipeline.type.ctas.data, kernel), kernel)
+    kernel.emitter.when(leader, lambda: _arrive(empty, at, pipeline.type.ctas.data, kernel))
 
 
 def _arrive(barriers: SSAValue, at: SSAValue, ctas: int, kernel: Kernel) -> None:

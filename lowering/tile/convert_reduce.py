@@ -20,7 +20,7 @@ _COMBINE: dict[str, tuple[type[Operation], type[Operation]]] = {
     "max": (arith.MaximumfOp, arith.MaxSIOp),
     "min": (arith.MinimumfOp, arith.MinSIOp),
 }
-"""What combines two floats, and two integers."""
+"""The ops that combine two floats, and two integers."""
 
 
 @lowers(ReduceOp)

@@ -43,7 +43,7 @@ class Carried:
         self._before = [registers.chunks for _, registers in self._all]
 
     def values(self) -> list[SSAValue]:
-        """What is carried, as it is now; of what is not written any value will do."""
+        """The carried values, as they are now; of what is not written any value will do."""
         return [registers.carried(i, self._kernel.emitter) for registers, i in self.places]
 
     def enter(self, values: Sequence[SSAValue]) -> None:
@@ -73,7 +73,7 @@ def _check_carried(op: Operation, values: Sequence[SSAValue]) -> None:
 
 
 def _plain(kernel: Kernel, values: Sequence[SSAValue]) -> list[SSAValue]:
-    return [kernel[each] for each in values]
+    return [kernel[value] for value in values]
 
 
 def _body(
@@ -81,8 +81,8 @@ def _body(
 ) -> tuple[Block, Block]:
     """A block whose arguments are those of the source and what is carried, entered; and the block
     to come back to."""
-    given = [each.type for each in source.args]
-    block = Block(arg_types=[*given, *(each.type for each in types)])
+    given = [argument.type for argument in source.args]
+    block = Block(arg_types=[*given, *(value.type for value in types)])
     for old, new in zip(source.args, block.args, strict=False):
         new.name_hint = old.name_hint
         kernel[old] = new
@@ -110,7 +110,7 @@ def _finish(kernel: Kernel, op: Operation, new: Operation, carried: Carried) -> 
 def _for(op: scf.ForOp, kernel: Kernel) -> None:
     _check_carried(op, op.iter_args)
     carried = Carried(op, kernel)
-    lower, upper, step = (kernel[each] for each in (op.lb, op.ub, op.step))
+    lower, upper, step = (kernel[operand] for operand in (op.lb, op.ub, op.step))
     initial = [*_plain(kernel, op.iter_args), *carried.values()]
     place = op.location
     block, outer = _body(kernel, op.body.block, carried.values(), carried)
@@ -124,8 +124,8 @@ def _for(op: scf.ForOp, kernel: Kernel) -> None:
 
 
 def _counted(kernel: Kernel, lower: SSAValue, upper: SSAValue, step: SSAValue) -> Fact:
-    """What is known of the variable of a loop."""
-    first, end, by = (kernel.facts[each] for each in (lower, upper, step))
+    """The facts of the variable of a loop."""
+    first, end, by = (kernel.facts[bound] for bound in (lower, upper, step))
     factor = gcd(first.factor, by.factor)
     if first.bound is None or by.bound is None:
         return Fact(max(factor, 1))
@@ -143,7 +143,7 @@ def _if(op: scf.IfOp, kernel: Kernel) -> None:
         regions[1] = Region(Block([scf.YieldOp(*before)]))
     carried.restore()
     kernel.emitter.location = place
-    types = [*(each.type for each in op.results), *(each.type for each in before)]
+    types = [*(result.type for result in op.results), *(each.type for each in before)]
     _finish(kernel, op, scf.IfOp(condition, types, regions[0], regions[1]), carried)
 
 
@@ -177,6 +177,6 @@ def _while(op: scf.WhileOp, kernel: Kernel) -> None:
     kernel.emitter.add(scf.YieldOp(*_plain(kernel, _yields(second)), *carried.values()))
     kernel.emitter.leave(outer)
     kernel.emitter.location = place
-    types = [each.type for each in passed]
+    types = [value.type for value in passed]
     new = scf.WhileOp(initial, types, Region(before), Region(after))
     _finish(kernel, op, new, carried)

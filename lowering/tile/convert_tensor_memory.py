@@ -25,15 +25,14 @@ from tilewright.dialects.cute.values import Typed
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import WARP
 from tilewright.dialects.cute_nvgpu.ops import tcgen05_sync, tmem
-from tilewright.lowering.tile.branches import when
 from tilewright.lowering.tile.kernel import Kernel, lowers, offset_of
-from tilewright.lowering.tile.memory import Memory
+from tilewright.lowering.tile.places import Memory
 
 _TMEM = SpaceAttr(Space.TMEM)
 
 
 def in_tensor_memory(value: SSAValue) -> bool:
-    """Whether a value is a tensor in tensor memory."""
+    """A value is a tensor in tensor memory."""
     return isinstance(value.type, MemRefType) and value.type.tensor.space == "tmem"
 
 
@@ -53,7 +52,7 @@ def allocate(op: AllocOp, kernel: Kernel) -> None:
         if _is_last(op):
             emitter.add(tmem.RelinquishAllocPermitOp())
 
-    when(_first_warp(kernel), by_one_warp, kernel)
+    kernel.emitter.when(_first_warp(kernel), by_one_warp)
     _synchronise(kernel)
     emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
     whole = tmem.allocation_type(columns, element_type(tensor.element))
@@ -81,7 +80,7 @@ def _check_together(op: Operation, kernel: Kernel) -> None:
 
 
 def _is_last(op: AllocOp) -> bool:
-    """Whether a kernel allocates no more tensor memory behind an op."""
+    """A kernel allocates no more tensor memory behind an op."""
     following = op.next_op
     while following is not None:
         if isinstance(following, AllocOp) and in_tensor_memory(following.result):
@@ -127,7 +126,7 @@ def _give_back(tensors: list[SSAValue], kernel: Kernel) -> None:
             kernel.emitter.add(tmem.DeallocOp(each))
 
     _synchronise(kernel)
-    when(_first_warp(kernel), by_one_warp, kernel)
+    kernel.emitter.when(_first_warp(kernel), by_one_warp)
 
 
 # --- elements -------------------------------------------------------------------------------------
@@ -137,7 +136,7 @@ def cell_of(tensor: Tensor, first: int, kernel: Kernel) -> tuple[SSAValue, list[
     """The allocation of a tensor, and the lane and the column of one of its elements."""
     offset = offset_of(tensor, first)
     place = scalar.div(offset, LANE_STRIDE), scalar.mod(offset, LANE_STRIDE)
-    return tensor.base.value, [kernel.index(each) for each in place]
+    return tensor.base.value, [kernel.index(number) for number in place]
 
 
 def accumulator(atom: UmmaAtom, tensor: Tensor, first: int, kernel: Kernel) -> SSAValue:

@@ -79,7 +79,7 @@ def _tensor_mode(coords: CoordTensor, place: int) -> int:
 
 def _one(op: CopyOp, corner: list[Any], at: Any, kernel: Kernel) -> None:
     assert op.tiled is not None
-    map_, coordinates = kernel.tensor_maps[op.tiled], [kernel.index(each) for each in corner]
+    map_, coordinates = kernel.tensor_maps[op.tiled], [kernel.index(number) for number in corner]
     if op.pipeline is None or op.use is None:
         line, place = kernel.place(kernel.tensor(op.source), at)
         if (kind := _instruction(op).reduction) is None:

@@ -21,17 +21,17 @@ def _constant(op: StaticOp | MakeTiledMmaOp | MakeTiledCopyOp, kernel: Kernel) -
     kernel[op.result] = typed_of(op.result.type)
 
 
-@lowers(*(each for each in OPS if issubclass(each, LeavesOp)))
+@lowers(*(op_type for op_type in OPS if issubclass(op_type, LeavesOp)))
 def _make(op: LeavesOp, kernel: Kernel) -> None:
     type_ = typed_of(op.result.type)
     assert type_ is not None
-    leaves = [kernel.typed(each).value for each in op.leaves]
+    leaves = [kernel.typed(leaf).value for leaf in op.leaves]
     kernel[op.result] = with_dynamic_leaves(type_, leaves)
 
 
 @lowers(CompareOp)
 def _compare(op: CompareOp, kernel: Kernel) -> None:
-    (found,) = op.evaluate([kernel.typed(each) for each in op.operands])
+    (found,) = op.evaluate([kernel.typed(operand) for operand in op.operands])
     kernel[op.results[0]] = Typed("scalar", found)
 
 

@@ -11,9 +11,8 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
 from tilewright.diagnostic import OpError
-from tilewright.lowering.tile.elementwise import shape_of
 from tilewright.lowering.tile.kernel import Kernel, lowers
-from tilewright.lowering.tile.vector_value import VectorValue
+from tilewright.lowering.tile.vectors import VectorValue, shape_of
 
 
 @lowers(arith.ConstantOp)
@@ -67,6 +66,6 @@ def _insert(op: vector.InsertOp, kernel: Kernel) -> None:
 
 @lowers(vector.FMAOp)
 def _fma(op: vector.FMAOp, kernel: Kernel) -> None:
-    columns = [kernel.vector(each).elements for each in (op.lhs, op.rhs, op.acc)]
-    made = [kernel.emitter.emit(FmaOp(*each)) for each in zip(*columns, strict=True)]
+    columns = [kernel.vector(operand).elements for operand in (op.lhs, op.rhs, op.acc)]
+    made = [kernel.emitter.emit(FmaOp(*operands)) for operands in zip(*columns, strict=True)]
     kernel[op.res] = VectorValue(tuple(made))

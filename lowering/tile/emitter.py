@@ -6,10 +6,18 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, LocationAttr
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    LocationAttr,
+)
 from xdsl.dialects.math import AbsIOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.utils.hints import isa
 
 _NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
 _INDEX = IndexType()
@@ -91,6 +99,25 @@ class Emitter:
         self.block = outer
         self._known.pop()
 
+    def when(
+        self,
+        condition: SSAValue,
+        body: Callable[[], None],
+        otherwise: Callable[[], None] | None = None,
+    ) -> None:
+        """A branch: what `body` emits under a condition, what `otherwise` does where it fails."""
+        regions: list[Region] = []
+        for branch in (body, otherwise):
+            if branch is None:
+                regions.append(Region())
+                continue
+            outer = self.enter(block := Block())
+            branch()
+            self.add(scf.YieldOp())
+            self.leave(outer)
+            regions.append(Region(block))
+        self.add(scf.IfOp(condition, [], regions[0], regions[1]))
+
     # --- integers ---
 
     def constant(self, number: int, width: int | None) -> SSAValue:
@@ -149,3 +176,11 @@ class Emitter:
             return self.once(("abs", a), lambda: AbsIOp(a))
         a, b = operands
         return self.compare(name, a, b) if name in _COMPARED else self.binary(name, a, b)
+
+
+def zero_constant(element: Attribute) -> arith.ConstantOp:
+    """Zero of an element type."""
+    if isa(element, IntegerType):
+        return arith.ConstantOp(IntegerAttr(0, element))
+    assert isinstance(element, AnyFloat)
+    return arith.ConstantOp(FloatAttr(0.0, element))

@@ -1,4 +1,4 @@
-"""What is known of the integers of a kernel before it runs: constants, what divides them, and what
+"""Facts of the integers of a kernel before it runs: constants, what divides them, and what
 they are below."""
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ MAX_BLOCK = {"x": 1024, "y": 1024, "z": 64}
 """Most threads of a CTA along each axis, and with that what a thread's index is below."""
 
 _GRID = 1 << 31
-"""What an index of a CTA is below."""
+"""The bound of an index of a CTA."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ NOTHING = Fact()
 
 
 class Facts:
-    """What is known of SSA values, for a block of these extents."""
+    """The facts of SSA values, for a block of these extents."""
 
     def __init__(self, block: tuple[int, ...] | None) -> None:
         self._block: dict[str, int] = dict(MAX_BLOCK)

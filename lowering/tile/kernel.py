@@ -8,6 +8,7 @@ is left over is emitted.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any, cast
 
 from xdsl.dialects import arith, gpu
@@ -27,31 +28,27 @@ from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.types.algebra import TypedAttribute, typed_of
 from tilewright.dialects.cute.values import Typed, is_known
+from tilewright.lowering.op_rules import OpRules
 from tilewright.lowering.tile.arguments import Arguments
-from tilewright.lowering.tile.elementwise import elementwise, is_vector_op
 from tilewright.lowering.tile.emitter import Emitter
 from tilewright.lowering.tile.facts import Facts
 from tilewright.lowering.tile.leaves import Leaf, index, sized
-from tilewright.lowering.tile.memory import Memory
-from tilewright.lowering.tile.places import Places
+from tilewright.lowering.tile.places import Memory, Places
 from tilewright.lowering.tile.registers import Registers, Undefined
-from tilewright.lowering.tile.vector_value import VectorValue
+from tilewright.lowering.tile.vectors import (
+    VectorValue,
+    elementwise,
+    is_vector_op,
+    result_type,
+    shape_of,
+)
 
 Rule = Callable[[Any, "Kernel"], None]
 
-RULES: dict[type[Operation], Rule] = {}
+RULES = OpRules[Rule]()
 """How each op type lowers; the convert_* modules of this package fill it."""
 
-
-def lowers(*op_types: type[Operation]) -> Callable[[Rule], Rule]:
-    """Register a function as the rule of these op types."""
-
-    def register(rule: Rule) -> Rule:
-        for op_type in op_types:
-            RULES[op_type] = rule
-        return rule
-
-    return register
+lowers = RULES.of
 
 
 class Kernel:
@@ -62,7 +59,7 @@ class Kernel:
         self.emitter = Emitter(entry)
         self.facts = Facts(block_size)
         self.values: dict[SSAValue, Any] = {}
-        self.arguments = Arguments(self)
+        self.arguments = Arguments(entry, self.facts, self.leaf)
         self.tensor_maps: dict[SSAValue, SSAValue] = {}
         self._places: dict[int, tuple[Layout, Places]] = {}
         self.block_size = block_size
@@ -147,7 +144,7 @@ class Kernel:
     def erase_unused(self) -> None:
         """Erase pure ops whose results nobody reads, last first."""
         for op in reversed(list(self.entry.walk())):
-            unread = op.results and all(each.first_use is None for each in op.results)
+            unread = op.results and all(result.first_use is None for result in op.results)
             if unread and is_pure(op):
                 op.detach()
                 op.erase()
@@ -171,11 +168,20 @@ class Kernel:
             elif isinstance(op, CuteOp):
                 raise OpError(op, f"'{op.name}' has no lowering to cute_nvgpu")
             elif is_vector_op(op):
-                elementwise(op, self)
+                self._lower_elementwise(op)
             else:
                 self.keep(op)
         except (RuleError, LayoutError) as error:
             raise OpError(op, f"'{op.name}' {error}") from None
+
+    def _lower_elementwise(self, op: Operation) -> None:
+        """An op on vectors; an operand may be a scalar for all elements."""
+        count = prod(result_type(op).get_shape())
+        operands = [
+            self.vector(value).elements if shape_of(value.type) else (self[value],) * count
+            for value in op.operands
+        ]
+        self[op.results[0]] = elementwise(op, operands, self.emitter)
 
     def _settle(self, op: Operation) -> None:
         """Make fragments of what an op has written of registers, before a later op orders them."""
@@ -191,7 +197,7 @@ class Kernel:
         if all(is_static(each.type) for each in op.results):
             found: list[Any] = [typed_of(each.type) for each in op.results]
         else:
-            found = op.evaluate([self.typed(each) for each in op.operands])
+            found = op.evaluate([self.typed(operand) for operand in op.operands])
         for result, value in zip(op.results, found, strict=True):
             self[result] = value if isinstance(value, Typed) else Typed("scalar", value)
 
@@ -200,8 +206,8 @@ class Kernel:
         if op.regions or op.successors:
             raise OpError(op, f"'{op.name}' around tiles has no lowering to cute_nvgpu")
         copy = type(op).create(
-            operands=[self[each] for each in op.operands],
-            result_types=[each.type for each in op.results],
+            operands=[self[operand] for operand in op.operands],
+            result_types=[result.type for result in op.results],
             properties=dict(op.properties),
             attributes=dict(op.attributes),
         )
@@ -218,7 +224,7 @@ def width_of_type(type_: Attribute) -> int:
 
 
 def is_pure(op: Operation) -> bool:
-    """Whether an op does nothing but give its results."""
+    """An op does nothing but give its results."""
     if isinstance(op, _DIVISIONS):
         by = op.rhs.owner
         return isinstance(by, arith.ConstantOp) and by.value != IntegerAttr(0, op.rhs.type)  # type: ignore[arg-type]
@@ -230,7 +236,7 @@ _DIVISIONS = (arith.DivUIOp, arith.DivSIOp, arith.RemUIOp, arith.RemSIOp)
 
 
 def is_static(type_: Attribute) -> bool:
-    """Whether a type says its value in full: a tensor's does not say where it is."""
+    """A type says its value in full: a tensor's does not say where it is."""
     if not isinstance(type_, TypedAttribute):
         return False
     typed = type_.typed

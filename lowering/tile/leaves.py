@@ -53,7 +53,7 @@ class Leaf(Dynamic):
 
     @property
     def below(self) -> int | None:
-        """What the whole is below, where it is known not to be negative."""
+        """The bound that the whole is below, where it is known not to be negative."""
         return None if self.bound is None or self.addend < 0 else self.bound + self.addend
 
     def plus(self, addend: int) -> Leaf:
@@ -73,7 +73,7 @@ class Leaf(Dynamic):
     def choice(self, then: Callable[[], Scalar], other: Callable[[], Scalar]) -> Scalar:
         found = [then(), other()]
         width = max(map(width_of, found))
-        values = [sized(self.emitter, each, width) for each in found]
+        values = [sized(self.emitter, branch, width) for branch in found]
         return Leaf(self.emitter.select(whole(self), *values), width, self.emitter)
 
 
@@ -117,7 +117,7 @@ Folded: TypeAlias = "int | Dynamic | bool | None"
 
 
 def _bounded(x: Scalar) -> int | None:
-    """What a leaf is below, where it is known not to be negative."""
+    """The bound that a leaf is below, where it is known not to be negative."""
     if isinstance(x, int):
         return x + 1 if x >= 0 else None
     return x.below if isinstance(x, Leaf) else None
@@ -222,10 +222,10 @@ def _emitted(
 ) -> Leaf:
     """The result of an operation, on operands of the larger width."""
     width = max(map(width_of, operands))
-    bounds = [bound for each in operands if (bound := _bounded(each)) is not None]
+    bounds = [bound for operand in operands if (bound := _bounded(operand)) is not None]
     positive = len(bounds) == len(operands)
     name = _UNSIGNED.get(operation, operation) if positive else operation
-    value = emitter.arithmetic(name, [sized(emitter, each, width) for each in operands])
+    value = emitter.arithmetic(name, [sized(emitter, operand, width) for operand in operands])
     if operation in _COMPARISONS:
         return Leaf(value, 1, emitter)
     if operation in ("div", "ceil_div") and positive and not isinstance(operands[1], int):
@@ -253,4 +253,4 @@ _BOUNDS: dict[str, Callable[[int, int], int]] = {
     "shr": lambda a, b: ((a - 1) >> (b - 1)) + 1,
     "shl": lambda a, b: ((a - 1) << (b - 1)) + 1,
 }
-"""What a result is below, of operands that are not negative and below these."""
+"""The bound of a result, of operands that are not negative and below these."""

@@ -1,13 +1,16 @@
-"""Where the elements of a tensor are, one after the other.
+"""Where the elements of a tensor are, one after the other: in a memory, by an image.
 
 The image of an element is linear in its coordinates: each mode of a flat layout gives a step.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from typing import Any
+
+from xdsl.ir import SSAValue
 
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute.int_tuple import flatten, is_tuple
@@ -16,6 +19,15 @@ from tilewright.dialects.cute.symbolic.evaluate import image
 from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.symbolic.tuples import tuple_sum
 
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A line of elements: `memref<?xT>` in global memory, in shared memory with its swizzle."""
+
+    value: SSAValue
+    space: str
+
+
 Coordinates = tuple[tuple[int, ...], ...]
 
 
@@ -23,7 +35,7 @@ Coordinates = tuple[tuple[int, ...], ...]
 def coordinates(extents: tuple[int, ...]) -> Coordinates:
     """The coordinates of a flat shape, the first mode running fastest."""
     ranges = [range(extent) for extent in reversed(extents)]
-    return tuple(each[::-1] for each in product(*ranges))
+    return tuple(at[::-1] for at in product(*ranges))
 
 
 class Places:
@@ -48,8 +60,8 @@ class Places:
             else:
                 rest.append(scalar.mul(step, at))
         found: Scalar = known
-        for each in rest:
-            found = scalar.add(each, found)
+        for term in rest:
+            found = scalar.add(term, found)
         return found
 
 
@@ -58,7 +70,7 @@ def static_places(layout: Layout) -> tuple[int, ...]:
     """The images of a static layout."""
     places = Places(layout)
     found = [places[i] for i in range(layout.size())]
-    return tuple(each for each in found if isinstance(each, int))
+    return tuple(place for place in found if isinstance(place, int))
 
 
 @cache
@@ -78,7 +90,7 @@ def steps_of(layout: Layout, zeros: Any) -> Coordinates:
 
 def flat_tuple(t: Any) -> list[Any]:
     """The leaves of a tuple."""
-    return [leaf for each in t for leaf in flat_tuple(each)] if is_tuple(t) else [t]
+    return [leaf for mode in t for leaf in flat_tuple(mode)] if is_tuple(t) else [t]
 
 
 def zeros_like(t: Any) -> Any:

@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, Signedness, i8, i64
 from xdsl.dialects.ub import PoisonOp
 from xdsl.ir import Attribute, SSAValue
 
+from tilewright.dialects.cute.tensor import Tensor
+from tilewright.dialects.cute.types.tensors import element_type
 from tilewright.dialects.cute_nvgpu.ops import fragment
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.tile.emitter import Emitter
@@ -23,6 +25,16 @@ Element = SSAValue | tuple[SSAValue, int] | None
 
 Chunk = SSAValue | tuple[Element, ...] | None
 """A fragment, or its elements, or nothing yet."""
+
+
+_SI8 = IntegerType(8, Signedness.SIGNED)
+
+
+def register_element(tensor: Tensor) -> Attribute:
+    """The element type of fragments that hold a tensor's elements: bytes without a sign are held as
+    those with one."""
+    element = element_type(tensor.element)
+    return _SI8 if element == i8 else element
 
 
 class Undefined(ValueError):
@@ -74,8 +86,10 @@ class Registers:
             return emitter.once(("poison", self.type()), lambda: PoisonOp(self.type()))
         if isinstance(chunk, SSAValue):
             return chunk
-        some = next(each for each in chunk if each is not None)
-        return assembled([some if each is None else each for each in chunk], self.type(), emitter)
+        some = next(element for element in chunk if element is not None)
+        return assembled(
+            [some if element is None else element for element in chunk], self.type(), emitter
+        )
 
     # --- elements ---
 
@@ -122,7 +136,7 @@ def _with(chunk: Chunk, size: int, place: int, element: Element) -> tuple[Elemen
 
 
 def is_run(places: Sequence[int]) -> bool:
-    """Whether places follow one another."""
+    """Places follow one another."""
     return places[-1] - places[0] == len(places) - 1 and all(
         place == places[0] + i for i, place in enumerate(places)
     )
@@ -143,7 +157,7 @@ def assembled(elements: Sequence[Element], type_: FragmentType, emitter: Emitter
         run = _run(group, width)
         last = pieces[-1] if pieces else None
         if run is None:
-            scalars = [_scalar(each, emitter) for each in group]
+            scalars = [_scalar(element, emitter) for element in group]
             if isinstance(last, list):
                 last += scalars
             else:
@@ -153,10 +167,10 @@ def assembled(elements: Sequence[Element], type_: FragmentType, emitter: Emitter
         else:
             pieces.append((*run, width))
     parts = [
-        from_elements(each, _counted(type_, len(each)), emitter)
-        if isinstance(each, list)
-        else sliced(each[0], each[1], each[2], _counted(type_, each[2]), emitter)
-        for each in pieces
+        from_elements(piece, _counted(type_, len(piece)), emitter)
+        if isinstance(piece, list)
+        else sliced(piece[0], piece[1], piece[2], _counted(type_, piece[2]), emitter)
+        for piece in pieces
     ]
     if len(parts) == 1:
         return parts[0]
@@ -174,8 +188,8 @@ def _run(group: Sequence[Element], width: int) -> tuple[SSAValue, int] | None:
     if not isinstance(first, tuple) or first[1] % width:
         return None
     same = all(
-        isinstance(each, tuple) and each[0] is first[0] and each[1] == first[1] + i
-        for i, each in enumerate(group)
+        isinstance(element, tuple) and element[0] is first[0] and element[1] == first[1] + i
+        for i, element in enumerate(group)
     )
     return first if same else None
 
@@ -216,6 +230,6 @@ def extracted(value: SSAValue, place: int, emitter: Emitter) -> SSAValue:
 def from_elements(scalars: Sequence[SSAValue], type_: FragmentType, emitter: Emitter) -> SSAValue:
     """The fragment of these scalars."""
     first = scalars[0]
-    if all(each is first for each in scalars):
+    if all(scalar is first for scalar in scalars):
         return emitter.once(("splat", first, type_), lambda: fragment.SplatOp(first, type_))
     return emitter.emit(fragment.FromElementsOp(scalars, type_))

@@ -1,4 +1,4 @@
-"""Which register tensors a region changes: those become values that its op carries."""
+"""The register tensors that a region changes: they become values that its op carries."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ MAKES: set[type[Operation]] = set()
 
 
 def is_registers(value: SSAValue) -> bool:
-    """Whether a value is a tensor in registers."""
+    """A value is a tensor in registers."""
     return isinstance(value.type, MemRefType) and value.type.tensor.space == "rmem"
 
 
 def maker(value: SSAValue) -> SSAValue:
     """The register tensor that a value is a view of."""
     while isinstance(op := value.owner, Operation) and type(op) not in MAKES:
-        value = next(each for each in op.operands if is_registers(each))
+        value = next(operand for operand in op.operands if is_registers(operand))
     return value
 
 
@@ -47,7 +47,7 @@ def written(regions: list[Region], kernel: Kernel) -> list[tuple[SSAValue, Regis
 
 
 def used_after(made: SSAValue, op: Operation) -> bool:
-    """Whether a register tensor is used behind an op, in the order of the program."""
+    """A register tensor is used behind an op, in the order of the program."""
     return any(_is_behind(use, op) for use in _uses(made))
 
 
@@ -61,13 +61,13 @@ def _uses(made: SSAValue) -> Iterator[Operation]:
 
 
 def _is_behind(use: Operation, op: Operation) -> bool:
-    """Whether `use` comes after `op` and everything in it."""
+    """`use` comes after `op` and everything in it."""
     path = list(_ancestors(use))
     if op in path:
         return False
     for place in _ancestors(op):
         block = place.parent
-        same = next((each for each in path if each.parent is block), None)
+        same = next((ancestor for ancestor in path if ancestor.parent is block), None)
         if same is not None and isinstance(block, Block):
             return place.is_before_in_block(same)
     return False

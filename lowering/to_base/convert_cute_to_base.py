@@ -66,18 +66,18 @@ class CuteToBasePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         prints = Prints()
-        ops = [_Lowering(each, prints) for each in op.walk() if isinstance(each, CuteOp)]
+        ops = [_Lowering(inner, prints) for inner in op.walk() if isinstance(inner, CuteOp)]
         convert_types(op)
-        for each in ops:
-            each.replace()
-        for each in list(op.walk()):
-            if isinstance(each, UnrealizedConversionCastOp):
-                _drop_identity(each)
+        for lowering in ops:
+            lowering.replace()
+        for inner in list(op.walk()):
+            if isinstance(inner, UnrealizedConversionCastOp):
+                _drop_identity(inner)
 
 
 def _drop_identity(cast: UnrealizedConversionCastOp) -> None:
     """Erase a cast between types that have become the same."""
-    if [each.type for each in cast.inputs] == [each.type for each in cast.results]:
+    if [value.type for value in cast.inputs] == [result.type for result in cast.results]:
         Rewriter.replace_op(cast, [], list(cast.inputs))
 
 
@@ -94,7 +94,7 @@ class _Lowering:
                 f"'{op.name}' expected an op that cute-expand-ops leaves, got one that it expands; "
                 "nearest legal: cute-expand-ops,cute-to-base",
             )
-        self.operands = [_typed(each.type) for each in op.operands]
+        self.operands = [_typed(operand.type) for operand in op.operands]
         self._builder = Builder(InsertPoint.before(op))
 
     def replace(self) -> None:
@@ -225,4 +225,4 @@ _RULES: tuple[tuple[type[CuteOp], Callable[[_Lowering], Sequence[SSAValue]]], ..
     (GetScalarsOp, _get_scalars),
     (PrintOp, _print),
 )
-"""What becomes of each op that cute-expand-ops leaves."""
+"""The rule of each op that cute-expand-ops leaves."""

@@ -39,7 +39,7 @@ PRINTF_TYPE = LLVMFunctionType([LLVMPointerType()], i32, is_variadic=True)
 
 
 def format_of(typed: Typed) -> str:
-    """What prints a value whose dynamic leaves are given in the order of its text."""
+    """The format that prints a value whose dynamic leaves are given in the order of its text."""
     return re.sub(r"\?(\{i\d+\})?", _conversion, typed.text) + "\n"
 
 
@@ -61,7 +61,7 @@ class Prints:
             printf.location = op.location
             Builder(InsertPoint.before(op)).insert(printf)
             return
-        module = next(each for each in ancestors if isinstance(each, ModuleOp))
+        module = next(ancestor for ancestor in ancestors if isinstance(ancestor, ModuleOp))
         if module not in self._hosts:
             self._hosts[module] = _HostPrintf(op, module)
         self._hosts[module].call(op, format_, values)
@@ -75,7 +75,7 @@ def _ancestors(op: Operation) -> Iterator[Operation]:
 
 
 def _is_on_gpu(op: Operation) -> bool:
-    """Whether what an op holds runs on the GPU."""
+    """What an op holds runs on the GPU."""
     return isinstance(op, gpu.ModuleOp | gpu.LaunchOp) or is_kernel(op)
 
 
@@ -85,7 +85,7 @@ class _HostPrintf:
     def __init__(self, op: Operation, module: ModuleOp) -> None:
         names = set(map(_symbol, module.body.block.ops))
         numbered = (f"{PRINTF}Format_{number}" for number in count())
-        self._free = (each for each in numbered if each not in names)
+        self._free = (name for name in numbered if name not in names)
         self._last: Operation = _printf(op, module)
 
     def call(self, op: Operation, format_: str, values: Sequence[SSAValue]) -> None:

@@ -1,4 +1,4 @@
-"""What a value of the `cute` dialect is at run time: its dynamic leaves, as an LLVM value.
+"""Values of the `cute` dialect at run time: their dynamic leaves, as an LLVM value.
 
 (4,8)             !llvm.struct<()>                         nothing that its type does not say
 (?,8)             i32                                      one leaf is no struct

@@ -9,38 +9,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xdsl.dialects.builtin import LocationAttr, NameLoc, StringAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
 from tilewright.diagnostic import OpError
+from tilewright.dialects.cute import ComposedLayout, Layout
+from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.ptx.arithmetic import AddOp, DivOp, MadOp, MulOp, RemOp
 from tilewright.dialects.ptx.convert import CvtOp
 from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.logic import ShlOp
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import KINDS, RegType
-
-if TYPE_CHECKING:
-    from tilewright.lowering.to_ptx.convert_memref import Tile
+from tilewright.lowering.op_rules import OpRules
 
 Rule = Callable[[Any, "Conversion"], None]
 
-RULES: dict[type[Operation], Rule] = {}
+RULES = OpRules[Rule]()
 """How each op type lowers; the convert_*_to_ptx modules fill it."""
 
-
-def lowers(*op_types: type[Operation]) -> Callable[[Rule], Rule]:
-    """Register a function as the rule of these op types."""
-
-    def register(rule: Rule) -> Rule:
-        for op_type in op_types:
-            RULES[op_type] = rule
-        return rule
-
-    return register
+lowers = RULES.of
 
 
 @dataclass(eq=False)
@@ -72,6 +63,31 @@ class Allocation:
         self.size = offset + size
         self.align = max(self.align, align)
         return offset
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A memref whose address is known: `strides` in elements, or `layout` where it has one.
+
+    `base` is the address of its buffer, from which `memref.reinterpret_cast` counts offsets.
+    """
+
+    space: Space
+    base: SSAValue
+    address: SSAValue
+    element_bytes: int
+    strides: tuple[int | SSAValue, ...]
+    layout: Layout | ComposedLayout | None = None
+
+    @property
+    def ptx_space(self) -> str:
+        """The `.space` of PTX's loads and stores."""
+        return "shared" if self.space is Space.SMEM else "global"
+
+    @property
+    def index_type(self) -> str:
+        """The instruction type that computes its addresses."""
+        return "u32" if self.space is Space.SMEM else "s64"
 
 
 class Conversion:
@@ -257,7 +273,7 @@ class Conversion:
         if isinstance(owner, CvtOp) and owner.form.data in ("s64.s32", "u64.u32"):
             return owner.inputs[0]
         if isinstance(owner, AddOp) and constant(owner.inputs[1]) is not None:
-            low = [self.narrow(each) for each in owner.inputs]
+            low = [self.narrow(addend) for addend in owner.inputs]
             return self.plus(low[0], low[1], "u32")
         return self.scalar(CvtOp, "u32.u64", value)
 

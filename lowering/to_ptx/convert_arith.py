@@ -8,6 +8,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.ptx import arithmetic, logic
+from tilewright.dialects.ptx.constant_bits import constant_bits
 from tilewright.dialects.ptx.convert import CvtOp
 from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.registers import (
@@ -15,10 +16,9 @@ from tilewright.dialects.ptx.registers import (
     ListMakeOp,
     UndefOp,
 )
+from tilewright.dialects.ptx.scalar_types import ScalarType, register_type, scalar_type
 from tilewright.dialects.ptx.types import RegType
-from tilewright.lowering.to_ptx.constant_bits import constant_bits
 from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers
-from tilewright.lowering.to_ptx.scalar_types import ScalarType, register_type, scalar_type
 
 
 def scalar(op: Operation, type_: Attribute) -> ScalarType:
@@ -39,7 +39,9 @@ def scalar(op: Operation, type_: Attribute) -> ScalarType:
 @lowers(arith.ConstantOp)
 def _constant(op: arith.ConstantOp, to: Conversion) -> None:
     held = scalar(op, op.result.type)
-    bits = constant_bits(op)
+    bits = constant_bits(op.value)
+    if bits is None:
+        raise OpError(op, f"'{op.name}' expected an integer or a float, got {op.value}")
     if held.kind == "pred":
         to[op.result] = known_predicate(bool(bits), to)
     else:
@@ -164,7 +166,7 @@ def _rounded_division(
         raise OpError(op, f"'{op.name}' on i1 has no lowering to ptx")
     letter = "u" if isinstance(op, arith.CeilDivUIOp) else "s"
     type_, bits = f"{letter}{held.width}", f"b{held.width}"
-    a, b = (extended(to[each], held, letter, to) for each in (op.lhs, op.rhs))
+    a, b = (extended(to[operand], held, letter, to) for operand in (op.lhs, op.rhs))
     quotient = to.scalar(arithmetic.DivOp, type_, a, b)
     remainder = to.scalar(arithmetic.RemOp, type_, a, b)
     zero, one = to.const(0, bits), to.const(1, bits)

@@ -12,11 +12,11 @@ from tilewright.diagnostic import OpError
 from tilewright.dialects.ptx import logic
 from tilewright.dialects.ptx.convert import CvtOp
 from tilewright.dialects.ptx.registers import MovOp
+from tilewright.dialects.ptx.scalar_types import scalar_type
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers, signed
 from tilewright.lowering.to_ptx.convert_arith import extended, scalar
 from tilewright.lowering.to_ptx.convert_arith_floats import BF16, F16, float_type, narrowed, widened
-from tilewright.lowering.to_ptx.scalar_types import scalar_type
 
 
 @lowers(arith.IndexCastOp, arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp)

@@ -83,12 +83,12 @@ def _float(op: arith.AddfOp, to: Conversion) -> None:
     form = f"{prefix}{float_type(type_)}"
     if form not in instruction.FORMS:
         raise OpError(op, f"'{op.name}' on {type_} has no lowering to ptx; nearest legal: f32")
-    a, b = (widened(to[each], type_, to) for each in (op.lhs, op.rhs))
+    a, b = (widened(to[operand], type_, to) for operand in (op.lhs, op.rhs))
     to[op.result] = narrowed(to.scalar(instruction, form, a, b), type_, to)
 
 
 def is_reciprocal(op: Operation) -> bool:
-    """Whether a division may multiply by the approximate reciprocal: of f32 (or vectors of it),
+    """A division may multiply by the approximate reciprocal: of f32 (or vectors of it),
     `fastmath<arcp>`."""
     if not isinstance(op, arith.DivfOp) or FastMathFlag.ALLOW_RECIP not in op.fastmath.data:
         return False
@@ -143,6 +143,6 @@ def _compare_floats(op: arith.CmpfOp, to: Conversion) -> None:
     if predicate in (0, 15):
         to[op.result] = known_predicate(predicate == 15, to)
         return
-    a, b = (widened(to[each], type_, to) for each in (op.lhs, op.rhs))
+    a, b = (widened(to[operand], type_, to) for operand in (op.lhs, op.rhs))
     form = f"{_FLOAT_RELATIONS[predicate - 1]}.{float_type(type_)}"
     to[op.result] = to.scalar(logic.SetpOp, form, a, b)

@@ -37,6 +37,7 @@ from tilewright.dialects.ptx.registers import (
     PackOp,
     UnpackOp,
 )
+from tilewright.dialects.ptx.scalar_types import ScalarType, scalar_type
 from tilewright.dialects.ptx.types import RegType, reg
 from tilewright.lowering.to_ptx import convert_arith as convert_arith_to_ptx
 from tilewright.lowering.to_ptx import convert_arith_casts as convert_arith_casts_to_ptx
@@ -54,7 +55,6 @@ from tilewright.lowering.to_ptx import convert_wmma as convert_wmma_to_ptx
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_arith import element
 from tilewright.lowering.to_ptx.convert_memref import argument_tile, locate
-from tilewright.lowering.to_ptx.scalar_types import ScalarType, scalar_type
 
 # Importing them fills the table of rules.
 _RULE_MODULES = (
@@ -76,7 +76,7 @@ _RULE_MODULES = (
 # Matrix instructions
 
 
-@lowers(*(each for each in MMA_OPS.values() if each is not wmma.MmaOp))
+@lowers(*(op_type for op_type in MMA_OPS.values() if op_type is not wmma.MmaOp))
 def _mma(op: RegisterMmaOp, to: Conversion) -> None:
     inputs = [to[operand] for operand in op.operands]
     to[op.d] = to.emit(matrix.MmaOp(inputs, op.mma_atom, op.selectors))
@@ -223,7 +223,7 @@ def _slice(op: fragment.SliceOp, to: Conversion) -> None:
 
 @lowers(fragment.ConcatOp)
 def _concat(op: fragment.ConcatOp, to: Conversion) -> None:
-    held, parts = op.result.type, [to[each] for each in op.fragments]
+    held, parts = op.result.type, [to[part] for part in op.fragments]
     if len(parts) == 1:
         to[op.result] = parts[0]
         return
@@ -259,7 +259,7 @@ def is_kernel(op: Operation) -> bool:
 def convert_kernel(op: gpu.FuncOp | func.FuncOp) -> EntryOp:
     """The `ptx.entry` of one kernel. Raises OpError where something does not lower."""
     arguments = op.body.blocks[0].args
-    held = [_parameter(op, each.type) for each in arguments]
+    held = [_parameter(op, argument.type) for argument in arguments]
     region = Region(Block(arg_types=[reg(PARAMETER_TYPES[each.parameter]) for each in held]))
     to = Conversion(region)
     names = [each.name_hint or f"arg{i}" for i, each in enumerate(arguments)]
@@ -361,7 +361,7 @@ class ConvertCuteNvgpuToPtxPass(ModulePass):
         arch = None if self.arch is None else target(self.arch)
         entries: list[EntryOp] = []
         for top in list(op.body.block.ops):
-            entries += [convert_kernel(each) for each in _kernels(top)]
+            entries += [convert_kernel(kernel) for kernel in _kernels(top)]
         if arch is not None:
             for entry in entries:
                 _check_instructions(entry, arch)
@@ -384,7 +384,7 @@ def _kernels(top: Operation) -> list[gpu.FuncOp | func.FuncOp]:
     if isinstance(top, EntryOp):
         return []
     if isinstance(top, gpu.ModuleOp):
-        return [kernel for each in top.body.block.ops for kernel in _kernels(each)]
+        return [kernel for op in top.body.block.ops for kernel in _kernels(op)]
     if isinstance(top, gpu.FuncOp | func.FuncOp) and is_kernel(top):
         return [top]
     raise OpError(

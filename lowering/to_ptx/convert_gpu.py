@@ -42,7 +42,7 @@ def _global_id(op: gpu.GlobalIdOp, to: Conversion) -> None:
     """ctaid * ntid + tid, in 64 bits."""
     axis = op.dimension.data.value
     block, size, thread = (
-        _index(special(f"{each}.{axis}", to), to) for each in ("ctaid", "ntid", "tid")
+        _index(special(f"{register}.{axis}", to), to) for register in ("ctaid", "ntid", "tid")
     )
     first = to.scalar(MulOp, "lo.s64", block, size)
     to[op.result] = to.scalar(AddOp, "s64", first, thread)

@@ -7,62 +7,41 @@ may be any CuTe layout, swizzled or not. Global addresses have 64 bits, shared o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     IntegerAttr,
     MemRefType,
-    StridedLayoutAttr,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, flatten
-from tilewright.dialects.cute.types.memref import Space, layout_mismatch, layout_of, space_of
+from tilewright.dialects.cute.types.memref import (
+    SHARED_ALIGN,
+    Space,
+    addressing_mismatch,
+    argument_mismatch,
+    is_memref,
+    layout_of,
+    space_mismatch,
+    space_of,
+)
 from tilewright.dialects.ptx.arithmetic import DivOp, RemOp
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
 from tilewright.dialects.ptx.logic import AndOp, SelpOp, SetpOp, ShlOp, ShrOp, XorOp
 from tilewright.dialects.ptx.registers import SharedAddressOp
-from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers
+from tilewright.dialects.ptx.scalar_types import element_bytes
+from tilewright.lowering.to_ptx.conversion import Conversion, Tile, constant, lowers
 from tilewright.lowering.to_ptx.convert_arith import divide, scalar
 from tilewright.lowering.to_ptx.known_bits import addends, lowest, possible_bits
-from tilewright.lowering.to_ptx.scalar_types import element_bytes
-
-SHARED_ALIGN = 128
-"""Alignment of a shared-memory tile in bytes, unless its allocation asks for more."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tile:
-    """A memref whose address is known: `strides` in elements, or `layout` where it has one.
-
-    `base` is the address of its buffer, from which `memref.reinterpret_cast` counts offsets.
-    """
-
-    space: Space
-    base: SSAValue
-    address: SSAValue
-    element_bytes: int
-    strides: tuple[int | SSAValue, ...]
-    layout: Layout | ComposedLayout | None = None
-
-    @property
-    def ptx_space(self) -> str:
-        """The `.space` of PTX's loads and stores."""
-        return "shared" if self.space is Space.SMEM else "global"
-
-    @property
-    def index_type(self) -> str:
-        """The instruction type that computes its addresses."""
-        return "u32" if self.space is Space.SMEM else "s64"
 
 
 def argument_tile(op: Operation, type_: MemRefType, address: SSAValue) -> Tile:
     """The tile of a kernel argument."""
     strides = argument_strides(op, type_)
-    size = element_bytes(op, type_)
+    size = element_size(op, type_)
     return Tile(Space.GMEM, address, address, size, strides, layout_of(type_))
 
 
@@ -71,50 +50,28 @@ def argument_strides(op: Operation, type_: MemRefType) -> tuple[int, ...]:
 
     Raises OpError where the argument can be none.
     """
-    check_layout(op, type_)
-    space = space_of(type_.memory_space)
-    if space not in (Space.GMEM, Space.GENERIC):
-        raise OpError(op, f"kernel argument {type_} expected global memory")
-    if isinstance(type_.layout, StridedLayoutAttr) and type_.layout.get_offset() != 0:
-        raise OpError(
-            op,
-            f"kernel argument {type_} expected no offset; nearest legal: give it one with "
-            "memref.reinterpret_cast",
-        )
-    return _static_strides(op, type_)
+    if (reason := argument_mismatch(type_)) is not None:
+        raise OpError(op, reason)
+    return tuple(step for step in type_.get_strides() or () if step is not None)
 
 
 def check_layout(op: Operation, type_: MemRefType) -> None:
-    if (reason := layout_mismatch(type_)) is not None:
-        raise OpError(op, f"{type_} {reason}")
-    layout = layout_of(type_)
-    if isinstance(layout, ComposedLayout) and not isinstance(layout.inner, Swizzle):
-        raise OpError(op, f"{type_} expected a swizzle before its layout, got {layout.inner}")
+    if (reason := addressing_mismatch(type_)) is not None:
+        raise OpError(op, reason)
 
 
 def check_space(op: Operation, type_: Attribute) -> None:
     """Raise OpError for a memref that threads cannot address: tensor memory."""
-    assert isinstance(type_, MemRefType)
-    if space_of(type_.memory_space) is Space.TMEM:
-        raise OpError(
-            op,
-            f"'{op.name}' expected a memref in global or shared memory, got {type_}; nearest "
-            "legal: cute_nvgpu.tmem.load, store or slice",
-        )
+    assert is_memref(type_)
+    if (reason := space_mismatch(type_)) is not None:
+        raise OpError(op, f"'{op.name}' {reason}")
 
 
-def _static_strides(op: Operation, type_: MemRefType) -> tuple[int, ...]:
-    """A memref's strides; only the extent of the first dimension may be unknown."""
-    if layout_of(type_) is not None and type_.get_strides() is None:
-        return ()
-    strides = type_.get_strides()
-    if strides is None or any(step is None for step in strides):
-        raise OpError(
-            op,
-            f"{type_} has strides that its address does not carry; nearest legal: pass memref<?x"
-            f"{type_.element_type}> and give it extents with memref.reinterpret_cast",
-        )
-    return tuple(step for step in strides if step is not None)
+def element_size(op: Operation, type_: MemRefType) -> int:
+    """The bytes of an element. Raises OpError where it is no scalar."""
+    if (size := element_bytes(type_.element_type)) is None:
+        raise OpError(op, f"'{op.name}' of {type_.element_type} has no lowering to ptx")
+    return size
 
 
 # Addresses
@@ -125,7 +82,7 @@ def locate(
 ) -> tuple[SSAValue, int]:
     """The byte address of an element, as a register plus a constant."""
     shared = tile.space is Space.SMEM
-    coordinate = [to.narrow(to[each]) if shared else to[each] for each in indices]
+    coordinate = [to.narrow(to[index]) if shared else to[index] for index in indices]
     layout = tile.layout
     if layout is None:
         return _linear(tile, list(zip(coordinate, tile.strides, strict=True)), tile.address, to)
@@ -217,7 +174,7 @@ def _by_period(
         assert isinstance(stride, int)
         registers, constant_part = addends(coordinate)
         known += constant_part * stride
-        parts = [lowest(possible_bits(each)) * stride % period == 0 for each in registers]
+        parts = [lowest(possible_bits(register)) * stride % period == 0 for register in registers]
         if all(parts) or not any(parts):
             rest, _ = without_constant(coordinate, tile, to)
             if rest is not None:
@@ -237,8 +194,8 @@ def without_constant(
     if not known and registers:
         return coordinate, 0
     total: SSAValue | None = None
-    for each in registers:
-        total = each if total is None else to.plus(total, each, tile.index_type)
+    for register in registers:
+        total = register if total is None else to.plus(total, register, tile.index_type)
     return total, known
 
 
@@ -296,7 +253,7 @@ def allocate(op: Operation, type_: MemRefType, align: int, to: Conversion) -> Ti
     layout = layout_of(type_)
     if layout is None:
         raise OpError(op, f"'{op.name}' expected a static shape and layout, got {type_}")
-    size = element_bytes(op, type_)
+    size = element_size(op, type_)
     offset = to.shared.take(footprint(layout) * size, alignment(align, layout, size))
     address = to.pure((SharedAddressOp, offset), (), lambda: SharedAddressOp(offset))
     return Tile(Space.SMEM, address, address, size, (), layout)
@@ -352,7 +309,7 @@ def _mixed(
 ) -> list[int | SSAValue]:
     """A mixed list of constants and values, as MLIR's DynamicIndexList keeps it."""
     rest = iter(dynamic)
-    return [to[next(rest)] if each == DYNAMIC_INDEX else each for each in static]
+    return [to[next(rest)] if extent == DYNAMIC_INDEX else extent for extent in static]
 
 
 # Loads and stores

@@ -20,10 +20,10 @@ from tilewright.diagnostic import OpError
 from tilewright.dialects.ptx.arithmetic import AddOp
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp
 from tilewright.dialects.ptx.logic import SetpOp
+from tilewright.dialects.ptx.scalar_types import register_type
 from tilewright.dialects.ptx.types import RegType
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_arith import scalar
-from tilewright.lowering.to_ptx.scalar_types import register_type
 
 
 def registers(op: Operation, values: Sequence[SSAValue]) -> list[RegType]:
@@ -61,7 +61,7 @@ def _for(op: scf.ForOp, to: Conversion) -> None:
     body, end = to.new_block(f"{name}_body"), to.new_block(f"{name}_end")
     upper, step = to[op.ub], to[op.step]
 
-    to.add(BraOp(header, [to[each] for each in carried]))
+    to.add(BraOp(header, [to[value] for value in carried]))
     to.enter(header, loop=True, header=True)
     for argument, register in zip(op.body.block.args, header.args, strict=True):
         to[argument] = register
@@ -71,7 +71,7 @@ def _for(op: scf.ForOp, to: Conversion) -> None:
     to.enter(body, loop=True)
     to.lower_block(op.body.block)
     following = to.scalar(AddOp, signed, header.args[0], step)
-    yielded = [to[each] for each in _terminator(op.body.block).operands]
+    yielded = [to[operand] for operand in _terminator(op.body.block).operands]
     to.add(BraOp(header, [following, *yielded]))
     to.leave()
     to.leave()
@@ -101,7 +101,7 @@ def _while(op: scf.WhileOp, to: Conversion) -> None:
     for argument, register in zip(after.args, passed, strict=True):
         to[argument] = register
     to.lower_block(after)
-    to.add(BraOp(header, [to[each] for each in _terminator(after).operands]))
+    to.add(BraOp(header, [to[operand] for operand in _terminator(after).operands]))
     to.leave()
     to.leave()
     to.proceed(end)
@@ -120,7 +120,7 @@ def _if(op: scf.IfOp, to: Conversion) -> None:
         if block is not None:
             to.enter(block)
             to.lower_block(region.block)
-            yielded = [to[each] for each in _terminator(region.block).operands]
+            yielded = [to[operand] for operand in _terminator(region.block).operands]
             to.add(BraOp(end, yielded))
             to.leave()
     to.proceed(end)
@@ -130,11 +130,14 @@ def _if(op: scf.IfOp, to: Conversion) -> None:
 
 @lowers(cf.BranchOp)
 def _branch(op: cf.BranchOp, to: Conversion) -> None:
-    to.add(BraOp(to.block_of(op.successor), [to[each] for each in op.arguments]))
+    to.add(BraOp(to.block_of(op.successor), [to[argument] for argument in op.arguments]))
 
 
 @lowers(cf.ConditionalBranchOp)
 def _conditional_branch(op: cf.ConditionalBranchOp, to: Conversion) -> None:
     then, other = to.block_of(op.then_block), to.block_of(op.else_block)
-    arguments = [to[each] for each in op.then_arguments], [to[each] for each in op.else_arguments]
+    arguments = (
+        [to[argument] for argument in op.then_arguments],
+        [to[argument] for argument in op.else_arguments],
+    )
     to.add(CondBraOp(to[op.cond], then, other, *arguments))

@@ -78,7 +78,7 @@ def _box_address(
 
 
 def _coordinates(given: Sequence[SSAValue], to: Conversion) -> list[SSAValue]:
-    return [to.narrow(to[each]) for each in reversed(given)]
+    return [to.narrow(to[coordinate]) for coordinate in reversed(given)]
 
 
 @lowers(tma.TmaLoadOp)

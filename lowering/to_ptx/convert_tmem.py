@@ -59,8 +59,8 @@ def locate_cell(
         if isinstance(step, int)
     ]
     per_cell = CELL_BITS // tile.bits
-    whole = [each for each in terms if each[1] % per_cell == 0]
-    within = [each for each in terms if each[1] % per_cell]
+    whole = [term for term in terms if term[1] % per_cell == 0]
+    within = [term for term in terms if term[1] % per_cell]
     cells, known = _sum([(value, step // per_cell) for value, step in whole], tile.address, to)
     inside, begins = _sum(within, to.const(0, "b32"), to)
     if begins % per_cell:

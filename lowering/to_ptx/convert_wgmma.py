@@ -20,8 +20,8 @@ from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
 from tilewright.dialects.ptx import wgmma
 from tilewright.dialects.ptx.logic import AndOp, OrOp, ShlOp, ShrOp
 from tilewright.dialects.ptx.registers import PackOp
-from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers
-from tilewright.lowering.to_ptx.convert_memref import Tile, locate
+from tilewright.lowering.to_ptx.conversion import Conversion, Tile, constant, lowers
+from tilewright.lowering.to_ptx.convert_memref import locate
 
 _HALF = 32
 _START_SHIFT = FIELD_OF["start_address"].shift

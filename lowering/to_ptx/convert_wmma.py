@@ -8,8 +8,8 @@ from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaSpace
 from tilewright.dialects.cute_nvgpu.ops.wmma import LoadOp, MmaOp, StoreOp, WmmaAccessOp
 from tilewright.dialects.cute_nvgpu.ops.wmma_memory import elements_per_item
 from tilewright.dialects.ptx import wmma
-from tilewright.lowering.to_ptx.conversion import Conversion, lowers
-from tilewright.lowering.to_ptx.convert_memref import Tile, locate
+from tilewright.lowering.to_ptx.conversion import Conversion, Tile, lowers
+from tilewright.lowering.to_ptx.convert_memref import locate
 
 
 def _space(tile: Tile) -> WmmaSpace:
@@ -46,4 +46,4 @@ def _store(op: StoreOp, to: Conversion) -> None:
 
 @lowers(MmaOp)
 def _mma(op: MmaOp, to: Conversion) -> None:
-    to[op.d] = to.emit(wmma.MmaOp([to[each] for each in op.operands], op.mma_atom))
+    to[op.d] = to.emit(wmma.MmaOp([to[operand] for operand in op.operands], op.mma_atom))

@@ -1,4 +1,4 @@
-"""Which bits of a register may be set, from the instructions that compute it."""
+"""The bits of a register that may be set, from the instructions that compute it."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ def lowest(mask: int) -> int:
 
 
 def _add(op: AddOp, known: Known) -> int:
-    a, b = (known(each) for each in op.inputs)
+    a, b = (known(value) for value in op.inputs)
     if a & b == 0:
         return a | b
     return _filled(_filled(a) + _filled(b)) & -min(lowest(a), lowest(b))
 
 
 def _multiply(op: MulOp, known: Known) -> int:
-    a, b = (known(each) for each in op.inputs)
+    a, b = (known(value) for value in op.inputs)
     if not op.form.data.startswith("lo."):
         return -1
     return _filled(_filled(a) * _filled(b)) & -(lowest(a) * lowest(b))
@@ -112,5 +112,5 @@ def addends(value: SSAValue) -> tuple[list[SSAValue], int]:
         return [], owner.bits.value.data
     if not isinstance(owner, AddOp) or owner.form.data not in ("s32", "u32", "s64", "u64"):
         return [value], 0
-    a, b = (addends(each) for each in owner.inputs)
+    a, b = (addends(addend) for addend in owner.inputs)
     return a[0] + b[0], a[1] + b[1]

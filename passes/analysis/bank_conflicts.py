@@ -1,4 +1,4 @@
-"""Which bank conflicts the copies of a kernel of tiles have: predicted from their layouts."""
+"""Bank conflicts of the copies of a kernel of tiles: predicted from their layouts."""
 
 from __future__ import annotations
 

@@ -42,17 +42,17 @@ class ForwardFlow(Generic[Fact]):
     # What an analysis says
 
     def visit(self, op: Operation, state: frozenset[Fact]) -> frozenset[Fact]:
-        """What may hold after an op without regions of control flow."""
+        """The state after an op without regions of control flow."""
         raise NotImplementedError
 
     def passed(
         self, state: frozenset[Fact], dests: Sequence[SSAValue], sources: Sequence[SSAValue]
     ) -> frozenset[Fact]:
-        """What may hold once `dests` have been given the values of `sources`."""
+        """The state once `dests` have been given the values of `sources`."""
         return state
 
     def assumed(self, state: frozenset[Fact], condition: SSAValue, holds: bool) -> frozenset[Fact]:
-        """What may hold where a condition does, or does not."""
+        """The state where a condition holds, or does not."""
         return state
 
     def left(
@@ -62,7 +62,7 @@ class ForwardFlow(Generic[Fact]):
         condition: SSAValue,
         holds: bool,
     ) -> frozenset[Fact]:
-        """What may hold behind the branch of an `scf.if` that a condition guards."""
+        """The state behind the branch of an `scf.if` that a condition guards."""
         return after
 
     def joined(self, state: frozenset[Fact]) -> frozenset[Fact]:
@@ -157,7 +157,7 @@ def _last(block: Block) -> Operation:
 
 def _rounds(op: scf.ForOp) -> int | None:
     """How often a loop runs; None where that is not known."""
-    lower, upper, step = (constant_index(each) for each in (op.lb, op.ub, op.step))
+    lower, upper, step = (constant_index(operand) for operand in (op.lb, op.ub, op.step))
     if lower is None or upper is None or not step or step < 0:
         return None
     return max(0, -(-(upper - lower) // step))

@@ -1,4 +1,4 @@
-"""Which ops of `linalg` are contractions of one tile, and what MMA atoms need to know of them.
+"""Contractions of one tile among the ops of `linalg`, and what MMA atoms need to know of them.
 
 A contraction is `linalg.matmul`, or a `linalg.generic` in that form: two parallel loops and one
 reduction; of its operands A, B and C each lacks one of the loops, in any order of dimensions; and
@@ -48,7 +48,7 @@ class LinalgContraction:
 
 
 def contraction_of(op: Operation) -> LinalgContraction | None:
-    """What MMA atoms need to know of the op, or None where it is no contraction of one tile.
+    """The contraction that the op is, or None where it is none of one tile.
 
     Raises OpError for a contraction whose extents are not static, or whose elements no MMA knows.
     """
@@ -70,14 +70,15 @@ def contraction_of(op: Operation) -> LinalgContraction | None:
 
 def _loops(op: LinalgStructuredOperation) -> Shape | None:
     """The loops over M, N and K, or None where they are not those of a matrix product."""
-    kinds = [each.data for each in op.get_iterator_types()]
+    kinds = [type_.data for type_ in op.get_iterator_types()]
     maps = [each.data for each in op.get_indexing_maps()]
     if sorted(kinds) != sorted([IteratorType.PARALLEL] * 2 + [IteratorType.REDUCTION]):
         return None
     uses = [
-        {each.position for each in map_.results if isinstance(each, AffineDimExpr)} for map_ in maps
+        {result.position for result in map_.results if isinstance(result, AffineDimExpr)}
+        for map_ in maps
     ]
-    if [len(map_.results) for map_ in maps] != [2, 2, 2] or any(len(each) != 2 for each in uses):
+    if [len(map_.results) for map_ in maps] != [2, 2, 2] or any(len(use) != 2 for use in uses):
         return None
     a, b, c = uses
     k = kinds.index(IteratorType.REDUCTION)
@@ -87,7 +88,7 @@ def _loops(op: LinalgStructuredOperation) -> Shape | None:
 
 
 def _signedness(body: Block) -> tuple[bool, bool] | None:
-    """Whether the body takes A and B as unsigned, or None where it does not add their product to
+    """For A and for B, the body takes it as unsigned; None where it does not add their product to
     its last argument."""
     terminator = body.last_op
     if terminator is None or len(terminator.operands) != 1:
@@ -95,7 +96,7 @@ def _signedness(body: Block) -> tuple[bool, bool] | None:
     total = terminator.operands[0].owner
     if not isinstance(total, arith.AddfOp | arith.AddiOp):
         return None
-    terms = [each for each in total.operands if each is not body.args[2]]
+    terms = [operand for operand in total.operands if operand is not body.args[2]]
     if len(terms) != 1:
         return None
     product = terms[0].owner
@@ -107,7 +108,7 @@ def _signedness(body: Block) -> tuple[bool, bool] | None:
 
 
 def _extended(value: SSAValue) -> tuple[SSAValue, bool]:
-    """What was extended to the value, in one way, and whether as an unsigned number."""
+    """The value that was extended to this one, in one way, and whether as an unsigned number."""
     kind = type(value.owner)
     if kind not in (arith.ExtFOp, arith.ExtSIOp, arith.ExtUIOp):
         return value, False
@@ -124,7 +125,7 @@ def _extent(op: LinalgStructuredOperation, loop: int) -> int:
         if index == AffineDimExpr(loop)
     ]
     if max(sizes) < 0:
-        types = ", ".join(str(each) for each in op.operand_types)
+        types = ", ".join(str(type_) for type_ in op.operand_types)
         raise OpError(
             op,
             f"'{op.name}' expected a tile with static extents, got {types} "

@@ -1,4 +1,4 @@
-"""Which elements of shared memory an op writes, and whether a wgmma reads them."""
+"""Elements of shared memory that an op writes, and whether a wgmma reads them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 
 Overlap = Literal["same", "maybe", "distinct"]
-"""What is known of two accesses: they meet, they may, they do not."""
+"""The relation of two accesses: they meet, they may, they do not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +33,12 @@ class Access:
 
     @property
     def in_a_line(self) -> bool:
-        """Whether the memref is a line of memory."""
+        """The memref is a line of memory."""
         return len(self.indices) == 1
 
     @property
     def buffer(self) -> SSAValue:
-        """What was allocated, or passed in."""
+        """The memref that was allocated, or passed in."""
         value = self.memref
         while isinstance(owner := value.owner, memref.ReinterpretCastOp | memref.CastOp):
             value = owner.source
@@ -57,12 +57,12 @@ _WRITES: dict[type[Operation], Callable[[Any], tuple[SSAValue, Any]]] = {
 
 
 def in_async_proxy(op: Operation) -> bool:
-    """Whether what the op writes needs no `fence.proxy.async` before a wgmma reads it."""
+    """What the op writes needs no `fence.proxy.async` before a wgmma reads it."""
     return isinstance(op, tma.TmaLoadOp)
 
 
 def written(op: Operation) -> Access | None:
-    """What an op writes to shared memory, if it does that."""
+    """The access of an op that writes to shared memory, None of another."""
     if (find := _WRITES.get(type(op))) is None:
         return None
     target, indices = find(op)
@@ -90,7 +90,7 @@ def matrix_of(value: SSAValue) -> Access | None:
 
 
 def overlap(matrix: Access, write: Access, *, current: bool) -> Overlap:
-    """Whether a write meets a matrix, as `cute-nvgpu-check-hazards` states the rule.
+    """A write meets a matrix, as `cute-nvgpu-check-hazards` states the rule.
 
     `current` says whether the values that both name are those of the same time.
     """

@@ -1,4 +1,4 @@
-"""What tcgen05 has in flight, followed over all paths of a function: what may be wrong at which op.
+"""Work of tcgen05 in flight, followed over all paths of a function: what may be wrong at which op.
 
 `cute-nvgpu-check-hazards` states the rules.
 """
@@ -35,7 +35,7 @@ HALVES = ("C", "F")
 """The data paths whose accumulators have 16 lanes of every 32."""
 
 Asynchronous = UmmaOp | CopyOp | ShiftOp
-"""What one thread starts, and a `tcgen05.commit` completes."""
+"""The ops that one thread starts, and a `tcgen05.commit` completes."""
 
 
 class Flight(NamedTuple):
@@ -98,18 +98,18 @@ class Tcgen05Flow(ForwardFlow[Fact]):
 
     def assumed(self, state: State, condition: SSAValue, holds: bool) -> State:
         return frozenset(
-            each
-            for each in state
-            if not (isinstance(each, Flight) and (condition, not holds) in each.conditions)
+            fact
+            for fact in state
+            if not (isinstance(fact, Flight) and (condition, not holds) in fact.conditions)
         )
 
     def left(self, before: State, after: State, condition: SSAValue, holds: bool) -> State:
         here = frozenset({(condition, holds)})
         return frozenset(
-            each._replace(conditions=each.conditions | here)
-            if isinstance(each, Flight) and each not in before
-            else each
-            for each in after
+            fact._replace(conditions=fact.conditions | here)
+            if isinstance(fact, Flight) and fact not in before
+            else fact
+            for fact in after
         )
 
     # Values
@@ -117,11 +117,11 @@ class Tcgen05Flow(ForwardFlow[Fact]):
     def passed(self, state: State, dests: Sequence[SSAValue], sources: Sequence[SSAValue]) -> State:
         after = self._renewed(state, dests)
         return after | {
-            Loading(each.op, dest)
-            for each in state
-            if isinstance(each, Loading)
+            Loading(fact.op, dest)
+            for fact in state
+            if isinstance(fact, Loading)
             for dest, source in zip(dests, sources, strict=True)
-            if source is each.value
+            if source is fact.value
         }
 
     def _renewed(self, state: State, values: Sequence[SSAValue]) -> State:
@@ -130,9 +130,9 @@ class Tcgen05Flow(ForwardFlow[Fact]):
             return state
         gone = frozenset(values)
         return frozenset(
-            self._outdated(each, gone)
-            for each in state
-            if not (isinstance(each, Loading) and each.value in gone)
+            self._outdated(fact, gone)
+            for fact in state
+            if not (isinstance(fact, Loading) and fact.value in gone)
         )
 
     def _outdated(self, fact: Fact, gone: frozenset[SSAValue]) -> Fact:
@@ -142,13 +142,13 @@ class Tcgen05Flow(ForwardFlow[Fact]):
         if fact.current and self._names(fact.op, gone):
             fact = fact._replace(current=False)
         if isinstance(fact, Flight) and any(value in gone for value, _ in fact.conditions):
-            kept = frozenset(each for each in fact.conditions if each[0] not in gone)
+            kept = frozenset(condition for condition in fact.conditions if condition[0] not in gone)
             fact = fact._replace(conditions=kept)
         return fact
 
     def _names(self, op: Operation, values: frozenset[SSAValue]) -> bool:
         accesses = [self._writes[op]] if op in self._writes else self._matrices.get(op, [])
-        return any(index in values for each in accesses for index in each.indices)
+        return any(index in values for access in accesses for index in access.indices)
 
     # Ops
 
@@ -158,14 +158,14 @@ class Tcgen05Flow(ForwardFlow[Fact]):
             self._check_registers(op, state)
         match op:
             case tmem_access.WaitLoadOp():
-                return frozenset(each for each in state if not isinstance(each, Loading))
+                return frozenset(fact for fact in state if not isinstance(fact, Loading))
             case tmem_access.WaitStoreOp():
-                return frozenset(each for each in state if not isinstance(each, Storing))
+                return frozenset(fact for fact in state if not isinstance(fact, Storing))
             case wgmma_sync.FenceProxyAsyncOp():
-                return frozenset(each for each in state if not isinstance(each, Unseen))
+                return frozenset(fact for fact in state if not isinstance(fact, Unseen))
             case tcgen05_sync.FenceAfterThreadSyncOp():
                 return frozenset(
-                    each for each in state if not (isinstance(each, Flight) and each.waited)
+                    fact for fact in state if not (isinstance(fact, Flight) and fact.waited)
                 )
             case tcgen05_sync.CommitOp():
                 return _committed(state, buffer(op.barrier))
@@ -179,27 +179,27 @@ class Tcgen05Flow(ForwardFlow[Fact]):
                 return self._other(op, state)
 
     def _check_registers(self, op: Operation, state: State) -> None:
-        for each in self._sorted(state):
-            if isinstance(each, Loading) and each.value in op.operands:
-                self._report(Hazard("registers", op, each))
+        for fact in self._sorted(state):
+            if isinstance(fact, Loading) and fact.value in op.operands:
+                self._report(Hazard("registers", op, fact))
 
     def _start(self, op: Asynchronous, state: State) -> State:
         touched = _tensors(op)
-        for each in self._sorted(state):
-            if isinstance(each, Storing) and _meet(accessed(each.op), touched):
-                self._report(Hazard("stored", op, each))
-            if isinstance(each, Unseen) and self._reads(op, each.op, each.current):
-                self._report(Hazard("proxy", op, each))
+        for fact in self._sorted(state):
+            if isinstance(fact, Storing) and _meet(accessed(fact.op), touched):
+                self._report(Hazard("stored", op, fact))
+            if isinstance(fact, Unseen) and self._reads(op, fact.op, fact.current):
+                self._report(Hazard("proxy", op, fact))
         return state | {Flight(op)}
 
     def _access(self, op: TmemAccessOp, state: State) -> State:
         self._check_complete(op, op.tile_operand[0], accessed(op), state)
-        for each in self._sorted(state):
-            if isinstance(each, Storing) and _touch(op, each.op):
-                self._report(Hazard("stored", op, each))
+        for fact in self._sorted(state):
+            if isinstance(fact, Storing) and _touch(op, fact.op):
+                self._report(Hazard("stored", op, fact))
             stores = isinstance(op, tmem_access.StoreOp)
-            if stores and isinstance(each, Loading) and _touch(op, each.op):
-                self._report(Hazard("loading", op, each))
+            if stores and isinstance(fact, Loading) and _touch(op, fact.op):
+                self._report(Hazard("loading", op, fact))
         if isinstance(op, tmem_access.StoreOp):
             return state | {Storing(op)}
         return state | {Loading(op, value) for value in op.results}
@@ -207,28 +207,28 @@ class Tcgen05Flow(ForwardFlow[Fact]):
     def _check_complete(
         self, op: Operation, tensor: SSAValue, touched: Columns, state: State
     ) -> None:
-        for each in self._sorted(state):
-            if not isinstance(each, Flight) or _beside(each.op, tensor):
+        for fact in self._sorted(state):
+            if not isinstance(fact, Flight) or _beside(fact.op, tensor):
                 continue
-            if _meet(touched, [_result(each.op)]):
-                self._report(Hazard("result", op, each))
+            if _meet(touched, [_result(fact.op)]):
+                self._report(Hazard("result", op, fact))
 
     def _other(self, op: Operation, state: State) -> State:
         if isinstance(op, DeallocOp):
             self._check_complete(op, op.source, columns(op.source), state)
         if op not in self._writes:
             return state
-        for each in self._sorted(state):
-            if not isinstance(each, Flight) or each.waited:
+        for fact in self._sorted(state):
+            if not isinstance(fact, Flight) or fact.waited:
                 continue
-            if self._reads(each.op, op, each.current):
-                self._report(Hazard("memory", op, each))
+            if self._reads(fact.op, op, fact.current):
+                self._report(Hazard("memory", op, fact))
         return state if in_async_proxy(op) else state | {Unseen(op)}
 
     def _reads(self, op: Operation, write: Operation, current: bool) -> bool:
         access = self._writes[write]
         matrices = self._matrices.get(op, [])
-        return any(overlap(each, access, current=current) == "same" for each in matrices)
+        return any(overlap(matrix, access, current=current) == "same" for matrix in matrices)
 
     def _sorted(self, state: State) -> list[Fact]:
         """The facts in the order of the text, of one op what is missing most first."""
@@ -250,17 +250,17 @@ def buffer(barrier: SSAValue) -> SSAValue:
 
 def _committed(state: State, barrier: SSAValue) -> State:
     return frozenset(
-        each._replace(barriers=each.barriers | {barrier}) if isinstance(each, Flight) else each
-        for each in state
+        fact._replace(barriers=fact.barriers | {barrier}) if isinstance(fact, Flight) else fact
+        for fact in state
     )
 
 
 def _waited(state: State, barrier: SSAValue) -> State:
     return frozenset(
-        each._replace(waited=True)
-        if isinstance(each, Flight) and barrier in each.barriers
-        else each
-        for each in state
+        fact._replace(waited=True)
+        if isinstance(fact, Flight) and barrier in fact.barriers
+        else fact
+        for fact in state
     )
 
 
@@ -290,15 +290,15 @@ def _result(op: Asynchronous) -> Columns:
 
 
 def _beside(op: Asynchronous, tensor: SSAValue) -> bool:
-    """Whether a tensor may be in the lanes between those of an accumulator in every other 16."""
+    """A tensor may be in the lanes between those of an accumulator in every other 16."""
     if not isinstance(op, UmmaOp) or op.mma_atom.path.letter not in HALVES:
         return False
     return tensor is not op.sources["D"]
 
 
 def _touch(op: TmemAccessOp, other: TmemAccessOp) -> bool:
-    """Whether two accesses of a warp share cells: all of its 32 lanes, or the same 16."""
-    halves = any(each.access.shape.lanes < WINDOW for each in (op, other))
+    """Two accesses of a warp share cells: all of its 32 lanes, or the same 16."""
+    halves = any(atom.access.shape.lanes < WINDOW for atom in (op, other))
     if halves and op.tile_operand[1][0] is not other.tile_operand[1][0]:
         return False
     return _meet(accessed(op), [accessed(other)])

@@ -1,4 +1,4 @@
-"""What `cute-nvgpu-check-hazards` says of tcgen05."""
+"""The diagnostics of `cute-nvgpu-check-hazards` on tcgen05."""
 
 from __future__ import annotations
 

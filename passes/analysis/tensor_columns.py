@@ -1,4 +1,4 @@
-"""Which columns of an allocation a tensor in tensor memory has."""
+"""The columns of an allocation that a tensor in tensor memory has."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tilewright.dialects.cute_nvgpu.ops.tmem import AllocOp, RetrieveOp, SliceOp
 from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemAccessOp
 
 Overlap = Literal["same", "maybe", "distinct"]
-"""What is known of two tensors: they share columns, they may, they do not."""
+"""The relation of two tensors: they share columns, they may, they do not."""
 
 Slot = tuple[SSAValue, tuple[int | SSAValue, ...]]
 """A word of shared memory: its memref and indices."""
@@ -33,7 +33,7 @@ class Columns:
     exact: bool = True
 
     def overlap(self, other: Columns) -> Overlap:
-        """Whether both have a column. Tensors of different roots are not compared."""
+        """Both have a column. Tensors of different roots are not compared."""
         if self.root != other.root:
             return "maybe"
         if self.end <= other.first or other.end <= self.first:
@@ -47,13 +47,13 @@ class Columns:
         return self.first + self.count
 
     def _covers(self, other: Columns) -> bool:
-        """Whether these, exact ones, meet the other ones wherever in their range those are."""
+        """These, exact ones, meet the other ones wherever in their range those are."""
         whole = self.first <= other.first and other.end <= self.end
         return self.exact and (other.exact or whole)
 
 
 def in_tensor_memory(value: SSAValue) -> bool:
-    """Whether a value is a tensor there."""
+    """A value is a tensor there."""
     type_ = value.type
     return is_memref(type_) and space_of(type_.memory_space) is Space.TMEM
 

@@ -1,4 +1,4 @@
-"""Which values differ between the threads of a CTA."""
+"""Values that differ between the threads of a CTA."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _OF_THREADS = (gpu.ThreadIdOp, gpu.LaneIdOp, gpu.SubgroupIdOp, gpu.GlobalIdOp, E
 
 
 def depends_on_thread(value: SSAValue) -> bool:
-    """Whether which thread it is has a part in an integer value. What lies in memory has not, only
+    """The number of the thread has a part in an integer value. What lies in memory has not, only
     where it lies."""
     seen: set[SSAValue] = set()
     work = [value]
@@ -29,7 +29,7 @@ def depends_on_thread(value: SSAValue) -> bool:
 
 
 def _sources(value: SSAValue) -> list[SSAValue]:
-    """What a value is computed from."""
+    """The values that a value is computed from."""
     owner = value.owner
     if isinstance(owner, Block):
         return _given(value, owner)
@@ -42,15 +42,18 @@ def _sources(value: SSAValue) -> list[SSAValue]:
 
 
 def _given(value: SSAValue, block: Block) -> list[SSAValue]:
-    """What a loop, or the branches to a block, may give to its argument."""
+    """The values that a loop, or the branches to a block, may give to its argument."""
     parent = block.parent_op()
     if isinstance(parent, scf.ForOp | scf.WhileOp):
-        lasts = [each.blocks[0].last_op for each in parent.regions]
-        return [*parent.operands, *(each for op in lasts if op is not None for each in op.operands)]
-    return [each for op in _predecessors(block) for each in op.operands]
+        lasts = [region.blocks[0].last_op for region in parent.regions]
+        return [
+            *parent.operands,
+            *(operand for op in lasts if op is not None for operand in op.operands),
+        ]
+    return [operand for op in _predecessors(block) for operand in op.operands]
 
 
 def _predecessors(block: Block) -> list[Operation]:
     region = block.parent
-    lasts = [] if region is None else [each.last_op for each in region.blocks]
+    lasts = [] if region is None else [block_.last_op for block_ in region.blocks]
     return [op for op in lasts if op is not None and block in op.successors]

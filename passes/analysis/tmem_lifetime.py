@@ -1,4 +1,4 @@
-"""What a CTA has allocated of tensor memory at a place of a program, and what is wrong with it.
+"""Tensor memory that a CTA has allocated at a place of a program, and what is wrong with it.
 
 `cute-nvgpu-check-tmem` states the rules.
 """
@@ -102,9 +102,9 @@ class TmemLifetime(ForwardFlow[World]):
         return replace(
             world,
             live=world.live | {op},
-            freed=frozenset(each for each in world.freed if each[0] is not op),
+            freed=frozenset(freed for freed in world.freed if freed[0] is not op),
             slots=_bound(world.slots, slot_of(op), op),
-            values=frozenset(each for each in world.values if each[1] is not op),
+            values=frozenset(value for value in world.values if value[1] is not op),
             last=op,
         )
 
@@ -120,7 +120,7 @@ class TmemLifetime(ForwardFlow[World]):
 
     def _likely(self, op: DeallocOp, world: World) -> AllocOp | None:
         """The allocation that an address of unknown origin is taken to be of."""
-        fitting = (each for each in world.live if columns_of(each) == op.columns)
+        fitting = (allocation for allocation in world.live if columns_of(allocation) == op.columns)
         return next(iter(self._in_order(fitting)), None)
 
     def _retrieve(self, op: RetrieveOp, world: World) -> World:
@@ -191,7 +191,7 @@ class TmemLifetime(ForwardFlow[World]):
 
 
 def _concerns(op: Operation) -> bool:
-    """Whether an op has to do with tensor memory, or ends the function."""
+    """An op has to do with tensor memory, or ends the function."""
     if isinstance(op, AllocOp | RetrieveOp | RelinquishAllocPermitOp):
         return True
     if isinstance(op, func.ReturnOp | gpu.ReturnOp):
@@ -202,25 +202,27 @@ def _concerns(op: Operation) -> bool:
 def _bound(
     pairs: frozenset[tuple[Key, AllocOp]], key: Key, op: AllocOp
 ) -> frozenset[tuple[Key, AllocOp]]:
-    return frozenset(each for each in pairs if each[0] != key) | {(key, op)}
+    return frozenset(pair for pair in pairs if pair[0] != key) | {(key, op)}
 
 
 def _forgotten(world: World, values: Sequence[SSAValue]) -> World:
     """The world once values are given anew."""
     gone = frozenset(values)
-    if not any(each in gone for each, _ in (*world.conditions, *world.values)):
+    if not any(key in gone for key, _ in (*world.conditions, *world.values)):
         return world
     return replace(
         world,
-        conditions=frozenset(each for each in world.conditions if each[0] not in gone),
-        values=frozenset(each for each in world.values if each[0] not in gone),
+        conditions=frozenset(
+            condition for condition in world.conditions if condition[0] not in gone
+        ),
+        values=frozenset(value for value in world.values if value[0] not in gone),
     )
 
 
 def _expression(value: SSAValue) -> object:
-    """What is the same of two values that are computed alike."""
+    """A key that two values have in common which are computed alike."""
     owner = value.owner
     if not isinstance(owner, arith.CmpiOp | arith.AndIOp | arith.OrIOp | arith.ConstantOp):
         return value
-    properties = tuple(sorted((name, each) for name, each in owner.properties.items()))
+    properties = tuple(sorted((name, property_) for name, property_ in owner.properties.items()))
     return owner.name, str(properties), tuple(map(_expression, owner.operands))

@@ -97,7 +97,7 @@ class Trace:
         self, condition: SSAValue, then: Callable[[], Scalar], other: Callable[[], Scalar]
     ) -> SSAValue:
         """The value of `then` where the condition holds, else that of `other`."""
-        found = [self._branch(each) for each in (then, other)]
+        found = [self._branch(branch) for branch in (then, other)]
         width = max(width_of(value) for value, _ in found)
         for value, block in found:
             inside = Trace(InsertPoint.at_end(block), self._location)
@@ -111,7 +111,7 @@ class Trace:
         Rewriter.insert_op(op, self._at)
 
     def _branch(self, compute: Callable[[], Scalar]) -> tuple[Scalar, Block]:
-        """What a branch computes, emitted into a block of its own."""
+        """The number that a branch computes, emitted into a block of its own."""
         block, outside = Block(), self._at
         self._at = InsertPoint.at_end(block)
         try:

@@ -44,7 +44,7 @@ Report = Callable[[Hazard], None]
 
 
 def same_shape(a: WarpgroupMmaOp, b: WarpgroupMmaOp) -> bool:
-    """Whether wgmmas may follow each other in one accumulator without a wait or a fence."""
+    """Wgmmas may follow each other in one accumulator without a wait or a fence."""
     return (a.mma_atom.shape, a.mma_atom.types[2]) == (b.mma_atom.shape, b.mma_atom.types[2])
 
 
@@ -72,6 +72,14 @@ class WgmmaFlow:
         wgmmas = [op for op in function.walk() if isinstance(op, WarpgroupMmaOp)]
         self._matrices = {op: matrices(op) for op in wgmmas}
         self._fragments = {op: _fragment(op) for op in wgmmas}
+        # Most values are none of a wgmma's: `_define` is asked for every result on every path.
+        self._in_fragments = frozenset[SSAValue]().union(*self._fragments.values())
+        self._indices = {
+            value
+            for accesses in self._matrices.values()
+            for access in accesses
+            for value in access.indices
+        }
         self._writes: dict[Operation, Access] = {}
         self._naming: dict[SSAValue, list[Operation]] = {}
         self._order = {op: index for index, op in enumerate(function.walk())}
@@ -81,7 +89,7 @@ class WgmmaFlow:
         entry = body.blocks[0]
         state = State()
         state.touched.update(
-            (each, None) for each in entry.args if isinstance(each.type, FragmentType)
+            (argument, None) for argument in entry.args if isinstance(argument.type, FragmentType)
         )
         known = {entry: state}
         work = [entry]
@@ -174,19 +182,22 @@ class WgmmaFlow:
     def _define(self, state: State, value: SSAValue, op: Operation) -> None:
         """A value is given: what was known of its last one goes."""
         state.forget(value)
-        for issue in self._latest_first(state.pending):
-            if value in self._fragments[issue.op]:
-                self.report(Hazard("fragment", op, issue.op, value))
-        state.pending = frozenset(
-            each._replace(current=each.current and not self._names(self._matrices[each.op], value))
-            for each in state.pending
-        )
+        if value in self._in_fragments:
+            for issue in self._latest_first(state.pending):
+                if value in self._fragments[issue.op]:
+                    self.report(Hazard("fragment", op, issue.op, value))
+        if value in self._indices:
+            state.pending = frozenset(
+                issue._replace(current=issue.current and not self._names(issue.op, value))
+                for issue in state.pending
+            )
         for write in self._naming.get(value, ()):
             if write in state.writes:
                 state.writes[write] = STALE
 
-    def _names(self, accesses: list[Access], value: SSAValue) -> bool:
-        return any(value in each.indices for each in accesses)
+    def _names(self, op: WarpgroupMmaOp, value: SSAValue) -> bool:
+        """A wgmma's matrices lie where the value says."""
+        return any(value in matrix.indices for matrix in self._matrices[op])
 
     # Ops
 
@@ -215,7 +226,7 @@ class WgmmaFlow:
             if value in state.gone:
                 self.report(Hazard("overwritten", op, state.gone[value], value))
             for other, _ in sorted(
-                state.held.get(value, ()), key=lambda each: (each[1], self._order[each[0]])
+                state.held.get(value, ()), key=lambda issued: (issued[1], self._order[issued[0]])
             ):
                 if not isinstance(op, WarpgroupMmaOp) or value is not op.multiplicands_and_c[2]:
                     self.report(Hazard("result", op, other, value))
@@ -229,7 +240,7 @@ class WgmmaFlow:
         for value in (a, c):
             if value in state.touched:
                 self.report(Hazard("fence", op, state.touched[value], value))
-        for write in sorted(state.writes, key=lambda each: self._order[each]):
+        for write in sorted(state.writes, key=lambda writer: self._order[writer]):
             bits = state.writes[write]
             for matrix in self._matrices[op]:
                 for bit in (CURRENT, STALE):
@@ -256,7 +267,9 @@ class WgmmaFlow:
                 state.touched[result] = op
 
     def _latest_first(self, pending: frozenset[Issue]) -> list[Issue]:
-        return sorted(pending, key=lambda each: (each.age, not each.current, self._order[each.op]))
+        return sorted(
+            pending, key=lambda issue: (issue.age, not issue.current, self._order[issue.op])
+        )
 
     def _meets(self, matrix: Access, write: Access, current: bool) -> bool:
         found = overlap(matrix, write, current=current)

@@ -1,4 +1,4 @@
-"""Which wgmmas are committed together, and where they are waited for.
+"""Groups of wgmmas: which are committed together, and where they are waited for.
 
 At first every wgmma is a group of its own. Commits then leave loops, and go, as long as every wait
 stays where it is and lets the same wgmmas stay in flight.
@@ -21,7 +21,7 @@ from tilewright.passes.analysis.wgmma_flow import Hazard, Rule, WgmmaFlow
 from tilewright.passes.analysis.wgmma_state import State
 
 BARRIERS = (gpu.BarrierOp, sync.BarSyncOp, sync.BarArriveOp, mbarrier.ArriveOp)
-"""What tells other threads that memory may be written, or read."""
+"""The ops that tell other threads that memory may be written, or read."""
 
 _LOOPS = (scf.ForOp, scf.WhileOp)
 _WAITED_FOR: tuple[Rule, ...] = ("result", "shape", "overwritten", "memory", "fragment", "end")
@@ -97,7 +97,7 @@ class WgmmaGroups:
         self._drop_waits()
         flow, _ = self._follow()
         return {
-            anchor: frozenset(each.op for each in flow.before[anchor].pending)
+            anchor: frozenset(issue.op for issue in flow.before[anchor].pending)
             for anchor in self._waits
         }
 
@@ -115,13 +115,13 @@ class WgmmaGroups:
         found: dict[Hazard, None] = {}
         flow = WgmmaFlow(
             self._function,
-            lambda each: found.setdefault(each),
+            lambda hazard: found.setdefault(hazard),
             cautious=True,
             limit=len(self._commits) + 1,
         )
         flow.follow(self._function.body)
-        waited_for = (each for each in found if each.rule in _WAITED_FOR)
-        return flow, sorted(waited_for, key=lambda each: self._order[each.op])
+        waited_for = (hazard for hazard in found if hazard.rule in _WAITED_FOR)
+        return flow, sorted(waited_for, key=lambda hazard: self._order[hazard.op])
 
     def _wait_for(self, hazard: Hazard, before: dict[Operation, State]) -> bool:
         """Add the wait that a hazard needs, or let the one that is there wait for more."""
@@ -130,7 +130,7 @@ class WgmmaGroups:
             if hazard.rule == "memory" and not self._alone:
                 anchors = [*_barrier_between(other, op), *anchors]
             for anchor in anchors:
-                ages = [each.age for each in before[anchor].pending if each.op is other]
+                ages = [issue.age for issue in before[anchor].pending if issue.op is other]
                 if ages and (pending := min(ages) - 1) >= 0 and self._put(anchor, pending):
                     return True
         return False
@@ -157,13 +157,13 @@ def _committed_after(op: Operation) -> Operation:
 def _conflicts(
     hazard: Hazard, before: dict[Operation, State]
 ) -> list[tuple[Operation, WarpgroupMmaOp]]:
-    """Which op must not come before which wgmma is complete."""
+    """Pairs of an op and the wgmma that must be complete before it."""
     other = hazard.other
     assert isinstance(other, WarpgroupMmaOp)
     if hazard.rule != "overwritten":
         return [(hazard.op, other)]
     c = other.multiplicands_and_c[2]
-    return [(other, each) for each, _ in before[other].held.get(c, ())]
+    return [(other, mma) for mma, _ in before[other].held.get(c, ())]
 
 
 def _threads(function: Operation) -> int | None:
@@ -191,7 +191,7 @@ def _barrier_between(wgmma: Operation, write: Operation) -> list[Operation]:
 
 
 def _common(op: Operation, other: Operation) -> Operation:
-    """What encloses the op, or the op itself, in the innermost region that has both."""
+    """The ancestor of the op, or the op itself, in the innermost region that has both."""
     while (parent := op.parent_op()) is not None and not parent.is_ancestor(other):
         op = parent
     return op

@@ -1,4 +1,4 @@
-"""What may hold at a place of a program, about the wgmmas before it."""
+"""Facts that may hold at a place of a program, about the wgmmas before it."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Issue(NamedTuple):
 
 
 CURRENT, STALE = 1, 2
-"""Whether the values that an op names are those that their names still mean, and whether they may
-be others: bits, as either may hold."""
+"""The values that an op names are those that their names still mean, or others: bits, as either
+may hold."""
 
 
 @dataclass
@@ -60,7 +60,7 @@ class State:
         )
 
     def join(self, other: State) -> State:
-        """What may hold after one of two ways."""
+        """The state after one of two ways."""
         held = {
             value: self.held.get(value, frozenset()) | other.held.get(value, frozenset())
             for value in {**self.held, **other.held}
@@ -78,14 +78,16 @@ class State:
         )
 
     def covers(self, other: State) -> bool:
-        """Whether joining the other adds nothing."""
+        """Joining the other adds nothing."""
         return (
             self.unfenced >= other.unfenced
             and self.pending >= other.pending
             and all(self.writes.get(op, 0) & bits == bits for op, bits in other.writes.items())
             and _has(self.touched, other.touched)
             and _has(self.gone, other.gone)
-            and all(each <= self.held.get(value, frozenset()) for value, each in other.held.items())
+            and all(
+                issued <= self.held.get(value, frozenset()) for value, issued in other.held.items()
+            )
         )
 
     # What ops do
@@ -98,28 +100,28 @@ class State:
     def commit(self, limit: int) -> None:
         """A `wgmma.commit_group`; ages are counted up to `limit`."""
         self.pending = frozenset(
-            each._replace(age=min(each.age + 1, limit)) for each in self.pending
+            issue._replace(age=min(issue.age + 1, limit)) for issue in self.pending
         )
         self.held = {
-            value: frozenset((op, min(age + 1, limit)) for op, age in each)
-            for value, each in self.held.items()
+            value: frozenset((op, min(age + 1, limit)) for op, age in issued)
+            for value, issued in self.held.items()
         }
 
     def wait(self, pending: int) -> None:
         """A `wgmma.wait_group`."""
-        self.pending = frozenset(each for each in self.pending if each.age <= pending)
+        self.pending = frozenset(issue for issue in self.pending if issue.age <= pending)
         left = {
-            value: frozenset((op, age) for op, age in each if age <= pending)
-            for value, each in self.held.items()
+            value: frozenset((op, age) for op, age in issued if age <= pending)
+            for value, issued in self.held.items()
         }
-        self.held = {value: each for value, each in left.items() if each}
+        self.held = {value: issued for value, issued in left.items() if issued}
 
     def issue(self, op: WarpgroupMmaOp) -> None:
         """A wgmma: the registers of its C become its result's."""
         c = op.multiplicands_and_c[2]
         if c in self.held:
             mine = self.held[c]
-            for value in [value for value, each in self.held.items() if each & mine]:
+            for value in [value for value, issued in self.held.items() if issued & mine]:
                 del self.held[value]
                 self.gone[value] = op
         self.pending |= {Issue(op, 0, True)}

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 from agreement import refused
-from instruction_family import Candidate, spell
+from instruction_family import Candidate, Point, spell
 from lattice_families import FAMILIES
 from listed_and_refused import LISTED_AND_REFUSED
 
+# Of a family and target: what no exception is of has hundreds of points that differ in a number,
+# and `make conformance` asks about every one. The exceptions are of families that are asked whole.
+ENOUGH = 100
 TARGETS = ("sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120a", "sm_120f")
 
 
@@ -15,10 +18,18 @@ def explained(candidate: Candidate) -> bool:
     return any(each.holds(candidate.point) for each in LISTED_AND_REFUSED)
 
 
+def sampled(points: list[Point], turn: int) -> list[Point]:
+    """About as many as are enough, others each turn."""
+    step = max(1, len(points) // ENOUGH)
+    return points[turn % step :: step]
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_what_is_listed_assembles_or_is_an_exception(target: str) -> None:
     listed = [
-        spell(family, point) for family in FAMILIES.values() for point in family.listed(target)
+        spell(family, point)
+        for family in FAMILIES.values()
+        for point in sampled(list(family.listed(target)), TARGETS.index(target))
     ]
     assert {each.judged for each in refused(listed, target)} == {
         each.judged for each in listed if explained(each)

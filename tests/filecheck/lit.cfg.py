@@ -6,13 +6,17 @@ import os
 import sys
 from pathlib import Path
 
-import lit.formats
-
 FOLDER = Path(__file__).resolve().parent
 TOOLS = Path(sys.executable).parent
 
+sys.path.append(str(FOLDER))
+from warm_shell import WarmShell, is_warm, warm_up  # noqa: E402
+
+if is_warm(lit_config):
+    warm_up()
+
 config.name = "tilewright"
-config.test_format = lit.formats.ShTest(execute_external=False)
+config.test_format = WarmShell(execute_external=False)
 config.suffixes = [".mlir"]
 config.test_source_root = str(FOLDER)
 config.test_exec_root = str(FOLDER / "Output")
@@ -23,6 +27,4 @@ config.substitutions += [
     ("%examples", str(FOLDER.parents[1] / "examples")),
     # Assemble PTX from stdin: `... -t ptx | %ptxas sm_80`; a warning fails.
     ("%ptxas", f'"{sys.executable}" -m tilewright.ptxas'),
-    # PTX as the next tool reads it: IR through the whole pipeline.
-    ("%to-ptx", "tilewright-opt -p convert-cute-nvgpu-to-ptx"),
 ]

@@ -51,7 +51,7 @@ from tilewright.passes.cute_fold_static import CuteFoldStaticPass
 THREADS = 4
 NUMBERS = MemRefType(i64, [DYNAMIC_INDEX])
 PIPELINE = (CuteFoldStaticPass(), CuteExpandOpsPass(), CuteToBasePass())
-law = settings(max_examples=40, deadline=None)
+law = settings(deadline=None)
 
 
 class Kernel:

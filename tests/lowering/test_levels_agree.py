@@ -18,6 +18,7 @@ import pytest
 
 import tilewright as tw
 from tilewright.lowering.to_ptx.conversion import RULES
+from tilewright.parsing import parse_module
 
 LANES = 192
 INTEGERS = ("i8", "i16", "i32", "i64", "index")
@@ -182,8 +183,9 @@ class Code:
         """Run both levels, require equal bits of every output, and return them."""
         outputs = [np.zeros(LANES, container(type_)) for _, type_ in self.outputs]
         text, args = self.text(), [*inputs, *outputs]
+        module = parse_module(text)
         atom, ptx = (
-            tw.interpret(text, grid=(1,), block=(LANES,), args=args, arch="sm_90", level=level)
+            tw.interpret(module, grid=(1,), block=(LANES,), args=args, arch="sm_90", level=level)
             for level in ("atom", "ptx")
         )
         for place, (before, after) in enumerate(zip(atom, ptx, strict=True)):

@@ -82,7 +82,7 @@ def _placed(atom: WgmmaAtom) -> Iterator[Form]:
     """The atom with A in shared memory and in registers, with every major-ness and negation."""
     row, plain = atom.row, (False, False)
     majors = MAJOR_MODES if row.transposes else MAJOR_MODES[:1]
-    for selector in atom.selectors or (0,):
+    for selector in atom.selectors[0].legal if atom.selectors else (0,):
         for a, b in product(majors, majors):
             yield Form(_with(atom, "ss", a, b), plain, selector)
         for b in majors:

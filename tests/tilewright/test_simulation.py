@@ -349,3 +349,14 @@ def test_the_first_copy_of_a_wmma_element_counts() -> None:
     np.testing.assert_array_equal(tw.simulate(atom, a=a, b=b, c=c, arch="sm_90"), d)
     a[:, :4] ^= 0x3FF
     assert (tw.simulate(atom, a=a, b=b, c=c, arch="sm_90") != d).any()
+
+
+def test_operands_of_other_atoms_are_refused() -> None:
+    """Unless they say what goes without saying; each family has its own operands."""
+    words = [np.zeros((32, n), np.uint32) for n in (4, 2, 4)]
+    given: dict[str, Any] = {"a": words[0], "b": words[1], "c": words[2], "arch": "sm_80"}
+    tw.simulate(tw.atom(BF16), **given, smem=None, imm_scale_a=1, scale_d=True, d_tmem=None)
+    foreign = {"imm_scale_a": -1, "scale_d": False, "tmem": words[0], "d_tmem": 0, "banana": 1}
+    for name, value in foreign.items():
+        with pytest.raises(tw.AtomError, match=f"expected no {name}="):
+            tw.simulate(tw.atom(BF16), **given, **{name: value})

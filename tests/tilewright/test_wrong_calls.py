@@ -57,7 +57,8 @@ def test_lists_are_as_good_as_tuples() -> None:
 @pytest.mark.parametrize("given", [MMA, UMMA, WGMMA], ids=lambda given: given["name"])
 def test_operands(given: dict[str, Any], operand: Any) -> None:
     atom = tw.atom(**given)
-    for query in (atom.coords, atom.tv_layout):
+    in_tmem = given["name"] == UMMA["name"]
+    for query in (atom.cells, atom.tmem_layout) if in_tmem else (atom.coords, atom.tv_layout):
         with pytest.raises(tw.AtomError, match=rf"expected .* D, got '?{operand}"):
             query(operand)
 

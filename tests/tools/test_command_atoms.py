@@ -9,18 +9,17 @@ from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
 from tilewright.dialects.cute_nvgpu.lattice import (
     MATRIX_COPY_ROWS,
     MMA_ROWS,
-    ORDERING,
     WGMMA_ROWS,
     WMMA_ACCESS,
     WMMA_MMA,
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS
-from tilewright.tools.instructions import tmem, umma
+from tilewright.tools.instructions import plain, tmem, umma
 from tilewright.tools.tilewright import main
 
-# movmatrix and cp.async are one row each, those of tcgen05 one for each shape or spelling.
-ROWS = len((*MMA_ROWS, *WMMA_MMA, *WMMA_ACCESS, *WGMMA_ROWS, *MATRIX_COPY_ROWS, *ORDERING)) + 2
-ROWS += len((*tmem.listings(), *umma.listings()))
+# movmatrix is one row, those of tcgen05 one for each shape or spelling.
+ROWS = len((*MMA_ROWS, *WMMA_MMA, *WMMA_ACCESS, *WGMMA_ROWS, *MATRIX_COPY_ROWS)) + 1
+ROWS += len((*tmem.listings(), *umma.listings(), *plain.listings()))
 
 
 def listed(capsys, *words):
@@ -125,7 +124,12 @@ def test_unknown_arch(capsys):
 
 @pytest.mark.parametrize(
     ("op", "kept"),
-    [("sm80.mma", {"sm80.mma"}), ("sm80", {"sm80.mma", "sm80.sparse_mma"}), ("cp", {"cp.async"})],
+    [
+        ("sm80.mma", {"sm80.mma"}),
+        ("sm80", {"sm80.mma", "sm80.sparse_mma"}),
+        ("elect", {"elect.sync"}),
+        ("tma.wait_group", {"tma.wait_group"}),
+    ],
 )
 def test_op_keeps_its_rows(op, kept, capsys):
     every = json.loads(listed(capsys, "--json"))

@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import pytest
 
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Vector
+from tilewright.dialects.cute_nvgpu.lattice.operand_text import read, split
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS
 from tilewright.ptxas import PtxasReport
 from tilewright.tools.instructions.catalogue import listings, operand_lists
 from tilewright.tools.instructions.judge import is_legal, why_illegal
-from tilewright.tools.instructions.operand_forms import Constant, Registers
-from tilewright.tools.instructions.ptx_operands import read, split
 
 Ptxas = Callable[..., PtxasReport]
 
@@ -38,6 +38,7 @@ KERNEL = """\
 .address_size 64
 .visible .entry kernel() {{
 .reg .b16 %h<8>;
+.reg .pred %p<2>;
 .reg .b32 %r<8>;
 .reg .f32 %f<8>;
 .reg .b64 %rd<8>;
@@ -65,6 +66,9 @@ LEGAL = [
     f"{ASYNC} [%rd0], [%rd1], 16;",
     f"{ASYNC} [%rd0], [%rd1], 8, 5;",
     f"{ASYNC} [%rd0], [%rd1], 4, %r0;",
+    "@%p0 st.global.v2.f32 [%rd0+8], {%f0, %f1};",
+    "shfl.sync.bfly.b32 %r0|%p0, %r1, 2, 31, 0xffffffff;",
+    "cp.async.wait_group 0;",
 ]  # fmt: skip
 
 
@@ -128,6 +132,14 @@ ILLEGAL = {
         f"{LOAD} expected an address as p, got %rd0 (PTX ISA 9.7.14.5.15); nearest legal: [%rd0]"
     ),
     f"{LOAD} {{%r0,%r1}}, [%rd0+%rd1];": "expected an address as p, got [%rd0+%rd1]",
+    f"{LOAD} {{%r0,%r1}}, [%rd0+99999999999999999999];": (
+        f"{LOAD} expected an address, its offset of 64 bits as p, got [%rd0+99999999999999999999] "
+        "(PTX ISA 9.7.14.5.15); nearest legal: [%rd0]"
+    ),
+    f"{ASYNC} [%rd0], [%rd1], 8, 9;": (
+        "expected a register or an integer of 0 to 8 as src-size, got 9 (PTX ISA 9.7.9.25.3.1); "
+        "nearest legal: 8"
+    ),
     f"{STORE} {{%r0}}, [%rd0];": "expected an address as p, got {%r0}",
     f"{STORE} [%rd0], %r0;": "nearest legal: {%r0}",
     f"{ASYNC} [%rd0], [%rd1], 12;": "expected the constant 4, 8 or 16 as cp-size, got 12",
@@ -149,8 +161,7 @@ def test_every_mnemonic_takes_the_operands_that_explain_shows() -> None:
     for mnemonic, row in listings().items():
         for forms in operand_lists(mnemonic):
             spelled = ", ".join(form.spelling for form in forms if form.spelling)
-            targets = [form.target for form in forms if isinstance(form, Constant)]
-            needed = [row.target, *(each for each in targets if each is not None)]
+            needed = [row.target, *(form.target for form in forms if form.target is not None)]
             for arch in TARGETS:
                 legal = all(map(TARGETS[arch].supports, needed))
                 assert is_legal(f"{mnemonic} {spelled};", arch) == legal
@@ -160,7 +171,7 @@ def test_every_mnemonic_takes_the_operands_that_explain_shows() -> None:
 def test_no_mnemonic_takes_another_number_of_registers() -> None:
     for mnemonic, forms in ((each, forms) for each in listings() for forms in operand_lists(each)):
         for place, form in enumerate(forms):
-            if not isinstance(form, Registers):
+            if not isinstance(form, Vector):
                 continue
             for count in {1, 2, 4, 8, form.count - 1, form.count + 1} - {0, form.count}:
                 spelled = [each.spelling for each in forms]

@@ -163,7 +163,8 @@ def test_the_op_is_spelled_as_ir_parses_it(atom: WgmmaAtom) -> None:
 def test_explain_what_orders(capsys: pytest.CaptureFixture[str]) -> None:
     text = shown(capsys, "explain", WAIT)
     assert (
-        "  operands  N, an integer of 0 or more\n  op        cute_nvgpu.wgmma.wait_group N" in text
+        "  operands  N\n            N: an integer constant of 0 or more\n"
+        "  op        cute_nvgpu.wgmma.wait_group\n" in text
     )
     assert "section 9.7.15.7.3" in text
     text = shown(capsys, "explain", "fence.proxy.async")

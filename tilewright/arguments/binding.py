@@ -29,9 +29,9 @@ from tilewright.dialects.cute.values import read_typed
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox, TensorMapError
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.dialects.ptx.control_flow import TENSORMAP
+from tilewright.dialects.ptx.scalar_types import scalar_type
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue, bound
 from tilewright.lowering.interpreter.errors import ExecutionError
-from tilewright.lowering.to_ptx.scalar_types import scalar_type
 
 
 class ArgumentError(ExecutionError):

@@ -21,12 +21,12 @@ from tilewright.dialects.cute.types.memref import is_memref
 from tilewright.dialects.cute.types.tensors import MemRefType as TensorMemRefType
 from tilewright.dialects.cute.values import Typed
 from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES
+from tilewright.dialects.ptx.scalar_types import scalar_type
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, LaneValue, sized
 from tilewright.lowering.interpreter.ops.base.llvm import Struct
 from tilewright.lowering.interpreter.ops.base.memref import argument_view
 from tilewright.lowering.interpreter.ops.tile.tensor_access import GlobalBase
 from tilewright.lowering.interpreter.values import uniform
-from tilewright.lowering.to_ptx.scalar_types import scalar_type
 
 
 def interpreted_values(op: Operation, binding: Binding) -> list[Any]:

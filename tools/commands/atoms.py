@@ -38,11 +38,11 @@ def run(options: argparse.Namespace) -> None:
 
 def _of_op(op: str) -> Sequence[Listing]:
     """The rows of an op, or of all those that have the words of `op` first."""
-    found = [row for row in lattice() if f"{row.op}.".startswith(f"{op}.")]
-    if not found:
+    rows = [row for row in lattice() if f"{row.op}.".startswith(f"{op}.")]
+    if not rows:
         legal = ", ".join(dict.fromkeys(row.op for row in lattice()))
         raise InputError(f"expected an op of the lattice, got '{op}'; legal: {legal}")
-    return found
+    return rows
 
 
 def _json(row: Listing) -> dict[str, object]:
@@ -52,8 +52,8 @@ def _json(row: Listing) -> dict[str, object]:
         "types": row.types,
         "qualifiers": row.qualifiers,
         "modifiers": row.modifiers,
-        "requires": [each.name for each in alternatives(row.target)],
-        "targets": [name for name, each in TARGETS.items() if each.supports(row.target)],
+        "requires": [target.name for target in alternatives(row.target)],
+        "targets": [name for name, target in TARGETS.items() if target.supports(row.target)],
         "ptx": version_text(row.ptx_version),
         "section": row.section,
         "mnemonics": row.mnemonics,
@@ -63,13 +63,15 @@ def _json(row: Listing) -> dict[str, object]:
 def shape_text(shape: Sequence[int | tuple[int, ...]]) -> str:
     """`16x8x16`; where an extent has many values, `64xNx16, N 8..256 step 8`."""
     named = [
-        (name, each) for name, each in zip("MNK", shape, strict=False) if isinstance(each, tuple)
+        (name, extent)
+        for name, extent in zip("MNK", shape, strict=False)
+        if isinstance(extent, tuple)
     ]
     text = "x".join(
-        name if isinstance(each, tuple) else str(each)
-        for name, each in zip("MNK", shape, strict=False)
+        name if isinstance(extent, tuple) else str(extent)
+        for name, extent in zip("MNK", shape, strict=False)
     )
-    return ", ".join([text, *(f"{name} {_ranges(each)}" for name, each in named)])
+    return ", ".join([text, *(f"{name} {_ranges(extent)}" for name, extent in named)])
 
 
 _FEW = 3
@@ -80,7 +82,7 @@ def _ranges(values: tuple[int, ...]) -> str:
     if len(values) <= _FEW:
         return "|".join(map(str, values))
     first, step = values[0], values[1] - values[0]
-    run = next((i for i, each in enumerate(values) if each != first + i * step), len(values))
+    run = next((i for i, value in enumerate(values) if value != first + i * step), len(values))
     text = f"{first}..{values[run - 1]} step {step}"
     return text if run == len(values) else f"{text}, {_ranges(values[run:])}"
 
@@ -92,14 +94,14 @@ def _folded(words: Sequence[str]) -> list[str]:
         before, colons, end = word.rpartition("::")
         ends.setdefault(before + colons, []).append(end)
     return [
-        each
-        for before, held in ends.items()
-        for each in ([before + "|".join(held)] if before else held)
+        word
+        for before, endings in ends.items()
+        for word in ([before + "|".join(endings)] if before else endings)
     ]
 
 
 def cells(row: Listing) -> tuple[str, ...]:
-    """What the table says of a row."""
+    """The cells of a row of the table."""
     return (
         row.op,
         shape_text(row.shape) or "-",

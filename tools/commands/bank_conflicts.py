@@ -35,13 +35,13 @@ def run(options: argparse.Namespace) -> None:
     header = ["line", "op", "", "shared memory", "ways", "better"]
     rows = [
         [
-            str(at(each.op.location, text).line),
-            each.op.name,
-            each.verb,
-            str(each.layout),
-            str(each.ways),
-            f"{each.best}: {each.best_ways}" if each.best_ways < each.ways else "-",
+            str(at(conflict.op.location, text).line),
+            conflict.op.name,
+            conflict.verb,
+            str(conflict.layout),
+            str(conflict.ways),
+            f"{conflict.best}: {conflict.best_ways}" if conflict.best_ways < conflict.ways else "-",
         ]
-        for each in bank_conflicts(module)
+        for conflict in bank_conflicts(module)
     ]
     print("\n".join(table([header, *rows])))

@@ -2,8 +2,10 @@
 
 A line is a mnemonic, or an instruction with its operands, as PTX writes them. A mnemonic is legal
 where the PTX ISA has it, legal operands exist for it and the target runs it; an instruction where
-its operands are legal too. Names of registers are free, and only counted. That some lines are
-illegal is no failure: the verdict is the output, and the exit status is 0.
+its operands are legal too. Names of registers are free, and only counted. Of the tensor cores'
+instructions every mnemonic is listed, and of others those that tilewright emits (`tilewright atoms`
+names them): the rest is not judged, which is `"ok": null`. That some lines are illegal or not
+judged is no failure: the verdict is the output, and the exit status is 0.
 """
 
 from __future__ import annotations
@@ -36,6 +38,9 @@ def run(options: argparse.Namespace) -> None:
     sys.stdout.writelines(_verdicts(lines, arch, options.brief))
 
 
+_WORDS = {True: "true", False: "false", None: "null"}
+
+
 def _verdicts(lines: Iterable[str], arch: str, brief: bool) -> Iterator[str]:
     """One JSON line for every line that is not blank."""
     encode = json.JSONEncoder().encode
@@ -44,7 +49,8 @@ def _verdicts(lines: Iterable[str], arch: str, brief: bool) -> Iterator[str]:
         if not ptx:
             continue
         if brief:
-            yield f'{{"ptx": {encode(ptx)}, "ok": {"true" if is_legal(ptx, arch) else "false"}}}\n'
+            yield f'{{"ptx": {encode(ptx)}, "ok": {_WORDS[is_legal(ptx, arch)]}}}\n'
         else:
             why = why_illegal(ptx, arch)
-            yield encode({"ptx": ptx, "ok": why is None, "why": why}) + "\n"
+            ok = True if why is None else is_legal(ptx, arch)
+            yield encode({"ptx": ptx, "ok": ok, "why": why}) + "\n"

@@ -43,7 +43,7 @@ from tilewright.tools.commands.input import InputError, read_integer
 from tilewright.tools.render_table import table
 
 _K_BYTES = 32
-"""What one dense wgmma reads along K."""
+"""The bytes that one dense wgmma reads along K."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -80,7 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 _COMMON = ("f16", "bf16", "tf32", "e4m3", "e5m2", "s8", "u8")
 _UNPACKED = "e2m1-unpacked"
 _TYPES = {"wgmma": (*_COMMON, "b1"), "tcgen05": (*_COMMON, "e2m3", "e3m2", "e2m1", _UNPACKED)}
-"""What each multiplies: e2m1 is that of kind::mxf4; unpacked, of kind::f8f6f4."""
+"""The types that each multiplies: e2m1 is that of kind::mxf4; unpacked, of kind::f8f6f4."""
 
 _ALL_TYPES = tuple(dict.fromkeys(name for names in _TYPES.values() for name in names))
 
@@ -221,7 +221,7 @@ def _reading(
     chunks = addresses[:, ::step] if major == "k" else addresses[::step].T
     return {
         "layout": str(_composed(descriptor, major, extents, element)),
-        "chunks": [[int(each) // 8 for each in row] for row in chunks],
+        "chunks": [[int(number) // 8 for number in row] for row in chunks],
     }
 
 
@@ -246,7 +246,7 @@ def _reading_lines(
     yield (f"{major.upper()}-major, {extents[0]}x{extents[1]} of {element.name}: {found['layout']}")
     step = 8 * CHUNK // element.bits
     heading = [other, *(f"{major}={step * i}" for i in range(len(rows[0])))]
-    body = [[str(i), *(f"{each:#x}" for each in row)] for i, row in enumerate(rows)]
+    body = [[str(i), *(f"{number:#x}" for number in row)] for i, row in enumerate(rows)]
     yield from table([heading, *body], indent="  ")
 
 

@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _availability(row: Listing) -> Iterator[str]:
-    names = [each.name for each in TARGETS.values() if each.supports(row.target)]
+    names = [target.name for target in TARGETS.values() if target.supports(row.target)]
     yield line("requires", row.target.at_least)
     yield line("targets", ", ".join(names))
     yield line("PTX ISA", f"{version_text(row.ptx_version)} or later, section {row.section}")

@@ -63,7 +63,7 @@ def _kind(name: str, kind: str | None) -> UmmaKind | None:
 
 def _instruction(word: int, kind: UmmaKind) -> Iterator[Row]:
     held = InstructionDescriptor.decode(word, kind)
-    for field in sorted(FIELDS[kind], key=lambda each: each.bits.low):
+    for field in sorted(FIELDS[kind], key=lambda entry: entry.bits.low):
         yield field.name, field.bits.bits, field.bits.words, getattr(held, field.name)
 
 

@@ -1,4 +1,4 @@
-"""What a command reads, and the one error that says why it cannot."""
+"""Input of a command, and the one error that says why it cannot be read."""
 
 from __future__ import annotations
 

@@ -7,10 +7,8 @@ of tensor memory of every element: L<lane>C<column>."""
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
 from typing import cast, get_args
 
-from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
 from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import umma_of
@@ -18,6 +16,7 @@ from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import parse_wgmma
 from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 from tilewright.tools.commands.input import InputError, read_integer
+from tilewright.tools.commands.render_svg import Fragments, svg
 from tilewright.tools.commands.tensor_places import tensor_table
 from tilewright.tools.instructions.catalogue import canonical
 from tilewright.tools.instructions.fragment_places import (
@@ -39,17 +38,7 @@ _AXES: dict[Operand, tuple[str, str]] = {
     "SFA": ("m", "s"),
     "SFB": ("s", "n"),
 }
-"""What the rows and columns of the figures of the PTX ISA are."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fragments:
-    """An operand's matrix as it is drawn: `cells[row][column]` is the (thread, value) there."""
-
-    title: str
-    layout: Layout
-    axes: tuple[str, str]
-    cells: tuple[tuple[tuple[int, int], ...], ...]
+"""The rows and columns of the figures of the PTX ISA."""
 
 
 def fragments(atom: AnyMma, operand: Operand, choice: tuple[int, ...] = ()) -> Fragments:
@@ -114,8 +103,6 @@ def run(options: argparse.Namespace) -> None:
     if options.svg is None:
         print(_table(shown))
         return
-    from tilewright.tools.commands.render_svg import svg
-
     try:
         write_whole(options.svg, svg(shown))
     except UnwritableError as error:
@@ -156,16 +143,18 @@ def _choice(atom: AnyMma, operand: Operand, text: str | None) -> tuple[int, ...]
     """The values of the operand's selectors: those of the text, or their first ones."""
     wanted = selectors(atom, operand)
     if text is None:
-        return tuple(each.legal[0] for each in wanted)
+        return tuple(selector.legal[0] for selector in wanted)
     given = text.split(",")
-    legal = [[str(value) for value in each.legal] for each in wanted]
+    legal = [[str(value) for value in selector.legal] for selector in wanted]
     if len(given) != len(legal) or any(
-        value not in each for value, each in zip(given, legal, strict=True)
+        value not in values for value, values in zip(given, legal, strict=True)
     ):
-        rule = "; ".join(f"a {each.name} of {', '.join(map(str, each.legal))}" for each in wanted)
+        rule = "; ".join(
+            f"a {selector.name} of {', '.join(map(str, selector.legal))}" for selector in wanted
+        )
         nearest = ",".join(
-            given[place] if place < len(given) and given[place] in each else each[0]
-            for place, each in enumerate(legal)
+            given[place] if place < len(given) and given[place] in values else values[0]
+            for place, values in enumerate(legal)
         )
         raise InputError(
             f"{atom.mnemonic} expected {rule or 'no selectors'} for {operand}, got '{text}'; "

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from html import escape
 
-from tilewright.tools.commands.layout import Fragments
+from tilewright.dialects.cute import Layout
 
 _CELL_WIDTH = 56
 _CELL_HEIGHT = 28
@@ -20,6 +21,16 @@ _STYLE = """\
   .axis { text-anchor: middle; dominant-baseline: central; fill: #6b6b76; }
   .title { font-weight: 600; }
   rect { stroke: #ffffff; stroke-width: 1; }"""
+
+
+@dataclass(frozen=True, slots=True)
+class Fragments:
+    """An operand's matrix as it is drawn: `cells[row][column]` is the (thread, value) there."""
+
+    title: str
+    layout: Layout
+    axes: tuple[str, str]
+    cells: tuple[tuple[tuple[int, int], ...], ...]
 
 
 def svg(shown: Fragments) -> str:

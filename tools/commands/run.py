@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_launch_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which kernel runs, on how many threads, on which chip."""
+    """The kernel that runs, its threads, and the chip."""
     parser.add_argument("--kernel", metavar="NAME", help="which kernel; needed where FILE has more")
     for name, what in (("grid", "blocks of the grid"), ("block", "threads of a block")):
         parser.add_argument(

@@ -22,7 +22,7 @@ _FORMS = "IN.npy, OUT.npy=SHAPE:DTYPE or OUT.npy=@IN.npy"
 
 
 def _short_names() -> dict[str, str]:
-    """What DTYPE may be, and NumPy's name for it: MLIR's names, u8 for ui8, NumPy's own."""
+    """The names that DTYPE may be, and NumPy's for each: MLIR's names, u8 for ui8, NumPy's own."""
     names = {mlir: dtypes[0] for mlir, dtypes in DTYPES.items()}
     names |= {f"{sign}{bits}": names[f"{sign}i{bits}"] for sign in "su" for bits in (8, 16, 32, 64)}
     return names | {dtype: dtype for dtypes in DTYPES.values() for dtype in dtypes}
@@ -41,12 +41,12 @@ class KernelArgument:
 
     @property
     def is_array(self) -> bool:
-        """True where the run gives an array back."""
+        """The run gives its array back."""
         return isinstance(self.value, np.ndarray | TensorMap)
 
 
 def read_arguments(texts: Sequence[str], parameters: Sequence[Parameter]) -> list[KernelArgument]:
-    """What the texts stand for, one for each parameter. Raises InputError."""
+    """The arguments that the texts stand for, one for each parameter. Raises InputError."""
     readers = _readers(texts, parameters)
     arguments = [reader.read(text) for reader, text in zip(readers, texts, strict=True)]
     paths = [
@@ -133,7 +133,7 @@ class _Reader:
         return InputError(f"{self.where}: {message}")
 
     def _is_address(self, text: str) -> bool:
-        """True where a parameter of the `ptx` level, which knows no memrefs, gets a buffer."""
+        """A parameter of the `ptx` level, which knows no memrefs, gets a buffer."""
         return self.parameter.text == "u64" and not _NUMBER.fullmatch(text)
 
     # Scalars

@@ -1,4 +1,4 @@
-"""Which cell of tensor memory holds which element of an operand of tcgen05.mma."""
+"""Cells of tensor memory, and the elements of an operand of tcgen05.mma that they hold."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 
 _AXES = {"D": ("m", "n"), "C": ("m", "n"), "A": ("m", "k"), "E": ("m", "j"), "SFA": ("m", "s"),
          "SFB": ("n", "s")}  # fmt: skip
-"""What the rows and columns of each operand are."""
+"""The rows and columns of each operand."""
 
 _CELL_BITS = 32
 

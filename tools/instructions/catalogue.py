@@ -6,21 +6,20 @@ from functools import cache
 
 from tilewright.dialects.cute_nvgpu.atoms import lookup
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import canonical_wgmma
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.tools.instructions import (
-    async_copy,
     matrix_copy,
     mma,
-    ordering,
+    plain,
     tmem,
     umma,
     wgmma,
     wmma,
 )
 from tilewright.tools.instructions.listing import Listing
-from tilewright.tools.instructions.operand_forms import OperandForm
 
-KINDS = (mma, wmma, wgmma, umma, matrix_copy, async_copy, ordering, tmem)
+KINDS = (mma, wmma, wgmma, umma, matrix_copy, plain, tmem)
 
 
 @cache
@@ -41,7 +40,7 @@ def legal_mnemonics(arch: str | None) -> frozenset[str]:
     if arch is None:
         return frozenset(listings())
     chip = target(arch)
-    return frozenset(each for each, row in listings().items() if chip.supports(row.target))
+    return frozenset(mnemonic for mnemonic, row in listings().items() if chip.supports(row.target))
 
 
 def operand_forms(mnemonic: str) -> tuple[OperandForm, ...]:
@@ -64,7 +63,7 @@ def canonical(mnemonic: str) -> str:
         return canonical_wgmma(mnemonic)
     if mnemonic.startswith("tcgen05."):
         return mnemonic
-    if "shared::cta" in mnemonic and not mnemonic.startswith("fence."):
+    if "shared::cta" in mnemonic and mnemonic not in listings():
         words = mnemonic.split(".")
         mnemonic = ".".join("shared" if word == "shared::cta" else word for word in words)
     return lookup.canonical(mnemonic)

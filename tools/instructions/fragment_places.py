@@ -37,8 +37,7 @@ def matrices(atom: AnyMma) -> int:
 def selectors(atom: AnyMma, operand: Operand) -> tuple[Selector, ...]:
     """Those of the atom's selectors that speak of the operand."""
     if isinstance(atom, WgmmaAtom):
-        sparse = operand == "E" and atom.row.sparse
-        return (Selector("sp-sel", atom.selectors),) if sparse else ()
+        return tuple(Selector("sp-sel", each.legal) for each in atom.selectors if operand == "E")
     names = _SELECTORS.get(operand, ())
     return tuple(selector for selector in atom.selectors if selector.name in names)
 
@@ -51,15 +50,15 @@ def places(
     `choice` are legal values of its `selectors`, nothing stands for their first ones. Where an
     operand without selectors holds an element several times, the first thread counts.
     """
-    chosen = choice or tuple(each.legal[0] for each in selectors(atom, operand))
+    chosen = choice or tuple(selector.legal[0] for selector in selectors(atom, operand))
     *bytes_, thread_choice = chosen or (0,)
     scale = atom.row.scale if isinstance(atom, MmaAtom) else None
     value_choice = bytes_[0] // scale.vector if bytes_ and scale is not None else 0
-    found: dict[int, tuple[int, int]] = {}
+    first: dict[int, tuple[int, int]] = {}
     for index, holders in _holders(atom, operand).items():
         thread = sorted(holders)[thread_choice]
-        found[index] = thread, holders[thread][value_choice]
-    return found
+        first[index] = thread, holders[thread][value_choice]
+    return first
 
 
 def contributing_threads(
@@ -71,10 +70,13 @@ def contributing_threads(
 
 def _holders(atom: AnyMma, operand: Operand) -> dict[int, dict[int, list[int]]]:
     """Of each index, the values that hold it by thread."""
+    import numpy as np
+
     layout = atom.tv_layout(operand)
-    found: dict[int, dict[int, list[int]]] = {}
-    for thread in range(layout[0].size()):
-        for value in range(atom.values(operand)):
-            index = layout((thread, value))
-            found.setdefault(index, {}).setdefault(thread, []).append(value)
-    return found
+    threads, values = np.arange(layout[0].size()), np.arange(atom.values(operand))
+    image = layout[0](threads)[:, None] + layout[1](values)
+    by_index: dict[int, dict[int, list[int]]] = {}
+    for thread, indices in enumerate(image.tolist()):
+        for value, index in enumerate(indices):
+            by_index.setdefault(index, {}).setdefault(thread, []).append(value)
+    return by_index

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from tilewright.dialects.cute_nvgpu.lattice.operand_text import split
 from tilewright.tools.instructions.catalogue import canonical, legal_mnemonics
-from tilewright.tools.instructions.ptx_operands import split
-from tilewright.tools.instructions.why_mnemonic import why_illegal_mnemonic
+from tilewright.tools.instructions.why_mnemonic import is_judged, why_illegal_mnemonic
 from tilewright.tools.instructions.why_operands import fit, why_illegal_operands
 
 
-def is_legal(line: str, arch: str | None) -> bool:
-    """Whether the target runs it; one or other, where it is None."""
+def is_legal(line: str, arch: str | None) -> bool | None:
+    """Whether the target runs it; one or other, where it is None. None for an instruction that is
+    not judged: there are mnemonics of its kind beyond those that are listed."""
     legal = legal_mnemonics(arch)
     if line in legal:
         return True
@@ -20,12 +21,12 @@ def is_legal(line: str, arch: str | None) -> bool:
     if mnemonic not in legal:
         mnemonic = canonical(mnemonic)
         if mnemonic not in legal:
-            return False
+            return False if is_judged(mnemonic) else None
     return operands is None or fit(mnemonic, operands, arch)
 
 
 def why_illegal(line: str, arch: str | None) -> str | None:
-    """Why it is illegal, and the nearest legal; None where it is legal."""
+    """Why it is illegal or not judged, and the nearest legal; None where it is legal."""
     parts = split(line)
     if parts is None:
         return f"expected one instruction a line, got '{line}'"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum
-from tilewright.tools.instructions.operand_forms import OperandForm
 
 HEADING = ("operand", "registers", "elements", "layout (thread, value) -> index")
 """Of the table of operands that `explain` prints."""

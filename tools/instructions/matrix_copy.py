@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import MatrixCopy, copies_of, matrix_copies
+from tilewright.dialects.cute_nvgpu.atoms.operands import matrix_copy_operands
 from tilewright.dialects.cute_nvgpu.lattice import MATRIX_COPY_ROWS, MOVMATRIX, MatrixCopyRow
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import SPACES
 from tilewright.dialects.cute_nvgpu.lattice.row import shape_text
 from tilewright.tools.instructions.listing import HEADING, Listing, version_text
-from tilewright.tools.instructions.operand_forms import Address, OperandForm, Register, Registers
 from tilewright.tools.render_table import LABEL, line, table
 
 
@@ -20,34 +20,27 @@ def listings() -> Iterator[Listing]:
 
 
 def _copy_listing(row: MatrixCopyRow) -> Listing:
-    held, _, source = row.type.partition(".")
+    element, _, source = row.type.partition(".")
     return Listing(
         row.op,
         row.shape,
-        ({"source": source, "matrix": held} if source else {"matrix": held},),
-        f"{source} -> {held}" if source else held,
+        ({"source": source, "matrix": element} if source else {"matrix": element},),
+        f"{source} -> {element}" if source else element,
         () if False in row.trans else ("trans",),
         (*(f"x{number}" for number in row.numbers), *(("trans",) if len(row.trans) > 1 else ())),
         row.target,
         row.ptx_version,
         row.section,
         tuple(copy.mnemonic for copy in copies_of(row)),
-        lambda mnemonic: _copy_operands(matrix_copies()[mnemonic]),
+        lambda mnemonic: matrix_copy_operands(matrix_copies()[mnemonic]),
         lambda mnemonic: _explain_copy(matrix_copies()[mnemonic]),
     )
-
-
-def _copy_operands(copy: MatrixCopy) -> tuple[OperandForm, ...]:
-    loads, section = copy.row.op == "ldmatrix", copy.row.section
-    registers = Registers("r", "b32", copy.registers, section, target=loads)
-    address = Address("p", section)
-    return (registers, address) if loads else (address, registers)
 
 
 def _explain_copy(copy: MatrixCopy) -> Iterator[str]:
     row = copy.row
     yield line("computes", _computes(copy))
-    yield line("operands", ", ".join(form.spelling for form in _copy_operands(copy)))
+    yield line("operands", ", ".join(form.spelling for form in matrix_copy_operands(copy)))
     yield line("op", f"cute_nvgpu.{row.op} ... {ir_form(copy)}".removesuffix(" ... "))
     yield from table([HEADING, _matrices(copy)], LABEL - 2, "  ")
     address = f"thread {row.runs(copy.trans)}*i + r gives row r of matrix i"
@@ -111,20 +104,16 @@ def _move_listing() -> Listing:
         row.ptx_version,
         row.section,
         (row.mnemonic,),
-        lambda _: _move_operands(),
+        lambda _: row.operands,
         lambda _: _explain_move(),
     )
-
-
-def _move_operands() -> tuple[OperandForm, ...]:
-    return tuple(Register(name, MOVMATRIX.section, braces=False) for name in ("d", "a"))
 
 
 def _explain_move() -> Iterator[str]:
     row = MOVMATRIX
     matrix = f"an {shape_text(row.shape)} matrix of {row.bits}-bit elements"
     yield line("computes", f"transpose {matrix} across the warp")
-    yield line("operands", ", ".join(form.spelling for form in _move_operands()))
+    yield line("operands", ", ".join(form.spelling for form in row.operands))
     yield line("op", "cute_nvgpu.movmatrix")
     index = f"row + {row.shape[0]}*column of a"
     rows = [

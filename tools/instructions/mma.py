@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom, atoms_of
+from tilewright.dialects.cute_nvgpu.atoms.atom import atoms_of
 from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
+from tilewright.dialects.cute_nvgpu.atoms.operands import mma_operands
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, WMMA_MMA, MmaRow
 from tilewright.dialects.cute_nvgpu.lattice.row import OPERANDS
 from tilewright.tools.instructions.listing import Listing
 from tilewright.tools.instructions.mma_explained import explain
-from tilewright.tools.instructions.operand_forms import (
-    Constant,
-    OperandForm,
-    Register,
-    Registers,
-    Selectors,
-)
-
-_SPARSE_STORAGE = "9.7.14.6.1"
-_BLOCK_SCALING = "9.7.14.3"
 
 
 def listings() -> Iterator[Listing]:
@@ -39,8 +30,8 @@ def _listing(row: MmaRow) -> Listing:
         row.ptx_version,
         row.section,
         tuple(atom.mnemonic for atom in atoms_of(row)),
-        lambda mnemonic: tuple(operands(parse(mnemonic))),
-        lambda mnemonic: explain(parse(mnemonic), operands(parse(mnemonic))),
+        lambda mnemonic: mma_operands(parse(mnemonic)),
+        lambda mnemonic: explain(parse(mnemonic), mma_operands(parse(mnemonic))),
     )
 
 
@@ -72,20 +63,3 @@ def _modifiers(row: MmaRow) -> Iterator[str]:
     if len(row.majors) > 1:
         yield from map(".".join, row.majors)
     yield from row.modifiers
-
-
-def operands(atom: MmaAtom) -> Iterator[OperandForm]:
-    """The operands of an MMA, in PTX's order."""
-    section = atom.row.section
-    yield Registers("d", *atom.registers("D"), section, target=True)
-    for operand in OPERANDS[:3]:
-        yield Registers(operand.lower(), *atom.registers(operand), section)
-    legal = iter([selector.legal for selector in atom.selectors])
-    if "E" in atom.inputs:
-        yield Register("e", _SPARSE_STORAGE)
-        yield Constant("sparsity selector", next(legal), _SPARSE_STORAGE)
-    if "SFA" in atom.inputs:
-        for side in ("a", "b"):
-            yield Register(f"scale-{side}-data", _BLOCK_SCALING)
-            names = f"{{byte-id-{side}, thread-id-{side}}}"
-            yield Selectors(names, (next(legal), next(legal)), _BLOCK_SCALING)

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 from tilewright.tools.instructions.fragment_places import AnyMma, contributing_threads, selectors
 from tilewright.tools.instructions.listing import HEADING
-from tilewright.tools.instructions.operand_forms import OperandForm
 from tilewright.tools.render_table import LABEL, line, table
 
 _AXES: dict[Operand, tuple[str, str]] = {
@@ -68,7 +68,7 @@ def ir_spelling(atom: MmaAtom) -> str:
 def op_spelling(atom: MmaAtom) -> str:
     """The op that issues it as IR spells it, without its types."""
     brackets = {"E": "[0]", "SFA": "[0, 0]", "SFB": "[0, 0]"}
-    inputs = ", ".join(f"%{each.lower()}{brackets.get(each, '')}" for each in atom.inputs)
+    inputs = ", ".join(f"%{operand.lower()}{brackets.get(operand, '')}" for operand in atom.inputs)
     return f"%d = cute_nvgpu.{atom.op} {inputs} <{atom.parameters}>"
 
 
@@ -134,8 +134,8 @@ def _scaling(atom: MmaAtom) -> Iterator[str]:
     if scale is None:
         return
     factors = "one scale factor" if scale.vector == 1 else f"{scale.vector} scale factors"
-    each = f"each for {atom.shape[2] // scale.vector} elements along K"
-    yield line("SFA, SFB", f"{factors} for a row of A and for a column of B, {each}")
+    along = f"each for {atom.shape[2] // scale.vector} elements along K"
+    yield line("SFA, SFB", f"{factors} for a row of A and for a column of B, {along}")
     for operand in ("SFA", "SFB"):
         byte, thread = selectors(atom, operand)
         taken = "byte byte-id" if scale.vector == 1 else f"{scale.vector} bytes from byte-id on"
@@ -150,6 +150,6 @@ def contributors(
     texts: list[str] = []
     for value in legal:
         threads = contributing_threads(atom, operand, (*before, value))
-        group = [str(each) for each in threads if each < _GROUP]
+        group = [str(thread) for thread in threads if thread < _GROUP]
         texts.append(f"{value}: thread{'s' if len(group) > 1 else ''} {', '.join(group)}")
     return f"{'; '.join(texts)} of each group of four"

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from tilewright.dialects.cute_nvgpu.atoms.operands import (
+    tmem_access_operands,
+    tmem_reduction_operands,
+)
 from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import (
     PACKED_BITS,
     REDUCE_FORMS,
@@ -11,16 +15,12 @@ from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import (
     copy_lanes,
     parse_access,
 )
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.tmem import (
-    ALLOCATIONS,
     CELL_BITS,
     CTA_GROUPS,
-    TMEM_ALLOC,
-    TMEM_COMMIT,
     TMEM_COMMIT_MULTICAST,
-    TMEM_DEALLOC,
     TMEM_ROWS,
-    TMEM_SHIFT,
     TmemRow,
 )
 from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
@@ -35,15 +35,6 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
     TmemShape,
 )
 from tilewright.tools.instructions.listing import Listing
-from tilewright.tools.instructions.operand_forms import (
-    Address,
-    Choice,
-    Descriptor,
-    Number,
-    OperandForm,
-    Register,
-    Registers,
-)
 from tilewright.tools.render_table import line
 
 _TADDR = "a lane in bits 31 to 16 and a column in bits 15 to 0"
@@ -80,48 +71,24 @@ def _listing(
 
 
 def _plain(row: TmemRow) -> Listing:
-    groups = tuple(f"cta_group::{each}" for each in CTA_GROUPS if len(row.mnemonics) > 1)
+    groups = tuple(f"cta_group::{group}" for group in CTA_GROUPS if len(row.mnemonics) > 1)
     return _listing(
         row.op,
         row,
         "-",
         (("multicast::cluster",) if row is TMEM_COMMIT_MULTICAST else (), groups),
         row.mnemonics,
-        lambda _: _plain_operands(row),
+        lambda _: row.operands,
         lambda _: _explain_plain(row),
     )
 
 
-def _plain_operands(row: TmemRow) -> tuple[OperandForm, ...]:
-    columns = Choice("nCols", ALLOCATIONS, row.section)
-    found: dict[str, tuple[OperandForm, ...]] = {
-        TMEM_ALLOC.op: (Address("dst", row.section), columns),
-        TMEM_DEALLOC.op: (Register("taddr", row.section, braces=False), columns),
-        TMEM_SHIFT.op: (Address("taddr", row.section),),
-    }
-    if row in (TMEM_COMMIT, TMEM_COMMIT_MULTICAST):
-        mask = Register("ctaMask", row.section, braces=False, register="b16")
-        masks = (mask,) if row is TMEM_COMMIT_MULTICAST else ()
-        return (Address("mbar", row.section), *masks)
-    return found.get(row.op, ())
-
-
-_ISSUED_BY = {
-    TMEM_ALLOC.op: "all of one warp; with cta_group::2 of one warp in each CTA of the pair",
-    TMEM_SHIFT.op: "one",
-    TMEM_COMMIT.op: "one",
-}
-
-
 def _explain_plain(row: TmemRow) -> Iterator[str]:
     yield line("computes", row.does)
-    operands = _plain_operands(row)
-    yield line("operands", ", ".join(each.spelling for each in operands) or "none")
+    yield line("operands", ", ".join(form.spelling for form in row.operands) or "none")
     yield line("op", f"cute_nvgpu.{row.op}")
-    if row.op in _ISSUED_BY:
-        yield line("threads", _ISSUED_BY[row.op])
-    elif "sync.aligned" in row.mnemonics[0]:
-        yield line("threads", "all of the warp")
+    if row.threads:
+        yield line("threads", row.threads)
 
 
 # Loads and stores
@@ -136,21 +103,10 @@ def _access(row: TmemAccessRow, shape: TmemShape) -> Listing:
         row,
         "b32",
         ((shape.name,), (*(f"x{number}" for number in shape.numbers), row.half_cells)),
-        tuple(each.mnemonic(row) for each in accesses),
-        lambda mnemonic: _access_operands(row, parse_access(mnemonic)),
+        tuple(access.mnemonic(row) for access in accesses),
+        lambda mnemonic: tmem_access_operands(row, parse_access(mnemonic)),
         lambda mnemonic: _explain_access(row, parse_access(mnemonic)),
     )
-
-
-def _access_operands(row: TmemAccessRow, access: TmemAccess) -> tuple[OperandForm, ...]:
-    loads, section = row is TMEM_LOAD, row.section
-    registers = Registers("r", "b32", access.registers, section, target=loads)
-    address, half = Address("taddr", section), _half(access.shape, section)
-    return (registers, address, *half) if loads else (address, *half, registers)
-
-
-def _half(shape: TmemShape, section: str) -> tuple[OperandForm, ...]:
-    return (Number("immHalfSplitoff", section),) if shape.halves else ()
 
 
 def _explain_access(row: TmemAccessRow, access: TmemAccess) -> Iterator[str]:
@@ -160,8 +116,8 @@ def _explain_access(row: TmemAccessRow, access: TmemAccess) -> Iterator[str]:
     cells = f"{shape.lanes} lanes x {access.columns} columns"
     parts = ", the low halves of cells" if access.packed else ""
     yield line("computes", f"{verb} {cells} {where} tensor memory{parts}")
-    operands = _access_operands(row, access)
-    yield line("operands", ", ".join(each.spelling for each in operands))
+    operands = tmem_access_operands(row, access)
+    yield line("operands", ", ".join(form.spelling for form in operands))
     yield line("op", f"cute_nvgpu.{row.op} ... shape {shape.name}{_ir_words(row, access)}")
     yield line("layout", f"{access.tile(bits)} -> lane + {shape.lanes}*element of {bits} bits")
     if shape.halves:
@@ -190,19 +146,9 @@ def _reduction(shape: TmemShape) -> Listing:
         row.op, (), (), "f32 | u32 | s32", (shape.name,),
         (*(f"x{number}" for number in numbers), "abs", "NaN"), row.target, row.ptx_version,
         row.section, tuple(spelled),
-        lambda mnemonic: _reduction_operands(spelled[mnemonic][0]),
+        lambda mnemonic: tmem_reduction_operands(spelled[mnemonic][0]),
         lambda mnemonic: _explain_reduction(*spelled[mnemonic]),
     )  # fmt: skip
-
-
-def _reduction_operands(access: TmemAccess) -> tuple[OperandForm, ...]:
-    section = TMEM_LOAD_REDUCE.section
-    return (
-        Registers("r", "b32", access.registers, section, target=True),
-        Register("red", section, braces=False),
-        Address("taddr", section),
-        *_half(access.shape, section),
-    )
 
 
 def _explain_reduction(access: TmemAccess, form: tuple[str, str, str]) -> Iterator[str]:
@@ -211,8 +157,8 @@ def _explain_reduction(access: TmemAccess, form: tuple[str, str, str]) -> Iterat
     of = "magnitude" if ".abs" in modifiers else "element"
     nan = ", NaN where there is one" if ".NaN" in modifiers else ""
     yield line("computes", f"load, and give each thread {least} {of} of what it loads{nan}")
-    operands = _reduction_operands(access)
-    yield line("operands", ", ".join(each.spelling for each in operands))
+    operands = tmem_reduction_operands(access)
+    yield line("operands", ", ".join(form.spelling for form in operands))
     yield line("op", f"cute_nvgpu.{TMEM_LOAD_REDUCE.op} ... {reduction} shape {access.shape.name}")
     yield line("elements", type_)
     yield line("layout", f"{access.tile(CELL_BITS)} -> lane + {access.shape.lanes}*column")
@@ -228,7 +174,7 @@ def _copy(shape: TmemCopyShape) -> Listing:
         row.op, (), (), "b8x16", (shape.spelled,), (*row.formats, "cta_group::1", "cta_group::2"),
         row.target, row.ptx_version, row.section,
         tuple(row.mnemonic(shape, group, source) for group in CTA_GROUPS for source in sources),
-        lambda _: (Address("taddr", row.section), Descriptor("s-desc", row.section)),
+        lambda _: row.operands,
         lambda mnemonic: _explain_copy(shape, mnemonic),
     )  # fmt: skip
 
@@ -236,7 +182,7 @@ def _copy(shape: TmemCopyShape) -> Listing:
 def _explain_copy(shape: TmemCopyShape, mnemonic: str) -> Iterator[str]:
     size = shape.bits // 8
     yield line("computes", f"start to copy {shape.rows} rows of {size} bytes from shared memory")
-    source = next((each for each in TMEM_COPY.formats if mnemonic.endswith(each)), None)
+    source = next((format_ for format_ in TMEM_COPY.formats if mnemonic.endswith(format_)), None)
     if source is not None:
         yield line("", f"{source}: 16 elements and their padding become 16 bytes")
     yield line("operands", "[taddr], s_desc")

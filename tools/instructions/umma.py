@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tilewright.dialects.cute_nvgpu.atoms.operands import umma_operands
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaFragmentKind
 from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import (
     UmmaMnemonic,
@@ -13,25 +14,13 @@ from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import (
     spelled_rows,
 )
 from tilewright.dialects.cute_nvgpu.lattice import UMMA_ROWS, UmmaRow
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import (
-    LANE_MASK_WORDS,
-    LARGEST_INPUT_SCALE,
-    SCALES_INPUT,
     Spelling,
     UmmaKind,
 )
 from tilewright.tools.instructions.listing import Listing
 from tilewright.tools.instructions.mma import multiplicands
-from tilewright.tools.instructions.operand_forms import (
-    Address,
-    Constant,
-    Count,
-    Descriptor,
-    OperandForm,
-    Predicate,
-    Registers,
-    Superfluous,
-)
 from tilewright.tools.instructions.umma_explained import explain
 
 
@@ -40,7 +29,7 @@ def listings() -> Iterator[Listing]:
     kinds: dict[tuple[str, UmmaKind], None] = {(row.op, row.kind): None for row in UMMA_ROWS}
     for op, kind in kinds:
         for words, rows in spelled_rows(op, kind).items():
-            spelling = next(each for each in rows[0].spellings if each.words == words)
+            spelling = next(spelling for spelling in rows[0].spellings if spelling.words == words)
             yield _listing(op, kind, spelling, rows)
 
 
@@ -61,7 +50,9 @@ def _listing(op: str, kind: UmmaKind, spelling: Spelling, rows: tuple[UmmaRow, .
         spelling.target,
         spelling.ptx_version,
         rows[0].section,
-        tuple(each.text for each in mnemonics_of(op, kind) if each.spelling == spelling),
+        tuple(
+            mnemonic.text for mnemonic in mnemonics_of(op, kind) if mnemonic.spelling == spelling
+        ),
         lambda mnemonic: _lists(parse_mnemonic(mnemonic))[0],
         lambda mnemonic: explain(parse_mnemonic(mnemonic), _lists(parse_mnemonic(mnemonic))),
         lambda mnemonic: _lists(parse_mnemonic(mnemonic))[1:],
@@ -92,7 +83,7 @@ def _qualifiers(row: UmmaRow, spelling: Spelling) -> Iterator[str]:
     if row.ws:
         yield "cta_group::1"
     yield f"kind::{row.kind}"
-    yield from (each for each in spelling.words.split(".") if each not in ("", "block_scale"))
+    yield from (word for word in spelling.words.split(".") if word not in ("", "block_scale"))
 
 
 def _modifiers(row: UmmaRow) -> Iterator[str]:
@@ -111,30 +102,4 @@ def _lists(said: UmmaMnemonic) -> tuple[tuple[OperandForm, ...], ...]:
     row = said.rows[0]
     places: tuple[UmmaFragmentKind, ...] = ("ts",) if said.ashift else ("ss", "ts")
     lanes = (False,) if row.ws or row.scale is not None else (False, True)
-    return tuple(tuple(_operands(said, place, masked)) for masked in lanes for place in places)
-
-
-def _operands(said: UmmaMnemonic, place: UmmaFragmentKind, masked: bool) -> Iterator[OperandForm]:
-    row, section = said.rows[0], said.rows[0].section
-    yield Address("d-tmem", section)
-    yield Descriptor("a-desc", section) if place == "ss" else Address("a-tmem", section)
-    yield Descriptor("b-desc", section)
-    if row.sparse:
-        yield Address("sp-meta-tmem", section)
-    yield Count("idesc", section, optional=False)
-    if masked:
-        words = LANE_MASK_WORDS[said.cta_group]
-        yield Registers("disable-output-lane", "b32", words, section)
-    if row.scale is not None:
-        yield Address("scale-A-tmem", section)
-        yield Address("scale-B-tmem", section)
-    yield Predicate("enable-input-d", section, loose=True)
-    if row.scales_input:
-        scales = tuple(range(LARGEST_INPUT_SCALE + 1))
-        yield Constant("scale-input-d", scales, section, optional=True, target=SCALES_INPUT)
-    elif row.kind == "i8" and not row.ws:
-        yield Superfluous("scale-input-d", section)
-    if (row.scales_input or row.kind == "i8") and not row.ws and not masked:
-        yield Superfluous("another operand", section)
-    if row.ws:
-        yield Descriptor("zero-column-mask-desc", section, optional=True)
+    return tuple(umma_operands(said, place, masked=masked) for masked in lanes for place in places)

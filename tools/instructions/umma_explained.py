@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import UmmaMnemonic
 from tilewright.dialects.cute_nvgpu.descriptors.instruction_descriptor import FIELDS, Coded
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.row import shape_text
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import Tiles, UmmaRow
 from tilewright.tools.instructions.mma_explained import stored
-from tilewright.tools.instructions.operand_forms import OperandForm
 from tilewright.tools.render_table import LABEL, line, table
 
 _INDICES = {
@@ -87,7 +87,7 @@ def _tiles(said: UmmaMnemonic) -> Iterator[str]:
 def _first_ks(said: UmmaMnemonic, row: UmmaRow) -> set[int]:
     """The K of a row, where no row before it has the same."""
     before = said.rows[: said.rows.index(row)]
-    return {row.k} - {each.k for each in before}
+    return {row.k} - {earlier.k for earlier in before}
 
 
 def _ns(ns: tuple[int, ...]) -> str:

@@ -77,6 +77,6 @@ def _words(mnemonic: str) -> tuple[str, ...]:
     words = mnemonic.split(".")
     named = _NAME_WORDS.get(words[0], 1)
     name, rest = words[:named], words[named:]
-    classes = [[word for word in rest if word in each] for each in _CLASSES]
-    others = sorted(word for word in rest if not any(word in each for each in _CLASSES))
-    return (*name, *(word for each in classes for word in (*each, "")), *others)
+    classes = [[word for word in rest if word in group] for group in _CLASSES]
+    others = sorted(word for word in rest if not any(word in group for group in _CLASSES))
+    return (*name, *(word for group in classes for word in (*group, "")), *others)

@@ -5,22 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tilewright.dialects.cute_nvgpu.atoms.wgmma import LEGAL_IMMEDIATES, FragmentKind, WgmmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.operands import wgmma_operands
+from tilewright.dialects.cute_nvgpu.atoms.wgmma import FragmentKind
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import parse_wgmma, wgmmas_of
 from tilewright.dialects.cute_nvgpu.lattice import WGMMA_ROWS, WgmmaRow
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.tools.instructions.listing import Listing
 from tilewright.tools.instructions.mma import multiplicands
-from tilewright.tools.instructions.operand_forms import (
-    Constant,
-    Descriptor,
-    OperandForm,
-    Predicate,
-    Register,
-    Registers,
-)
 from tilewright.tools.instructions.wgmma_explained import explain
-
-_SPARSE_STORAGE = "9.7.15.6.1"
 
 
 def listings() -> Iterator[Listing]:
@@ -51,21 +43,4 @@ def _listing(row: WgmmaRow) -> Listing:
 
 
 def _operands(mnemonic: str, kind: FragmentKind) -> tuple[OperandForm, ...]:
-    return tuple(operands(replace(parse_wgmma(mnemonic), frag_kind=kind)))
-
-
-def operands(atom: WgmmaAtom) -> Iterator[OperandForm]:
-    """The operands of a wgmma, in PTX's order, A where `frag_kind` says."""
-    section = atom.row.section
-    yield Registers("d", *atom.registers("D"), section, target=True, updated=True)
-    if atom.frag_kind == "rs":
-        yield Registers("a", *atom.registers("A"), section)
-    else:
-        yield Descriptor("a-desc", section)
-    yield Descriptor("b-desc", section)
-    if atom.row.sparse:
-        yield Register("sp-meta", _SPARSE_STORAGE)
-        yield Constant("sp-sel", atom.selectors, _SPARSE_STORAGE)
-    yield Predicate("scale-d", section)
-    for name in atom.immediates:
-        yield Constant(name, LEGAL_IMMEDIATES[name], section)
+    return wgmma_operands(replace(parse_wgmma(mnemonic), frag_kind=kind))

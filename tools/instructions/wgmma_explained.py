@@ -16,9 +16,10 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
     MajorMode,
 )
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
+from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 from tilewright.tools.instructions.listing import HEADING
 from tilewright.tools.instructions.mma_explained import contributors, indices, stored
-from tilewright.tools.instructions.operand_forms import OperandForm
 from tilewright.tools.render_table import LABEL, line, table
 
 _AXES = {"A": ("m", "k"), "D": ("m", "n"), "E": ("m", "j")}
@@ -44,7 +45,7 @@ def explain(
     yield line("atom", f"cute_nvgpu.{atom.op}<{atom.parameters}>")
     yield line("op", op_spelling(atom))
     shown = ("A", "D", "E") if atom.row.sparse else ("A", "D")
-    yield from table([HEADING, *(_operand(atom, each) for each in shown)], LABEL - 2, "  ")
+    yield from table([HEADING, *(_operand(atom, operand) for operand in shown)], LABEL - 2, "  ")
     yield from _sparsity(atom)
     yield from _shared_memory(atom)
 
@@ -82,7 +83,7 @@ def op_spelling(atom: WgmmaAtom) -> str:
     return f"%d = cute_nvgpu.{atom.op} {inputs} <{atom.parameters}>"
 
 
-def _operand(atom: WgmmaAtom, operand: str) -> tuple[str, str, str, str]:
+def _operand(atom: WgmmaAtom, operand: Operand) -> tuple[str, str, str, str]:
     register, count = atom.registers(operand)
     down, across = _AXES[operand]
     rows, _ = atom.extents(operand)
@@ -100,7 +101,7 @@ def _sparsity(atom: WgmmaAtom) -> Iterator[str]:
     rows, columns = atom.extents("A")
     yield line("A", f"stored as {rows} x {columns}: {stored(atom.chunk)}")
     yield line("E", indices(atom.chunk, ordered=False))
-    yield line("E", f"sp-sel {contributors(atom, 'E', (), atom.selectors)}")
+    yield line("E", f"sp-sel {contributors(atom, 'E', (), atom.selectors[0].legal)}")
 
 
 def _shared_memory(atom: WgmmaAtom) -> Iterator[str]:

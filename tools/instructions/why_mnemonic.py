@@ -15,10 +15,10 @@ from functools import cache, lru_cache
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
-from tilewright.dialects.cute_nvgpu.atoms.nearest import Nearest
 from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import parse_mnemonic
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import parse_wgmma
 from tilewright.dialects.cute_nvgpu.atoms.wmma import parse_access
+from tilewright.dialects.cute_nvgpu.lattice.nearest import Nearest
 from tilewright.tools.instructions.catalogue import canonical, legal_mnemonics, listings
 from tilewright.tools.instructions.undocumented import in_order, remark
 
@@ -28,26 +28,47 @@ _CLOSE = 0.75  # a misspelling: mmma is mma, but fma is not
 _KNOWN_REASONS = 1 << 14
 
 
+COMPLETE = (
+    *("mma", "wmma", "wgmma", "tcgen05", "ldmatrix", "stmatrix", "movmatrix"),
+    "fence.proxy.async",
+)
+"""Instructions of which every mnemonic is listed: what is not, is illegal. Of others there are more
+than tilewright emits, and those it does not judge."""
+_COMPLETE = tuple(f"{name}." for name in COMPLETE)
+
+
+def is_judged(mnemonic: str) -> bool:
+    """Whether the lattice says that a mnemonic is legal or illegal: it is listed, or one of an
+    instruction of which all are, in another order of words and misspelt as well."""
+    wanted = canonical(mnemonic)
+    if wanted in listings():
+        return True
+    ordered = in_order(wanted) or wanted
+    return f"{_instruction(ordered)}.{ordered.partition('.')[2]}.".startswith(_COMPLETE)
+
+
 @lru_cache(_KNOWN_REASONS)
 def why_illegal_mnemonic(mnemonic: str, arch: str | None) -> str | None:
-    """Why the target (or the lattice, where it is None) has no such mnemonic, and the nearest
-    that it has; None where it is legal."""
+    """Why the target (or the lattice, where it is None) has no such mnemonic or does not judge it,
+    and the nearest that it has; None where it is legal."""
     wanted = canonical(mnemonic)
     if wanted in legal_mnemonics(arch):
         return None
     row = listings().get(wanted)
-    if row is None:
+    if not is_judged(wanted):
+        reason = f"not judged: tilewright has no listing of '{mnemonic}'"
+    elif row is None:
         reason = _no_such(wanted)
     else:
         reason = f"{mnemonic} requires {row.target.at_least}, got {arch} (PTX ISA {row.section})"
-    undocumented = remark(wanted, arch)
+    undocumented = remark(wanted, arch) if is_judged(wanted) else None
     if undocumented is not None:
         reason += f" ({undocumented})"
-    found = nearest(wanted, arch)
-    if found is None or found in reason:
+    near = nearest(wanted, arch)
+    if near is None or near in reason.replace(mnemonic, ""):
         return reason
     where = "" if arch is None else f" on {arch}"
-    return f"{reason}; nearest legal mnemonic{where}: {found}"
+    return f"{reason}; nearest legal mnemonic{where}: {near}"
 
 
 _READERS: tuple[tuple[tuple[str, ...], Callable[[str], object]], ...] = (
@@ -115,7 +136,7 @@ def nearest(mnemonic: str, arch: str | None) -> str | None:
         return None
     numbers = _numbers(mnemonic)
     candidates = family.find(_features(mnemonic))
-    return min(candidates, key=lambda each: (_apart(_numbers(each), numbers), each))
+    return min(candidates, key=lambda candidate: (_apart(_numbers(candidate), numbers), candidate))
 
 
 @cache
@@ -125,7 +146,7 @@ def _families(arch: str | None) -> dict[str, Nearest[str, str]]:
     for mnemonic in sorted(legal_mnemonics(arch)):
         families.setdefault(mnemonic.partition(".")[0], []).append(mnemonic)
     return {
-        name: Nearest(((each, _features(each)) for each in family), _weight)
+        name: Nearest(((mnemonic, _features(mnemonic)) for mnemonic in family), _weight)
         for name, family in families.items()
     }
 

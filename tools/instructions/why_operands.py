@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import SPECIAL_REGISTERS
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Choice, Misfit, OperandForm
+from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written, read
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.cute_nvgpu.lattice.undocumented import UNDOCUMENTED_SELECTORS
 from tilewright.tools.instructions.catalogue import listings, operand_lists
-from tilewright.tools.instructions.operand_forms import Constant, Misfit, OperandForm
-from tilewright.tools.instructions.ptx_operands import Written, read
 
 
 def fit(mnemonic: str, operands: Sequence[Written], arch: str | None) -> bool:
@@ -20,18 +21,34 @@ def fit(mnemonic: str, operands: Sequence[Written], arch: str | None) -> bool:
 def _fits(forms: Sequence[OperandForm], operands: Sequence[Written], arch: str | None) -> bool:
     if not _required(forms) <= len(operands) <= len(forms):
         return False
-    pairs = zip(forms, operands, strict=False)
-    return all(_misfit(form, written, arch) is None for form, written in pairs)
+    return next(_misfits(forms, operands, arch), None) is None
 
 
-def _misfit(form: OperandForm, written: Written, arch: str | None) -> Misfit | None:
-    """What is wrong with an operand, or with its being there on the target."""
-    found = form.misfit(written)
-    if found is not None or arch is None or not isinstance(form, Constant) or form.target is None:
-        return found
-    if target(arch).supports(form.target):
+def _misfits(
+    forms: Sequence[OperandForm], operands: Sequence[Written], arch: str | None
+) -> Iterator[tuple[OperandForm, Written, Misfit]]:
+    """What is wrong with operands, or with their being there on the target."""
+    before: Written | None = None
+    for form, written in zip(forms, operands, strict=False):
+        misfit = form.misfit(written) or _beyond(form, written, before)
+        if misfit is None and arch is not None:
+            needed = SPECIAL_REGISTERS.get(written.text, form.target)
+            if needed is not None and not target(arch).supports(needed):
+                expected = "nothing" if form.target is not None else "another register"
+                expected += f" on {arch} (it requires {needed.at_least})"
+                misfit = Misfit(expected, "nothing" if form.target is not None else form.spelling)
+        if misfit is not None:
+            yield form, written, misfit
+        before = written
+
+
+def _beyond(form: OperandForm, written: Written, before: Written | None) -> Misfit | None:
+    """What is wrong with a constant that the operand before it bounds."""
+    if not isinstance(form, Choice) or not form.bounded or before is None:
         return None
-    return Misfit(f"nothing on {arch} (it requires {form.target.at_least})", "nothing")
+    if written.kind != "integer" or written.value <= before.value:
+        return None
+    return Misfit(f"a register or an integer of 0 to {before.value}", str(before.value))
 
 
 def why_illegal_operands(
@@ -42,13 +59,10 @@ def why_illegal_operands(
     lists = operand_lists(mnemonic)
     if any(_fits(forms, operands, arch) for forms in lists):
         return None
-    forms = max(lists, key=lambda each: _likeness(each, operands))
+    forms = max(lists, key=lambda forms: _likeness(forms, operands))
     if not _required(forms) <= len(operands) <= len(forms):
         return _wrong_number(mnemonic, forms, operands)
-    for form, written in zip(forms, operands, strict=False):
-        if (misfit := _misfit(form, written, arch)) is not None:
-            return _wrong(mnemonic, form, written, misfit)
-    return None
+    return _wrong(mnemonic, *next(_misfits(forms, operands, arch)))
 
 
 def _likeness(forms: Sequence[OperandForm], operands: Sequence[Written]) -> list[bool]:
@@ -79,7 +93,7 @@ def _wrong_number(mnemonic: str, forms: Sequence[OperandForm], operands: Sequenc
 
 
 def _wrong(mnemonic: str, form: OperandForm, written: Written, misfit: Misfit) -> str:
-    why = f"PTX ISA {form.section}"
+    why = f"PTX ISA {form.section or listings()[mnemonic].section}"
     if misfit.replaced is not None:
         why = f"undocumented: ptxas takes {misfit.replaced}, {why}"
     for row in UNDOCUMENTED_SELECTORS:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
+from tilewright.dialects.cute_nvgpu.atoms.operands import wmma_access_operands
 from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess, accesses
 from tilewright.dialects.cute_nvgpu.lattice import WMMA_ACCESS, WmmaAccessRow
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WMMA_SPACES
 from tilewright.tools.instructions.listing import HEADING, Listing
-from tilewright.tools.instructions.operand_forms import Address, Count, OperandForm, Registers
 from tilewright.tools.render_table import LABEL, line, table
 
 _INDEX = {"A": "m + {0}*k", "B": "n + {1}*k", "C": "m + {0}*n", "D": "m + {0}*n"}
@@ -33,17 +33,10 @@ def _listing(row: WmmaAccessRow) -> Listing:
         row.target,
         row.ptx_version,
         row.section,
-        tuple(row.mnemonic(*each) for each in product(row.majors, (None, *WMMA_SPACES))),
-        lambda mnemonic: _operands(accesses()[mnemonic][0]),
+        tuple(row.mnemonic(*words) for words in product(row.majors, (None, *WMMA_SPACES))),
+        lambda mnemonic: wmma_access_operands(accesses()[mnemonic][0]),
         lambda mnemonic: _explain(accesses()[mnemonic][0]),
     )
-
-
-def _operands(access: WmmaAccess) -> tuple[OperandForm, ...]:
-    loads, section = access.op == "wmma.load", access.row.section
-    registers = Registers("r", *access.row.registers, section, target=loads)
-    address, stride = Address("p", section), Count("stride", section)
-    return (registers, address, stride) if loads else (address, registers, stride)
 
 
 def _explain(access: WmmaAccess) -> Iterator[str]:
@@ -53,13 +46,13 @@ def _explain(access: WmmaAccess) -> Iterator[str]:
     lines, length = access.lines
     matrix = f"{row.operand}, {rows} x {columns} of {row.element.name}"
     yield line("computes", f"{verb} {matrix}, {where} memory")
-    yield line("operands", ", ".join(form.spelling for form in _operands(access)))
+    yield line("operands", ", ".join(form.spelling for form in wmma_access_operands(access)))
     yield line("op", f"cute_nvgpu.{row.op} ... <{access.parameters}>")
     register, count = row.registers
-    held = f"{row.values} x {row.element.name}"
+    elements = f"{row.values} x {row.element.name}"
     layout = f"{row.layout} -> {_INDEX[row.operand].format(*row.extents)}"
     yield from table(
-        [HEADING, (row.operand, f"{count} x .{register}", held, layout)], LABEL - 2, "  "
+        [HEADING, (row.operand, f"{count} x .{register}", elements, layout)], LABEL - 2, "  "
     )
     yield line("", "the layout is an H200's: the PTX ISA leaves it to the chip")
     apart = f"{length} elements apart, or the stride"

@@ -76,7 +76,7 @@ class GetStrideOp(AccessorOp):
 
 @irdl_op_definition
 class ComposedGetInnerOp(AccessorOp):
-    """What a composed layout applies last."""
+    """The part of a composed layout that is applied last."""
 
     name = "cute.composed_get_inner"
     OPERANDS: ClassVar = (COMPOSED,)

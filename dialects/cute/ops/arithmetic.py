@@ -91,19 +91,19 @@ class CompareOp(CuteOp, ABC):
     traits = traits_def(Pure())
 
     def values(self) -> tuple[Typed, Typed]:
-        """What is compared."""
+        """The values that are compared."""
         left, right = self.lhs.type, self.rhs.type
         assert isinstance(left, CuteType) and isinstance(right, CuteType)
         return left.typed, right.typed
 
     def evaluate(self, operands: Sequence[Typed]) -> list[Condition]:
-        """Whether it holds for these operands, whatever their dynamic leaves are."""
+        """The truth of it for these operands, whatever their dynamic leaves are."""
         return [self.RULE(*operands)]
 
 
 @irdl_op_definition
 class ElemLessOp(CompareOp):
-    """Whether every leaf is less than its partner."""
+    """True where every leaf is less than its partner."""
 
     name = "cute.elem_less"
     OPERANDS: ClassVar = (COMPARED, COMPARED)
@@ -121,7 +121,7 @@ class ElemLessOp(CompareOp):
 
 @irdl_op_definition
 class EqualOp(CompareOp):
-    """Whether two values of one kind are the same."""
+    """True where two values of one kind are the same."""
 
     name = "cute.equal"
     OPERANDS: ClassVar = (EQUATED, EQUATED)

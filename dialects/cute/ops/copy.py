@@ -28,10 +28,10 @@ from tilewright.dialects.cute.values import Typed
 
 
 def value_of(operand: SSAValue) -> Typed:
-    """What an operand's type says of it."""
-    found = typed_of(operand.type)
-    assert found is not None
-    return found
+    """The value that an operand's type describes."""
+    typed = typed_of(operand.type)
+    assert typed is not None
+    return typed
 
 
 @irdl_op_definition
@@ -73,7 +73,7 @@ class CopyOp(CuteOp):
     ):
         pairs = (*(bounds or (None, None)), *(pipeline or (None, None)))
         single = [tiled, source, destination, *pairs, mask]
-        super().__init__(operands=[[] if each is None else [each] for each in single])
+        super().__init__(operands=[[] if operand is None else [operand] for operand in single])
 
     @classmethod
     def parse(cls, parser: Parser) -> CopyOp:
@@ -118,7 +118,9 @@ class CopyOp(CuteOp):
         return op
 
     def print(self, printer: Printer) -> None:
-        tensors = [each for each in (self.tiled, self.source, self.destination) if each is not None]
+        tensors = [
+            tensor for tensor in (self.tiled, self.source, self.destination) if tensor is not None
+        ]
         with printer.in_parens():
             printer.print_list(tensors, printer.print_operand)
         if self.coords is not None and self.limits is not None:
@@ -135,7 +137,7 @@ class CopyOp(CuteOp):
             printer.print_operand(self.mask)
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
-        printer.print_list([each.type for each in self.operands], printer.print_attribute)
+        printer.print_list([tensor.type for tensor in self.operands], printer.print_attribute)
 
     def verify_(self) -> None:
         named = zip(

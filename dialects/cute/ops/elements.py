@@ -22,6 +22,7 @@ from tilewright.dialects.cute.symbolic.tuples import is_static, product
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.types.algebra import typed_of
 from tilewright.dialects.cute.types.tensors import MemRefType
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 
 ELEMENT = AcceptsElements("an element", ())
 VECTOR = AcceptsElements("a vector", (VectorType,))
@@ -74,10 +75,10 @@ class ElementsOp(CuteOp, ABC):
     def infer(
         cls, operand_types: tuple[Attribute, ...], properties: dict[str, Attribute]
     ) -> tuple[Attribute, ...] | str:
-        for each in operand_types:
-            if isinstance(each, MemRefType) and each.tensor.space == "tmem":
+        for type_ in operand_types:
+            if isinstance(type_, MemRefType) and type_.tensor.space == "tmem":
                 return (
-                    f"expected no tensor in tmem, got '{each}' (whole warps load it); nearest "
+                    f"expected no tensor in tmem, got '{type_}' (whole warps load it); nearest "
                     "legal: cute.copy with tmem_load"
                 )
         try:
@@ -87,12 +88,12 @@ class ElementsOp(CuteOp, ABC):
 
     def verify_(self) -> None:
         super().verify_()
-        found = self.infer(tuple(operand.type for operand in self.operands), self.properties)
-        if isinstance(found, str):
-            raise VerifyException(f"'{self.name}' {found}")
-        if found != tuple(self.result_types):
+        inferred = self.infer(tuple(operand.type for operand in self.operands), self.properties)
+        if isinstance(inferred, str):
+            raise VerifyException(f"'{self.name}' {inferred}")
+        if inferred != tuple(self.result_types):
             raise VerifyException(
-                f"'{self.name}' expected a result of '{found[0]}', got '{self.result_types[0]}'"
+                f"'{self.name}' expected a result of '{inferred[0]}', got '{self.result_types[0]}'"
             )
 
 
@@ -232,7 +233,7 @@ class ReduceOp(WriteOp):
     @classmethod
     def types(cls, operand_types: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
         source, destination = map(tensor_of, operand_types)
-        given = ", ".join(f"'{each}'" for each in operand_types)
+        given = ", ".join(f"'{type_}'" for type_ in operand_types)
         if not source.space == destination.space == "rmem":
             raise VerifyException(f"expected tensors in rmem, got {given}")
         if source.element != destination.element:
@@ -264,7 +265,7 @@ class ReduceOp(WriteOp):
         super().verify_()
         for mask in path_of(self.lanes):
             if mask not in (1, 2, 4, 8, 16):
-                nearest = min((1, 2, 4, 8, 16), key=lambda legal: abs(legal - mask))
+                nearest = closest(mask, (1, 2, 4, 8, 16))
                 raise VerifyException(
                     f"'{self.name}' expected bits of a lane's number, 1, 2, 4, 8 or 16, "
                     f"got {mask}; nearest legal: {nearest}"

@@ -83,12 +83,14 @@ class GemmOp(CuteOp):
             printer.print_operand(self.accumulate)
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
-        printer.print_list([each.type for each in self.operands[:5]], printer.print_attribute)
+        printer.print_list([operand.type for operand in self.operands[:5]], printer.print_attribute)
 
     def verify_(self) -> None:
-        self._verify_kinds("operand", [each.type for each in self.operands[:5]], self.OPERANDS)
+        self._verify_kinds(
+            "operand", [operand.type for operand in self.operands[:5]], self.OPERANDS
+        )
         try:
-            check_gemm(*(value_of(each) for each in self.operands[:5]))
+            check_gemm(*(value_of(operand) for operand in self.operands[:5]))
         except (RuleError, LayoutError) as error:
             raise VerifyException(f"'{self.name}' {error}") from None
         if value_of(self.d).value.space == "tmem" and self.c is not self.d:

@@ -54,7 +54,7 @@ class CoalesceOp(InferredOp):
 
 @irdl_op_definition
 class ComplementOp(InferredOp):
-    """What a layout leaves out, of a cotarget's indices where there is one."""
+    """The indices that a layout leaves out, of a cotarget's where there is one."""
 
     name = "cute.complement"
     OPERANDS: ClassVar = (LAYOUT, COTARGET)

@@ -1,4 +1,4 @@
-"""What the ops take and give, in the words of CuTe IR's diagnostics."""
+"""The types that ops take and give, in the words of CuTe IR's diagnostics."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Accepts:
     types: tuple[type[Attribute], ...]
 
     def takes(self, type_: Attribute) -> bool:
-        """Whether a type is among them."""
+        """True for a type among them."""
         return isinstance(type_, self.types)
 
     @property
@@ -73,13 +73,13 @@ INTEGER = AcceptsIntegers(
 
 def either(*choices: Accepts) -> Accepts:
     """Any of these, described as ODS does where nobody gives the union a name."""
-    description = " or ".join(each.description for each in choices)
-    return Accepts(description, tuple(t for each in choices for t in each.types))
+    description = " or ".join(choice.description for choice in choices)
+    return Accepts(description, tuple(t for choice in choices for t in choice.types))
 
 
 def named(description: str, *choices: Accepts) -> Accepts:
     """Any of these, under a name."""
-    return Accepts(description, tuple(t for each in choices for t in each.types))
+    return Accepts(description, tuple(t for choice in choices for t in choice.types))
 
 
 SWIZZLE = Accepts("CuTe swizzle: S<num_bits, num_base, num_shift>", (SwizzleType,))

@@ -22,7 +22,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, OptOperandDef, VarOperandDef, traits_def
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
-from xdsl.traits import Pure
+from xdsl.traits import Pure, is_side_effect_free
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.int_tuple import LayoutError
@@ -31,6 +31,7 @@ from tilewright.dialects.cute.rules import RuleError
 from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.types.algebra import CuteType, type_of, typed_of
 from tilewright.dialects.cute.values import Typed
+from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement, Requiring
 
 
 class Syntax(Enum):
@@ -56,15 +57,15 @@ def inferred_types(
             return f"expects CuTe values, but got '{operand}'"
         values.append(value)
     try:
-        return tuple(_type(each) for each in applied(rule, values, arguments))
+        return tuple(_type(result) for result in applied(rule, values, arguments))
     except (RuleError, LayoutError, VerifyException) as error:
         return str(error)
 
 
 def applied(rule: Rule, operands: Sequence[Typed], arguments: Sequence[Any]) -> list[Any]:
     """The results of a rule, one or several alike."""
-    found = rule(*operands, *arguments)
-    return [found] if isinstance(found, Typed) else list(found)
+    results = rule(*operands, *arguments)
+    return [results] if isinstance(results, Typed) else list(results)
 
 
 def _type(result: Typed | int) -> Attribute:
@@ -73,7 +74,7 @@ def _type(result: Typed | int) -> Attribute:
 
 def quoted(types: Sequence[Attribute]) -> str:
     """Types as diagnostics list them."""
-    return ", ".join(f"'{each}'" for each in types)
+    return ", ".join(f"'{type_}'" for type_ in types)
 
 
 class CuteOp(IRDLOperation, ABC):
@@ -89,6 +90,19 @@ class CuteOp(IRDLOperation, ABC):
     SHORT_OPERANDS: ClassVar[bool] = False
     SHORT_RESULTS: ClassVar[bool] = False
 
+    def spelled(self) -> str:
+        """Its name in diagnostics of its target."""
+        return f"'{self.name}'"
+
+    def requirement(self) -> Requirement:
+        """That of the instruction that it issues, as the type of its tiled MMA, tiled copy,
+        pipeline or tensor says; what has no effect runs everywhere."""
+        if is_side_effect_free(self):
+            return BASELINE
+        types = (*self.operand_types, *self.result_types)
+        needed = (type_.requirement() for type_ in types if isinstance(type_, Requiring))
+        return next((requirement for requirement in needed if requirement != BASELINE), BASELINE)
+
     # --- text ---
 
     @classmethod
@@ -97,7 +111,7 @@ class CuteOp(IRDLOperation, ABC):
         return {}
 
     def print_prefix(self, printer: Printer) -> None:
-        """What `parse_prefix` reads."""
+        """Print the text that `parse_prefix` reads."""
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -123,15 +137,15 @@ class CuteOp(IRDLOperation, ABC):
         )
 
     @classmethod
-    def _check_count(cls, parser: Parser, start: int, found: int) -> None:
+    def _check_count(cls, parser: Parser, start: int, given: int) -> None:
         """Raise a ParseError unless the op takes so many operands."""
-        operands = [each for _, each in cls.get_irdl_definition().operands]
-        if any(type(each) is VarOperandDef for each in operands):
+        operands = [operand for _, operand in cls.get_irdl_definition().operands]
+        if any(type(operand) is VarOperandDef for operand in operands):
             return
-        least = sum(not isinstance(each, OptOperandDef) for each in operands)
-        if not least <= found <= len(operands):
+        least = sum(not isinstance(operand, OptOperandDef) for operand in operands)
+        if not least <= given <= len(operands):
             wanted = least if least == len(operands) else f"{least} to {len(operands)}"
-            parser.raise_error(f"expected {wanted} operands, got {found}", start, parser.pos)
+            parser.raise_error(f"expected {wanted} operands, got {given}", start, parser.pos)
 
     @classmethod
     def _parse_types(cls, parser: Parser) -> tuple[list[Attribute], list[Attribute] | None]:
@@ -154,10 +168,10 @@ class CuteOp(IRDLOperation, ABC):
         operand_types: list[Attribute],
         properties: dict[str, Attribute],
     ) -> Sequence[Attribute]:
-        found = cls.infer(tuple(operand_types), properties)
-        if isinstance(found, str):
-            parser.raise_error(_cannot_infer(cls.name, found), start, parser.pos)
-        return found
+        inferred = cls.infer(tuple(operand_types), properties)
+        if isinstance(inferred, str):
+            parser.raise_error(_cannot_infer(cls.name, inferred), start, parser.pos)
+        return inferred
 
     def print(self, printer: Printer) -> None:
         self.print_prefix(printer)
@@ -193,10 +207,10 @@ class CuteOp(IRDLOperation, ABC):
     ) -> Self:
         """The op on these operands. Raises VerifyException where it has no result types."""
         values = [SSAValue.get(operand) for operand in operands]
-        found = cls.infer(tuple(value.type for value in values), properties or {})
-        if isinstance(found, str):
-            raise VerifyException(_cannot_infer(cls.name, found))
-        return cls.create(operands=values, result_types=found, properties=properties or {})
+        inferred = cls.infer(tuple(value.type for value in values), properties or {})
+        if isinstance(inferred, str):
+            raise VerifyException(_cannot_infer(cls.name, inferred))
+        return cls.create(operands=values, result_types=inferred, properties=properties or {})
 
     def verify_(self) -> None:
         self._verify_kinds("operand", [operand.type for operand in self.operands], self.OPERANDS)
@@ -222,7 +236,7 @@ class InferredOp(CuteOp, ABC):
 
     @classmethod
     def arguments(cls, properties: dict[str, Attribute]) -> tuple[Any, ...]:
-        """What the rule takes behind the operands."""
+        """The arguments of the rule behind the operands."""
         return ()
 
     @classmethod
@@ -245,14 +259,14 @@ class InferredOp(CuteOp, ABC):
 
     def verify_(self) -> None:
         super().verify_()
-        found = self.infer(tuple(operand.type for operand in self.operands), self.properties)
-        if isinstance(found, str):
-            raise VerifyException(_cannot_infer(self.name, found))
+        inferred = self.infer(tuple(operand.type for operand in self.operands), self.properties)
+        if isinstance(inferred, str):
+            raise VerifyException(_cannot_infer(self.name, inferred))
         declared = tuple(self.result_types)
-        if declared != found:
+        if declared != inferred:
             raise VerifyException(
-                f"'{self.name}' op inferred type(s) {quoted(found)} are incompatible with return "
-                f"type(s) of operation {quoted(declared)} "
+                f"'{self.name}' op inferred type(s) {quoted(inferred)} are incompatible with "
+                f"return type(s) of operation {quoted(declared)} "
                 f"('{self.name}' op failed to infer returned types)"
             )
 
@@ -261,10 +275,10 @@ def types_above(parser: Parser, unresolved: Sequence[UnresolvedOperand]) -> list
     """The types of operands that are defined above an op that does not write them."""
     types: list[Attribute] = []
     for operand in unresolved:
-        found = parser.ssa_values.get(operand.operand_name, ())
-        if operand.index >= len(found):
+        values = parser.ssa_values.get(operand.operand_name, ())
+        if operand.index >= len(values):
             parser.raise_error("expected ':' and the types of operands", operand.span)
-        types.append(found[operand.index].type)
+        types.append(values[operand.index].type)
     return types
 
 

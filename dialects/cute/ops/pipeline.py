@@ -46,17 +46,17 @@ class PipelineCreateOp(TypedConstantOp):
     @property
     def type(self) -> PipelineType:
         """The pipeline's type."""
-        found = self.result.type
-        assert isinstance(found, PipelineType)
-        return found
+        type_ = self.result.type
+        assert isinstance(type_, PipelineType)
+        return type_
 
     def verify_(self) -> None:
         super().verify_()
-        ctas, found = self.type.ctas.data, _cluster_of(self)
-        if ctas != 1 and found is not None and found != ctas:
+        ctas, cluster = self.type.ctas.data, _cluster_of(self)
+        if ctas != 1 and cluster is not None and cluster != ctas:
             raise VerifyException(
                 f"'{self.name}' expected a kernel in clusters of {ctas} CTAs for {self.type}, got "
-                f"{found} (gpu.known_cluster_size)"
+                f"{cluster} (gpu.known_cluster_size)"
             )
 
 

@@ -151,8 +151,8 @@ class LocalTileOp(InferredOp):
 
 @irdl_op_definition
 class LocalPartitionOp(InferredOp):
-    """What one thread of a layout of threads has of a tensor: of each of its tiles the element at
-    that thread's place."""
+    """The part of a tensor that one thread of a layout of threads has: of each of its tiles the
+    element at that thread's place."""
 
     name = "cute.local_partition"
     OPERANDS: ClassVar = (TENSOR, LAYOUT, THREAD)

@@ -174,7 +174,7 @@ class MmaPartitionOp(OperandOp):
 
 @irdl_op_definition
 class MakeFragmentOp(OperandOp):
-    """What the MMA takes for a partition: registers; for an operand that the instruction reads
+    """The operand of the MMA for a partition: registers; for an operand that the instruction reads
     from shared memory the partition itself."""
 
     name = "cute.mma.make_fragment"

@@ -51,18 +51,20 @@ class MakeTmaCopyOp(InferredOp):
 
     @classmethod
     def parse_prefix(cls, parser: Parser) -> dict[str, Attribute]:
-        found: dict[str, Attribute] = {}
+        properties: dict[str, Attribute] = {}
         with parser.in_angle_brackets():
             start = parser.pos
-            found["atom"] = parser.parse_attribute()
-            if not isinstance(found["atom"], TmaAtomAttr):
-                parser.raise_error(f"expected a TMA atom, got {found['atom']}", start, parser.pos)
+            properties["atom"] = parser.parse_attribute()
+            if not isinstance(properties["atom"], TmaAtomAttr):
+                parser.raise_error(
+                    f"expected a TMA atom, got {properties['atom']}", start, parser.pos
+                )
             for name in ("tile", "smem"):
                 parser.parse_punctuation(",")
                 parser.parse_keyword(name)
                 parser.parse_punctuation("=")
-                found[name] = _parse_text(parser, name)
-        return found
+                properties[name] = _parse_text(parser, name)
+        return properties
 
     def print_prefix(self, printer: Printer) -> None:
         with printer.in_angle_brackets():

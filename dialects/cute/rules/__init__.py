@@ -1,4 +1,4 @@
-"""What each op of the `cute` dialect gives for its operands: the ops without their syntax.
+"""The results of each op of the `cute` dialect for its operands: the ops without their syntax.
 
 A rule takes the operands as `Typed` values, then the op's attributes, and returns the results.
 Types are inferred by it, dynamic leaves standing for what is not known; the passes and the

@@ -25,7 +25,7 @@ def modes_of(typed: Typed) -> Any:
 
 
 def has_tile_underscore(tile: Any) -> bool:
-    """Whether some slot of a tile is an underscore."""
+    """True where some slot of a tile is an underscore."""
     return any(map(has_tile_underscore, tile)) if is_tuple(tile) else tile is None
 
 
@@ -46,7 +46,7 @@ def get_stride(source: Typed) -> Typed:
 
 
 def composed_get_inner(source: Typed) -> Typed:
-    """What a composed layout applies last."""
+    """The part of a composed layout that is applied last."""
     inner = source.value.inner
     return Typed("swizzle" if isinstance(inner, Swizzle) else "layout", inner)
 
@@ -64,8 +64,8 @@ def composed_get_outer(source: Typed) -> Typed:
 def tile_leaves(tile: Any) -> Iterator[Layout | None]:
     """The slots of a tile from left to right."""
     if is_tuple(tile):
-        for each in tile:
-            yield from tile_leaves(each)
+        for slot in tile:
+            yield from tile_leaves(slot)
     else:
         yield tile
 
@@ -89,12 +89,12 @@ def get_leaves(source: Typed) -> list[Typed]:
 
 def get_layouts_from_tile(tile: Typed) -> list[Typed]:
     """The layouts of a tile, without its underscores."""
-    found = [Typed("layout", leaf) for leaf in tile_leaves(tile.value) if leaf is not None]
+    typed = [Typed("layout", leaf) for leaf in tile_leaves(tile.value) if leaf is not None]
     required(
-        bool(found),
+        bool(typed),
         f"expects $tile to contain at least one layout slot, but got {tile.quoted}",
     )
-    return found
+    return typed
 
 
 # --- scalars --------------------------------------------------------------------------------------

@@ -102,7 +102,7 @@ def ceil_div(a: Typed, b: Typed) -> Typed:
 
 
 def elem_less(a: Typed, b: Typed) -> Condition:
-    """Whether every leaf is less than its partner; an underscore is not."""
+    """True where every leaf is less than its partner; an underscore is not."""
     holds: Condition = True
     for x, y in zip(flatten(a.value), flatten(b.value), strict=True):
         if not (tuples.is_scalar(x) and tuples.is_scalar(y)):
@@ -112,12 +112,12 @@ def elem_less(a: Typed, b: Typed) -> Condition:
 
 
 def equal(a: Typed, b: Typed) -> Condition:
-    """Whether two values of one kind are the same."""
+    """True where two values of one kind are the same."""
     if a.kind == "layout":
         parts = [(a.value.shape, b.value.shape), (a.value.stride, b.value.stride)]
     else:
         parts = [(a.value, b.value)]
-    if not all(_same_structure(*each) for each in parts):
+    if not all(_same_structure(*part) for part in parts):
         return False
     holds: Condition = True
     for x, y in parts:

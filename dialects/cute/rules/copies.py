@@ -1,4 +1,4 @@
-"""What `cute.copy` demands of its operands: partitions that say the same elements, in memory that
+"""The demands of `cute.copy` on its operands: partitions that say the same elements, in memory that
 the copy's instruction can reach."""
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SMEM_ALIGN = 128
 """Where a box of TMA may start in shared memory, in bytes. PTX ISA, cp.async.bulk.tensor."""
 
 ROW_ALIGN = 16
-"""What divides the address and the strides of a tensor in global memory that TMA copies."""
+"""A divisor of the address and the strides of a tensor in global memory that TMA copies."""
 
 
 def check_copy(copy: Typed, source: Typed, destination: Typed) -> None:
@@ -36,12 +36,12 @@ def check_copy(copy: Typed, source: Typed, destination: Typed) -> None:
     sides: tuple[tuple[Side, Typed], ...] = (("S", source), ("D", destination))
     for side, tensor in sides:
         _check_side(copy, side, tensor)
-    found = [extents(each.value.modes) for _, each in sides]
+    shapes = [extents(tensor.value.modes) for _, tensor in sides]
     repeats = [
-        sizes[0] // _values(copy, side) for sizes, (side, _) in zip(found, sides, strict=True)
+        sizes[0] // _values(copy, side) for sizes, (side, _) in zip(shapes, sides, strict=True)
     ]
     required(
-        repeats[0] == repeats[1] and found[0][1:] == found[1][1:],
+        repeats[0] == repeats[1] and shapes[0][1:] == shapes[1][1:],
         "expected source and destination with the same instructions and tiles, got "
         f"{source.quoted} and {destination.quoted}",
     )
@@ -89,14 +89,14 @@ def _check_lanes(copy: Typed, name: str, typed: Typed, count: int) -> None:
     wanted = copy.value.traits.tmem
     path = (0,) if isinstance(tensor.modes.shape, tuple) else ()
     values = layouts.mode(tensor.modes, path)
-    found = attempted(
+    lanes = attempted(
         lambda: layouts.composition(values, Layout(count, 1)),
         f"expected a {name} of whole instructions for {copy.quoted}, got {typed.quoted}",
     )
     required(
-        layouts.coalesce(found) == layouts.coalesce(wanted),
+        layouts.coalesce(lanes) == layouts.coalesce(wanted),
         f"expected a {name} in lanes and columns {wanted} of tensor memory for {copy.quoted}, got "
-        f"{found} in {typed.quoted}",
+        f"{lanes} in {typed.quoted}",
     )
 
 
@@ -157,9 +157,9 @@ def check_bounds(memory: Typed, coords: Typed, limits: Typed) -> None:
         coords.kind == "coord_tensor",
         f"expected the elements' coordinates as a coord_tensor, got {coords.quoted}",
     )
-    found: tuple[Any, ...] = extents(coords.value.modes)
+    shape: tuple[Any, ...] = extents(coords.value.modes)
     required(
-        found == extents(memory.value.modes),
+        shape == extents(memory.value.modes),
         f"expected a coordinate for each element, got {memory.quoted} and {coords.quoted}",
     )
     required(
@@ -185,10 +185,10 @@ def make_tma_copy(gmem: Typed, atom: TmaAtom, tile: Typed, memory: Typed) -> lis
         f"expected a static layout for each mode, got {tile.quoted} and {memory.quoted}",
     )
     tiles = tile_layouts(tile.value)
-    for kind, each in ((memory.kind, memory.value), *(("layout", each) for each in tiles)):
-        reason = why_not(kind, each)
-        required(reason is None, f"expected layouts of a tile, got {each} ({reason})")
-    sizes = tuple(each.size() for each in tiles)
+    for kind, part in ((memory.kind, memory.value), *(("layout", tile) for tile in tiles)):
+        reason = why_not(kind, part)
+        required(reason is None, f"expected layouts of a tile, got {part} ({reason})")
+    sizes = tuple(tile.size() for tile in tiles)
     box = attempted(
         lambda: atom.box_for(tensor.modes, sizes, memory.value, tensor.element),
         f"expected boxes of {gmem.quoted} for tiles {tile.quoted} in {memory.quoted}",
@@ -254,7 +254,7 @@ def _check_boxes(copy: Typed, tma: TmaCopy, coords: Typed, memory: Typed) -> Non
     modes = list(layouts.modes(tensor.modes))
     ordered = [Layout(1, 0) if place is None else modes[place] for place in places]
     required(
-        len([each for each in places if each is not None])
+        len([place for place in places if place is not None])
         == len([mode for mode in modes if mode.size() > 1 or mode.shape != 1]),
         f"expected modes that run along those of {copy.quoted}, got {coords.quoted}",
     )

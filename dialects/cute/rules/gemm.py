@@ -1,4 +1,4 @@
-"""What `cute.gemm` demands of its operands: partitions of one block of K.
+"""The demands of `cute.gemm` on its operands: partitions of one block of K.
 
 d, c (V,M,N)    a (V,M,K) or (V,M)    b (V,N,K) or (V,N)
 """

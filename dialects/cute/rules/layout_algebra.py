@@ -77,7 +77,7 @@ def flatten_modes(source: Typed) -> Typed:
 
 
 def complement(source: Typed, cotarget: Typed | None = None) -> Typed:
-    """What a layout leaves out, of a cotarget's indices where there is one."""
+    """The indices that a layout leaves out, of a cotarget's where there is one."""
     layout: Layout = source.value
     if cotarget is None:
         required(

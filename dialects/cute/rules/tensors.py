@@ -57,10 +57,10 @@ def on_tensors(rule: Rule) -> Rule:
             return rule(source, *others)
         tensor = tensor_of(source)
         exact = (Typed(x.kind, multiples(x.value)) if isinstance(x, Typed) else x for x in others)
-        found = rule(typed_layout(tensor.layout), *exact)
-        if found.kind in LAYOUTS:
-            return typed_tensor(tensor.with_layout(found.value))
-        return found
+        layout = rule(typed_layout(tensor.layout), *exact)
+        if layout.kind in LAYOUTS:
+            return typed_tensor(tensor.with_layout(layout.value))
+        return layout
 
     return lifted
 
@@ -134,8 +134,8 @@ def in_registers(element: Any, layout: Layout) -> Typed:
 def _as_tile(tiler: Typed) -> Tile:
     """The tiler's layouts. Raises RuleError where one of them is none."""
     tile = layouts.shape_to_tile(tiler.value) if tiler.kind == "shape" else tiler.value
-    for each in tile_leaves(tile):
-        reason = why_not("layout", each)
+    for leaf in tile_leaves(tile):
+        reason = why_not("layout", leaf)
         required(reason is None, f"expected a tiler of layouts, got {tiler.quoted} ({reason})")
     return tile
 
@@ -145,10 +145,10 @@ def _check_inside(source: Typed, tensor: AnyTensor, tile: tuple[Tile, ...], tile
     shared memory or registers."""
     if isinstance(tensor, CoordTensor) or tensor.space == "gmem":
         return
-    for mode, each in zip(layouts.modes(tensor.modes), tile, strict=False):
-        if isinstance(each, Layout) and layouts.known(mode) and layouts.known(each):
+    for mode, slot in zip(layouts.modes(tensor.modes), tile, strict=False):
+        if isinstance(slot, Layout) and layouts.known(mode) and layouts.known(slot):
             required(
-                mode.size() % each.size() == 0,
+                mode.size() % slot.size() == 0,
                 f"expected tiles that divide {source.quoted}, got {tiler.quoted}",
             )
 
@@ -167,7 +167,7 @@ def local_tile(source: Typed, tiler: Typed, coord: Typed, proj: Typed | None = N
             f"expected tiler and coord with the {count} modes of proj, got "
             f"{tiler.quoted} and {coord.quoted}",
         )
-        kept = [i for i, each in enumerate(proj.value) if each is not None]
+        kept = [i for i, slot in enumerate(proj.value) if slot is not None]
         tile, at = tuple(tile[i] for i in kept), tuple(at[i] for i in kept)
     required(
         len(tile) <= rank(tensor.modes.shape) and rank(at) <= rank(tensor.modes.shape),
@@ -183,8 +183,8 @@ def local_tile(source: Typed, tiler: Typed, coord: Typed, proj: Typed | None = N
 
 
 def local_partition(source: Typed, threads: Typed, index: Typed) -> Typed:
-    """What one thread of a layout of threads has of a tensor: every one of its tiles at that
-    thread's place."""
+    """The part of a tensor that one thread of a layout of threads has: every one of its tiles
+    at that thread's place."""
     tensor, layout = tensor_of(source), threads.value
     required(layouts.known(layout), f"expected a static layout of threads, got {threads.quoted}")
     tile = tuple(make_unchecked(extent, 1) for extent in product_each(layout.shape))

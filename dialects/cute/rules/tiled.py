@@ -27,14 +27,14 @@ from tilewright.dialects.cute.values import Typed
 def check_tiles(source: Typed, modes: Layout, tile: tuple[int, ...], of: str) -> None:
     """Raises RuleError unless the first modes of a tensor are whole tiles."""
     extents = layouts.modes(modes)
-    found = [mode.shape for mode, _ in zip(extents, tile, strict=False)]
+    shapes = [mode.shape for mode, _ in zip(extents, tile, strict=False)]
     wanted = "x".join(map(str, tile))
     required(
-        len(found) == len(tile) and is_static(tuple(found)),
+        len(shapes) == len(tile) and is_static(tuple(shapes)),
         f"expected a tensor whose first {len(tile)} modes are whole tiles of {wanted}, those of "
         f"{of}, got {source.quoted}",
     )
-    for i, (shape, extent) in enumerate(zip(found, tile, strict=True)):
+    for i, (shape, extent) in enumerate(zip(shapes, tile, strict=True)):
         size = product(shape)
         assert isinstance(size, int)
         if size % extent:
@@ -99,9 +99,9 @@ def check_values(which: Operand, mma: Typed, source: Typed, modes: Layout) -> No
     operand."""
     operand = mma.value.traits.operand(which)
     values = operand.tv[1]
-    found = product(layouts.mode(modes, (0,)).shape) if rank(modes.shape) > 1 else 0
+    count = product(layouts.mode(modes, (0,)).shape) if rank(modes.shape) > 1 else 0
     required(
-        found == values.size(),
+        count == values.size(),
         f"expected a partition of operand {which}, (V,...) with V the {values.size()} values of "
         f"(thread, value) {operand.tv} of the atom in {mma.quoted}, got {source.quoted}",
     )
@@ -118,8 +118,8 @@ def check_element(which: Operand, mma: Typed, source: Typed, tensor: Tensor) -> 
 
 
 def make_fragment(mma: Typed, source: Typed, which: Operand) -> Typed:
-    """What the MMA reads of a partition: registers, or the partition itself where the instruction
-    has its matrix in shared memory or tensor memory."""
+    """The operand of the MMA for a partition: registers, or the partition itself where the
+    instruction has its matrix in shared memory or tensor memory."""
     tensor = tensor_of(source)
     operand = mma.value.traits.operand(which)
     required(is_static(tensor.modes.shape), f"expected a static shape, got {source.quoted}")

@@ -81,8 +81,8 @@ def _check_tiler_layout(layout: Layout, path: Sequence[int]) -> None:
 
 def _check_tile(tile: Tile, path: Sequence[int]) -> None:
     if isinstance(tile, tuple):
-        for i, each in enumerate(tile):
-            _check_tile(each, (*path, i))
+        for i, slot in enumerate(tile):
+            _check_tile(slot, (*path, i))
     elif tile is not None:
         required(
             not has_basis(tile.stride),

@@ -1,4 +1,4 @@
-"""What the kinds of values demand of their parts. The words are those of CuTe IR's diagnostics."""
+"""The demands of each kind of value on its parts. The words are those of CuTe IR's diagnostics."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def _layouts(tile: Tile) -> Iterator[Layout]:
     if isinstance(tile, Layout):
         yield tile
     elif tile is not None:
-        for each in tile:
-            yield from _layouts(each)
+        for slot in tile:
+            yield from _layouts(slot)
 
 
 def _stride_fault(stride: Any) -> str | None:
@@ -130,5 +130,5 @@ def _sum_fault(composed: ComposedLayout, inner: Layout | None) -> str | None:
 
 
 def is_valid_layout(layout: Layout) -> bool:
-    """What an operation may give: every known extent is positive."""
+    """Refuse results of an operation with an extent that is not positive."""
     return congruent(layout.shape, layout.stride) and not _has_extent_below_one(layout)

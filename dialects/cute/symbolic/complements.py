@@ -70,7 +70,7 @@ def _profiled(profile: Any, at_leaf: Any, path: _Path = ()) -> Any:
 
 
 def complement(layout: Layout) -> Layout:
-    """What the layout leaves out below its largest index, along every mode of its images.
+    """The indices below its largest that a layout leaves out, along every mode of its images.
 
     Raises LayoutError when it is not injective, strides of 0 aside, or has unknown strides besides
     others.
@@ -131,7 +131,7 @@ def _mode_or_empty(t: Any, i: int) -> Any:
 
 
 def complement_in(layout: Layout, cotarget: Any) -> Layout:
-    """What the layout leaves out of the indices of a shape.
+    """The indices of a shape that a layout leaves out.
 
     Raises LayoutError for strides that are bases, or unknown besides others.
     """

@@ -242,12 +242,12 @@ def dice_layout(coord: Any, layout: Layout) -> Layout:
 
 
 def slice_kept(coord: Any, t: Any) -> Any:
-    """What stands opposite an underscore. Raises LayoutError for a misfit."""
+    """The part opposite an underscore. Raises LayoutError for a misfit."""
     return t if coord is None else slice_tuple(coord, t)
 
 
 def dice_kept(coord: Any, t: Any) -> Any:
-    """What stands opposite a number. Raises LayoutError for a misfit."""
+    """The part opposite a number. Raises LayoutError for a misfit."""
     return t if is_scalar(coord) else dice_tuple(coord, t)
 
 

@@ -40,20 +40,20 @@ class Dynamic(Value):
         return f"?{{{' '.join(said)}}}" if said else "?"
 
     def result(self, operation: str, operands: tuple[Scalar, ...], width: int) -> Dynamic:
-        """What an operation on these operands gives, a comparison one bit.
+        """The type of an operation on these operands, a comparison's being one bit.
 
         `operation` is one of OPERATIONS; at least one operand is of this class.
         """
-        if not any(isinstance(each, Dynamic) and each.divisor != 1 for each in operands):
+        if not any(isinstance(operand, Dynamic) and operand.divisor != 1 for operand in operands):
             return Dynamic(width)
         return Dynamic(width, divisor_of_result(operation, operands))
 
     def choice(self, then: Callable[[], Scalar], other: Callable[[], Scalar]) -> Scalar:
         """`then` where this condition holds, else `other`."""
-        found = then(), other()
-        dynamic = [each.divisor for each in found if isinstance(each, Dynamic)]
-        divisor = gcd(*map(divisor_of, found)) if any(each != 1 for each in dynamic) else 1
-        return type(self)(max(map(width_of, found)), divisor)
+        branches = then(), other()
+        dynamic = [branch.divisor for branch in branches if isinstance(branch, Dynamic)]
+        divisor = gcd(*map(divisor_of, branches)) if any(known != 1 for known in dynamic) else 1
+        return type(self)(max(map(width_of, branches)), divisor)
 
 
 _set_width = slot_setter(Dynamic, "width")
@@ -70,8 +70,8 @@ class Multiple(Dynamic):
         return Multiple(width, divisor_of_result(operation, operands))
 
     def choice(self, then: Callable[[], Scalar], other: Callable[[], Scalar]) -> Scalar:
-        found = then(), other()
-        return Multiple(max(map(width_of, found)), max(gcd(*map(divisor_of, found)), 1))
+        branches = then(), other()
+        return Multiple(max(map(width_of, branches)), max(gcd(*map(divisor_of, branches)), 1))
 
 
 class Missing(Value):
@@ -97,7 +97,7 @@ OPERATIONS = (
     *("add", "sub", "mul", "div", "mod", "ceil_div", "min", "abs"),
     *("and", "xor", "shl", "shr", "eq", "ne", "lt", "gt"),
 )
-"""What `Dynamic.result` is asked for."""
+"""The operations that `Dynamic.result` knows."""
 
 
 def width_of(x: Scalar) -> int:
@@ -138,7 +138,7 @@ _DIVISORS: dict[str, Callable[[tuple[Scalar, ...]], int]] = {
     "shl": lambda xs: divisor_of(xs[0]) << divisor_of(xs[1]),
     "shr": _shifted_right,
 }
-"""What divides the result of each operation; nothing is known of comparisons."""
+"""A divisor of each operation's result; nothing is known of comparisons."""
 
 
 def divisor_of_result(operation: str, operands: tuple[Scalar, ...]) -> int:
@@ -148,7 +148,7 @@ def divisor_of_result(operation: str, operands: tuple[Scalar, ...]) -> int:
 
 
 def fits(x: int, width: int) -> bool:
-    """Whether a signed integer of `width` bits holds `x`."""
+    """True where a signed integer of `width` bits holds `x`."""
     return -(1 << (width - 1)) <= x < 1 << (width - 1)
 
 
@@ -209,7 +209,7 @@ def div(a: Scalar, b: Scalar) -> Scalar:
 
 
 def mod(a: Scalar, b: Scalar) -> Scalar:
-    """What `div` leaves, of the sign of a. Raises LayoutError for a divisor of 0."""
+    """The remainder of `div`, of the sign of a. Raises LayoutError for a divisor of 0."""
     _nonzero(b)
     if isinstance(a, int) and isinstance(b, int):
         rest = abs(a) % abs(b)
@@ -315,7 +315,7 @@ def greater(a: Scalar, b: Scalar) -> Condition:
 
 
 def both(a: Condition, b: Condition) -> Condition:
-    """Whether two conditions hold."""
+    """The conjunction of two conditions."""
     if isinstance(a, Dynamic) and isinstance(b, Dynamic):
         return _operation("and", a, b, width=1)
     if isinstance(a, Dynamic):

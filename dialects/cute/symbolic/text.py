@@ -53,9 +53,9 @@ class ValueReader:
         return token
 
     def fail(self, expected: str) -> NoReturn:
-        found = f"'{self.token}'" if self.token else "the end"
+        got = f"'{self.token}'" if self.token else "the end"
         at = self.position - len(self.token)
-        raise LayoutParseError(f"expected {expected}, got {found}", self.text, at)
+        raise LayoutParseError(f"expected {expected}, got {got}", self.text, at)
 
     def read(self, token: str) -> None:
         if self.token != token:

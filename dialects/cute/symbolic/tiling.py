@@ -67,11 +67,11 @@ def zipped_divide(layout: Layout, tiler: Tile) -> Layout:
     if not isinstance(tiler, tuple):
         return logical_divide(layout, tiler)
     beyond = _beyond(layout, tiler)
-    parts = [zipped_divide(each, t) for each, t in zip(modes(layout), tiler, strict=False)]
-    if any(rank(each.shape) != 2 for each in parts):
+    parts = [zipped_divide(submode, t) for submode, t in zip(modes(layout), tiler, strict=False)]
+    if any(rank(part.shape) != 2 for part in parts):
         raise LayoutError("expected every mode to be tiled")
-    tiles = joined(mode(each, (0,)) for each in parts)
-    return joined([tiles, joined([*(mode(each, (1,)) for each in parts), *beyond])])
+    tiles = joined(mode(part, (0,)) for part in parts)
+    return joined([tiles, joined([*(mode(part, (1,)) for part in parts), *beyond])])
 
 
 def zipped_product(layout: Layout, tiler: Layout) -> Layout:
@@ -125,7 +125,7 @@ _ONE = make_unchecked(1, 0)
 def _padded_product(layout: Layout, tiler: Layout) -> Layout:
     ranks = rank(layout.shape), rank(tiler.shape)
     if ranks[0] != ranks[1]:
-        layout, tiler = (append_layout(each, max(ranks), _ONE) for each in (layout, tiler))
+        layout, tiler = (append_layout(operand, max(ranks), _ONE) for operand in (layout, tiler))
     return logical_product(layout, tiler)
 
 

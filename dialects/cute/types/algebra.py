@@ -47,7 +47,7 @@ class CuteValue(ParametrizedAttribute, TypedAttribute, ABC):
 
     @classmethod
     def kind(cls) -> str:
-        """What the dialect calls values like this."""
+        """The dialect's name of values like this."""
         return cls.name.removeprefix("cute.")
 
     @property
@@ -267,7 +267,7 @@ ATTRIBUTES = (
     SwizzleAttr,
 )
 
-_TYPE_OF: dict[str, type[CuteType]] = {each.kind(): each for each in TYPES}
+_TYPE_OF: dict[str, type[CuteType]] = {type_.kind(): type_ for type_ in TYPES}
 _BUILT: dict[str, Callable[[Typed], Attribute]] = {}
 
 

@@ -68,31 +68,31 @@ class ArgumentAttr(ParametrizedAttribute):
         with printer.in_angle_brackets():
             printer.print_string(f"{self.index.data}, {self.part.data}")
             if self.modes:
-                printer.print_string(f"<{', '.join(str(each.data) for each in self.modes)}>")
+                printer.print_string(f"<{', '.join(str(mode.data) for mode in self.modes)}>")
             if not isinstance(self.type, NoneAttr):
                 printer.print_string(", ")
                 printer.print_attribute(self.type)
 
     def verify(self) -> None:
-        part, found = self.part.data, len(self.modes)
+        part, count = self.part.data, len(self.modes)
         if part not in _MODES:
             raise VerifyException(f"argument expected a part of {', '.join(_MODES)}, got {part}")
         wanted = _MODES[part]
-        if (found == 0) if wanted is None else (found != wanted):
+        if (count == 0) if wanted is None else (count != wanted):
             legal = "at least one" if wanted is None else wanted
-            raise VerifyException(f"argument expected {legal} mode for {part}, got {found}")
+            raise VerifyException(f"argument expected {legal} mode for {part}, got {count}")
         if (part == "tensor_map") == isinstance(self.type, NoneAttr):
             raise VerifyException(f"argument expected a type for a tensor map alone, got {part}")
 
 
 def source_of(attributes: Attribute | None) -> ArgumentAttr | None:
-    """What the attributes of a kernel argument say of it."""
-    found = attributes.data.get(FROM) if isinstance(attributes, DictionaryAttr) else None
-    return found if isinstance(found, ArgumentAttr) else None
+    """The attributes of one kernel argument, as they are written."""
+    source = attributes.data.get(FROM) if isinstance(attributes, DictionaryAttr) else None
+    return source if isinstance(source, ArgumentAttr) else None
 
 
 def sources_of(kernel: Operation) -> list[ArgumentAttr | None]:
-    """What is said of each argument of a kernel."""
+    """The attributes of each argument of a kernel."""
     given = kernel.properties.get("arg_attrs")
     count = len(kernel.regions[0].blocks[0].args)
     return list(map(source_of, given)) if isa(given, ArrayAttr) else [None] * count
@@ -100,5 +100,5 @@ def sources_of(kernel: Operation) -> list[ArgumentAttr | None]:
 
 def signature_of(kernel: Operation) -> tuple[Attribute, ...] | None:
     """The types that a kernel's arguments had at the tile level, if it was lowered from there."""
-    found = kernel.attributes.get(SIGNATURE)
-    return found.data if isa(found, ArrayAttr) else None
+    signature = kernel.attributes.get(SIGNATURE)
+    return signature.data if isa(signature, ArrayAttr) else None

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import TypeGuard
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType, NoneAttr
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    IntegerAttr,
+    MemRefType,
+    NoneAttr,
+    StridedLayoutAttr,
+)
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.str_enum import StrEnum
 
-from tilewright.dialects.cute import ComposedLayout, Layout, flatten
+from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, flatten
 from tilewright.dialects.cute.types.algebra import ComposedLayoutType, LayoutType
 from tilewright.dialects.cute.values import is_known
 
@@ -58,7 +64,7 @@ def space_of(attribute: Attribute) -> Space | None:
 
 
 def is_memref(type_: object) -> TypeGuard[MemRefType[Attribute]]:
-    """Whether a type is a memref."""
+    """True for a memref."""
     return isinstance(type_, MemRefType)
 
 
@@ -83,8 +89,53 @@ def layout_mismatch(type_: MemRefType) -> str | None:
     plain = layout.outer if isinstance(layout, ComposedLayout) else layout
     if not all(isinstance(step, int) for step in flatten(plain.stride)):
         return f"expected a layout with integer strides, got {layout}"
-    found = tuple(plain[mode].size() for mode in range(plain.rank()))
-    if found != tuple(type_.get_shape()):
+    extents = tuple(plain[mode].size() for mode in range(plain.rank()))
+    if extents != tuple(type_.get_shape()):
         shape = "x".join(map(str, type_.get_shape()))
         return f"expected a layout of shape {shape}, got {layout}"
+    return None
+
+
+SHARED_ALIGN = 128
+"""Alignment of a memref in shared memory in bytes, unless its allocation asks for more."""
+
+
+def space_mismatch(type_: MemRefType) -> str | None:
+    """Why threads cannot address a memref where it is, tensor memory; or None where they can."""
+    if space_of(type_.memory_space) is not Space.TMEM:
+        return None
+    return (
+        f"expected a memref in global or shared memory, got {type_}; nearest legal: "
+        "cute_nvgpu.tmem.load, store or slice"
+    )
+
+
+def addressing_mismatch(type_: MemRefType) -> str | None:
+    """Why threads cannot address a memref by its layout, or None where they can."""
+    if (reason := layout_mismatch(type_)) is not None:
+        return f"{type_} {reason}"
+    layout = layout_of(type_)
+    if isinstance(layout, ComposedLayout) and not isinstance(layout.inner, Swizzle):
+        return f"{type_} expected a swizzle before its layout, got {layout.inner}"
+    return None
+
+
+def argument_mismatch(type_: MemRefType) -> str | None:
+    """Why a memref can be no kernel argument, or None where it can: only its address is passed, so
+    its strides must be static."""
+    if (reason := addressing_mismatch(type_)) is not None:
+        return reason
+    if space_of(type_.memory_space) not in (Space.GMEM, Space.GENERIC):
+        return f"kernel argument {type_} expected global memory"
+    if isinstance(type_.layout, StridedLayoutAttr) and type_.layout.get_offset() != 0:
+        return (
+            f"kernel argument {type_} expected no offset; nearest legal: give it one with "
+            "memref.reinterpret_cast"
+        )
+    strides = type_.get_strides()
+    if layout_of(type_) is None and (strides is None or None in strides):
+        return (
+            f"{type_} has strides that its address does not carry; nearest legal: pass memref<?x"
+            f"{type_.element_type}> and give it extents with memref.reinterpret_cast"
+        )
     return None

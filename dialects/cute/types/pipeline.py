@@ -18,6 +18,11 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.cute_nvgpu.lattice.copy import CP_ASYNC
+from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MBARRIER_ARRIVE_EXPECT_TX
+from tilewright.dialects.cute_nvgpu.lattice.targets import InstructionFacts, Requirement
+from tilewright.dialects.cute_nvgpu.lattice.tmem import TMEM_COMMIT
+
 _COUNTS = ("stages", "producers", "consumers", "bytes")
 _COUNTS_OF: dict[str, tuple[str, ...]] = {
     "tma": _COUNTS,
@@ -25,7 +30,15 @@ _COUNTS_OF: dict[str, tuple[str, ...]] = {
     "umma_async": ("stages", "consumers"),
     "cp_async": ("stages",),
 }
-"""What the type of each kind of pipeline says."""
+"""The counts in the type of each kind of pipeline."""
+
+_COMPLETED_BY: dict[str, InstructionFacts] = {
+    "tma": MBARRIER_ARRIVE_EXPECT_TX,
+    "tma_umma": TMEM_COMMIT,
+    "umma_async": TMEM_COMMIT,
+    "cp_async": CP_ASYNC,
+}
+"""The instruction of each kind of pipeline that needs most of its target."""
 
 
 @irdl_attr_definition
@@ -69,6 +82,10 @@ class PipelineType(ParametrizedAttribute, TypeAttribute):
         """How many arrivals make a stage full, and empty: a commit of MMAs is one."""
         return max(self.producers.data, 1), max(self.consumers.data, 1) * self.ctas.data
 
+    def requirement(self) -> Requirement:
+        """That of the instructions that fill and empty its stages."""
+        return Requirement.of(_COMPLETED_BY[self.kind.data])
+
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         with parser.in_angle_brackets():
@@ -100,10 +117,10 @@ class PipelineType(ParametrizedAttribute, TypeAttribute):
 
     def verify(self) -> None:
         for name in (*_COUNTS_OF[self.kind.data], "ctas"):
-            found = getattr(self, name).data
+            count = getattr(self, name).data
             least = 2 if (name, self.kind.data) == ("stages", "cp_async") else 1
-            if found < least:
+            if count < least:
                 raise VerifyException(
-                    f"pipeline expected at least {least} {name}, got {found}; "
+                    f"pipeline expected at least {least} {name}, got {count}; "
                     f"nearest legal: {least}"
                 )

@@ -32,6 +32,8 @@ from tilewright.dialects.cute.tensor import (
 from tilewright.dialects.cute.text import LayoutParseError
 from tilewright.dialects.cute.types.algebra import TypedAttribute, built_by
 from tilewright.dialects.cute.values import Typed, fault, read_typed
+from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
+from tilewright.dialects.cute_nvgpu.lattice.tmem import TMEM_ALLOC
 
 
 @cache
@@ -50,7 +52,7 @@ class TensorType(ParametrizedAttribute, TypeAttribute, TypedAttribute, ABC):
 
     @classmethod
     def kind(cls) -> str:
-        """What the dialect calls values like this."""
+        """The dialect's name of values like this."""
         return cls.name.removeprefix("cute.")
 
     @property
@@ -91,6 +93,10 @@ class MemRefType(TensorType):
         """The tensor of this type."""
         return self.typed.value
 
+    def requirement(self) -> Requirement:
+        """That of the memory that holds it: tensor memory is not everywhere."""
+        return Requirement.of(TMEM_ALLOC) if self.tensor.space == "tmem" else BASELINE
+
     @property
     def element_type(self) -> Attribute:
         """The type of an element."""
@@ -99,9 +105,9 @@ class MemRefType(TensorType):
     @classmethod
     def get(cls, tensor: Tensor) -> MemRefType:
         """The type of a tensor. Raises VerifyException."""
-        found = _tensor_type(cls, str(tensor))
-        assert isinstance(found, MemRefType)
-        return found
+        type_ = _tensor_type(cls, str(tensor))
+        assert isinstance(type_, MemRefType)
+        return type_
 
     @classmethod
     def read(cls, parser: AttrParser) -> Tensor:

@@ -37,9 +37,18 @@ from tilewright.dialects.cute.tiled_mma import (
 )
 from tilewright.dialects.cute.types.algebra import TypedAttribute, built_by
 from tilewright.dialects.cute.values import Typed, read_typed
+from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 
 
-class MmaAtomAttr(ABC):
+class AtomAttr(ABC):
+    """Base of the attributes that are instructions."""
+
+    @abstractmethod
+    def requirement(self) -> Requirement:
+        """The lowest target and PTX version that run the instruction."""
+
+
+class MmaAtomAttr(AtomAttr):
     """Base of the attributes that are MMA instructions, `atoms.MmaAtom`."""
 
     @property
@@ -52,13 +61,13 @@ class MmaAtomAttr(ABC):
         """Why the instruction cannot read an operand of that layout from where it has it."""
 
 
-class CopyAtomAttr(ABC):
+class CopyAtomAttr(AtomAttr):
     """Base of the attributes that are copy instructions, `atoms.CopyAtom`."""
 
     @property
     @abstractmethod
     def copy_traits(self) -> CopyTraits:
-        """What threads hold of its source and its destination."""
+        """The parts of its source and its destination that threads hold."""
 
 
 def _read_text(parser: AttrParser, kind: str) -> Any:
@@ -108,6 +117,11 @@ class TiledMmaType(ParametrizedAttribute, TypeAttribute, TypedAttribute):
     @property
     def typed(self) -> Typed:
         return Typed("tiled_mma", self.tiled)
+
+    def requirement(self) -> Requirement:
+        """That of its atom."""
+        assert isinstance(self.atom, MmaAtomAttr)
+        return self.atom.requirement()
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
@@ -174,6 +188,11 @@ class TiledCopyType(ParametrizedAttribute, TypeAttribute, TypedAttribute):
     @property
     def typed(self) -> Typed:
         return Typed("tiled_copy", self.tiled)
+
+    def requirement(self) -> Requirement:
+        """That of its atom."""
+        assert isinstance(self.atom, CopyAtomAttr)
+        return self.atom.requirement()
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:

@@ -7,7 +7,7 @@ Its atom is an attribute of a dialect above this one, which derives from `TmaAto
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -23,21 +23,23 @@ from tilewright.dialects.cute.atoms import TmaBox, TmaCopy
 from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.symbolic.composed import AnyLayout
 from tilewright.dialects.cute.types.algebra import TypedAttribute, built_by
+from tilewright.dialects.cute.types.tiled import AtomAttr
 from tilewright.dialects.cute.values import Typed
+from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 
 
-class TmaAtomAttr(ABC):
+class TmaAtomAttr(AtomAttr):
     """Base of the attributes that are TMA instructions, `atoms.TmaAtom`."""
 
     @property
     @abstractmethod
     def loads(self) -> bool:
-        """Whether it copies to shared memory; else from there."""
+        """True where it copies to shared memory; else from there."""
 
     @property
     @abstractmethod
     def multicast(self) -> bool:
-        """Whether it copies to several CTAs of a cluster, which a mask names."""
+        """True where it copies to several CTAs of a cluster, which a mask names."""
 
     @abstractmethod
     def box_for(
@@ -81,18 +83,23 @@ class TmaCopyType(ParametrizedAttribute, TypeAttribute, TypedAttribute):
 
     @property
     def box(self) -> TmaBox:
-        """What each instruction copies."""
+        """The box that each instruction copies."""
         return TmaBox(
-            tuple(each.data for each in self.extents),
+            tuple(extent.data for extent in self.extents),
             self.element.data,
             self.swizzle.data,
-            tuple(each.data for each in self.modes),
+            tuple(mode.data for mode in self.modes),
         )
 
     @property
     def typed(self) -> Typed:
         atom: Any = self.atom
         return Typed("tma_copy", TmaCopy(atom, self.box))
+
+    def requirement(self) -> Requirement:
+        """That of its atom."""
+        assert isinstance(self.atom, TmaAtomAttr)
+        return self.atom.requirement()
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:

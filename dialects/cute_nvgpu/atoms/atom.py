@@ -6,13 +6,15 @@ users, and the mnemonic parses to and prints from them (`lookup.py`).
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES, ElementType
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.row import (
     OPERANDS,
     BlockScale,
@@ -34,22 +36,7 @@ WARP = 32
 
 
 class AtomError(ValueError):
-    """What was asked for is no legal atom: what was found, what is legal, and why."""
-
-
-def coordinates(layout: Layout, rows: int) -> NDArray[np.int64]:
-    """The (row, column) of every element that a TV layout names: int64 [threads, values, 2]."""
-    import numpy as np
-
-    threads, values = (np.arange(layout[mode].size(), dtype=np.int64) for mode in (0, 1))
-    index = layout[0](threads)[:, None] + layout[1](values)[None, :]
-    return np.stack([index % rows, index // rows], axis=-1)
-
-
-def check_arch(mnemonic: str, minimum: Minimum, section: str, arch: str) -> None:
-    """Raise AtomError where `arch` cannot run the instruction, TargetError where it is unknown."""
-    if not target(arch).supports(minimum):
-        raise AtomError(f"{mnemonic} requires {minimum.at_least}, got {arch} (PTX ISA {section})")
+    """A wish for an atom that is not legal: what was found, what is legal, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +48,157 @@ class Selector:
     legal: tuple[int, ...]
 
 
+class AtomRow(Protocol):
+    """A row of the lattice, as far as every atom reads it."""
+
+    @property
+    def op(self) -> str: ...
+
+    @property
+    def section(self) -> str: ...
+
+    @property
+    def target(self) -> Minimum: ...
+
+
+Row = TypeVar("Row", bound=AtomRow)
+
+
+class Atom(ABC, Generic[Row]):
+    """One legal MMA instruction: a row of the lattice, its element types and modifiers chosen."""
+
+    __slots__ = ()
+    row: Row
+
+    @property
+    def op(self) -> str:
+        """The op that issues it, without its dialect: `sm80.mma`."""
+        return self.row.op
+
+    @property
+    @abstractmethod
+    def shape(self) -> Shape:
+        """(M, N, K)."""
+
+    @property
+    @abstractmethod
+    def mnemonic(self) -> str:
+        """The PTX mnemonic."""
+
+    @property
+    @abstractmethod
+    def parameters(self) -> str:
+        """The text between angle brackets in IR: `16x8x16, elem_type = (bf16, bf16, f32)`."""
+
+    @property
+    @abstractmethod
+    def selectors(self) -> tuple[Selector, ...]:
+        """Its immediate operands that choose threads or bytes, in PTX's order."""
+
+    @abstractmethod
+    def element(self, operand: Operand) -> ElementType:
+        """The element type of operand "A", "B", "C", "D", "E", "SFA" or "SFB"."""
+
+    @abstractmethod
+    def extents(self, operand: Operand) -> tuple[int, int]:
+        """(rows, columns) of the whole operand: A (M, stored K), B (N, K), C and D (M, N), E (M,
+        indices of a row), SFA (M, factors of a row) and SFB (N, factors of a column)."""
+
+    def check(self, arch: str) -> None:
+        """Raise AtomError where `arch` cannot run this atom, TargetError where it is unknown."""
+        minimum = self.row.target
+        if not target(arch).supports(minimum):
+            raise AtomError(
+                f"{self.mnemonic} requires {minimum.at_least}, got {arch} "
+                f"(PTX ISA {self.row.section})"
+            )
+
+    def check_selectors(self, values: Sequence[int]) -> None:
+        """Raise AtomError unless there is a legal value for each of `selectors`."""
+        if values and not self.selectors:
+            raise AtomError(
+                f"{self.mnemonic} expected a sparsity selector of none (it is dense), "
+                f"got {values[0]}"
+            )
+        if len(values) != len(self.selectors):
+            names = ", ".join(selector.name for selector in self.selectors) or "none"
+            raise AtomError(
+                f"{self.mnemonic} expected {len(self.selectors)} selectors ({names}), "
+                f"got {len(values)}"
+            )
+        for selector, value in zip(self.selectors, values, strict=True):
+            if value not in selector.legal:
+                raise AtomError(
+                    f"{self.mnemonic} expected a {selector.name} of "
+                    f"{', '.join(map(str, selector.legal))}, got {value}; "
+                    f"nearest legal: {closest(value, selector.legal)}"
+                )
+
+    def __str__(self) -> str:
+        return self.mnemonic
+
+
+class FragmentAtom(Atom[Row]):
+    """An atom with operands in registers, each of its threads holding a fragment of them."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def threads(self) -> int:
+        """How many threads issue it together."""
+
+    @property
+    @abstractmethod
+    def chunk(self) -> int:
+        """Of how many neighbours in a row of a sparse A half are zeros: 2, 4 or 8."""
+
+    @property
+    @abstractmethod
+    def contributors(self) -> int:
+        """How many threads of each group of four give sparsity metadata."""
+
+    @property
+    def ordered_metadata(self) -> bool:
+        """True where the indices of a chunk must increase."""
+        return False
+
+    @abstractmethod
+    def tv_layout(self, operand: Operand) -> Layout:
+        """The canonical layout `(thread, value) -> index` of an operand.
+
+        The index is m + M*k for A, n + N*k for B and m + M*n for C and D, of E m + M*j for the j-th
+        2-bit index of a row, of SFA m + M*s and of SFB n + N*s for the s-th scale factor; values
+        count in register order, low bits first. Threads and bytes that a selector chooses among
+        repeat each other. PTX ISA: the row's `section`. Raises AtomError for what is not in
+        registers.
+        """
+
+    def values(self, operand: Operand) -> int:
+        """How many elements of the operand one thread holds. Raises AtomError as `tv_layout`."""
+        return self.tv_layout(operand).size() // self.threads
+
+    def registers(self, operand: Operand) -> tuple[str, int]:
+        """The operand's PTX register type and how many of them a thread passes."""
+        element = self.element(operand)
+        return element.register, self.values(operand) // element.per_register
+
+    def coords(self, operand: Operand) -> NDArray[np.int64]:
+        """Matrix coordinates of every fragment element: int64 [threads, values, 2].
+
+        A holds (m, k), B (n, k), C and D (m, n); values in register order, low bits first. Raises
+        AtomError as `tv_layout`.
+        """
+        import numpy as np
+
+        layout, rows = self.tv_layout(operand), self.extents(operand)[0]
+        threads, values = (np.arange(layout[mode].size(), dtype=np.int64) for mode in (0, 1))
+        index = layout[0](threads)[:, None] + layout[1](values)[None, :]
+        return np.stack([index % rows, index // rows], axis=-1)
+
+
 @dataclass(frozen=True, slots=True)
-class MmaAtom:
+class MmaAtom(FragmentAtom[MmaRow]):
     """One legal `mma.sync` or `wmma.mma`: build it with `lookup.find` or `parse`, which check it
     against its row."""
 
@@ -73,13 +209,7 @@ class MmaAtom:
     majors: Majors = ("row", "col")
 
     @property
-    def op(self) -> str:
-        """The op that issues it, without its dialect: `sm80.mma`."""
-        return self.row.op
-
-    @property
     def shape(self) -> Shape:
-        """(M, N, K)."""
         return self.row.shape
 
     @property
@@ -90,22 +220,18 @@ class MmaAtom:
 
     @property
     def threads(self) -> int:
-        """How many threads issue it together."""
         return WARP
 
     @property
     def chunk(self) -> int:
-        """Of how many neighbours in a row of a sparse A half are zeros: 2, 4 or 8."""
         return self.row.chunk(self.types)
 
     @property
     def contributors(self) -> int:
-        """How many threads of each group of four give sparsity metadata."""
         return self.row.contributors(self.types)
 
     @property
     def ordered_metadata(self) -> bool:
-        """Whether the indices of a chunk must increase."""
         return self.row.sparsity == "sp::ordered_metadata"
 
     @property
@@ -114,71 +240,22 @@ class MmaAtom:
         return _selectors(self.row, self.types)
 
     def element(self, operand: Operand) -> ElementType:
-        """The element type of operand "A", "B", "C", "D", "E", "SFA" or "SFB"."""
         return self.row.element(operand, self.types)
 
     def tv_layout(self, operand: Operand) -> Layout:
-        """The canonical layout `(thread, value) -> index` of an operand.
-
-        The index is m + M*k for A, n + N*k for B and m + M*n for C and D, of E m + M*j for the j-th
-        2-bit index of a row, of SFA m + M*s and of SFB n + N*s for the s-th scale factor; values
-        count in register order, low bits first. Threads and bytes that a selector chooses among
-        repeat each other. PTX ISA: the row's `section`.
-        """
         return _tv_layout(self.row, operand, self.types, self.majors)
 
-    def values(self, operand: Operand) -> int:
-        """How many elements of the operand one thread holds."""
-        return self.tv_layout(operand).size() // WARP
-
-    def registers(self, operand: Operand) -> tuple[str, int]:
-        """The operand's PTX register type and how many of them a thread passes."""
-        element = self.element(operand)
-        return element.register, self.values(operand) // element.per_register
-
     def extents(self, operand: Operand) -> tuple[int, int]:
-        """(rows, columns) of the matrix that the operand's layout indexes."""
         return self.row.extents(operand, self.types)
-
-    def coords(self, operand: Operand) -> NDArray[np.int64]:
-        """Matrix coordinates of every fragment element: int64 [threads, values, 2].
-
-        A holds (m, k), B (n, k), C and D (m, n); values in register order, low bits first.
-        """
-        return coordinates(self.tv_layout(operand), self.extents(operand)[0])
 
     @property
     def parameters(self) -> str:
-        """What IR writes of it between angle brackets: `16x8x16, elem_type = (bf16, bf16, f32)`."""
         return ", ".join(_parameters(self))
 
     @property
     def mnemonic(self) -> str:
         """The PTX mnemonic, `mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32`."""
         return _mnemonic(self)
-
-    def check(self, arch: str) -> None:
-        """Raise AtomError where `arch` cannot run this atom, TargetError where it is unknown."""
-        check_arch(self.mnemonic, self.row.target, self.row.section, arch)
-
-    def check_selectors(self, values: Sequence[int]) -> None:
-        """Raise AtomError unless there is a legal value for each of `selectors`."""
-        if len(values) != len(self.selectors):
-            names = ", ".join(each.name for each in self.selectors) or "none"
-            raise AtomError(
-                f"{self.mnemonic} expected {len(self.selectors)} selectors ({names}), "
-                f"got {len(values)}"
-            )
-        for selector, value in zip(self.selectors, values, strict=True):
-            if value not in selector.legal:
-                nearest = min(selector.legal, key=lambda legal: abs(legal - value))
-                raise AtomError(
-                    f"{self.mnemonic} expected a {selector.name} of "
-                    f"{', '.join(map(str, selector.legal))}, got {value}; nearest legal: {nearest}"
-                )
-
-    def __str__(self) -> str:
-        return self.mnemonic
 
 
 def atoms_of(row: MmaRow) -> Iterator[MmaAtom]:
@@ -202,14 +279,14 @@ def _tv_layout(row: MmaRow, operand: Operand, types: ElementTypes, majors: Major
 
 @cache
 def _selectors(row: MmaRow, types: ElementTypes) -> tuple[Selector, ...]:
-    found: list[Selector] = []
+    selectors: list[Selector] = []
     if row.sparsity is not None:
-        found.append(Selector("sparsity selector", tuple(range(4 // row.contributors(types)))))
+        selectors.append(Selector("sparsity selector", tuple(range(4 // row.contributors(types)))))
     if row.scale is not None:
         for operand, threads in (("a", 2), ("b", 4)):
-            found.append(Selector(f"byte-id-{operand}", row.scale.byte_ids))
-            found.append(Selector(f"thread-id-{operand}", tuple(range(threads))))
-    return tuple(found)
+            selectors.append(Selector(f"byte-id-{operand}", row.scale.byte_ids))
+            selectors.append(Selector(f"thread-id-{operand}", tuple(range(threads))))
+    return tuple(selectors)
 
 
 def _parameters(atom: MmaAtom) -> Iterator[str]:

@@ -29,13 +29,16 @@ from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import (
 from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import TmemAccess, find_tmem_shape
 from tilewright.dialects.cute_nvgpu.lattice.copy import CP_ASYNC
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import RUN_BYTES, WARP
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
+from tilewright.dialects.cute_nvgpu.lattice.targets import InstructionFacts
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS, LANE_STRIDE
+from tilewright.dialects.cute_nvgpu.lattice.tmem_access import TMEM_LOAD
 
 CopyKind = Literal["universal", "cp_async", "ldmatrix", "stmatrix", "tmem_load"]
 COPY_KINDS: tuple[CopyKind, ...] = ("universal", "cp_async", "ldmatrix", "stmatrix", "tmem_load")
 
 UNIVERSAL_BITS = (8, 16, 32, 64, 128)
-"""What one thread loads or stores at once."""
+"""The bits that one thread loads or stores at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +75,17 @@ class CopyInstruction:
             raise AtomError(f"expected a cache with cp_async alone, got {self.cache}")
         legal = tuple(bits for bits in legal if bits % element_bits(self.element) == 0)
         if self.bits not in legal:
-            nearest = min(legal, key=lambda each: abs(each - self.bits))
             raise AtomError(
                 f"expected {' or '.join(map(str, legal))} bits of {self.element}, got {self.bits}; "
-                f"nearest legal: {nearest}"
+                f"nearest legal: {closest(self.bits, legal)}"
             )
 
     def _check_matrices(self) -> None:
         copy = self.matrices
         if self.number not in copy.row.numbers:
-            nearest = min(copy.row.numbers, key=lambda each: abs(each - self.number))
+            nearest = closest(self.number, copy.row.numbers)
             raise AtomError(
-                f"expected {' or '.join(f'x{each}' for each in copy.row.numbers)}, "
+                f"expected {' or '.join(f'x{number}' for number in copy.row.numbers)}, "
                 f"got x{self.number}; nearest legal: x{nearest}"
             )
 
@@ -99,15 +101,15 @@ class CopyInstruction:
                 f"expected a shape of one part, got {shape.name}; nearest legal: 16x64b"
             )
         if self.number not in shape.numbers:
-            nearest = min(shape.numbers, key=lambda each: abs(each - self.number))
-            listed = ", ".join(f"x{each}" for each in shape.numbers)
+            nearest = closest(self.number, shape.numbers)
+            listed = ", ".join(f"x{number}" for number in shape.numbers)
             raise AtomError(
                 f"expected {listed} of {shape.name}, got x{self.number}; nearest legal: x{nearest}"
             )
 
     @property
     def access(self) -> TmemAccess:
-        """What a tmem_load reads."""
+        """The access of a tmem_load."""
         return TmemAccess(find_tmem_shape(self.shape), self.number)
 
     @property
@@ -120,15 +122,28 @@ class CopyInstruction:
                 raise AtomError(f"expected elements of at most 32 bits, got {self.element}")
             row = find_row(self.kind, (8, 8), None)
         else:
-            found = transposing(self.kind, bits)
-            if found is None:
+            legal = transposing(self.kind, bits)
+            if legal is None:
                 raise AtomError(
                     f"expected elements that {self.kind} transposes, of 8 or 16 bits, "
                     f"got {self.element}"
                 )
-            row = found
+            row = legal
         check_trans(row, self.trans)
         return MatrixCopy(row, self.number, self.trans)
+
+    @property
+    def row(self) -> InstructionFacts | None:
+        """The row of the instruction; a universal copy is any load and store."""
+        match self.kind:
+            case "universal":
+                return None
+            case "cp_async":
+                return CP_ASYNC
+            case "ldmatrix" | "stmatrix":
+                return self.matrices.row
+            case "tmem_load":
+                return TMEM_LOAD
 
     @property
     def traits(self) -> CopyTraits:
@@ -137,7 +152,7 @@ class CopyInstruction:
 
     @property
     def parameters(self) -> str:
-        """What IR writes of it between angle brackets."""
+        """The text between angle brackets in IR."""
         if self.kind in ("ldmatrix", "stmatrix"):
             trans = ", trans" if self.trans else ""
             return f"{self.kind}, {self.element}, x{self.number}{trans}"
@@ -193,6 +208,6 @@ def _matrix_layouts(copy: MatrixCopy, bits: int) -> tuple[Layout, Layout]:
 
 
 def _recast(layout: Layout, old: int, new: int) -> Layout:
-    found = recast_layout(new, old, layout)
-    assert isinstance(found, Layout)
-    return found
+    recast = recast_layout(new, old, layout)
+    assert isinstance(recast, Layout)
+    return recast

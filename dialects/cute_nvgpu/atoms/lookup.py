@@ -8,10 +8,16 @@ from functools import cache
 from typing import TypeAlias, TypedDict, Unpack
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom, atoms_of
-from tilewright.dialects.cute_nvgpu.atoms.nearest import Nearest
-from tilewright.dialects.cute_nvgpu.atoms.wmma_mnemonics import canonical_wmma, read_wmma
-from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, WMMA_MMA, MmaRow
+from tilewright.dialects.cute_nvgpu.atoms.wmma import canonical_wmma, read_wmma
+from tilewright.dialects.cute_nvgpu.lattice import (
+    MMA_ROWS,
+    UMMA_ROWS,
+    WGMMA_ROWS,
+    WMMA_MMA,
+    MmaRow,
+)
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES
+from tilewright.dialects.cute_nvgpu.lattice.nearest import Nearest, distance
 from tilewright.dialects.cute_nvgpu.lattice.row import (
     ElementTypes,
     Majors,
@@ -21,7 +27,7 @@ from tilewright.dialects.cute_nvgpu.lattice.row import (
 
 
 class Modifiers(TypedDict, total=False):
-    """What tells atoms of one shape and its element types apart; see `MmaRow` for each."""
+    """The modifiers that tell atoms of one shape and types apart; see `MmaRow` for each."""
 
     satfinite: bool
     rounding: str | None
@@ -59,7 +65,7 @@ def find(
         raise AtomError(_explain_types(types, given))
     shaped = [row for row in typed if row.shape == shape]
     if not shaped:
-        ranked = sorted(typed, key=lambda row: _distance(row.shape, shape))
+        ranked = sorted(typed, key=lambda row: distance(row.shape, shape))
         near = dict.fromkeys(shape_text(row.shape) for row in ranked)
         raise AtomError(
             f"'{ranked[0].op}' expected a shape that {_types_text(types)} has, "
@@ -71,8 +77,8 @@ def find(
 
 
 _Given: TypeAlias = "tuple[str | None, bool | None, bool | None]"
-"""What narrows the rows: the op, and whether they are sparse and block-scaled, or None where that
-is not said."""
+"""Facts that narrow the rows: the op, and whether they are sparse and block-scaled, or None where
+that is not said."""
 
 
 def _there(field: str, modifiers: Mapping[str, object]) -> bool | None:
@@ -85,7 +91,8 @@ def _candidates(op: str | None, sparse: bool | None, scaled: bool | None) -> tup
     everything: tuple[MmaRow, ...] = (*MMA_ROWS, *WMMA_MMA)
     rows = [row for row in everything if op == row.op] if op else list(MMA_ROWS)
     if not rows:
-        legal = ", ".join(sorted({row.op for row in everything}))
+        others = (row.op for row in (*WGMMA_ROWS, *UMMA_ROWS))
+        legal = ", ".join(sorted({*(row.op for row in everything), *others}))
         raise AtomError(f"expected an op of the lattice, got '{op}'; legal: {legal}")
     for field, there in (("sparsity", sparse), ("scale_type", scaled)):
         if there is not None:
@@ -98,11 +105,11 @@ def _typed(
     op: str | None, sparse: bool | None, scaled: bool | None
 ) -> dict[ElementTypes, tuple[MmaRow, ...]]:
     """The candidates by the element types that they take."""
-    found: dict[ElementTypes, list[MmaRow]] = {}
+    rows_of: dict[ElementTypes, list[MmaRow]] = {}
     for row in _candidates(op, sparse, scaled):
         for types in row.element_types():
-            found.setdefault(types, []).append(row)
-    return {types: tuple(rows) for types, rows in found.items()}
+            rows_of.setdefault(types, []).append(row)
+    return {types: tuple(rows) for types, rows in rows_of.items()}
 
 
 def _choose(
@@ -120,7 +127,7 @@ def _choose(
     if not chosen:
         raise AtomError(
             f"'{rows[0].op}' expected {what} that {_types_text(types)} has, "
-            f"got {wanted or 'none'}; legal: {' or '.join(str(each or 'none') for each in legal)}"
+            f"got {wanted or 'none'}; legal: {' or '.join(str(value or 'none') for value in legal)}"
         )
     return chosen
 
@@ -155,10 +162,6 @@ _WHY_LAYOUTS = {"wmma.mma": "elements of less than a byte lie along K in memory"
 """Why an op does not have all layouts of A and B."""
 
 
-def _distance(found: Shape, wanted: Shape) -> int:
-    return sum(abs(have - want) for have, want in zip(found, wanted, strict=True))
-
-
 def _types_text(types: ElementTypes) -> str:
     return "(" + ", ".join(types) + ")"
 
@@ -178,7 +181,9 @@ def _nearest_types(
 ) -> Nearest[tuple[ElementTypes, str], tuple[int, str]]:
     """The element types of the candidates, each with the op of its first row."""
     legal = sorted(_typed(op, sparse, scaled).items())
-    return Nearest(((types, rows[0].op), enumerate(types)) for types, rows in legal)
+    entries = (((types, rows[0].op), enumerate(types)) for types, rows in legal)
+    # What is multiplied is rather meant than what it is summed up in: a and b count double.
+    return Nearest(entries, lambda feature: 2 if feature[0] < 2 else 1)
 
 
 _MMA = re.compile(
@@ -190,16 +195,24 @@ _MMA = re.compile(
     r"(?:\.(?P<bit_op>\w+)\.popc)?"
 )
 _DEFAULT_VECTOR = {"mxf8f6f4": 1, "mxf4": 2}
-"""What PTX assumes where `.scale_vec_size` is left out. PTX ISA 9.7.14.5.14."""
+"""The size that PTX assumes where `.scale_vec_size` is left out. PTX ISA 9.7.14.5.14."""
 
 _SHORT = re.compile(r"\.kind::(\w+)\.block_scale\.(?!scale_vec::)")
 
 
+# As the examples of PTX ISA 9.7.14.5.14 spell them, and its syntax does not.
+_ROUNDED_LAST = re.compile(
+    r"(mma\.sync\.aligned\.m\d+n\d+k\d+\.row\.col)\.(f64\.f64\.f64\.f64)\.(r[nzmp])"
+)
+
+
 def canonical(mnemonic: str) -> str:
-    """The spelling of an MMA's mnemonic that the lattice uses: with `.scale_vec_size`, and the
-    words of wmma in the order of its syntax."""
+    """The spelling of an MMA's mnemonic that the lattice uses: with `.scale_vec_size`, the rounding
+    of f64 before the types, and the words of wmma in the order of its syntax."""
     if mnemonic.startswith("wmma."):
         return canonical_wmma(mnemonic)
+    if (match := _ROUNDED_LAST.fullmatch(mnemonic)) is not None:
+        return f"{match[1]}.{match[3]}.{match[2]}"
     match = _SHORT.search(mnemonic)
     if match is None or match[1] not in _DEFAULT_VECTOR:
         return mnemonic
@@ -221,8 +234,8 @@ def parse(mnemonic: str) -> MmaAtom:
     Raises AtomError where it is no `mma.sync` or `wmma.mma` mnemonic, or an illegal one.
     """
     wanted = canonical(mnemonic)
-    found = mnemonics().get(wanted)
-    return _explain(wanted) if found is None else found
+    atom = mnemonics().get(wanted)
+    return _explain(wanted) if atom is None else atom
 
 
 def _explain(mnemonic: str) -> MmaAtom:

@@ -14,6 +14,7 @@ from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.lattice import MATRIX_COPY_ROWS, MatrixCopyRow
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import Shape
+from tilewright.dialects.cute_nvgpu.lattice.nearest import distance
 from tilewright.dialects.cute_nvgpu.lattice.row import shape_text
 
 
@@ -66,7 +67,7 @@ def copies_of(row: MatrixCopyRow) -> Iterator[MatrixCopy]:
 @cache
 def matrix_copies() -> dict[str, MatrixCopy]:
     """Every copy of the lattice by its mnemonic."""
-    return {each.mnemonic: each for row in MATRIX_COPY_ROWS for each in copies_of(row)}
+    return {copy.mnemonic: copy for row in MATRIX_COPY_ROWS for copy in copies_of(row)}
 
 
 def find_row(op: str, shape: Shape, source: str | None) -> MatrixCopyRow:
@@ -79,7 +80,9 @@ def find_row(op: str, shape: Shape, source: str | None) -> MatrixCopyRow:
         if row.shape == shape and _source(row) == source:
             return row
     legal = [_text(row) for row in rows if _source(row) == source] or ["none"]
-    near = min(rows, key=lambda row: (source not in (None, _source(row)), _apart(row.shape, shape)))
+    near = min(
+        rows, key=lambda row: (source not in (None, _source(row)), distance(row.shape, shape))
+    )
     raise AtomError(
         f"expected shape {' or '.join(legal)} {_with(source)}, got {shape_text(shape)} "
         f"(PTX ISA {near.section}); nearest legal: shape {_text(near)} {_with(_source(near))}"
@@ -121,7 +124,3 @@ def _text(row: MatrixCopyRow) -> str:
 
 def _with(source: str | None) -> str:
     return "without src_fmt" if source is None else f"with src_fmt {source}"
-
-
-def _apart(one: Shape, other: Shape) -> int:
-    return sum(abs(x - y) for x, y in zip(one, other, strict=True))

@@ -16,11 +16,12 @@ from typing import NamedTuple
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 
 
 class ReferenceKey(NamedTuple):
-    """What an arm is chosen by: the MMA's K and M, whether A is structured sparse, whether A and B
+    """The key of an arm: the MMA's K and M, whether A is structured sparse, whether A and B
     are fp8, and whether A lies transposed."""
 
     k: int
@@ -78,12 +79,6 @@ def reference_layouts(key: ReferenceKey) -> tuple[Layout, ...]:
     for arm in ARMS:
         if arm.key == key:
             return tuple(map(arm.atom.tv_layout, arm.slots))
-    near = min(ARMS, key=lambda arm: _distance(arm.key, key)).key
+    near = closest(key, [arm.key for arm in ARMS])
     legal = "; ".join(str(arm.key) for arm in ARMS)
     raise AtomError(f"expected a key of {legal}, got {key}; nearest legal: {near}")
-
-
-def _distance(one: ReferenceKey, other: ReferenceKey) -> tuple[int, int]:
-    """How many fields differ, then how far the extents are apart."""
-    apart = abs(one.k - other.k) + abs(one.m - other.m)
-    return sum(x != y for x, y in zip(one, other, strict=True)), apart

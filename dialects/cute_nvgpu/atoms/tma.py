@@ -21,7 +21,11 @@ from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import (
 from tilewright.dialects.cute_nvgpu.lattice.tma import (
     CHUNK,
     MAX_BOX,
+    TENSOR_LOAD,
+    TENSOR_LOAD_MULTICAST,
     TENSOR_REDUCE,
+    TENSOR_STORE,
+    TensorCopyRow,
     why_not_reduced,
 )
 
@@ -45,13 +49,22 @@ class TmaInstruction:
         if self.multicast and self.kind != "load":
             raise AtomError(f"expected multicast with a load alone, got {self.kind}")
 
+    @property
+    def row(self) -> TensorCopyRow:
+        """The row of the instruction."""
+        if self.reduction is not None:
+            return TENSOR_REDUCE[self.reduction]
+        if self.kind == "store":
+            return TENSOR_STORE
+        return TENSOR_LOAD_MULTICAST if self.multicast else TENSOR_LOAD
+
     def why_not_element(self, element: str) -> str | None:
         """Why the instruction takes no elements of a type, or None where it does."""
         return None if self.reduction is None else why_not_reduced(self.reduction, element)
 
     @property
     def parameters(self) -> str:
-        """What IR writes of it between angle brackets."""
+        """The text between angle brackets in IR."""
         words = [self.kind, self.reduction, "multicast" if self.multicast else None]
         return ", ".join(word for word in words if word)
 
@@ -69,10 +82,10 @@ def contiguous_mode(tensor: Layout) -> int:
     modes = list(tensor)
     if not all(isinstance(mode.shape, tuple) is False for mode in modes):
         raise LayoutError(f"expected modes of one extent each, got {tensor}")
-    found = [i for i, mode in enumerate(modes) if mode.stride == 1]
-    if len(found) != 1:
+    contiguous = [i for i, mode in enumerate(modes) if mode.stride == 1]
+    if len(contiguous) != 1:
         raise LayoutError(f"expected one mode of stride 1, got {tensor}")
-    return found[0]
+    return contiguous[0]
 
 
 def box_for(
@@ -85,8 +98,8 @@ def box_for(
     swizzle = 0
     if isinstance(memory, ComposedLayout) and isinstance(memory.inner, Swizzle):
         swizzle = CHUNK << memory.inner.bits if memory.inner.bits else 0
-    found = tuple(plain[mode].size() for mode in range(plain.rank()))
-    if found != tile or len(tile) > count:
+    shape = tuple(plain[mode].size() for mode in range(plain.rank()))
+    if shape != tile or len(tile) > count:
         raise LayoutError(f"expected shared memory of the tile {tile}, got {memory}")
     modes = (*(mode for mode in range(count) if mode != last), last)
     extents: dict[int, int] = {}

@@ -1,5 +1,5 @@
-"""What each thread of a warp holds of tensor memory: TV layouts of `tcgen05.ld` and `st`; and what
-`tcgen05.cp` puts where.
+"""The parts of tensor memory that each thread of a warp holds, TV layouts of `tcgen05.ld` and `st`,
+and the places of `tcgen05.cp`.
 
 A layout of an access is `(thread, value) -> place`. A value is an element of a register, low bits
 first: a register of a cell of 32 bits, or, `packed`, of the low halves of two neighbouring cells.
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from tilewright.dialects.cute import Layout, make_layout
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import column_stride, lane_stride, mode
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS
 from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
     REDUCE_MODIFIERS,
@@ -124,21 +125,21 @@ REDUCE_FORMS: tuple[tuple[str, str, str], ...] = tuple(
 
 def find_tmem_shape(name: str) -> TmemShape:
     """The shape of that name. Raises AtomError, naming the nearest, where there is none."""
-    if (found := TMEM_SHAPES.get(name)) is not None:
-        return found
+    if (shape := TMEM_SHAPES.get(name)) is not None:
+        return shape
     raise AtomError(f"expected shape {_nearest(name, TMEM_SHAPES)}")
 
 
 def find_copy_shape(spelled: str) -> TmemCopyShape:
     """The shape of `tcgen05.cp` that PTX spells so, multicast included. Raises AtomError."""
-    if (found := TMEM_COPY_SHAPES.get(spelled)) is not None:
-        return found
+    if (shape := TMEM_COPY_SHAPES.get(spelled)) is not None:
+        return shape
     raise AtomError(f"expected shape {_nearest(spelled, TMEM_COPY_SHAPES)}")
 
 
 def _nearest(name: str, legal: Iterable[str]) -> str:
     names = list(legal)
-    begun = [each for each in names if each.startswith(name)]
+    begun = [candidate for candidate in names if candidate.startswith(name)]
     if begun:
         return f"{', '.join(names)}, got {name}; nearest legal: {begun[0]}"
     [near] = difflib.get_close_matches(name, names, n=1, cutoff=0.0)
@@ -151,10 +152,9 @@ def find_access(
     """The access of so many registers a thread. Raises AtomError where there is none."""
     legal = [number * shape.per_number for number in shape.numbers]
     if registers not in legal:
-        near = min(legal, key=lambda each: abs(each - registers))
         raise AtomError(
             f"expected {', '.join(map(str, legal))} registers with shape {shape.name}, "
-            f"got {registers}; nearest legal: {near}"
+            f"got {registers}; nearest legal: {closest(registers, legal)}"
         )
     if shape.halves != (half is not None):
         got = "none" if half is None else str(half)

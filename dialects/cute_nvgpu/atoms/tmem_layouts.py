@@ -187,7 +187,7 @@ HALVED_SCALE_COPIES = Layout(2, WINDOW * lane_stride(SCALE_BITS))
 
 def mode(*steps: tuple[int, int]) -> Layout:
     """A mode of these (extent, stride), without those that do not move."""
-    moving = [each for each in steps if each[0] > 1] or [(1, 0)]
+    moving = [step for step in steps if step[0] > 1] or [(1, 0)]
     if len(moving) == 1:
         return Layout(*moving[0])
     return Layout(tuple(extent for extent, _ in moving), tuple(step for _, step in moving))

@@ -27,7 +27,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.solve_descriptor import solve
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 
 _HELD_IN = {"tf32": ("f32",), "s8": ("i8",), "u8": ("i8",)}
-"""What else memory may be made of that holds a matrix of these types."""
+"""The other types of which memory may hold a matrix of these."""
 
 
 def held_in(element: ElementType) -> tuple[str, ...]:
@@ -126,8 +126,7 @@ def why_no_descriptor(
         tile = solve(layout, element.bits, major, format)
     except DescriptorError as error:
         return str(error)
-    # An MN-major tf32 lies in atoms of 32 bytes, and nothing else does.
-    coarse = format is TCGEN05 and major == "mn" and element.bits == 32
-    if (tile.swizzle_atom != CHUNK) != coarse:
-        return f"expected a swizzle {'in atoms of 32' if coarse else 'of 16'} bytes, got {layout}"
+    if tile.swizzle_atom != (atom := format.swizzle_atom(major, element.bits)):
+        kept = f"of {CHUNK}" if atom == CHUNK else f"in atoms of {atom}"
+        return f"expected a swizzle {kept} bytes, got {layout}"
     return None

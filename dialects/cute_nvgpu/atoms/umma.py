@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from tilewright.dialects.cute import Layout, flatten, make_layout
 from tilewright.dialects.cute_nvgpu.atoms import tmem_layouts
-from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, check_arch
+from tilewright.dialects.cute_nvgpu.atoms.atom import Atom, AtomError, Selector
 from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import parse_mnemonic
 from tilewright.dialects.cute_nvgpu.descriptors.instruction_descriptor import InstructionDescriptor
-from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MajorMode
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import TCGEN05, MajorMode
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES, ElementType
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.row import Shape, shape_text
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import LONG_K, UmmaRow, UmmaTypes
 
@@ -32,7 +33,7 @@ _WORD = 4
 
 
 @dataclass(frozen=True, slots=True)
-class UmmaAtom:
+class UmmaAtom(Atom[UmmaRow]):
     """One legal `tcgen05.mma`: build it with `find_umma` or `umma_of`, which check it against its
     row. M and N are those of the pair where `cta_group` is 2."""
 
@@ -45,14 +46,10 @@ class UmmaAtom:
     frag_kind: UmmaFragmentKind = "ss"
     satfinite: bool = False
 
-    @property
-    def op(self) -> str:
-        """The op that issues it, without its dialect: `sm100.mma`."""
-        return self.row.op
+    FORMAT: ClassVar = TCGEN05
 
     @property
     def shape(self) -> Shape:
-        """(M, N, K)."""
         return self.row.shape(self.m, self.n)
 
     @property
@@ -63,15 +60,15 @@ class UmmaAtom:
     @property
     def tmem_operands(self) -> tuple[TmemOperand, ...]:
         """Its operands in tensor memory."""
-        found: list[TmemOperand] = ["D"]
+        operands: list[TmemOperand] = ["D"]
         if self.frag_kind == "ts":
-            found.append("A")
+            operands.append("A")
         if self.row.sparse:
-            found.append("E")
+            operands.append("E")
         if self.row.scale is not None:
-            found.append("SFA")
-            found.append("SFB")
-        return tuple(found)
+            operands.append("SFA")
+            operands.append("SFB")
+        return tuple(operands)
 
     @property
     def path(self) -> tmem_layouts.DataPath:
@@ -80,8 +77,15 @@ class UmmaAtom:
             self.m, self.cta_group, ws=self.row.ws, sparse=self.row.sparse
         )
 
+    @property
+    def selectors(self) -> tuple[Selector, ...]:
+        """The sparsity selector where it is sparse, and the ids of its scale factors."""
+        row = self.row
+        sparsity = (Selector("sparsity selector", row.selectors),) if row.sparse else ()
+        ids = (Selector(name, row.scale_ids) for name in ("sfa_id", "sfb_id") if row.scale)
+        return *sparsity, *ids
+
     def element(self, operand: str) -> ElementType:
-        """The element type of operand "A", "B", "C", "D", "E", "SFA" or "SFB"."""
         return self.row.element(_accumulator(operand), self.types)
 
     def cell_bits(self, operand: str) -> int:
@@ -89,8 +93,6 @@ class UmmaAtom:
         return self.element(operand).bits
 
     def extents(self, operand: str) -> tuple[int, int]:
-        """(rows, columns): A (M, stored K), B (N, K), C and D (M, N), E (M, indices of a row), SFA
-        (M, scale factors of a row) and SFB (N, scale factors of a column)."""
         vector = 0 if self.row.scale is None else self.row.scale.vector
         return {
             "A": (self.m, self.row.stored_k),
@@ -145,14 +147,10 @@ class UmmaAtom:
 
     @property
     def halves_columns(self) -> bool:
-        """Whether each half of D's columns has lanes, and scale factors of B, of its own."""
+        """True where each half of D's columns has lanes, and scale factors of B, of its own."""
         return self.m == 128 and self.cta_group == 2
 
-    def tv_layout(self, operand: str) -> Layout:
-        """As `tmem_layout`: what register fragments are to other atoms."""
-        return self.tmem_layout(operand)
-
-    def coords(self, operand: str) -> NDArray[np.int64]:
+    def cells(self, operand: str) -> NDArray[np.int64]:
         """The lane and column of every element of an operand in tensor memory, counted from its
         address: int64 [rows, columns, 3] of (lane, column, first bit of the cell). The lanes of a
         pair's second CTA follow those of the first, from 65536 on."""
@@ -166,7 +164,6 @@ class UmmaAtom:
 
     @property
     def parameters(self) -> str:
-        """What IR writes of it between angle brackets."""
         return ", ".join(_parameters(self))
 
     @property
@@ -194,9 +191,10 @@ class UmmaAtom:
     ) -> InstructionDescriptor:
         """Its instruction descriptor. Raises AtomError for a selector or a scale factor id that it
         has not, DescriptorError for what no bits say."""
-        self.check_selector(selector)
-        self.check_scale_id("sfa_id", sfa_id)
-        self.check_scale_id("sfb_id", sfb_id)
+        row = self.row
+        self._check_id("a sparsity selector", selector, row.selectors, "it is dense")
+        self._check_id("sfa_id", sfa_id, row.scale_ids, "it does not scale")
+        self._check_id("sfb_id", sfb_id, row.scale_ids, "it does not scale")
         a, b, d = self.types
         return InstructionDescriptor(
             kind=self.row.kind,
@@ -218,36 +216,13 @@ class UmmaAtom:
             long_k=self.row.k == LONG_K,
         )
 
-    def check(self, arch: str) -> None:
-        """Raise AtomError where `arch` cannot run this atom, TargetError where it is unknown."""
-        check_arch(self.mnemonic, self.row.target, self.row.section, arch)
-
-    def check_selector(self, value: int) -> None:
-        """Raise AtomError for a sparsity selector whose meaning no source gives."""
-        legal = self.row.selectors
+    def _check_id(self, what: str, value: int, legal: tuple[int, ...], why_none: str) -> None:
         if value not in (legal or (0,)):
-            listed = ", ".join(map(str, legal)) or "none (it is dense)"
             raise AtomError(
-                f"{self.mnemonic} expected a sparsity selector of {listed}, got {value}"
-                + (f"; nearest legal: {_nearest(legal, value)}" if legal else "")
+                f"{self.mnemonic} expected {what} of "
+                f"{', '.join(map(str, legal)) or f'none ({why_none})'}, got {value}"
+                + (f"; nearest legal: {closest(value, legal)}" if legal else "")
             )
-
-    def check_scale_id(self, name: str, value: int) -> None:
-        """Raise AtomError for a scale factor id at which no factors of its size start."""
-        legal = self.row.scale_ids
-        if value not in (legal or (0,)):
-            listed = ", ".join(map(str, legal)) or "none (it does not scale)"
-            raise AtomError(
-                f"{self.mnemonic} expected {name} of {listed}, got {value}"
-                + (f"; nearest legal: {_nearest(legal, value)}" if legal else "")
-            )
-
-    def __str__(self) -> str:
-        return self.mnemonic
-
-
-def _nearest(legal: tuple[int, ...], value: int) -> int:
-    return min(legal, key=lambda each: abs(each - value))
 
 
 def _accumulator(operand: str) -> str:
@@ -281,11 +256,11 @@ def _scale_layout(atom: UmmaAtom, operand: str) -> Layout:
     long = atom.row.k == LONG_K
     words = 2 if long else 1
     if operand == "SFA":
-        held = tmem_layouts.scale_factors(rows, words)
+        one_cta = tmem_layouts.scale_factors(rows, words)
         if atom.cta_group == 1:
-            return held
+            return one_cta
         pair = Layout(2, tmem_layouts.PAIR_STRIDE * _WORD)
-        return make_layout(make_layout(held.mode(0), pair), held.mode(1))
+        return make_layout(make_layout(one_cta.mode(0), pair), one_cta.mode(1))
     group = (4 if rows <= 128 else 8) if long else None
     if atom.halves_columns:
         return tmem_layouts.halved_scale_factors(rows, words, group)

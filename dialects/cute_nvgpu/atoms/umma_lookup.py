@@ -13,8 +13,9 @@ from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import parse_mnemonic
 from tilewright.dialects.cute_nvgpu.descriptors.instruction_descriptor import InstructionDescriptor
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MajorMode
 from tilewright.dialects.cute_nvgpu.lattice import UMMA_ROWS, UmmaRow
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.row import Shape, shape_text
-from tilewright.dialects.cute_nvgpu.lattice.sm100 import LONG_K, Tiles, UmmaTypes
+from tilewright.dialects.cute_nvgpu.lattice.sm100 import LONG_K, SM100_MMA_BS, Tiles, UmmaTypes
 
 UMMA_OPS: tuple[str, ...] = tuple(dict.fromkeys(row.op for row in UMMA_ROWS))
 """The ops that issue a `tcgen05.mma`, without their dialect."""
@@ -72,12 +73,12 @@ def _row(op: str, k: int, types: UmmaTypes, scaling: _Scaling, rows: list[UmmaRo
     legal = sorted({row.k for row in scaled})
     raise AtomError(
         f"'{op}' expected K of {' or '.join(map(str, legal))} for {_text(types)}, got {k}; "
-        f"nearest legal: {min(legal, key=lambda each: abs(each - k))} (PTX ISA {_SHAPES})"
+        f"nearest legal: {closest(k, legal)} (PTX ISA {_SHAPES})"
     )
 
 
 def _fits(row: UmmaRow, scaling: _Scaling) -> bool:
-    return all(each in (None, have) for each, have in zip(scaling, _scaling(row), strict=True))
+    return all(wanted in (None, have) for wanted, have in zip(scaling, _scaling(row), strict=True))
 
 
 def _scaling(row: UmmaRow) -> _Scaling:
@@ -86,10 +87,8 @@ def _scaling(row: UmmaRow) -> _Scaling:
 
 
 def _why_types(op: str, types: UmmaTypes, rows: list[UmmaRow]) -> str:
-    legal = [each for row in rows for each in row.element_types()]
-    nearest = min(
-        legal, key=lambda each: sum(have != want for have, want in zip(each, types, strict=True))
-    )
+    legal = [legal_types for row in rows for legal_types in row.element_types()]
+    nearest = closest(types, legal)
     if rows[0].scale is not None and types[2] != "f32":
         # The accumulator of block scaling is locked: seed diagnostics say it in these words.
         return (
@@ -103,9 +102,7 @@ def _why_types(op: str, types: UmmaTypes, rows: list[UmmaRow]) -> str:
 
 def _why_scaling(op: str, types: UmmaTypes, scaling: _Scaling, rows: list[UmmaRow]) -> str:
     legal = list(dict.fromkeys(_scaling(row) for row in rows))
-    nearest = min(
-        legal, key=lambda each: sum(have != want for have, want in zip(each, scaling, strict=True))
-    )
+    nearest = closest(scaling, legal)
     return (
         f"'{op}' expected a kind, scale_vec and scale_type that {_text(types)} has, got "
         f"{_words(scaling)}; nearest legal: {_words(nearest)}"
@@ -113,7 +110,7 @@ def _why_scaling(op: str, types: UmmaTypes, scaling: _Scaling, rows: list[UmmaRo
 
 
 def _words(scaling: _Scaling) -> str:
-    return ", ".join("any" if each is None else str(each) for each in scaling)
+    return ", ".join("any" if word is None else str(word) for word in scaling)
 
 
 def _check_majors(atom: UmmaAtom) -> None:
@@ -139,15 +136,15 @@ def _check_tile(atom: UmmaAtom) -> None:
     if atom.cta_group not in groups:
         raise AtomError(
             f"'{atom.op}' expected cta_group {' or '.join(map(str, groups))}, got {atom.cta_group}"
-            f"; nearest legal: {min(groups, key=lambda each: abs(each - atom.cta_group))}"
+            f"; nearest legal: {closest(atom.cta_group, groups)}"
         )
     tiles = [tile for tile in atom.row.tiles if tile.cta_group == atom.cta_group]
-    held = [(tile, _ns(atom, tile)) for tile in tiles]
-    held = [(tile, ns) for tile, ns in held if ns]
-    if not held:
+    fitting = [(tile, _ns(atom, tile)) for tile in tiles]
+    fitting = [(tile, ns) for tile, ns in fitting if ns]
+    if not fitting:
         raise AtomError(_why_no_tile(atom))
-    tile, ns = min(held, key=lambda each: abs(each[0].m - atom.m))
-    nearest = min(ns, key=lambda each: abs(each - atom.n))
+    tile, ns = min(fitting, key=lambda pair: abs(pair[0].m - atom.m))
+    nearest = closest(atom.n, ns)
     if (atom.m, atom.n) == (tile.m, nearest):
         return
     where = f"cta_group {atom.cta_group}, {_text(atom.types)}"
@@ -156,7 +153,7 @@ def _check_tile(atom: UmmaAtom) -> None:
     if _transposed(atom):
         where += ", B N-major"
     raise AtomError(
-        f"'{atom.op}' expected M of {' or '.join(str(each.m) for each, _ in held)} and N of "
+        f"'{atom.op}' expected M of {' or '.join(str(legal.m) for legal, _ in fitting)} and N of "
         f"{_listed(ns)} for M = {tile.m} ({where}), got {shape_text(atom.shape)}; nearest legal: "
         f"{shape_text(atom.row.shape(tile.m, nearest))} (PTX ISA {_SHAPES})"
     )
@@ -211,47 +208,96 @@ def umma_of(mnemonic: str, idesc: int, frag_kind: UmmaFragmentKind = "ss") -> Um
     DescriptorError for a word that is no descriptor of the mnemonic's kind.
     """
     said = parse_mnemonic(mnemonic)
-    held = InstructionDescriptor.decode(idesc, said.kind)
-    if held.sparse != said.rows[0].sparse:
+    fields = InstructionDescriptor.decode(idesc, said.kind)
+    if fields.sparse != said.rows[0].sparse:
         expected = "1" if said.rows[0].sparse else "0"
         raise AtomError(
             f"{mnemonic} expected {expected} in bit 2 (sparsity) of its instruction descriptor, "
             f"got {idesc:#010x}"
         )
-    if held.max_shift and not said.rows[0].ws:
+    if fields.max_shift and not said.rows[0].ws:
         raise AtomError(
             f"{mnemonic} expected 0 in bits 31-30 of its instruction descriptor, got {idesc:#010x} "
             "(the maximum shift is of tcgen05.mma.ws)"
         )
-    types = (held.a_type, held.b_type, held.d_type)
-    row = _described(mnemonic, said.rows, types, held)
+    types = (fields.a_type, fields.b_type, fields.d_type)
+    row = _described(mnemonic, said.rows, types, fields)
     scale = row.scale
     atom = find_umma(
         row.op,
-        row.shape(held.m, held.n),
+        row.shape(fields.m, fields.n),
         types,
         cta_group=said.cta_group,
-        majors=(held.a_major, held.b_major),
+        majors=(fields.a_major, fields.b_major),
         frag_kind=frag_kind,
-        satfinite=held.saturate,
+        satfinite=fields.saturate,
         kind=row.kind,
         scale_vector=None if scale is None else scale.vector,
         scale_type=None if scale is None else scale.type,
     )
-    atom.descriptor(selector=held.selector, sfa_id=held.sfa_id, sfb_id=held.sfb_id)
+    atom.descriptor(selector=fields.selector, sfa_id=fields.sfa_id, sfb_id=fields.sfb_id)
     return atom
 
 
 def _described(
-    mnemonic: str, rows: tuple[UmmaRow, ...], types: UmmaTypes, held: InstructionDescriptor
+    mnemonic: str, rows: tuple[UmmaRow, ...], types: UmmaTypes, fields: InstructionDescriptor
 ) -> UmmaRow:
     """Of the rows that a mnemonic can mean, the one that a descriptor means."""
     for row in rows:
-        long = (row.k == LONG_K) == held.long_k
-        scaled = row.scale is None or row.scale.type == held.scale_type
+        long = (row.k == LONG_K) == fields.long_k
+        scaled = row.scale is None or row.scale.type == fields.scale_type
         if long and scaled and types in row.element_types():
             return row
     raise AtomError(
         f"{mnemonic} expected an instruction descriptor of types and scale factors that it takes, "
-        f"got {_text(types)}, scale factors {held.scale_type}, K = {LONG_K if held.long_k else 64}"
+        f"got {_text(types)}, scale factors {fields.scale_type}, "
+        f"K = {LONG_K if fields.long_k else 64}"
     )
+
+
+# The (K, block size, scale type) triples of block-scaled MMAs, and their packed encoding
+
+Triple = tuple[int, int, str]
+"""K of a dense MMA, how many elements share a scale factor, and the type of the factors."""
+
+TRIPLES: dict[Triple, tuple[tuple[str, str], ...]] = {
+    (row.k, row.scale_block, row.scale.type): row.multiplicands
+    for row in SM100_MMA_BS
+    if row.scale is not None and row.scale_block is not None and row.k != LONG_K
+}
+"""The element types (a, b) that each goes with."""
+
+
+def packed_block_scale(
+    k: int,
+    block: int,
+    *,
+    a_type: str,
+    b_type: str,
+    c_type: str,
+    sfa_type: str,
+    sfb_type: str,
+) -> int:
+    """`k << 32 | block`, for the triples that `sm100.mma_bs` takes: 0x2000000020, 0x4000000010 and
+    0x4000000020. Types are PTX names. Raises AtomError for every other combination."""
+    if c_type != "f32":
+        raise AtomError(f"expects c type to be Float32, got {c_type}; nearest legal: f32")
+    if sfa_type != sfb_type:
+        raise AtomError(
+            f"expects sfa/sfb element types to be the same, got {sfa_type} and {sfb_type}; "
+            f"nearest legal: {sfa_type} and {sfa_type}"
+        )
+    pairs_of = TRIPLES.get((k, block, sfa_type))
+    if pairs_of is None or (a_type, b_type) not in pairs_of:
+        legal = [triple for triple, pairs in TRIPLES.items() if (a_type, b_type) in pairs]
+        listed = ", ".join(map(_triple_text, legal or TRIPLES))
+        raise AtomError(
+            f"expects (K, block size, scale type) of {listed} for ({a_type}, {b_type}), got "
+            f"{_triple_text((k, block, sfa_type))}; nearest legal: "
+            f"{_triple_text(closest((k, block, sfa_type), legal or TRIPLES))}"
+        )
+    return k << 32 | block
+
+
+def _triple_text(triple: Triple) -> str:
+    return f"({', '.join(map(str, triple))})"

@@ -19,10 +19,10 @@ from tilewright.dialects.cute_nvgpu.lattice import UMMA_ROWS
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import Spelling, UmmaKind, UmmaRow
 
 COLLECTOR_OPS = ("fill", "use", "lastuse", "discard")
-"""What happens to the collector's buffer: loaded, read, read for the last time, not kept."""
+"""The uses of the collector's buffer: loaded, read, read for the last time, not kept."""
 
 SHIFTED_COLLECTOR_OPS = ("lastuse", "discard")
-"""What `.ashift` goes with."""
+"""The uses that `.ashift` goes with."""
 
 STATIONARY_BUFFERS = ("b0", "b1", "b2", "b3")
 
@@ -66,16 +66,16 @@ class UmmaMnemonic:
 @cache
 def spelled_rows(op: str, kind: UmmaKind) -> dict[str, tuple[UmmaRow, ...]]:
     """The rows of an op and kind, by each of their spellings."""
-    found: dict[str, tuple[UmmaRow, ...]] = {}
+    rows: dict[str, tuple[UmmaRow, ...]] = {}
     for row in UMMA_ROWS:
         if (row.op, row.kind) == (op, kind):
             for spelling in row.spellings:
-                found[spelling.words] = (*found.get(spelling.words, ()), row)
-    return found
+                rows[spelling.words] = (*rows.get(spelling.words, ()), row)
+    return rows
 
 
 def _spelling(rows: tuple[UmmaRow, ...], words: str) -> Spelling:
-    return next(each for each in rows[0].spellings if each.words == words)
+    return next(spelling for spelling in rows[0].spellings if spelling.words == words)
 
 
 def mnemonics_of(op: str, kind: UmmaKind) -> Iterator[UmmaMnemonic]:
@@ -90,7 +90,7 @@ def mnemonics_of(op: str, kind: UmmaKind) -> Iterator[UmmaMnemonic]:
 
 
 def _shifts(row: UmmaRow) -> bool:
-    """Whether the rows of a tensor-memory A can be shifted: `.ashift`."""
+    """True where the rows of a tensor-memory A can be shifted: `.ashift`."""
     return not row.ws and row.scale is None
 
 
@@ -114,8 +114,7 @@ def op_of(*, ws: bool, sparse: bool, scaled: bool) -> str:
 
 @cache
 def parse_mnemonic(mnemonic: str) -> UmmaMnemonic:
-    """What a mnemonic says. Raises AtomError where it is no `tcgen05.mma` mnemonic, or an illegal
-    one."""
+    """The parts of a mnemonic. Raises AtomError where it is no legal `tcgen05.mma` mnemonic."""
     match = _MNEMONIC.fullmatch(mnemonic)
     if match is None:
         raise AtomError(f"expected {_SHAPE}, got '{mnemonic}'")
@@ -129,11 +128,11 @@ def parse_mnemonic(mnemonic: str) -> UmmaMnemonic:
             f"expected cta_group::{' or '.join(legal_groups)}, got {group} in '{mnemonic}'"
         )
     rows = _rows(mnemonic, kind, words, ws=ws, sparse=sparse)
-    found = UmmaMnemonic(
+    parsed = UmmaMnemonic(
         rows, _spelling(rows, words), int(group), bool(match["ashift"]), match["collector"]
     )
-    _check_usage(found, mnemonic)
-    return found
+    _check_usage(parsed, mnemonic)
+    return parsed
 
 
 def _rows(
@@ -143,25 +142,25 @@ def _rows(
     if not spelled:
         raise AtomError(f"expected no kind::{kind} for tcgen05.mma.ws, got '{mnemonic}'")
     if words not in spelled:
-        legal = " or ".join(each or "no block scaling" for each in spelled)
+        legal = " or ".join(spelling or "no block scaling" for spelling in spelled)
         raise AtomError(f"expected {legal} for kind::{kind}, got {words or 'none'}")
     return spelled[words]
 
 
-def _check_usage(found: UmmaMnemonic, mnemonic: str) -> None:
-    row = found.rows[0]
-    if found.ashift and not _shifts(row):
+def _check_usage(parsed: UmmaMnemonic, mnemonic: str) -> None:
+    row = parsed.rows[0]
+    if parsed.ashift and not _shifts(row):
         raise AtomError(
             f"expected no .ashift, got one in '{mnemonic}' (neither the weight-stationary form nor "
             "block scaling has it)"
         )
-    legal = collectors(ws=row.ws, ashift=found.ashift)
-    if found.collector is not None and found.collector not in legal:
-        buffers, ops = (tuple(dict.fromkeys(each)) for each in
+    legal = collectors(ws=row.ws, ashift=parsed.ashift)
+    if parsed.collector is not None and parsed.collector not in legal:
+        buffers, ops = (tuple(dict.fromkeys(words)) for words in
                         zip(*(usage.split("::") for usage in legal), strict=True))  # fmt: skip
-        wanted = found.collector.partition("::")[2]
+        wanted = parsed.collector.partition("::")[2]
         nearest = f"{buffers[0]}::{wanted if wanted in ops else ops[0]}"
         raise AtomError(
-            f"expected a collector of {'|'.join(buffers)}::{'|'.join(ops)}, got {found.collector} "
+            f"expected a collector of {'|'.join(buffers)}::{'|'.join(ops)}, got {parsed.collector} "
             f"in '{mnemonic}'; nearest legal: {nearest}"
         )

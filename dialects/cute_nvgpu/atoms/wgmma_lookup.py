@@ -11,6 +11,7 @@ from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import FragmentKind, WgmmaAtom
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MajorMode
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.row import Shape, shape_text
 from tilewright.dialects.cute_nvgpu.lattice.sm90 import (
     SM90_MMA,
@@ -39,22 +40,22 @@ def find_wgmma(
     """
     if op not in _ROWS:
         raise AtomError(f"expected an op of {', '.join(_ROWS)}, got '{op}'")
-    found = next((row for row in _ROWS[op] if types in row.element_types()), None)
-    if found is None:
+    fitting = next((row for row in _ROWS[op] if types in row.element_types()), None)
+    if fitting is None:
         raise AtomError(_why_types(op, types))
-    _check_shape(found, shape, types)
-    if satfinite and not found.satfinite:
+    _check_shape(fitting, shape, types)
+    if satfinite and not fitting.satfinite:
         raise AtomError(
             f"'{op}' expected no satfinite for {_text(types)}, got satfinite "
             "(only sums of s8 and u8 saturate)"
         )
-    atom = WgmmaAtom(found, shape[1], types, satfinite, majors, frag_kind)
+    atom = WgmmaAtom(fitting, shape[1], types, satfinite, majors, frag_kind)
     _check_majors(atom)
     return atom
 
 
 def _check_shape(row: WgmmaRow, shape: Shape, types: WgmmaTypes) -> None:
-    nearest = row.shape(min(row.ns, key=lambda n: abs(n - shape[1])))
+    nearest = row.shape(closest(shape[1], row.ns))
     if shape != nearest:
         steps = "8 to 256 in steps of 8"
         if len(row.ns) < 32:
@@ -87,10 +88,8 @@ def _text(types: WgmmaTypes) -> str:
 
 
 def _why_types(op: str, types: WgmmaTypes) -> str:
-    legal = [each for row in _ROWS[op] for each in row.element_types()]
-    nearest = min(
-        legal, key=lambda each: sum(have != want for have, want in zip(each, types, strict=True))
-    )
+    legal = [legal_types for row in _ROWS[op] for legal_types in row.element_types()]
+    nearest = closest(types, legal)
     return (
         f"'{op}' expected element types (a, b, d) that wgmma has, got {_text(types)}; "
         f"nearest legal: {_text(nearest)}"

@@ -1,5 +1,9 @@
 """`wmma.load` and `wmma.store` as plain values: a row of the lattice and how the matrix lies in
-memory. They are found by what they move, and by PTX mnemonic. PTX ISA 9.7.14.4.3, 9.7.14.4.4."""
+memory, found by what they move and by PTX mnemonic. PTX ISA 9.7.14.4.3, 9.7.14.4.4.
+
+The syntax blocks of all `wmma` mnemonics have layouts, shape and state space in this order, the
+examples of the same sections have the shape first; ptxas takes them in any order.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,6 @@ from functools import cache
 
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
-from tilewright.dialects.cute_nvgpu.atoms.wmma_mnemonics import canonical_wmma
 from tilewright.dialects.cute_nvgpu.lattice import WMMA_ACCESS, WmmaAccessRow
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, ElementType
 from tilewright.dialects.cute_nvgpu.lattice.row import Major, Shape, shape_text
@@ -52,7 +55,7 @@ class WmmaAccess:
     def why_stride(
         self, stride: int, space: WmmaSpace | None = None, several: int = 1
     ) -> str | None:
-        """What is wrong with a stride, or None; it counts units of `several` elements."""
+        """The fault of a stride, or None; it counts units of `several` elements."""
         _, least = self.lines
         alignment = self.alignment(space)
         unit = alignment * 8 // self.element.bits
@@ -67,12 +70,12 @@ class WmmaAccess:
 
     @property
     def line(self) -> str:
-        """What `lines` are: rows or columns."""
+        """The name of one of `lines`: row or column."""
         return "row" if self.major == "row" else "column"
 
     @property
     def parameters(self) -> str:
-        """What IR writes of it between angle brackets:
+        """The text between angle brackets in IR:
         `16x16x16, operand = a, elem_type = f16, layout = row`."""
         row = self.row
         return (
@@ -93,7 +96,7 @@ _CHOICES: tuple[tuple[str, str, Callable[[WmmaAccessRow], str]], ...] = (
     ("an element type", " that {0} has", lambda row: row.element.name),
     ("a shape", " that {0} of {1} has", lambda row: shape_text(row.shape)),
 )
-"""What names a row, one after the other."""
+"""The names of a row, one after the other."""
 
 
 def find_access(op: str, operand: str, shape: Shape, element: str, major: str) -> WmmaAccess:
@@ -108,9 +111,9 @@ def find_access(op: str, operand: str, shape: Shape, element: str, major: str) -
         if not rows:
             raise AtomError(_expected(op, what, of_what.format(operand, element), wanted, legal))
     row = rows[0]
-    for each in row.majors:
-        if each == major:
-            return WmmaAccess(row, each)
+    for by in row.majors:
+        if by == major:
+            return WmmaAccess(row, by)
     raise AtomError(
         _expected(op, "a layout", f" that {operand} of {element} has", major, row.majors)
     )
@@ -119,7 +122,7 @@ def find_access(op: str, operand: str, shape: Shape, element: str, major: str) -
 def _expected(op: str, what: str, of_what: str, wanted: str, legal: Sequence[str]) -> str:
     """Why there is none such; shapes are ordered by how near they are."""
     if what == "a shape":
-        legal = sorted(legal, key=lambda each: _apart(each, wanted))
+        legal = sorted(legal, key=lambda shape: _apart(shape, wanted))
     why = ""
     if what == "a layout" and len(legal) == 1:
         why = " (elements of less than a byte lie along K)"
@@ -134,9 +137,9 @@ def _apart(one: str, other: str) -> int:
 @cache
 def accesses() -> dict[str, tuple[WmmaAccess, WmmaSpace | None]]:
     """Every `wmma.load` and `wmma.store` by its mnemonic, and the space that it names."""
-    found = [WmmaAccess(row, major) for row in WMMA_ACCESS for major in row.majors]
+    moves = [WmmaAccess(row, major) for row in WMMA_ACCESS for major in row.majors]
     spaces: tuple[WmmaSpace | None, ...] = (None, *WMMA_SPACES)
-    return {each.mnemonic(space): (each, space) for each in found for space in spaces}
+    return {access.mnemonic(space): (access, space) for access in moves for space in spaces}
 
 
 _ACCESS = re.compile(
@@ -151,8 +154,8 @@ def parse_access(mnemonic: str) -> tuple[WmmaAccess, WmmaSpace | None]:
     Raises AtomError where it is no mnemonic of `wmma.load` or `wmma.store`, or an illegal one.
     """
     wanted = canonical_wmma(mnemonic).replace(".shared::cta.", ".shared.")
-    if (found := accesses().get(wanted)) is not None:
-        return found
+    if (known := accesses().get(wanted)) is not None:
+        return known
     match = _ACCESS.fullmatch(wanted)
     if match is None:
         raise AtomError(
@@ -168,3 +171,51 @@ def parse_access(mnemonic: str) -> tuple[WmmaAccess, WmmaSpace | None]:
         f"'{access.op}' expected a state space of {', '.join(WMMA_SPACES)} or none, "
         f"got {match['space']}; nearest legal: {access.mnemonic('global')}"
     )
+
+
+# Mnemonics
+
+_ALIGNED = "sync.aligned"
+_ORDER = re.compile(
+    r"(?P<layout>row|col)|(?P<shape>m\d+n\d+k\d+)|(?P<space>global|shared(?:::cta)?)"
+)
+_ORDERED = ("layout", "shape", "space")
+
+_MMA = re.compile(
+    r"wmma\.mma(?:\.(?P<bit_op>\w+)\.popc)?\.sync\.aligned\.(?P<al>row|col)\.(?P<bl>row|col)"
+    r"\.m(?P<m>\d+)n(?P<n>\d+)k(?P<k>\d+)(?:\.(?P<rounding>r[nzmp]))?"
+    r"\.(?P<d>\w+)(?:\.(?P<a>\w+)\.(?P<b>\w+))?\.(?P<c>\w+?)(?P<satfinite>\.satfinite)?"
+)
+
+
+def canonical_wmma(mnemonic: str) -> str:
+    """The mnemonic with layouts, shape and state space in the order of the syntax blocks."""
+    head, aligned, rest = mnemonic.partition(f".{_ALIGNED}.")
+    words = rest.split(".")
+    kinds = [_kind(word) for word in words]
+    first = next((i for i, kind in enumerate(kinds) if kind is None), len(words))
+    ordered = sorted(range(first), key=lambda i: _ORDERED.index(kinds[i] or ""))
+    return head + aligned + ".".join([*(words[i] for i in ordered), *words[first:]])
+
+
+def _kind(word: str) -> str | None:
+    match = _ORDER.fullmatch(word)
+    return None if match is None else match.lastgroup
+
+
+def read_wmma(mnemonic: str) -> re.Match[str]:
+    """The parts of a canonical `wmma.mma`, which may name no legal atom.
+
+    Raises AtomError where it is no such mnemonic, or has an unknown element type.
+    """
+    match = _MMA.fullmatch(mnemonic)
+    if match is None:
+        raise AtomError(
+            "expected wmma.mma{.BITOP.popc}.sync.aligned.ALAYOUT.BLAYOUT.SHAPE{.ROUNDING}.DTYPE"
+            f"{{.ATYPE.BTYPE}}.CTYPE{{.satfinite}}, got '{mnemonic}'"
+        )
+    for group in "dabc":
+        if match[group] not in (None, *ELEMENT_TYPES):
+            legal = ", ".join(ELEMENT_TYPES)
+            raise AtomError(f"expected element types of {legal}, got {match[group]}")
+    return match

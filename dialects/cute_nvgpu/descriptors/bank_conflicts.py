@@ -32,7 +32,7 @@ def ways(addresses: Sequence[int], width: int) -> int:
     """
     threads = min(max(_PHASE_BYTES // max(width, BANK_BYTES), 1), WARP)
     phases = [addresses[i : i + threads] for i in range(0, len(addresses), threads)]
-    return max((_phase(each, width) for each in phases), default=1)
+    return max((_phase(phase, width) for phase in phases), default=1)
 
 
 def _phase(addresses: Iterable[int], width: int) -> int:
@@ -76,7 +76,7 @@ def choose_swizzle(accesses: Sequence[WarpAccess], bits: int) -> Swizzle:
     candidates = [Swizzle(count, base, _SHIFT) for count in range(_MAX_BITS + 1)]
 
     def cost(swizzle: Swizzle) -> tuple[int, int, int]:
-        found = [access.ways(bits, swizzle) for access in accesses]
-        return max(found, default=1), sum(found), swizzle.bits
+        conflicts = [access.ways(bits, swizzle) for access in accesses]
+        return max(conflicts, default=1), sum(conflicts), swizzle.bits
 
     return min(candidates, key=cost)

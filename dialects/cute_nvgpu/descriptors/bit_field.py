@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
+
 
 class DescriptorError(ValueError):
-    """What no descriptor can express, or no descriptor is: what was found, what is legal, why."""
+    """A matrix that no descriptor expresses, or a word that is none: what is legal, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class BitField:
         unit = 1 << self.shift
         if 0 <= value < self.limit and value % unit == 0:
             return
-        nearest = min(max(round(value / unit) * unit, 0), self.limit - unit)
+        nearest = closest(value, range(0, self.limit, unit))
         expected = (
             f"a multiple of {unit} below {self.limit:#x}" if unit > 1 else f"0 to {self.limit - 1}"
         )

@@ -22,6 +22,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.bit_field import (
     check_word,
 )
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MajorMode
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import LONG_K, UmmaKind
 
 SECTION = "9.7.16.4.2"
@@ -50,12 +51,12 @@ class Coded:
         if self.codes is None:
             self.bits.check(value, SECTION)
             return self.bits.put(value)
-        for code, each in self.codes.items():
-            if each == value and type(each) is type(value):
+        for code, meaning in self.codes.items():
+            if meaning == value and type(meaning) is type(value):
                 return code << self.bits.low
         raise DescriptorError(
             f"expected {self.bits.words} of {', '.join(map(str, self.values))}, got {value}; "
-            f"nearest legal: {self._nearest(value)} (PTX ISA {SECTION})"
+            f"nearest legal: {closest(value, self.values)} (PTX ISA {SECTION})"
         )
 
     def get(self, word: int) -> Any:
@@ -64,18 +65,12 @@ class Coded:
             return self.bits.get(word)
         code = (word & self.bits.mask) >> self.bits.low
         if code not in self.codes:
-            meaning = ", ".join(f"{each} ({value})" for each, value in self.codes.items())
+            meaning = ", ".join(f"{legal} ({value})" for legal, value in self.codes.items())
             raise DescriptorError(
                 f"expected {meaning} in bits {self.bits.bits} ({self.bits.words}), got {code} in "
                 f"{word:#010x} (PTX ISA {SECTION})"
             )
         return self.codes[code]
-
-    def _nearest(self, value: Any) -> Any:
-        values = self.values
-        if isinstance(value, int) and all(isinstance(each, int) for each in values):
-            return min(values, key=lambda each: abs(each - value))
-        return values[0]
 
 
 _FLAG: Mapping[int, bool] = {0: False, 1: True}
@@ -160,7 +155,7 @@ FIELDS: Mapping[UmmaKind, tuple[Coded, ...]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstructionDescriptor:
-    """What one `tcgen05.mma` of a kind computes.
+    """The fields of the instruction descriptor of one `tcgen05.mma` of a kind.
 
     `selector` and `sparse` speak of a sparse A, `saturate` of s32, `max_shift` of the
     weight-stationary form, `scale_type`, `sfa_id`, `sfb_id` and `long_k` (K = 96) of block scaling.
@@ -209,8 +204,8 @@ class InstructionDescriptor:
         field of the kind has, and for values that mean nothing."""
         fields = FIELDS[kind]
         check_word(word, 32, (field.bits for field in fields))
-        held = {field.name: field.get(word) for field in fields}
-        return InstructionDescriptor(kind=kind, **held)
+        values = {field.name: field.get(word) for field in fields}
+        return InstructionDescriptor(kind=kind, **values)
 
 
 _DEFAULTS: Mapping[str, Any] = {

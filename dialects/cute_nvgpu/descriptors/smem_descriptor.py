@@ -28,6 +28,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.bit_field import (
     DescriptorError,
     check_word,
 )
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,44 +81,48 @@ _ROW_SHIFT = 7
 @dataclass(frozen=True, slots=True)
 class DescriptorFormat:
     """Where the fields of a descriptor are, and what its swizzle field says. The last field is the
-    swizzle's."""
+    swizzle's. `major_section` is what says which elements lie MN-major."""
 
     name: str
     fields: tuple[BitField, ...]
     swizzles: tuple[SwizzleMode, ...]
     section: str
+    major_section: str
 
     def field(self, name: str) -> BitField:
         """The field of that name."""
-        return next(each for each in self.fields if each.name == name)
+        return next(field for field in self.fields if field.name == name)
 
     def swizzle(self, width: int, atom: int = CHUNK) -> SwizzleMode:
         """The mode of a swizzle. Raises DescriptorError where the format has none such."""
-        for each in self.swizzles:
-            if (each.width, each.atom) == (width, atom):
-                return each
-        widths = sorted(each.width for each in self.swizzles if each.atom == atom)
+        for mode in self.swizzles:
+            if (mode.width, mode.atom) == (width, atom):
+                return mode
+        widths = sorted(mode.width for mode in self.swizzles if mode.atom == atom)
         if not widths:
-            atoms = sorted({each.atom for each in self.swizzles})
+            atoms = sorted({mode.atom for mode in self.swizzles})
             raise DescriptorError(
                 f"expected swizzle atoms of {', '.join(map(str, atoms))} bytes, got {atom}"
             )
-        nearest = min(widths, key=lambda legal: abs(legal - width))
         raise DescriptorError(
             f"expected a swizzle of {', '.join(map(str, widths))} bytes, "
-            f"got {width}; nearest legal: {nearest}"
+            f"got {width}; nearest legal: {closest(width, widths)}"
         )
+
+    def swizzle_atom(self, major: MajorMode, bits: int) -> int:
+        """How many bytes the swizzle of such elements keeps together: an MN-major tf32 of tcgen05
+        lies in atoms of 32 bytes, and nothing else does."""
+        return 32 if self is TCGEN05 and major == "mn" and bits == 32 else CHUNK
 
     def swizzle_of_code(self, code: int) -> SwizzleMode:
         """The mode that the swizzle field says. Raises DescriptorError for a value without one."""
-        for each in self.swizzles:
-            if each.code == code:
-                return each
-        legal = sorted(each.code for each in self.swizzles)
-        nearest = min(legal, key=lambda each: abs(each - code))
+        for mode in self.swizzles:
+            if mode.code == code:
+                return mode
+        legal = sorted(mode.code for mode in self.swizzles)
         raise DescriptorError(
             f"expected a swizzling mode of {', '.join(map(str, legal))}, got {code}; "
-            f"nearest legal: {nearest} (PTX ISA {self.section})"
+            f"nearest legal: {closest(code, legal)} (PTX ISA {self.section})"
         )
 
 
@@ -133,8 +138,9 @@ WGMMA = DescriptorFormat(
     (*_COMMON, _BASE_OFFSET, BitField("swizzle_mode", 62, 2, 0, "swizzling mode")),
     (SwizzleMode(0, 0), SwizzleMode(1, 128), SwizzleMode(2, 64), SwizzleMode(3, 32)),
     "9.7.15.5.1.2.2",
+    "PTX ISA 9.7.15.5.1.2",
 )
-"""What `wgmma.mma_async` reads."""
+"""The format that `wgmma.mma_async` reads."""
 
 TCGEN05 = DescriptorFormat(
     "tcgen05",
@@ -153,15 +159,16 @@ TCGEN05 = DescriptorFormat(
         SwizzleMode(6, 32),
     ),
     "9.7.16.4.1",
+    "PTX ISA, tcgen05 major-ness",
 )
-"""What `tcgen05.mma` and `tcgen05.cp` read."""
+"""The format that `tcgen05.mma` and `tcgen05.cp` read."""
 
-FORMATS: dict[str, DescriptorFormat] = {each.name: each for each in (WGMMA, TCGEN05)}
+FORMATS: dict[str, DescriptorFormat] = {format.name: format for format in (WGMMA, TCGEN05)}
 
 BIT_FIELDS = WGMMA.fields
 FIELD_OF: dict[str, BitField] = {field.name: field for field in BIT_FIELDS}
 
-SWIZZLE_MODES: tuple[int, ...] = tuple(each.width for each in WGMMA.swizzles)
+SWIZZLE_MODES: tuple[int, ...] = tuple(mode.width for mode in WGMMA.swizzles)
 """The bytes of the pattern's rows, by swizzling mode of wgmma; 0 is no swizzle."""
 
 
@@ -189,7 +196,7 @@ class SmemDescriptor:
         self.format.swizzle(self.swizzle, self.swizzle_atom)
         for field in self.format.fields[:-1]:
             field.check(self.value(field), self.format.section)
-        if self.absolute and all(each.name != "absolute" for each in self.format.fields):
+        if self.absolute and all(field.name != "absolute" for field in self.format.fields):
             raise DescriptorError(f"expected a relative LBO for {self.format.name}, got absolute")
 
     @property
@@ -208,7 +215,7 @@ class SmemDescriptor:
         return self.mode.pattern.bits
 
     def value(self, field: BitField) -> int:
-        """What it has in a field of its format."""
+        """Its value in a field of its format."""
         return getattr(self, field.name) if field.fixed is None else field.fixed
 
     def encode(self) -> int:
@@ -220,9 +227,9 @@ class SmemDescriptor:
         """The descriptor that a word holds. Raises DescriptorError for bits that no field has, and
         for values that a field must not have."""
         check_word(word, 64, format.fields)
-        held = {field.name: field.get(word) for field in format.fields if field.fixed is None}
-        mode = format.swizzle_of_code(held.pop("swizzle_mode"))
-        return SmemDescriptor(**held, swizzle=mode.width, swizzle_atom=mode.atom, format=format)
+        fixed = {field.name: field.get(word) for field in format.fields if field.fixed is None}
+        mode = format.swizzle_of_code(fixed.pop("swizzle_mode"))
+        return SmemDescriptor(**fixed, swizzle=mode.width, swizzle_atom=mode.atom, format=format)
 
     def layout(self, major: MajorMode, extents: tuple[int, int], bits: int) -> Layout:
         """`(mn, k) -> offset` from the start address in elements of `bits`, before the swizzle.
@@ -234,7 +241,7 @@ class SmemDescriptor:
         mn, k = extents
         per_chunk = 8 * CHUNK // bits
         lead, stride = (
-            each * 8 // bits for each in (self.leading_byte_offset, self.stride_byte_offset)
+            offset * 8 // bits for offset in (self.leading_byte_offset, self.stride_byte_offset)
         )
         along, across = (k, mn) if major == "k" else (mn, k)
         rows = self.mode.rows

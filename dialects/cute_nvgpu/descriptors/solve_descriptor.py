@@ -31,7 +31,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
 _MODES = ("mn", "k")
 
 _UNUSED = CHUNK
-"""What stands for an offset that the hardware does not look at: 1 after encoding, as PTX writes."""
+"""An offset that the hardware does not look at: 1 after encoding, as PTX writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +100,13 @@ def solve(
             f"(a start address counts {CHUNK} bytes)"
         )
     failures: list[str] = []
-    for each in MAJOR_MODES if major is None else (major,):
+    for mode in MAJOR_MODES if major is None else (major,):
         try:
-            lead, stride = _solve_major(outer, bits, swizzle, each)
+            lead, stride = _solve_major(outer, bits, swizzle, mode)
         except DescriptorError as error:
-            failures.append(f"{each.upper()}-major: {error}")
+            failures.append(f"{mode.upper()}-major: {error}")
             continue
-        tile = SmemTile(each, lead, stride, swizzle.width, start * bits // 8, swizzle.atom, format)
+        tile = SmemTile(mode, lead, stride, swizzle.width, start * bits // 8, swizzle.atom, format)
         SmemDescriptor(0, lead, stride, swizzle.width, 0, swizzle.atom, format=format)
         return tile
     raise DescriptorError(f"no descriptor expresses {layout}; " + "; ".join(failures))
@@ -125,15 +125,21 @@ def _parts(
         raise DescriptorError(f"expected a swizzle before the layout, got {layout}")
     if not inner.bits:
         return none, offset, layout.outer
-    legal = {_on_elements(each, bits): each for each in format.swizzles if each.width}
+    legal = {
+        _on_elements(candidate, bits): candidate for candidate in format.swizzles if candidate.width
+    }
     if inner not in legal:
         nearest = min(
-            legal, key=lambda each: (each.shift != inner.shift, abs(each.bits - inner.bits))
+            legal,
+            key=lambda candidate: (
+                candidate.shift != inner.shift,
+                abs(candidate.bits - inner.bits),
+            ),
         )
         patterns = " or ".join(dict.fromkeys(
-            f"S<{'b' if each.atom == CHUNK else each.pattern.bits},{each.pattern.base},"
-            f"{each.pattern.shift}>"
-            for each in sorted(legal.values(), key=lambda each: each.atom)
+            f"S<{'b' if mode.atom == CHUNK else mode.pattern.bits},{mode.pattern.base},"
+            f"{mode.pattern.shift}>"
+            for mode in sorted(legal.values(), key=lambda mode: mode.atom)
         ))  # fmt: skip
         raise DescriptorError(
             f"expected a swizzle of 32, 64 or 128 bytes, {patterns} on bytes, "

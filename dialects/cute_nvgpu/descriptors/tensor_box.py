@@ -17,6 +17,7 @@ from tilewright.dialects.cute import (
     coalesce,
     flatten,
 )
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.tma import (
     CHUNK,
     MAX_BOX,
@@ -28,7 +29,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tma import (
 
 
 class TensorMapError(ValueError):
-    """What no tensor map can describe: what was found, what is legal, why."""
+    """A box that no tensor map can describe: what was found, what is legal, why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +48,13 @@ class TensorBox:
             raise TensorMapError(f"expected a box of 1 to {MAX_RANK} dimensions, got {self}")
         for extent in self.shape:
             if not 1 <= extent <= MAX_BOX:
-                nearest = min(max(extent, 1), MAX_BOX)
+                nearest = closest(extent, range(1, MAX_BOX + 1))
                 raise TensorMapError(
                     f"expected extents of 1 to {MAX_BOX}, got {extent} in {self}; "
                     f"nearest legal: {nearest}"
                 )
         if self.swizzle not in SWIZZLES:
-            nearest = min(SWIZZLES, key=lambda legal: abs(legal - self.swizzle))
+            nearest = closest(self.swizzle, SWIZZLES)
             raise TensorMapError(
                 f"expected a swizzle of {', '.join(map(str, SWIZZLES))} bytes, "
                 f"got {self.swizzle}; nearest legal: {nearest}"
@@ -82,7 +83,7 @@ class TensorBox:
 
     @property
     def bytes(self) -> int:
-        """What a copy moves, and what its mbarrier counts: zeros out of bounds included."""
+        """The bytes that a copy moves and its mbarrier counts: zeros out of bounds included."""
         return prod(self.shape) * self.element.bytes
 
     @property
@@ -164,7 +165,7 @@ class TensorBox:
 
 def tensor_element(mlir: str) -> TensorElement:
     """The row of an element type. Raises TensorMapError where tensor maps have none."""
-    found = TENSOR_ELEMENTS.get(mlir)
-    if found is None:
+    element = TENSOR_ELEMENTS.get(mlir)
+    if element is None:
         raise TensorMapError(f"expected elements of {', '.join(TENSOR_ELEMENTS)}, got {mlir}")
-    return found
+    return element

@@ -92,7 +92,7 @@ class ZeroColumnMask:
             )
 
     def zeros(self, m: int, n: int) -> list[bool]:
-        """Whether each of the N columns of B counts as zeros."""
+        """One truth for each of the N columns of B: it counts as zeros."""
         masks = 128 // m
         if not self.masked:
             return [False] * n
@@ -102,12 +102,12 @@ class ZeroColumnMask:
         """One mask: it begins in its first run, `start` columns into it."""
         zero, left = self.first_zeroed[mask], 0
         left = (self.zeroed if zero else self.used) - self.starts[mask]
-        found: list[bool] = []
-        while len(found) < columns:
+        flags: list[bool] = []
+        while len(flags) < columns:
             if left <= 0:
                 zero = not zero
                 left += self.zeroed if zero else self.used
                 continue
-            found.append(zero)
+            flags.append(zero)
             left -= 1
-        return found
+        return flags

@@ -9,7 +9,7 @@ eight groups of four threads; with `w` elements to a register,
     A row r of the 8 x 4w block:  | t0: k=0..w-1 | t1: k=w..2w-1 | t2 | t3 |     group g holds row g
 
 and the registers of a thread walk the blocks: rows first (`m + 8`), then `k + 4w`. A sparse A is
-stored as the dense A of half its K. `m8n8k4` on f16 has a pattern of its own (`quad_pairs.py`).
+stored as the dense A of half its K. `m8n8k4` on f16 has a pattern of its own, below.
 The four warps of a warpgroup hold 16 rows each, one below the other (PTX ISA 9.7.15.5.1.1).
 """
 
@@ -98,3 +98,33 @@ def _mode(items: Iterable[int]) -> int | tuple[int, ...]:
     """A mode of CuTe's: one number by itself, several as a tuple."""
     first, *others = items
     return (first, *others) if others else first
+
+
+# m8n8k4 on f16. PTX ISA 9.7.14.5.1.
+#
+# One instruction computes four MMAs, each on a quad pair: threads 4q..4q+3 and 16+4q..16+4q+3. The
+# four matrices lie side by side: the index is `m + 8*k + 32*q` for A, `n + 8*k + 32*q` for B and
+# `m + 8*n + 64*q` for C and D. With `t` the thread in its quad and `h` its half of the warp:
+#
+#     A row-major, m = t + 4h, k = i (B column-major: n for m)
+#     A column-major, m = i + 4h, k = t (B row-major: n for m)
+#     C, D of f16: m = t + 4h, n = i
+#     C, D of f32: m = t%2 + 2*(i/2%2) + 4h, n = i%2 + 2*(t/2) + 4*(i/4)
+
+QUAD_PAIRS = 4
+
+
+@cache
+def quad_pair_multiplicand(along_k: bool) -> Layout:
+    """`(T32, V4)` of A or B: a thread's values run along k, or along m (A) and n (B)."""
+    if along_k:
+        return Layout(((4, 4, 2), 4), ((1, 32, 4), 8))
+    return Layout(((4, 4, 2), 4), ((8, 32, 4), 1))
+
+
+@cache
+def quad_pair_accumulator(element: str) -> Layout:
+    """`(T32, V8)` of C or D, which depends on their type: f16 or f32."""
+    if element == "f16":
+        return Layout(((4, 4, 2), 8), ((1, 64, 4), 8))
+    return Layout(((2, 2, 4, 2), (2, 2, 2)), ((1, 16, 64, 4), (8, 2, 32)))

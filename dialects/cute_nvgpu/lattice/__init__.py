@@ -2,19 +2,27 @@
 
 A row is the only place where a fact about its instruction stands: the verifier, the canonical
 layouts, the mnemonic in both directions, the interpreter and the listings all read it.
+
+Section numbers of the PTX ISA, here and everywhere, are those of its edition 9.0; where editions
+differ, the section stands by its name.
 """
 
 from tilewright.dialects.cute_nvgpu.lattice.copy import CP_ASYNC
+from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import (
     LDMATRIX,
     MOVMATRIX,
     STMATRIX,
     MatrixCopyRow,
 )
+from tilewright.dialects.cute_nvgpu.lattice.mma import (
+    SM70_MMA,
+    SM80_MMA,
+    SM80_SPARSE_MMA,
+    SM89_MMA,
+    SM89_SPARSE_MMA,
+)
 from tilewright.dialects.cute_nvgpu.lattice.row import MmaRow
-from tilewright.dialects.cute_nvgpu.lattice.sm70 import SM70_MMA
-from tilewright.dialects.cute_nvgpu.lattice.sm80 import SM80_MMA
-from tilewright.dialects.cute_nvgpu.lattice.sm89 import SM89_MMA
 from tilewright.dialects.cute_nvgpu.lattice.sm90 import SM90_MMA, SM90_SPARSE_MMA, WgmmaRow
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import (
     SM100_MMA,
@@ -31,8 +39,7 @@ from tilewright.dialects.cute_nvgpu.lattice.sm120 import (
     SM120_MMA_BS_SP,
     SM120_MMA_SP,
 )
-from tilewright.dialects.cute_nvgpu.lattice.sparse import SM80_SPARSE_MMA, SM89_SPARSE_MMA
-from tilewright.dialects.cute_nvgpu.lattice.sync import NAMED_BARRIER, ORDERING, OrderingRow
+from tilewright.dialects.cute_nvgpu.lattice.sync import NAMED_BARRIER, ORDERING
 from tilewright.dialects.cute_nvgpu.lattice.wmma import (
     WMMA_ACCESS,
     WMMA_MMA,
@@ -78,9 +85,9 @@ __all__ = [
     "WGMMA_ROWS",
     "WMMA_ACCESS",
     "WMMA_MMA",
+    "InstructionRow",
     "MatrixCopyRow",
     "MmaRow",
-    "OrderingRow",
     "UmmaRow",
     "WgmmaRow",
     "WmmaAccessRow",

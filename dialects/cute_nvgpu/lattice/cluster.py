@@ -3,16 +3,45 @@ barrier.cluster and mapa."""
 
 from __future__ import annotations
 
-from tilewright.dialects.cute_nvgpu.lattice.mbarrier import InstructionRow
+from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
+    Address,
+    Choice,
+    Register,
+    Result,
+    Scalar,
+)
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 
-CLUSTER_RANK = InstructionRow("mov.u32", target("sm_90"), (7, 8))
-CLUSTER_ARRIVE = InstructionRow("barrier.cluster.arrive.aligned", target("sm_90"), (7, 8))
-CLUSTER_WAIT = InstructionRow("barrier.cluster.wait.aligned", target("sm_90"), (7, 8))
-MAPA = InstructionRow("mapa.shared::cluster.u32", target("sm_90"), (7, 8))
+_CLUSTERS = (target("sm_90"), (7, 8))
+
+CLUSTER_RANK = InstructionRow(
+    "cluster.rank", "the rank of the CTA in its cluster", ("mov.u32",), *_CLUSTERS,
+    "%cluster_ctarank", (Result("d"), Register("%cluster_ctarank")),
+)  # fmt: skip
+CLUSTER_ARRIVE = InstructionRow(
+    "cluster.arrive", "arrive at the barrier of the cluster without waiting",
+    ("barrier.cluster.arrive.aligned",), *_CLUSTERS, "barrier.cluster", threads="all of the warp",
+)  # fmt: skip
+CLUSTER_WAIT = InstructionRow(
+    "cluster.wait", "wait until all threads of the cluster have arrived at its barrier",
+    ("barrier.cluster.wait.aligned",), *_CLUSTERS, "barrier.cluster", threads="all of the warp",
+)  # fmt: skip
+MAPA = InstructionRow(
+    "cluster.map", "the address of the same place in the shared memory of another CTA",
+    ("mapa.shared::cluster.u32",), *_CLUSTERS, "mapa",
+    (Result("d"), Scalar("a", "u32", plain=True), Choice("b", type_="u32")),
+)  # fmt: skip
 MBARRIER_ARRIVE_CLUSTER = InstructionRow(
-    "mbarrier.arrive.release.cluster.shared::cluster.b64", target("sm_90"), (8, 0)
-)
+    "cluster.mbarrier_arrive", "arrive at an mbarrier of a CTA of the cluster",
+    ("mbarrier.arrive.release.cluster.shared::cluster.b64",), target("sm_90"), (8, 0),
+    "mbarrier.arrive",
+    (
+        Result("state", "b64", ("_",)),
+        Address("addr"),
+        Choice("count", range(1, 1 << 32), optional=True),
+    ),
+)  # fmt: skip
 
 MAX_CLUSTER = 8
 """How many CTAs a cluster may have wherever there are clusters."""

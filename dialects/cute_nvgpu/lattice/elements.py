@@ -34,7 +34,7 @@ class ElementType:
 
     @property
     def padded(self) -> bool:
-        """Whether an element takes more bits than it has."""
+        """True where an element takes more bits than it has."""
         return 0 < self.width < self.bits
 
 
@@ -64,7 +64,7 @@ ELEMENT_TYPES: dict[str, ElementType] = {
         ElementType("s32", "i32", 32, "uint32"),
     )
 }
-"""What A, B, C and D are made of."""
+"""The types of A, B, C and D."""
 
 UNPACKED: dict[str, ElementType] = {
     "e2m1": ElementType("e2m1", "f4E2M1FN", 8, "uint8", width=4, shift=2)
@@ -79,7 +79,7 @@ SCALE_TYPES: dict[str, ElementType] = {
         ElementType("ue4m3", "f8E4M3FN", 8, "uint8"),
     )
 }
-"""What the scale factors of a block-scaled MMA are made of; MLIR has no unsigned e4m3."""
+"""The types of the scale factors of a block-scaled MMA; MLIR has no unsigned e4m3."""
 
 METADATA = ElementType("u2", "ui2", 2, "uint8")
 """An index of a non-zero element of a structured-sparse A. PTX ISA 9.7.14.6.1."""

@@ -1,4 +1,4 @@
-"""What the chips run an MMA as: one machine instruction, several, or a program around them.
+"""The machine code of an MMA: one machine instruction, several, or a program around them.
 
 PTX promises that a later chip runs the MMAs of an earlier one, not that it has an instruction for
 them. A row here is an exception to "one machine instruction"; it was read from the machine code
@@ -21,8 +21,8 @@ MMA, part of it idle; emulated: conversions, a subroutine, or no tensor core at 
 
 @dataclass(frozen=True, slots=True)
 class MachineCode:
-    """What one MMA becomes: how, in words, in how many machine MMAs where it is nothing else, and
-    how many times its own M*N*K the tensor core computes."""
+    """The machine code of one MMA: how, in words, in how many machine MMAs where it is nothing
+    else, and how many times its own M*N*K the tensor core computes."""
 
     how: How
     words: str
@@ -31,13 +31,13 @@ class MachineCode:
 
     @property
     def native(self) -> bool:
-        """Whether the tensor core does all of it, in one machine instruction or more."""
+        """True where the tensor core does all of it, in one machine instruction or more."""
         return self.how != "emulated"
 
 
 @dataclass(frozen=True, slots=True)
 class MachineRow:
-    """What the chips numbered from `first` to `last` make of some MMAs.
+    """The machine code of some MMAs on the chips numbered from `first` to `last`.
 
     `elements` are the element types of A; `shapes` and `results` (element types of D) empty mean
     all of them, `sparsity` lists the forms of metadata (None: dense), `bit_op` None means either.
@@ -53,7 +53,7 @@ class MachineRow:
     results: tuple[str, ...] = ()
 
     def covers(self, row: MmaRow, types: ElementTypes, chip: int) -> bool:
-        """Whether that is what the chip of that number makes of these MMAs of a row."""
+        """True where the chip of that number makes this of these MMAs of a row."""
         return (
             self.first <= chip <= self.last
             and row.kind is None
@@ -123,7 +123,7 @@ MACHINE_ROWS: tuple[MachineRow, ...] = (
 
 @cache
 def machine_code(row: MmaRow, types: ElementTypes, chip: int) -> MachineCode:
-    """What the chip of that number (90 of sm_90a) runs the MMA of these element types as."""
+    """The machine code of an MMA of these element types on a chip by its number (90 of sm_90a)."""
     for exception in MACHINE_ROWS:
         if exception.covers(row, types, chip):
             return exception.code

@@ -21,11 +21,12 @@ from dataclasses import dataclass
 
 from tilewright.dialects.cute import Layout, append, composition, make_layout
 from tilewright.dialects.cute_nvgpu.fragments.mma import blocks
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm, Register
 from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, any_of, target
 
 WARP = 32
 RUN_BYTES = 16
-"""What one address stands for: a row of a matrix, or a column with `.trans`."""
+"""The bytes that one address stands for: a row of a matrix, or a column with `.trans`."""
 
 SPACES: dict[str, tuple[int, int] | None] = {"shared": None, "shared::cta": (7, 8), "": None}
 """State spaces of an address, and the PTX ISA version of those that came later than the
@@ -143,11 +144,11 @@ class MatrixCopyRow:
         """
         m, n = self.shape
         fragment = blocks(m, n, self.neighbours)
-        held = composition(Layout((m, n), (n, 1)), fragment) if trans else fragment
-        assert isinstance(held, Layout)
+        matrix = composition(Layout((m, n), (n, 1)), fragment) if trans else fragment
+        assert isinstance(matrix, Layout)
         if number == 1:
-            return held
-        return make_layout(held[0], append(held[1], Layout(number, m * n)))
+            return matrix
+        return make_layout(matrix[0], append(matrix[1], Layout(number, m * n)))
 
     def mnemonic(self, number: int, trans: bool, space: str = "shared") -> str:
         """`ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8`."""
@@ -203,6 +204,16 @@ class MatrixMoveRow:
         m, n = self.shape
         for layout in (self.source_layout, self.result_layout):
             assert layout.size() == layout.cosize() == m * n, self
+
+    @property
+    def mnemonics(self) -> tuple[str, ...]:
+        """Its one mnemonic."""
+        return (self.mnemonic,)
+
+    @property
+    def operands(self) -> tuple[OperandForm, ...]:
+        """The registers, in PTX's order."""
+        return Register("d"), Register("a")
 
     @property
     def bits(self) -> int:

@@ -9,7 +9,6 @@ from typing import Literal, get_args
 
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.fragments import mma as fragments
-from tilewright.dialects.cute_nvgpu.fragments import quad_pairs
 from tilewright.dialects.cute_nvgpu.lattice.elements import (
     ELEMENT_TYPES,
     METADATA,
@@ -118,7 +117,7 @@ class MmaRow:
     @property
     def matrices(self) -> int:
         """How many MMAs one instruction computes: four of m8n8k4 on f16, otherwise one."""
-        return quad_pairs.MATRICES if self._quad_pairs else 1
+        return fragments.QUAD_PAIRS if self._quad_pairs else 1
 
     @property
     def inputs(self) -> tuple[Operand, ...]:
@@ -201,15 +200,15 @@ class MmaRow:
 
     def _quad_pair_layout(self, operand: Operand, types: ElementTypes, majors: Majors) -> Layout:
         if operand == "A":
-            return quad_pairs.multiplicand(along_k=majors[0] == "row")
+            return fragments.quad_pair_multiplicand(along_k=majors[0] == "row")
         if operand == "B":
-            return quad_pairs.multiplicand(along_k=majors[1] == "col")
-        return quad_pairs.accumulator(self.element(operand, types).name)
+            return fragments.quad_pair_multiplicand(along_k=majors[1] == "col")
+        return fragments.quad_pair_accumulator(self.element(operand, types).name)
 
 
 @cache
 def _fills(layout: Layout, elements: int, per_register: int) -> bool:
-    """Whether the threads hold that many elements, each of them, in whole registers."""
+    """True where the threads hold that many elements, each of them, in whole registers."""
     return layout.size() == layout.cosize() == elements and elements // 32 % per_register == 0
 
 

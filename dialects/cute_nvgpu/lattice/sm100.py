@@ -105,7 +105,7 @@ class UmmaRow:
 
     @property
     def target(self) -> Minimum:
-        """What it requires."""
+        """The lowest targets that run it."""
         return _LONG_K if self.k == LONG_K else self.spellings[0].target
 
     @property
@@ -115,17 +115,17 @@ class UmmaRow:
 
     @property
     def negates(self) -> bool:
-        """Whether A and B can be negated."""
+        """True where A and B can be negated."""
         return self.kind != "i8"
 
     @property
     def saturates(self) -> bool:
-        """Whether the sums of s32 can be clamped."""
+        """True where the sums of s32 can be clamped."""
         return self.kind == "i8"
 
     @property
     def scales_input(self) -> bool:
-        """Whether D can be multiplied by a power of two first."""
+        """True where D can be multiplied by a power of two first."""
         return self.kind in ("f16", "tf32") and not self.ws
 
     @property
@@ -253,13 +253,13 @@ def _spellings(
     version takes; the number of scale factors; or, where a kind has one size, nothing."""
     block = 16 if vector in (4, 6) else 32
     runs = FAMILIES if kind == "mxf8f6f4" or not sparse else _EACH
-    found = [Spelling(f".block_scale.block{block}", runs, _BLOCK_VERSION)]
+    spellings = [Spelling(f".block_scale.block{block}", runs, _BLOCK_VERSION)]
     if kind != "mxf4nvf4":
-        found.append(Spelling(".block_scale", runs, _BLOCK_VERSION))
+        spellings.append(Spelling(".block_scale", runs, _BLOCK_VERSION))
     if k != LONG_K:
         since = (8, 7) if kind == "mxf4nvf4" else _V
-        found.append(Spelling(f".block_scale.scale_vec::{vector}X", _EACH, since))
-    return tuple(found)
+        spellings.append(Spelling(f".block_scale.scale_vec::{vector}X", _EACH, since))
+    return tuple(spellings)
 
 
 def _plain_rows(op: str, section: str, *, sparse: bool, ws: bool) -> tuple[UmmaRow, ...]:

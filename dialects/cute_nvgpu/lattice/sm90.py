@@ -24,7 +24,7 @@ WgmmaTypes = tuple[str, str, str]
 """PTX names of the element types of a, b and d."""
 
 FragmentOperand = Literal["A", "D", "E"]
-"""What registers can hold: A, the accumulator D, and the sparsity metadata E."""
+"""The operands in registers: A, the accumulator D, and the sparsity metadata E."""
 
 _M = 64
 _WARPS = WARPGROUP // 32
@@ -61,7 +61,7 @@ class WgmmaRow:
 
     @property
     def target(self) -> Target:
-        """What it requires. PTX ISA: the target notes of its section."""
+        """The lowest targets that run it. PTX ISA: the target notes of its section."""
         return target("sm_90a")
 
     def element_types(self) -> list[WgmmaTypes]:

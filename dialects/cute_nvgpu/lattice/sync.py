@@ -1,11 +1,20 @@
-"""What orders threads and memory around MMAs: barriers of a CTA by number, groups of `wgmma`, and
+"""The order of threads and memory around MMAs: barriers of a CTA by number, groups of `wgmma`, and
 the fence between a thread and the async proxy. PTX ISA 9.7.13 and 9.7.15.7."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
+from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
+    COUNTING,
+    Choice,
+    Constant,
+    Result,
+    Scalar,
+)
+from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, target
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,90 +27,109 @@ class NamedBarrierRow:
     section: str
 
     def why_illegal(self, barrier: int, threads: int | None) -> str | None:
-        """What is wrong with a barrier and its count of threads, or None; no count is all."""
-        if not 0 <= barrier < self.barriers:
-            nearest = min(max(barrier, 0), self.barriers - 1)
+        """The fault of a barrier and its count of threads, or None; no count is all."""
+        if barrier not in (legal := range(self.barriers)):
+            nearest = closest(barrier, legal)
             return (
                 f"expected a barrier below {self.barriers}, got {barrier}; nearest legal: {nearest}"
             )
-        if threads is None or (threads % self.warp == 0 and 0 < threads <= self.max_threads):
+        legal = range(self.warp, self.max_threads + 1, self.warp)
+        if threads is None or threads in legal:
             return None
-        nearest = min(max(round(threads / self.warp), 1) * self.warp, self.max_threads)
         return (
             f"expected a count of threads that is whole warps, at most {self.max_threads}, "
-            f"got {threads}; nearest legal: {nearest}"
+            f"got {threads}; nearest legal: {closest(threads, legal)}"
         )
 
 
 NAMED_BARRIER = NamedBarrierRow(16, 32, 1024, "9.7.13.1")
 
 
-@dataclass(frozen=True, slots=True)
-class ShuffleRow:
+_THREADS = range(0, 1 << 32, NAMED_BARRIER.warp)
+_BASELINE = (BASELINE.target, BASELINE.version)
+MEMBERMASK = Choice("membermask", type_="x32")
+
+BAR_SYNC = InstructionRow(
+    "barrier.sync", "arrive at a numbered barrier of the CTA, and wait for the others",
+    ("bar.sync",), *_BASELINE, NAMED_BARRIER.section,
+    (Choice("a", range(NAMED_BARRIER.barriers)), Choice("b", _THREADS, optional=True)),
+)  # fmt: skip
+BAR_ARRIVE = InstructionRow(
+    "barrier.arrive", "arrive at a numbered barrier of the CTA without waiting",
+    ("bar.arrive",), *_BASELINE, NAMED_BARRIER.section,
+    (Choice("a", range(NAMED_BARRIER.barriers)), Choice("b", _THREADS[1:])),
+)  # fmt: skip
+BAR_WARP_SYNC = InstructionRow(
+    "ptx.bar.warp.sync", "wait for other threads of the warp", ("bar.warp.sync",), *_BASELINE,
+    "9.7.13.2", (MEMBERMASK,), threads="those of the membermask",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShuffleRow(InstructionRow):
     """`shfl.sync` of 32 bits: how the lane is chosen whose value comes."""
 
     modes: tuple[str, ...]
     lanes: int
-    target: Target
-    ptx_version: tuple[int, int]
-    section: str
 
     def why_illegal(self, mode: str, lane: int) -> str | None:
-        """What is wrong with a choice of lanes, or None."""
+        """The fault of a choice of lanes, or None."""
         if mode not in self.modes:
             return f"expected {' or '.join(self.modes)}, got {mode}"
-        if not 0 <= lane < self.lanes:
-            nearest = min(max(lane, 0), self.lanes - 1)
+        if lane not in (legal := range(self.lanes)):
+            nearest = closest(lane, legal)
             return f"expected a lane below {self.lanes}, got {lane}; nearest legal: {nearest}"
         return None
 
 
-SHFL_SYNC = ShuffleRow(("bfly", "idx"), 32, target("sm_70"), (6, 0), "9.7.9.6")
+SHFL_SYNC = ShuffleRow(
+    op="shuffle",
+    does="the value of another thread of the warp: of lane b, or of the own lane xor b",
+    mnemonics=("shfl.sync.bfly.b32", "shfl.sync.idx.b32"),
+    target=BASELINE.target,
+    ptx_version=BASELINE.version,
+    section="9.7.9.6",
+    operands=(
+        Result("d", "b32", ("r", "r|r", "r|_")),
+        Scalar("a", "b32", plain=True),
+        Choice("b"),
+        Choice("c"),
+        MEMBERMASK,
+    ),
+    threads="those of the membermask",
+    modes=("bfly", "idx"),
+    lanes=32,
+)
 
-
-@dataclass(frozen=True, slots=True)
-class OrderingRow:
-    """An instruction that orders what is before it with what is after it, without registers.
-
-    `op` is its op in IR, `orders` what it does in words, `mnemonics` all its forms, that of the op
-    first; `groups` says whether it takes a number of groups that may be pending.
-    """
-
-    op: str
-    orders: str
-    mnemonics: tuple[str, ...]
-    target: Target
-    ptx_version: tuple[int, int]
-    section: str
-    groups: bool = False
-
-
-WGMMA_FENCE = OrderingRow(
+WGMMA_FENCE = InstructionRow(
     "wgmma.fence",
     "order what the warpgroup did to registers before what later wgmmas do to them",
     ("wgmma.fence.sync.aligned",),
     target("sm_90a"),
     (8, 0),
     "9.7.15.7.1",
+    threads="all of the warpgroup",
 )
-WGMMA_COMMIT_GROUP = OrderingRow(
+WGMMA_COMMIT_GROUP = InstructionRow(
     "wgmma.commit_group",
     "make all wgmmas of the warp that are in no group yet the latest group",
     ("wgmma.commit_group.sync.aligned",),
     target("sm_90a"),
     (8, 0),
     "9.7.15.7.2",
+    threads="all of the warpgroup",
 )
-WGMMA_WAIT_GROUP = OrderingRow(
+WGMMA_WAIT_GROUP = InstructionRow(
     "wgmma.wait_group",
     "wait until at most the latest N groups are not complete",
     ("wgmma.wait_group.sync.aligned",),
     target("sm_90a"),
     (8, 0),
     "9.7.15.7.3",
-    groups=True,
+    (Constant("N", COUNTING),),
+    threads="all of the warpgroup",
 )
-FENCE_PROXY_ASYNC = OrderingRow(
+FENCE_PROXY_ASYNC = InstructionRow(
     "fence.proxy.async",
     "order what the thread wrote to memory before what the async proxy (wgmma, TMA) does with it",
     (
@@ -114,7 +142,7 @@ FENCE_PROXY_ASYNC = OrderingRow(
     (8, 0),
     "9.7.13.4",
 )
-ORDERING: tuple[OrderingRow, ...] = (
+ORDERING: tuple[InstructionRow, ...] = (
     WGMMA_FENCE,
     WGMMA_COMMIT_GROUP,
     WGMMA_WAIT_GROUP,

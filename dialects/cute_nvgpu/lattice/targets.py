@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 
 class TargetError(ValueError):
@@ -43,7 +43,7 @@ class Target:
         return self.name + later[self.suffix]
 
     def supports(self, minimum: Minimum) -> bool:
-        """Whether code that requires `minimum` may be compiled for this target."""
+        """True where code that requires `minimum` may be compiled for this target."""
         if isinstance(minimum, AnyOf):
             return any(map(self.supports, minimum.targets))
         if minimum.suffix == "a":
@@ -66,24 +66,26 @@ class AnyOf:
     @property
     def name(self) -> str:
         """`sm_100f, sm_110f or sm_120f`."""
-        *others, last = (each.name for each in self.targets)
+        *others, last = (alternative.name for alternative in self.targets)
         return f"{', '.join(others)} or {last}"
 
     @property
     def at_least(self) -> str:
         """Who runs what requires it, in words."""
-        laters = dict.fromkeys(each.at_least.removeprefix(each.name) for each in self.targets)
+        laters = dict.fromkeys(
+            alternative.at_least.removeprefix(alternative.name) for alternative in self.targets
+        )
         if len(laters) == 1:
             later = next(iter(laters))
             return f"{self.name},{later}" if later else self.name
-        return " or ".join(each.at_least for each in self.targets)
+        return " or ".join(alternative.at_least for alternative in self.targets)
 
     def __str__(self) -> str:
         return self.name
 
 
 Minimum: TypeAlias = Target | AnyOf
-"""What an instruction requires: code for a target runs it where `target.supports(minimum)`."""
+"""The requirement of an instruction: code for a target runs it where `target.supports(minimum)`."""
 
 
 def alternatives(minimum: Minimum) -> tuple[Target, ...]:
@@ -120,6 +122,8 @@ _ROWS: tuple[tuple[str, tuple[int, int]], ...] = (
 )
 
 _NAME = re.compile(r"sm_(\d+)([af]?)")
+_RENAMED = {"101": "sm_110"}
+"""Chips by the number that targets called them by, and what PTX ISA 9.0 calls them."""
 
 
 def _row(name: str, version: tuple[int, int]) -> Target:
@@ -136,8 +140,14 @@ def target(name: str) -> Target:
     """The target of that name. Raises TargetError, naming the nearest, for any other."""
     if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TargetError(f"expected the name of a target such as 'sm_90a', got {name!r}")
-    if (found := TARGETS.get(name)) is not None:
-        return found
+    if (known := TARGETS.get(name)) is not None:
+        return known
+    match = _NAME.fullmatch(name)
+    if match is not None and (renamed := _RENAMED.get(match[1])) is not None:
+        raise TargetError(
+            f"unknown target '{name}', an alias of {renamed}{match[2]} (its name before PTX ISA "
+            f"9.0); nearest legal: {renamed}{match[2]}"
+        )
     near = difflib.get_close_matches(name, TARGETS, n=1, cutoff=0.0)
     raise TargetError(
         f"unknown target '{name}'; nearest legal: {near[0]}; known: {', '.join(TARGETS)}"
@@ -147,6 +157,59 @@ def target(name: str) -> Target:
 def any_of(*names: str) -> AnyOf:
     """The requirement that any of these targets meets. Raises TargetError for an unknown one."""
     return AnyOf(tuple(map(target, names)))
+
+
+Version = tuple[int, int]
+
+
+class InstructionFacts(Protocol):
+    """A row of a table, as far as it says who runs its instruction."""
+
+    @property
+    def target(self) -> Minimum: ...
+
+    @property
+    def ptx_version(self) -> Version: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """The lowest target and PTX ISA version that an instruction needs."""
+
+    target: Minimum
+    version: Version
+
+    @classmethod
+    def of(cls, row: InstructionFacts) -> Requirement:
+        """That of the instruction of a row."""
+        return cls(row.target, row.ptx_version)
+
+
+# sm_70 with the first ISA version that knows it: what every instruction of ours can count on.
+BASELINE = Requirement(target("sm_70"), (6, 0))
+
+
+def needs(minimum: str, version: Version) -> Requirement:
+    """A requirement, its target by name."""
+    return Requirement(target(minimum), version)
+
+
+@runtime_checkable
+class Requiring(Protocol):
+    """An op, an atom or a type that says what it needs of its target."""
+
+    def requirement(self) -> Requirement:
+        """That of its instruction: `BASELINE` where it has none of its own."""
+        ...
+
+
+@runtime_checkable
+class RequiringOp(Requiring, Protocol):
+    """An op of ours."""
+
+    def spelled(self) -> str:
+        """Its name in diagnostics of its target."""
+        ...
 
 
 def lowest(requirements: Iterable[Minimum], arch: Target | None = None) -> Target:
@@ -162,8 +225,8 @@ def lowest(requirements: Iterable[Minimum], arch: Target | None = None) -> Targe
         if all(map(candidate.supports, wanted)):
             return candidate
     if arch is not None:
-        missing = sorted(each.at_least for each in wanted if not arch.supports(each))
+        missing = sorted(minimum.at_least for minimum in wanted if not arch.supports(minimum))
         raise TargetError(f"instructions require {'; '.join(missing)}; got target {arch}")
     raise TargetError(
-        f"no target supports all of {'; '.join(sorted(each.name for each in wanted))}"
+        f"no target supports all of {'; '.join(sorted(minimum.name for minimum in wanted))}"
     )

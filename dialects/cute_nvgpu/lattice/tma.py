@@ -4,23 +4,57 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.dialects.cute_nvgpu.lattice.mbarrier import InstructionRow
+from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
+    Address,
+    Box,
+    Choice,
+    Constant,
+    OperandForm,
+)
 from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, any_of, target
+
+_POLICY = Choice("cache-policy")
+_SOURCE = (Address("srcMem", loose=True),)
 
 
 @dataclass(frozen=True, slots=True)
 class TensorCopyRow:
-    """`cp.async.bulk.tensor.Nd...`, up to `max_rank` dimensions."""
+    """`cp.async.bulk.tensor.Nd...`, up to `max_rank` dimensions. `before` and `after` are the
+    operands around the box."""
 
+    op: str
+    does: str
     suffix: str
     max_rank: int
     target: Minimum
     ptx_version: tuple[int, int]
+    before: tuple[OperandForm, ...] = ()
+    after: tuple[OperandForm, ...] = _SOURCE
     stem: str = "cp.async.bulk.tensor"
+
+    @property
+    def section(self) -> str:
+        """The instruction."""
+        return self.stem
 
     def mnemonic(self, rank: int, *, hint: bool = False) -> str:
         """The mnemonic of a copy of that rank."""
         return f"{self.stem}.{rank}d.{self.suffix}" + (".L2::cache_hint" if hint else "")
+
+    def operands(self, rank: int, *, hint: bool = False) -> tuple[OperandForm, ...]:
+        """The operands of a copy of that rank, in PTX's order."""
+        policy = (_POLICY,) if hint else ()
+        return *self.before, Box("tensorMap", rank), *self.after, *policy
+
+    @property
+    def forms(self) -> dict[str, tuple[OperandForm, ...]]:
+        """The operands of every mnemonic."""
+        return {
+            self.mnemonic(rank, hint=hint): self.operands(rank, hint=hint)
+            for rank in range(1, self.max_rank + 1)
+            for hint in (False, True)
+        }
 
 
 MAX_RANK = 5
@@ -28,18 +62,24 @@ MAX_RANK = 5
 # The destination .shared::cta would need PTX ISA 8.6 (ptxas); of a CTA's own addresses it says the
 # same.
 TENSOR_LOAD = TensorCopyRow(
-    "shared::cluster.global.tile.mbarrier::complete_tx::bytes", MAX_RANK, target("sm_90"), (8, 0)
-)
+    "tma.load", "start to copy a box of a tensor to shared memory; its bytes arrive at an mbarrier",
+    "shared::cluster.global.tile.mbarrier::complete_tx::bytes", MAX_RANK, target("sm_90"), (8, 0),
+    (Address("dstMem", loose=True),), (Address("mbar", loose=True),),
+)  # fmt: skip
 # On other targets ptxas advises against it, and chips before sm_100 need sm_90a.
 TENSOR_LOAD_MULTICAST = TensorCopyRow(
+    "tma.load", "start to copy a box of a tensor to the shared memory of several CTAs",
     f"{TENSOR_LOAD.suffix}.multicast::cluster",
     MAX_RANK,
     any_of("sm_90a", "sm_100f", "sm_110f"),
     (8, 0),
-)
+    TENSOR_LOAD.before,
+    (*TENSOR_LOAD.after, Choice("ctaMask", range(1 << 16))),
+)  # fmt: skip
 TENSOR_STORE = TensorCopyRow(
-    "global.shared::cta.tile.bulk_group", MAX_RANK, target("sm_90"), (8, 0)
-)
+    "tma.store", "start to copy a box of shared memory to a tensor, as part of a bulk group",
+    "global.shared::cta.tile.bulk_group", MAX_RANK, target("sm_90"), (8, 0),
+)  # fmt: skip
 
 _WORDS = ("i32", "ui32", "si32", "i64", "ui64")
 _ORDERED = ("ui32", "si32", "ui64", "si64", "f16", "bf16")
@@ -58,11 +98,13 @@ cp.reduce.async.bulk, the table for `.global`; an H200 traps for `and`, `or` and
 
 TENSOR_REDUCE: dict[str, TensorCopyRow] = {
     kind: TensorCopyRow(
+        "tma.reduce",
+        f"start to combine a box of shared memory with a tensor by {kind}, in a bulk group",
         f"global.shared::cta.{kind}.tile.bulk_group",
         MAX_RANK,
         target("sm_90"),
         (8, 0),
-        "cp.reduce.async.bulk.tensor",
+        stem="cp.reduce.async.bulk.tensor",
     )
     for kind in REDUCED_ELEMENTS
 }
@@ -75,22 +117,38 @@ def why_not_reduced(kind: str, element: str) -> str | None:
     if element in legal:
         return None
     size, floats = element.lstrip("us"), "f" in element
-    nearest = min(legal, key=lambda each: (each.lstrip("us") != size, ("f" in each) != floats))
+    nearest = min(
+        legal, key=lambda candidate: (candidate.lstrip("us") != size, ("f" in candidate) != floats)
+    )
     return (
         f"expected elements of {', '.join(legal)} for {kind}, got {element} (PTX ISA, "
         f"cp.reduce.async.bulk.tensor); nearest legal: {nearest}"
     )
 
 
-BULK_COMMIT_GROUP = InstructionRow("cp.async.bulk.commit_group", target("sm_90"), (8, 0))
-BULK_WAIT_GROUP = InstructionRow("cp.async.bulk.wait_group", target("sm_90"), (8, 0))
-PREFETCH_TENSORMAP = InstructionRow("prefetch.tensormap", target("sm_90"), (8, 0))
+BULK_COMMIT_GROUP = InstructionRow(
+    "tma.commit_group", "make the thread's bulk copies that are in no group yet the latest group",
+    ("cp.async.bulk.commit_group",), target("sm_90"), (8, 0), "cp.async.bulk.commit_group",
+)  # fmt: skip
+BULK_WAIT_GROUP = InstructionRow(
+    "tma.wait_group",
+    "wait until at most the latest N bulk groups are not complete (.read: have not read all)",
+    ("cp.async.bulk.wait_group", "cp.async.bulk.wait_group.read"), target("sm_90"), (8, 0),
+    "cp.async.bulk.wait_group", (Constant("N"),),
+)  # fmt: skip
+PREFETCH_TENSORMAP = InstructionRow(
+    "tma.prefetch", "bring a tensor map to the cache", ("prefetch.tensormap",), target("sm_90"),
+    (8, 0), "prefetch", (Address("a"),),
+)  # fmt: skip
+
+TENSOR_COPIES = (TENSOR_LOAD, TENSOR_LOAD_MULTICAST, TENSOR_STORE, *TENSOR_REDUCE.values())
+"""Every copy of boxes."""
 
 SWIZZLES: tuple[int, ...] = (0, 32, 64, 128)
 """The bytes of a row of the swizzle's pattern; 0 is no swizzle."""
 
 CHUNK = 16
-"""What a swizzle keeps together, and what strides and rows of a box are multiples of, in bytes."""
+"""The bytes that a swizzle keeps together; strides and rows of a box are multiples of it."""
 
 SMEM_ALIGN = 128
 """Where a box may start in shared memory, in bytes."""
@@ -129,4 +187,4 @@ TENSOR_ELEMENTS: dict[str, TensorElement] = {
         TensorElement("f64", 8, "FLOAT64"),
     )
 }
-"""What a tensor map may be made of, by MLIR's name."""
+"""The element types of a tensor map, by MLIR's name."""

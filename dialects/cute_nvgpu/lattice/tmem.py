@@ -9,6 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.dialects.cute import tensor_memory
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
+    Address,
+    Choice,
+    OperandForm,
+    Register,
+)
 from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, any_of
 
 LANES = tensor_memory.LANES
@@ -27,7 +34,7 @@ ALLOCATIONS = tensor_memory.ALLOCATIONS
 """How many columns may be allocated at once."""
 
 DATACENTER_BLACKWELL = any_of("sm_100f", "sm_110f")
-"""What has tensor memory: no other Blackwell does."""
+"""The targets with tensor memory: no other Blackwell has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +42,16 @@ class TmemRow:
     """An instruction on tensor memory of one CTA or of a pair.
 
     `op` is its op in IR, `does` what it does in words; `spellings` are its mnemonics, that of the
-    op first, with `{group}` where they name the CTA group; `section` names the instruction.
+    op first, with `{group}` where they name the CTA group; `section` names the instruction, and
+    `operands` stand in PTX's order.
     """
 
     op: str
     does: str
     spellings: tuple[str, ...]
     section: str
+    operands: tuple[OperandForm, ...] = ()
+    threads: str = ""
     target: Minimum = DATACENTER_BLACKWELL
     ptx_version: tuple[int, int] = (8, 6)
 
@@ -52,9 +62,14 @@ class TmemRow:
     @property
     def mnemonics(self) -> tuple[str, ...]:
         """All mnemonics of the row."""
-        spelled = (each.format(group=group) for each in self.spellings for group in CTA_GROUPS)
+        spelled = (
+            spelling.format(group=group) for spelling in self.spellings for group in CTA_GROUPS
+        )
         return tuple(dict.fromkeys(spelled))
 
+
+_COLUMNS = Choice("nCols", ALLOCATIONS)
+_WARP, _ONE = "all of the warp", "one"
 
 TMEM_ALLOC = TmemRow(
     "tmem.alloc",
@@ -64,40 +79,43 @@ TMEM_ALLOC = TmemRow(
         "tcgen05.alloc.cta_group::{group}.sync.aligned.b32",
     ),
     "tcgen05.alloc",
+    (Address("dst"), _COLUMNS),
+    "all of one warp; with cta_group::2 of one warp in each CTA of the pair",
 )
 TMEM_DEALLOC = TmemRow(
     "tmem.dealloc",
     "give columns of tensor memory back",
     ("tcgen05.dealloc.cta_group::{group}.sync.aligned.b32",),
     "tcgen05.dealloc",
+    (Register("taddr"), _COLUMNS),
+    _WARP,
 )
 TMEM_RELINQUISH = TmemRow(
     "tmem.relinquish_alloc_permit",
     "give up the right to allocate tensor memory",
     ("tcgen05.relinquish_alloc_permit.cta_group::{group}.sync.aligned",),
     "tcgen05.relinquish_alloc_permit",
+    threads=_WARP,
 )
 
 
 def why_illegal_columns(columns: int) -> str | None:
-    """What is wrong with a count of columns to allocate, or None."""
+    """The fault of a count of columns to allocate, or None."""
     if columns in ALLOCATIONS:
         return None
-    nearest = min(ALLOCATIONS, key=lambda legal: abs(legal - columns))
     return (
         f"expected {', '.join(map(str, ALLOCATIONS))} columns, got {columns}; "
-        f"nearest legal: {nearest} (PTX ISA, tcgen05.alloc)"
+        f"nearest legal: {closest(columns, ALLOCATIONS)} (PTX ISA, tcgen05.alloc)"
     )
 
 
 def why_illegal_group(group: int) -> str | None:
-    """What is wrong with a CTA group, or None."""
+    """The fault of a CTA group, or None."""
     if group in CTA_GROUPS:
         return None
-    nearest = min(CTA_GROUPS, key=lambda legal: abs(legal - group))
     return (
         f"expected cta_group {' or '.join(map(str, CTA_GROUPS))}, got {group}; "
-        f"nearest legal: {nearest}"
+        f"nearest legal: {closest(group, CTA_GROUPS)}"
     )
 
 
@@ -108,6 +126,8 @@ TMEM_SHIFT = TmemRow(
     "move rows of 8 columns down by one lane, all but the last",
     ("tcgen05.shift.cta_group::{group}.down",),
     "tcgen05.shift",
+    (Address("taddr"),),
+    _ONE,
     any_of("sm_100a", "sm_103a", "sm_110a"),
 )
 TMEM_COMMIT = TmemRow(
@@ -118,6 +138,8 @@ TMEM_COMMIT = TmemRow(
         "tcgen05.commit.cta_group::{group}.mbarrier::arrive::one.b64",
     ),
     "tcgen05.commit",
+    (Address("mbar"),),
+    _ONE,
 )
 TMEM_COMMIT_MULTICAST = TmemRow(
     "tcgen05.commit",
@@ -129,18 +151,22 @@ TMEM_COMMIT_MULTICAST = TmemRow(
         "tcgen05.commit.cta_group::{group}.mbarrier::arrive::one.multicast::cluster.b64",
     ),
     "tcgen05.commit",
+    (Address("mbar"), Register("ctaMask", "b16")),
+    _ONE,
 )
 TMEM_WAIT_LOAD = TmemRow(
     "tmem.wait_load",
     "wait until the thread's loads from tensor memory are complete",
     ("tcgen05.wait::ld.sync.aligned",),
     "tcgen05.wait",
+    threads=_WARP,
 )
 TMEM_WAIT_STORE = TmemRow(
     "tmem.wait_store",
     "wait until the thread's stores to tensor memory are complete",
     ("tcgen05.wait::st.sync.aligned",),
     "tcgen05.wait",
+    threads=_WARP,
 )
 FENCE_BEFORE = TmemRow(
     "tcgen05.fence.before_thread_sync",

@@ -1,4 +1,4 @@
-"""What a warp loads from tensor memory and stores there, and what is copied there from shared
+"""Loads of a warp from tensor memory, stores to it, and copies there from shared
 memory: the shapes of `tcgen05.ld`, `st` and `cp`, one row each. PTX ISA, tcgen05.
 
 A place is counted in lanes and columns from the address.
@@ -9,6 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import SOURCE_FORMATS
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
+    Address,
+    Descriptor,
+    OperandForm,
+)
 from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, any_of
 from tilewright.dialects.cute_nvgpu.lattice.tmem import DATACENTER_BLACKWELL
 
@@ -157,6 +162,11 @@ class TmemCopyRow:
     section: str
     target: Minimum = DATACENTER_BLACKWELL
     ptx_version: tuple[int, int] = (8, 6)
+
+    @property
+    def operands(self) -> tuple[OperandForm, ...]:
+        """Those of every copy, in PTX's order."""
+        return Address("taddr"), Descriptor("s-desc")
 
     def mnemonic(self, shape: TmemCopyShape, group: int, source: str | None = None) -> str:
         """`tcgen05.cp.cta_group::1.128x256b.b8x16.b6x16_p32`."""

@@ -1,4 +1,4 @@
-"""What ptxas takes although the PTX ISA has none such: illegal here, with the rule that it breaks.
+"""Forms that ptxas takes although the PTX ISA has none such: illegal here, with the rule broken.
 
 Legal is what is documented and assembles. Whoever's kernel assembles all the same may want to know
 that it is no accident, and that the next ptxas may refuse it. Every row was measured with ptxas

@@ -30,7 +30,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, target
 
 WARP = 32
 MATRIX_ROW_BYTES = 16
-"""What a row of a matrix that `ldmatrix` reads has."""
+"""The bytes of a row of a matrix that `ldmatrix` reads."""
 _HALF_REGISTERS = 8
 """How many registers an f16 A or B has at every shape. PTX ISA 9.7.14.4.1."""
 
@@ -204,7 +204,7 @@ def _accesses(row: WmmaRow) -> Iterator[WmmaAccessRow]:
         rows, columns = row.extents(operand, types)
         majors: tuple[Major, ...] = MAJORS
         if operand in ("A", "B"):
-            majors = tuple(dict.fromkeys(each[place] for each in row.majors))
+            majors = tuple(dict.fromkeys(major[place] for major in row.majors))
         yield WmmaAccessRow(
             "store" if operand == "D" else "load",
             operand,
@@ -221,11 +221,11 @@ def _accesses(row: WmmaRow) -> Iterator[WmmaAccessRow]:
 
 def _distinct(rows: Iterable[WmmaAccessRow]) -> tuple[WmmaAccessRow, ...]:
     """One row a matrix. MMAs that share a matrix stand oldest first, and it is as old as they."""
-    found: dict[tuple[MatrixOperand, Shape, str], WmmaAccessRow] = {}
+    oldest: dict[tuple[MatrixOperand, Shape, str], WmmaAccessRow] = {}
     for row in rows:
-        found.setdefault((row.operand, row.shape, row.element.name), row)
-    return tuple(found.values())
+        oldest.setdefault((row.operand, row.shape, row.element.name), row)
+    return tuple(oldest.values())
 
 
-WMMA_ACCESS = _distinct(each for row in WMMA_MMA for each in _accesses(row))
+WMMA_ACCESS = _distinct(access for row in WMMA_MMA for access in _accesses(row))
 """Every `wmma.load` and `wmma.store`."""

@@ -8,7 +8,6 @@ from typing import ClassVar
 from xdsl.dialects.builtin import IndexType, MemRefType, i32
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_op_definition,
     operand_def,
     result_def,
@@ -23,11 +22,12 @@ from tilewright.dialects.cute_nvgpu.lattice.cluster import (
     CLUSTER_WAIT,
     MBARRIER_ARRIVE_CLUSTER,
 )
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
 from tilewright.dialects.cute_nvgpu.ops.mbarrier import verify_mbarrier
 
 
 @irdl_op_definition
-class RankOp(IRDLOperation):
+class RankOp(NvgpuOp):
     """The number of the CTA in its cluster, x fastest.
 
     ```mlir
@@ -50,15 +50,8 @@ class RankOp(IRDLOperation):
         super().__init__(result_types=[i32])
 
 
-class _BarrierOp(IRDLOperation):
-    assembly_format = "attr-dict"
-
-    def __init__(self) -> None:
-        super().__init__()
-
-
 @irdl_op_definition
-class ArriveOp(_BarrierOp):
+class ArriveOp(PlainOp):
     """Arrive at the barrier of the cluster, without waiting.
 
     ```mlir
@@ -74,7 +67,7 @@ class ArriveOp(_BarrierOp):
 
 
 @irdl_op_definition
-class WaitOp(_BarrierOp):
+class WaitOp(PlainOp):
     """Wait until all threads of the cluster have arrived at its barrier.
 
     ```mlir
@@ -89,7 +82,7 @@ class WaitOp(_BarrierOp):
 
 
 @irdl_op_definition
-class MbarrierArriveOp(IRDLOperation):
+class MbarrierArriveOp(NvgpuOp):
     """Arrive once at the mbarrier that another CTA of the cluster has at the same place.
 
     ```mlir

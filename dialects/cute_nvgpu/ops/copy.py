@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr, i32, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    IRDLOperation,
     irdl_op_definition,
     operand_def,
     opt_operand_def,
@@ -19,12 +19,14 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_contiguous, verify_memref
 from tilewright.dialects.cute_nvgpu.types.fragments import Cache, CacheAttr
 
 
 @irdl_op_definition
-class CpAsyncOp(IRDLOperation):
+class CpAsyncOp(NvgpuOp):
     """Start an asynchronous copy of `size` bytes from global to shared memory.
 
     ```mlir
@@ -38,6 +40,7 @@ class CpAsyncOp(IRDLOperation):
     """
 
     name = "cute_nvgpu.cp.async"
+    ROW: ClassVar = CP_ASYNC
 
     source = operand_def()
     source_indices = var_operand_def(IndexType)
@@ -84,16 +87,15 @@ class CpAsyncOp(IRDLOperation):
         size, cache = self.size.value.data, self.cache.data.value
         legal = CP_ASYNC.sizes[cache]
         if size not in legal:
-            nearest = min(legal, key=lambda each: abs(each - size))
             raise VerifyException(
                 f"'{self.name}' expected size {' or '.join(map(str, legal))} with cache {cache}, "
-                f"got {size}; nearest legal: {nearest} (PTX ISA {CP_ASYNC.section})"
+                f"got {size}; nearest legal: {closest(size, legal)} (PTX ISA {CP_ASYNC.section})"
             )
         verify_contiguous(self.name, "dest", dest, size)
 
 
 @irdl_op_definition
-class CpAsyncCommitGroupOp(IRDLOperation):
+class CpAsyncCommitGroupOp(PlainOp):
     """Close the executing thread's group of pending `cp.async`.
 
     ```mlir
@@ -104,15 +106,11 @@ class CpAsyncCommitGroupOp(IRDLOperation):
     """
 
     name = "cute_nvgpu.cp.async.commit_group"
-
-    assembly_format = "attr-dict"
-
-    def __init__(self) -> None:
-        super().__init__()
+    ROW: ClassVar = CP_ASYNC
 
 
 @irdl_op_definition
-class CpAsyncWaitGroupOp(IRDLOperation):
+class CpAsyncWaitGroupOp(NvgpuOp):
     """Wait until at most `pending` of the executing thread's latest groups are in flight.
 
     ```mlir
@@ -123,6 +121,7 @@ class CpAsyncWaitGroupOp(IRDLOperation):
     """
 
     name = "cute_nvgpu.cp.async.wait_group"
+    ROW: ClassVar = CP_ASYNC
 
     pending = prop_def(IntegerAttr.constr(type=i64))
 

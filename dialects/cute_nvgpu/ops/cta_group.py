@@ -37,7 +37,7 @@ class CtaGroupOp(IRDLOperation):
 
 def _kernel(op: Operation) -> Operation | None:
     """The function around an op, or None outside of any."""
-    found = op.parent_op()
-    while found is not None and not found.has_trait(IsolatedFromAbove):
-        found = found.parent_op()
-    return found if found is not None and found.parent_op() is not None else None
+    parent = op.parent_op()
+    while parent is not None and not parent.has_trait(IsolatedFromAbove):
+        parent = parent.parent_op()
+    return parent if parent is not None and parent.parent_op() is not None else None

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_op_definition,
     operand_def,
     prop_def,
@@ -18,6 +17,8 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
+from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 
 
@@ -30,7 +31,7 @@ def _verify_element(op: str, fragment: FragmentType, scalar: Attribute) -> None:
 
 
 @irdl_op_definition
-class SplatOp(IRDLOperation):
+class SplatOp(BaselineOp):
     """Every element of the fragment is the scalar.
 
     ```mlir
@@ -55,7 +56,7 @@ class SplatOp(IRDLOperation):
 
 
 @irdl_op_definition
-class FromElementsOp(IRDLOperation):
+class FromElementsOp(BaselineOp):
     """The fragment of these scalars, in register order.
 
     ```mlir
@@ -85,7 +86,7 @@ class FromElementsOp(IRDLOperation):
             _verify_element(self.name, self.fragment.type, element.type)
 
 
-class _IndexedOp(IRDLOperation):
+class _IndexedOp(BaselineOp):
     """A fragment op that names one element by its place in register order."""
 
     position = prop_def(IntegerAttr.constr(type=i64))
@@ -95,7 +96,7 @@ class _IndexedOp(IRDLOperation):
         if not 0 <= position < count:
             raise VerifyException(
                 f"'{self.name}' expected a position below {count}, got {position}; "
-                f"nearest legal: {min(max(position, 0), count - 1)}"
+                f"nearest legal: {closest(position, range(count))}"
             )
 
 
@@ -204,7 +205,7 @@ class SliceOp(_IndexedOp):
         position, width = self.position.value.data, part.element.per_register
         last = whole.count.data - part.count.data
         if position % width or not 0 <= position <= last:
-            nearest = min(max(position - position % width, 0), max(last, 0))
+            nearest = closest(position - position % width, range(max(last, 0) + 1))
             raise VerifyException(
                 f"'{self.name}' expected {part.count.data} of {whole.count.data} elements from the "
                 f"start of a register, got position {position}; nearest legal: {nearest}"
@@ -212,7 +213,7 @@ class SliceOp(_IndexedOp):
 
 
 @irdl_op_definition
-class ConcatOp(IRDLOperation):
+class ConcatOp(BaselineOp):
     """Fragments one after the other as one fragment: what `slice` takes apart.
 
     ```mlir
@@ -235,10 +236,10 @@ class ConcatOp(IRDLOperation):
 
     def verify_(self) -> None:
         whole, count = self.result.type, 0
-        for each in self.fragments:
-            assert isinstance(each.type, FragmentType)
-            _verify_element(self.name, whole, each.type.element_type)
-            count += each.type.count.data
+        for fragment in self.fragments:
+            assert isinstance(fragment.type, FragmentType)
+            _verify_element(self.name, whole, fragment.type.element_type)
+            count += fragment.type.count.data
         if count != whole.count.data:
             raise VerifyException(
                 f"'{self.name}' expected {whole.count.data} elements, got {count}"
@@ -246,7 +247,7 @@ class ConcatOp(IRDLOperation):
 
 
 @irdl_op_definition
-class CastOp(IRDLOperation):
+class CastOp(BaselineOp):
     """The same registers under another fragment type: element type, count or layout.
 
     ```mlir
@@ -282,14 +283,18 @@ def register_sources(value: SSAValue) -> list[SSAValue]:
 
     Elements narrower than a register are packed into registers of their own.
     """
-    found = [value]
+    sources = [value]
     match value.owner:
         case CastOp() | InsertOp() | SliceOp() | ConcatOp():
-            parts = [each for each in value.owner.operands if isinstance(each.type, FragmentType)]
+            parts = [
+                operand
+                for operand in value.owner.operands
+                if isinstance(operand.type, FragmentType)
+            ]
         case SplatOp() | FromElementsOp() as op if op.fragment.type.element.per_register == 1:
             parts = list(op.operands)
         case _:
             parts = []
     for part in parts:
-        found += register_sources(part)
-    return found
+        sources += register_sources(part)
+    return sources

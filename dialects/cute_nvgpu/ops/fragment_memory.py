@@ -8,7 +8,6 @@ from xdsl.dialects.builtin import IndexType, MemRefType, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    IRDLOperation,
     irdl_op_definition,
     operand_def,
     opt_operand_def,
@@ -19,15 +18,17 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
 from tilewright.dialects.cute_nvgpu.lattice.elements import register_bits
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
+from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_contiguous, verify_memref
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType, element_of
 
 ACCESS_BYTES = (4, 8, 16)
-"""What one access moves: whole registers, at most 16 bytes. PTX ISA 9.7.9.8, 9.7.9.11."""
+"""The bytes that one access moves: whole registers, at most 16 bytes. PTX ISA 9.7.9.8, 9.7.9.11."""
 
 
 @irdl_op_definition
-class LoadOp(IRDLOperation):
+class LoadOp(BaselineOp):
     """The elements from an index on, 4, 8 or 16 bytes of them, in register order.
 
     ```mlir
@@ -53,7 +54,7 @@ class LoadOp(IRDLOperation):
 
 
 @irdl_op_definition
-class StoreOp(IRDLOperation):
+class StoreOp(BaselineOp):
     """Write a fragment of 4, 8 or 16 bytes side by side, from an index on.
 
     ```mlir
@@ -94,39 +95,38 @@ class StoreOp(IRDLOperation):
 
 
 def fragment_bytes(fragment: FragmentType) -> int:
-    """What the registers of a fragment hold."""
+    """The bytes that the registers of a fragment hold."""
     return fragment.registers * register_bits(fragment.element.register) // 8
 
 
 def _verify(op: str, memory: Attribute, indices: int, fragment: FragmentType) -> None:
     space = space_of(memory.memory_space) if is_memref(memory) else None
-    held = verify_memref(
+    memref = verify_memref(
         op, "memory", memory, indices, Space.SMEM if space is Space.SMEM else Space.GMEM
     )
-    _verify_element(op, held.element_type, fragment)
-    if (found := fragment_bytes(fragment)) not in ACCESS_BYTES:
-        nearest = min(ACCESS_BYTES, key=lambda legal: abs(legal - found))
+    _verify_element(op, memref.element_type, fragment)
+    if (size := fragment_bytes(fragment)) not in ACCESS_BYTES:
         raise VerifyException(
-            f"'{op}' expected a fragment of {', '.join(map(str, ACCESS_BYTES))} bytes, got {found} "
-            f"(one instruction moves so many); nearest legal: {nearest}"
+            f"'{op}' expected a fragment of {', '.join(map(str, ACCESS_BYTES))} bytes, got {size} "
+            f"(one instruction moves so many); nearest legal: {closest(size, ACCESS_BYTES)}"
         )
-    verify_contiguous(op, "memory", held, found)
+    verify_contiguous(op, "memory", memref, size)
 
 
 _HELD_IN = {"s8": "i8", "u8": "i8"}
-"""What else a memref may be made of to hold elements of these types."""
+"""The other type of which a memref may hold elements of these."""
 
 
-def _verify_element(op: str, held: Attribute, fragment: FragmentType) -> None:
+def _verify_element(op: str, memory: Attribute, fragment: FragmentType) -> None:
     element = fragment.element
     if element.bits < 8:
         raise VerifyException(
             f"'{op}' expected elements of whole bytes, got {fragment}; nearest legal: "
             "cute_nvgpu.fragment.cast from elements of i32"
         )
-    if element_of(held) is not element and str(held) != _HELD_IN.get(element.name):
+    if element_of(memory) is not element and str(memory) != _HELD_IN.get(element.name):
         raise VerifyException(
-            f"'{op}' expected a fragment of the memory's element type {held}, got {fragment}"
+            f"'{op}' expected a fragment of the memory's element type {memory}, got {fragment}"
         )
 
 

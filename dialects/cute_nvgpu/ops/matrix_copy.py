@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import IndexType, UnitAttr
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, Data, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_attr_definition,
     irdl_op_definition,
     operand_def,
@@ -35,6 +35,7 @@ from tilewright.dialects.cute_nvgpu.lattice import MOVMATRIX, MatrixCopyRow
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import RUN_BYTES, WARP, Shape
 from tilewright.dialects.cute_nvgpu.lattice.row import shape_text
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_contiguous, verify_memref
 from tilewright.dialects.cute_nvgpu.types.fragments import MLIR_TYPES, FragmentType
 
@@ -73,8 +74,8 @@ class SrcFmtAttr(EnumAttribute[SrcFmt], SpacedOpaqueSyntaxAttribute):
     name = "cute_nvgpu.src_fmt"
 
 
-class MatrixCopyOp(IRDLOperation):
-    """What ldmatrix and stmatrix share: their memory side and their fragment."""
+class MatrixCopyOp(NvgpuOp):
+    """The base of ldmatrix and stmatrix: their memory side and their fragment."""
 
     trans = opt_prop_def(UnitAttr)
     shape = opt_prop_def(MatrixShapeAttr)
@@ -101,6 +102,9 @@ class MatrixCopyOp(IRDLOperation):
         row = self.row
         return MatrixCopy(row, self.held.registers // row.registers, self.trans is not None)
 
+    def spelled(self) -> str:
+        return self.matrix_copy.mnemonic
+
     def verify_matrices(self, memref: Attribute, indices: int) -> None:
         """Raise VerifyException unless memory and fragment are what the row moves."""
         type_ = verify_memref(self.name, "memory", memref, indices, Space.SMEM)
@@ -116,48 +120,48 @@ class MatrixCopyOp(IRDLOperation):
         verify_neighbours(self.name, self.held, width)
 
     def _verify_elements(self, row: MatrixCopyRow, memory: Attribute) -> None:
-        held = self.held
+        fragment = self.held
         if row.source is not None:
             legal = [MLIR_TYPES[name] for name in row.source.elements]
-            if memory != MLIR_TYPES["u8"] or held.element_type not in legal:
+            if memory != MLIR_TYPES["u8"] or fragment.element_type not in legal:
                 raise VerifyException(
                     f"'{self.name}' expected memory of ui8 and a fragment of "
                     f"{' or '.join(map(str, legal))} with src_fmt {row.source.name}, "
-                    f"got {memory} and {held.element_type}"
+                    f"got {memory} and {fragment.element_type}"
                 )
-        elif memory != held.element_type:
+        elif memory != fragment.element_type:
             raise VerifyException(
-                f"'{self.name}' expected a fragment of {memory}, got {held.element_type}"
+                f"'{self.name}' expected a fragment of {memory}, got {fragment.element_type}"
             )
-        if self.trans is not None and held.element.bits != row.bits:
+        if self.trans is not None and fragment.element.bits != row.bits:
             raise VerifyException(
                 f"'{self.name}' expected {row.bits}-bit elements with trans, got "
-                f"{held.element_type} (.{row.ptx_shape}.trans moves {row.bits}-bit elements)"
-                + _nearest_transposing(row, held.element)
+                f"{fragment.element_type} (.{row.ptx_shape}.trans moves {row.bits}-bit elements)"
+                + _nearest_transposing(row, fragment.element)
             )
 
     def _verify_count(self, row: MatrixCopyRow) -> None:
-        held, counts = self.held, [number * row.registers for number in row.numbers]
-        if held.element.register != "b32" or held.registers not in counts:
-            legal = " or ".join(str(count * held.element.per_register) for count in counts)
+        fragment, counts = self.held, [number * row.registers for number in row.numbers]
+        if fragment.element.register != "b32" or fragment.registers not in counts:
+            legal = " or ".join(str(count * fragment.element.per_register) for count in counts)
             *others, last = (f".x{number}" for number in row.numbers)
             raise VerifyException(
                 f"'{self.name}' expected a fragment of {legal} elements a thread "
-                f"({', '.join(others)} or {last}), got {held.count.data}"
+                f"({', '.join(others)} or {last}), got {fragment.count.data}"
             )
 
 
 def _nearest_transposing(row: MatrixCopyRow, element: ElementType) -> str:
-    found = transposing(row.op, element.bits)
-    return "" if found is None else f"; nearest legal: trans shape {shape_text(found.shape)}"
+    nearest = transposing(row.op, element.bits)
+    return "" if nearest is None else f"; nearest legal: trans shape {shape_text(nearest.shape)}"
 
 
-def verify_neighbours(op: str, held: FragmentType, width: int) -> None:
+def verify_neighbours(op: str, fragment: FragmentType, width: int) -> None:
     """Thread t holds columns width*(t%4).. of row t/4: a declared layout must say the same.
 
     Raises VerifyException where it does not.
     """
-    layout = held.tv_layout
+    layout = fragment.tv_layout
     if layout is None:
         return
     column = layout(WARP if width > 1 else 1) - layout(0)
@@ -287,7 +291,7 @@ def _form(trans: bool, shape: Shape) -> dict[str, Attribute | None]:
 
 
 @irdl_op_definition
-class MovmatrixOp(IRDLOperation):
+class MovmatrixOp(NvgpuOp):
     """Transpose an 8x8 matrix of 16-bit elements across the warp.
 
     ```mlir
@@ -299,6 +303,7 @@ class MovmatrixOp(IRDLOperation):
     """
 
     name = "cute_nvgpu.movmatrix"
+    ROW: ClassVar = MOVMATRIX
 
     fragment = operand_def(FragmentType)
     result = result_def(FragmentType)
@@ -319,15 +324,15 @@ class MovmatrixOp(IRDLOperation):
                 f"'{self.name}' expected a result of {source.count.data}x{source.element_type}, "
                 f"got {result}"
             )
-        for each in (source, result):
-            verify_neighbours(self.name, each, MOVMATRIX.values)
+        for fragment in (source, result):
+            verify_neighbours(self.name, fragment, MOVMATRIX.values)
 
-    def _verify_matrix(self, held: FragmentType) -> None:
-        count, fits = MOVMATRIX.values, held.element.bits == MOVMATRIX.bits
-        if fits and held.count.data == count:
+    def _verify_matrix(self, fragment: FragmentType) -> None:
+        count, fits = MOVMATRIX.values, fragment.element.bits == MOVMATRIX.bits
+        if fits and fragment.count.data == count:
             return
-        nearest = FragmentType.get(count, held.element_type if fits else MLIR_TYPES["f16"])
+        nearest = FragmentType.get(count, fragment.element_type if fits else MLIR_TYPES["f16"])
         raise VerifyException(
             f"'{self.name}' expected a fragment of {count} {MOVMATRIX.bits}-bit elements a thread "
-            f"(one {shape_text(MOVMATRIX.shape)} matrix), got {held}; nearest legal: {nearest}"
+            f"(one {shape_text(MOVMATRIX.shape)} matrix), got {fragment}; nearest legal: {nearest}"
         )

@@ -29,22 +29,21 @@ from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
     InstructionRow,
     why_illegal_count,
 )
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
 
 
 def verify_mbarrier(op: str, type_: Attribute, indices: int) -> None:
     """Raise VerifyException unless the type is a memref of mbarriers: i64 in shared memory."""
-    held = verify_memref(op, "mbarrier", type_, indices, Space.SMEM)
-    if held.element_type != i64:
+    memref = verify_memref(op, "mbarrier", type_, indices, Space.SMEM)
+    if memref.element_type != i64:
         raise VerifyException(
-            f"'{op}' mbarrier expected a memref of i64, got {held} (an mbarrier has 64 bits)"
+            f"'{op}' mbarrier expected a memref of i64, got {memref} (an mbarrier has 64 bits)"
         )
 
 
-class MbarrierOp(IRDLOperation):
+class MbarrierOp(NvgpuOp):
     """An op on the mbarrier at an element of a memref of i64 in shared memory."""
-
-    ROW: ClassVar[InstructionRow]
 
     barrier = operand_def(MemRefType)
     indices = var_operand_def(IndexType())
@@ -53,11 +52,6 @@ class MbarrierOp(IRDLOperation):
 
     def __init__(self, barrier: SSAValue, indices: Sequence[SSAValue]):
         super().__init__(operands=[barrier, list(indices)])
-
-    @property
-    def row(self) -> InstructionRow:
-        """What the instruction needs."""
-        return self.ROW
 
     def verify_(self) -> None:
         verify_mbarrier(self.name, self.barrier.type, len(self.indices))
@@ -69,11 +63,18 @@ class _CountedOp(MbarrierOp):
     WHAT: ClassVar[str]
     LOWEST: ClassVar[int] = 1
 
+    def __init__(self, barrier: SSAValue, indices: Sequence[SSAValue], count: int | None = None):
+        IRDLOperation.__init__(
+            self,
+            operands=[barrier, list(indices)],
+            properties={"count": None if count is None else IntegerAttr(count, i64)},
+        )
+
     def verify_(self) -> None:
         super().verify_()
-        found = self.properties.get("count")
-        if isinstance(found, IntegerAttr):
-            why = why_illegal_count(self.WHAT, self.LOWEST, found.value.data)
+        count = self.properties.get("count")
+        if isinstance(count, IntegerAttr):
+            why = why_illegal_count(self.WHAT, self.LOWEST, count.value.data)
             if why is not None:
                 raise VerifyException(f"'{self.name}' {why}")
 
@@ -97,13 +98,6 @@ class InitOp(_CountedOp):
     count = prop_def(IntegerAttr.constr(type=i64))
 
     assembly_format = "$barrier `[` $indices `]` `count` $count attr-dict `:` type($barrier)"
-
-    def __init__(self, barrier: SSAValue, indices: Sequence[SSAValue], count: int):
-        IRDLOperation.__init__(
-            self,
-            operands=[barrier, list(indices)],
-            properties={"count": IntegerAttr(count, i64)},
-        )
 
 
 @irdl_op_definition
@@ -141,13 +135,6 @@ class ArriveOp(_CountedOp):
 
     assembly_format = "$barrier `[` $indices `]` (`count` $count^)? attr-dict `:` type($barrier)"
 
-    def __init__(self, barrier: SSAValue, indices: Sequence[SSAValue], count: int | None = None):
-        IRDLOperation.__init__(
-            self,
-            operands=[barrier, list(indices)],
-            properties={"count": None if count is None else IntegerAttr(count, i64)},
-        )
-
     @property
     def row(self) -> InstructionRow:
         return MBARRIER_ARRIVE if self.count is None else MBARRIER_ARRIVE_COUNT
@@ -173,13 +160,6 @@ class ArriveExpectTxOp(_CountedOp):
     count = prop_def(IntegerAttr.constr(type=i64))
 
     assembly_format = "$barrier `[` $indices `]` `bytes` $count attr-dict `:` type($barrier)"
-
-    def __init__(self, barrier: SSAValue, indices: Sequence[SSAValue], count: int):
-        IRDLOperation.__init__(
-            self,
-            operands=[barrier, list(indices)],
-            properties={"count": IntegerAttr(count, i64)},
-        )
 
 
 @irdl_op_definition
@@ -209,7 +189,7 @@ class WaitOp(MbarrierOp):
 
 
 @irdl_op_definition
-class FenceMbarrierInitOp(IRDLOperation):
+class FenceMbarrierInitOp(PlainOp):
     """The mbarriers that the thread made are made before what copies do to them.
 
     ```mlir
@@ -221,11 +201,6 @@ class FenceMbarrierInitOp(IRDLOperation):
 
     name = "cute_nvgpu.fence.mbarrier_init"
     ROW: ClassVar = FENCE_MBARRIER_INIT
-
-    assembly_format = "attr-dict"
-
-    def __init__(self) -> None:
-        super().__init__()
 
 
 OPS = [InitOp, InvalOp, ArriveOp, ArriveExpectTxOp, WaitOp, FenceMbarrierInitOp]

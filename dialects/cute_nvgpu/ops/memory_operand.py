@@ -1,5 +1,5 @@
-"""What the copies ask of the memory that they read and write: a memref of the right space, whose
-layout keeps together the bytes that the instruction moves as one."""
+"""Operands in memory: memrefs of the right space, whose layout keeps together the bytes that an
+instruction moves as one, and the matrices in shared memory that MMAs read."""
 
 from __future__ import annotations
 
@@ -17,8 +17,13 @@ from tilewright.dialects.cute.types.memref import (
     space_of,
 )
 from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import column_stride, lane_stride, span
+from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import CHUNK, WGMMA, MajorMode
+from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, LANES
 from tilewright.dialects.cute_nvgpu.types.fragments import element_of
+from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
 
 
 def verify_memref(
@@ -50,9 +55,9 @@ def verify_tmem(op: str, what: str, type_: Attribute, indices: int) -> MemRefTyp
     Its layout counts elements, lane by lane and column by column (`tmem_layouts`). Raises
     VerifyException where it is none, or no part of a CTA's tensor memory.
     """
-    held = verify_memref(op, what, type_, indices, Space.TMEM)
-    _ = tmem_span(op, what, held)
-    return held
+    memref = verify_memref(op, what, type_, indices, Space.TMEM)
+    _ = tmem_span(op, what, memref)
+    return memref
 
 
 def tmem_span(op: str, what: str, type_: MemRefType[Attribute]) -> tuple[int, int]:
@@ -78,6 +83,51 @@ def tmem_span(op: str, what: str, type_: MemRefType[Attribute]) -> tuple[int, in
             f"{lane_stride(bits)} elements of {bits} bits, a column {column_stride(bits)})"
         )
     return lanes, columns
+
+
+def verify_matrix(op: str, atom: WgmmaAtom | UmmaAtom, operand: str, type_: Attribute) -> None:
+    """Raise VerifyException unless the type is the atom's matrix in shared memory."""
+    where, element, format = f"'{op}' operand {operand}", atom.element(operand), atom.FORMAT
+    rows, columns = atom.shared_extents(operand)
+    unpacked = ", unpacked" if element.padded and element.width == 4 else ""
+    spelled = f"{rows}x{columns}x{element.mlir}{unpacked}"
+    named = "" if format is WGMMA else f" {format.name},"
+    legal = f"!cute_nvgpu.smem_desc_view<{spelled},{named} ...>"
+    if not isinstance(type_, SmemDescViewType):
+        raise VerifyException(
+            f"{where} expected a matrix in shared memory, got {type_} "
+            f"(frag_kind = {atom.frag_kind}); nearest legal: {legal}"
+        )
+    if type_.format is not format:
+        raise VerifyException(
+            f"{where} expected a descriptor of {format.name}, got one of {type_.format.name} "
+            f"({atom.mnemonic}); nearest legal: {legal}"
+        )
+    if type_.element is not element or type_.extents != (rows, columns):
+        group = f", cta_group {atom.cta_group}" if isinstance(atom, UmmaAtom) else ""
+        raise VerifyException(
+            f"{where} expected {spelled}, got {type_.elements} ({atom.mnemonic}{group}); "
+            f"nearest legal: {legal}"
+        )
+    _verify_major(where, type_, atom.majors["AB".index(operand)], element)
+
+
+def _verify_major(
+    where: str, type_: SmemDescViewType, major: MajorMode, element: ElementType
+) -> None:
+    tile, format = type_.tile, type_.format
+    if tile.major != major:
+        raise VerifyException(
+            f"{where} expected {'an MN' if major == 'mn' else 'a K'}-major matrix, as ab_major "
+            f"says, got {tile.major.upper()}-major layout {type_.layout.data}; nearest legal: "
+            f"ab_major = {tile.major} ({format.major_section})"
+        )
+    if tile.swizzle_atom != (atom := format.swizzle_atom(major, element.bits)):
+        wanted = "none, 32, 64 or 128 bytes" if atom == CHUNK else f"128 bytes in atoms of {atom}"
+        raise VerifyException(
+            f"{where} expected a swizzle of {wanted} for {major.upper()}-major {element.name}, got "
+            f"layout {type_.layout.data} ({format.major_section})"
+        )
 
 
 def constant_index(value: SSAValue) -> int | None:

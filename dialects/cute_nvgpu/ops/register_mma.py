@@ -1,4 +1,4 @@
-"""What the MMAs of one warp share, whose operands all live in registers.
+"""The bases of the MMAs of one warp, whose operands all live in registers.
 
 One base class for each list of operands: dense, sparse (with metadata), block-scaled (with scale
 factors), and both at once.
@@ -11,19 +11,21 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import operand_def, prop_def, result_def, traits_def
 from xdsl.traits import NoMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute import Layout, equivalent
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
-from tilewright.dialects.cute_nvgpu.lattice.row import Operand
-from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES
+from tilewright.dialects.cute_nvgpu.lattice.row import MmaRow, Operand
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
+from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES, MmaAtomType
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 
 
-class RegisterMmaOp(IRDLOperation):
+class RegisterMmaOp(NvgpuOp):
     """D = A * B + C on the fragments of one warp.
 
     Every thread of the warp executes it together (`.sync.aligned`). Each list of operands, in the
@@ -41,28 +43,38 @@ class RegisterMmaOp(IRDLOperation):
     @property
     def mma_atom(self) -> MmaAtom:
         """The atom that it issues."""
-        raise NotImplementedError
+        atom = self.properties["atom"]
+        assert isinstance(atom, MmaAtomType)
+        return atom.data
+
+    @property
+    def row(self) -> MmaRow:
+        return self.mma_atom.row
+
+    def spelled(self) -> str:
+        return self.mma_atom.mnemonic
 
     @property
     def selectors(self) -> tuple[int, ...]:
         """The values of the atom's selectors."""
-        found: list[int] = []
+        values: list[int] = []
         for name in self.SELECTORS:
-            held = self.properties[name]
-            assert isinstance(held, IntegerAttr)
-            found.append(held.value.data)
-        return tuple(found)
+            number = self.properties[name]
+            assert isinstance(number, IntegerAttr)
+            values.append(number.value.data)
+        return tuple(values)
 
-    def _initialise(
+    def __init__(
         self,
         inputs: Sequence[SSAValue],
         atom: MmaAtom,
-        selectors: Sequence[int],
-        result_type: Attribute | None,
-    ) -> None:
-        """Initialise from the operands in order, and the selectors' values."""
+        selectors: Sequence[int] = (),
+        result_type: Attribute | None = None,
+    ):
+        """The MMA of operands in the order of the atom's `inputs`; selectors left out are 0."""
         properties: dict[str, Attribute] = {"atom": MMA_ATOM_TYPES[atom.op](atom)}
-        for name, value in zip(self.SELECTORS, selectors, strict=True):
+        values = selectors or (0,) * len(self.SELECTORS)
+        for name, value in zip(self.SELECTORS, values, strict=True):
             properties[name] = IntegerAttr(value, i64)
         result = inputs[2].type if result_type is None else result_type
         super().__init__(operands=list(inputs), properties=properties, result_types=[result])
@@ -87,16 +99,6 @@ class DenseMma(RegisterMmaOp):
 
     assembly_format = "$a `,` $b `,` $c $atom attr-dict `:` functional-type(operands, results)"
 
-    def __init__(
-        self,
-        a: SSAValue,
-        b: SSAValue,
-        c: SSAValue,
-        atom: MmaAtom,
-        result_type: Attribute | None = None,
-    ):
-        self._initialise((a, b, c), atom, (), result_type)
-
 
 class SparseMma(RegisterMmaOp):
     """D = A * B + C with half of A left out, as `%a, %b, %c, %e[0] <ATOM>`.
@@ -117,19 +119,6 @@ class SparseMma(RegisterMmaOp):
         "$a `,` $b `,` $c `,` $e `[` $selector `]` $atom attr-dict"
         " `:` functional-type(operands, results)"
     )
-
-    def __init__(
-        self,
-        a: SSAValue,
-        b: SSAValue,
-        c: SSAValue,
-        e: SSAValue,
-        atom: MmaAtom,
-        *,
-        selector: int = 0,
-        result_type: Attribute | None = None,
-    ):
-        self._initialise((a, b, c, e), atom, (selector,), result_type)
 
 
 class ScaledMma(RegisterMmaOp):
@@ -157,21 +146,6 @@ class ScaledMma(RegisterMmaOp):
         " `:` functional-type(operands, results)"
     )
 
-    def __init__(
-        self,
-        a: SSAValue,
-        b: SSAValue,
-        c: SSAValue,
-        sfa: SSAValue,
-        sfb: SSAValue,
-        atom: MmaAtom,
-        *,
-        scale_a_id: tuple[int, int] = (0, 0),
-        scale_b_id: tuple[int, int] = (0, 0),
-        result_type: Attribute | None = None,
-    ):
-        self._initialise((a, b, c, sfa, sfb), atom, (*scale_a_id, *scale_b_id), result_type)
-
 
 class ScaledSparseMma(RegisterMmaOp):
     """A sparse and block-scaled MMA, as `%a, %b, %c, %e[0], %sfa[0, 0], %sfb[0, 0] <ATOM>`."""
@@ -196,26 +170,8 @@ class ScaledSparseMma(RegisterMmaOp):
         " `:` functional-type(operands, results)"
     )
 
-    def __init__(
-        self,
-        a: SSAValue,
-        b: SSAValue,
-        c: SSAValue,
-        e: SSAValue,
-        sfa: SSAValue,
-        sfb: SSAValue,
-        atom: MmaAtom,
-        *,
-        selector: int = 0,
-        scale_a_id: tuple[int, int] = (0, 0),
-        scale_b_id: tuple[int, int] = (0, 0),
-        result_type: Attribute | None = None,
-    ):
-        inputs = (a, b, c, e, sfa, sfb)
-        self._initialise(inputs, atom, (selector, *scale_a_id, *scale_b_id), result_type)
 
-
-def verify_fragment(op: str, atom: MmaAtom, operand: Operand, type_: Attribute) -> None:
+def verify_fragment(op: str, atom: MmaAtom | WgmmaAtom, operand: Operand, type_: Attribute) -> None:
     """Raise VerifyException unless the type is the atom's fragment of that operand."""
     where = f"'{op}' operand {operand}" if operand != "D" else f"'{op}' result D"
     check_fragment(

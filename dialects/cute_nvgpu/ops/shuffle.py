@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from xdsl.dialects.builtin import Float32Type, IntegerAttr, IntegerType, StringAttr, i64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, result_def
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.sync import SHFL_SYNC
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 
 SHUFFLED: tuple[Attribute, ...] = (Float32Type(), IntegerType(32))
-"""What one instruction moves: 32 bits."""
+"""The types that one instruction moves: 32 bits."""
 
 
 @irdl_op_definition
-class ShflSyncOp(IRDLOperation):
+class ShflSyncOp(NvgpuOp):
     """The value that another thread of the warp has: that of lane `lane ^ N` (`bfly`), or of lane N
     (`idx`).
 
@@ -29,6 +32,7 @@ class ShflSyncOp(IRDLOperation):
     """
 
     name = "cute_nvgpu.shfl.sync"
+    ROW: ClassVar = SHFL_SYNC
 
     mode = prop_def(StringAttr)
     value = operand_def()

@@ -1,13 +1,12 @@
-"""`cute_nvgpu.sm100.mma` and its likes: one `tcgen05.mma` of a CTA or of a pair of CTAs."""
+"""`cute_nvgpu.sm100.mma` and its likes: one `tcgen05.mma` of a CTA or of a pair of CTAs; the
+weight-stationary ones are `mma_ws` and `mma_ws_sp`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, StringAttr, UnitAttr, i1, i32, i64
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, UnitAttr, i32, i64
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
     irdl_op_definition,
     operand_def,
     opt_operand_def,
@@ -16,21 +15,56 @@ from xdsl.irdl import (
     var_operand_def,
 )
 
-from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
-from tilewright.dialects.cute_nvgpu.ops.sm100_ws import MmaWsOp, MmaWsSpOp
-from tilewright.dialects.cute_nvgpu.ops.umma import Sources, UmmaOp, flags, numbers, words
-from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
-from tilewright.dialects.cute_nvgpu.types.umma import (
-    UMMA_ATOM_TYPES,
+from tilewright.dialects.cute_nvgpu.ops.umma import UmmaOp, umma_format
+from tilewright.dialects.cute_nvgpu.types.shared_atoms import (
     Sm100MmaAtomType,
     Sm100MmaBsAtomType,
     Sm100MmaBsSpAtomType,
     Sm100MmaSpAtomType,
+    Sm100MmaWsAtomType,
+    Sm100MmaWsSpAtomType,
 )
 
 
+class _Sparse:
+    """A structured-sparse A: its metadata, and which of two columns they are in."""
+
+    e = operand_def(MemRefType)
+    selector = prop_def(IntegerAttr.constr(type=i64))
+
+
+class _Scaled:
+    """Block scaling: the factors of A and B, and at which byte of a word they start."""
+
+    sfa = operand_def(MemRefType)
+    sfb = operand_def(MemRefType)
+    sfa_id = prop_def(IntegerAttr.constr(type=i64))
+    sfb_id = prop_def(IntegerAttr.constr(type=i64))
+
+
+class _Plain:
+    """Without scale factors: lanes of D left out, D scaled, A shifted."""
+
+    disable_output_lane = var_operand_def(i32)
+    scale_input_d = opt_prop_def(IntegerAttr.constr(type=i64))
+    ashift = opt_prop_def(UnitAttr)
+
+
+class _Stationary:
+    """B kept for the MMAs that follow."""
+
+    zero_column_mask = opt_operand_def(i64)
+
+
+_PLAIN = (
+    " (`scale_input_d` $scale_input_d^)? (`disable_output_lane` `(` $disable_output_lane^ `)`)?",
+    " (`ashift` $ashift^)?",
+)
+_STATIONARY = " (`zero_column_mask` $zero_column_mask^)?"
+
+
 @irdl_op_definition
-class MmaOp(UmmaOp):
+class MmaOp(_Plain, UmmaOp):
     """D = A * B + D on f16, bf16, tf32, floats of 8, 6 and 4 bits, or bytes.
 
     ```mlir
@@ -46,66 +80,15 @@ class MmaOp(UmmaOp):
     """
 
     name = "cute_nvgpu.sm100.mma"
+    TENSORS: ClassVar = ("D", "A", "B")
 
-    d = operand_def(MemRefType)
-    a = operand_def()
-    b = operand_def(SmemDescViewType)
-    enable_input_d = opt_operand_def(i1)
-    disable_output_lane = var_operand_def(i32)
     atom = prop_def(Sm100MmaAtomType)
-    scale_input_d = opt_prop_def(IntegerAttr.constr(type=i64))
-    ashift = opt_prop_def(UnitAttr)
-    negate_a = opt_prop_def(UnitAttr)
-    negate_b = opt_prop_def(UnitAttr)
-    collector = opt_prop_def(StringAttr)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-
-    assembly_format = (
-        "$d `,` $a `,` $b"
-        " (`enable_input_d` $enable_input_d^)? (`scale_input_d` $scale_input_d^)?"
-        " (`disable_output_lane` `(` $disable_output_lane^ `)`)?"
-        " (`negate_a` $negate_a^)? (`negate_b` $negate_b^)?"
-        " (`ashift` $ashift^)? (`collector` $collector^)? $atom attr-dict"
-        " `:` type($d) `,` type($a) `,` type($b)"
-    )
-
-    def __init__(
-        self,
-        d: SSAValue,
-        a: SSAValue,
-        b: SSAValue,
-        atom: UmmaAtom,
-        *,
-        enable_input_d: SSAValue | None = None,
-        scale_input_d: int | None = None,
-        disable_output_lane: Sequence[SSAValue] = (),
-        negate_a: bool = False,
-        negate_b: bool = False,
-        ashift: bool = False,
-        collector: str | None = None,
-    ):
-        super().__init__(
-            operands=[d, a, b, enable_input_d, disable_output_lane],
-            properties={
-                "atom": UMMA_ATOM_TYPES[atom.op](atom),
-                **numbers(scale_input_d=scale_input_d),
-                **flags(negate_a=negate_a, negate_b=negate_b, ashift=ashift),
-                **words(collector=collector),
-            },
-        )
-
-    @property
-    def mma_atom(self) -> UmmaAtom:
-        return self.atom.data
-
-    @property
-    def sources(self) -> Sources:
-        return {"D": self.d, "A": self.a, "B": self.b}
+    assembly_format = umma_format(TENSORS, *_PLAIN)
 
 
 @irdl_op_definition
-class MmaSpOp(UmmaOp):
+class MmaSpOp(_Sparse, _Plain, UmmaOp):
     """D = A * B + D with a structured-sparse A, of which half the K is stored.
 
     ```mlir
@@ -118,70 +101,15 @@ class MmaSpOp(UmmaOp):
     """
 
     name = "cute_nvgpu.sm100.mma_sp"
+    TENSORS: ClassVar = ("D", "A", "B", "E")
 
-    d = operand_def(MemRefType)
-    a = operand_def()
-    b = operand_def(SmemDescViewType)
-    e = operand_def(MemRefType)
-    enable_input_d = opt_operand_def(i1)
-    disable_output_lane = var_operand_def(i32)
     atom = prop_def(Sm100MmaSpAtomType)
-    selector = prop_def(IntegerAttr.constr(type=i64))
-    scale_input_d = opt_prop_def(IntegerAttr.constr(type=i64))
-    ashift = opt_prop_def(UnitAttr)
-    negate_a = opt_prop_def(UnitAttr)
-    negate_b = opt_prop_def(UnitAttr)
-    collector = opt_prop_def(StringAttr)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-
-    assembly_format = (
-        "$d `,` $a `,` $b `,` $e `[` $selector `]`"
-        " (`enable_input_d` $enable_input_d^)? (`scale_input_d` $scale_input_d^)?"
-        " (`disable_output_lane` `(` $disable_output_lane^ `)`)?"
-        " (`negate_a` $negate_a^)? (`negate_b` $negate_b^)?"
-        " (`ashift` $ashift^)? (`collector` $collector^)? $atom attr-dict"
-        " `:` type($d) `,` type($a) `,` type($b) `,` type($e)"
-    )
-
-    def __init__(
-        self,
-        d: SSAValue,
-        a: SSAValue,
-        b: SSAValue,
-        e: SSAValue,
-        atom: UmmaAtom,
-        *,
-        selector: int = 0,
-        enable_input_d: SSAValue | None = None,
-        scale_input_d: int | None = None,
-        disable_output_lane: Sequence[SSAValue] = (),
-        negate_a: bool = False,
-        negate_b: bool = False,
-        ashift: bool = False,
-        collector: str | None = None,
-    ):
-        super().__init__(
-            operands=[d, a, b, e, enable_input_d, disable_output_lane],
-            properties={
-                "atom": UMMA_ATOM_TYPES[atom.op](atom),
-                **numbers(selector=selector, scale_input_d=scale_input_d),
-                **flags(negate_a=negate_a, negate_b=negate_b, ashift=ashift),
-                **words(collector=collector),
-            },
-        )
-
-    @property
-    def mma_atom(self) -> UmmaAtom:
-        return self.atom.data
-
-    @property
-    def sources(self) -> Sources:
-        return {"D": self.d, "A": self.a, "B": self.b, "E": self.e}
+    assembly_format = umma_format(TENSORS, *_PLAIN)
 
 
 @irdl_op_definition
-class MmaBsOp(UmmaOp):
+class MmaBsOp(_Scaled, UmmaOp):
     """D = (A * SFA) * (B * SFB) + D, the scale factors by row of A, column of B and block of K.
 
     ```mlir
@@ -194,67 +122,15 @@ class MmaBsOp(UmmaOp):
     """
 
     name = "cute_nvgpu.sm100.mma_bs"
+    TENSORS: ClassVar = ("D", "A", "B", "SFA", "SFB")
 
-    d = operand_def(MemRefType)
-    a = operand_def()
-    b = operand_def(SmemDescViewType)
-    sfa = operand_def(MemRefType)
-    sfb = operand_def(MemRefType)
-    enable_input_d = opt_operand_def(i1)
     atom = prop_def(Sm100MmaBsAtomType)
-    sfa_id = prop_def(IntegerAttr.constr(type=i64))
-    sfb_id = prop_def(IntegerAttr.constr(type=i64))
-    negate_a = opt_prop_def(UnitAttr)
-    negate_b = opt_prop_def(UnitAttr)
-    collector = opt_prop_def(StringAttr)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-
-    assembly_format = (
-        "$d `,` $a `,` $b `,` $sfa `[` $sfa_id `]` `,` $sfb `[` $sfb_id `]`"
-        " (`enable_input_d` $enable_input_d^)?"
-        " (`negate_a` $negate_a^)? (`negate_b` $negate_b^)?"
-        " (`collector` $collector^)? $atom attr-dict"
-        " `:` type($d) `,` type($a) `,` type($b) `,` type($sfa) `,` type($sfb)"
-    )
-
-    def __init__(
-        self,
-        d: SSAValue,
-        a: SSAValue,
-        b: SSAValue,
-        sfa: SSAValue,
-        sfb: SSAValue,
-        atom: UmmaAtom,
-        *,
-        sfa_id: int = 0,
-        sfb_id: int = 0,
-        enable_input_d: SSAValue | None = None,
-        negate_a: bool = False,
-        negate_b: bool = False,
-        collector: str | None = None,
-    ):
-        super().__init__(
-            operands=[d, a, b, sfa, sfb, enable_input_d],
-            properties={
-                "atom": UMMA_ATOM_TYPES[atom.op](atom),
-                **numbers(sfa_id=sfa_id, sfb_id=sfb_id),
-                **flags(negate_a=negate_a, negate_b=negate_b),
-                **words(collector=collector),
-            },
-        )
-
-    @property
-    def mma_atom(self) -> UmmaAtom:
-        return self.atom.data
-
-    @property
-    def sources(self) -> Sources:
-        return {"D": self.d, "A": self.a, "B": self.b, "SFA": self.sfa, "SFB": self.sfb}
+    assembly_format = umma_format(TENSORS)
 
 
 @irdl_op_definition
-class MmaBsSpOp(UmmaOp):
+class MmaBsSpOp(_Sparse, _Scaled, UmmaOp):
     """A block-scaled MMA with a structured-sparse A.
 
     ```mlir
@@ -267,75 +143,51 @@ class MmaBsSpOp(UmmaOp):
     """
 
     name = "cute_nvgpu.sm100.mma_bs_sp"
+    TENSORS: ClassVar = ("D", "A", "B", "E", "SFA", "SFB")
 
-    d = operand_def(MemRefType)
-    a = operand_def()
-    b = operand_def(SmemDescViewType)
-    e = operand_def(MemRefType)
-    sfa = operand_def(MemRefType)
-    sfb = operand_def(MemRefType)
-    enable_input_d = opt_operand_def(i1)
     atom = prop_def(Sm100MmaBsSpAtomType)
-    selector = prop_def(IntegerAttr.constr(type=i64))
-    sfa_id = prop_def(IntegerAttr.constr(type=i64))
-    sfb_id = prop_def(IntegerAttr.constr(type=i64))
-    negate_a = opt_prop_def(UnitAttr)
-    negate_b = opt_prop_def(UnitAttr)
-    collector = opt_prop_def(StringAttr)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    assembly_format = umma_format(TENSORS)
 
-    assembly_format = (
-        "$d `,` $a `,` $b `,` $e `[` $selector `]`"
-        " `,` $sfa `[` $sfa_id `]` `,` $sfb `[` $sfb_id `]`"
-        " (`enable_input_d` $enable_input_d^)?"
-        " (`negate_a` $negate_a^)? (`negate_b` $negate_b^)?"
-        " (`collector` $collector^)? $atom attr-dict"
-        " `:` type($d) `,` type($a) `,` type($b) `,` type($e) `,` type($sfa) `,` type($sfb)"
-    )
 
-    def __init__(
-        self,
-        d: SSAValue,
-        a: SSAValue,
-        b: SSAValue,
-        e: SSAValue,
-        sfa: SSAValue,
-        sfb: SSAValue,
-        atom: UmmaAtom,
-        *,
-        selector: int = 0,
-        sfa_id: int = 0,
-        sfb_id: int = 0,
-        enable_input_d: SSAValue | None = None,
-        negate_a: bool = False,
-        negate_b: bool = False,
-        collector: str | None = None,
-    ):
-        super().__init__(
-            operands=[d, a, b, e, sfa, sfb, enable_input_d],
-            properties={
-                "atom": UMMA_ATOM_TYPES[atom.op](atom),
-                **numbers(selector=selector, sfa_id=sfa_id, sfb_id=sfb_id),
-                **flags(negate_a=negate_a, negate_b=negate_b),
-                **words(collector=collector),
-            },
-        )
+@irdl_op_definition
+class MmaWsOp(_Stationary, UmmaOp):
+    """D = A * B + D, B kept for the MMAs that follow: weight-stationary, for M of 32, 64 and 128.
 
-    @property
-    def mma_atom(self) -> UmmaAtom:
-        return self.atom.data
+    ```mlir
+    cute_nvgpu.sm100.mma_ws %d, %a, %b enable_input_d %more collector "b0::fill"
+       <32x64x16, elem_type = (f16, f16, f32), ab_major = (k, k), frag_kind = ss> : ...
+    ```
 
-    @property
-    def sources(self) -> Sources:
-        return {
-            "D": self.d,
-            "A": self.a,
-            "B": self.b,
-            "E": self.e,
-            "SFA": self.sfa,
-            "SFB": self.sfb,
-        }
+    `zero_column_mask` is a descriptor of columns of B that count as zeros. PTX ISA, tcgen05.mma.ws.
+    """
+
+    name = "cute_nvgpu.sm100.mma_ws"
+    TENSORS: ClassVar = ("D", "A", "B")
+
+    atom = prop_def(Sm100MmaWsAtomType)
+
+    assembly_format = umma_format(TENSORS, _STATIONARY)
+
+
+@irdl_op_definition
+class MmaWsSpOp(_Sparse, _Stationary, UmmaOp):
+    """A weight-stationary MMA with a structured-sparse A.
+
+    ```mlir
+    cute_nvgpu.sm100.mma_ws_sp %d, %a, %b, %e[0] enable_input_d %more
+       <64x64x32, elem_type = (f16, f16, f32), ab_major = (k, k), frag_kind = ss> : ...
+    ```
+
+    PTX ISA, tcgen05.mma.ws.sp.
+    """
+
+    name = "cute_nvgpu.sm100.mma_ws_sp"
+    TENSORS: ClassVar = ("D", "A", "B", "E")
+
+    atom = prop_def(Sm100MmaWsSpAtomType)
+
+    assembly_format = umma_format(TENSORS, _STATIONARY)
 
 
 UMMA_OPS: dict[str, type[UmmaOp]] = {

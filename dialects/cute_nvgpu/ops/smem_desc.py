@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import DenseArrayBase, IndexType, MemRefType, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_op_definition,
     operand_def,
     opt_prop_def,
@@ -31,12 +30,13 @@ from tilewright.dialects.cute import (
 )
 from tilewright.dialects.cute.types.memref import Space, layout_of
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
+from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
 
 
 @irdl_op_definition
-class MakeSmemDescOp(IRDLOperation):
+class MakeSmemDescOp(BaselineOp):
     """The matrix that begins at an element of a memref in shared memory.
 
     ```mlir
@@ -96,7 +96,7 @@ class MakeSmemDescOp(IRDLOperation):
 
     @property
     def in_a_line(self) -> bool:
-        """Whether the memref is a line of memory, in which the result's layout alone counts."""
+        """True where the memref is a line of memory, in which the result's layout alone counts."""
         return len(self.indices) == 1
 
     @property
@@ -123,7 +123,7 @@ class MakeSmemDescOp(IRDLOperation):
 
     def _verify_line(self, layout: Layout | ComposedLayout, type_: Attribute) -> None:
         """A matrix of a line of memory: it goes through the line's swizzle, and fits."""
-        held = self.result.type.layout.data
+        matrix = self.result.type.layout.data
         if self.modes is not None:
             raise VerifyException(f"'{self.name}' expected no modes of a line of memory")
         if not is_line(layout):
@@ -135,16 +135,16 @@ class MakeSmemDescOp(IRDLOperation):
         legal = _swizzle(layout)
         if per_item > 1 and legal is not None:
             legal = recast_layout(self.result.type.element.bits, 8, legal)
-        offset = held.offset if isinstance(held, ComposedLayout) else 0
-        if _swizzle(held) != legal or offset != 0:
-            fitting = _plain(held) if legal is None else ComposedLayout(legal, 0, _plain(held))
+        offset = matrix.offset if isinstance(matrix, ComposedLayout) else 0
+        if _swizzle(matrix) != legal or offset != 0:
+            fitting = _plain(matrix) if legal is None else ComposedLayout(legal, 0, _plain(matrix))
             raise VerifyException(
-                f"'{self.name}' expected a matrix that lies as its memory {type_}, got {held}; "
+                f"'{self.name}' expected a matrix that lies as its memory {type_}, got {matrix}; "
                 f"nearest legal: {fitting}"
             )
         if (span := self.extents[0]) > (there := layout.size()):
             raise VerifyException(
-                f"'{self.name}' expected a matrix within {there} elements, got {held}, which "
+                f"'{self.name}' expected a matrix within {there} elements, got {matrix}, which "
                 f"takes {span}"
             )
 
@@ -154,25 +154,25 @@ class MakeSmemDescOp(IRDLOperation):
         self._verify_modes(len(type_.shape))
         self._verify_extents(layout, type_)
         try:
-            held = cut_to_matrix(layout, self.matrix_modes, result)
+            matrix = cut_to_matrix(layout, self.matrix_modes, result)
         except LayoutError as error:
             raise VerifyException(
                 f"'{self.name}' expected a matrix of {result.rows.data}x{result.columns.data} "
                 f"within {type_}: {error}"
             ) from None
-        if not _same(held, result.layout.data):
+        if not _same(matrix, result.layout.data):
             raise VerifyException(
-                f"'{self.name}' expected layout {held}, that of the memref, "
+                f"'{self.name}' expected layout {matrix}, that of the memref, "
                 f"got {result.layout.data}; nearest legal: "
-                f"{result.with_layout(held)}"
+                f"{result.with_layout(matrix)}"
             )
 
     def _verify_extents(self, layout: Layout | ComposedLayout, type_: Attribute) -> None:
         result, (mn, k) = self.result.type, self.matrix_modes
-        held = layout[mn].size(), layout[k].size() * _per_item(result)
-        if any(wanted > there for wanted, there in zip(result.extents, held, strict=True)):
+        most = layout[mn].size(), layout[k].size() * _per_item(result)
+        if any(wanted > there for wanted, there in zip(result.extents, most, strict=True)):
             raise VerifyException(
-                f"'{self.name}' expected a matrix of at most {held[0]}x{held[1]} within {type_}, "
+                f"'{self.name}' expected a matrix of at most {most[0]}x{most[1]} within {type_}, "
                 f"got {result.rows.data}x{result.columns.data}"
             )
 
@@ -190,7 +190,7 @@ _HELD_IN = {
     **dict.fromkeys(("s8", "u8", "b1"), ("i8",)),
     **dict.fromkeys(("e4m3", "e5m2", "e3m2", "e2m3", "e2m1"), _BYTES),
 }
-"""What else a memref may be made of to hold a matrix of these types; an i8 holds eight b1, two e2m1
+"""The other types of which a memref may hold a matrix of these; an i8 holds eight b1, two e2m1
 or, of 16 of them, a sixteenth of what tcgen05 unpacks."""
 
 
@@ -199,13 +199,13 @@ def held_types(element: ElementType) -> tuple[str, ...]:
     return _HELD_IN.get(element.name, ())
 
 
-def _verify_element(op: str, held: Attribute, element: ElementType) -> None:
+def _verify_element(op: str, memory: Attribute, element: ElementType) -> None:
     legal = (element.mlir, *held_types(element))
     if element.padded:
         legal = held_types(element)
-    if str(held) not in legal:
+    if str(memory) not in legal:
         raise VerifyException(
-            f"'{op}' expected a memref of {' or '.join(legal)}, got {held} "
+            f"'{op}' expected a memref of {' or '.join(legal)}, got {memory} "
             f"(the matrix is of {element.mlir})"
         )
 
@@ -228,7 +228,7 @@ def _swizzle(layout: Layout | ComposedLayout) -> Swizzle | None:
 
 
 def is_line(layout: Layout | ComposedLayout) -> bool:
-    """Whether a layout is that of memory taken as it is, or through a swizzle: n:1."""
+    """True for memory taken as it is, or through a swizzle: n:1."""
     offset = layout.offset if isinstance(layout, ComposedLayout) else 0
     plain = coalesce(_plain(layout))
     return offset == 0 and plain.depth() == 0 and plain.stride in (0, 1)
@@ -260,7 +260,7 @@ def cut_to_matrix(
 
 
 def _same(a: Layout | ComposedLayout, b: Layout | ComposedLayout) -> bool:
-    """Whether two layouts are one function through one swizzle."""
+    """True where two layouts are one function through one swizzle."""
     if isinstance(a, ComposedLayout) and isinstance(b, ComposedLayout):
         return a.inner == b.inner and a.offset == b.offset and equivalent(a.outer, b.outer)
     return isinstance(a, Layout) and isinstance(b, Layout) and equivalent(a, b)

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from xdsl.dialects.builtin import IntegerAttr, i64
-from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def
+from xdsl.irdl import irdl_op_definition, prop_def
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.lattice import NAMED_BARRIER
+from tilewright.dialects.cute_nvgpu.lattice.sync import (
+    BAR_ARRIVE,
+    BAR_SYNC,
+    BAR_WARP_SYNC,
+    NAMED_BARRIER,
+)
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
 
 
-class _NamedBarrierOp(IRDLOperation):
+class _NamedBarrierOp(NvgpuOp):
     """A barrier by number, for a count of threads (whole warps). PTX ISA 9.7.13.1."""
 
     barrier = prop_def(IntegerAttr.constr(type=i64))
@@ -41,6 +49,7 @@ class BarSyncOp(_NamedBarrierOp):
     """
 
     name = "cute_nvgpu.bar.sync"
+    ROW: ClassVar = BAR_SYNC
 
 
 @irdl_op_definition
@@ -53,10 +62,11 @@ class BarArriveOp(_NamedBarrierOp):
     """
 
     name = "cute_nvgpu.bar.arrive"
+    ROW: ClassVar = BAR_ARRIVE
 
 
 @irdl_op_definition
-class WarpSyncOp(IRDLOperation):
+class WarpSyncOp(PlainOp):
     """All 32 threads of the warp wait for each other, and see each other's memory accesses.
 
     ```mlir
@@ -67,8 +77,4 @@ class WarpSyncOp(IRDLOperation):
     """
 
     name = "cute_nvgpu.bar.warp.sync"
-
-    assembly_format = "attr-dict"
-
-    def __init__(self) -> None:
-        super().__init__()
+    ROW: ClassVar = BAR_WARP_SYNC

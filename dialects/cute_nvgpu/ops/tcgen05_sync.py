@@ -1,4 +1,4 @@
-"""What orders the instructions of tensor memory with threads: commits to mbarriers, and fences."""
+"""The order of instructions on tensor memory and threads: commits to mbarriers, and fences."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from xdsl.dialects.builtin import IndexType, MemRefType, i16
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    IRDLOperation,
     irdl_op_definition,
     operand_def,
     opt_operand_def,
@@ -23,6 +22,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import (
     TMEM_COMMIT_MULTICAST,
     TmemRow,
 )
+from tilewright.dialects.cute_nvgpu.ops.instruction import PlainOp
 from tilewright.dialects.cute_nvgpu.ops.mbarrier import verify_mbarrier
 from tilewright.dialects.cute_nvgpu.ops.tmem import TmemOp, group_property
 
@@ -70,7 +70,7 @@ class CommitOp(TmemOp):
 
     @property
     def row(self) -> TmemRow:
-        """What the instruction is called."""
+        """The row with or without a mask."""
         return TMEM_COMMIT if self.mask is None else TMEM_COMMIT_MULTICAST
 
     @property
@@ -82,15 +82,8 @@ class CommitOp(TmemOp):
         verify_mbarrier(self.name, self.barrier.type, len(self.indices))
 
 
-class _FenceOp(IRDLOperation):
-    assembly_format = "attr-dict"
-
-    def __init__(self) -> None:
-        super().__init__()
-
-
 @irdl_op_definition
-class FenceBeforeThreadSyncOp(_FenceOp):
+class FenceBeforeThreadSyncOp(PlainOp):
     """The thread's accesses to tensor memory are before what other threads learn of next.
 
     ```mlir
@@ -106,7 +99,7 @@ class FenceBeforeThreadSyncOp(_FenceOp):
 
 
 @irdl_op_definition
-class FenceAfterThreadSyncOp(_FenceOp):
+class FenceAfterThreadSyncOp(PlainOp):
     """The thread's accesses to tensor memory are after what it has waited for.
 
     ```mlir

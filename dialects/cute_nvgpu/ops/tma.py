@@ -17,7 +17,6 @@ from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    IRDLOperation,
     irdl_attr_definition,
     irdl_op_definition,
     operand_def,
@@ -42,13 +41,14 @@ from tilewright.dialects.cute_nvgpu.lattice.tma import (
     TensorCopyRow,
     why_not_reduced,
 )
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
 from tilewright.dialects.cute_nvgpu.ops.mbarrier import verify_mbarrier
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 
 
 @irdl_op_definition
-class TmaLoadOp(IRDLOperation):
+class TmaLoadOp(NvgpuOp):
     """Start to copy a box of a tensor in global memory to shared memory.
 
     ```mlir
@@ -69,7 +69,6 @@ class TmaLoadOp(IRDLOperation):
     """
 
     name = "cute_nvgpu.tma.load"
-    ROW: ClassVar = TENSOR_LOAD
 
     map = operand_def(TmaDescriptorType)
     coordinates = var_operand_def(IndexType())
@@ -108,7 +107,6 @@ class TmaLoadOp(IRDLOperation):
 
     @property
     def row(self) -> TensorCopyRow:
-        """What the instruction needs."""
         return TENSOR_LOAD if self.mask is None else TENSOR_LOAD_MULTICAST
 
     def verify_(self) -> None:
@@ -118,7 +116,7 @@ class TmaLoadOp(IRDLOperation):
 
 
 @irdl_op_definition
-class TmaStoreOp(IRDLOperation):
+class TmaStoreOp(NvgpuOp):
     """Start to copy a box from shared memory to a tensor in global memory.
 
     ```mlir
@@ -164,7 +162,7 @@ class TmaStoreOp(IRDLOperation):
 
 
 class TmaReduction(StrEnum):
-    """What becomes of an element of a tensor and one of a box."""
+    """An operation on an element of a tensor and one of a box."""
 
     ADD = "add"
     MIN = "min"
@@ -184,7 +182,7 @@ class TmaReductionAttr(EnumAttribute[TmaReduction], SpacedOpaqueSyntaxAttribute)
 
 
 @irdl_op_definition
-class TmaReduceOp(IRDLOperation):
+class TmaReduceOp(NvgpuOp):
     """Start to combine a tensor in global memory with a box from shared memory.
 
     ```mlir
@@ -200,7 +198,6 @@ class TmaReduceOp(IRDLOperation):
     """
 
     name = "cute_nvgpu.tma.reduce"
-    ROW: ClassVar = TENSOR_REDUCE["add"]
 
     source = operand_def(MemRefType)
     source_indices = var_operand_def(IndexType())
@@ -231,6 +228,10 @@ class TmaReduceOp(IRDLOperation):
             properties={"kind": TmaReductionAttr(kind)},
         )
 
+    @property
+    def row(self) -> TensorCopyRow:
+        return TENSOR_REDUCE[self.kind.data]
+
     def verify_(self) -> None:
         verify_box(self.name, "source", self.map.type, len(self.coordinates), self.source.type,
                    len(self.source_indices))  # fmt: skip
@@ -244,19 +245,19 @@ def verify_box(
 ) -> None:
     """Raise VerifyException unless shared memory holds the boxes of a tensor map as they lie."""
     assert isinstance(map_, TmaDescriptorType)
-    held = verify_memref(op, what, memory, indices, Space.SMEM)
+    memref = verify_memref(op, what, memory, indices, Space.SMEM)
     box = map_.box
     if coordinates != box.rank:
         raise VerifyException(
             f"'{op}' expected {box.rank} coordinates for {map_}, got {coordinates}"
         )
-    if held.element_type != map_.element_type:
+    if memref.element_type != map_.element_type:
         raise VerifyException(
-            f"'{op}' {what} expected elements of {map_.element_type}, got {held.element_type}"
+            f"'{op}' {what} expected elements of {map_.element_type}, got {memref.element_type}"
         )
-    layout = layout_of(held)
+    layout = layout_of(memref)
     if layout is None:
-        raise VerifyException(f"'{op}' {what} expected a memref of static layout, got {held}")
+        raise VerifyException(f"'{op}' {what} expected a memref of static layout, got {memref}")
     try:
         box.check_layout(layout)
     except TensorMapError as error:
@@ -264,7 +265,7 @@ def verify_box(
 
 
 @irdl_op_definition
-class BulkCommitGroupOp(IRDLOperation):
+class BulkCommitGroupOp(PlainOp):
     """Close the executing thread's group of pending stores by TMA.
 
     ```mlir
@@ -277,14 +278,9 @@ class BulkCommitGroupOp(IRDLOperation):
     name = "cute_nvgpu.cp.async.bulk.commit_group"
     ROW: ClassVar = BULK_COMMIT_GROUP
 
-    assembly_format = "attr-dict"
-
-    def __init__(self) -> None:
-        super().__init__()
-
 
 @irdl_op_definition
-class BulkWaitGroupOp(IRDLOperation):
+class BulkWaitGroupOp(NvgpuOp):
     """Wait until at most `pending` of the executing thread's latest groups are not complete.
 
     ```mlir
@@ -312,14 +308,14 @@ class BulkWaitGroupOp(IRDLOperation):
         )
 
     def verify_(self) -> None:
-        if (found := self.pending.value.data) < 0:
+        if (pending := self.pending.value.data) < 0:
             raise VerifyException(
-                f"'{self.name}' expected a count of groups, got {found}; nearest legal: 0"
+                f"'{self.name}' expected a count of groups, got {pending}; nearest legal: 0"
             )
 
 
 @irdl_op_definition
-class PrefetchTensormapOp(IRDLOperation):
+class PrefetchTensormapOp(NvgpuOp):
     """Bring a tensor map near before the first copy needs it.
 
     ```mlir

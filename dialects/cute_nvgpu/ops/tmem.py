@@ -13,7 +13,6 @@ from typing import ClassVar
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_op_definition,
     operand_def,
     opt_prop_def,
@@ -28,6 +27,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.cute import Layout, equivalent
 from tilewright.dialects.cute.types.algebra import LayoutType
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr, layout_of
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.tmem import (
     ALLOCATIONS,
     CELL_BITS,
@@ -40,6 +40,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import (
     why_illegal_columns,
 )
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
+from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp, NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import (
     bits_of,
     constant_index,
@@ -63,11 +64,11 @@ def allocation_type(columns: int, element_type: Attribute = i32) -> MemRefType:
 
 def allocated_columns(op: str, what: str, type_: Attribute) -> int:
     """How many columns a whole allocation has. Raises VerifyException for a memref that is none."""
-    held = verify_tmem(op, what, type_, 2)
-    columns, bits = held.get_shape()[1], bits_of(held.element_type)
-    nearest = min(ALLOCATIONS, key=lambda legal: abs(legal - columns))
-    legal = allocation_type(nearest, held.element_type if bits == CELL_BITS else i32)
-    if bits != CELL_BITS or columns not in ALLOCATIONS or not _same(held, legal):
+    memref = verify_tmem(op, what, type_, 2)
+    columns, bits = memref.get_shape()[1], bits_of(memref.element_type)
+    nearest = closest(columns, ALLOCATIONS)
+    legal = allocation_type(nearest, memref.element_type if bits == CELL_BITS else i32)
+    if bits != CELL_BITS or columns not in ALLOCATIONS or not _same(memref, legal):
         raise VerifyException(
             f"'{op}' {what} expected a whole allocation, all lanes of "
             f"{', '.join(map(str, ALLOCATIONS))} columns of 32-bit cells, got {type_}; "
@@ -78,21 +79,21 @@ def allocated_columns(op: str, what: str, type_: Attribute) -> int:
 
 def _same(one: MemRefType[Attribute], other: MemRefType[Attribute]) -> bool:
     layouts = layout_of(one), layout_of(other)
-    plain = [each for each in layouts if isinstance(each, Layout)]
+    plain = [layout for layout in layouts if isinstance(layout, Layout)]
     return one.get_shape() == other.get_shape() and len(plain) == 2 and equivalent(*plain)
 
 
 def verify_slot(op: str, type_: Attribute, indices: int) -> None:
     """Raise VerifyException unless the type is a memref of addresses: i32 in shared memory."""
-    held = verify_memref(op, "slot", type_, indices, Space.SMEM)
-    if held.element_type != i32:
+    memref = verify_memref(op, "slot", type_, indices, Space.SMEM)
+    if memref.element_type != i32:
         raise VerifyException(
-            f"'{op}' slot expected a memref of i32, got {held} (an address of tensor memory has "
+            f"'{op}' slot expected a memref of i32, got {memref} (an address of tensor memory has "
             "32 bits)"
         )
 
 
-class TmemOp(CtaGroupOp):
+class TmemOp(CtaGroupOp, NvgpuOp):
     """An op of one row, for one CTA or a pair."""
 
     ROW: ClassVar[TmemRow]
@@ -156,7 +157,7 @@ class AllocOp(TmemOp):
 
 
 @irdl_op_definition
-class RetrieveOp(IRDLOperation):
+class RetrieveOp(BaselineOp):
     """The tensor memory whose address an allocation wrote to shared memory.
 
     ```mlir
@@ -238,7 +239,7 @@ class RelinquishAllocPermitOp(TmemOp):
 
 
 @irdl_op_definition
-class SliceOp(IRDLOperation):
+class SliceOp(BaselineOp):
     """The tensor that begins at an element of another one in tensor memory, as whatever it is.
 
     ```mlir
@@ -282,7 +283,7 @@ class SliceOp(IRDLOperation):
         layout, bits = layout_of(source), bits_of(source.element_type)
         assert isinstance(layout, Layout) and bits is not None
         offset = sum(
-            layout[mode](constant_index(each) or 0) for mode, each in enumerate(self.indices)
+            layout[mode](constant_index(index) or 0) for mode, index in enumerate(self.indices)
         )
         lane, column = divmod(offset * bits // CELL_BITS, LANE_STRIDE)
         return lane, column

@@ -1,4 +1,4 @@
-"""What warps load from tensor memory and store there, and the waits for it."""
+"""Loads of warps from tensor memory and stores to it, and the waits for them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import ClassVar
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, UnitAttr, i64
 from xdsl.ir import Attribute, Data, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_attr_definition,
     irdl_op_definition,
     operand_def,
@@ -38,6 +37,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
     TMEM_STORE,
     TmemAccessRow,
 )
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import constant_index, verify_tmem
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 
@@ -61,8 +61,8 @@ class TmemShapeAttr(Data[str], SpacedOpaqueSyntaxAttribute):
         printer.print_string(self.data)
 
 
-class TmemAccessOp(IRDLOperation):
-    """What loads and stores share: their tile of tensor memory and their fragment.
+class TmemAccessOp(NvgpuOp):
+    """The base of loads and stores: their tile of tensor memory and their fragment.
 
     The indices name the tile's first element. All threads of a warp execute it together and give
     the same indices, whose lane is the first of the warp's 32 (of 16 lanes, or the 16th).
@@ -86,13 +86,13 @@ class TmemAccessOp(IRDLOperation):
     @property
     def held(self) -> FragmentType:
         """Its type."""
-        found = self.fragment_value.type
-        assert isinstance(found, FragmentType)
-        return found
+        type_ = self.fragment_value.type
+        assert isinstance(type_, FragmentType)
+        return type_
 
     @property
     def packed(self) -> bool:
-        """Whether a register holds the low halves of two cells."""
+        """True where a register holds the low halves of two cells."""
         return False
 
     @property
@@ -117,11 +117,11 @@ class TmemAccessOp(IRDLOperation):
         except AtomError as error:
             raise VerifyException(f"'{self.name}' {error}") from None
         memory, indices = self.tile_operand
-        held = verify_tmem(self.name, "memory", memory.type, len(indices))
-        self._verify_elements(held.element_type)
+        memref = verify_tmem(self.name, "memory", memory.type, len(indices))
+        self._verify_elements(memref.element_type)
         self._verify_half(access)
-        self._verify_tile(held, access)
-        self._verify_begin(held, access, indices)
+        self._verify_tile(memref, access)
+        self._verify_begin(memref, access, indices)
         self._verify_layout()
 
     def _verify_elements(self, memory: Attribute) -> None:
@@ -197,15 +197,15 @@ class TmemAccessOp(IRDLOperation):
         return ""
 
     def _verify_layout(self) -> None:
-        found, wanted = self.held.tv_layout, self.tv_layout
-        if found is not None and not equivalent(found, wanted):
+        declared, wanted = self.held.tv_layout, self.tv_layout
+        if declared is not None and not equivalent(declared, wanted):
             raise VerifyException(
-                f"'{self.name}' expected a fragment with layout {wanted}, got {found}"
+                f"'{self.name}' expected a fragment with layout {wanted}, got {declared}"
             )
 
 
 def _begins_with(mode: Layout, wanted: Layout) -> bool:
-    """Whether the first so many of a mode lie as wanted."""
+    """True where the first so many of a mode lie as wanted."""
     try:
         return equivalent(composition(mode, Layout(wanted.size(), 1)), wanted)
     except LayoutError:
@@ -347,15 +347,8 @@ class StoreOp(TmemAccessOp):
             raise VerifyException(f"'{self.name}' {why}")
 
 
-class _WaitOp(IRDLOperation):
-    assembly_format = "attr-dict"
-
-    def __init__(self) -> None:
-        super().__init__()
-
-
 @irdl_op_definition
-class WaitLoadOp(_WaitOp):
+class WaitLoadOp(PlainOp):
     """Wait until the threads' loads from tensor memory are complete.
 
     ```mlir
@@ -371,7 +364,7 @@ class WaitLoadOp(_WaitOp):
 
 
 @irdl_op_definition
-class WaitStoreOp(_WaitOp):
+class WaitStoreOp(PlainOp):
     """Wait until the threads' stores to tensor memory are complete.
 
     ```mlir

@@ -1,4 +1,4 @@
-"""What is copied to tensor memory from shared memory, and moved within it, without threads."""
+"""Copies to tensor memory from shared memory, and moves within it, without threads."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
     TmemCopyShape,
 )
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.matrix_copy import SrcFmt, SrcFmtAttr
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import bits_of, tmem_span, verify_tmem
 from tilewright.dialects.cute_nvgpu.ops.tmem import TmemOp, group_property
@@ -69,7 +70,7 @@ class CopyShapeAttr(Data[str], SpacedOpaqueSyntaxAttribute):
 
 
 @irdl_op_definition
-class CopyOp(CtaGroupOp):
+class CopyOp(CtaGroupOp, NvgpuOp):
     """Start to copy a matrix from shared memory to tensor memory.
 
     ```mlir
@@ -140,8 +141,8 @@ class CopyOp(CtaGroupOp):
 
     def verify_(self) -> None:
         self.verify_group()
-        held = verify_tmem(self.name, "dest", self.dest.type, len(self.indices))
-        _verify_columns(self.name, held, self.copy_shape.columns)
+        memref = verify_tmem(self.name, "dest", self.dest.type, len(self.indices))
+        _verify_columns(self.name, memref, self.copy_shape.columns)
         self._verify_matrix()
 
     def _verify_matrix(self) -> None:
@@ -169,10 +170,11 @@ class CopyOp(CtaGroupOp):
 
 def _verify_columns(op: str, type_: MemRefType[Attribute], columns: int) -> None:
     """Raise VerifyException unless so many columns of tensor memory are there at all."""
-    found = tmem_span(op, "memory", type_)[1]
-    if found < columns:
+    available = tmem_span(op, "memory", type_)[1]
+    if available < columns:
         raise VerifyException(
-            f"'{op}' expected at least {columns} columns of 32-bit cells, got {found} of {type_}"
+            f"'{op}' expected at least {columns} columns of 32-bit cells, "
+            f"got {available} of {type_}"
         )
 
 
@@ -206,13 +208,13 @@ class ShiftOp(TmemOp):
 
     def verify_(self) -> None:
         super().verify_()
-        held = verify_tmem(self.name, "source", self.source.type, len(self.indices))
-        _verify_columns(self.name, held, SHIFTED_COLUMNS)
-        self._verify_rows(held)
+        memref = verify_tmem(self.name, "source", self.source.type, len(self.indices))
+        _verify_columns(self.name, memref, SHIFTED_COLUMNS)
+        self._verify_rows(memref)
 
-    def _verify_rows(self, held: MemRefType[Attribute]) -> None:
+    def _verify_rows(self, memref: MemRefType[Attribute]) -> None:
         """Raise VerifyException unless some 8 columns of each row lie side by side."""
-        layout, bits = layout_of(held), bits_of(held.element_type)
+        layout, bits = layout_of(memref), bits_of(memref.element_type)
         assert layout is not None and bits is not None
         lane = LANE_STRIDE * CELL_BITS // bits
         if layout.rank() < 2 or any(layout[0](i) != i * lane for i in range(2)):

@@ -26,7 +26,7 @@ from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 
 
 class Reduction(StrEnum):
-    """What a thread is given of the elements that it loads."""
+    """The element, of those that it loads, that a thread is given."""
 
     MIN = "min"
     MAX = "max"
@@ -110,7 +110,7 @@ class LoadReduceOp(TmemAccessOp):
 
     @property
     def ptx_type(self) -> str:
-        """What PTX reduces: f32, s32 or u32."""
+        """The type that PTX reduces: f32, s32 or u32."""
         return _REDUCED[str(self.held.element_type)][self.unsigned is not None]
 
     @property
@@ -146,14 +146,14 @@ class LoadReduceOp(TmemAccessOp):
             )
 
     def _verify_flags(self) -> None:
-        held = str(self.held.element_type)
-        if held not in _REDUCED:
+        element = str(self.held.element_type)
+        if element not in _REDUCED:
             raise VerifyException(
-                f"'{self.name}' expected elements of {' or '.join(_REDUCED)}, got {held}"
+                f"'{self.name}' expected elements of {' or '.join(_REDUCED)}, got {element}"
             )
-        wrong = ("unsigned",) if held == "f32" else ("abs", "nan")
+        wrong = ("unsigned",) if element == "f32" else ("abs", "nan")
         for name in wrong:
             if self.properties.get(name) is not None:
                 raise VerifyException(
-                    f"'{self.name}' expected no {name} with elements of {held}, got {name}"
+                    f"'{self.name}' expected no {name} with elements of {element}, got {name}"
                 )

@@ -1,11 +1,13 @@
-"""What every `tcgen05.mma` has in common: where its operands are, and what the verifier asks."""
+"""The base of every `tcgen05.mma`: where its operands are, and what the verifier asks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, StringAttr, UnitAttr, i1, i64
 from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import AttrSizedOperandSegments, operand_def, opt_operand_def, opt_prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute import Layout, equivalent
@@ -15,24 +17,42 @@ from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
 from tilewright.dialects.cute_nvgpu.descriptors.instruction_descriptor import InstructionDescriptor
-from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import CHUNK, TCGEN05, MajorMode
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import (
     LANE_MASK_WORDS,
     LARGEST_INPUT_SCALE,
     SCALES_INPUT,
+    UmmaRow,
 )
-from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum
+from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
-from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_tmem
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
+from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_matrix, verify_tmem
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import held_types
+from tilewright.dialects.cute_nvgpu.types.shared_atoms import UMMA_ATOM_TYPES, UmmaAtomType
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
 
-Sources = dict[str, SSAValue]
-"""The tensors that an MMA accesses: "D", "A", "B", "E", "SFA" and "SFB", as far as it has them."""
+Modifier = bool | int | str | None
+
+_SPELLED = {"E": "$e `[` $selector `]`"} | {
+    name: f"${name.lower()} `[` ${name.lower()}_id `]`" for name in ("SFA", "SFB")
+}
+"""The tensors with what stands in brackets behind them."""
 
 
-class UmmaOp(CtaGroupOp):
+def umma_format(tensors: Sequence[str], form: str = "", shift: str = "") -> str:
+    """The text of an op on these tensors: `form` is what it has behind the predicate."""
+    inputs = " `,` ".join(_SPELLED.get(name, f"${name.lower()}") for name in tensors)
+    types = " `,` ".join(f"type(${name.lower()})" for name in tensors)
+    return (
+        f"{inputs} (`enable_input_d` $enable_input_d^)?{form}"
+        f" (`negate_a` $negate_a^)? (`negate_b` $negate_b^)?{shift} (`collector` $collector^)?"
+        f" $atom attr-dict `:` {types}"
+    )
+
+
+class UmmaOp(CtaGroupOp, NvgpuOp):
     """D = A * B + D in tensor memory, asynchronous, issued by one thread for a CTA or a pair.
 
     D, and A where `frag_kind = ts`, metadata and scale factors are tensors in tensor memory; A and
@@ -40,20 +60,62 @@ class UmmaOp(CtaGroupOp):
     loaded once a `tcgen05.commit` has arrived at an mbarrier. PTX ISA, tcgen05.mma.
     """
 
+    TENSORS: ClassVar[tuple[str, ...]]
+    """The tensors that it accesses; each is the operand of that name in lower case."""
+
+    d = operand_def(MemRefType)
+    a = operand_def()
+    b = operand_def(SmemDescViewType)
+    enable_input_d = opt_operand_def(i1)
+    negate_a = opt_prop_def(UnitAttr)
+    negate_b = opt_prop_def(UnitAttr)
+    collector = opt_prop_def(StringAttr)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    def __init__(
+        self,
+        tensors: Sequence[SSAValue],
+        atom: UmmaAtom,
+        *,
+        enable_input_d: SSAValue | None = None,
+        disable_output_lane: Sequence[SSAValue] = (),
+        zero_column_mask: SSAValue | None = None,
+        **modifiers: Modifier,
+    ):
+        """The MMA of tensors in the order of `TENSORS`; ids and selectors left out are 0."""
+        named: dict[str, SSAValue | Sequence[SSAValue] | None] = {
+            "enable_input_d": enable_input_d,
+            "disable_output_lane": disable_output_lane,
+            "zero_column_mask": zero_column_mask,
+            **{name.lower(): value for name, value in zip(self.TENSORS, tensors, strict=True)},
+        }
+        ids = {"E": "selector", "SFA": "sfa_id", "SFB": "sfb_id"}
+        given = dict.fromkeys((ids[name] for name in self.TENSORS if name in ids), 0) | modifiers
+        super().__init__(
+            operands=[named[name] for name, _ in self.get_irdl_definition().operands],
+            properties={
+                "atom": UMMA_ATOM_TYPES[atom.op](atom),
+                **{name: _property(value) for name, value in given.items()},
+            },
+        )
+
     @property
     def mma_atom(self) -> UmmaAtom:
         """The atom that it issues."""
-        raise NotImplementedError
+        atom = self.properties["atom"]
+        assert isinstance(atom, UmmaAtomType)
+        return atom.data
 
     @property
-    def sources(self) -> Sources:
+    def sources(self) -> dict[str, SSAValue]:
         """Its tensors by operand."""
-        raise NotImplementedError
+        return {name: getattr(self, name.lower()) for name in self.TENSORS}
 
     @property
     def accumulates_if(self) -> SSAValue | None:
         """The predicate `enable_input_d`; None where it always accumulates."""
-        return getattr(self, "enable_input_d")  # noqa: B009
+        return self.enable_input_d
 
     @property
     def lane_mask(self) -> Sequence[SSAValue]:
@@ -63,24 +125,22 @@ class UmmaOp(CtaGroupOp):
     @property
     def input_scale(self) -> int:
         """D is multiplied by 2 to minus this first."""
-        found = self.properties.get("scale_input_d")
-        return found.value.data if isinstance(found, IntegerAttr) else 0
+        return self._number("scale_input_d")
 
     @property
     def negated(self) -> tuple[bool, bool]:
-        """Whether A and B are negated."""
-        return "negate_a" in self.properties, "negate_b" in self.properties
+        """(A is negated, B is negated)."""
+        return self.negate_a is not None, self.negate_b is not None
 
     @property
     def shifts_a(self) -> bool:
-        """Whether the rows of A move up by one, but the last."""
+        """True where the rows of A move up by one, but the last."""
         return "ashift" in self.properties
 
     @property
     def collector_usage(self) -> str | None:
-        """What becomes of the collector's buffer, `a::fill`."""
-        found = self.properties.get("collector")
-        return found.data if isinstance(found, StringAttr) else None
+        """The use of the collector's buffer, `a::fill`."""
+        return None if self.collector is None else self.collector.data
 
     @property
     def zero_columns(self) -> SSAValue | None:
@@ -97,9 +157,15 @@ class UmmaOp(CtaGroupOp):
         return self.mma_atom.spelled(ashift=self.shifts_a, collector=self.collector_usage)
 
     @property
-    def required(self) -> Minimum:
-        """What runs it."""
-        return SCALES_INPUT if self.input_scale else self.mma_atom.row.target
+    def row(self) -> UmmaRow:
+        return self.mma_atom.row
+
+    def spelled(self) -> str:
+        return self.mnemonic
+
+    def requirement(self) -> Requirement:
+        plain = super().requirement()
+        return Requirement(SCALES_INPUT, plain.version) if self.input_scale else plain
 
     @property
     def instruction_descriptor(self) -> InstructionDescriptor:
@@ -112,8 +178,8 @@ class UmmaOp(CtaGroupOp):
         )
 
     def _number(self, name: str) -> int:
-        found = self.properties.get(name)
-        return found.value.data if isinstance(found, IntegerAttr) else 0
+        number = self.properties.get(name)
+        return number.value.data if isinstance(number, IntegerAttr) else 0
 
     def verify_(self) -> None:
         self.verify_group()
@@ -123,7 +189,7 @@ class UmmaOp(CtaGroupOp):
             if operand in atom.tmem_operands:
                 _verify_tensor(self.name, atom, operand, value.type)
             else:
-                _verify_matrix(self.name, atom, operand, value.type)
+                verify_matrix(self.name, atom, operand, value.type)
         if any(self.negated) and not atom.row.negates:
             raise VerifyException(
                 f"'{self.name}' expected no negate_a or negate_b, got one (only floating-point "
@@ -138,10 +204,10 @@ class UmmaOp(CtaGroupOp):
 
     def _verify_scale_types(self) -> None:
         """Both scale factors of one type comes before which type it is."""
-        if "SFA" not in self.sources:
+        if "SFA" not in self.TENSORS:
             return
         sfa, sfb = (
-            getattr(self.sources[each].type, "element_type", None) for each in ("SFA", "SFB")
+            getattr(self.sources[name].type, "element_type", None) for name in ("SFA", "SFB")
         )
         if sfa != sfb:
             raise VerifyException(
@@ -150,9 +216,9 @@ class UmmaOp(CtaGroupOp):
             )
 
     def _verify_modifiers(self) -> None:
-        atom, scale = self.mma_atom, self.properties.get("scale_input_d")
-        if isinstance(scale, IntegerAttr):
-            self._verify_input_scale(scale.value.data)
+        atom = self.mma_atom
+        if "scale_input_d" in self.properties:
+            self._verify_input_scale(self.input_scale)
         if self.shifts_a and atom.frag_kind != "ts":
             raise VerifyException(
                 f"'{self.name}' expected an A in tensor memory to shift, got frag_kind = "
@@ -176,27 +242,25 @@ class UmmaOp(CtaGroupOp):
                 f"'{self.name}' expected no scale_input_d, got {value} (kind::f16 and kind::tf32 "
                 f"alone scale D; {self.mma_atom.mnemonic})"
             )
-        if not 0 <= value <= LARGEST_INPUT_SCALE:
-            nearest = min(max(value, 0), LARGEST_INPUT_SCALE)
+        legal = range(LARGEST_INPUT_SCALE + 1)
+        if value not in legal:
             raise VerifyException(
                 f"'{self.name}' expected scale_input_d of 0 to {LARGEST_INPUT_SCALE}, got {value}; "
-                f"nearest legal: {nearest} (PTX ISA, tcgen05.mma)"
+                f"nearest legal: {closest(value, legal)} (PTX ISA, tcgen05.mma)"
             )
 
 
-def flags(**named: bool) -> dict[str, Attribute]:
-    """The properties of those that are set."""
-    return {name: UnitAttr() for name, there in named.items() if there}
-
-
-def numbers(**named: int | None) -> dict[str, Attribute]:
-    """The properties of those that are given."""
-    return {name: IntegerAttr(value, i64) for name, value in named.items() if value is not None}
-
-
-def words(**named: str | None) -> dict[str, Attribute]:
-    """The properties of those that are given."""
-    return {name: StringAttr(value) for name, value in named.items() if value is not None}
+def _property(value: Modifier) -> Attribute | None:
+    """The property of a modifier; None where it is left out."""
+    match value:
+        case bool():
+            return UnitAttr() if value else None
+        case int():
+            return IntegerAttr(value, i64)
+        case str():
+            return StringAttr(value)
+        case None:
+            return None
 
 
 def tensor_type(atom: UmmaAtom, operand: str) -> str:
@@ -208,8 +272,8 @@ def tensor_type(atom: UmmaAtom, operand: str) -> str:
 
 
 def tensor_elements(element: ElementType) -> tuple[str, ...]:
-    """What a memref in tensor memory may be made of to hold these elements: what is narrower than
-    its byte has no type of its own there."""
+    """The types of a memref in tensor memory that holds these elements: what is narrower than its
+    byte has no type of its own there."""
     others = held_types(element)
     return others if element.padded else (element.mlir, *others)
 
@@ -217,64 +281,18 @@ def tensor_elements(element: ElementType) -> tuple[str, ...]:
 def _verify_tensor(op: str, atom: UmmaAtom, operand: str, type_: Attribute) -> None:
     """Raise VerifyException unless the type is the atom's operand in tensor memory."""
     what = f"operand {operand}"
-    held = verify_tmem(op, what, type_, 2)
+    tensor = verify_tmem(op, what, type_, 2)
     legal = tensor_type(atom, operand)
-    layout, found = atom.cta_layout(operand), layout_of(held)
+    layout, declared = atom.cta_layout(operand), layout_of(tensor)
     elements = tensor_elements(atom.element(operand))
-    if str(held.element_type) not in elements:
+    if str(tensor.element_type) not in elements:
         raise VerifyException(
-            f"'{op}' {what} expected elements of {' or '.join(elements)}, got {held} "
+            f"'{op}' {what} expected elements of {' or '.join(elements)}, got {tensor} "
             f"({atom.mnemonic}: {atom.element(operand).mlir}); nearest legal: {legal}"
         )
-    shape = tuple(layout.mode(mode).size() for mode in (0, 1))
-    same = isinstance(found, Layout) and held.get_shape() == shape and equivalent(found, layout)
-    if not same:
+    same_shape = tensor.get_shape() == tuple(layout.mode(mode).size() for mode in (0, 1))
+    if not (same_shape and isinstance(declared, Layout) and equivalent(declared, layout)):
         raise VerifyException(
-            f"'{op}' {what} expected layout {layout}, got {held} ({atom.mnemonic}, M = {atom.m}, "
+            f"'{op}' {what} expected layout {layout}, got {tensor} ({atom.mnemonic}, M = {atom.m}, "
             f"data path {atom.path.letter}); nearest legal: {legal}"
-        )
-
-
-def _verify_matrix(op: str, atom: UmmaAtom, operand: str, type_: Attribute) -> None:
-    """Raise VerifyException unless the type is the atom's matrix in shared memory."""
-    where, element = f"'{op}' operand {operand}", atom.element(operand)
-    rows, columns = atom.shared_extents(operand)
-    unpacked = ", unpacked" if element.padded and element.width == 4 else ""
-    spelled = f"{rows}x{columns}x{element.mlir}{unpacked}"
-    legal = f"!cute_nvgpu.smem_desc_view<{spelled}, {TCGEN05.name}, ...>"
-    if not isinstance(type_, SmemDescViewType):
-        raise VerifyException(
-            f"{where} expected a matrix in shared memory, got {type_} "
-            f"(frag_kind = {atom.frag_kind}); nearest legal: {legal}"
-        )
-    if type_.format is not TCGEN05:
-        raise VerifyException(
-            f"{where} expected a descriptor of {TCGEN05.name}, got one of {type_.format.name} "
-            f"({atom.mnemonic}); nearest legal: {legal}"
-        )
-    if type_.element is not element or type_.extents != (rows, columns):
-        raise VerifyException(
-            f"{where} expected {spelled}, got {type_.elements} ({atom.mnemonic}, cta_group "
-            f"{atom.cta_group}); nearest legal: {legal}"
-        )
-    _verify_major(where, type_, atom.majors["AB".index(operand)], element)
-
-
-def _verify_major(
-    where: str, type_: SmemDescViewType, major: MajorMode, element: ElementType
-) -> None:
-    found = type_.tile.major
-    if found != major:
-        raise VerifyException(
-            f"{where} expected {'an MN' if major == 'mn' else 'a K'}-major matrix, as ab_major "
-            f"says, got {found.upper()}-major layout {type_.layout.data}; nearest legal: ab_major "
-            f"= {found} (PTX ISA, tcgen05 major-ness)"
-        )
-    # An MN-major tf32 lies in atoms of 32 bytes, and nothing else does.
-    coarse = major == "mn" and element.bits == 32
-    if (type_.tile.swizzle_atom != CHUNK) != coarse:
-        wanted = "128 bytes in atoms of 32" if coarse else "none, 32, 64 or 128 bytes"
-        raise VerifyException(
-            f"{where} expected a swizzle of {wanted} for {major.upper()}-major {element.name}, got "
-            f"layout {type_.layout.data} (PTX ISA, tcgen05 major-ness)"
         )

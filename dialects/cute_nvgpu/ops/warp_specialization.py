@@ -1,20 +1,21 @@
-"""What warps that do different work need: one thread of a warp, and how many registers each has."""
+"""Ops of warps that do different work: one thread of a warp, and how many registers each has."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i1, i64
-from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, result_def
+from xdsl.irdl import irdl_op_definition, prop_def, result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import ELECT_SYNC, SETMAXNREG
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 
 
 @irdl_op_definition
-class ElectSyncOp(IRDLOperation):
+class ElectSyncOp(NvgpuOp):
     """True in one thread of the warp, the same one each time.
 
     ```mlir
@@ -36,7 +37,7 @@ class ElectSyncOp(IRDLOperation):
 
 
 @irdl_op_definition
-class SetmaxnregOp(IRDLOperation):
+class SetmaxnregOp(NvgpuOp):
     """Let each thread of the warpgroup have that many registers from here on.
 
     ```mlir

@@ -1,24 +1,25 @@
-"""What orders `wgmma.mma_async` with everything else. PTX ISA 9.7.15.7 and 9.7.13.4."""
+"""Fences of `wgmma.mma_async`, and waits for it. PTX ISA 9.7.15.7 and 9.7.13.4."""
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from xdsl.dialects.builtin import IntegerAttr, i64
-from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def
+from xdsl.irdl import irdl_op_definition, prop_def
 from xdsl.utils.exceptions import VerifyException
 
-
-class _PlainOp(IRDLOperation):
-    """An op that says all by its name."""
-
-    assembly_format = "attr-dict"
-
-    def __init__(self) -> None:
-        super().__init__()
+from tilewright.dialects.cute_nvgpu.lattice.sync import (
+    FENCE_PROXY_ASYNC,
+    WGMMA_COMMIT_GROUP,
+    WGMMA_FENCE,
+    WGMMA_WAIT_GROUP,
+)
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
 
 
 @irdl_op_definition
-class WgmmaFenceOp(_PlainOp):
-    """What the warpgroup did to registers is before what later wgmmas do to them.
+class WgmmaFenceOp(PlainOp):
+    """Order the warpgroup's accesses to registers before those of later wgmmas.
 
     ```mlir
     cute_nvgpu.wgmma.fence
@@ -30,10 +31,11 @@ class WgmmaFenceOp(_PlainOp):
     """
 
     name = "cute_nvgpu.wgmma.fence"
+    ROW: ClassVar = WGMMA_FENCE
 
 
 @irdl_op_definition
-class WgmmaCommitGroupOp(_PlainOp):
+class WgmmaCommitGroupOp(PlainOp):
     """All wgmmas of the warpgroup that are in no group yet become the latest group.
 
     ```mlir
@@ -44,10 +46,11 @@ class WgmmaCommitGroupOp(_PlainOp):
     """
 
     name = "cute_nvgpu.wgmma.commit_group"
+    ROW: ClassVar = WGMMA_COMMIT_GROUP
 
 
 @irdl_op_definition
-class WgmmaWaitGroupOp(IRDLOperation):
+class WgmmaWaitGroupOp(NvgpuOp):
     """Wait until at most the latest `pending` groups are not complete.
 
     ```mlir
@@ -58,6 +61,7 @@ class WgmmaWaitGroupOp(IRDLOperation):
     """
 
     name = "cute_nvgpu.wgmma.wait_group"
+    ROW: ClassVar = WGMMA_WAIT_GROUP
 
     pending = prop_def(IntegerAttr.constr(type=i64))
 
@@ -67,16 +71,16 @@ class WgmmaWaitGroupOp(IRDLOperation):
         super().__init__(properties={"pending": IntegerAttr(pending, i64)})
 
     def verify_(self) -> None:
-        if (found := self.pending.value.data) < 0:
+        if (pending := self.pending.value.data) < 0:
             raise VerifyException(
-                f"'{self.name}' expected 0 or more pending groups, got {found}; nearest legal: 0 "
+                f"'{self.name}' expected 0 or more pending groups, got {pending}; nearest legal: 0 "
                 "(PTX ISA 9.7.15.7.3)"
             )
 
 
 @irdl_op_definition
-class FenceProxyAsyncOp(_PlainOp):
-    """What the thread wrote to memory is before what the async proxy does with it.
+class FenceProxyAsyncOp(PlainOp):
+    """Order the thread's writes to memory before the async proxy's accesses to it.
 
     ```mlir
     cute_nvgpu.fence.proxy.async
@@ -87,3 +91,4 @@ class FenceProxyAsyncOp(_PlainOp):
     """
 
     name = "cute_nvgpu.fence.proxy.async"
+    ROW: ClassVar = FENCE_PROXY_ASYNC

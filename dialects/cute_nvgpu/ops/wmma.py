@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_op_definition,
     operand_def,
     prop_def,
@@ -16,13 +15,14 @@ from xdsl.irdl import (
 )
 
 from tilewright.dialects.cute.types.memref import is_memref
-from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess
+from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaAccessRow
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.register_mma import DenseMma, check_fragment
 from tilewright.dialects.cute_nvgpu.ops.wmma_memory import static_stride, verify_memory
 from tilewright.dialects.cute_nvgpu.types.atoms import WmmaMmaAtomType
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.dialects.cute_nvgpu.types.wmma import WmmaLoadType, WmmaStoreType
+from tilewright.dialects.cute_nvgpu.types.wmma import WmmaAccessType, WmmaLoadType, WmmaStoreType
 
 
 @irdl_op_definition
@@ -44,12 +44,8 @@ class MmaOp(DenseMma):
 
     atom = prop_def(WmmaMmaAtomType)
 
-    @property
-    def mma_atom(self) -> MmaAtom:
-        return self.atom.data
 
-
-class WmmaAccessOp(IRDLOperation):
+class WmmaAccessOp(NvgpuOp):
     """A matrix between memory and the registers of a warp.
 
     All threads of the warp execute it together, with the same indices: those of the matrix's first
@@ -57,10 +53,21 @@ class WmmaAccessOp(IRDLOperation):
     B (K, N), C and D (M, N), wherever they lie; `layout` says which of them is contiguous.
     """
 
+    indices = var_operand_def(IndexType)
+
     @property
     def access(self) -> WmmaAccess:
-        """What it moves."""
-        raise NotImplementedError
+        """The matrix that it moves."""
+        atom = self.properties["atom"]
+        assert isinstance(atom, WmmaAccessType)
+        return atom.data
+
+    @property
+    def row(self) -> WmmaAccessRow:
+        return self.access.row
+
+    def spelled(self) -> str:
+        return self.access.mnemonic()
 
     @property
     def memory(self) -> SSAValue:
@@ -70,7 +77,7 @@ class WmmaAccessOp(IRDLOperation):
     @property
     def coordinates(self) -> Sequence[SSAValue]:
         """Where in the memref the matrix begins."""
-        raise NotImplementedError
+        return self.indices
 
     @property
     def held(self) -> SSAValue:
@@ -120,7 +127,6 @@ class LoadOp(WmmaAccessOp):
     name = "cute_nvgpu.wmma.load"
 
     source = operand_def()
-    indices = var_operand_def(IndexType)
     atom = prop_def(WmmaLoadType)
     fragment = result_def(FragmentType)
 
@@ -136,16 +142,8 @@ class LoadOp(WmmaAccessOp):
         )
 
     @property
-    def access(self) -> WmmaAccess:
-        return self.atom.data
-
-    @property
     def memory(self) -> SSAValue:
         return self.source
-
-    @property
-    def coordinates(self) -> Sequence[SSAValue]:
-        return self.indices
 
     @property
     def held(self) -> SSAValue:
@@ -169,7 +167,6 @@ class StoreOp(WmmaAccessOp):
 
     fragment = operand_def(FragmentType)
     dest = operand_def()
-    indices = var_operand_def(IndexType)
     atom = prop_def(WmmaStoreType)
 
     assembly_format = (
@@ -184,16 +181,8 @@ class StoreOp(WmmaAccessOp):
         )
 
     @property
-    def access(self) -> WmmaAccess:
-        return self.atom.data
-
-    @property
     def memory(self) -> SSAValue:
         return self.dest
-
-    @property
-    def coordinates(self) -> Sequence[SSAValue]:
-        return self.indices
 
     @property
     def held(self) -> SSAValue:

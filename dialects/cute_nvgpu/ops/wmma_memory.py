@@ -33,7 +33,7 @@ low bits first. Where an element type is not named here, it is its own."""
 
 
 def items_of(element: ElementType) -> dict[str, int]:
-    """What a memref may be made of (MLIR types) to hold such a matrix, and the elements in it."""
+    """The MLIR types of which a memref may hold such a matrix, and how many elements are in one."""
     return _ITEMS.get(element.name, {str(MLIR_TYPES[element.name]): 1})
 
 
@@ -48,7 +48,7 @@ def verify_memory(op: str, access: WmmaAccess, type_: Attribute, indices: int) -
         raise VerifyException(f"'{op}' memory expected a memref, got {type_}")
     if space_of(type_.memory_space) not in _SPACES:
         raise VerifyException(
-            f"'{op}' memory expected memory space {' or '.join(each.value for each in _SPACES)}, "
+            f"'{op}' memory expected memory space {' or '.join(space.value for space in _SPACES)}, "
             f"got {type_} (PTX takes a global or shared address here)"
         )
     if len(type_.shape) < 2:
@@ -74,8 +74,8 @@ def verify_memory(op: str, access: WmmaAccess, type_: Attribute, indices: int) -
 
 def _verify_extents(op: str, access: WmmaAccess, type_: MemRefType[Attribute]) -> None:
     """The matrix must fit into the memref."""
-    extents, held = extents_of(access, type_), type_.get_shape()[-2:]
-    pairs = zip(held, extents, strict=True)
+    extents, available = extents_of(access, type_), type_.get_shape()[-2:]
+    pairs = zip(available, extents, strict=True)
     if any(have != DYNAMIC_INDEX and have < want for have, want in pairs):
         raise VerifyException(
             f"'{op}' memory expected at least {extents[0]}x{extents[1]} elements, got {type_} "
@@ -102,7 +102,7 @@ def _strides(op: str, type_: MemRefType[Attribute]) -> Strides:
         strides = type_.get_strides()
         if strides is None:
             raise VerifyException(f"'{op}' memory expected a memref with strides, got {type_}")
-        return [[each] for each in strides]
+        return [[stride] for stride in strides]
     if not isinstance(layout, Layout):
         raise VerifyException(
             f"'{op}' memory expected a layout without a swizzle, got {layout} "
@@ -130,11 +130,11 @@ def _verify_strides(op: str, access: WmmaAccess, type_: MemRefType[Attribute]) -
     (leading,), (contiguous,) = (row, column) if by_row else (column, row)
     if contiguous != 1:
         other = "col" if by_row else "row"
-        found = "a stride known at run time" if contiguous is None else f"stride {contiguous}"
+        got = "a stride known at run time" if contiguous is None else f"stride {contiguous}"
         hint = f"; nearest legal: layout = {other}" if leading == 1 else ""
         raise VerifyException(
             f"'{op}' memory expected neighbours along the {'last' if by_row else 'last but one'} "
-            f"index with layout = {access.major}, got {found} in {type_}{hint}"
+            f"index with layout = {access.major}, got {got} in {type_}{hint}"
         )
     several = elements_per_item(access.element, type_)
     space: WmmaSpace = "shared" if space_of(type_.memory_space) is Space.SMEM else "global"
@@ -142,7 +142,7 @@ def _verify_strides(op: str, access: WmmaAccess, type_: MemRefType[Attribute]) -
     why = None if leading is None else access.why_stride(leading, space, several)
     if why is not None:
         raise VerifyException(f"'{op}' memory {why}")
-    for stride in (each for mode in batch for each in mode):
+    for stride in (step for mode in batch for step in mode):
         if stride is not None and stride * several * access.element.bits // 8 % alignment:
             raise VerifyException(
                 f"'{op}' memory expected matrices on {alignment} bytes, got {type_} "

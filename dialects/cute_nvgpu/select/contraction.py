@@ -33,7 +33,7 @@ class ScaleBlock:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What an MMA takes beside A, B and C: sparsity metadata, scale factors, both or neither."""
+    """Operands of an MMA beside A, B and C: sparsity metadata, scale factors, both or neither."""
 
     sparse: bool = False
     scale: ScaleBlock | None = None
@@ -100,7 +100,7 @@ class Contraction:
                 if chip.supports(row.target)
                 for types in row.element_types()
             ),
-            key=lambda each: self._distance(*each),
+            key=lambda candidate: self._distance(*candidate),
         )
 
     def why_none(self, chip: Target) -> str:
@@ -108,7 +108,7 @@ class Contraction:
         needed = self._needed()
         form, types = self.nearest(chip)
         if needed and self.bit_op is not None and (form, types) == (self.form, self.types):
-            other = next(each for each in _BIT_OPS if each != self.bit_op)
+            other = next(bit_op for bit_op in _BIT_OPS if bit_op != self.bit_op)
             return (
                 f"expected bit operation {other} on {chip}, "
                 f"got {self.bit_op} (requires {needed}); nearest legal: {other}"
@@ -126,7 +126,7 @@ class Contraction:
         targets = [row.target for row in MMA_ROWS if self.types_in(row)]
         if not targets:
             return None
-        return min(targets, key=lambda each: lowest([each]).number).at_least
+        return min(targets, key=lambda minimum: lowest([minimum]).number).at_least
 
     def _distance(self, form: Form, types: ElementTypes) -> tuple[int, ...]:
         """How far other types and another form are: a changed kind of number weighs most."""

@@ -56,7 +56,7 @@ class Choice:
     @property
     def targets(self) -> int:
         """How many targets run the atom."""
-        return sum(each.supports(self.atom.row.target) for each in TARGETS.values())
+        return sum(arch.supports(self.atom.row.target) for arch in TARGETS.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ CRITERIA: tuple[Criterion, ...] = (
         lambda choice: "{}.{}".format(*choice.atom.row.ptx_version),
     ),
 )
-"""What decides between two choices, the weightiest first; after them, the lattice's order.
+"""The grounds of a choice between two, the weightiest first; after them, the lattice's order.
 
 metadata: PTX ISA 9.7.14.6.3 advises ordered metadata, since plain ones may be much slower on some
 targets; where that holds of this very target, `native` has said so already.
@@ -184,21 +184,21 @@ def select_atoms(
 def choices(wanted: Contraction, arch: str) -> list[Choice]:
     """The atoms that compute a contraction on `arch`, best first. Raises as `select_atoms`."""
     chip = target(arch)
-    found = [
+    ranked = [
         _choice(MmaAtom(row, types), wanted, chip)
         for row in MMA_ROWS
         if chip.supports(row.target)
         for types in wanted.types_in(row)
     ]
-    if not found:
+    if not ranked:
         raise AtomError(wanted.why_none(chip))
-    found.sort(key=_rank)
-    if len(found) == 1:
-        return [replace(found[0], reason="the only legal atom")]
-    neighbours = [found[1], *found]
+    ranked.sort(key=_rank)
+    if len(ranked) == 1:
+        return [replace(ranked[0], reason="the only legal atom")]
+    neighbours = [ranked[1], *ranked]
     return [
         replace(choice, reason=_reason(choice, other))
-        for choice, other in zip(found, neighbours, strict=False)
+        for choice, other in zip(ranked, neighbours, strict=False)
     ]
 
 

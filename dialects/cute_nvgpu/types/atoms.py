@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
 
 from xdsl.ir import Data, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
@@ -16,6 +18,7 @@ from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.lookup import Modifiers, find
 from tilewright.dialects.cute_nvgpu.atoms.traits import mma_traits
 from tilewright.dialects.cute_nvgpu.lattice.elements import SCALE_TYPES
+from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.types.fragments import LEGAL_ELEMENTS, element_of
 
 
@@ -43,12 +46,14 @@ class MmaAtomType(Data[MmaAtom], TypeAttribute, MmaAtomAttr):
                 parser.raise_error(
                     "expected MxNxK, elem_type = (a, b, acc) or (a, b, c, d)", start, parser.pos
                 )
-            modifiers = _parse_modifiers(parser)
+            modifiers = parse_modifiers(parser, _ASSIGNED, _FLAGS)
+            if modifiers.pop("ordered_metadata", False):
+                modifiers["sparsity"] = "sp::ordered_metadata"
             a, b, c, d = (*types, types[-1]) if len(types) == 3 else types
             try:
                 m, n, k = shape
                 op = cls.name.removeprefix("cute_nvgpu.")
-                return find(op, (m, n, k), (a, b, c, d), **modifiers)
+                return find(op, (m, n, k), (a, b, c, d), **cast("Modifiers", modifiers))
             except AtomError as error:
                 parser.raise_error(str(error), start, parser.pos)
 
@@ -59,6 +64,9 @@ class MmaAtomType(Data[MmaAtom], TypeAttribute, MmaAtomAttr):
     @property
     def mma_traits(self) -> MmaTraits:
         return mma_traits(self.data)
+
+    def requirement(self) -> Requirement:
+        return Requirement.of(self.data.row)
 
     def why_not_operand(self, which: Operand, layout: AnyLayout) -> str | None:
         return f"{self.data} reads {which} from registers"
@@ -135,8 +143,8 @@ class WmmaMmaAtomType(MmaAtomType):
 
 
 MMA_ATOM_TYPES: dict[str, type[MmaAtomType]] = {
-    each.name.removeprefix("cute_nvgpu."): each
-    for each in (
+    type_.name.removeprefix("cute_nvgpu."): type_
+    for type_ in (
         Sm70MmaAtomType,
         Sm80MmaAtomType,
         Sm80SparseMmaAtomType,
@@ -164,54 +172,49 @@ def parse_element(parser: AttrParser) -> str:
     return element.name
 
 
-def _parse_modifiers(parser: AttrParser) -> Modifiers:
-    found: Modifiers = {}
+@dataclass(frozen=True, slots=True)
+class Modifier:
+    """A modifier `name = value` of an atom: what the lookup calls it, and how its value is read."""
+
+    argument: str
+    parse: Callable[[AttrParser], object]
+
+
+def parse_modifiers(
+    parser: AttrParser, assigned: Mapping[str, Modifier], flags: Sequence[str]
+) -> dict[str, object]:
+    """`, name = value` and `, flag`, in any order, as arguments of the lookup."""
+    modifiers: dict[str, object] = {}
     while parser.parse_optional_punctuation(","):
-        if parser.parse_optional_keyword("satfinite"):
-            found["satfinite"] = True
-        elif parser.parse_optional_keyword("ordered_metadata"):
-            found["sparsity"] = "sp::ordered_metadata"
-        else:
-            _parse_assignment(parser, found)
-    return found
+        start = parser.pos
+        name = parser.parse_identifier("a modifier")
+        if name in flags:
+            modifiers[name] = True
+            continue
+        if name not in assigned:
+            legal = ", ".join((*assigned, *flags))
+            parser.raise_error(f"expected a modifier of {legal}, got {name}", start, parser.pos)
+        parser.parse_punctuation("=")
+        modifiers[assigned[name].argument] = assigned[name].parse(parser)
+    return modifiers
 
 
-def _parse_assignment(parser: AttrParser, found: Modifiers) -> None:
+def choice(parser: AttrParser, legal: Sequence[str]) -> str:
+    """Which of these words comes next."""
     start = parser.pos
-    name = parser.parse_identifier("a modifier")
-    if name not in _ASSIGNED:
-        parser.raise_error(
-            f"expected a modifier of {', '.join((*_ASSIGNED, 'ordered_metadata', 'satfinite'))}, "
-            f"got {name}",
-            start,
-            parser.pos,
-        )
-    parser.parse_punctuation("=")
-    _ASSIGNED[name](parser, found)
+    word = parser.parse_identifier()
+    if word not in legal:
+        parser.raise_error(f"expected {' or '.join(legal)}, got {word}", start, parser.pos)
+    return word
 
 
-def _rounding(parser: AttrParser, found: Modifiers) -> None:
-    found["rounding"] = parser.parse_identifier()
+def parse_integer(parser: AttrParser) -> int:
+    """A number, no `true`."""
+    return parser.parse_integer(allow_boolean=False)
 
 
-def _bit_op(parser: AttrParser, found: Modifiers) -> None:
-    found["bit_op"] = parser.parse_identifier()
-
-
-def _kind(parser: AttrParser, found: Modifiers) -> None:
-    found["kind"] = parser.parse_identifier()
-
-
-def _scale_vec(parser: AttrParser, found: Modifiers) -> None:
-    found["scale_vector"] = parser.parse_integer(allow_boolean=False)
-
-
-def _layouts(parser: AttrParser, found: Modifiers) -> None:
-    majors = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_identifier)
-    found["majors"] = tuple(majors)  # type: ignore[typeddict-item]
-
-
-def _scale_type(parser: AttrParser, found: Modifiers) -> None:
+def parse_scale_type(parser: AttrParser) -> str:
+    """The PTX name of a type of scale factors that IR spells."""
     start = parser.pos
     spelled = str(parser.parse_type())
     legal = {row.mlir: row.name for row in SCALE_TYPES.values()}
@@ -219,15 +222,19 @@ def _scale_type(parser: AttrParser, found: Modifiers) -> None:
         parser.raise_error(
             f"expected scale factors of type {', '.join(legal)}, got {spelled}", start, parser.pos
         )
-    found["scale_type"] = legal[spelled]
+    return legal[spelled]
 
 
-_ASSIGNED: dict[str, Callable[[AttrParser, Modifiers], None]] = {
-    "layouts": _layouts,
-    "kind": _kind,
-    "scale_vec": _scale_vec,
-    "scale_type": _scale_type,
-    "rounding": _rounding,
-    "bit_op": _bit_op,
+def _parse_majors(parser: AttrParser) -> tuple[str, ...]:
+    return tuple(parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_identifier))
+
+
+_ASSIGNED = {
+    "layouts": Modifier("majors", _parse_majors),
+    "kind": Modifier("kind", AttrParser.parse_identifier),
+    "scale_vec": Modifier("scale_vector", parse_integer),
+    "scale_type": Modifier("scale_type", parse_scale_type),
+    "rounding": Modifier("rounding", AttrParser.parse_identifier),
+    "bit_op": Modifier("bit_op", AttrParser.parse_identifier),
 }
-"""How the value of each modifier is read."""
+_FLAGS = ("ordered_metadata", "satfinite")

@@ -21,6 +21,7 @@ from tilewright.dialects.cute_nvgpu.atoms.tma import (
     tensor_box,
 )
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorMapError
+from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
 
 
 @irdl_attr_definition
@@ -37,6 +38,9 @@ class CopyInstructionAttr(Data[CopyInstruction], CopyAtomAttr):
     @property
     def copy_traits(self) -> CopyTraits:
         return self.data.traits
+
+    def requirement(self) -> Requirement:
+        return BASELINE if self.data.row is None else Requirement.of(self.data.row)
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> CopyInstruction:
@@ -112,6 +116,9 @@ class TmaInstructionAttr(Data[TmaInstruction], TmaAtomAttr):
     def multicast(self) -> bool:
         return self.data.multicast
 
+    def requirement(self) -> Requirement:
+        return Requirement.of(self.data.row)
+
     def box_for(
         self, tensor: Layout, tile: tuple[int, ...], memory: AnyLayout, element: str
     ) -> TmaBox:
@@ -146,7 +153,7 @@ class TmaInstructionAttr(Data[TmaInstruction], TmaAtomAttr):
             while parser.parse_optional_punctuation(","):
                 words.append(parser.parse_identifier())
             multicast = "multicast" in words
-            reduction = next((each for each in words if each != "multicast"), None)
+            reduction = next((other for other in words if other != "multicast"), None)
             try:
                 return TmaInstruction(kind, reduction, multicast)
             except AtomError as error:

@@ -105,7 +105,7 @@ class FragmentType(ParametrizedAttribute, TypeAttribute):
 
     @property
     def is_unpacked(self) -> bool:
-        """Whether each element takes a byte where the element type would be packed."""
+        """True where each element takes a byte although its type would be packed."""
         return isinstance(self.unpacked, UnitAttr)
 
     @property
@@ -162,8 +162,8 @@ class FragmentType(ParametrizedAttribute, TypeAttribute):
                 printer.print_attribute(self.layout.text)
 
     def verify(self) -> None:
-        found = element_of(self.element_type)
-        if found is None:
+        element = element_of(self.element_type)
+        if element is None:
             raise VerifyException(
                 f"fragment expected an element type of {LEGAL_ELEMENTS}, got {self.element_type}"
             )
@@ -174,12 +174,12 @@ class FragmentType(ParametrizedAttribute, TypeAttribute):
                     f"fragment expected unpacked elements of {legal}, got {self.element_type} "
                     "(others have one form in registers)"
                 )
-            found = self.element
+            element = self.element
         count = self.count.data
-        if count < 1 or count % found.per_register:
-            nearest = max(1, round(count / found.per_register)) * found.per_register
+        if count < 1 or count % element.per_register:
+            nearest = max(1, round(count / element.per_register)) * element.per_register
             raise VerifyException(
-                f"fragment expected whole registers of {found.per_register} x {found.mlir}, "
+                f"fragment expected whole registers of {element.per_register} x {element.mlir}, "
                 f"got {count} elements; nearest legal: {nearest}"
             )
         layout = self.tv_layout

@@ -88,9 +88,9 @@ class SmemDescViewType(ParametrizedAttribute, TypeAttribute):
         """The row of the element type."""
         if isinstance(self.unpacked, UnitAttr):
             return unpacked_of(self.element_type)
-        found = element_of(self.element_type)
-        assert found is not None
-        return found
+        element = element_of(self.element_type)
+        assert element is not None
+        return element
 
     @property
     def format(self) -> DescriptorFormat:
@@ -159,8 +159,8 @@ class SmemDescViewType(ParametrizedAttribute, TypeAttribute):
                 f"got {self.element_type} (others have one form in shared memory)"
             )
         layout = self.layout.data
-        found = tuple(layout[mode].size() for mode in range(layout.rank()))
-        if found != self.extents:
+        shape = tuple(layout[mode].size() for mode in range(layout.rank()))
+        if shape != self.extents:
             raise VerifyException(
                 f"smem_desc_view expected a layout of shape {self.rows.data}x{self.columns.data}, "
                 f"got {layout}"
@@ -176,15 +176,15 @@ _UNPACKED = tuple(MLIR_TYPES[name] for name in UNPACKED)
 
 def _parse_format(parser: AttrParser) -> str:
     start = parser.pos
-    found = parser.parse_optional_identifier()
-    if found is None:
+    name = parser.parse_optional_identifier()
+    if name is None:
         return WGMMA.name
-    if found not in FORMATS:
+    if name not in FORMATS:
         parser.raise_error(
-            f"expected a descriptor of {' or '.join(FORMATS)}, got {found}", start, parser.pos
+            f"expected a descriptor of {' or '.join(FORMATS)}, got {name}", start, parser.pos
         )
     parser.parse_punctuation(",")
-    return found
+    return name
 
 
 @cache

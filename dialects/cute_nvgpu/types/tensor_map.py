@@ -43,7 +43,7 @@ class TmaDescriptorType(ParametrizedAttribute, TypeAttribute):
 
     @property
     def box(self) -> TensorBox:
-        """What each copy moves. Raises TensorMapError for no legal box."""
+        """The box that each copy moves. Raises TensorMapError for no legal box."""
         return TensorBox(
             tuple(extent.data for extent in self.shape),
             tensor_element(str(self.element_type)),

@@ -11,11 +11,12 @@ from xdsl.printer import Printer
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess, find_access
+from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.types.atoms import parse_element
 
 
 class WmmaAccessType(Data[WmmaAccess], TypeAttribute):
-    """What a `wmma.load` or `wmma.store` moves.
+    """The matrix that a `wmma.load` or `wmma.store` moves.
 
     `!cute_nvgpu.wmma.load<16x16x16, operand = a, elem_type = f16, layout = row>`: the shape
     M x N x K of the MMA, which of its matrices, and whether rows or columns lie in memory side by
@@ -43,6 +44,10 @@ class WmmaAccessType(Data[WmmaAccess], TypeAttribute):
         with printer.in_angle_brackets():
             printer.print_string(self.data.parameters)
 
+    def requirement(self) -> Requirement:
+        """The lowest target and PTX version that run the instruction."""
+        return Requirement.of(self.data.row)
+
 
 def _parse_assignment(parser: AttrParser, name: str, value: Callable[[], str]) -> str:
     parser.parse_punctuation(",")
@@ -66,6 +71,6 @@ class WmmaStoreType(WmmaAccessType):
 
 
 WMMA_ACCESS_TYPES: dict[str, type[WmmaAccessType]] = {
-    each.name.removeprefix("cute_nvgpu."): each for each in (WmmaLoadType, WmmaStoreType)
+    type_.name.removeprefix("cute_nvgpu."): type_ for type_ in (WmmaLoadType, WmmaStoreType)
 }
 """The attribute of the accesses of each op."""

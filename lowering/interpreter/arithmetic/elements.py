@@ -26,12 +26,12 @@ def elements_of(words: NDArray[Any], element: ElementType) -> NDArray[Any]:
 
 def words_of(elements: NDArray[Any], element: ElementType) -> NDArray[Any]:
     """The inverse of `elements_of`: unsigned integers of the width of the element's registers."""
-    held = np.ascontiguousarray(elements)
+    packed = np.ascontiguousarray(elements)
     if element.bits < 8:
         shifts = np.arange(0, 8, element.bits, dtype=np.uint8)
-        parts = held.reshape(*held.shape[:-1], -1, len(shifts)) << shifts
-        held = np.bitwise_or.reduce(parts, axis=-1, dtype=np.uint8)
-    return held.view(f"uint{register_bits(element.register)}")
+        parts = packed.reshape(*packed.shape[:-1], -1, len(shifts)) << shifts
+        packed = np.bitwise_or.reduce(parts, axis=-1, dtype=np.uint8)
+    return packed.view(f"uint{register_bits(element.register)}")
 
 
 def values_of(elements: NDArray[Any], element: ElementType) -> NDArray[Any]:

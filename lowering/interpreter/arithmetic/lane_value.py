@@ -30,7 +30,7 @@ from tilewright.dialects.cute.symbolic.scalar import Dynamic, Scalar, fits, widt
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.value import slot_setter
 from tilewright.dialects.cute.values import Typed, is_known, with_dynamic_leaves
-from tilewright.lowering.interpreter.arithmetic.rounded_division import rounded_up
+from tilewright.lowering.interpreter.arithmetic.scalar import rounded_up
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar as instruction
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.values import Bits, Lanes, joined, take
@@ -76,7 +76,9 @@ class LaneInteger(Dynamic):
 
     def result(self, operation: str, operands: tuple[Scalar, ...], width: int) -> Dynamic:
         wide = max(map(width_of, operands))
-        return LaneInteger(_function(operation, wide)(*(sized(each, wide) for each in operands)))
+        return LaneInteger(
+            _function(operation, wide)(*(sized(operand, wide) for operand in operands))
+        )
 
     def choice(self, then: Callable[[], Scalar], other: Callable[[], Scalar]) -> Scalar:
         a, b = then(), other()
@@ -122,14 +124,14 @@ def _on_bits(operation: str) -> Callable[..., Bits]:
     wide = _function(operation, 8)
 
     def run(*operands: Bits) -> Bits:
-        return wide(*(_signed(each).view(np.uint8) for each in operands)) & 1 != 0
+        return wide(*(_signed(operand).view(np.uint8) for operand in operands)) & 1 != 0
 
     return run
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LaneValue:
-    """What a register of a `cute` type holds: a value whose dynamic leaves are LaneIntegers."""
+    """A value of a `cute` type, whose dynamic leaves are LaneIntegers."""
 
     typed: Typed
 
@@ -145,13 +147,13 @@ class LaneValue:
     def leaves(self) -> list[Bits]:
         """The raw bits of the dynamic leaves, in the order of `cute.get_scalars`; behind them a
         tensor's offset."""
-        found = [leaf.bits for leaf in dynamic_leaves(self.typed) if isinstance(leaf, LaneInteger)]
-        return found if self._tensor is None else [*found, sized(self._tensor.offset, 64)]
+        bits = [leaf.bits for leaf in dynamic_leaves(self.typed) if isinstance(leaf, LaneInteger)]
+        return bits if self._tensor is None else [*bits, sized(self._tensor.offset, 64)]
 
     def at(self, lane: int) -> Typed:
         """The value of one thread: nothing in it is dynamic."""
-        found = [leaf.bits for leaf in dynamic_leaves(self.typed) if isinstance(leaf, LaneInteger)]
-        numbers = [int(_signed(leaf)[lane % len(leaf)]) for leaf in found]
+        bits = [leaf.bits for leaf in dynamic_leaves(self.typed) if isinstance(leaf, LaneInteger)]
+        numbers = [int(_signed(leaf)[lane % len(leaf)]) for leaf in bits]
         return with_dynamic_leaves(self.typed, numbers)
 
     def on_base_of(self, other: LaneValue) -> LaneValue:
@@ -164,8 +166,10 @@ class LaneValue:
             raise Fault("chooses between register tensors of two allocations")
         moved = 8 * (mine.base.address - theirs.base.address) // mine.bits
         offset = scalar.add(mine.offset, moved)
-        found = Tensor(mine.element, mine.space, mine.align, mine.layout, theirs.base, offset)
-        return LaneValue(Typed("memref", found))
+        moved_tensor = Tensor(
+            mine.element, mine.space, mine.align, mine.layout, theirs.base, offset
+        )
+        return LaneValue(Typed("memref", moved_tensor))
 
     @property
     def _tensor(self) -> Tensor | None:
@@ -180,8 +184,8 @@ class LaneValue:
         *layout, offset = leaves
         seen: Tensor = self._filled(layout).value
         base, moved = tensor.base, LaneInteger(offset)
-        found = Tensor(tensor.element, tensor.space, tensor.align, seen.layout, base, moved)
-        return LaneValue(Typed("memref", found))
+        filled = Tensor(tensor.element, tensor.space, tensor.align, seen.layout, base, moved)
+        return LaneValue(Typed("memref", filled))
 
     def _filled(self, leaves: list[Bits]) -> Typed:
         return with_dynamic_leaves(self.typed, map(LaneInteger, leaves))

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from tilewright.dialects.cute_nvgpu.atoms.atom import WARP, MmaAtom
 from tilewright.dialects.cute_nvgpu.lattice import WmmaRow
 from tilewright.dialects.cute_nvgpu.lattice.row import MatrixOperand, Operand
-from tilewright.lowering.interpreter.arithmetic.block_scale import scale_factors
 from tilewright.lowering.interpreter.arithmetic.elements import values_of
 from tilewright.lowering.interpreter.arithmetic.sparse import select
 from tilewright.lowering.interpreter.numerics import Model, Unit, dot_add, model_for
@@ -44,15 +43,15 @@ def multiply_fragments(
 ) -> Elements:
     """D of the atom's inputs, in their order: elements in containers, [warps, threads, values]
     each."""
-    held = dict(zip(atom.inputs, inputs, strict=True))
-    a, b, c = (_matrices(atom, operand, held[operand]) for operand in ("A", "B", "C"))
+    operands = dict(zip(atom.inputs, inputs, strict=True))
+    a, b, c = (_matrices(atom, operand, operands[operand]) for operand in ("A", "B", "C"))
     scales: dict[str, Any] = {}
     if atom.row.scale is not None:
-        scale_a, scale_b = scale_factors(atom, held["SFA"], held["SFB"], selectors[-4:])
+        scale_a, scale_b = scale_factors(atom, operands["SFA"], operands["SFB"], selectors[-4:])
         scales = {"scale_a": scale_a, "scale_b": scale_b, "scale_type": atom.row.scale.type}
     if atom.row.sparsity is not None:
         # Every row of A meets rows of B of its own: each becomes an MMA with M = 1.
-        b = select(atom, b, held["E"], selectors[0])
+        b = select(atom, b, operands["E"], selectors[0])
         a, c = a[:, :, None, :], c[:, :, None, :]
         if scales:
             scales["scale_a"] = scales["scale_a"][:, :, None, :]
@@ -79,7 +78,7 @@ def multiply_fragments(
 
 @cache
 def _places(atom: MmaAtom, operand: Operand) -> NDArray[np.int64]:
-    """Where in a warp's fragment each matrix element is, as indices into [threads, values]
+    """The place of each matrix element in a warp's fragment, as indices into [threads, values]
     flattened: A [M, K], B [K, N], C and D [M, N]; in front of them, which of several MMAs it is,
     where one instruction computes several. Of an element that a thread holds several times the
     first counts: wmma's f16, as an H200 reads them (tests/silicon)."""
@@ -94,7 +93,7 @@ def _places(atom: MmaAtom, operand: Operand) -> NDArray[np.int64]:
 
 @cache
 def _back(atom: MmaAtom) -> NDArray[np.int64]:
-    """Which element of D, flattened, each value of the fragment is: [threads * values]."""
+    """The element of D, flattened, that each value of the fragment is: [threads * values]."""
     places = _places(atom, "D").ravel()
     back = np.empty_like(places)
     back[places] = np.arange(places.size)
@@ -105,3 +104,41 @@ def _matrices(atom: MmaAtom, operand: MatrixOperand, elements: Elements) -> NDAr
     """The matrices of an operand, [warps, rows, columns], padding bits removed."""
     flat = elements.reshape(len(elements), -1)[:, _places(atom, operand)]
     return values_of(flat, atom.element(operand))
+
+
+# Block scaling: from the words of threads to matrices of scale factors. PTX ISA 9.7.14.3.
+
+_GROUP = 4
+
+
+def scale_factors(
+    atom: MmaAtom, sfa: NDArray[Any], sfb: NDArray[Any], selectors: Sequence[int]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The scale factors of A [warps, M, S] and of B [warps, S, N], one a byte.
+
+    sfa, sfb [warps, threads, 4]: the bytes of every thread's word. selectors: byte-id-a,
+    thread-id-a, byte-id-b, thread-id-b.
+    """
+    byte_a, thread_a, byte_b, thread_b = selectors
+    places_a = _scale_places(atom, "SFA", thread_a, byte_a)
+    places_b = _scale_places(atom, "SFB", thread_b, byte_b)
+    a = sfa.reshape(len(sfa), -1)[:, places_a]
+    b = sfb.reshape(len(sfb), -1)[:, places_b]
+    return a, np.ascontiguousarray(b.swapaxes(-1, -2))
+
+
+@cache
+def _scale_places(
+    atom: MmaAtom, operand: Operand, thread_id: int, byte_id: int
+) -> NDArray[np.int64]:
+    """The places of each row's (column's) scale factors, into [threads, bytes] flattened."""
+    assert atom.row.scale is not None
+    coords = atom.coords(operand)
+    places = np.empty(atom.extents(operand), dtype=np.int64)
+    threads = 2 if operand == "SFA" else 1
+    for thread in range(WARP):
+        if thread % _GROUP // threads == thread_id:
+            for byte in range(byte_id, byte_id + atom.row.scale.vector):
+                row, column = coords[thread, byte]
+                places[row, column] = thread * 4 + byte
+    return places

@@ -1,4 +1,4 @@
-"""What scalar instructions compute, on arrays of raw bits.
+"""Scalar instructions, on arrays of raw bits.
 
 `scalar("add", "rn.f32")` is the function of `add.rn.f32`. Integers wrap; shifts of the width or
 more give zero or the sign; a float NaN result is the canonical NaN. PTX ISA 9.7.1 to 9.7.9.
@@ -35,7 +35,7 @@ _CANONICAL_NAN: dict[str, int] = {
     "bf16": 0x7FFF,
     "f32": 0x7FFFFFFF,
 }
-"""What a NaN result is; f64 instead keeps the NaN of its operand, as NumPy does (H200)."""
+"""The bits of a NaN result; f64 instead keeps the NaN of its operand, as NumPy does (H200)."""
 
 
 def _bits_dtype(type_: str) -> np.dtype[Any]:
@@ -78,7 +78,7 @@ def _pointwise(compute: Callable[..., Any]) -> Callable[..., Function]:
     def build(type_: str, *_: str) -> Function:
         def run(*operands: Bits) -> Bits:
             with np.errstate(all="ignore"):
-                result = raw(compute(*(typed(each, type_) for each in operands)), type_)
+                result = raw(compute(*(typed(operand, type_) for operand in operands)), type_)
             return _kept_nan(result, operands) if type_ == "f64" else result
 
         return run
@@ -97,8 +97,8 @@ def _kept_nan(result: Bits, operands: tuple[Bits, ...]) -> Bits:
     if not nan.any():
         return result
     kept = np.where(nan, _INVALID, result)
-    for each in operands:
-        kept = np.where(nan & np.isnan(each.view(np.float64)), each | _QUIET, kept)
+    for operand in operands:
+        kept = np.where(nan & np.isnan(operand.view(np.float64)), operand | _QUIET, kept)
     return kept
 
 
@@ -154,7 +154,7 @@ def _multiply_high(type_: str) -> Function:
             wide = np.int64 if type_[0] == "s" else np.uint64
             return raw((x.astype(wide) * y.astype(wide) >> wide(width)).astype(x.dtype), type_)
         product = x.astype(object) * y.astype(object)
-        high = [int(each) >> 64 & 0xFFFFFFFFFFFFFFFF for each in np.atleast_1d(product)]
+        high = [int(element) >> 64 & 0xFFFFFFFFFFFFFFFF for element in np.atleast_1d(product)]
         return np.array(high, dtype=np.uint64)
 
     return run
@@ -192,7 +192,7 @@ def _fma(type_: str, *_: str) -> Function:
 def _fused(compute: Callable[..., Any], type_: str) -> Function:
     def run(*operands: Bits) -> Bits:
         wide = np.broadcast_arrays(*operands)
-        x, y, z = (np.ascontiguousarray(each).view(_DTYPES[type_]) for each in wide)
+        x, y, z = (np.ascontiguousarray(operand).view(_DTYPES[type_]) for operand in wide)
         return raw(compute(x, y, z), type_)
 
     return run
@@ -200,7 +200,7 @@ def _fused(compute: Callable[..., Any], type_: str) -> Function:
 
 def _fma16(a: Bits, b: Bits, c: Bits) -> Bits:
     """f16: the product is exact in f64; the sum is rounded to odd there, then once to f16."""
-    x, y, z = (typed(each, "f16").astype(np.float64) for each in (a, b, c))
+    x, y, z = (typed(operand, "f16").astype(np.float64) for operand in (a, b, c))
     with np.errstate(all="ignore"):
         product = x * y
         total = product + z
@@ -393,3 +393,33 @@ _BUILDERS: dict[str, Callable[..., Function]] = {
     "shr": _shift_right,
     "selp": _select,
 }
+
+
+# Rounded division, which is no instruction
+
+
+def rounded_up(type_: str) -> Function:
+    """Integer division towards positive infinity."""
+    return _rounded(type_, up=True)
+
+
+def rounded_down(type_: str) -> Function:
+    """Integer division towards negative infinity."""
+    return _rounded(type_, up=False)
+
+
+def _rounded(type_: str, *, up: bool) -> Function:
+    truncated = scalar("div", type_)
+
+    def run(a: Bits, b: Bits) -> Bits:
+        quotient, x, y = (typed(operand, type_) for operand in (truncated(a, b), a, b))
+        with np.errstate(all="ignore"):
+            inexact = quotient * y != x
+            opposite = (x < 0) != (y < 0)
+            if up:
+                quotient = quotient + (inexact & ~opposite).astype(x.dtype)
+            else:
+                quotient = quotient - (inexact & opposite).astype(x.dtype)
+        return raw(quotient, type_)
+
+    return run

@@ -51,12 +51,12 @@ def select_rows(chunk: int, b: NDArray[Any], indices: NDArray[np.int64]) -> NDAr
 def _select_halves(b: NDArray[Any], indices: NDArray[np.int64]) -> NDArray[Any]:
     halves = np.stack([b & np.uint32(0xFFFF), b >> np.uint32(16)], axis=2)
     halves = halves.reshape(b.shape[0], -1, b.shape[2])
-    found = _rows(halves, _chunks(indices) * 4 + indices)
-    return found[:, :, ::2] | found[:, :, 1::2] << np.uint32(16)
+    picked = _rows(halves, _chunks(indices) * 4 + indices)
+    return picked[:, :, ::2] | picked[:, :, 1::2] << np.uint32(16)
 
 
 def _chunks(indices: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Which chunk of its row each index is for: [J]."""
+    """The chunk of its row that each index is for: [J]."""
     return np.arange(indices.shape[2], dtype=np.int64) // 2
 
 
@@ -73,7 +73,7 @@ def _indices(atom: MmaAtom | WgmmaAtom, e: NDArray[Any], selector: int) -> NDArr
 
 @cache
 def _places(atom: MmaAtom | WgmmaAtom, selector: int) -> NDArray[np.int64]:
-    """Where each row's indices are, [M, J] into [threads, values] flattened."""
+    """The places of each row's indices, [M, J] into [threads, values] flattened."""
     coords = atom.coords("E")
     places = np.empty(atom.extents("E"), dtype=np.int64)
     values = atom.values("E")
@@ -104,9 +104,9 @@ def check_metadata(atom: MmaAtom | WgmmaAtom, e: NDArray[Any], selector: int) ->
         bad, legal = low == high, "two different indices"
     if bad.any():
         warp, thread, chunk = (int(axis[0]) for axis in np.nonzero(bad))
-        found = int(high[warp, thread, chunk] << 2 | low[warp, thread, chunk])
+        picked = int(high[warp, thread, chunk] << 2 | low[warp, thread, chunk])
         raise Fault(
-            f"{atom.mnemonic} expected metadata of {legal} for each chunk, got {found:#06b} in "
+            f"{atom.mnemonic} expected metadata of {legal} for each chunk, got {picked:#06b} in "
             f"bits {4 * chunk} to {4 * chunk + 3} (PTX ISA 9.7.14.6.1)",
             warp * atom.threads + threads[thread],
         )

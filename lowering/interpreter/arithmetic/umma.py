@@ -38,8 +38,8 @@ _CELL_BITS = 32
 
 @dataclass(frozen=True, slots=True)
 class UmmaOptions:
-    """What one MMA does beside its atom. `zero_columns`, [N], are the columns of B that count as
-    zeros, `kept_lanes`, [lanes of all its CTAs], those of D that are not written."""
+    """The options of one MMA beside its atom. `zero_columns`, [N], are the columns of B
+    that count as zeros, `kept_lanes`, [lanes of all its CTAs], those of D that are not written."""
 
     accumulate: bool = True
     negated: tuple[bool, bool] = (False, False)
@@ -63,7 +63,7 @@ def umma_model(atom: UmmaAtom, arch: str, numerics: str) -> Model | Literal["exa
 
 
 def matrix_addresses(atom: UmmaAtom, operand: Literal["A", "B"], word: int) -> NDArray[np.int64]:
-    """Where the 16-byte chunks of what one CTA has of a matrix are, [rows or k, chunks]. Raises
+    """The places of the 16-byte chunks of one CTA's part of a matrix, [rows or k, chunks]. Raises
     DescriptorError for a word that is no descriptor."""
     extents = atom.shared_extents(operand)
     major = atom.majors["AB".index(operand)]
@@ -96,7 +96,7 @@ def _chunk_elements(data: NDArray[np.uint8], element: ElementType) -> NDArray[An
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where the elements of an operand are, from its address on: cells, and first bits within
+    """The places of the elements of an operand, from its address on: cells, and first bits within
     them, [copies, rows, columns] each."""
 
     cells: NDArray[np.int64]
@@ -206,7 +206,7 @@ def multiply(
     if e is not None:
         check_metadata(atom, e)
         operands, extra = _row_by_row(atom, operands, e, extra)
-    found = dot_add(
+    sums = dot_add(
         *operands,
         a_type=a_type,
         b_type=b_type,
@@ -216,7 +216,7 @@ def multiply(
         satfinite=atom.satfinite,
         **extra,
     )
-    return found.reshape(len(a), -1)
+    return sums.reshape(len(a), -1)
 
 
 def _addend(
@@ -226,7 +226,7 @@ def _addend(
     b: NDArray[Any],
     options: UmmaOptions,
 ) -> NDArray[Any]:
-    """What is added: D before, scaled down, or zeros."""
+    """The addend: D before, scaled down, or zeros."""
     container = accumulator_container(atom)
     if d is None:
         return np.zeros((len(a), len(b)), dtype=container)
@@ -264,9 +264,9 @@ def _negated(a: NDArray[Any], element: ElementType, negative: bool) -> NDArray[A
 
 def _scaled_down(words: NDArray[Any], type_: str, exponent: int) -> NDArray[Any]:
     """Words of a float type times 2 to minus an exponent, rounded to nearest even."""
-    held = format_named(type_)
+    fmt = format_named(type_)
     with np.errstate(all="ignore"):
-        return encode(np.ldexp(decode(words, held), -exponent), held)
+        return encode(np.ldexp(decode(words, fmt), -exponent), fmt)
 
 
 _LEGAL_PAIRS = (0x4, 0x8, 0xC, 0x9, 0xD, 0x6, 0xE)
@@ -282,7 +282,7 @@ def check_metadata(atom: UmmaAtom, e: NDArray[Any]) -> None:
     if bad.any():
         row, chunk = (int(axis[0]) for axis in np.nonzero(bad))
         raise Fault(
-            f"{atom.mnemonic} expected metadata of {', '.join(f'{each:#x}' for each in legal)} for "
+            f"{atom.mnemonic} expected metadata of {', '.join(f'{word:#x}' for word in legal)} for "
             f"each chunk, got {int(nibbles[row, chunk]):#x} for chunk {chunk} of row {row} "
             "(PTX ISA, tcgen05 sparse matrices)"
         )
@@ -290,26 +290,26 @@ def check_metadata(atom: UmmaAtom, e: NDArray[Any]) -> None:
 
 def options_of(
     atom: UmmaAtom,
-    held: InstructionDescriptor,
+    descriptor: InstructionDescriptor,
     *,
     accumulate: bool,
     input_scale: int = 0,
     zero_column_mask: int | None = None,
     lane_words: Sequence[int] | None = None,
 ) -> UmmaOptions:
-    """What an instruction descriptor, and the operands after it, say.
+    """The options that an instruction descriptor, and the operands after it, say.
 
     Raises Fault for what is not modelled, DescriptorError for a word that is no mask.
     """
-    if held.max_shift:
+    if descriptor.max_shift:
         raise Fault("a maximum shift of B is not modelled (no source says what it does)")
     columns = None if zero_column_mask is None else _zero_columns(atom, zero_column_mask)
     return UmmaOptions(
         accumulate,
-        (held.negate_a, held.negate_b),
-        held.selector,
-        held.sfa_id,
-        held.sfb_id,
+        (descriptor.negate_a, descriptor.negate_b),
+        descriptor.selector,
+        descriptor.sfa_id,
+        descriptor.sfb_id,
         input_scale,
         columns,
         None if lane_words is None else _lanes_of(lane_words),
@@ -326,5 +326,5 @@ def _zero_columns(atom: UmmaAtom, word: int) -> NDArray[np.bool_]:
 
 def _lanes_of(words: Sequence[int]) -> NDArray[np.bool_]:
     """The lanes that a lane mask names: a bit each, [32 * words]."""
-    held = np.array(words, dtype=np.uint32).view(np.uint8)
-    return np.unpackbits(held, bitorder="little").astype(np.bool_)
+    mask = np.array(words, dtype=np.uint32).view(np.uint8)
+    return np.unpackbits(mask, bitorder="little").astype(np.bool_)

@@ -31,11 +31,11 @@ class Memories(Protocol):
         ...
 
     def read(self, rank: int, addresses: NDArray[np.int64]) -> NDArray[np.uint32]:
-        """What cells of tensor memory hold."""
+        """The words in cells of tensor memory."""
         ...
 
     def accumulate(self, rank: int, addresses: NDArray[np.int64]) -> NDArray[np.uint32]:
-        """What cells of tensor memory hold that are about to be written."""
+        """The words in cells of tensor memory that are about to be written."""
         ...
 
     def write(self, rank: int, addresses: NDArray[np.int64], words: NDArray[np.uint32]) -> None:
@@ -65,7 +65,7 @@ class UmmaIssue:
             self._run(memories, rank, b)
 
     def _run(self, memories: Memories, rank: int, b: NDArray[Any]) -> None:
-        """What one CTA computes."""
+        """One CTA's part of D."""
         atom, options = self.atom, self.options
         cells = tensor_addresses(atom, "D", self.addresses["D"])
         e = self._tensor(memories, rank, "E", options.selector) if atom.row.sparse else None
@@ -79,14 +79,14 @@ class UmmaIssue:
         d = None
         if options.accumulate:
             d = elements_of_cells(atom, "D", self._accumulator(memories, rank, cells, kept))
-        found = multiply(atom, a, b, d, self.model, options, e=e, scales=scales).astype(np.uint32)
+        words = multiply(atom, a, b, d, self.model, options, e=e, scales=scales).astype(np.uint32)
         if kept is None:
-            memories.write(rank, cells[0], found)
+            memories.write(rank, cells[0], words)
         else:
-            memories.write(rank, cells[0, ~kept], found[~kept])
+            memories.write(rank, cells[0, ~kept], words[~kept])
 
     def _kept(self, rank: int, cells: NDArray[np.int64]) -> NDArray[np.bool_] | None:
-        """Which elements of D are not written, [rows, N]; None where all are."""
+        """The elements of D that are not written, [rows, N]; None where all are."""
         lanes = self.options.kept_lanes
         return None if lanes is None else lanes[rank * LANES + cells // LANE_STRIDE]
 

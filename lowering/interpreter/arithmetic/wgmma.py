@@ -22,6 +22,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
     SmemDescriptor,
 )
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
+from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 from tilewright.lowering.interpreter.arithmetic.mma import Elements
 from tilewright.lowering.interpreter.arithmetic.sparse import select
 from tilewright.lowering.interpreter.numerics import Model, dot_add, model_for
@@ -66,9 +67,9 @@ def chunk_addresses(
     bits: int,
     format: DescriptorFormat = WGMMA,
 ) -> NDArray[np.int64]:
-    """Where the 16-byte chunks of a matrix are, in bytes: [rows, chunks of a row] of a K-major one,
-    [k, chunks] of an MN-major one. Raises DescriptorError for a word that is no descriptor of the
-    format."""
+    """The places of the 16-byte chunks of a matrix, in bytes: [rows, chunks of a row] of a K-major
+    one, [k, chunks] of an MN-major one. Raises DescriptorError for a word that is no descriptor
+    of the format."""
     descriptor = SmemDescriptor.decode(word, format)
     start = replace(descriptor, start_address=0, base_offset=0)
     offsets = _chunk_offsets(start, major, extents, bits)
@@ -142,10 +143,10 @@ def fragment_matrix(atom: WgmmaAtom, a: Elements) -> NDArray[Any]:
 
 
 @cache
-def _places(atom: WgmmaAtom, operand: str) -> NDArray[np.int64]:
-    """Where in a warpgroup's fragment each matrix element is, as indices into [threads, values]
+def _places(atom: WgmmaAtom, operand: Operand) -> NDArray[np.int64]:
+    """The place of each matrix element in a warpgroup's fragment, as indices into [threads, values]
     flattened: A [M, stored K], C and D [M, N]."""
     row, column = atom.coords(operand).reshape(-1, 2).T
-    found = np.empty(atom.extents(operand), dtype=np.int64)
-    found[row, column] = np.arange(row.size)
-    return found
+    places = np.empty(atom.extents(operand), dtype=np.int64)
+    places[row, column] = np.arange(row.size)
+    return places

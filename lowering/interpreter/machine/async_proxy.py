@@ -1,9 +1,5 @@
-"""What the async proxy does with shared memory and registers: wgmmas in flight, and what orders
-them with the accesses of threads. PTX ISA 9.7.15.7 and 9.7.13.4.
-
-A wgmma reads shared memory from when it is issued until a `wgmma.wait_group` completes its group.
-It sees what a thread wrote there only after that thread's `fence.proxy.async`, once a barrier has
-made the fence known.
+"""The async proxy and threads: registers of A that wgmmas read, and the fences after which the
+proxy sees what a thread wrote. PTX ISA 9.7.15.7 and 9.7.13.4.
 """
 
 from __future__ import annotations
@@ -14,129 +10,83 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.machine.clocks import Clocks, Known
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
 
 @dataclass(eq=False)
-class AsyncRead:
-    """What one wgmma reads of shared memory: `lane` is the first thread of its warpgroup."""
-
-    lane: int
-    places: NDArray[np.int64]
-    group: int
-    op: int
-
-
-@dataclass(eq=False)
-class HeldFragment:
-    """The registers of A that one wgmma reads: `slots` of the program, the first of them holding
+class AsyncFragment:
+    """The registers of A that one wgmma reads: `slots` of the program, the `first` of them holding
     `value` in threads `lanes`, whose groups are `group`."""
 
-    slots: tuple[int, ...]
+    first: int
+    slots: frozenset[int]
     value: Bits
     lanes: Lanes
     group: NDArray[np.int64]
     op: int
 
 
-class AsyncGroups:
-    """The wgmmas of a wave, or its copies to global memory: per thread how many groups are
-    committed and complete, and what those in flight read. Each belongs to the group that is next
-    committed, and `wait` is the instruction that completes groups."""
+class AsyncFragments:
+    """The registers of A that wgmmas in flight read; `completed` are each thread's groups."""
 
-    def __init__(
-        self, threads: int, size: int, op_names: dict[int, str], wait: str = "wgmma.wait_group"
-    ):
-        self.committed = np.zeros(threads, dtype=np.int64)
-        self.completed = np.zeros(threads, dtype=np.int64)
-        self.fenced = np.zeros(threads, dtype=np.bool_)
-        self.reads: list[AsyncRead] = []
-        self._held: list[HeldFragment] = []
-        self._readers = np.zeros(size, dtype=np.int16)
+    def __init__(self, completed: NDArray[np.int64], op_names: dict[int, str]):
+        self._fragments: list[AsyncFragment] = []
+        self._completed = completed
         self._op_names = op_names
-        self._wait = wait
 
-    def issue(self, lane: int, places: NDArray[np.int64], op: int) -> None:
-        """One that reads these bytes begins; each of them is named once."""
-        self.reads.append(AsyncRead(lane, places, int(self.committed[lane]), op))
-        self._readers[places] += 1
+    def __len__(self) -> int:
+        return len(self._fragments)
 
-    def hold(self, slots: tuple[int, ...], value: Bits, lanes: Lanes, op: int) -> None:
-        """A wgmma that reads A from registers begins: `value` in the first of `slots`."""
-        held = spread(value, len(lanes))
-        self._held.append(HeldFragment(slots, held, lanes, self.committed[lanes], op))
+    def issue(self, fragment: AsyncFragment) -> None:
+        """A wgmma that reads A from registers begins."""
+        self._fragments.append(fragment)
 
-    def check_fragment(self, slot: int, lanes: Lanes, value: Bits | None) -> None:
-        """Raise Fault where threads are about to write a register that a wgmma in flight reads, or
-        wrote anything but what it held, `value`."""
-        for held in self._held:
-            if slot not in held.slots:
-                continue
-            _, mine, theirs = np.intersect1d(lanes, held.lanes, return_indices=True)
-            reading = held.group[theirs] >= self.completed[held.lanes[theirs]]
-            mine, theirs = mine[reading], theirs[reading]
-            if value is not None:
-                changed = (spread(value, len(lanes))[mine] != held.value[theirs]).any(axis=-1)
-                mine = mine[changed]
-            if len(mine):
-                raise Fault(
-                    f"overwrites registers of operand A of {self._op_names.get(held.op, '?')}, "
-                    "which no wgmma.wait_group has completed",
-                    int(mine[0]),
-                )
-
-    def commit(self, lanes: Lanes) -> None:
-        """Close the threads' groups."""
-        self.committed[lanes] += 1
-
-    def wait(self, lanes: Lanes, pending: int) -> list[AsyncRead]:
-        """Complete all but the threads' latest `pending` groups; the reads that are done."""
-        done = self.committed[lanes] - pending
-        self.completed[lanes] = np.maximum(self.completed[lanes], done)
-        over = [each for each in self.reads if each.group < self.completed[each.lane]]
-        self.reads = [each for each in self.reads if each.group >= self.completed[each.lane]]
-        self._held = [
-            each for each in self._held if (each.group >= self.completed[each.lanes]).any()
+    def forget(self) -> None:
+        """Let go of what no wgmma in flight reads any more."""
+        self._fragments = [
+            fragment
+            for fragment in self._fragments
+            if (fragment.group >= self._completed[fragment.lanes]).any()
         ]
-        for each in over:
-            self._readers[each.places] -= 1
-        return over
 
-    def check_write(self, places: NDArray[np.int64]) -> None:
-        """Raise Fault where a wgmma in flight reads one of these bytes: [threads, bytes]."""
-        if not self.reads:
-            return
-        read = self._readers[places] > 0
-        if read.any():
-            lane, byte = np.unravel_index(int(np.argmax(read)), read.shape)
-            place = places[lane, byte]
-            op = next(each.op for each in self.reads if (each.places == place).any())
+    def check_writes(self, slots: tuple[int, ...], lanes: Lanes) -> None:
+        """Raise Fault where threads are about to write registers that a wgmma in flight reads."""
+        for fragment in self._fragments:
+            if not fragment.slots.isdisjoint(slots):
+                self._check(fragment, lanes, None)
+
+    def check_move(self, slot: int, lanes: Lanes, value: Bits) -> None:
+        """Raise Fault where a jump moves another value than A to where A is."""
+        for fragment in self._fragments:
+            if slot == fragment.first:
+                self._check(fragment, lanes, value)
+
+    def _check(self, fragment: AsyncFragment, lanes: Lanes, value: Bits | None) -> None:
+        _, mine, theirs = np.intersect1d(lanes, fragment.lanes, return_indices=True)
+        reading = fragment.group[theirs] >= self._completed[fragment.lanes[theirs]]
+        mine, theirs = mine[reading], theirs[reading]
+        if value is not None:
+            changed = (spread(value, len(lanes))[mine] != fragment.value[theirs]).any(axis=-1)
+            mine = mine[changed]
+        if len(mine):
             raise Fault(
-                f"write of shared memory that {self._op_names.get(op, '?')} reads, which no "
-                f"{self._wait} has completed",
-                int(lane),
+                f"overwrites registers of operand A of {self._op_names.get(fragment.op, '?')}, "
+                "which no wgmma.wait_group has completed",
+                int(mine[0]),
             )
-
-    def check_done(self, lanes: Lanes) -> None:
-        """Raise Fault where threads end with a wgmma in flight."""
-        for read in self.reads:
-            place = int(np.searchsorted(lanes, read.lane))
-            if place < len(lanes) and lanes[place] == read.lane:
-                raise Fault(
-                    f"ends the kernel while {self._op_names.get(read.op, '?')} is in flight: no "
-                    f"{self._wait} has completed it",
-                    place,
-                )
 
 
 class ProxyFences:
-    """Which writes of threads the async proxy sees.
+    """The writes of threads that the async proxy sees.
 
     Of each byte it knows how many fences its writer had executed before, and of each fence when it
-    was, in the clock of its warp.
+    was, in the clock of its thread.
     """
 
-    def __init__(self, threads: int, size: int, op_names: dict[int, str]):
+    def __init__(self, clocks: Clocks, size: int, op_names: dict[int, str]):
+        threads = len(clocks.seen)
+        self._clocks = clocks
         self._before = np.full(size, -1, dtype=np.int32)
         self._count = np.zeros(threads, dtype=np.int32)
         self._when = np.zeros((threads, 1), dtype=np.int32)
@@ -150,27 +100,33 @@ class ProxyFences:
         """The async proxy wrote bytes itself, and sees them without a fence."""
         self._before[places] = -1
 
-    def fence(self, lanes: Lanes, now: NDArray[np.int32]) -> None:
-        """Threads execute `fence.proxy.async`; `now` is their clock."""
+    def fence(self, lanes: Lanes) -> None:
+        """Threads execute `fence.proxy.async`."""
         count = self._count[lanes]
         if int(count.max()) == self._when.shape[1]:
             self._when = np.concatenate([self._when, np.zeros_like(self._when)], axis=1)
-        self._when[lanes, count] = now
+        self._when[lanes, count] = self._clocks.now(lanes)
         self._count[lanes] += 1
 
-    def check_read(
+    def check(
         self,
         places: NDArray[np.int64],
         writer: NDArray[np.int32],
-        known: NDArray[np.int32],
+        known: Known,
         write_op: NDArray[np.int32],
+        verb: str,
+        lane: int | None,
     ) -> None:
-        """Raise Fault where the async proxy reads bytes that their `writer` did not fence, or whose
-        fence is not known to the reader; `known` is what it knows of each writer's warp."""
+        """Raise Fault where the async proxy accesses bytes, [1, bytes], that their `writer` did not
+        fence, or whose fence is not known to who starts the access: a thread `lane`, or several."""
         before = self._before[places]
-        unfenced = (before >= 0) & (before >= self._count[writer])
+        generic = before >= 0
+        if not generic.any():
+            return
+        unfenced = generic & (before >= self._count[writer])
         number = np.minimum(np.maximum(before, 0), self._when.shape[1] - 1)
-        late = (before >= 0) & ~unfenced & (self._when[writer, number] >= known)
+        late = generic & ~unfenced & (writer != (-1 if lane is None else lane))
+        late &= ~self._clocks.happened(known, writer, self._when[writer, number])
         for wrong, why in (
             (unfenced, "no fence.proxy.async of its thread follows it"),
             (late, "no barrier follows the fence.proxy.async of its thread"),
@@ -178,5 +134,5 @@ class ProxyFences:
             if wrong.any():
                 op = int(write_op[places[wrong][0]])
                 raise Fault(
-                    f"reads shared memory that {self._op_names.get(op, '?')} wrote, and {why}"
+                    f"{verb} shared memory that {self._op_names.get(op, '?')} wrote, and {why}"
                 )

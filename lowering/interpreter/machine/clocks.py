@@ -1,65 +1,129 @@
-"""Vector clocks: which warp's accesses happened before what another does."""
+"""Vector clocks: whose accesses happened before what a thread does.
+
+Time passes by warps: an access is stamped with the clock of its thread's warp. Knowledge is that of
+threads: one that arrives at an mbarrier, or waits there, speaks for itself alone, and the others of
+its warp learn of it where the warp synchronises. Of a warp whose threads arrive together one number
+is known, of a thread that arrives alone one of its own.
+"""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.machine.special_registers import WARP
+from tilewright.lowering.interpreter.values import Lanes
 
-@dataclass
+Known = NDArray[np.int32]
+"""How much of each clock is known: [clocks], or of each of some threads [threads or 1, clocks]."""
+
+Who = NDArray[np.int32]
+"""Threads of the wave or, below -1, the clocks of mbarriers (`async_writer`)."""
+
+
 class Clocks:
-    """Vector clocks: `seen[w, v]` is what warp w (of the wave) knows of warp v (of its CTA).
+    """Vector clocks of a wave of clusters: `seen[l, c]` is what thread l knows of clock c of its
+    cluster, which has `warps` warps and `lanes` thread slots.
 
-    An access is stamped with its warp's own clock. It happened before what warp w does now where
-    its stamp is below `seen[w, v]`. Columns above those of warps are those of mbarriers: how many
-    of its phases are known to be complete.
+    The first clocks are those of the warps; behind them come, as they are needed, those of threads
+    that arrived alone, of mbarriers (how many phases are complete), and of asynchronous reads (how
+    many groups are complete).
     """
 
-    warps: int
-    seen: NDArray[np.int32]
-
-    @classmethod
-    def of(cls, ctas: int, warps: int) -> Clocks:
-        """Clocks of a wave of CTAs of `warps` warps: everyone starts at 1 and knows nobody."""
-        seen = np.zeros((ctas * warps, warps), dtype=np.int32)
-        seen[np.arange(ctas * warps), np.arange(ctas * warps) % warps] = 1
-        return cls(warps, seen)
+    def __init__(self, clusters: int, warps: int, lanes: Lanes):
+        self.warps = warps
+        self.lanes = warps * WARP
+        self.seen: Known = np.zeros((clusters * self.lanes, warps), dtype=np.int32)
+        self._clock = np.ones(clusters * warps, dtype=np.int32)
+        # The threads of each warp: a CTA's last warp may not be full.
+        self._sizes = np.bincount(lanes // WARP, minlength=clusters * warps)
+        # The clock of each thread of a cluster: its warp's, until it arrives alone.
+        self._own = np.arange(self.lanes) // WARP
 
     def add_column(self) -> int:
-        """A column for a new mbarrier, of which nobody knows a phase."""
+        """A new clock, of which nobody knows anything."""
         self.seen = np.pad(self.seen, ((0, 0), (0, 1)))
         return self.seen.shape[1] - 1
-
-    def columns(self, writer: NDArray[np.int32]) -> NDArray[np.int32]:
-        """The column of each writer: a thread's warp, or (see `async_writer`) an mbarrier."""
-        return np.where(writer >= 0, writer // 32 % self.warps, -2 - writer)
 
     @staticmethod
     def async_writer(column: int) -> int:
         """What stands for a copy that an mbarrier completes where a thread's number would."""
         return -2 - column
 
-    def now(self, warp: NDArray[np.int64]) -> NDArray[np.int32]:
-        """The stamp of an access by these warps."""
-        return self.seen[warp, warp % self.warps]
+    def columns(self, lane: int, *, whole_warp: bool) -> NDArray[np.int64]:
+        """The clocks by which others know of a thread, or of any thread of its warp."""
+        local = lane % self.lanes
+        first = local // WARP * WARP
+        own = self._own[first : first + WARP] if whole_warp else self._own[local : local + 1]
+        return np.append(own, first // WARP)
 
-    def release(self, warp: NDArray[np.int64]) -> None:
-        """End an interval: what these warps did so far is before whatever learns of it."""
-        self.seen[warp, warp % self.warps] += 1
+    # What happened before
 
-    def known(self, warp: NDArray[np.int64]) -> NDArray[np.int32]:
-        """What these warps of one CTA know together."""
-        return self.seen[warp].max(axis=0)
+    def now(self, lanes: Lanes) -> NDArray[np.int32]:
+        """The stamps of accesses by these threads."""
+        return self._clock[lanes // WARP]
 
-    def learn(self, warp: NDArray[np.int64], known: NDArray[np.int32]) -> None:
-        """What is known at a barrier becomes known to the warps that waited there."""
+    def common(self, lanes: Lanes) -> Known:
+        """The knowledge that all of these threads have: [1, clocks]."""
+        return self.seen[lanes].min(axis=0)[None]
+
+    def happened(self, known: Known, who: Who, stamps: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """True where accesses by `who` with these stamps are known: [threads, accesses]."""
+        rows = np.arange(len(known))[:, None]
+        column = np.where(who >= 0, who // WARP % self.warps, -2 - who)
+        before = stamps < known[rows, column]
+        late = ~before & (who >= 0)
+        if late.any():
+            row, access = np.nonzero(late)
+            own = self._own[who[row, access] % self.lanes]
+            before[row, access] = stamps[row, access] < known[row, own]
+        return before
+
+    def unknown(self, known: Known, warp: int, stamp: int, members: int) -> list[int]:
+        """Those of a warp's `members`, a bit each, whose accesses are not known: [clocks]."""
+        own = self._own[warp * WARP : (warp + 1) * WARP]
+        return [bit for bit in range(WARP) if members >> bit & 1 and stamp >= known[own[bit]]]
+
+    # Who learns what
+
+    def publish(self, lanes: Lanes) -> Known:
+        """What these threads of a cluster know together, of what they did themselves too: [clocks].
+        What they do from now on is not before whatever learns of it."""
+        warps, index, counts = np.unique(lanes // WARP, return_inverse=True, return_counts=True)
+        stamps = self._clock[warps] + 1
+        alone = counts < self._sizes[warps]
+        columns = [self._own_column(lane) for lane in lanes[alone[index]].tolist()]
+        known: Known = self.seen[lanes].max(axis=0)
+        known[warps[~alone] % self.warps] = stamps[~alone]
+        known[columns] = stamps[index][alone[index]]
+        self._clock[warps] = stamps
+        return known
+
+    def _own_column(self, lane: int) -> int:
+        local = lane % self.lanes
+        if self._own[local] < self.warps:
+            self._own[local] = self.add_column()
+        return int(self._own[local])
+
+    def learn(self, lanes: Lanes, known: Known) -> None:
+        """What is known somewhere becomes known to threads that waited there."""
         width = len(known)
-        self.seen[warp, :width] = np.maximum(self.seen[warp, :width], known)
+        self.seen[lanes, :width] = np.maximum(self.seen[lanes, :width], known)
+
+    def learn_of(self, lanes: Lanes, column: int, values: NDArray[np.int64]) -> None:
+        """Threads learn of one clock."""
+        self.seen[lanes, column] = np.maximum(self.seen[lanes, column], values)
+
+    def synchronise(self, warps: NDArray[np.int64]) -> None:
+        """The threads of each of these warps learn what the others know and did."""
+        rows = warps[:, None] * WARP + np.arange(WARP)
+        known: Known = self.seen[rows].max(axis=1)
+        self._clock[warps] += 1
+        known[np.arange(len(warps)), warps % self.warps] = self._clock[warps]
+        self.seen[rows] = known[:, None]
 
 
-def together(a: NDArray[np.int32], b: NDArray[np.int32]) -> NDArray[np.int32]:
+def together(a: Known, b: Known) -> Known:
     """What is known from two places; later columns may be missing in one."""
     short, long = sorted((a, b), key=len)
     result = long.copy()

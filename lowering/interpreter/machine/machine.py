@@ -3,13 +3,12 @@
 A gang is a set of threads at one place of the program. All threads of all resident CTAs begin as
 one gang, and every step runs for the whole gang on NumPy arrays. Where a branch goes two ways the
 gang splits; gangs that reach one block merge again. The gang that is furthest behind runs first,
-so threads meet where the text of the program meets. A gang that waits at a barrier is left alone
-until the barrier opens: warps that take different paths run independently of each other.
+so threads meet where the text of the program meets. A gang that waits for something is left alone
+until that has come about: warps that take different paths run independently of each other.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -22,11 +21,17 @@ from xdsl.ir import Operation
 
 from tilewright.diagnostic import at
 from tilewright.lowering.interpreter.errors import ExecutionError, Fault
-from tilewright.lowering.interpreter.machine.clocks import Clocks, together
-from tilewright.lowering.interpreter.machine.cluster_barrier import ClusterBarrier
+from tilewright.lowering.interpreter.machine.barriers import (
+    ClusterBarrier,
+    CtaBarriers,
+    WarpBarriers,
+)
+from tilewright.lowering.interpreter.machine.clocks import Clocks
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.mbarrier import Mbarriers
+from tilewright.lowering.interpreter.machine.register_pool import RegisterPool
 from tilewright.lowering.interpreter.machine.register_tensor import RegisterFile
+from tilewright.lowering.interpreter.machine.remote_accesses import RemoteAccesses
 from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
 from tilewright.lowering.interpreter.machine.special_registers import (
     WARP,
@@ -37,7 +42,6 @@ from tilewright.lowering.interpreter.machine.special_registers import (
 )
 from tilewright.lowering.interpreter.machine.tensor_allocation import TensorAllocator
 from tilewright.lowering.interpreter.machine.tensor_memory import TensorMemory
-from tilewright.lowering.interpreter.machine.warp_barrier import WarpBarrier
 from tilewright.lowering.interpreter.program import (
     Awaited,
     CodeBlock,
@@ -45,13 +49,12 @@ from tilewright.lowering.interpreter.program import (
     Jump,
     Program,
     Suspend,
-    Wait,
     named,
 )
-from tilewright.lowering.interpreter.values import Bits, Lanes, joined, take
+from tilewright.lowering.interpreter.values import Bits, Lanes, is_array, joined, take
 
 RESIDENT_THREADS = 8192
-"""How many threads are resident at a time: CTAs are run in waves of about this many threads."""
+"""The threads that are resident at a time: CTAs are run in waves of about this many threads."""
 
 
 @dataclass(eq=False)
@@ -59,17 +62,15 @@ class Gang:
     """Threads that execute together.
 
     `lanes` numbers them within the wave (CTA * threads of a CTA + thread), in ascending order;
-    `regs` holds one value per register of the program. `ordered` are the register lists, by
-    identity, that a wgmma may access: a `wgmma.fence` came after they were written, or a wgmma
-    wrote them. `waiting` are the barriers that it waits at, `awaited`
-    what else.
+    `regs` holds one value per register of the program, and `unfenced` are the registers that no
+    wgmma may access yet: they were written after the last `wgmma.fence`. `awaited` is what the gang
+    waits for.
     """
 
     lanes: Lanes
     regs: list[Any]
     block: CodeBlock
-    waiting: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
-    ordered: dict[int, Any] = field(default_factory=dict[int, Any])
+    unfenced: set[int] = field(default_factory=set[int])
     awaited: Awaited | None = None
 
     @property
@@ -77,7 +78,7 @@ class Gang:
         return len(self.lanes)
 
     def warps(self, op: str) -> int:
-        """How many warps the gang is. Raises Fault unless it is whole warps."""
+        """The number of warps of the gang. Raises Fault unless it is whole warps."""
         if self.count % WARP or (self.lanes[::WARP] % WARP).any():
             self._partial(op)
         if (np.diff(self.lanes.reshape(-1, WARP), axis=1) != 1).any():
@@ -97,22 +98,14 @@ class Gang:
     def part(self, chosen: NDArray[np.bool_], block: CodeBlock) -> Gang:
         """The threads that are chosen, at another block."""
         lanes = np.flatnonzero(chosen)
-        part = Gang(self.lanes[lanes], [take(each, lanes) for each in self.regs], block)
-        part.ordered = _renamed(self.ordered, self.regs, part.regs)
-        part.awaited = None if self.awaited is None else self.awaited.take(lanes)
-        return part
-
-
-def _renamed(ordered: dict[int, Any], before: list[Any], after: list[Any]) -> dict[int, Any]:
-    """Which values are ordered once each register of `before` is that of `after`."""
-    if not ordered:
-        return {}
-    return {id(b): b for a, b in zip(before, after, strict=True) if id(a) in ordered}
+        regs = [take(value, lanes) for value in self.regs]
+        awaited = None if self.awaited is None else self.awaited.take(lanes)
+        return Gang(self.lanes[lanes], regs, block, set(self.unfenced), awaited)
 
 
 @dataclass
 class Launch:
-    """What a run is given: grid and block, numerics, and where its code came from."""
+    """The parameters of a run: grid and block, numerics, and the file of its code."""
 
     grid: Dim
     block: Dim
@@ -147,23 +140,26 @@ class Machine:
         self._warps = -(-self.threads // WARP)
         # Shadows count whole warps; a CTA whose last warp is not full still has it.
         cluster = prod(launch.cluster)
-        self.clocks = Clocks.of(len(ctas) // cluster, self._warps * cluster)
+        self.lanes = all_lanes(len(ctas), self.slots, self.threads)
+        clusters = len(ctas) // cluster
+        self.clocks = Clocks(clusters, self._warps * cluster, self.lanes)
+        self.remote = RemoteAccesses(self.clocks, self.threads, self.slots)
         self.shared = SharedMemory(
-            len(ctas), program.shared_bytes, self._warps * WARP, self.clocks, cluster
+            len(ctas), program.shared_bytes, self.slots, self.clocks, self.remote, cluster
         )
         self.mbarriers = Mbarriers(self.shared, self.clocks, cluster)
-        self.registers = RegisterFile(len(ctas) * self._warps * WARP, self.shared.op_names)
+        self.registers = RegisterFile(len(ctas) * self.slots, self.shared.op_names)
         self.tensor = TensorMemory(self.clocks, self.shared, len(ctas) * self.slots)
+        self.register_pool = RegisterPool(len(ctas), self.threads, self.slots)
+        self._operands = self.shared.wgmmas.fragments
         self.allocator = TensorAllocator(self.tensor, self.shared, self.slots, cluster)
-        self.warp_barrier = WarpBarrier(self.clocks)
-        self.cluster_barrier = ClusterBarrier(self.clocks, self.threads, self.slots, cluster)
+        self.warp_barriers = WarpBarriers(self.clocks, len(ctas) * self._warps)
+        self.barriers = CtaBarriers(self.clocks, len(ctas), self.threads, self.slots)
+        self.cluster_barrier = ClusterBarrier(
+            self.clocks, clusters, self.threads, self.slots, cluster
+        )
         for number, op in enumerate(program.ops, 1):
             self.shared.op_names[number] = named(op)
-        self._arrived: Counter[tuple[int, int]] = Counter()
-        # Of each barrier: what those who arrived knew then, and the warps that wait there.
-        self._known: dict[tuple[int, int], NDArray[np.int32]] = {}
-        self._waiters: dict[tuple[int, int], list[NDArray[np.int64]]] = {}
-        self._opened: Counter[tuple[int, int]] = Counter()
         self._special = SpecialRegisters(
             launch.block, launch.grid, launch.cluster, ctas, self.slots
         )
@@ -177,21 +173,20 @@ class Machine:
 
     def run(self, arguments: list[Any]) -> None:
         """Run the wave. Raises ExecutionError for what no kernel may do."""
-        lanes = all_lanes(len(self.ctas), self.slots, self.threads)
         regs: list[Any] = [None] * self.program.registers
         for slot, value in zip(self.program.arguments, arguments, strict=True):
             regs[slot] = value
-        gangs = [Gang(lanes, regs, self.program.blocks[0])]
+        gangs = [Gang(self.lanes, regs, self.program.blocks[0])]
         while gangs:
             gang = self._next(gangs)
             gangs += self._run_block(gang)
 
     def _next(self, gangs: list[Gang]) -> Gang:
         """Take out the runnable gang that is furthest behind, merged with all at its place."""
-        if len(gangs) == 1 and not gangs[0].waiting and gangs[0].awaited is None:
+        if len(gangs) == 1 and gangs[0].awaited is None:
             return gangs.pop()
         gangs[:] = [part for gang in gangs for part in self._by_readiness(gang)]
-        ready = [gang for gang in gangs if self._is_open(gang)]
+        ready = [gang for gang in gangs if gang.awaited is None]
         if not ready:
             self._deadlock(gangs)
         first = min(ready, key=lambda gang: gang.block.number)
@@ -212,20 +207,19 @@ class Machine:
                 joined(a, b, counts, order) if slot in live else None
                 for slot, (a, b) in enumerate(zip(result.regs, other.regs, strict=True))
             ]
-            ordered = _renamed(result.ordered, result.regs, regs)
-            both = _renamed(other.ordered, other.regs, regs)
-            result = Gang(lanes[order], regs, result.block)
-            result.ordered = {key: each for key, each in ordered.items() if key in both}
+            result = Gang(lanes[order], regs, result.block, result.unfenced | other.unfenced)
         return result
 
     def _run_block(self, gang: Gang) -> list[Gang]:
         """Run the gang through its block; the gangs that go on."""
-        block = gang.block
-        gang.waiting = {}
+        block, unfenced = gang.block, gang.unfenced
         op: Operation | None = None
         try:
-            for op, step in block.steps:  # noqa: B007
+            for op, step, writes in block.steps:  # noqa: B007
+                if self._operands:
+                    self._operands.check_writes(writes, gang.lanes)
                 step(self, gang)
+                unfenced.update(writes)
             self.executed += gang.count * (len(block.steps) + 1)
             op = block.ending_op
             return self._go_on(gang, block)
@@ -240,21 +234,23 @@ class Machine:
             return [self._jump(gang, ending)]
         if isinstance(ending, Fork):
             return self._fork(gang, ending)
-        if isinstance(ending, Wait):
-            return self._wait(gang, ending)
         if isinstance(ending, Suspend):
             gang.awaited = ending.begin(self, gang)
             return [self._jump(gang, ending.following)]
         self.shared.wgmmas.check_done(gang.lanes)
         self.shared.bulk_stores.check_done(gang.lanes)
         self.allocator.exit(gang.lanes, self.threads)
+        self.remote.exit(gang.lanes)
         return []
 
     def _jump(self, gang: Gang, jump: Jump) -> Gang:
-        regs = gang.regs
-        moved = [regs[slot] for slot in jump.sources]
-        for slot, value in zip(jump.dests, moved, strict=True):
+        regs, unfenced = gang.regs, gang.unfenced
+        moved = [(regs[slot], slot in unfenced) for slot in jump.sources]
+        for slot, (value, late) in zip(jump.dests, moved, strict=True):
+            if self._operands and is_array(value):
+                self._operands.check_move(slot, gang.lanes, value)
             regs[slot] = value
+            (unfenced.add if late else unfenced.discard)(slot)
         gang.block = jump.target
         return gang
 
@@ -269,66 +265,16 @@ class Machine:
             self._jump(gang.part(~condition, gang.block), fork.other),
         ]
 
-    # Barriers
+    # Waiting
 
     @property
     def slots(self) -> int:
-        """How many thread slots a CTA has: whole warps."""
+        """The number of thread slots of a CTA: whole warps."""
         return self._warps * WARP
 
     def cta_of(self, lanes: Lanes) -> Lanes:
         """The CTA of each thread, as its place in the wave."""
         return lanes // (self._warps * WARP)
-
-    def arrive(self, gang: Gang, barrier: int, threads: int | None, *, waits: bool = False) -> None:
-        """Count the gang's warps in at a barrier; open it for the CTAs where all are there.
-
-        Those who wait there learn what all knew when they arrived; who only arrives learns nothing.
-        """
-        expected = self.threads if threads is None else threads
-        if threads is not None or self.threads % WARP == 0:
-            gang.warps(f"barrier {barrier}")
-        for cta in np.unique(self.cta_of(gang.lanes)):
-            key = (int(cta), barrier)
-            lanes = gang.lanes[self.cta_of(gang.lanes) == cta]
-            self._arrived[key] += len(lanes)
-            self._bring(key, np.unique(lanes // WARP), waits)
-            if self._arrived[key] > expected:
-                raise Fault(
-                    f"barrier {barrier} expects {expected} threads, and {self._arrived[key]} came"
-                )
-            if self._arrived[key] == expected:
-                known = self._known.pop(key)
-                for warps in self._waiters.pop(key, ()):
-                    self.clocks.learn(warps, known)
-                self._arrived[key] = 0
-                self._opened[key] += 1
-
-    def _bring(self, key: tuple[int, int], warps: NDArray[np.int64], waits: bool) -> None:
-        """Leave at a barrier what the warps know, and end their interval."""
-        self.clocks.release(warps)
-        known = self.clocks.known(warps)
-        before = self._known.get(key)
-        self._known[key] = known if before is None else together(before, known)
-        if waits:
-            self._waiters.setdefault(key, []).append(warps)
-
-    def _wait(self, gang: Gang, wait: Wait) -> list[Gang]:
-        """Arrive, and wait by CTA: CTAs whose barrier is not open yet go on by themselves."""
-        ctas = np.unique(self.cta_of(gang.lanes))
-        before = {int(cta): self._opened[int(cta), wait.barrier] for cta in ctas}
-        self.arrive(gang, wait.barrier, wait.threads, waits=True)
-        self._jump(gang, wait.following)
-        if all(self._opened[cta, wait.barrier] > count for cta, count in before.items()):
-            return [gang]
-        parts = [gang.part(self.cta_of(gang.lanes) == cta, gang.block) for cta in ctas]
-        for part, cta in zip(parts, ctas, strict=True):
-            part.waiting = {(int(cta), wait.barrier): before[int(cta)]}
-        return parts
-
-    def _is_open(self, gang: Gang) -> bool:
-        opened = (self._opened[key] > count for key, count in gang.waiting.items())
-        return gang.awaited is None and all(opened)
 
     def _by_readiness(self, gang: Gang) -> list[Gang]:
         """Threads that have what they wait for go on, apart from those that wait for it still."""
@@ -348,26 +294,10 @@ class Machine:
         return parts
 
     def _deadlock(self, gangs: list[Gang]) -> NoReturn:
-        gang = min(gangs, key=lambda each: each.block.number)
-        if gang.awaited is not None:
-            message = gang.awaited.deadlock(gang.lanes)
-            self.fail(gang.awaited.op, message, int(gang.lanes[0]))
-        (cta, barrier), _ = next(iter(gang.waiting.items()))
-        waiting = [each for each in gangs if (cta, barrier) in each.waiting]
-        warps = sorted({int(w) % self._warps for each in waiting for w in each.lanes // WARP})
-        op = next(
-            block.ending_op
-            for block in self.program.blocks
-            if isinstance(block.ending, Wait) and block.ending.following.target is gang.block
-        )
-        assert op is not None
-        came = self._arrived[cta, barrier]
-        self.fail(
-            op,
-            f"deadlock: {came} threads (warps {', '.join(map(str, warps))}) wait at barrier "
-            f"{barrier}, and no other thread of the CTA will come",
-            int(gang.lanes[0]),
-        )
+        gang = min(gangs, key=lambda gang: gang.block.number)
+        assert gang.awaited is not None
+        message = gang.awaited.deadlock(gang.lanes)
+        self.fail(gang.awaited.op, message, int(gang.lanes[0]))
 
     # Errors
 

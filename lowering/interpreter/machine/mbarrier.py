@@ -7,7 +7,6 @@ are there for whoever has waited for the phase that they complete, and for nobod
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +15,24 @@ from xdsl.ir import Operation
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MAX_ARRIVALS, MBARRIER_BYTES
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.clocks import Clocks, together
+from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
 from tilewright.lowering.interpreter.values import Bits, Lanes
 
-if TYPE_CHECKING:
-    from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
 
-WARP = 32
+@dataclass(eq=False)
+class Arrivals:
+    """The arrivals of one phase: threads and their clocks, and whether bytes or what threads
+    started completed it too."""
+
+    arrivals: list[tuple[Lanes, NDArray[np.int32]]] = field(
+        default_factory=list[tuple[Lanes, NDArray[np.int32]]]
+    )
+    asynchronous: bool = False
+
+    def note(self, lanes: Lanes, stamps: NDArray[np.int32], *, asynchronous: bool) -> None:
+        """Threads arrive."""
+        self.arrivals.append((lanes, stamps))
+        self.asynchronous |= asynchronous
 
 
 @dataclass(eq=False)
@@ -30,7 +41,8 @@ class Mbarrier:
 
     `known` is what those knew who arrived, `released` what who waited for a phase learns.
 
-    `completed` counts the phases of all mbarriers that were ever at its address, `first` those
+    `arrived` are the arrivals of the phase, `last` those of the one before. `completed` counts the
+    phases of all mbarriers that were ever at its address, `first` those
     before it. `fenced` says that a fence of its `maker` showed it to copies.
     """
 
@@ -44,6 +56,8 @@ class Mbarrier:
     bytes: int = 0
     completed: int = 0
     fenced: bool = False
+    arrived: Arrivals = field(default_factory=Arrivals)
+    last: Arrivals = field(default_factory=Arrivals)
     known: NDArray[np.int32] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -61,6 +75,7 @@ class Mbarrier:
             return
         self.completed += 1
         self.pending = self.expected
+        self.arrived, self.last = Arrivals(), self.arrived
         self.released = together(self.released, self.known)
         missing = max(self.column + 1 - len(self.released), 0)
         self.released = np.pad(self.released, (0, missing))
@@ -68,7 +83,7 @@ class Mbarrier:
 
 
 @dataclass(eq=False)
-class PhaseWait:
+class MbarrierWait:
     """What threads wait for: the mbarrier at a place of shared memory, and a phase's parity."""
 
     barriers: Mbarriers
@@ -76,9 +91,9 @@ class PhaseWait:
     places: NDArray[np.int64]
     parity: NDArray[np.int64]
 
-    def take(self, lanes: Lanes) -> PhaseWait:
+    def take(self, lanes: Lanes) -> MbarrierWait:
         """What some of the threads wait for."""
-        return PhaseWait(self.barriers, self.op, self.places[lanes], self.parity[lanes])
+        return MbarrierWait(self.barriers, self.op, self.places[lanes], self.parity[lanes])
 
     def ready(self) -> NDArray[np.bool_]:
         """Whether each thread's phase is complete: [threads]."""
@@ -111,13 +126,13 @@ class Mbarriers:
         """`mbarrier.init` by each of these threads."""
         places = self._shared.places(lanes, address, MBARRIER_BYTES, "mbarrier.init")[:, 0]
         for index, place in enumerate(places.tolist()):
-            if (found := self._at.get(place)) is not None:
+            if (before := self._at.get(place)) is not None:
                 raise Fault(
-                    f"makes an mbarrier where {self._shared.op_names[found.op]} has made one; "
+                    f"makes an mbarrier where {self._shared.op_names[before.op]} has made one; "
                     "nearest legal: mbarrier.inval before it",
                     index,
                 )
-            offset = place % (self._shared.size * self._cluster)
+            offset = place % (self._shared.stride * self._cluster)
             if offset not in self._columns:
                 self._columns[offset] = self._clocks.add_column()
             nothing = np.zeros(self._clocks.seen.shape[1], dtype=np.int32)
@@ -140,7 +155,7 @@ class Mbarriers:
         for place in np.unique(bytes_[:, 0]).tolist():
             if place not in self._at:
                 raise Fault(
-                    f"expected an mbarrier at byte {place % self._shared.size} of shared memory, "
+                    f"expected an mbarrier at byte {place % self._shared.stride} of shared memory, "
                     "and no mbarrier.init has made one",
                     int(np.argmax(bytes_[:, 0] == place)),
                 )
@@ -158,21 +173,55 @@ class Mbarriers:
     def arrive(self, lanes: Lanes, address: Bits, count: int, expect: int = 0) -> None:
         """Each thread lets the phase wait for `expect` bytes more, and arrives `count` times."""
         places = self.find(lanes, address)
-        self._clocks.release(np.unique(lanes // WARP))
-        for index, place in enumerate(places.tolist()):
-            barrier = self._at[place]
-            warp = np.array([lanes[index] // WARP])
-            if barrier.pending < count:
-                raise Fault(
-                    f"arrives {count} times at {self._named(barrier)}, whose phase "
-                    f"{barrier.phase} waits for {barrier.pending} of {barrier.expected} arrivals",
-                    index,
-                )
-            barrier.bytes += expect
-            self._check_bytes(barrier, index)
-            barrier.known = together(barrier.known, self._clocks.known(warp))
-            barrier.pending -= count
-            barrier.settle()
+        if self._cluster > 1:
+            self._shared.remote.note(lanes, places // self._shared.stride, "an arrival")
+        for place in np.unique(places).tolist():
+            there = np.flatnonzero(places == place)
+            while len(there):
+                there = there[self._arrive(self._at[place], lanes, there, count, expect) :]
+
+    def _arrive(
+        self, barrier: Mbarrier, lanes: Lanes, there: NDArray[np.int64], count: int, expect: int
+    ) -> int:
+        """The first of the threads that are there, by index, arrive: as many as the phase waits
+        for. Returns how many."""
+        number = min(barrier.pending // count, len(there))
+        if not number:
+            raise Fault(
+                f"arrives {count} times at {self._named(barrier)}, whose phase {barrier.phase} "
+                f"waits for {barrier.pending} of {barrier.expected} arrivals",
+                int(there[0]),
+            )
+        there = there[:number]
+        arriving = lanes[there]
+        self._check_phase(barrier, arriving, there)
+        barrier.bytes += expect * number
+        self._check_bytes(barrier, int(there[-1]))
+        barrier.arrived.note(arriving, self._clocks.now(arriving), asynchronous=expect > 0)
+        barrier.known = together(barrier.known, self._clocks.publish(arriving))
+        barrier.pending -= count * number
+        barrier.settle()
+        return number
+
+    def _check_phase(self, barrier: Mbarrier, lanes: Lanes, there: NDArray[np.int64]) -> None:
+        """Raise Fault where a thread might arrive while the phase before is not over: it has not
+        waited for that phase, nor does it know of its end or of all of its arrivals."""
+        seen = self._clocks.seen[lanes]
+        known = seen[:, barrier.column] >= barrier.completed
+        if not barrier.phase or known.all():
+            return
+        if not barrier.last.asynchronous:
+            columns = map(np.concatenate, zip(*barrier.last.arrivals, strict=True))
+            who, stamps, _ = np.broadcast_arrays(*columns, known[:, None])
+            happened = self._clocks.happened(seen, who, stamps)
+            known |= (happened | (who == lanes[:, None])).all(axis=1)
+        if not known.all():
+            raise Fault(
+                f"arrives at phase {barrier.phase} of {self._named(barrier)}, and may come before "
+                f"phase {barrier.phase - 1} is over: its thread has not waited for that phase, nor "
+                "learned of its end",
+                int(there[int(np.argmin(known))]),
+            )
 
     def _check_bytes(self, barrier: Mbarrier, index: int) -> None:
         if abs(barrier.bytes) > MAX_ARRIVALS:
@@ -191,29 +240,29 @@ class Mbarriers:
         own = int(bytes_[0, 0])
         if mask is None:
             return self.find(np.array([lane]), np.array([address])).tolist()
-        cta, offset = divmod(own, self._shared.size)
+        cta, offset = divmod(own, self._shared.stride)
         first = cta // self._cluster * self._cluster
         if not mask or mask >> self._cluster:
             raise Fault(
                 f"expected a mask of some of the {self._cluster} CTAs of the cluster, got {mask:#b}"
             )
         ranks = [rank for rank in range(self._cluster) if mask >> rank & 1]
-        found = [(first + rank) * self._shared.size + offset for rank in ranks]
-        for rank, place in zip(ranks, found, strict=True):
+        there = [(first + rank) * self._shared.stride + offset for rank in ranks]
+        for rank, place in zip(ranks, there, strict=True):
             if place not in self._at:
                 raise Fault(
                     f"expected an mbarrier at byte {offset} of the shared memory of CTA {rank} of "
                     "the cluster, and no mbarrier.init has made one"
                 )
-        return found
+        return there
 
     def receivers(self, lane: int, address: int, mask: int | None) -> list[tuple[int, int]]:
         """Whom a copy of a thread reaches: each CTA of the wave, and the place of its mbarrier.
         Raises Fault where one is not made, or not known to be."""
-        found = self.places(lane, address, mask)
-        made = np.array(found)[:, None] + np.arange(MBARRIER_BYTES)
-        self._shared.check_made(np.full(len(found), lane), made)
-        return [(place // self._shared.size, place) for place in found]
+        there = self.places(lane, address, mask)
+        made = np.array(there)[:, None] + np.arange(MBARRIER_BYTES)
+        self._shared.check_made(np.full(len(there), lane), made)
+        return [(place // self._shared.stride, place) for place in there]
 
     def arrive_async(self, lane: int, place: int) -> tuple[int, int]:
         """One arrival at the mbarrier at `place` by what a thread started: the mbarrier's clock and
@@ -221,13 +270,14 @@ class Mbarriers:
         barrier = self._at[place]
         self._check_fenced(barrier)
         phase = barrier.column, barrier.completed
+        self._shared.remote.note_async(lane, place // self._shared.stride, phase, "a commit")
         if not barrier.pending:
             raise Fault(
                 f"arrives at {self._named(barrier)}, whose phase {barrier.phase} waits for no more "
                 f"than its {barrier.expected} arrivals"
             )
-        known = self._clocks.known(np.array([lane // WARP]))
-        barrier.known = together(barrier.known, known)
+        barrier.known = together(barrier.known, self._clocks.seen[lane])
+        barrier.arrived.asynchronous = True
         barrier.pending -= 1
         barrier.settle()
         return phase
@@ -249,20 +299,21 @@ class Mbarriers:
         when = (barrier.column, barrier.completed)
         self._shared.write_async(lane, places, data, op, when)
         barrier.bytes -= data.size
+        barrier.arrived.asynchronous = True
         self._check_bytes(barrier, 0)
         barrier.settle()
 
     # Waiting
 
-    def wait(self, lanes: Lanes, address: Bits, parity: Bits, op: Operation) -> PhaseWait:
+    def wait(self, lanes: Lanes, address: Bits, parity: Bits, op: Operation) -> MbarrierWait:
         """What the threads wait for. Raises Fault for a parity that is none."""
         given = np.broadcast_to(parity, len(lanes)).astype(np.int64)
         if (given > 1).any():
             lane = int(np.argmax(given > 1))
             raise Fault(f"expected parity 0 or 1, got {given[lane]}", lane)
-        return PhaseWait(self, op, self.find(lanes, address), given)
+        return MbarrierWait(self, op, self.find(lanes, address), given)
 
-    def ready(self, wait: PhaseWait) -> NDArray[np.bool_]:
+    def ready(self, wait: MbarrierWait) -> NDArray[np.bool_]:
         """Whether each thread's phase is complete: [threads]."""
         waited, index = np.unique(wait.places, return_inverse=True)
         parities = [self._parity(place) for place in waited.tolist()]
@@ -270,25 +321,25 @@ class Mbarriers:
 
     def _parity(self, place: int) -> int:
         """The parity of the phase that is complete; of an mbarrier that is no more, none."""
-        found = self._at.get(place)
-        return -1 if found is None else (found.phase + 1) % 2
+        barrier = self._at.get(place)
+        return -1 if barrier is None else (barrier.phase + 1) % 2
 
-    def resume(self, wait: PhaseWait, lanes: Lanes) -> None:
+    def resume(self, wait: MbarrierWait, lanes: Lanes) -> None:
         """Let threads know what those knew who completed the phases that they waited for."""
         for place in np.unique(wait.places).tolist():
-            warps = np.unique(lanes[wait.places == place] // WARP)
-            self._clocks.learn(warps, self._at[place].released)
+            self._clocks.learn(lanes[wait.places == place], self._at[place].released)
 
-    def deadlock(self, wait: PhaseWait, lanes: Lanes) -> str:
+    def deadlock(self, wait: MbarrierWait, lanes: Lanes) -> str:
         """What threads wait for, where nothing will complete it."""
         place = int(wait.places[0])
         same = lanes[wait.places == place]
-        found = self._at.get(place)
-        if found is None:
+        barrier = self._at.get(place)
+        if barrier is None:
             return "deadlock: the mbarrier that threads wait for has ended"
         return (
-            f"deadlock: {len(same)} threads wait for phase {found.phase} of {self._named(found)}, "
-            f"which waits for {found.pending} of {found.expected} arrivals and {found.bytes} bytes"
+            f"deadlock: {len(same)} threads wait for phase {barrier.phase} of "
+            f"{self._named(barrier)}, which waits for {barrier.pending} of {barrier.expected} "
+            f"arrivals and {barrier.bytes} bytes"
         )
 
     def _named(self, barrier: Mbarrier) -> str:

@@ -52,16 +52,15 @@ class OperandReads:
         ops: NDArray[np.int32],
         clocks: Clocks,
     ) -> None:
-        for warp in np.unique(lanes // 32).tolist():
-            rows = np.flatnonzero(lanes // 32 == warp)
-            late = read[rows] > stream.complete_by_phase(clocks.seen[warp])
+        for row in np.flatnonzero(read.any(axis=1)).tolist():
+            late = read[row] > stream.complete_by_phase(clocks.seen[lanes[row]])
             if late.any():
-                lane, byte = np.unravel_index(int(np.argmax(late)), late.shape)
-                committed = any(epoch >= read[rows][lane, byte] for epoch, _, _ in stream.commits)
+                byte = int(np.argmax(late))
+                committed = any(epoch >= read[row, byte] for epoch, _, _ in stream.commits)
                 why = (
                     "no wait for the mbarrier of its tcgen05.commit is before this"
                     if committed
                     else "no tcgen05.commit of its thread follows it"
                 )
-                op = self._op_names.get(int(ops[rows][lane, byte]), "?")
-                raise Fault(f"write of shared memory that {op} reads, and {why}", int(rows[lane]))
+                op = self._op_names.get(int(ops[row, byte]), "?")
+                raise Fault(f"write of shared memory that {op} reads, and {why}", row)

@@ -200,19 +200,19 @@ class RegisterFile:
 
     def tensor(self, number: int, lanes: Lanes, size: int, dtype: np.dtype[Any]) -> RegisterTensor:
         """The tensor of an op that some threads execute."""
-        found = self._tensors.get(number)
-        if found is None:
-            found = RegisterTensor(self._threads, size, dtype, self._op_names)
-            self._tensors[number] = found
-        found.begin(lanes)
-        return found
+        tensor = self._tensors.get(number)
+        if tensor is None:
+            tensor = RegisterTensor(self._threads, size, dtype, self._op_names)
+            self._tensors[number] = tensor
+        tensor.begin(lanes)
+        return tensor
 
     def fence(self, lanes: Lanes) -> None:
         """`wgmma.fence`."""
-        for each in self._tensors.values():
-            each.fence(lanes)
+        for tensor in self._tensors.values():
+            tensor.fence(lanes)
 
     def settle(self, lanes: Lanes, completed: NDArray[np.int64]) -> None:
         """`wgmma.wait_group`."""
-        for each in self._tensors.values():
-            each.settle(lanes, completed)
+        for tensor in self._tensors.values():
+            tensor.settle(lanes, completed)

@@ -13,10 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.errors import Fault
-from tilewright.lowering.interpreter.machine.async_proxy import AsyncGroups, ProxyFences
+from tilewright.lowering.interpreter.machine.async_groups import CHUNK, AsyncGroups
+from tilewright.lowering.interpreter.machine.async_proxy import ProxyFences
 from tilewright.lowering.interpreter.machine.clocks import Clocks
 from tilewright.lowering.interpreter.machine.global_memory import check_aligned
 from tilewright.lowering.interpreter.machine.operand_reads import OperandReads
+from tilewright.lowering.interpreter.machine.remote_accesses import RemoteAccesses
+from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.machine.tcgen05_streams import Stream
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
@@ -41,29 +44,42 @@ class PendingCopy:
 class SharedMemory:
     """The shared memory of a wave of CTAs, one after the other in one array."""
 
-    def __init__(self, ctas: int, size: int, threads: int, clocks: Clocks, cluster: int = 1):
+    def __init__(
+        self,
+        ctas: int,
+        size: int,
+        threads: int,
+        clocks: Clocks,
+        remote: RemoteAccesses,
+        cluster: int = 1,
+    ):
         self.size = max(size, 1)
-        total = ctas * self.size
-        self.data = np.zeros(-(-total // 16) * 16, dtype=np.uint8)
+        # From one CTA's first byte to the next one's: whole chunks of asynchronous accesses.
+        self.stride = -(-self.size // CHUNK) * CHUNK
+        total = ctas * self.stride
+        self.data = np.zeros(total, dtype=np.uint8)
         self.clocks = clocks
+        self.remote = remote
         self._threads = threads
         self._cluster = cluster
         self._writer = np.full(total, _NOBODY, dtype=np.int32)
         self._written = np.zeros(total, dtype=np.int32)
         self._write_op = np.zeros(total, dtype=np.int32)
         self._read = np.zeros((clocks.warps, total), dtype=np.int32)
-        self._reader = np.full((clocks.warps, total), -1, dtype=np.int32)
+        self._readers = np.zeros((clocks.warps, total), dtype=np.uint32)
         self._read_op = np.zeros((clocks.warps, total), dtype=np.int32)
         self._pending = np.zeros(total, dtype=np.int32)
         self._copies: list[PendingCopy] = []
         self.committed = np.zeros(ctas * threads, dtype=np.int64)
         self.op_names: dict[int, str] = {}
-        self.wgmmas = AsyncGroups(ctas * threads, total, self.op_names)
-        self.bulk_stores = AsyncGroups(
-            ctas * threads, total, self.op_names, "cp.async.bulk.wait_group"
+        self.wgmmas = AsyncGroups(
+            clocks, threads, total, self.op_names, team=128, wait="wgmma.wait_group"
         )
-        self.operands = OperandReads(self.size, self.op_names)
-        self._proxy = ProxyFences(ctas * threads, total, self.op_names)
+        self.bulk_stores = AsyncGroups(
+            clocks, threads, total, self.op_names, team=1, wait="cp.async.bulk.wait_group"
+        )
+        self.operands = OperandReads(self.stride, self.op_names)
+        self._proxy = ProxyFences(clocks, total, self.op_names)
 
     # Addresses
 
@@ -80,7 +96,7 @@ class SharedMemory:
                 lane,
             )
         check_aligned(first, size, np.arange(len(lanes)), verb, "shared memory")
-        return (cta * self.size + first)[:, None] + np.arange(size)
+        return (cta * self.stride + first)[:, None] + np.arange(size)
 
     def _cta_of(self, lanes: Lanes, address: NDArray[np.int64]) -> tuple[Lanes, NDArray[np.int64]]:
         """The CTA that each address is of, the own or another of its cluster, and the place."""
@@ -107,16 +123,22 @@ class SharedMemory:
         With `used` only the first so many of them, the others being padding that nobody looks at.
         """
         places = self.places(lanes, address, size, "read")[:, :used]
+        self._note_remote(lanes, places, op)
         self._check_read(lanes, places, op)
         return self.data[places]
 
     def store(self, lanes: Lanes, address: Bits, value: NDArray[np.uint8], op: int) -> None:
         """Write uint8 [threads, size]."""
         places = self.places(lanes, address, value.shape[1], "write")
+        self._note_remote(lanes, places, op)
         self._check_write(lanes, places, op)
         self._check_collisions(places, value)
         self._stamp_write(lanes, places, op)
         self.data[places] = value
+
+    def _note_remote(self, lanes: Lanes, places: NDArray[np.int64], op: int) -> None:
+        if self._cluster > 1:
+            self.remote.note(lanes, places[:, 0] // self.stride, self.op_names[op])
 
     def _check_collisions(self, places: NDArray[np.int64], value: NDArray[np.uint8]) -> None:
         """Two threads of one instruction may write one byte only with the same value."""
@@ -130,31 +152,37 @@ class SharedMemory:
             raise Fault("race on shared memory: two threads of the op write one byte", lane)
 
     def _check_read(self, lanes: Lanes, places: NDArray[np.int64], op: int) -> None:
-        warp = lanes // 32
         self._check_pending(places, "read")
         writer = self._writer[places]
         if (writer == _NOBODY).any():
             lane = int(np.argmax((writer == _NOBODY).any(axis=1)))
             raise Fault("read of shared memory that nothing has written", lane)
         self._check_writers(lanes, places, writer, "read")
-        local = (warp % self.clocks.warps)[:, None]
-        now = self.clocks.now(warp)[:, None]
-        again = self._read[local, places] == now
-        shared = again & (self._reader[local, places] != lanes[:, None])
-        self._reader[local, places] = lanes[:, None]
-        # Of the threads that read a byte together the last one stands there now.
-        shared |= self._reader[local, places] != lanes[:, None]
-        if shared.any():
-            self._reader[np.broadcast_to(local, places.shape)[shared], places[shared]] = -2
-        self._read[local, places] = now
+        self._stamp_read(lanes, places, op)
+
+    def _stamp_read(self, lanes: Lanes, places: NDArray[np.int64], op: int) -> None:
+        """Threads read bytes; those of their warps whose reads they do not know of still count."""
+        local = (lanes // WARP % self.clocks.warps)[:, None]
+        bit = np.left_shift(np.uint32(1), (lanes % WARP).astype(np.uint32))[:, None]
+        known = self.clocks.seen[lanes[:, None], local]
+        before = np.where(self._read[local, places] >= known, self._readers[local, places], 0)
+        self._readers[local, places] = before | bit
+        # Of threads that read a byte together the last one stands there now.
+        missing = self._readers[local, places] & bit == 0
+        if missing.any():
+            at = np.broadcast_to(local, places.shape)[missing], places[missing]
+            np.bitwise_or.at(self._readers, at, np.broadcast_to(bit, places.shape)[missing])
+        self._read[local, places] = self.clocks.now(lanes)[:, None]
         self._read_op[local, places] = op
 
     def _check_writers(
         self, lanes: Lanes, places: NDArray[np.int64], writer: NDArray[np.int32], verb: str
     ) -> None:
         """The last writer of every byte must be this thread or happen before it."""
-        known = self.clocks.seen[(lanes // 32)[:, None], self.clocks.columns(writer)]
-        race = (writer != _NOBODY) & (writer != lanes[:, None]) & (self._written[places] >= known)
+        race = (writer != _NOBODY) & (writer != lanes[:, None])
+        if not race.any():
+            return
+        race &= ~self.clocks.happened(self.clocks.seen[lanes], writer, self._written[places])
         if race.any():
             lane, byte = np.unravel_index(int(np.argmax(race)), race.shape)
             self._race(verb, "write", int(self._write_op[places[lane, byte]]), int(lane),
@@ -169,25 +197,39 @@ class SharedMemory:
 
     def _check_write(self, lanes: Lanes, places: NDArray[np.int64], op: int) -> None:
         self._check_pending(places, "write")
-        self.wgmmas.check_write(places)
-        self.bulk_stores.check_write(places)
+        self.wgmmas.check_write(lanes, places)
+        self.bulk_stores.check_write(lanes, places)
         self.operands.check_write(lanes, places, self.clocks)
         self._check_writers(lanes, places, self._writer[places], "write")
-        warp = lanes // 32
         for local in range(self.clocks.warps):
-            stamp, reader = self._read[local, places], self._reader[local, places]
-            known = self.clocks.seen[warp, local][:, None]
-            race = (stamp >= known) & (stamp > 0) & (reader != lanes[:, None])
+            stamps, known = self._read[local, places], self.clocks.seen[lanes, local]
+            race = (stamps >= known[:, None]) & (stamps > 0)
             if race.any():
-                race &= reader != self._wgmma_reader(lanes)[:, None]
-            if race.any():
-                lane, byte = np.unravel_index(int(np.argmax(race)), race.shape)
-                self._race("write", "read", int(self._read_op[local, places[lane, byte]]),
-                           int(lane), int(reader[lane, byte]))  # fmt: skip
+                self._check_readers(lanes, places, local, race)
+
+    def _check_readers(
+        self, lanes: Lanes, places: NDArray[np.int64], local: int, race: NDArray[np.bool_]
+    ) -> None:
+        """Raise Fault where one of the threads of a warp that read these bytes, [threads, bytes],
+        is another thread, and its read is not known."""
+        rows, _ = np.nonzero(race)
+        at = places[race]
+        suspects = np.stack([rows, self._read[local, at], self._readers[local, at]])
+        _, index = np.unique(suspects, axis=1, return_index=True)
+        for row, place in zip(rows[index].tolist(), at[index].tolist(), strict=True):
+            lane, readers = int(lanes[row]), int(self._readers[local, place])
+            first = lane // self.clocks.lanes * self.clocks.lanes + local * WARP
+            if first <= lane < first + WARP:
+                readers &= ~(1 << lane - first)
+            stamp = int(self._read[local, place])
+            late = self.clocks.unknown(self.clocks.seen[lane], local, stamp, readers)
+            if late:
+                thread = first + late[0] if len(late) == 1 else _NOBODY
+                self._race("write", "read", int(self._read_op[local, place]), row, thread)
 
     def _stamp_write(self, lanes: Lanes, places: NDArray[np.int64], op: int) -> None:
         self._writer[places] = lanes[:, None]
-        self._written[places] = self.clocks.now(lanes // 32)[:, None]
+        self._written[places] = self.clocks.now(lanes)[:, None]
         self._write_op[places] = op
         self._proxy.wrote(lanes, places)
 
@@ -195,61 +237,52 @@ class SharedMemory:
 
     def fence_proxy(self, lanes: Lanes) -> None:
         """`fence.proxy.async`: what the threads wrote is before what the async proxy does."""
-        self._proxy.fence(lanes, self.clocks.now(lanes // 32))
+        self._proxy.fence(lanes)
 
     def read_async(
         self, lanes: Lanes, addresses: list[NDArray[np.int64]], op: int
     ) -> list[NDArray[np.uint8]]:
         """What a wgmma of the warpgroup `lanes` reads until it is complete: the 16 bytes at each
         of these addresses, uint8 [..., 16]."""
-        starts = np.unique(np.concatenate([each.ravel() for each in addresses]))
+        starts = np.unique(np.concatenate([address.ravel() for address in addresses]))
         self._check_chunks(starts)
-        base = int(lanes[0]) // self._threads * self.size
+        base = int(lanes[0]) // self._threads * self.stride
         places = base + (starts[:, None] + np.arange(16)).ravel()
         self._check_async_read(lanes, places[None])
-        self._stamp_async_read(int(lanes[0]), places, op)
         self.wgmmas.issue(int(lanes[0]), places, op)
-        return [self.data[base + each[..., None] + np.arange(16)] for each in addresses]
+        return [self.data[base + address[..., None] + np.arange(16)] for address in addresses]
 
     def _check_async_read(self, lanes: Lanes, places: NDArray[np.int64]) -> None:
+        """Raise Fault where one thread, or a warpgroup, may not let the async proxy read bytes."""
         self._check_pending(places, "read")
         writer = self._writer[places]
         if (writer == _NOBODY).any():
             raise Fault("read of shared memory that nothing has written")
-        # Every warp reads for the others: what one of them does not know is not ordered.
-        known = self.clocks.seen[np.unique(lanes // 32)].min(axis=0)[self.clocks.columns(writer)]
-        race = self._written[places] >= known
+        # Every thread reads for the others: what one of them does not know is not ordered.
+        known = self.clocks.common(lanes)
+        lane = int(lanes[0]) if len(lanes) == 1 else None
+        race = ~self.clocks.happened(known, writer, self._written[places])
+        race &= writer != (_NOBODY if lane is None else lane)
         if race.any():
             byte = int(np.argmax(race))
             self._race("read", "write", int(self._write_op[places[0, byte]]), 0,
                        int(writer[0, byte]))  # fmt: skip
-        self._proxy.check_read(places, np.maximum(writer, 0), known, self._write_op)
-
-    def _stamp_async_read(self, lane: int, places: NDArray[np.int64], op: int) -> None:
-        local = lane // 32 % self.clocks.warps
-        self._read[local, places] = self.clocks.now(np.array([lane // 32]))
-        self._reader[local, places] = self._wgmma_reader(np.array([lane]))
-        self._read_op[local, places] = op
-
-    def _wgmma_reader(self, lanes: Lanes) -> NDArray[np.int64]:
-        """Who reads for a wgmma of the threads' warpgroup: none of them, but all that have waited
-        know that it is over."""
-        thread = lanes % self._threads
-        return -3 - (lanes - thread + thread // 128 * 128)
+        writers = np.maximum(writer, 0)
+        self._proxy.check(places, writers, known, self._write_op, "reads", lane)
 
     def read_operand(
         self, lane: int, cta: int, starts: NDArray[np.int64], stream: Stream, op: int
     ) -> NDArray[np.uint8]:
         """What an asynchronous tcgen05 operation of a thread reads until it is complete: the 16
         bytes at each of these addresses in a CTA's shared memory, uint8 [..., 16]."""
-        found = np.unique(starts)
-        self._check_chunks(found)
-        self._check_async_read(np.array([lane]), self._chunk_places(cta, found).reshape(1, -1))
-        self.operands.issue(stream, cta, found, op)
+        chunks = np.unique(starts)
+        self._check_chunks(chunks)
+        self._check_async_read(np.array([lane]), self._chunk_places(cta, chunks).reshape(1, -1))
+        self.operands.issue(stream, cta, chunks, op)
         return self.data[self._chunk_places(cta, starts)]
 
     def _chunk_places(self, cta: int, starts: NDArray[np.int64]) -> NDArray[np.int64]:
-        return cta * self.size + starts[..., None] + np.arange(16)
+        return cta * self.stride + starts[..., None] + np.arange(16)
 
     def _check_chunks(self, starts: NDArray[np.int64]) -> None:
         """Raise Fault where the last of these 16-byte chunks is not in shared memory."""
@@ -259,22 +292,11 @@ class SharedMemory:
                 f"which has {self.size}"
             )
 
-    def wait_wgmma(self, lanes: Lanes, pending: int) -> None:
-        """`wgmma.wait_group`: what the wgmmas that are complete read, they read until now."""
-        for read in self.wgmmas.wait(lanes, pending):
-            self._stamp_async_read(read.lane, read.places, read.op)
-
     def read_bulk(self, lane: int, places: NDArray[np.int64], op: int) -> NDArray[np.uint8]:
         """What a copy of a thread to global memory reads until it is complete."""
         self._check_async_read(np.array([lane]), places[None])
-        self._stamp_async_read(lane, places, op)
         self.bulk_stores.issue(lane, places, op)
         return self.data[places]
-
-    def wait_bulk(self, lanes: Lanes, pending: int) -> None:
-        """`cp.async.bulk.wait_group`: the copies that are complete read until now."""
-        for read in self.bulk_stores.wait(lanes, pending):
-            self._stamp_async_read(read.lane, read.places, read.op)
 
     def write_async(
         self,
@@ -287,7 +309,10 @@ class SharedMemory:
         """A copy that a thread starts, and a phase of an mbarrier completes, writes bytes; `when`
         is the clock of the mbarrier and the number of the phase."""
         column, stamp = when
+        self.remote.note_async(lane, int(places[0]) // self.stride, when, self.op_names[op])
         self._check_write(np.array([lane]), places[None], op)
+        writer, known = np.maximum(self._writer[places[None]], 0), self.clocks.seen[[lane]]
+        self._proxy.check(places[None], writer, known, self._write_op, "writes", lane)
         self._writer[places] = self.clocks.async_writer(column)
         self._written[places] = stamp
         self._write_op[places] = op

@@ -66,5 +66,5 @@ class SpecialRegisters:
 
 def all_lanes(ctas: int, slots: int, threads: int) -> Lanes:
     """The thread slots of a wave that threads have."""
-    found = np.arange(ctas * slots)
-    return found[found % slots < threads]
+    slots_ = np.arange(ctas * slots)
+    return slots_[slots_ % slots < threads]

@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-Known = NDArray[np.int32]
-"""What of each clock of the cluster is known (`Clocks`)."""
+from tilewright.lowering.interpreter.machine.clocks import Known
+
+Columns = NDArray[np.int64]
+"""Clocks of a cluster, by their numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +97,12 @@ class Stream:
 
     # What somebody knows of it
 
-    def complete(self, warp: int, known: Known, column: int) -> int:
-        """The last epoch that is complete for threads of a warp; `column` is the stream's clock."""
+    def complete(self, warp: int, known: Known, columns: Columns) -> int:
+        """The last epoch that is complete for threads of a warp; `columns` are the clocks of the
+        stream's threads."""
         if self.asynchronous:
             return self.complete_by_phase(known)
-        return self.waited if warp == self.warp else self.begun(known, column)
+        return self.waited if warp == self.warp else self.begun(known, columns)
 
     def complete_by_phase(self, known: Known) -> int:
         """The last epoch that a known phase of an mbarrier completes."""
@@ -109,10 +112,10 @@ class Stream:
                 return epoch
         return 0
 
-    def begun(self, known: Known, column: int) -> int:
+    def begun(self, known: Known, columns: Columns) -> int:
         """The last epoch before a `fence.before_thread_sync` that is known of."""
         for epoch, when in reversed(self.fences):
-            if when < known[column]:
+            if when < known[columns].max():
                 return epoch
         return 0
 
@@ -126,17 +129,19 @@ class Stream:
         self.reads[cta][cells] = self.epoch
         self.read_ops[cta][cells] = op
 
-    def why_incomplete(self, epoch: int, warp: int, known: Known, now: Known, column: int) -> str:
+    def why_incomplete(
+        self, epoch: int, warp: int, known: Known, now: Known, columns: Columns
+    ) -> str:
         """What is missing before somebody who has `known` at the last fence, and `now` altogether,
         may rely on an epoch."""
-        if self.complete(warp, now, column) >= epoch:
+        if self.complete(warp, now, columns) >= epoch:
             return "no tcgen05.fence.after_thread_sync follows what it waited for"
         if self.asynchronous:
-            if all(each < epoch for each, _, _ in self.commits):
+            if all(committed < epoch for committed, _, _ in self.commits):
                 return "no tcgen05.commit of its thread follows it"
             return "no wait for the mbarrier of its tcgen05.commit is before this"
         if self.waited < epoch:
             return f"no {self.wait} of its threads follows it"
-        if all(each < epoch for each, _ in self.fences):
+        if all(fenced < epoch for fenced, _ in self.fences):
             return "no tcgen05.fence.before_thread_sync of its threads follows it"
         return "no barrier orders them"

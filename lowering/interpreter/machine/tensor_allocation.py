@@ -1,4 +1,4 @@
-"""Allocation of tensor memory: who has which columns, and who waits for some. PTX ISA,
+"""Columns of tensor memory: who has which columns, and who waits for some. PTX ISA,
 tcgen05.alloc, dealloc and relinquish_alloc_permit.
 
 A warp that asks for more columns than are free waits until others are given back; with cta_group 2
@@ -21,7 +21,7 @@ from tilewright.lowering.interpreter.values import Bits, Lanes
 
 
 @dataclass(eq=False)
-class Allocation:
+class Columns:
     """Columns that a CTA has; `automatic` ones are given back at the end of the kernel."""
 
     first: int
@@ -33,7 +33,7 @@ class Allocation:
 
 @dataclass(eq=False)
 class Request:
-    """What a warp asks for: columns for its CTA (`ctas` of one) or the pair, and where in shared
+    """A request of a warp: columns for its CTA (`ctas` of one) or the pair, and where in shared
     memory it wants their address. `granted` is the first column, once it has them."""
 
     lane: int
@@ -54,12 +54,12 @@ class AllocationWait:
     requests: list[Request]
 
     def take(self, lanes: Lanes) -> AllocationWait:
-        """What some of the threads wait for."""
+        """The requests of some of the threads."""
         return AllocationWait(self.allocator, self.op, [self.requests[i] for i in lanes.tolist()])
 
     def ready(self) -> NDArray[np.bool_]:
-        """Whether each thread's warp has its columns: [threads]."""
-        return np.array([each.granted is not None for each in self.requests])
+        """The threads whose warps have their columns: [threads]."""
+        return np.array([request.granted is not None for request in self.requests])
 
     def resume(self, lanes: Lanes) -> None:
         """Write the addresses to shared memory."""
@@ -67,16 +67,16 @@ class AllocationWait:
             self.allocator.tell(request)
 
     def deadlock(self, lanes: Lanes) -> str:
-        """What the first warp waits for in vain."""
+        """The request of the first warp, which nothing will grant."""
         return self.allocator.deadlock(self.requests[0])
 
 
 @dataclass(eq=False)
 class CtaAllocations:
-    """What a CTA has allocated, by the first column; the columns of its last allocation, and the op
-    with which it gave up allocating."""
+    """The columns that a CTA has allocated, by the first one; the columns of its last allocation,
+    and the op with which it gave up allocating."""
 
-    held: dict[int, Allocation] = field(default_factory=dict[int, Allocation])
+    allocated: dict[int, Columns] = field(default_factory=dict[int, Columns])
     last: int = COLUMNS
     relinquished: int = 0
     exited: int = 0
@@ -149,28 +149,28 @@ class TensorAllocator:
             together = self._together(request)
             if not together or request.granted is not None:
                 continue
-            first = self._fitting([each.cta for each in together], request.columns)
+            first = self._fitting([member.cta for member in together], request.columns)
             if first is None:
                 continue
-            for each in together:
-                each.granted = first
-                self._waiting.remove(each)
-                self._hold(each, first)
+            for member in together:
+                member.granted = first
+                self._waiting.remove(member)
+                self._hold(member, first)
 
     def _together(self, request: Request) -> list[Request]:
         """The requests that are granted at once: of a pair none where the other is missing."""
         if request.group == 1:
             return [request]
         partner = self.partner(request.cta)
-        for each in self._waiting:
-            if each.cta == partner and each.group == 2:
-                if each.columns != request.columns:
-                    first, second = sorted((request, each), key=self._waiting.index)
+        for other in self._waiting:
+            if other.cta == partner and other.group == 2:
+                if other.columns != request.columns:
+                    first, second = sorted((request, other), key=self._waiting.index)
                     raise Fault(
                         f"expected {first.columns} columns, as in the pair's other CTA, got "
                         f"{second.columns}"
                     )
-                return [request, each]
+                return [request, other]
         return []
 
     def _fitting(self, ctas: list[int], columns: int) -> int | None:
@@ -194,17 +194,17 @@ class TensorAllocator:
 
     def columns_of(self, ctas: Lanes, number: int) -> NDArray[np.int64]:
         """The first columns that an op has allocated in each of these CTAs."""
-        found = {
-            cta: next(each.first for each in self._cta(cta).held.values() if each.op == number)
+        first = {
+            cta: next(own.first for own in self._cta(cta).allocated.values() if own.op == number)
             for cta in np.unique(ctas).tolist()
         }
-        return np.array([found[cta] for cta in ctas.tolist()], dtype=np.int64)
+        return np.array([first[cta] for cta in ctas.tolist()], dtype=np.int64)
 
     def _hold(self, request: Request, first: int, *, automatic: bool = False) -> None:
-        allocation = Allocation(first, request.columns, request.group, request.op, automatic)
-        self._cta(request.cta).held[first] = allocation
-        held = self._tensor.cta(request.cta)
-        held.allocated[first : first + request.columns] = request.op
+        allocation = Columns(first, request.columns, request.group, request.op, automatic)
+        self._cta(request.cta).allocated[first] = allocation
+        cells = self._tensor.cta(request.cta)
+        cells.allocated[first : first + request.columns] = request.op
 
     def tell(self, request: Request) -> None:
         """Write a granted address to where its warp wants it."""
@@ -214,12 +214,12 @@ class TensorAllocator:
         self._shared.store(np.array([request.lane]), address, raw, request.op)
 
     def deadlock(self, request: Request) -> str:
-        """Why a request will never be granted."""
-        held = self._tensor.cta(request.cta)
-        free = int((held.allocated == 0).sum())
+        """The reason why a request will never be granted."""
+        cells = self._tensor.cta(request.cta)
+        free = int((cells.allocated == 0).sum())
         words = f"deadlock: waits for {request.columns} columns of tensor memory"
         if free < request.columns:
-            users = {self._named(int(op)) for op in np.unique(held.allocated) if op}
+            users = {self._named(int(op)) for op in np.unique(cells.allocated) if op}
             return f"{words}, and {free} are free: {', '.join(sorted(users))} has the others"
         if request.group == 2 and not self._together(request):
             return f"{words}, and no warp of the pair's other CTA asks for them too"
@@ -236,10 +236,10 @@ class TensorAllocator:
 
     def _free(self, lanes: Lanes, address: int, columns: int, group: int, number: int) -> None:
         cta = int(lanes[0]) // self._slots
-        state, held = self._cta(cta), self._tensor.cta(cta)
-        found = state.held.get(address)
-        if found is None or (found.columns, found.group) != (columns, group):
-            live = [f"{each.columns} at column {each.first}" for each in state.held.values()]
+        state, tensor = self._cta(cta), self._tensor.cta(cta)
+        allocated = state.allocated.get(address)
+        if allocated is None or (allocated.columns, allocated.group) != (columns, group):
+            live = [f"{own.columns} at column {own.first}" for own in state.allocated.values()]
             raise Fault(
                 f"gives back {columns} columns at {address:#x}, which no tcgen05.alloc of "
                 f"cta_group {group} has given it; allocated: {', '.join(live) or 'none'}"
@@ -248,9 +248,9 @@ class TensorAllocator:
         cells = (np.arange(LANES)[:, None] * COLUMNS + np.arange(COLUMNS)[span]).ravel()
         access = self._tensor.warp_access(STORE, lanes, number)
         self._tensor.check_write(cta, cells, access, "deallocation")
-        del state.held[address]
-        held.allocated[span] = 0
-        held.freed[span] = number
+        del state.allocated[address]
+        tensor.allocated[span] = 0
+        tensor.freed[span] = number
         self._tensor.forget(cta, cells)
 
     def relinquish(self, lanes: Lanes, number: int) -> None:
@@ -266,7 +266,7 @@ class TensorAllocator:
         for cta, count in zip(ctas.tolist(), counts.tolist(), strict=True):
             state = self._cta(cta)
             state.exited += count
-            left = next((each for each in state.held.values() if not each.automatic), None)
+            left = next((own for own in state.allocated.values() if not own.automatic), None)
             if state.exited == threads and left is not None:
                 raise Fault(
                     f"ends the kernel with {left.columns} columns of tensor memory that "

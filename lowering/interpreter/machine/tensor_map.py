@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
-from tilewright.lowering.interpreter.machine.tensor_map_reduction import reduced
+from tilewright.lowering.interpreter.arithmetic.reductions import combined
 
 
 @dataclass(frozen=True)
@@ -53,22 +53,22 @@ class TensorImage:
         values = np.ascontiguousarray(content).view(self._elements.dtype).reshape(places.shape)
         at = places[inside]
         before = self._elements[at]
-        self._elements[at] = reduced(self.box.element.mlir, kind, before, values[inside])
+        self._elements[at] = combined(self.box.element.mlir, kind, before, values[inside])
 
     def _places(self, corner: Sequence[int]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        """Which elements of the box are in the tensor, and where, in elements of the buffer."""
+        """The elements of the box in the tensor, and their places in elements of the buffer."""
         inside, places = np.ones((1,) * self.box.rank, dtype=bool), np.zeros(1, dtype=np.int64)
         for axis, (first, extent) in enumerate(zip(corner, self.box.shape, strict=True)):
             index = np.arange(first, first + extent, dtype=np.int64)
-            index = index.reshape([-1 if each == axis else 1 for each in range(self.box.rank)])
+            index = index.reshape([-1 if place == axis else 1 for place in range(self.box.rank)])
             inside = inside & (index >= 0) & (index < self.shape[axis])
             places = places + index * (self.strides[axis] // self.box.element.bytes)
         return inside, places
 
 
 def chunk_addresses(start: int, box: TensorBox) -> NDArray[np.int64]:
-    """Where the hardware puts the 16-byte chunks of a box that starts at an address of shared
-    memory: the swizzle XORs bits 7 and up into bits 4 and up."""
+    """The places of the 16-byte chunks of a box that starts at an address of shared memory: the
+    swizzle XORs bits 7 and up into bits 4 and up."""
     addresses = start + np.arange(0, box.bytes, CHUNK, dtype=np.int64)
     mask = (1 << box.swizzle_bits) - 1
     return addresses ^ ((addresses >> 7 & mask) << 4)

@@ -9,24 +9,21 @@ before it is known to be complete is an error.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, LANE_STRIDE, LANES
 from tilewright.lowering.interpreter.errors import Fault
-from tilewright.lowering.interpreter.machine.clocks import Clocks
+from tilewright.lowering.interpreter.machine.clocks import Clocks, Known
+from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
 from tilewright.lowering.interpreter.machine.tcgen05_streams import (
     AsyncOperation,
-    Known,
     Stream,
     follows,
 )
 from tilewright.lowering.interpreter.values import Lanes
-
-if TYPE_CHECKING:
-    from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
 
 CELLS = LANES * COLUMNS
 
@@ -91,21 +88,21 @@ class TensorMemory:
 
     def _stream(self, kind: str, lane: int, group: int) -> Stream:
         key = kind, lane, group
-        if (found := self._streams.get(key)) is None:
+        if (stream := self._streams.get(key)) is None:
             wait = None if kind == ASYNC else f"tmem.wait_{kind}"
-            found = self._streams[key] = Stream(len(self._by_number) + 1, lane, wait)
-            self._by_number.append(found)
+            stream = self._streams[key] = Stream(len(self._by_number) + 1, lane, wait)
+            self._by_number.append(stream)
             owners, owner = (
                 (self._of_thread, lane) if kind == ASYNC else (self._of_warp, lane // 32)
             )
-            owners.setdefault(owner, []).append(found)
-        return found
+            owners.setdefault(owner, []).append(stream)
+        return stream
 
     def fence_before(self, lanes: Lanes) -> None:
         """`tcgen05.fence::before_thread_sync`."""
         if not self._streams:
             return
-        now = self.clocks.now(lanes // 32).tolist()
+        now = self.clocks.now(lanes).tolist()
         for lane, when in zip(lanes.tolist(), now, strict=True):
             for streams in (self._of_thread.get(lane, ()), self._of_warp.get(lane // 32, ())):
                 for stream in streams:
@@ -114,7 +111,7 @@ class TensorMemory:
     def fence_after(self, lanes: Lanes) -> None:
         """`tcgen05.fence::after_thread_sync`."""
         self._widen()
-        self._after[lanes] = self.clocks.seen[lanes // 32]
+        self._after[lanes] = self.clocks.seen[lanes]
 
     def _widen(self) -> None:
         missing = self.clocks.seen.shape[1] - self._after.shape[1]
@@ -122,7 +119,7 @@ class TensorMemory:
             self._after = np.pad(self._after, ((0, 0), (0, missing)))
 
     def _known(self, lanes: Lanes) -> Known:
-        """What all of these threads knew at their last fences."""
+        """The clocks that all of these threads knew at their last fences."""
         self._widen()
         known: Known = self._after[lanes].min(axis=0)
         return known
@@ -133,7 +130,7 @@ class TensorMemory:
         """Loads or stores of the threads of one warp."""
         first = int(lanes[0]) // 32 * 32
         stream = self._stream(kind, first, 0)
-        return Access(stream, op, self._known(lanes), self.clocks.seen[first // 32])
+        return Access(stream, op, self._known(lanes), self.clocks.common(lanes)[0])
 
     def wait(self, kind: str, lanes: Lanes) -> None:
         """`tcgen05.wait::ld` or `wait::st` of a warp."""
@@ -144,7 +141,7 @@ class TensorMemory:
     def operation(self, lane: int, group: int, operation: AsyncOperation) -> Access:
         """An asynchronous operation that a thread starts."""
         self._operations[operation.number] = operation
-        known, now = self._known(np.array([lane])), self.clocks.seen[lane // 32]
+        known, now = self._known(np.array([lane])), self.clocks.seen[lane]
         stream = self._stream(ASYNC, lane, group)
         return Access(stream, operation.number, known, now, operation)
 
@@ -155,7 +152,7 @@ class TensorMemory:
     # Cells
 
     def cells(self, cta: int, addresses: NDArray[np.int64], verb: str) -> Cells:
-        """Where the cells at these addresses are. Raises Fault where a CTA has none, or they are
+        """The cells at these addresses. Raises Fault where a CTA has none, or they are
         not allocated."""
         lane, column = np.divmod(addresses, LANE_STRIDE)
         outside = (lane >= LANES) | (column >= COLUMNS) | (lane < 0)
@@ -165,42 +162,42 @@ class TensorMemory:
                 f"{verb} out of bounds: lane {lane.flat[at]} and column {column.flat[at]} of "
                 f"tensor memory, which has {LANES} lanes of {COLUMNS} columns"
             )
-        held = self.cta(cta)
-        free = held.allocated[column] == 0
+        memory = self.cta(cta)
+        free = memory.allocated[column] == 0
         if free.any():
-            found = int(column.flat[int(np.argmax(free))])
-            before = int(held.freed[found])
+            first = int(column.flat[int(np.argmax(free))])
+            before = int(memory.freed[first])
             why = f": {self._named(before)} has given it back" if before else ""
-            raise Fault(f"{verb} of column {found} of tensor memory, which is not allocated{why}")
+            raise Fault(f"{verb} of column {first} of tensor memory, which is not allocated{why}")
         return lane * COLUMNS + column
 
     def read(self, cta: int, cells: Cells, access: Access) -> NDArray[np.uint32]:
-        """What the cells hold: uint32, of the shape of `cells`."""
-        held = self.cta(cta)
-        self._check_defined(held, cells)
-        self._check_written(held, cells, access, "read")
+        """The words in the cells: uint32, of the shape of `cells`."""
+        memory = self.cta(cta)
+        self._check_defined(memory, cells)
+        self._check_written(memory, cells, access, "read")
         access.stream.read(cta, cells, access.op, CELLS)
-        return held.data[cells]
+        return memory.data[cells]
 
     def accumulate(self, cta: int, cells: Cells, access: Access) -> NDArray[np.uint32]:
-        """What the cells hold that an operation is about to write: uint32, shaped as `cells`."""
-        held = self.cta(cta)
-        self._check_defined(held, cells)
+        """The words in cells that an operation is about to write: uint32, shaped as `cells`."""
+        memory = self.cta(cta)
+        self._check_defined(memory, cells)
         self.check_write(cta, cells, access, "write")
-        return held.data[cells]
+        return memory.data[cells]
 
     def write(self, cta: int, cells: Cells, words: NDArray[np.uint32], access: Access) -> None:
         """Write the cells, each once."""
-        held = self.cta(cta)
+        memory = self.cta(cta)
         self.check_write(cta, cells, access, "write")
-        held.data[cells] = words
-        held.writer[cells] = access.stream.number
-        held.written[cells] = access.stream.epoch
-        held.write_op[cells] = access.op
+        memory.data[cells] = words
+        memory.writer[cells] = access.stream.number
+        memory.written[cells] = access.stream.epoch
+        memory.write_op[cells] = access.op
 
-    def _check_defined(self, held: CtaCells, cells: Cells) -> None:
-        if (held.writer[cells] == 0).any():
-            at = int(np.argmax(held.writer[cells] == 0))
+    def _check_defined(self, memory: CtaCells, cells: Cells) -> None:
+        if (memory.writer[cells] == 0).any():
+            at = int(np.argmax(memory.writer[cells] == 0))
             lane, column = divmod(int(cells.flat[at]), COLUMNS)
             raise Fault(
                 f"read of tensor memory that nothing has written: lane {lane}, column {column}"
@@ -221,15 +218,15 @@ class TensorMemory:
                 self._check(stream, epochs[cells], stream.read_ops[cta][cells], access,
                             (verb, "reads"))  # fmt: skip
 
-    def _check_written(self, held: CtaCells, cells: Cells, access: Access, verb: str) -> None:
-        writers = held.writer[cells]
+    def _check_written(self, memory: CtaCells, cells: Cells, access: Access, verb: str) -> None:
+        writers = memory.writer[cells]
         first = writers.flat[0]
         several = (writers != first).any()
         for number in np.unique(writers).tolist() if several else [int(first)]:
             if number:
                 of = writers == number if several else slice(None)
-                self._check(self._by_number[number - 1], held.written[cells][of],
-                            held.write_op[cells][of], access, (verb, "writes"))  # fmt: skip
+                self._check(self._by_number[number - 1], memory.written[cells][of],
+                            memory.write_op[cells][of], access, (verb, "writes"))  # fmt: skip
 
     def _check(
         self,
@@ -240,33 +237,34 @@ class TensorMemory:
         verbs: tuple[str, str],
     ) -> None:
         """Raise Fault unless what a stream did in these epochs, by these ops, is over."""
-        column = stream.warp % self.clocks.warps
+        columns = self.clocks.columns(stream.lane, whole_warp=not stream.asynchronous)
         warp = access.stream.warp
-        late = epochs > stream.complete(warp, access.known, column)
+        late = epochs > stream.complete(warp, access.known, columns)
         if not late.any():
             return
         for op in np.unique(ops[late]).tolist():
             epoch = int(epochs[late & (ops == op)].max())
-            if not self._pipelined(stream, epoch, op, access, column, verbs):
-                self._race(stream, epoch, op, access, verbs)
+            if not self._pipelined(stream, epoch, op, access, columns, verbs):
+                self._race(stream, epoch, op, access, columns, verbs)
 
     def _pipelined(
-        self, stream: Stream, epoch: int, op: int, access: Access, column: int,
-        verbs: tuple[str, str],
+        self, stream: Stream, epoch: int, op: int, access: Access,
+        columns: NDArray[np.int64], verbs: tuple[str, str],
     ) -> bool:  # fmt: skip
-        """Whether the asynchronous operation of an access follows another one without a wait."""
+        """True where the asynchronous operation of an access follows another one without a wait."""
         earlier, later = self._operations.get(op), access.operation
         if earlier is None or later is None or not follows(earlier, later):
             return False
         if earlier.kind == later.kind == "mma" and verbs[1] == "reads":
             return False
-        return stream is access.stream or epoch <= stream.begun(access.known, column)
+        return stream is access.stream or epoch <= stream.begun(access.known, columns)
 
     def _race(
-        self, stream: Stream, epoch: int, op: int, access: Access, verbs: tuple[str, str]
-    ) -> NoReturn:
-        column, warp = stream.warp % self.clocks.warps, access.stream.warp
-        why = stream.why_incomplete(epoch, warp, access.known, access.now, column)
+        self, stream: Stream, epoch: int, op: int, access: Access,
+        columns: NDArray[np.int64], verbs: tuple[str, str],
+    ) -> NoReturn:  # fmt: skip
+        warp = access.stream.warp
+        why = stream.why_incomplete(epoch, warp, access.known, access.now, columns)
         verb, other = verbs
         raise Fault(f"{verb} of tensor memory that {self._named(op)} {other}, and {why}")
 

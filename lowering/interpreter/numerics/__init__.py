@@ -1,4 +1,4 @@
-"""What the tensor cores compute, on matrices, bit for bit. Knows arrays and numbers, no IR.
+"""The arithmetic of tensor cores, on matrices, bit for bit. Knows arrays and numbers, no IR.
 
     from tilewright.lowering.interpreter.numerics import dot_add, model_for
 

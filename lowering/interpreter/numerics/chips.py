@@ -1,4 +1,4 @@
-"""Which arithmetic each chip's MMAs follow: one row per chip, unit and element type.
+"""The arithmetic of each chip's MMAs: one row per chip, unit and element type.
 
 The rows come from docs/numerics.md: measured ("H100", "H200"), published ("paper", "program": of
 MMA-Sim, arXiv 2511.10909), or read from the machine code that ptxas makes of the instruction.

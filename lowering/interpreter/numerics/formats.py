@@ -29,12 +29,12 @@ Floats: TypeAlias = NDArray[np.float64]
 Exponents: TypeAlias = NDArray[np.int16]
 
 ZERO_EXPONENT = -4096
-"""What `exponent_of` gives for zero: a zero times anything stays below every real product's
+"""The `exponent_of` zero: a zero times anything stays below every real product's
 exponent (at least 2 * -1022), and the sum of two still fits int16."""
 
 
 class NanRule(Enum):
-    """Which patterns of a format are NaN."""
+    """The patterns of a format that are NaN."""
 
     IEEE = "exponent all ones, mantissa not zero"
     ALL_ONES = "exponent and mantissa all ones"

@@ -1,4 +1,4 @@
-"""How matrices are laid out in memory while the element-wise work runs over all K products.
+"""The layout of matrices in memory while the element-wise work runs over all K products.
 
 NumPy is fast where its innermost loop is long and the operands stay in the L2 cache. So a batch
 of products lives as one block [K, ..., lanes]: K outermost, because sums and maxima over K are

@@ -103,7 +103,7 @@ def _to_words(values: Floats, fmt: FloatFormat, rounding: Rounding) -> Bits:
 
 
 def away_from_zero(negative: NDArray[np.bool_], rounding: Rounding) -> NDArray[np.bool_]:
-    """Whether a directed rounding moves values of this sign away from zero; same shape."""
+    """True where a directed rounding moves values of this sign away from zero; same shape."""
     if rounding == "rm":
         return negative
     return ~negative if rounding == "rp" else np.zeros_like(negative)

@@ -28,8 +28,8 @@ class Scales:
 
     def along_k(self, k: int) -> tuple[Bits, Bits]:
         """One scale to an element: A's [..., M, K] and B's [..., K, N]."""
-        each = k // self.count
-        return np.repeat(self.a, each, axis=-1), np.repeat(self.b, each, axis=-2)
+        factor = k // self.count
+        return np.repeat(self.a, factor, axis=-1), np.repeat(self.b, factor, axis=-2)
 
 
 def scales_for(
@@ -48,8 +48,8 @@ def scales_for(
         known = ", ".join(SCALE_TYPES)
         raise NumericsError(f"expected a scale type of {known}, got {scale_type!r}")
     if scale_a.dtype != np.uint8 or scale_b.dtype != np.uint8:
-        found = f"{scale_a.dtype} and {scale_b.dtype}"
-        raise NumericsError(f"expected {scale_type} scales in uint8, got {found}")
+        dtypes = f"{scale_a.dtype} and {scale_b.dtype}"
+        raise NumericsError(f"expected {scale_type} scales in uint8, got {dtypes}")
     count = scale_a.shape[-1] if scale_a.ndim else 0
     fits = scale_a.shape == (*a.shape[:-1], count)
     fits = fits and scale_b.shape == (*b.shape[:-2], count, b.shape[-1])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tilewright.dialects.cute import Layout, flatten, unflatten
 
-law = settings(max_examples=80, deadline=None)
+law = settings(deadline=None)
 EXTENTS = st.sampled_from([1, 2, 2, 3, 4, 4, 5, 6, 8])
 
 

@@ -19,7 +19,7 @@ from tilewright.dialects.cute.values import Typed, with_dynamic_leaves, with_num
 LANES = 3
 # Shrinking would run hundreds of kernels, for minutes.
 checked = settings(
-    max_examples=20,
+    max_examples=max(6, settings().max_examples // 4),
     deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],

@@ -14,7 +14,7 @@ from tilewright.dialects.cute.tiled_mma import TiledMma
 from tilewright.dialects.cute_nvgpu.atoms.lookup import find
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import find_wgmma
 from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES
-from tilewright.dialects.cute_nvgpu.types.wgmma import Sm90MmaAtomType
+from tilewright.dialects.cute_nvgpu.types.shared_atoms import Sm90MmaAtomType
 
 
 def warps(m: int, n: int, *, k: int = 16, element: str = "bf16") -> TiledMma:

@@ -20,7 +20,7 @@ from tilewright.dialects.cute_nvgpu.atoms.traits import mma_traits
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import find_wgmma
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
 from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES
-from tilewright.dialects.cute_nvgpu.types.wgmma import Sm90MmaAtomType
+from tilewright.dialects.cute_nvgpu.types.shared_atoms import Sm90MmaAtomType
 
 OPERANDS: tuple[Operand, ...] = ("A", "B", "C")
 F16 = find("sm80.mma", (16, 8, 16), ("f16", "f16", "f32", "f32"))
@@ -39,7 +39,15 @@ def is_tiled(atom: MmaAtom) -> bool:
     return True
 
 
-DENSE = [atom for row in MMA_ROWS for atom in atoms_of(row) if is_tiled(atom)]
+# Of the dense atoms one of each set of layouts: the others differ in what they multiply.
+DENSE = list(
+    {
+        (atom.op, atom.shape, *(atom.tv_layout(which) for which in OPERANDS)): atom
+        for row in MMA_ROWS
+        for atom in atoms_of(row)
+        if is_tiled(atom)
+    }.values()
+)
 
 
 def image(layout: Layout, count: int) -> NDArray[np.int64]:

@@ -102,8 +102,9 @@ def test_metadata_covers_its_rows_once_for_every_selector(atom: WgmmaAtom) -> No
     or all four, give the indices (9.7.15.6.1)."""
     found = atom.coords("E")
     assert atom.contributors == (4 if atom.row.multiplicand_bits == 8 else 2)
-    assert atom.selectors == tuple(range(4 // atom.contributors))
-    for selector in atom.selectors:
+    [selectors] = atom.selectors
+    assert selectors.legal == tuple(range(4 // atom.contributors))
+    for selector in selectors.legal:
         threads = [each for each in range(128) if each % 4 // atom.contributors == selector]
         places = found[threads].reshape(-1, 2)
         assert len(np.unique(places, axis=0)) == len(places) == 64 * atom.row.indices
@@ -249,13 +250,13 @@ def test_operands_that_registers_do_not_hold() -> None:
 
 def test_selectors() -> None:
     sparse = "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16"
-    parse_wgmma(sparse).check_selector(1)
+    parse_wgmma(sparse).check_selectors((1,))
     for mnemonic, said in (
         (sparse, "expected a sparsity selector of 0, 1, got 2; nearest legal: 1"),
         (HALF, "expected a sparsity selector of none (it is dense), got 2"),
     ):
         with pytest.raises(AtomError) as caught:
-            parse_wgmma(mnemonic).check_selector(2)
+            parse_wgmma(mnemonic).check_selectors((2,))
         assert str(caught.value) == f"{mnemonic} {said}"
 
 

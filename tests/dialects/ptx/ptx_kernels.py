@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from tilewright.dialects.cute_nvgpu.lattice.operand_text import split
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, Target
 from tilewright.dialects.ptx.control_flow import EntryOp, RetOp
 from tilewright.dialects.ptx.convert import CvtaOp
@@ -23,6 +24,8 @@ from tilewright.dialects.ptx.registers import (
 from tilewright.dialects.ptx.types import KINDS, RegType, reg
 from tilewright.lowering.ptx.text import module_text
 from tilewright.ptxas import PtxasReport
+from tilewright.tools.instructions.catalogue import canonical, operand_lists
+from tilewright.tools.instructions.judge import is_legal, why_illegal
 
 OLDEST = "sm_75"
 """The oldest GPU that ptxas of CUDA 13 compiles for; texts of older targets assemble for it."""
@@ -90,7 +93,9 @@ def text_of(*kernels: Kernel, arch: Target | None = None) -> str:
     """The PTX of verified kernels, for that target."""
     module = ModuleOp([kernel.entry() for kernel in kernels])
     module.verify()
-    return module_text(module, arch)
+    text = module_text(module, arch)
+    check_listed(text)
+    return text
 
 
 def directives(text: str) -> tuple[str, tuple[int, int]]:
@@ -158,3 +163,21 @@ def instructions(text: str, start: str) -> set[str]:
 
 def bits_of(kind: str) -> int:
     return KINDS[kind]
+
+
+def check_listed(text: str) -> None:
+    """Every instruction is one that the command line lists, with operands that it takes, and its
+    forms write what they read."""
+    target, _ = directives(text)
+    for line in map(str.strip, text.splitlines()):
+        if not re.match(r"(?:@!?%\w+ )?[a-z][\w.:]* ?[^:]*;$", line) or line.startswith("{ .reg"):
+            continue
+        assert is_legal(line, target), why_illegal(line, target)
+        mnemonic, operands = split(line) or ("", None)
+        assert operands is not None
+        lists = operand_lists(canonical(mnemonic))
+        assert any(
+            [form.write(*operand.words) for form, operand in zip(forms, operands, strict=False)]
+            == [operand.text for operand in operands]
+            for forms in lists
+        ), line

@@ -28,7 +28,7 @@ from tilewright.dialects.ptx.instruction import (
     ScalarOp,
 )
 from tilewright.dialects.ptx.types import KINDS
-from tilewright.lowering.ptx.immediates import takes_immediate
+from tilewright.lowering.ptx.instructions import takes_immediate
 from tilewright.ptxas import PtxasReport
 
 SCALAR_OPS = [op for op in PTX.operations if issubclass(op, ScalarOp)]
@@ -99,9 +99,10 @@ def test_no_form_needs_less_than_its_row_says(ptxas: Callable[..., PtxasReport])
             kernel.add(op_type(row.suffix, [kernel.input(REGISTER_OF[t]) for t in row.types]))
         )
         text, (target, version) = text_of(kernel), (row.requirement.target, row.requirement.version)
-        older = older_target(target.name)
-        lowered = with_target(text, older)
-        assert not ptxas(lowered, gpu_of(older)).ok, (op_type.name, row.suffix, older)
+        if target != BASELINE.target:
+            older = older_target(target.name)
+            lowered = with_target(text, older)
+            assert not ptxas(lowered, gpu_of(older)).ok, (op_type.name, row.suffix, older)
         previous = older_version(version)
         assert not ptxas(with_version(text, previous), gpu_of(target.name)).ok, row.suffix
 

@@ -17,6 +17,7 @@ from ptx_kernels import (
 )
 
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, NAMED_BARRIER
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import VECTOR_BITS
 from tilewright.dialects.ptx import data_movement as data
 from tilewright.dialects.ptx import registers, synchronization
 from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES, TENSORMAP
@@ -54,7 +55,7 @@ def check_refused(text: str, mnemonic: str, target: str, version: tuple[int, int
 def test_loads_and_stores(space: str, access: str, ptxas: Ptxas) -> None:
     kernel = Kernel(shared=4096)
     for count in (1, 2, 4):
-        if count * int(access[1:]) > data.VECTOR_BITS:
+        if count * int(access[1:]) > VECTOR_BITS:
             continue
         for offset in OFFSETS:
             address = kernel.pointer if space == "global" else kernel.shared_address(256)

@@ -91,7 +91,7 @@ def test_wmma_needs_exactly_what_its_rows_say(
         assert not refused.ok  # The target is as young as its instructions.
 
 
-@pytest.mark.parametrize("arch", ["sm_80", "sm_100a", "sm_120a"])
+@pytest.mark.parametrize("arch", ["sm_80", "sm_120a"])
 def test_wmma_assembles_on_later_chips(arch: str, ptxas: Ptxas) -> None:
     text = kernel_of(ATOMS, ACCESSES)
     assert complaints(text, ptxas(text, arch)) == {}

@@ -33,7 +33,7 @@ LAYOUTS = {
 
 def seeds(test: Any) -> Any:
     """Run a test for several seeds of its random words."""
-    return settings(max_examples=8, deadline=None)(given(seed=st.integers(0, 1 << 32))(test))
+    return settings(max_examples=4, deadline=None)(given(seed=st.integers(0, 1 << 32))(test))
 
 
 def element_types(copy: MatrixCopy) -> list[str]:

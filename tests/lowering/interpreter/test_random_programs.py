@@ -213,7 +213,7 @@ INPUTS = inputs()
 
 
 @settings(
-    max_examples=120,
+    max_examples=40,
     deadline=None,
     derandomize=True,
     database=None,

@@ -23,8 +23,18 @@ def matrix(rows: int, columns: int, seed: int) -> np.ndarray:
     return held[:, :columns]
 
 
-@pytest.mark.parametrize("ctas", [1, 2, 5])
-@pytest.mark.parametrize("size", [(128, 256, 64), (300, 520, 136), (130, 258, 72), (1, 3, 8)])
+# Nine tiles in rounds of two; four in one CTA after the other, and a fifth CTA without any.
+@pytest.mark.parametrize(
+    "size, ctas",
+    [
+        ((128, 256, 64), 1),
+        ((128, 256, 64), 2),
+        ((300, 520, 136), 2),
+        ((130, 258, 72), 1),
+        ((130, 258, 72), 5),
+        ((1, 3, 8), 2),
+    ],
+)
 def test_gemm(size: tuple[int, int, int], ctas: int) -> None:
     """Fewer CTAs than tiles, as many, and more; C is the product rounded once."""
     m, n, k = size

@@ -12,21 +12,20 @@ from typing import Any
 import numpy as np
 from xdsl.dialects import arith, math, ub
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
 from tilewright.diagnostic import OpError, at
 from tilewright.dialects.cute.types.algebra import CuteType
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.ptx.constant_bits import constant_bits
+from tilewright.dialects.ptx.scalar_types import scalar_type
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue, chosen
-from tilewright.lowering.interpreter.arithmetic.rounded_division import rounded_down, rounded_up
-from tilewright.lowering.interpreter.arithmetic.scalar import scalar
+from tilewright.lowering.interpreter.arithmetic.scalar import rounded_down, rounded_up, scalar
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
-from tilewright.lowering.interpreter.program import Builder, Step, runs
 from tilewright.lowering.interpreter.values import Bits, Undefined
-from tilewright.lowering.to_ptx.constant_bits import attribute_bits, constant_bits
-from tilewright.lowering.to_ptx.convert_arith_floats import is_reciprocal
-from tilewright.lowering.to_ptx.scalar_types import scalar_type
 
 Compute = Callable[..., Bits | LaneValue]
 
@@ -38,12 +37,12 @@ def type_name(op: Operation, type_: Attribute, letter: str = "s") -> str:
     Raises OpError where the type is neither a scalar nor a vector of scalars.
     """
     element = element_type(type_)
-    held = scalar_type(element)
-    if held is None:
+    scalar = scalar_type(element)
+    if scalar is None:
         raise OpError(op, f"'{op.name}' on {type_} cannot be interpreted")
-    if held.bits == 1:
+    if scalar.bits == 1:
         return "pred"
-    return str(element) if not str(element).startswith("i") else f"{letter}{held.bits}"
+    return str(element) if not str(element).startswith("i") else f"{letter}{scalar.bits}"
 
 
 def element_type(type_: Attribute) -> Attribute:
@@ -82,7 +81,7 @@ def unary(op: Operation, builder: Builder, compute: Callable[[Bits], Bits]) -> S
 
 
 def same(value: Bits) -> Bits:
-    """What an op computes that only gives a value another type."""
+    """The value itself: of ops that only give it another type."""
     return value
 
 
@@ -101,18 +100,21 @@ def _constant(op: arith.ConstantOp, builder: Builder) -> Step:
     dtype = container(op, op.result.type)
     if isa(op.result.type, VectorType):
         return constant(op, builder, _elements(op, dtype)[None])
-    return constant(op, builder, np.array([_wrapped(constant_bits(op), dtype)], dtype=dtype))
+    return constant(op, builder, np.array([_bits(op, op.value, dtype)], dtype=dtype))
 
 
 def _elements(op: arith.ConstantOp, dtype: np.dtype[Any]) -> Bits:
     """The elements of a dense constant: [elements]."""
     value, type_ = op.value, op.result.type
     assert isinstance(value, DenseIntOrFPElementsAttr) and isa(type_, VectorType)
-    found = [_wrapped(attribute_bits(op, each), dtype) for each in value.iter_attrs()]
-    return np.broadcast_to(np.array(found, dtype=dtype), prod(type_.get_shape()))
+    elements = [_bits(op, element, dtype) for element in value.iter_attrs()]
+    return np.broadcast_to(np.array(elements, dtype=dtype), prod(type_.get_shape()))
 
 
-def _wrapped(bits: int, dtype: np.dtype[Any]) -> int | bool:
+def _bits(op: arith.ConstantOp, value: Attribute, dtype: np.dtype[Any]) -> int | bool:
+    bits = constant_bits(value)
+    if bits is None:
+        raise OpError(op, f"'{op.name}' expected an integer or a float, got {value}")
     return bool(bits) if dtype.kind == "b" else bits % (1 << (8 * dtype.itemsize))
 
 
@@ -167,7 +169,7 @@ def _binary(op: arith.AddiOp, builder: Builder) -> Step:
         if instruction not in _ON_BITS:
             raise OpError(op, f"'{op.name}' on i1 cannot be interpreted")
         return pure(op, builder, scalar(_ON_BITS[instruction], "pred"))
-    if is_reciprocal(op):
+    if type_ == "f32" and isinstance(op, arith.DivfOp) and _may_take_reciprocal(op):
         reciprocal, times = scalar("rcp", "approx.ftz.f32"), scalar("mul", "rn.f32")
 
         def divide(a: Bits, b: Bits) -> Bits:
@@ -175,6 +177,10 @@ def _binary(op: arith.AddiOp, builder: Builder) -> Step:
 
         return pure(op, builder, divide)
     return pure(op, builder, scalar(instruction, f"{modifier}{type_}"))
+
+
+def _may_take_reciprocal(op: arith.DivfOp) -> bool:
+    return FastMathFlag.ALLOW_RECIP in op.fastmath.data
 
 
 @runs(arith.CeilDivUIOp, arith.CeilDivSIOp, arith.FloorDivSIOp)
@@ -241,7 +247,9 @@ def _compare_integers(op: arith.CmpiOp, builder: Builder) -> Step:
 
     def compute(a: Bits, b: Bits) -> Bits:
         # A true i1 is -1 signed and 1 unsigned.
-        x, y = (each.astype(np.uint8) * np.uint8(0xFF if letter == "s" else 1) for each in (a, b))
+        x, y = (
+            operand.astype(np.uint8) * np.uint8(0xFF if letter == "s" else 1) for operand in (a, b)
+        )
         return compare(x, y)
 
     return pure(op, builder, compute)

@@ -10,17 +10,11 @@ from xdsl.traits import SymbolTable
 from tilewright.diagnostic import OpError
 from tilewright.dialects.gpu import ReturnOp
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar, typed
+from tilewright.lowering.interpreter.builder import Builder, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import type_name
-from tilewright.lowering.interpreter.program import (
-    Builder,
-    CodeBlock,
-    Exit,
-    Fork,
-    Jump,
-    runs,
-)
+from tilewright.lowering.interpreter.program import CodeBlock, Exit, Fork, Jump
 
 
 def _terminator(block: Block) -> Operation:

@@ -8,9 +8,10 @@ from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.ops import shuffle
 from tilewright.dialects.ptx import shuffle as ptx_shuffle
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
+from tilewright.lowering.interpreter.machine.barriers import BarrierWait
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import constant
-from tilewright.lowering.interpreter.program import Builder, CodeBlock, Jump, Step, Wait, runs
 from tilewright.lowering.interpreter.values import spread
 
 _REGISTERS: dict[type[object], str] = {
@@ -93,8 +94,26 @@ def _shfl_sync(op: shuffle.ShflSyncOp | ptx_shuffle.ShflSyncOp, builder: Builder
     return step
 
 
+def _check_warps(machine: Machine, gang: Gang, barrier: int, threads: int | None) -> None:
+    if threads is not None or machine.threads % WARP == 0:
+        gang.warps(f"barrier {barrier}")
+
+
+def arrive_at(barrier: int, threads: int | None) -> Step:
+    """The step of threads that arrive at a barrier of their CTA, and do not wait."""
+
+    def step(machine: Machine, gang: Gang) -> None:
+        _check_warps(machine, gang, barrier, threads)
+        machine.barriers.arrive(gang.lanes, barrier, threads)
+
+    return step
+
+
 def wait_at(op: Operation, builder: Builder, barrier: int, threads: int | None) -> None:
-    """End the block at a barrier, and go on behind it."""
-    following = CodeBlock()
-    builder.end(Wait(barrier, threads, Jump(following)), op)
-    builder.start(following)
+    """Arrive at a barrier of the CTA, and wait for the others; `threads` None means all."""
+
+    def begin(machine: Machine, gang: Gang) -> BarrierWait:
+        _check_warps(machine, gang, barrier, threads)
+        return machine.barriers.wait(op, gang.lanes, barrier, threads)
+
+    builder.suspend(op, begin)

@@ -22,9 +22,9 @@ from xdsl.traits import SymbolTable
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.gpu import PrintfOp
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.printf import Format
-from tilewright.lowering.interpreter.program import Builder, Step, runs
 from tilewright.lowering.interpreter.values import (
     Lanes,
     PartlyUndefined,
@@ -84,7 +84,7 @@ def _inserted(value: Any, type_: Attribute, path: tuple[int, ...], field: Any) -
 
 
 def _path(op: ExtractValueOp | InsertValueOp) -> tuple[int, ...]:
-    """Where the field is. Raises OpError where the container is no struct of structs."""
+    """The place of the field. Raises OpError where the container is no struct of structs."""
     path = tuple(int(i) for i in op.position.iter_values())
     type_ = op.container.type
     for i in path:
@@ -120,9 +120,9 @@ def _insert_value(op: InsertValueOp, builder: Builder) -> Step:
 @runs(UnrealizedConversionCastOp)
 def _cast(op: UnrealizedConversionCastOp, builder: Builder) -> Step:
     """Values keep their types. Raises OpError for any other cast."""
-    before, after = ([each.type for each in values] for values in (op.inputs, op.outputs))
+    before, after = ([value.type for value in values] for values in (op.inputs, op.outputs))
     if before != after:
-        was, is_ = (", ".join(map(str, each)) for each in (before, after))
+        was, is_ = (", ".join(map(str, types)) for types in (before, after))
         raise OpError(op, f"'{op.name}' expected a cast to its own type, got {was} to {is_}")
     sources, dests = builder.slots(op.inputs), builder.slots(op.outputs)
 
@@ -162,9 +162,9 @@ def _text_at(op: Operation, address: SSAValue) -> str:
     while isinstance(owner, GEPOp) and not any(owner.rawConstantIndices.iter_values()):
         owner = owner.ptr.owner
     if isinstance(owner, AddressOfOp):
-        found = SymbolTable.lookup_symbol(op, owner.global_name)
-        if isinstance(found, GlobalOp) and isinstance(found.value, StringAttr):
-            return found.value.data.partition("\0")[0]
+        target = SymbolTable.lookup_symbol(op, owner.global_name)
+        if isinstance(target, GlobalOp) and isinstance(target.value, StringAttr):
+            return target.value.data.partition("\0")[0]
     raise OpError(op, f"'{op.name}' expected a format that is a constant, got {address.type}")
 
 

@@ -9,26 +9,27 @@ from typing import Any
 import numpy as np
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 
 from tilewright.diagnostic import OpError
-from tilewright.dialects.cute import ComposedLayout, Layout
-from tilewright.dialects.cute.types.memref import Space, layout_of, space_of
+from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle
+from tilewright.dialects.cute.types.memref import (
+    SHARED_ALIGN,
+    Space,
+    addressing_mismatch,
+    argument_mismatch,
+    is_memref,
+    layout_of,
+    space_mismatch,
+    space_of,
+)
 from tilewright.dialects.cute_nvgpu.ops import fragment_memory
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.ptx.scalar_types import element_bytes
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.errors import Fault, faults_of
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
-from tilewright.lowering.interpreter.program import Builder, Step, runs
 from tilewright.lowering.interpreter.values import Bits, Lanes, joined, spread, take
-from tilewright.lowering.to_ptx.convert_memref import (
-    SHARED_ALIGN,
-    alignment,
-    argument_strides,
-    check_layout,
-    check_space,
-    footprint,
-)
-from tilewright.lowering.to_ptx.scalar_types import element_bytes
 
 Extent = int | Bits
 """A size or stride: known before, or one value a thread."""
@@ -58,8 +59,8 @@ class View:
             self.base,
             take(self.address, lanes),
             self.width,
-            tuple(_narrowed(each, lanes) for each in self.sizes),
-            tuple(_narrowed(each, lanes) for each in self.strides),  # type: ignore[misc]
+            tuple(_narrowed(size, lanes) for size in self.sizes),
+            tuple(_narrowed(stride, lanes) for stride in self.strides),  # type: ignore[misc]
             self.layout,
         )
 
@@ -81,7 +82,7 @@ class View:
 
     def locate(self, indices: Sequence[Bits], *, check: bool = True) -> Bits:
         """The byte address of an element in every thread. Raises Fault out of bounds."""
-        signed = [each.view(np.int64) for each in indices]
+        signed = [index.view(np.int64) for index in indices]
         if check:
             for dimension, (index, size) in enumerate(zip(signed, self.sizes, strict=True)):
                 if size is not None:
@@ -128,25 +129,69 @@ def check_index(dimension: int, index: Any, size: Extent) -> None:
 
 def argument_view(op: Operation, type_: MemRefType, address: int, width: int) -> View:
     """The view of a kernel argument. Raises OpError where it can be none."""
-    layout, strides = layout_of(type_), argument_strides(op, type_)
+    _check(op, argument_mismatch(type_))
+    layout = layout_of(type_)
+    strides = tuple(stride for stride in type_.get_strides() or () if stride is not None)
     sizes = tuple(None if size == DYNAMIC_INDEX else size for size in type_.get_shape())
     base = np.array([address], dtype=np.uint64)
     return View(Space.GMEM, base, base, width, sizes, strides, layout)
 
 
+def _check(op: Operation, reason: str | None) -> None:
+    if reason is not None:
+        raise OpError(op, reason)
+
+
+def _check_space(op: Operation, type_: Attribute) -> None:
+    """Raise OpError for a memref that threads cannot address: tensor memory."""
+    assert is_memref(type_)
+    reason = space_mismatch(type_)
+    _check(op, reason and f"'{op.name}' {reason}")
+
+
+def _element_bytes(op: Operation, type_: Attribute) -> int:
+    """The bytes of a memref's element. Raises OpError where it is no scalar."""
+    assert is_memref(type_)
+    size = element_bytes(type_.element_type)
+    if size is None:
+        raise OpError(op, f"'{op.name}' of {type_.element_type} has no lowering to ptx")
+    return size
+
+
+def place_in_shared(
+    builder: Builder, layout: Layout | ComposedLayout, width: int, align: int
+) -> int:
+    """The first byte of a new allocation in the kernel's shared memory.
+
+    It takes what the layout reaches, and one that is swizzled starts with its pattern: the hardware
+    swizzles addresses, the layout offsets.
+    """
+    if isinstance(layout, Layout):
+        reached, pattern = layout.cosize(), 1
+    else:
+        swizzle, offset = layout.inner, layout.offset
+        assert isinstance(swizzle, Swizzle) and isinstance(offset, int)
+        # The bits that the swizzle reads or changes repeat with the pattern.
+        pattern = 1 << (swizzle.base + swizzle.bits + abs(swizzle.shift))
+        changed = 1 << (swizzle.base + swizzle.bits + max(0, -swizzle.shift))
+        last = offset + layout.cosize() - 1
+        reached = int(swizzle.apply(np.arange(last // changed * changed, last + 1)).max()) + 1
+    align = max(align, SHARED_ALIGN, pattern * width)
+    offset = -(-builder.shared_bytes // align) * align
+    builder.shared_bytes = offset + reached * width
+    return offset
+
+
 @runs(memref.AllocOp, memref.AllocaOp)
 def _allocate(op: memref.AllocOp, builder: Builder) -> Step:
     type_ = op.memref.type
-    check_layout(op, type_)
+    _check(op, addressing_mismatch(type_))
     layout = layout_of(type_)
     if space_of(type_.memory_space) is not Space.SMEM or layout is None:
         raise OpError(op, f"'{op.name}' expected a static memref in shared memory, got {type_}")
-    width = element_bytes(op, type_)
+    width = _element_bytes(op, type_)
     asked = op.alignment.value.data if isinstance(op.alignment, IntegerAttr) else SHARED_ALIGN
-    align = alignment(asked, layout, width)
-    offset = -(-builder.shared_bytes // align) * align
-    builder.shared_bytes = offset + footprint(layout) * width
-    base = np.array([offset], dtype=np.uint64)
+    base = np.array([place_in_shared(builder, layout, width, asked)], dtype=np.uint64)
     view = View(Space.SMEM, base, base, width, type_.get_shape(), (), layout)
     dest = builder.slot(op.memref)
 
@@ -158,8 +203,8 @@ def _allocate(op: memref.AllocOp, builder: Builder) -> Step:
 
 @runs(memref.ReinterpretCastOp)
 def _reinterpret(op: memref.ReinterpretCastOp, builder: Builder) -> Step:
-    check_space(op, op.source.type)
-    check_layout(op, op.result.type)
+    _check_space(op, op.source.type)
+    _check(op, addressing_mismatch(op.result.type))
     source, dest = builder.slot(op.source), builder.slot(op.result)
     layout = layout_of(op.result.type) if _is_static(op) else None
     lists = [
@@ -174,7 +219,7 @@ def _reinterpret(op: memref.ReinterpretCastOp, builder: Builder) -> Step:
     def step(machine: Machine, gang: Gang) -> None:
         view = gang.regs[source]
         offsets, sizes, strides = (
-            [each if isinstance(each, int) else gang.regs[each[0]] for each in values]
+            [extent if isinstance(extent, int) else gang.regs[extent[0]] for extent in values]
             for values in lists
         )
         address = view.base
@@ -195,7 +240,9 @@ def _is_static(op: memref.ReinterpretCastOp) -> bool:
 def _mixed(static: Sequence[int], slots: Sequence[int]) -> list[int | tuple[int]]:
     """Constants, and in tuples the registers of what is not constant."""
     rest = iter(slots)
-    return [(next(rest),) if each == DYNAMIC_INDEX else each for each in static]
+    return [
+        (next(rest),) if static_value == DYNAMIC_INDEX else static_value for static_value in static
+    ]
 
 
 # Loads and stores
@@ -203,10 +250,10 @@ def _mixed(static: Sequence[int], slots: Sequence[int]) -> list[int | tuple[int]
 
 @runs(memref.LoadOp)
 def _load(op: memref.LoadOp, builder: Builder) -> Step:
-    check_space(op, op.memref.type)
+    _check_space(op, op.memref.type)
     source, indices = builder.slot(op.memref), builder.slots(op.indices)
     dest, number = builder.slot(op.res), builder.number(op)
-    width = element_bytes(op, op.memref.type)  # type: ignore[arg-type]
+    width = _element_bytes(op, op.memref.type)
     predicate = str(op.res.type) == "i1"
     dtype = np.dtype(f"uint{8 * width}")
 
@@ -224,10 +271,10 @@ def _load(op: memref.LoadOp, builder: Builder) -> Step:
 
 @runs(memref.StoreOp)
 def _store(op: memref.StoreOp, builder: Builder) -> Step:
-    check_space(op, op.memref.type)
+    _check_space(op, op.memref.type)
     dest, indices = builder.slot(op.memref), builder.slots(op.indices)
     source, number = builder.slot(op.value), builder.number(op)
-    width = element_bytes(op, op.memref.type)  # type: ignore[arg-type]
+    width = _element_bytes(op, op.memref.type)
     dtype = np.dtype(f"uint{8 * width}")
 
     def step(machine: Machine, gang: Gang) -> None:
@@ -246,8 +293,8 @@ def _store(op: memref.StoreOp, builder: Builder) -> Step:
 @runs(fragment_memory.LoadOp)
 def _load_fragment(op: fragment_memory.LoadOp, builder: Builder) -> Step:
     source, indices = builder.slot(op.source), builder.slots(op.indices)
-    dest, number, held = builder.slot(op.fragment), builder.number(op), op.fragment.type
-    dtype, count = np.dtype(held.element.container), held.count.data
+    dest, number, fragment = builder.slot(op.fragment), builder.number(op), op.fragment.type
+    dtype, count = np.dtype(fragment.element.container), fragment.count.data
 
     def step(machine: Machine, gang: Gang) -> None:
         view = gang.regs[source]
@@ -265,9 +312,9 @@ def _load_fragment(op: fragment_memory.LoadOp, builder: Builder) -> Step:
 @runs(fragment_memory.StoreOp)
 def _store_fragment(op: fragment_memory.StoreOp, builder: Builder) -> Step:
     dest, indices = builder.slot(op.dest), builder.slots(op.indices)
-    source, number, held = builder.slot(op.fragment), builder.number(op), op.fragment.type
-    assert isinstance(held, FragmentType)
-    dtype = np.dtype(held.element.container)
+    source, number, fragment = builder.slot(op.fragment), builder.number(op), op.fragment.type
+    assert isinstance(fragment, FragmentType)
+    dtype = np.dtype(fragment.element.container)
     predicate = None if op.predicate is None else builder.slot(op.predicate)
 
     def step(machine: Machine, gang: Gang) -> None:

@@ -37,19 +37,19 @@ class Format:
         if len(kinds) != len(values):
             reason = f"'{op.name}' expected {len(kinds)} values for its format, got {len(values)}"
             raise OpError(op, reason)
-        held = [
+        types = [
             type_name(op, value.type, "s" if kind in _SIGNED else "u")
             for kind, value in zip(kinds, values, strict=True)
         ]
-        pairs = iter(zip(held, [value.type for value in values], strict=True))
+        pairs = iter(zip(types, [value.type for value in values], strict=True))
 
         def spelled(match: re.Match[str]) -> str:
             return "%%" if match[3] == "%" else _python(op, match, *next(pairs))
 
-        return Format(_CONVERSION.sub(spelled, text), tuple(held))
+        return Format(_CONVERSION.sub(spelled, text), tuple(types))
 
     def lines(self, values: Sequence[Any], count: int) -> list[str]:
-        """What each of `count` threads prints."""
+        """The line of each of `count` threads."""
         if not values:
             return [self.template % ()] * count
         columns = [
@@ -59,13 +59,13 @@ class Format:
         return [self.template % row for row in zip(*columns, strict=True)]
 
 
-def _python(op: Operation, match: re.Match[str], held: str, type_: Attribute) -> str:
+def _python(op: Operation, match: re.Match[str], scalar: str, type_: Attribute) -> str:
     """A conversion in Python's spelling. Raises OpError where it is not one for the type."""
     shape, length, kind = match.groups()
-    is_float, wide = held[0] in "fb", held in ("s64", "u64")
+    is_float, wide = scalar[0] in "fb", scalar in ("s64", "u64")
     fits = is_float or wide == (length in ("l", "ll"))
     legal = _FLOAT if is_float else _SIGNED + _UNSIGNED
-    if not kind or kind not in legal or not fits or (kind == "c" and held != "u8"):
+    if not kind or kind not in legal or not fits or (kind == "c" and scalar != "u8"):
         nearest = "%f" if is_float else "%lld" if wide else "%d"
         raise OpError(
             op,

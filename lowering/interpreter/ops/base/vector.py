@@ -16,8 +16,8 @@ from xdsl.utils.hints import isa
 
 from tilewright.diagnostic import OpError
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.ops.base.arith import pure, type_name, unary
-from tilewright.lowering.interpreter.program import Builder, Step, runs
 from tilewright.lowering.interpreter.values import Bits, spread
 
 

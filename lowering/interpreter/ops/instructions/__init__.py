@@ -1,0 +1,31 @@
+"""Instructions, as atoms of `cute_nvgpu` and as ops of `ptx`."""
+
+from tilewright.lowering.interpreter.ops.instructions import (
+    cluster,
+    cute_nvgpu,
+    matrix_copy,
+    mbarrier,
+    ptx,
+    smem_desc,
+    tcgen05_sync,
+    tensor_memory,
+    tma,
+    umma,
+    wgmma,
+    wmma,
+)
+
+__all__ = [
+    "cluster",
+    "cute_nvgpu",
+    "matrix_copy",
+    "mbarrier",
+    "ptx",
+    "smem_desc",
+    "tcgen05_sync",
+    "tensor_memory",
+    "tma",
+    "umma",
+    "wgmma",
+    "wmma",
+]

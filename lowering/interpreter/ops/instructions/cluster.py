@@ -9,11 +9,11 @@ from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.ops import cluster as atom
 from tilewright.dialects.ptx import cluster as ptx
-from tilewright.lowering.interpreter.machine.cluster_barrier import ClusterWait
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
+from tilewright.lowering.interpreter.machine.barriers import BarrierWait
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.shared_memory import RANK_SHIFT
 from tilewright.lowering.interpreter.ops.instructions.ptx import moved
-from tilewright.lowering.interpreter.program import Builder, CodeBlock, Jump, Step, Suspend, runs
 from tilewright.lowering.interpreter.values import Bits, spread
 
 
@@ -40,15 +40,13 @@ def _arrive(op: Operation, builder: Builder) -> Step:
 
 @runs(atom.WaitOp, ptx.WaitOp)
 def wait(op: Operation, builder: Builder) -> None:
-    """End the block until all threads of the cluster have arrived, and go on behind it."""
-    following = CodeBlock()
+    """Wait until all threads of the cluster have arrived."""
 
-    def begin(machine: Machine, gang: Gang) -> ClusterWait:
+    def begin(machine: Machine, gang: Gang) -> BarrierWait:
         gang.warps("barrier.cluster.wait")
         return machine.cluster_barrier.wait(op, gang.lanes)
 
-    builder.end(Suspend(begin, Jump(following)), op)
-    builder.start(following)
+    builder.suspend(op, begin)
 
 
 def remote(address: Bits, rank: Bits) -> Bits:
@@ -62,8 +60,8 @@ def _mapa(op: ptx.MapaOp, builder: Builder) -> Step:
     address, rank, dest = builder.slots((op.address, op.rank, op.result))
 
     def step(machine: Machine, gang: Gang) -> None:
-        found = remote(gang.regs[address], gang.regs[rank])
-        gang.regs[dest] = found.astype(np.uint32)
+        there = remote(gang.regs[address], gang.regs[rank])
+        gang.regs[dest] = there.astype(np.uint32)
 
     return step
 

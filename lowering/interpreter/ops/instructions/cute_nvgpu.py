@@ -16,18 +16,18 @@ from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.interpreter.arithmetic.elements import elements_of, words_of
 from tilewright.lowering.interpreter.arithmetic.mma import multiply_fragments, numerics_model
 from tilewright.lowering.interpreter.arithmetic.sparse import check_metadata
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.numerics import NumericsError
 from tilewright.lowering.interpreter.ops.base.arith import pure, unary
-from tilewright.lowering.interpreter.ops.base.gpu import wait_at
-from tilewright.lowering.interpreter.program import Builder, CodeBlock, Jump, Step, Suspend, runs
+from tilewright.lowering.interpreter.ops.base.gpu import arrive_at, wait_at
 from tilewright.lowering.interpreter.values import Bits, spread
 
 
-def container(held: FragmentType) -> Any:
+def container(fragment: FragmentType) -> Any:
     """The dtype of one element of a fragment."""
-    return np.dtype(held.element.container)
+    return np.dtype(fragment.element.container)
 
 
 def warps_of(value: Bits, gang: Gang, warps: int) -> Bits:
@@ -128,7 +128,7 @@ def _bar_sync(op: sync.BarSyncOp, builder: Builder) -> None:
 @runs(sync.BarArriveOp)
 def _bar_arrive(op: sync.BarArriveOp, builder: Builder) -> Step:
     barrier, threads = op.barrier.value.data, op.threads.value.data
-    return lambda machine, gang: machine.arrive(gang, barrier, threads)
+    return arrive_at(barrier, threads)
 
 
 @runs(sync.WarpSyncOp)
@@ -138,12 +138,7 @@ def _warp_sync(op: sync.WarpSyncOp, builder: Builder) -> None:
 
 def sync_warps(op: Operation, builder: Builder) -> None:
     """`bar.warp.sync`: what the warp's threads did is before what they do next."""
-    following = CodeBlock()
-    builder.end(
-        Suspend(lambda machine, gang: machine.warp_barrier.wait(op, gang.lanes), Jump(following)),
-        op,
-    )
-    builder.start(following)
+    builder.suspend(op, lambda machine, gang: machine.warp_barriers.wait(op, gang.lanes))
 
 
 # Fragments
@@ -164,7 +159,7 @@ def _from_elements(op: fragment.FromElementsOp, builder: Builder) -> Step:
     dtype = container(op.fragment.type)
 
     def compute(*values: Bits) -> Bits:
-        wide = np.broadcast_arrays(*[each.astype(dtype) for each in values])
+        wide = np.broadcast_arrays(*[value.astype(dtype) for value in values])
         return np.stack(wide, axis=1)
 
     return pure(op, builder, compute)
@@ -200,7 +195,7 @@ def _slice(op: fragment.SliceOp, builder: Builder) -> Step:
 def _concat(op: fragment.ConcatOp, builder: Builder) -> Step:
     def compute(*parts: Bits) -> Bits:
         count = max(map(len, parts))
-        return np.concatenate([spread(each, count) for each in parts], axis=1)
+        return np.concatenate([spread(part, count) for part in parts], axis=1)
 
     return pure(op, builder, compute)
 
@@ -209,5 +204,5 @@ def _concat(op: fragment.ConcatOp, builder: Builder) -> Step:
 def _cast(op: fragment.CastOp, builder: Builder) -> Step:
     source, result = op.source.type, op.result.type.element
     assert isinstance(source, FragmentType)
-    held = source.element
-    return unary(op, builder, lambda value: elements_of(words_of(value, held), result))
+    element = source.element
+    return unary(op, builder, lambda value: elements_of(words_of(value, element), result))

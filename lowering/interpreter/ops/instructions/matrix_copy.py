@@ -19,11 +19,11 @@ from tilewright.dialects.cute_nvgpu.ops import matrix_copy
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.ptx import matrix_copy as ptx_matrix_copy
 from tilewright.lowering.interpreter.arithmetic.elements import elements_of, words_of
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.errors import faults_of
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.ops.base.memref import View
 from tilewright.lowering.interpreter.ops.instructions.ptx import as_columns, moved
-from tilewright.lowering.interpreter.program import Builder, Step, runs
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
 Index = NDArray[np.intp]
@@ -33,12 +33,12 @@ Index = NDArray[np.intp]
 
 @cache
 def _places(copy: MatrixCopy) -> Index:
-    """Which element of the runs, in the order of the threads that name them, is held where:
+    """The element of the runs, in the order of the threads that name them, of each register value:
     [32 threads, values]."""
     row, layout = copy.row, copy.tv_layout
     runs, places = row.runs(copy.trans), row.run(copy.trans)
-    found = np.array([layout(i) for i in range(layout.size())], dtype=np.intp)
-    matrix, inside = np.divmod(found, runs * places)
+    elements = np.array([layout(i) for i in range(layout.size())], dtype=np.intp)
+    matrix, inside = np.divmod(elements, runs * places)
     place, run = np.divmod(inside, runs)
     flat: Index = (matrix * runs + run) * places + place
     return flat.reshape(-1, WARP).T
@@ -46,7 +46,7 @@ def _places(copy: MatrixCopy) -> Index:
 
 @cache
 def _inverse(copy: MatrixCopy) -> Index:
-    """Which value, of all that a warp holds, each element of the runs is: [elements]."""
+    """The value, among those of a warp, that each element of the runs is: [elements]."""
     return np.argsort(_places(copy), axis=None)
 
 
@@ -70,8 +70,8 @@ def load_matrices(
     if source is not None:
         data = unpacked(data, source)
     elements = data.view(f"uint{copy.row.bits}").reshape(warps, -1)
-    held = np.ascontiguousarray(elements[:, _places(copy)])
-    return held.view(np.uint32).reshape(gang.count, copy.registers)
+    values = np.ascontiguousarray(elements[:, _places(copy)])
+    return values.view(np.uint32).reshape(gang.count, copy.registers)
 
 
 def store_matrices(
@@ -80,8 +80,8 @@ def store_matrices(
     """`stmatrix`: the inverse of `load_matrices`."""
     rows, warps = _run_threads(gang, copy, what)
     address = spread(address, gang.count)[rows]
-    held = np.ascontiguousarray(spread(words, gang.count)).view(f"uint{copy.row.bits}")
-    elements = np.ascontiguousarray(held.reshape(warps, -1)[:, _inverse(copy)])
+    values = np.ascontiguousarray(spread(words, gang.count)).view(f"uint{copy.row.bits}")
+    elements = np.ascontiguousarray(values.reshape(warps, -1)[:, _inverse(copy)])
     data = elements.view(np.uint8).reshape(-1, RUN_BYTES)
     with faults_of(rows):
         machine.shared.store(gang.lanes[rows], address, data, op)
@@ -90,22 +90,24 @@ def store_matrices(
 def transpose_matrices(gang: Gang, words: Bits, what: str) -> Bits:
     """`movmatrix`: uint32 [threads] to uint32 [threads]."""
     warps = gang.warps(what)
-    held = np.ascontiguousarray(spread(words, gang.count)).view(f"uint{MOVMATRIX.bits}")
-    turned = held.reshape(warps, -1)[:, _turned()]
+    values = np.ascontiguousarray(spread(words, gang.count)).view(f"uint{MOVMATRIX.bits}")
+    turned = values.reshape(warps, -1)[:, _turned()]
     return np.ascontiguousarray(turned).view(np.uint32).reshape(gang.count)
 
 
 @cache
 def _turned() -> Index:
-    """Which value of the source, of all that a warp holds, each value of the result is."""
-    held, wanted = (_indices(each) for each in (MOVMATRIX.source_layout, MOVMATRIX.result_layout))
-    return np.argsort(held)[wanted]
+    """The value of the source, among those of a warp, that each value of the result is."""
+    source, wanted = (
+        _indices(layout) for layout in (MOVMATRIX.source_layout, MOVMATRIX.result_layout)
+    )
+    return np.argsort(source)[wanted]
 
 
 def _indices(layout: Layout) -> Index:
-    """What each value of each thread is, thread by thread."""
-    found = np.array([layout(i) for i in range(layout.size())], dtype=np.intp)
-    return found.reshape(-1, WARP).T.ravel()
+    """The layout's numbers of the values, thread by thread."""
+    places = np.array([layout(i) for i in range(layout.size())], dtype=np.intp)
+    return places.reshape(-1, WARP).T.ravel()
 
 
 def _run_threads(gang: Gang, copy: MatrixCopy, what: str) -> tuple[Lanes, int]:
@@ -121,7 +123,7 @@ def _run_threads(gang: Gang, copy: MatrixCopy, what: str) -> tuple[Lanes, int]:
 def _locate_runs(view: View, indices: Sequence[Bits], gang: Gang, copy: MatrixCopy) -> Bits:
     """The address that each thread gives; threads beyond the matrices' runs may name anything."""
     used = np.arange(gang.count) % WARP < copy.runs
-    return view.locate([np.where(used, each, np.uint64(0)) for each in indices])
+    return view.locate([np.where(used, index, np.uint64(0)) for index in indices])
 
 
 @runs(matrix_copy.LdmatrixOp)

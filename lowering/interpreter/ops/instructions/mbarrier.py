@@ -11,10 +11,11 @@ from tilewright.dialects.cute_nvgpu.ops import mbarrier as atom
 from tilewright.dialects.cute_nvgpu.ops import warp_specialization as atom_warps
 from tilewright.dialects.ptx import mbarrier as ptx
 from tilewright.dialects.ptx import warp_specialization as ptx_warps
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
-from tilewright.lowering.interpreter.machine.mbarrier import PhaseWait
+from tilewright.lowering.interpreter.machine.mbarrier import MbarrierWait
+from tilewright.lowering.interpreter.machine.register_pool import RegisterWait
 from tilewright.lowering.interpreter.ops.instructions.wgmma import warpgroups
-from tilewright.lowering.interpreter.program import Builder, CodeBlock, Jump, Step, Suspend, runs
 from tilewright.lowering.interpreter.values import Bits
 
 Locate = Callable[[Gang], Bits]
@@ -55,14 +56,12 @@ def _expect_tx(op: atom.ArriveExpectTxOp | ptx.ArriveExpectTxOp, builder: Builde
 
 @runs(atom.WaitOp, ptx.TryWaitParityOp)
 def _wait(op: atom.WaitOp | ptx.TryWaitParityOp, builder: Builder) -> None:
-    locate, parity, following = _located(op, builder), builder.slot(op.parity), CodeBlock()
+    locate, parity = _located(op, builder), builder.slot(op.parity)
 
-    def begin(machine: Machine, gang: Gang) -> PhaseWait:
+    def begin(machine: Machine, gang: Gang) -> MbarrierWait:
         return machine.mbarriers.wait(gang.lanes, locate(gang), gang.regs[parity], op)
 
-    builder.current.reads |= set(builder.slots(op.operands)) - builder.current.writes
-    builder.end(Suspend(begin, Jump(following)), op)
-    builder.start(following)
+    builder.suspend(op, begin)
 
 
 @runs(atom.FenceMbarrierInitOp, ptx.FenceMbarrierInitOp)
@@ -86,8 +85,20 @@ def _elect(op: atom_warps.ElectSyncOp | ptx_warps.ElectSyncOp, builder: Builder)
 
 
 @runs(atom_warps.SetmaxnregOp, ptx_warps.SetmaxnregOp)
-def _setmaxnreg(op: Operation, builder: Builder) -> Step:
-    def step(machine: Machine, gang: Gang) -> None:
-        warpgroups(machine, gang, "setmaxnreg")
+def _setmaxnreg(
+    op: atom_warps.SetmaxnregOp | ptx_warps.SetmaxnregOp, builder: Builder
+) -> Step | None:
+    count = op.registers.value.data
 
-    return step
+    def release(machine: Machine, gang: Gang) -> None:
+        warpgroups(machine, gang, "setmaxnreg")
+        machine.register_pool.release(gang.lanes, count)
+
+    def request(machine: Machine, gang: Gang) -> RegisterWait:
+        warpgroups(machine, gang, "setmaxnreg")
+        return machine.register_pool.request(op, gang.lanes, count)
+
+    if op.action.data == "dec":
+        return release
+    builder.suspend(op, request)
+    return None

@@ -20,9 +20,10 @@ from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.types import RegType
 from tilewright.lowering.interpreter.arithmetic.elements import elements_of
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import constant, pure, same, unary, undefined
-from tilewright.lowering.interpreter.ops.base.gpu import wait_at
+from tilewright.lowering.interpreter.ops.base.gpu import arrive_at, wait_at
 from tilewright.lowering.interpreter.ops.base.memref import store_words
 from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import (
     copy_async,
@@ -30,7 +31,7 @@ from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import (
     sync_warps,
     warps_of,
 )
-from tilewright.lowering.interpreter.program import Builder, Exit, Fork, Step, runs
+from tilewright.lowering.interpreter.program import Exit, Fork
 from tilewright.lowering.interpreter.values import CONTAINERS, Bits, spread, uniform
 
 _SCALARS = [*arithmetic.OPS, *approximate.OPS, *logic.OPS, convert.CvtOp]
@@ -101,9 +102,9 @@ def as_columns(value: Bits) -> Bits:
 @runs(registers.ListMakeOp)
 def _list_make(op: registers.ListMakeOp, builder: Builder) -> Step:
     def compute(*parts: Bits) -> Bits:
-        columns = [as_columns(each) for each in parts]
+        columns = [as_columns(part) for part in parts]
         count = max(map(len, columns))
-        return np.concatenate([spread(each, count) for each in columns], axis=1)
+        return np.concatenate([spread(column, count) for column in columns], axis=1)
 
     return pure(op, builder, compute)
 
@@ -122,7 +123,7 @@ def _ld(op: data_movement.LdOp, builder: Builder) -> Step:
     source, dest, number = builder.slot(op.address), builder.slot(op.result), builder.number(op)
     width, count = op.access_bytes, op.result.type.count.data
     shared, offset = op.space.data == "shared", op.offset.value.data
-    held = CONTAINERS[op.result.type.kind.data]
+    dtype = CONTAINERS[op.result.type.kind.data]
     word = np.dtype(f"uint{8 * width}")
 
     def step(machine: Machine, gang: Gang) -> None:
@@ -132,7 +133,7 @@ def _ld(op: data_movement.LdOp, builder: Builder) -> Step:
             value = value if count > 1 else value[:, 0]
         else:
             value = machine.memory.load(address, width, count)
-        gang.regs[dest] = value.astype(held, copy=False)
+        gang.regs[dest] = value.astype(dtype, copy=False)
 
     return step
 
@@ -213,7 +214,7 @@ def _bar_sync(op: synchronization.BarSyncOp, builder: Builder) -> None:
 @runs(synchronization.BarArriveOp)
 def _bar_arrive(op: synchronization.BarArriveOp, builder: Builder) -> Step:
     barrier, threads = op.barrier.value.data, _threads(op)
-    return lambda machine, gang: machine.arrive(gang, barrier, threads)
+    return arrive_at(barrier, threads)
 
 
 def _threads(op: synchronization.BarSyncOp | synchronization.BarArriveOp) -> int | None:
@@ -232,7 +233,7 @@ def _warp_sync(op: synchronization.WarpSyncOp, builder: Builder) -> None:
 def _mma(op: matrix.WarpMmaOp, builder: Builder) -> Step:
     sources, dest, atom = builder.slots(op.operands), builder.slot(op.d), op.mma_atom
     elements, selectors = [atom.element(operand) for operand in atom.inputs], op.selectors
-    held, single = CONTAINERS[op.d.type.kind.data], op.d.type.count.data == 1
+    dtype, single = CONTAINERS[op.d.type.kind.data], op.d.type.count.data == 1
 
     def step(machine: Machine, gang: Gang) -> None:
         warps = gang.warps(atom.mnemonic)
@@ -240,7 +241,7 @@ def _mma(op: matrix.WarpMmaOp, builder: Builder) -> Step:
             elements_of(warps_of(gang.regs[slot], gang, warps), element)
             for slot, element in zip(sources, elements, strict=True)
         ]
-        d = np.ascontiguousarray(multiply(machine, atom, inputs, selectors)).view(held)
+        d = np.ascontiguousarray(multiply(machine, atom, inputs, selectors)).view(dtype)
         d = d.reshape(gang.count, -1)
         gang.regs[dest] = d[:, 0] if single else d
 

@@ -12,11 +12,11 @@ from tilewright.dialects.cute import ComposedLayout, Layout, coalesce
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import DescriptorError
 from tilewright.dialects.cute_nvgpu.descriptors.solve_descriptor import SmemTile
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.memref import View
 from tilewright.lowering.interpreter.ops.instructions.tensor_view import TmemView
-from tilewright.lowering.interpreter.program import Builder, Step, runs
 from tilewright.lowering.interpreter.values import Bits
 
 
@@ -68,8 +68,8 @@ def _words(view: View, indices: Sequence[Bits], tile: SmemTile) -> Bits:
         np.stack([address, offset]), axis=1, return_index=True, return_inverse=True
     )
     words = [_word(tile, int(a), int(o), lane) for (a, o), lane in zip(pairs.T, lanes, strict=True)]
-    found: Any = np.array(words, dtype=np.uint64)[inverse.ravel()]
-    return found
+    every: Any = np.array(words, dtype=np.uint64)[inverse.ravel()]
+    return every
 
 
 def _word(tile: SmemTile, address: int, offset: int, lane: int) -> int:

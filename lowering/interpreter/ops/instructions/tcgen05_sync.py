@@ -23,6 +23,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem_access import TmemCopyShape
 from tilewright.dialects.cute_nvgpu.ops import tcgen05_sync, tmem_copy
 from tilewright.dialects.ptx import tcgen05_memory as ptx
 from tilewright.dialects.ptx import tcgen05_sync as ptx_sync
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.tcgen05_streams import AsyncOperation
@@ -33,7 +34,6 @@ from tilewright.lowering.interpreter.ops.instructions.tensor_memory import (
     at_offset,
     located,
 )
-from tilewright.lowering.interpreter.program import Builder, Step, runs
 from tilewright.lowering.interpreter.values import spread
 
 
@@ -67,7 +67,7 @@ def _copied_cells(shape: TmemCopyShape) -> NDArray[np.int64]:
 
 
 def _source_chunks(word: int, shape: TmemCopyShape) -> NDArray[np.int64]:
-    """Where the 16-byte chunks of a matrix are: [rows, chunks]. Raises Fault for what is no
+    """The addresses of a matrix's 16-byte chunks: [rows, chunks]. Raises Fault for what is no
     descriptor."""
     try:
         descriptor = SmemDescriptor.decode(word, TCGEN05)

@@ -22,7 +22,8 @@ from tilewright.dialects.ptx import tcgen05_access as ptx_access
 from tilewright.dialects.ptx import tcgen05_memory as ptx
 from tilewright.dialects.ptx import tcgen05_sync as ptx_sync
 from tilewright.lowering.interpreter.arithmetic.elements import elements_of, words_of
-from tilewright.lowering.interpreter.arithmetic.tensor_reduce import reduced
+from tilewright.lowering.interpreter.arithmetic.reductions import least_or_greatest
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.machine.tensor_allocation import AllocationWait
@@ -30,7 +31,6 @@ from tilewright.lowering.interpreter.machine.tensor_memory import LOAD, STORE
 from tilewright.lowering.interpreter.ops.instructions.ptx import as_columns, moved
 from tilewright.lowering.interpreter.ops.instructions.smem_desc import check_begin
 from tilewright.lowering.interpreter.ops.instructions.tensor_view import TmemView
-from tilewright.lowering.interpreter.program import Builder, CodeBlock, Jump, Step, Suspend, runs
 from tilewright.lowering.interpreter.values import CONTAINERS, Bits, Lanes, Loading, spread
 
 Locate = Callable[[Gang], Bits]
@@ -50,9 +50,9 @@ def _tile_at(op: TmemAccessOp, builder: Builder) -> Locate:
     extents = dict(enumerate(op.access.extents(op.held.element.bits), len(slots) - 2))
 
     def locate(gang: Gang) -> Bits:
-        held, coordinate = gang.regs[view], [gang.regs[slot] for slot in slots]
-        check_begin(held, coordinate, extents)
-        return held.locate(coordinate)
+        tile, coordinate = gang.regs[view], [gang.regs[slot] for slot in slots]
+        check_begin(tile, coordinate, extents)
+        return tile.locate(coordinate)
 
     return locate
 
@@ -73,16 +73,14 @@ def _warps(machine: Machine, gang: Gang, what: str) -> list[Lanes]:
 
 
 def _allocate(builder: Builder, op: Operation, slot: Locate, columns: int, group: int) -> None:
-    number, following = builder.number(op), CodeBlock()
+    number = builder.number(op)
 
     def begin(machine: Machine, gang: Gang) -> AllocationWait:
         gang.warps("tcgen05.alloc")
         address = spread(slot(gang), gang.count)
         return machine.allocator.request(op, gang.lanes, address, columns, group, number)
 
-    builder.current.reads |= set(builder.slots(op.operands)) - builder.current.writes
-    builder.end(Suspend(begin, Jump(following)), op)
-    builder.start(following)
+    builder.suspend(op, begin)
 
 
 @runs(tmem.AllocOp)
@@ -139,8 +137,7 @@ def _dealloc(op: tmem.DeallocOp | ptx.DeallocOp, builder: Builder) -> Step:
 
     def step(machine: Machine, gang: Gang) -> None:
         gang.warps("tcgen05.dealloc")
-        held = gang.regs[source]
-        address = held.address if atom else held
+        address = gang.regs[source].address if atom else gang.regs[source]
         machine.allocator.free(gang.lanes, address, columns, op.group, number)
 
     return step
@@ -175,23 +172,23 @@ def _places(access: TmemAccess) -> NDArray[np.int64]:
 def _begin(machine: Machine, lanes: Lanes, address: Bits, access: TmemAccess) -> int:
     """The address that a warp gives. Raises Fault where its threads give several, or one whose
     lanes are not the warp's."""
-    found = int(address[0])
-    if (address != found).any():
-        lane = int(np.argmax(address != found))
+    first = int(address[0])
+    if (address != first).any():
+        lane = int(np.argmax(address != first))
         raise Fault(
-            f"expected one address in all threads of a warp, got {found:#x} and "
+            f"expected one address in all threads of a warp, got {first:#x} and "
             f"{int(address[lane]):#x}",
             lane,
         )
     warp = int(lanes[0]) % machine.slots // WARP
     window = WINDOW * (warp % 4)
     legal = range(window, window + WINDOW, access.shape.lanes)
-    if (lane := found // LANE_STRIDE) not in legal:
+    if (lane := first // LANE_STRIDE) not in legal:
         raise Fault(
             f"expected lane {' or '.join(map(str, legal))} for warp {warp} and shape "
             f"{access.shape.name}, got {lane} (a warp reaches the 32 lanes from 32 * (warp % 4) on)"
         )
-    return found
+    return first
 
 
 def load_tensor(
@@ -218,16 +215,16 @@ def store_tensor(
 ) -> None:
     """`tcgen05.st`: the inverse of `load_tensor`. The upper half of an unpacked cell is zero."""
     given = spread(address, gang.count)
-    held = spread(words, gang.count).astype(np.uint32, copy=False)
+    data = spread(words, gang.count).astype(np.uint32, copy=False)
     if access.packed:
-        held = np.stack([held & np.uint32(0xFFFF), held >> np.uint32(16)], axis=-1)
+        data = np.stack([data & np.uint32(0xFFFF), data >> np.uint32(16)], axis=-1)
     for places in _warps(machine, gang, what):
         lanes = gang.lanes[places]
         begin = _begin(machine, lanes, given[places], access)
         cta = int(lanes[0]) // machine.slots
         cells = machine.tensor.cells(cta, begin + _places(access), "write")
         by = machine.tensor.warp_access(STORE, lanes, op)
-        machine.tensor.write(cta, cells, held[places], by)
+        machine.tensor.write(cta, cells, data[places], by)
 
 
 def _loading(machine: Machine, gang: Gang, value: Bits, number: int) -> Loading:
@@ -254,7 +251,7 @@ def _load_reduce(op: LoadReduceOp, builder: Builder) -> Step:
 
     def step(machine: Machine, gang: Gang) -> None:
         words = load_tensor(machine, gang, at(gang), access, number, op.name)
-        for dest, value in zip(dests, (words, reduced(words, form)), strict=True):
+        for dest, value in zip(dests, (words, least_or_greatest(words, form)), strict=True):
             gang.regs[dest] = _loading(machine, gang, value, number)
 
     return step
@@ -280,10 +277,10 @@ def _ld(op: ptx_access.LdOp, builder: Builder) -> Step:
         builder.slot(op.result),
         builder.number(op),
     )
-    access, held = op.access, CONTAINERS[op.data.kind.data]
+    access, dtype = op.access, CONTAINERS[op.data.kind.data]
 
     def step(machine: Machine, gang: Gang) -> None:
-        words = load_tensor(machine, gang, at(gang), access, number, op.name).astype(held)
+        words = load_tensor(machine, gang, at(gang), access, number, op.name).astype(dtype)
         value = words if access.registers > 1 else words[:, 0]
         gang.regs[dest] = _loading(machine, gang, value, number)
 
@@ -297,7 +294,7 @@ def _ld_red(op: ptx_access.LdRedOp, builder: Builder) -> Step:
 
     def step(machine: Machine, gang: Gang) -> None:
         words = load_tensor(machine, gang, at(gang), access, number, op.name)
-        for dest, value in zip(dests, (words, reduced(words, form)), strict=True):
+        for dest, value in zip(dests, (words, least_or_greatest(words, form)), strict=True):
             gang.regs[dest] = _loading(machine, gang, value, number)
 
     return step

@@ -40,7 +40,7 @@ class TmemView:
     def locate(self, indices: Sequence[Bits]) -> Bits:
         """The address of an element, which must begin a cell: uint64. Raises Fault where it does
         not, or out of bounds."""
-        signed = [each.view(np.int64) for each in indices]
+        signed = [index.view(np.int64) for index in indices]
         for dimension, index in enumerate(signed):
             check_index(dimension, index, self.layout[dimension].size())
         offset = sum(self.layout[mode](index) for mode, index in enumerate(signed))

@@ -14,12 +14,12 @@ from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, SMEM_ALIGN
 from tilewright.dialects.cute_nvgpu.ops import tma as atom
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.dialects.ptx import bulk_copy as ptx
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.tensor_map import TensorImage, chunk_addresses
 from tilewright.lowering.interpreter.ops.base.memref import View
 from tilewright.lowering.interpreter.ops.instructions.smem_desc import check_begin
-from tilewright.lowering.interpreter.program import Builder, Step, runs
 from tilewright.lowering.interpreter.values import Bits, spread
 
 Locate = Callable[[Gang], Bits]
@@ -77,12 +77,12 @@ def _places(
     addresses, size = chunk_addresses(start, image.box), machine.shared.size
     if (end := int(addresses.max()) + CHUNK) > size:
         raise Fault(f"out of bounds: bytes {start} to {end - 1} of shared memory, which has {size}")
-    base = (lane // machine.slots if cta is None else cta) * size
+    base = (lane // machine.slots if cta is None else cta) * machine.shared.stride
     return (base + addresses[:, None] + np.arange(CHUNK)).ravel()
 
 
 def _corner(corner: NDArray[np.int64], image: TensorImage) -> list[int]:
-    """Where a box starts in its tensor. Raises Fault where the hardware traps (H100)."""
+    """The corner of a box in its tensor. Raises Fault where the hardware traps (H100)."""
     size = image.box.element.bytes
     if (inner := int(corner[-1])) * size % CHUNK:
         per_chunk = CHUNK // size
@@ -111,7 +111,8 @@ def _for_each_thread(
 
 @dataclass(frozen=True, slots=True)
 class _Load:
-    """Where a load finds what it needs; coordinates outermost first, the mask where it has one."""
+    """The operands of a load, by register or place; coordinates outermost first, and the mask
+    where it has one."""
 
     number: int
     map: int
@@ -220,7 +221,7 @@ def _commit(op: Any, builder: Builder) -> Step:
 @runs(atom.BulkWaitGroupOp, ptx.BulkWaitGroupOp)
 def _wait(op: atom.BulkWaitGroupOp | ptx.BulkWaitGroupOp, builder: Builder) -> Step:
     pending = op.pending.value.data
-    return lambda machine, gang: machine.shared.wait_bulk(gang.lanes, pending)
+    return lambda machine, gang: machine.shared.bulk_stores.wait(gang.lanes, pending)
 
 
 @runs(atom.PrefetchTensormapOp, ptx.PrefetchTensormapOp)

@@ -18,13 +18,13 @@ from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.interpreter.arithmetic.umma import options_of, umma_model
 from tilewright.lowering.interpreter.arithmetic.umma_issue import Memories, UmmaIssue
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.tcgen05_streams import AsyncOperation
 from tilewright.lowering.interpreter.machine.tensor_memory import Access
 from tilewright.lowering.interpreter.numerics import NumericsError
 from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import each_thread, group_ctas
-from tilewright.lowering.interpreter.program import Builder, Step, runs
 from tilewright.lowering.interpreter.values import Bits, spread
 
 
@@ -63,7 +63,7 @@ Address = Callable[[Gang, int], Bits]
 
 
 @dataclass(frozen=True, slots=True)
-class _Registers:
+class _OperandSlots:
     """The registers of one `tcgen05.mma`: those of D, A, E, SFA and SFB that hold addresses, by
     operand; of descriptors, the predicate, the zero-column mask and the words of the lane mask."""
 
@@ -78,11 +78,11 @@ class _Registers:
 
 @dataclass(frozen=True, slots=True)
 class _Issuer:
-    """How one `tcgen05.mma` of a program is issued: it accumulates `always` where no predicate
+    """One `tcgen05.mma` of a program: it accumulates `always` where no predicate
     says."""
 
     number: int
-    held: _Registers
+    slots: _OperandSlots
     describe: Describe
     address: Address
     always: bool
@@ -90,16 +90,19 @@ class _Issuer:
 
     def step(self, machine: Machine, gang: Gang) -> None:
         """Issue it in every thread of the gang."""
-        held = self.held
+        operands = self.slots
 
         def value(slot: int | None) -> Bits | None:
             return None if slot is None else spread(gang.regs[slot], gang.count)
 
         places = {
             name: spread(self.address(gang, slot), gang.count)
-            for name, slot in held.tensors.items()
+            for name, slot in operands.tensors.items()
         }
-        a, b, idesc, enable, mask = map(value, (held.a, held.b, held.idesc, held.enable, held.mask))
+        a, b, idesc, enable, mask = map(
+            value,
+            (operands.a, operands.b, operands.idesc, operands.enable, operands.mask),
+        )
         assert b is not None
         lanes = self._lanes(gang)
 
@@ -122,13 +125,13 @@ class _Issuer:
 
     def _lanes(self, gang: Gang) -> Bits | None:
         """The words of the lane mask: [threads, words]."""
-        slots = self.held.lanes
-        words = [spread(gang.regs[slot], gang.count).reshape(gang.count, -1) for slot in slots]
+        masks = self.slots.lanes
+        words = [spread(gang.regs[slot], gang.count).reshape(gang.count, -1) for slot in masks]
         return np.concatenate(words, axis=1) if words else None
 
 
 def _at(places: dict[str, Bits], index: int) -> dict[str, int]:
-    return {name: int(each[index]) for name, each in places.items()}
+    return {name: int(addresses[index]) for name, addresses in places.items()}
 
 
 def faulting(run: Callable[[], None]) -> None:
@@ -157,10 +160,10 @@ def _mma(op: UmmaOp, builder: Builder) -> Step:
         return _not_modelled
     tensors = {name: builder.slot(op.sources[name]) for name in atom.tmem_operands}
     enable, mask = (
-        None if each is None else builder.slot(each)
-        for each in (op.accumulates_if, op.zero_columns)
+        None if operand is None else builder.slot(operand)
+        for operand in (op.accumulates_if, op.zero_columns)
     )
-    held = _Registers(
+    slots = _OperandSlots(
         tensors,
         None if "A" in tensors else builder.slot(op.sources["A"]),
         builder.slot(op.sources["B"]),
@@ -174,7 +177,7 @@ def _mma(op: UmmaOp, builder: Builder) -> Step:
         return gang.regs[slot].address
 
     issuer = _Issuer(
-        builder.number(op), held, lambda _: (atom, descriptor), address, True, op.input_scale
+        builder.number(op), slots, lambda _: (atom, descriptor), address, True, op.input_scale
     )
     return issuer.step
 
@@ -193,7 +196,7 @@ def _tcgen05_mma(op: Tcgen05MmaOp, builder: Builder) -> Step:
     in_tensor_memory = op.a.type == reg("b32")
     operands = {"D": op.d, "E": op.metadata, "SFA": op.sfa, "SFB": op.sfb}
     operands |= {"A": op.a} if in_tensor_memory else {}
-    held = _Registers(
+    slots = _OperandSlots(
         {name: builder.slot(value) for name, value in operands.items() if value is not None},
         None if in_tensor_memory else builder.slot(op.a),
         builder.slot(op.b),
@@ -211,4 +214,4 @@ def _tcgen05_mma(op: Tcgen05MmaOp, builder: Builder) -> Step:
         return gang.regs[slot]
 
     always = op.zero is None
-    return _Issuer(builder.number(op), held, describe, address, always, op.input_scale).step
+    return _Issuer(builder.number(op), slots, describe, address, always, op.input_scale).step

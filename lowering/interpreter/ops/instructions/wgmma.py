@@ -29,10 +29,11 @@ from tilewright.lowering.interpreter.arithmetic.wgmma import (
     multiply_matrices,
     wgmma_model,
 )
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.machine.async_proxy import AsyncFragment
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.numerics import NumericsError
-from tilewright.lowering.interpreter.program import Builder, Step, runs
 from tilewright.lowering.interpreter.values import (
     CONTAINERS,
     Bits,
@@ -40,7 +41,6 @@ from tilewright.lowering.interpreter.values import (
     Lanes,
     Overwritten,
     Undefined,
-    is_array,
     spread,
 )
 
@@ -69,7 +69,7 @@ def warpgroups(machine: Machine, gang: Gang, what: str) -> Lanes:
 class Issue:
     """One `wgmma.mma_async` of a program: its atom, and the registers of its operands.
 
-    `elements` turns what a register holds into elements of an operand, `held` a result back;
+    `elements` turns a register into elements of an operand, `register` a result back;
     `a_sources` are all registers of which A is made, its own first.
     """
 
@@ -85,8 +85,8 @@ class Issue:
     negated: tuple[bool, bool]
     selector: int
     elements: Callable[[str, Bits], Bits]
-    held: Convert
-    a_sources: tuple[int, ...] = ()
+    register: Convert
+    a_sources: frozenset[int] = frozenset()
 
     def run(self, machine: Machine, gang: Gang) -> None:
         """Issue it for every warpgroup of the gang."""
@@ -95,7 +95,7 @@ class Issue:
         accumulates = self._accumulates(gang)
         c = self._accumulator(machine, gang, accumulates)
         if self.atom.frag_kind == "rs":
-            self._check_ordered(gang, "A", regs[self.a])
+            self._check_ordered(gang, "A", self.a)
         a, b = self._matrices(machine, gang, lanes)
         e = None if self.e is None else self._fragment(gang, "E", regs[self.e])
         if e is not None:
@@ -105,10 +105,12 @@ class Issue:
         group = machine.shared.wgmmas.committed[gang.lanes]
         origin = machine.shared.op_names[self.number]
         if self.a_sources:
-            wgmmas = machine.shared.wgmmas
-            wgmmas.hold(self.a_sources, regs[self.a], gang.lanes, self.number)
+            fragment = spread(regs[self.a], gang.count)
+            machine.shared.wgmmas.fragments.issue(
+                AsyncFragment(self.a, self.a_sources, fragment, gang.lanes, group, self.number)
+            )
         self._overwrite(gang, origin)
-        regs[self.d] = InFlight(origin, self.held(d).reshape(gang.count, -1), group, shape)
+        regs[self.d] = InFlight(origin, self.register(d).reshape(gang.count, -1), group, shape)
 
     def _check_fenced(self, machine: Machine, gang: Gang) -> None:
         fenced = machine.shared.wgmmas.fenced[gang.lanes]
@@ -120,7 +122,7 @@ class Issue:
             )
 
     def _accumulates(self, gang: Gang) -> NDArray[np.bool_]:
-        """Whether each warpgroup adds C: [warpgroups]."""
+        """The warpgroups that add C: [warpgroups]."""
         count = gang.count // WARPGROUP
         if self.zero or self.scale_d is None:
             return np.full(count, not self.zero)
@@ -135,7 +137,7 @@ class Issue:
             self._check_whole(value)
             value = value.value
         elif not isinstance(value, Undefined):
-            self._check_ordered(gang, "C", value)
+            self._check_ordered(gang, "C", self.c)
         if isinstance(value, Undefined) and not accumulates.any():
             values = self.atom.values("C")
             dtype = np.dtype(self.atom.element("C").container)
@@ -148,10 +150,11 @@ class Issue:
         if (value.group < 0).any():
             value.fault()
 
-    def _check_ordered(self, gang: Gang, operand: str, value: Any) -> None:
+    def _check_ordered(self, gang: Gang, operand: str, slot: int) -> None:
+        value = gang.regs[slot]
         if isinstance(value, Undefined):
             value.fault()
-        if id(value) not in gang.ordered:
+        if slot in gang.unfenced:
             raise Fault(
                 f"accesses registers of operand {operand} that were written after the last "
                 "wgmma.fence of its warpgroup (PTX ISA 9.7.15.7.1)"
@@ -161,7 +164,7 @@ class Issue:
         """The registers of a C in flight become D's: nobody may look at C any more."""
         c = gang.regs[self.c]
         if isinstance(c, InFlight):
-            gang.regs[:] = [Overwritten(origin) if each is c else each for each in gang.regs]
+            gang.regs[:] = [Overwritten(origin) if value is c else value for value in gang.regs]
 
     def _matrices(
         self, machine: Machine, gang: Gang, lanes: Lanes
@@ -169,19 +172,23 @@ class Issue:
         """A and B: [warpgroups, rows, columns]."""
         operands: list[Literal["A", "B"]] = ["B"] if self.atom.frag_kind == "rs" else ["A", "B"]
         slots = {"A": self.a, "B": self.b}
-        words = {each: self._words(gang, each, gang.regs[slots[each]]) for each in operands}
-        found: list[list[NDArray[Any]]] = []
+        words = {
+            operand: self._words(gang, operand, gang.regs[slots[operand]]) for operand in operands
+        }
+        by_warpgroup: list[list[NDArray[Any]]] = []
         for index, warpgroup in enumerate(lanes):
-            addresses = [self._addresses(each, int(words[each][index])) for each in operands]
+            addresses = [
+                self._addresses(operand, int(words[operand][index])) for operand in operands
+            ]
             try:
                 chunks = machine.shared.read_async(warpgroup, addresses, self.number)
             except Fault as fault:
                 raise Fault(fault.message, index * WARPGROUP) from None
-            found.append([
-                matrix_of_chunks(self.atom, each, data)
-                for each, data in zip(operands, chunks, strict=True)
+            by_warpgroup.append([
+                matrix_of_chunks(self.atom, operand, data)
+                for operand, data in zip(operands, chunks, strict=True)
             ])  # fmt: skip
-        *a, b = (np.stack(each) for each in zip(*found, strict=True))
+        *a, b = (np.stack(matrices) for matrices in zip(*by_warpgroup, strict=True))
         if a:
             return a[0], b
         return fragment_matrix(self.atom, self._fragment(gang, "A", gang.regs[self.a])), b
@@ -198,7 +205,7 @@ class Issue:
         return self._one_each(gang, value, f"descriptor {operand}")
 
     def _one_each(self, gang: Gang, value: Bits, what: str) -> NDArray[Any]:
-        """What all threads of each warpgroup give: [warpgroups]."""
+        """One value of each warpgroup, the same in all of its threads: [warpgroups]."""
         every = spread(value, gang.count).reshape(-1, WARPGROUP)
         other = every != every[:, :1]
         if other.any():
@@ -254,7 +261,7 @@ def _mma(op: sm90.WarpgroupMmaOp, builder: Builder) -> Step:
         op.selector.value.data if sparse else 0,
         _same,
         lambda d: d,
-        _guarded(builder, register_sources(op.multiplicands_and_c[0]), op.mma_atom),
+        _fragment_slots(builder, register_sources(op.multiplicands_and_c[0]), op.mma_atom),
     ).run
 
 
@@ -264,13 +271,13 @@ def _mma(op: sm90.WarpgroupMmaOp, builder: Builder) -> Step:
 @runs(ptx.WgmmaOp)
 def _wgmma(op: ptx.WgmmaOp, builder: Builder) -> Step:
     atom = op.mma_atom
-    held = np.dtype(CONTAINERS[op.d.type.kind.data])
+    dtype = np.dtype(CONTAINERS[op.d.type.kind.data])
 
     def elements(operand: str, value: Bits) -> Bits:
         return elements_of(value, atom.element(operand))
 
     def words(d: Bits) -> Bits:
-        return np.ascontiguousarray(d).view(held)
+        return np.ascontiguousarray(d).view(dtype)
 
     a, b, c, d = builder.slots((op.a, op.b, op.c, op.d))
     return Issue(
@@ -287,52 +294,24 @@ def _wgmma(op: ptx.WgmmaOp, builder: Builder) -> Step:
         0 if op.selector is None else op.selector.value.data,
         elements,
         words,
-        _guarded(builder, _list_sources(op.a), atom),
+        _fragment_slots(builder, _list_sources(op.a), atom),
     ).run
 
 
 def _list_sources(value: SSAValue) -> list[SSAValue]:
     """The list and whatever its registers are named after."""
-    found = [value]
+    sources = [value]
     if isinstance(value.owner, ListMakeOp | ListGetOp):
         for part in value.owner.operands:
-            found += _list_sources(part)
-    return found
+            sources += _list_sources(part)
+    return sources
 
 
-def _guarded(builder: Builder, values: Sequence[SSAValue], atom: WgmmaAtom) -> tuple[int, ...]:
-    """The registers of which A is made, all writes to them so far guarded: those are the writes
-    that a loop repeats while the wgmma is in flight."""
-    if atom.frag_kind == "ss":
-        return ()
-    slots = builder.slots(values)
-    for block in builder.blocks:
-        for index, (op, step) in enumerate(block.steps):
-            results = () if op.regions else builder.slots(op.results)
-            for result in set(results) & set(slots):
-                block.steps[index] = op, _before(step, result)
-        for jump in block.jumps():
-            if slots[0] in jump.dests and block.ending_op is not None:
-                entering = block.ending_op, _after_jump(slots[0])
-                jump.target.steps.insert(0, entering)
-    return slots
-
-
-def _before(step: Step, slot: int) -> Step:
-    def guarded(machine: Machine, gang: Gang) -> None:
-        machine.shared.wgmmas.check_fragment(slot, gang.lanes, None)
-        step(machine, gang)
-
-    return guarded
-
-
-def _after_jump(slot: int) -> Step:
-    def check(machine: Machine, gang: Gang) -> None:
-        value = gang.regs[slot]
-        if is_array(value):
-            machine.shared.wgmmas.check_fragment(slot, gang.lanes, value)
-
-    return check
+def _fragment_slots(
+    builder: Builder, values: Sequence[SSAValue], atom: WgmmaAtom
+) -> frozenset[int]:
+    """The registers of which A is made; none where A is in shared memory."""
+    return frozenset(builder.slots(values)) if atom.frag_kind == "rs" else frozenset()
 
 
 # What orders them
@@ -344,7 +323,7 @@ def _fence(op: Operation, builder: Builder) -> Step:
         warpgroups(machine, gang, "wgmma.fence")
         machine.shared.wgmmas.fenced[gang.lanes] = True
         machine.registers.fence(gang.lanes)
-        gang.ordered = {id(each): each for each in gang.regs if is_array(each) and each.ndim == 2}
+        gang.unfenced.clear()
 
     return step
 
@@ -364,7 +343,7 @@ def _wait(op: wgmma_sync.WgmmaWaitGroupOp | ptx.WgmmaWaitGroupOp, builder: Build
 
     def step(machine: Machine, gang: Gang) -> None:
         warpgroups(machine, gang, "wgmma.wait_group")
-        machine.shared.wait_wgmma(gang.lanes, pending)
+        machine.shared.wgmmas.wait(gang.lanes, pending)
         _settle(machine, gang)
 
     return step
@@ -377,7 +356,7 @@ def _settle(machine: Machine, gang: Gang) -> None:
     for slot, value in enumerate(gang.regs):
         if isinstance(value, InFlight) and (value.group < completed).all():
             gang.regs[slot] = value.value
-            gang.ordered[id(value.value)] = value.value
+            gang.unfenced.discard(slot)
 
 
 @runs(wgmma_sync.FenceProxyAsyncOp, ptx.FenceProxyAsyncOp)

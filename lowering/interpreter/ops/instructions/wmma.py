@@ -22,12 +22,12 @@ from tilewright.dialects.cute_nvgpu.ops import wmma
 from tilewright.dialects.cute_nvgpu.ops.wmma_memory import elements_per_item, extents_of
 from tilewright.dialects.ptx import wmma as ptx_wmma
 from tilewright.lowering.interpreter.arithmetic.elements import elements_of, words_of
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.ops.base.memref import View
 from tilewright.lowering.interpreter.ops.instructions.matrix_copy import faults_of
 from tilewright.lowering.interpreter.ops.instructions.ptx import as_columns, moved
-from tilewright.lowering.interpreter.program import Builder, Step, runs
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
 # Where a fragment's elements lie
@@ -35,7 +35,7 @@ from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
 @cache
 def _places(access: WmmaAccess) -> NDArray[np.intp]:
-    """Which element of the matrix, in the order of memory without gaps, each value of the
+    """The element of the matrix, in the order of memory without gaps, each value of the
     fragment is: [32 threads, values]."""
     row, layout = access.row, access.tv_layout
     rows, columns = row.extents
@@ -50,7 +50,7 @@ def _places(access: WmmaAccess) -> NDArray[np.intp]:
 
 @cache
 def _inverse(access: WmmaAccess) -> NDArray[np.intp]:
-    """Which value, of all that a warp holds, each element of the matrix is."""
+    """The value, among those of a warp, that each element of the matrix is."""
     return np.argsort(_places(access), axis=None)
 
 
@@ -75,7 +75,7 @@ class _Matrices:
 
     @property
     def shared(self) -> bool:
-        """Whether they lie in shared memory."""
+        """True where they lie in shared memory."""
         return self.space == "shared"
 
     @property
@@ -104,14 +104,14 @@ class _Matrices:
             with faults_of(others):
                 machine.shared.load(gang.lanes[others], address, size, op)
         raw = np.ascontiguousarray(data).view(np.uint8).reshape(len(self.address), -1)
-        held = elements_of(raw, self.access.element)[:, _places(self.access)]
-        return held.reshape(gang.count, -1)
+        values = elements_of(raw, self.access.element)[:, _places(self.access)]
+        return values.reshape(gang.count, -1)
 
     def store(self, machine: Machine, gang: Gang, elements: Bits, op: int) -> None:
         """The inverse of `load`."""
         access = self.access
-        held = spread(elements, gang.count).reshape(len(self.address), -1)[:, _inverse(access)]
-        raw = words_of(held, access.element).view(np.uint8).reshape(-1, self.alignment)
+        values = spread(elements, gang.count).reshape(len(self.address), -1)[:, _inverse(access)]
+        raw = words_of(values, access.element).view(np.uint8).reshape(-1, self.alignment)
         address, threads = self.address.ravel(), self.threads
         with faults_of(threads):
             if self.shared:
@@ -131,9 +131,9 @@ def _matrices(
     warps = gang.warps(what)
     first = _one_a_warp(address, gang, warps, "address", access)
     between = _one_a_warp(stride, gang, warps, "stride", access)
-    for each in np.unique(between).tolist():
-        if (why := access.why_stride(each, space)) is not None:
-            raise Fault(why, WARP * int(np.argmax(between == each)))
+    for distance in np.unique(between).tolist():
+        if (why := access.why_stride(distance, space)) is not None:
+            raise Fault(why, WARP * int(np.argmax(between == distance)))
     lines, length = access.lines
     bits = access.element.bits
     line = np.arange(lines)[:, None] * (between * bits // 8)[:, None, None]
@@ -145,7 +145,7 @@ def _matrices(
 def _one_a_warp(
     value: Bits, gang: Gang, warps: int, name: str, access: WmmaAccess
 ) -> NDArray[np.int64]:
-    """What all threads of each warp give: [warps]."""
+    """One value of each warp, the same in all of its threads: [warps]."""
     every = spread(value, gang.count).astype(np.int64).reshape(warps, WARP)
     other = every != every[:, :1]
     if other.any():
@@ -160,7 +160,7 @@ def _one_a_warp(
 
 
 def _locator(op: wmma.WmmaAccessOp, builder: Builder) -> Callable[[Gang], _Matrices]:
-    """Where an op's matrices are, once it runs."""
+    """The place of an op's matrices, once it runs."""
     memory, indices = builder.slot(op.memory), builder.slots(op.coordinates)
     access, type_, stride = op.access, op.memory_type, op.stride
     several = elements_per_item(access.element, type_)
@@ -204,7 +204,7 @@ def _store(op: wmma.StoreOp, builder: Builder) -> Step:
 
 
 def _ptx_locator(op: ptx_wmma.WmmaAccessOp, builder: Builder) -> Callable[[Gang], _Matrices]:
-    """Where an instruction's matrices are, once it runs."""
+    """The place of an instruction's matrices, once it runs."""
     source, stride = builder.slot(op.operands[0]), builder.slot(op.stride)
     access, space, offset = op.access, op.space, op.offset.value.data
 

@@ -1,23 +1,27 @@
-"""`cute`: values of the layout algebra, every thread with its own dynamic leaves."""
+"""`cute`: values of the layout algebra, every thread with its own dynamic leaves; and tile
+schedulers, which give a CTA's tiles as bounds and step of a loop."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerType
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cute.dialect import OPS
+from tilewright.dialects.cute.int_tuple import flatten
 from tilewright.dialects.cute.ops.arithmetic import CompareOp
 from tilewright.dialects.cute.ops.constructors import LeavesOp, PrintOp, StaticOp
 from tilewright.dialects.cute.ops.operation import InferredOp
+from tilewright.dialects.cute.ops.scheduler import TileSchedulerBoundsOp
 from tilewright.dialects.cute.rules.accessors import dynamic_leaves
+from tilewright.dialects.cute.symbolic.scalar import Scalar, mul
 from tilewright.dialects.cute.types.algebra import CuteType
 from tilewright.dialects.cute.values import Typed, with_dynamic_leaves
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, LaneValue, sized
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import constant
-from tilewright.lowering.interpreter.program import Builder, Step, runs
 
 
 def _typed(type_: Attribute) -> Typed:
@@ -30,7 +34,7 @@ def _static(op: StaticOp, builder: Builder) -> Step:
     return constant(op, builder, LaneValue(_typed(op.result.type)))
 
 
-@runs(*(each for each in OPS if issubclass(each, LeavesOp)))
+@runs(*(op_type for op_type in OPS if issubclass(op_type, LeavesOp)))
 def _make(op: LeavesOp, builder: Builder) -> Step:
     type_ = _typed(op.result.type)
     widths = [leaf.width for leaf in dynamic_leaves(type_)]
@@ -50,22 +54,22 @@ def _leaf(value: Any, width: int) -> LaneInteger:
     return LaneInteger(sized(value.typed.value, width) if isinstance(value, LaneValue) else value)
 
 
-@runs(*(each for each in OPS if issubclass(each, InferredOp | CompareOp)))
+@runs(*(op_type for op_type in OPS if issubclass(op_type, InferredOp | CompareOp)))
 def _evaluate(op: InferredOp | CompareOp, builder: Builder) -> Step:
     sources = builder.slots(op.operands)
-    dests = [(builder.slot(each), _width(each.type)) for each in op.results]
+    dests = [(builder.slot(result), _width(result.type)) for result in op.results]
 
     def step(machine: Machine, gang: Gang) -> None:
         regs = gang.regs
-        found = op.evaluate([typed_value(regs[slot]) for slot in sources])
-        for (dest, width), value in zip(dests, found, strict=True):
+        values = op.evaluate([typed_value(regs[slot]) for slot in sources])
+        for (dest, width), value in zip(dests, values, strict=True):
             regs[dest] = LaneValue(value) if isinstance(value, Typed) else sized(value, width)
 
     return step
 
 
 def typed_value(value: Any) -> Typed:
-    """What a register holds, as a value of the algebra; an integer is a scalar."""
+    """A register's value in the algebra; an integer is a scalar."""
     return value.typed if isinstance(value, LaneValue) else Typed("scalar", LaneInteger(value))
 
 
@@ -82,5 +86,24 @@ def _print(op: PrintOp, builder: Builder) -> Step:
         value = gang.regs[source]
         for lane in range(gang.count):
             print(value.at(lane).text)
+
+    return step
+
+
+@runs(TileSchedulerBoundsOp)
+def _bounds(op: TileSchedulerBoundsOp, builder: Builder) -> Step:
+    tiles = builder.slot(op.tiles)
+    results: tuple[SSAValue, ...] = (op.lower, op.upper, op.step)
+    dests, persistent = builder.slots(results), op.kind.data == "persistent"
+
+    def step(machine: Machine, gang: Gang) -> None:
+        count: Scalar = 1
+        for extent in flatten(typed_value(gang.regs[tiles]).value):
+            count = mul(count, extent)
+        first = LaneInteger(machine.special("ctaid.x")[gang.lanes])
+        # One that is not persistent has one tile: its step leaves the loop.
+        stride: Scalar = LaneInteger(machine.special("nctaid.x")[gang.lanes])
+        for dest, value in zip(dests, (first, count, stride if persistent else count), strict=True):
+            gang.regs[dest] = sized(value, 32)
 
     return step

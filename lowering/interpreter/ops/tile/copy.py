@@ -27,7 +27,7 @@ from tilewright.lowering.interpreter.ops.tile.tensor_access import (
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
 Chosen = NDArray[np.bool_]
-"""Which elements lie within bounds: [threads or 1, elements]."""
+"""Elements within bounds: [threads or 1, elements]."""
 
 
 def copy_threads(
@@ -81,8 +81,8 @@ def load_matrices(
     numbered = elements.swapaxes(1, 2).reshape(runs.warps, runs.atoms, -1)[
         ..., _order(traits.source)
     ]
-    held = numbered[..., _numbers(traits.destination)]
-    write(machine, gang, dest, held.swapaxes(1, 2).reshape(gang.count, -1), op)
+    values = numbered[..., _numbers(traits.destination)]
+    write(machine, gang, dest, values.swapaxes(1, 2).reshape(gang.count, -1), op)
 
 
 def store_matrices(
@@ -91,8 +91,8 @@ def store_matrices(
     """`stmatrix`: the inverse of `load_matrices`."""
     runs = _Runs.of(gang, dest, traits.destination, "stmatrix")
     values = read(machine, gang, source, op)
-    held = values.reshape(runs.warps, WARP, runs.atoms, -1).swapaxes(1, 2)
-    numbered = held.reshape(runs.warps, runs.atoms, -1)[..., _order(traits.source)]
+    by_atom = values.reshape(runs.warps, WARP, runs.atoms, -1).swapaxes(1, 2)
+    numbered = by_atom.reshape(runs.warps, runs.atoms, -1)[..., _order(traits.source)]
     # The elements of each run side by side, the runs as the threads name them.
     places = _numbers(traits.destination)[: runs.named]
     data = np.ascontiguousarray(numbered[..., places].swapaxes(1, 2))
@@ -131,18 +131,18 @@ class _Runs:
 @cache
 def _numbers(tv: Layout) -> NDArray[np.int64]:
     """The number of each element that each thread has: [threads, values]."""
-    found = np.array([tv(i) for i in range(tv.size())], dtype=np.int64)
-    return found.reshape(-1, tv[0].size()).T
+    indices = np.array([tv(i) for i in range(tv.size())], dtype=np.int64)
+    return indices.reshape(-1, tv[0].size()).T
 
 
 @cache
 def _order(tv: Layout) -> NDArray[np.int64]:
-    """Where in [threads, values] each number stands for the first time: [elements]."""
+    """The first place in [threads, values] of each number: [elements]."""
     _, first = np.unique(_numbers(tv), return_index=True)
     return first
 
 
 @cache
 def _named(tv: Layout) -> int:
-    """How many threads, from the first, name runs: the others repeat what those do."""
+    """The number of threads, from the first, that name runs: the others repeat what those do."""
     return int(_order(tv).max()) // tv[1].size() + 1

@@ -24,9 +24,9 @@ from tilewright.dialects.cute.ops.properties import path_of
 from tilewright.dialects.cute.symbolic.evaluate import image
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.ops.tile.tensor_access import container, images, read, write
-from tilewright.lowering.interpreter.program import Builder, Step, runs
 from tilewright.lowering.interpreter.values import Bits, spread
 
 
@@ -124,8 +124,8 @@ def _reduce(op: ReduceOp, builder: Builder) -> Step:
         if masks:
             warps = gang.warps(op.name)
             for mask in masks:
-                held = combined.reshape(warps, WARP, -1)
-                other = held[:, np.arange(WARP) ^ mask].reshape(combined.shape)
+                by_warp = combined.reshape(warps, WARP, -1)
+                other = by_warp[:, np.arange(WARP) ^ mask].reshape(combined.shape)
                 combined = combine(combined, np.ascontiguousarray(other))
         write(machine, gang, reduced, combined[:, group], number)
 

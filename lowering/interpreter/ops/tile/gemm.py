@@ -21,7 +21,7 @@ from tilewright.lowering.interpreter.values import Bits, spread
 
 
 def extents(tensor: Tensor) -> tuple[int, int, int]:
-    """How many elements a partition has along V and the two modes behind it."""
+    """The extents of a partition: V, and the two modes behind it."""
     sizes = [product(mode.shape) for mode in modes(tensor.modes)]
     v, rows, columns = (*sizes, 1, 1)[:3]
     assert isinstance(v, int) and isinstance(rows, int) and isinstance(columns, int)
@@ -29,7 +29,7 @@ def extents(tensor: Tensor) -> tuple[int, int, int]:
 
 
 def registers(tensor: Tensor) -> RegisterTensor:
-    """Where a fragment is."""
+    """The registers of a fragment."""
     assert isinstance(tensor.base, RegisterTensor)
     return tensor.base
 
@@ -49,25 +49,27 @@ def multiply_registers(
 ) -> None:
     """D = A B + C of every warp, C being zeros where a thread's `accumulate` is false."""
     warps = gang.warps(atom.mnemonic)
-    a_held, b_held = (_fragments(gang, each, warps) for each in (a, b))
-    held = _accumulators(gang, c, warps, accumulate)
-    m, n, steps = a_held.shape[2], b_held.shape[2], a_held.shape[1]
+    a_fragments, b_fragments = (_fragments(gang, tensor, warps) for tensor in (a, b))
+    accumulators = _accumulators(gang, c, warps, accumulate)
+    m, n, steps = a_fragments.shape[2], b_fragments.shape[2], a_fragments.shape[1]
     for k in range(steps):
         pairs = np.broadcast_shapes((warps, n, m, WARP, 1))
         inputs = [
-            np.broadcast_to(each, (*pairs[:-1], each.shape[-1])).reshape(-1, WARP, each.shape[-1])
-            for each in (a_held[:, k, None, :], b_held[:, k, :, None], held)
+            np.broadcast_to(fragments, (*pairs[:-1], fragments.shape[-1])).reshape(
+                -1, WARP, fragments.shape[-1]
+            )
+            for fragments in (a_fragments[:, k, None, :], b_fragments[:, k, :, None], accumulators)
         ]
-        held = multiply(machine, atom, inputs, ()).reshape(warps, n, m, WARP, -1)
-    values = held.transpose(0, 3, 1, 2, 4).reshape(gang.count, -1)
+        accumulators = multiply(machine, atom, inputs, ()).reshape(warps, n, m, WARP, -1)
+    values = accumulators.transpose(0, 3, 1, 2, 4).reshape(gang.count, -1)
     registers(d).write(gang.lanes, offsets(d), values)
 
 
 def _fragments(gang: Gang, tensor: Tensor, warps: int) -> Bits:
     """The fragments of a multiplicand: [warps, K, rows, threads, values]."""
     v, rows, steps = extents(tensor)
-    held = registers(tensor).read(gang.lanes, offsets(tensor))
-    return held.reshape(warps, WARP, steps, rows, v).transpose(0, 2, 3, 1, 4)
+    values = registers(tensor).read(gang.lanes, offsets(tensor))
+    return values.reshape(warps, WARP, steps, rows, v).transpose(0, 2, 3, 1, 4)
 
 
 def _accumulators(gang: Gang, c: Tensor, warps: int, accumulate: NDArray[np.bool_] | None) -> Bits:
@@ -76,7 +78,7 @@ def _accumulators(gang: Gang, c: Tensor, warps: int, accumulate: NDArray[np.bool
     shape = (warps, WARP, n, m, v)
     if accumulate is not None and not accumulate.any():
         return np.zeros(shape, dtype=container(c)).transpose(0, 2, 3, 1, 4)
-    held = registers(c).read(gang.lanes, offsets(c))
+    values = registers(c).read(gang.lanes, offsets(c))
     if accumulate is not None:
-        held = np.where(spread(accumulate, gang.count)[:, None], held, held.dtype.type(0))
-    return held.reshape(shape).transpose(0, 2, 3, 1, 4)
+        values = np.where(spread(accumulate, gang.count)[:, None], values, values.dtype.type(0))
+    return values.reshape(shape).transpose(0, 2, 3, 1, 4)

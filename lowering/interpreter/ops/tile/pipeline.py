@@ -6,7 +6,6 @@ Use i of a pipeline is of stage `i mod stages`, whose mbarriers are then in the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,19 +21,19 @@ from tilewright.dialects.cute.ops.pipeline import (
 )
 from tilewright.dialects.cute.types.pipeline import PipelineType
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MBARRIER_BYTES
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
-from tilewright.lowering.interpreter.machine.mbarrier import PhaseWait
+from tilewright.lowering.interpreter.machine.mbarrier import MbarrierWait
 from tilewright.lowering.interpreter.ops.base.arith import constant
 from tilewright.lowering.interpreter.ops.base.gpu import wait_at
 from tilewright.lowering.interpreter.ops.instructions import cluster as cluster_steps
 from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import commit, each_thread
-from tilewright.lowering.interpreter.program import Builder, CodeBlock, Jump, Step, Suspend, runs
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """What a register of a `!cute.pipeline` holds: where its mbarriers are in shared memory."""
+    """A `!cute.pipeline`: the places of its mbarriers in shared memory."""
 
     stages: int
     full: int = 0
@@ -81,10 +80,10 @@ def _create(op: PipelineCreateOp, builder: Builder) -> Step | None:
     ctas = type_.ctas.data
     made_full, made_empty = type_.arrivals
     counts = [made_full] * stages + [made_empty] * stages
-    number, held = builder.number(op), Pipeline(stages, full, empty, ctas)
+    number, pipeline = builder.number(op), Pipeline(stages, full, empty, ctas)
 
     def step(machine: Machine, gang: Gang) -> None:
-        gang.regs[dest] = held
+        gang.regs[dest] = pipeline
         first = gang.lanes[gang.lanes % machine.slots == 0]
         for place, count in enumerate(counts):
             address = np.full(len(first), full + place * MBARRIER_BYTES, dtype=np.uint64)
@@ -118,7 +117,7 @@ def _kind(op: PipelineUseOp) -> str:
 
 
 def _fence_after(machine: Machine, gang: Gang) -> None:
-    """What follows accesses tensor memory after what was waited for."""
+    """Order accesses to tensor memory behind what was waited for."""
     machine.tensor.fence_after(gang.lanes)
 
 
@@ -129,7 +128,7 @@ def _commit_mmas(machine: Machine, gang: Gang, address: Bits) -> None:
 
 
 def _nothing(machine: Machine, gang: Gang) -> None:
-    """What a step is where the pipeline needs none."""
+    """The step of an op that its kind of pipeline does not need."""
 
 
 @runs(ProducerAcquireOp)
@@ -141,33 +140,23 @@ def _acquire(op: ProducerAcquireOp, builder: Builder) -> Step | None:
     assert isinstance(type_, PipelineType)
     expected, pipeline, use = type_.bytes.data, *slots
 
-    def begin(machine: Machine, gang: Gang) -> PhaseWait:
-        held, number = gang.regs[pipeline], gang.regs[use]
+    def begin(machine: Machine, gang: Gang) -> MbarrierWait:
+        stages, number = gang.regs[pipeline], gang.regs[use]
         # The stages begin empty: a wait for the phase before the first one is over at once.
-        parity = held.parity(number) ^ np.uint32(1)
-        address = spread(held.empty_barrier(number), gang.count)
+        parity = stages.parity(number) ^ np.uint32(1)
+        address = spread(stages.empty_barrier(number), gang.count)
         return machine.mbarriers.wait(gang.lanes, address, parity, op)
 
     def expect(machine: Machine, gang: Gang) -> None:
         address = spread(gang.regs[pipeline].full_barrier(gang.regs[use]), gang.count)
         machine.mbarriers.arrive(gang.lanes, address, 1, expected)
 
-    _suspend(op, builder, begin)
+    builder.suspend(op, begin)
     if kind == "umma_async":
         builder.add(op, _fence_after, (), ())
     else:
         builder.add(op, expect, slots, ())
     return None
-
-
-def _suspend(
-    op: PipelineUseOp, builder: Builder, begin: Callable[[Machine, Gang], PhaseWait]
-) -> None:
-    """End the block until a phase completes, and go on behind it."""
-    following = CodeBlock()
-    builder.current.reads |= set(builder.slots(op.operands)) - builder.current.writes
-    builder.end(Suspend(begin, Jump(following)), op)
-    builder.start(following)
 
 
 @runs(ProducerCommitOp)
@@ -194,12 +183,12 @@ def _wait(op: ConsumerWaitOp, builder: Builder) -> None:
         wait_at(op, builder, 0, None)
         return
 
-    def begin(machine: Machine, gang: Gang) -> PhaseWait:
-        held, number = gang.regs[pipeline], gang.regs[use]
-        address = spread(held.full_barrier(number), gang.count)
-        return machine.mbarriers.wait(gang.lanes, address, held.parity(number), op)
+    def begin(machine: Machine, gang: Gang) -> MbarrierWait:
+        stages, number = gang.regs[pipeline], gang.regs[use]
+        address = spread(stages.full_barrier(number), gang.count)
+        return machine.mbarriers.wait(gang.lanes, address, stages.parity(number), op)
 
-    _suspend(op, builder, begin)
+    builder.suspend(op, begin)
     if kind != "tma":
         builder.add(op, _fence_after, (), ())
 
@@ -219,13 +208,14 @@ def _release(op: ConsumerReleaseOp, builder: Builder) -> Step:
         gang.warps(op.name)
         if kind == "umma_async":
             machine.tensor.fence_before(gang.lanes)
-        held = gang.regs[pipeline]
+        stages = gang.regs[pipeline]
+        machine.clocks.synchronise(gang.lanes[::WARP] // WARP)
         leaders = gang.lanes[::WARP]
-        address = spread(held.empty_barrier(gang.regs[use]), gang.count)[::WARP]
-        if held.ctas == 1:
+        address = spread(stages.empty_barrier(gang.regs[use]), gang.count)[::WARP]
+        if stages.ctas == 1:
             machine.mbarriers.arrive(leaders, address, 1)
         else:
-            for rank in range(held.ctas):
+            for rank in range(stages.ctas):
                 there = cluster_steps.remote(address, np.full(len(leaders), rank, dtype=np.uint32))
                 machine.mbarriers.arrive(leaders, there, 1)
 

@@ -60,29 +60,29 @@ def images(layout: Layout) -> Places:
     """A layout's values at all of its coordinates. Raises Fault where it has a dynamic extent."""
     if known(layout):
         return _static_images(layout)
-    return _images(flatten(layout.shape), [numbers(each) for each in flatten(layout.stride)])
+    return _images(flatten(layout.shape), [numbers(stride) for stride in flatten(layout.stride)])
 
 
 @lru_cache(maxsize=4096)
 def _static_images(layout: Layout) -> Places:
-    found = _images(flatten(layout.shape), [numbers(each) for each in flatten(layout.stride)])
-    found.flags.writeable = False
-    return found
+    places = _images(flatten(layout.shape), [numbers(stride) for stride in flatten(layout.stride)])
+    places.flags.writeable = False
+    return places
 
 
 def _images(extents: tuple[Scalar, ...], strides: list[NDArray[np.int64]]) -> Places:
-    found = np.zeros((1, 1), dtype=np.int64)
+    places = np.zeros((1, 1), dtype=np.int64)
     for extent, stride in zip(extents, strides, strict=True):
         if not isinstance(extent, int):
             raise Fault("accesses a tensor with a dynamic extent; nearest legal: a slice of it")
         steps = stride[:, None] * np.arange(extent)
-        wide = steps[:, :, None] + found[:, None, :]
-        found = wide.reshape(len(wide), -1)
-    return found
+        wide = steps[:, :, None] + places[:, None, :]
+        places = wide.reshape(len(wide), -1)
+    return places
 
 
 def offsets(tensor: Tensor) -> Places:
-    """How many elements behind its base each element of a tensor is."""
+    """The place of each element of a tensor, in elements from its base."""
     return numbers(tensor.offset)[:, None] + _values(tensor.layout)
 
 
@@ -98,7 +98,7 @@ def coordinates(tensor: CoordTensor) -> list[Places]:
     shape = flatten(tensor.layout.shape)
     strides = flatten(tensor.layout.stride)
     return [
-        numbers(first)[:, None] + _images(shape, [_along(each, path) for each in strides])
+        numbers(first)[:, None] + _images(shape, [_along(stride, path) for stride in strides])
         for path, first in _leaves(tensor.start, ())
     ]
 
@@ -106,11 +106,11 @@ def coordinates(tensor: CoordTensor) -> list[Places]:
 def _leaves(t: Any, path: tuple[int, ...]) -> list[tuple[tuple[int, ...], Scalar]]:
     if not is_tuple(t):
         return [(path, t)]
-    return [leaf for i, each in enumerate(t) for leaf in _leaves(each, (*path, i))]
+    return [leaf for i, mode in enumerate(t) for leaf in _leaves(mode, (*path, i))]
 
 
 def _along(stride: Any, path: tuple[int, ...]) -> NDArray[np.int64]:
-    """How far a stride moves along one axis."""
+    """A stride's part along one axis."""
     if isinstance(stride, ScaledBasis):
         return numbers(stride.value) if tuple(stride.modes) == path else numbers(0)
     return numbers(stride if path == () else 0)
@@ -146,8 +146,8 @@ def read(
     """The elements of a tensor as raw bits, [threads, elements], `width` at each access; zeros
     where they are not chosen."""
     if isinstance(tensor.base, RegisterTensor):
-        found = tensor.base.read(gang.lanes, offsets(tensor))
-        return found if chosen is None else np.where(chosen, found, found.dtype.type(0))
+        values = tensor.base.read(gang.lanes, offsets(tensor))
+        return values if chosen is None else np.where(chosen, values, values.dtype.type(0))
     access = _Access.of(gang, tensor, width, chosen)
     result = np.zeros((access.total, access.width), dtype=container(tensor))
     if len(access.rows):

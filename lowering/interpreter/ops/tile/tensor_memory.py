@@ -27,6 +27,7 @@ from tilewright.lowering.interpreter.arithmetic.umma import (
     tensor_addresses,
     umma_model,
 )
+from tilewright.lowering.interpreter.builder import Builder, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.machine.tensor_memory import LOAD
 from tilewright.lowering.interpreter.ops.base.gpu import wait_at
@@ -43,7 +44,6 @@ from tilewright.lowering.interpreter.ops.tile.tensor_access import (
     write,
 )
 from tilewright.lowering.interpreter.ops.tile.wgmma import CHUNK, chosen
-from tilewright.lowering.interpreter.program import Builder, runs
 from tilewright.lowering.interpreter.values import Bits, spread
 
 # Allocations
@@ -69,10 +69,10 @@ def allocate(op: AllocOp, builder: Builder) -> None:
     def retrieve(machine: Machine, gang: Gang) -> None:
         first = machine.allocator.columns_of(gang.lanes // machine.slots, number)
         start = LaneInteger(first.astype(np.uint64))
-        held = Tensor(
+        columns_there = Tensor(
             tensor.element, "tmem", tensor.align, tensor.layout, TensorBase(number), start
         )
-        gang.regs[dest] = LaneValue(Typed("memref", held))
+        gang.regs[dest] = LaneValue(Typed("memref", columns_there))
 
     builder.add(op, request, (), ())
     wait_at(op, builder, 0, None)
@@ -114,14 +114,14 @@ def load_cells(
 ) -> None:
     """`tcgen05.ld` by whole warps, and the wait for it."""
     traits = instruction.traits
-    named, held = traits.source[1].size(), traits.destination[1].size()
+    named, kept = traits.source[1].size(), traits.destination[1].size()
     starts = numbers(source.offset)[:, None] + images(source.modes)[:, ::named]
     words: list[Bits] = []
     for first in starts.T:
         address = first.astype(np.uint64)
         words.append(load_tensor(machine, gang, address, instruction.access, op, "tcgen05.ld"))
     write(machine, gang, dest, np.concatenate(words, axis=1), op)
-    assert len(words) * held == dest.modes.size()
+    assert len(words) * kept == dest.modes.size()
     for warp in gang.lanes.reshape(-1, WARP):
         machine.tensor.wait(LOAD, warp)
 
@@ -142,7 +142,7 @@ class TensorGemm:
 
     def run(self, machine: Machine, gang: Gang) -> None:
         """Issue them."""
-        places = [spread(byte_offsets(each), gang.count) for each in (self.a, self.b)]
+        places = [spread(byte_offsets(tensor), gang.count) for tensor in (self.a, self.b)]
         cells = spread(offsets(self.d), gang.count)
         adds = None if self.accumulate is None else spread(self.accumulate, gang.count)
         _, m, steps = extents(self.a)
@@ -182,10 +182,10 @@ class TensorGemm:
             chunk, width = np.searchsorted(starts, at // CHUNK * CHUNK), tensor.bits // 8
             index = chunk * (CHUNK // width) + at % CHUNK // width
             rows, columns = atom.extents(which)
-            held = np.ascontiguousarray(elements[index].reshape(columns, rows).T)
-            return held.view(atom.element(which).container)
+            matrix = np.ascontiguousarray(elements[index].reshape(columns, rows).T)
+            return matrix.view(atom.element(which).container)
 
         a, b = matrix("A", self.a, where[0]), matrix("B", self.b, where[1])
         d = elements_of_cells(atom, "D", memories.accumulate(0, cells)) if added else None
-        found = multiply(atom, a, b, d, model, UmmaOptions(accumulate=added))
-        memories.write(0, cells[0], found.astype(np.uint32))
+        words = multiply(atom, a, b, d, model, UmmaOptions(accumulate=added))
+        memories.write(0, cells[0], words.astype(np.uint32))

@@ -34,11 +34,12 @@ from tilewright.dialects.cute.values import Typed
 from tilewright.dialects.cute_nvgpu.atoms.copy import CopyInstruction
 from tilewright.dialects.cute_nvgpu.types.atoms import MmaAtomType
 from tilewright.dialects.cute_nvgpu.types.copies import CopyInstructionAttr
-from tilewright.dialects.cute_nvgpu.types.umma import UmmaAtomType
-from tilewright.dialects.cute_nvgpu.types.wgmma import WgmmaAtomType
+from tilewright.dialects.cute_nvgpu.types.shared_atoms import UmmaAtomType, WgmmaAtomType
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, LaneValue
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import constant
+from tilewright.lowering.interpreter.ops.base.memref import place_in_shared
 from tilewright.lowering.interpreter.ops.tile import tma as tile_tma
 from tilewright.lowering.interpreter.ops.tile.copy import (
     Chosen,
@@ -51,8 +52,6 @@ from tilewright.lowering.interpreter.ops.tile.gemm import multiply_registers
 from tilewright.lowering.interpreter.ops.tile.tensor_access import SharedBase, coordinates, numbers
 from tilewright.lowering.interpreter.ops.tile.tensor_memory import TensorGemm, allocate, load_cells
 from tilewright.lowering.interpreter.ops.tile.wgmma import WarpgroupGemm
-from tilewright.lowering.interpreter.program import Builder, Step, runs
-from tilewright.lowering.to_ptx.convert_memref import alignment, footprint
 
 # Allocations
 
@@ -60,8 +59,8 @@ from tilewright.lowering.to_ptx.convert_memref import alignment, footprint
 def placed(tensor: Tensor, base: Any) -> LaneValue:
     """A tensor in memory, from its base on."""
     start = LaneInteger(np.zeros(1, dtype=np.uint64))
-    found = Tensor(tensor.element, tensor.space, tensor.align, tensor.layout, base, start)
-    return LaneValue(Typed("memref", found))
+    tensor_there = Tensor(tensor.element, tensor.space, tensor.align, tensor.layout, base, start)
+    return LaneValue(Typed("memref", tensor_there))
 
 
 def _tensor(value: SSAValue) -> Tensor:
@@ -76,9 +75,7 @@ def _alloc(op: AllocOp, builder: Builder) -> Step | None:
         allocate(op, builder)
         return None
     width = _bytes(op, tensor)
-    align = alignment(tensor.align, tensor.layout, width)
-    offset = -(-builder.shared_bytes // align) * align
-    builder.shared_bytes = offset + footprint(tensor.layout) * width
+    offset = place_in_shared(builder, tensor.layout, width, tensor.align)
     return constant(op, builder, placed(tensor, SharedBase(offset)))
 
 
@@ -100,8 +97,8 @@ def in_registers(op: Operation, builder: Builder, value: SSAValue) -> Step:
     dest, number = builder.slot(value), builder.number(op)
 
     def step(machine: Machine, gang: Gang) -> None:
-        held = machine.registers.tensor(number, gang.lanes, size, dtype)
-        gang.regs[dest] = placed(tensor, held)
+        registers = machine.registers.tensor(number, gang.lanes, size, dtype)
+        gang.regs[dest] = placed(tensor, registers)
 
     return step
 
@@ -158,7 +155,7 @@ Run = Callable[[Machine, Gang, Tensor, Tensor, int, Chosen | None], None]
 
 
 def _instruction(op: CopyOp) -> Run:
-    """How the copy's instruction runs."""
+    """The function that runs the copy's instruction."""
     if op.tiled is None:
         return _thread_by_thread(copy_threads, 1)
     assert isinstance(op.tiled.type, TiledCopyType)
@@ -199,11 +196,11 @@ def _warp_by_warp(op: CopyOp, copy: Callable[..., None], how: CopyTraits | CopyI
 
 
 def within(coords: CoordTensor, limits: Any) -> Chosen:
-    """Which elements have coordinates below the limits: [threads or 1, elements]."""
-    found = np.ones((1, 1), dtype=np.bool_)
+    """The elements whose coordinates are below the limits: [threads or 1, elements]."""
+    inside = np.ones((1, 1), dtype=np.bool_)
     for axis, limit in zip(coordinates(coords), flatten(limits), strict=True):
-        found = found & (axis < numbers(limit)[:, None])
-    return found
+        inside = inside & (axis < numbers(limit)[:, None])
+    return inside
 
 
 # Gemms

@@ -23,9 +23,10 @@ from tilewright.dialects.cute.values import Typed
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, SMEM_ALIGN
 from tilewright.dialects.cute_nvgpu.types.copies import TmaInstructionAttr
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue
+from tilewright.lowering.interpreter.arithmetic.reductions import combined
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
-from tilewright.lowering.interpreter.machine.tensor_map_reduction import reduced
 from tilewright.lowering.interpreter.ops.tile.tensor_access import (
     Places,
     byte_offsets,
@@ -33,13 +34,12 @@ from tilewright.lowering.interpreter.ops.tile.tensor_access import (
     coordinates,
     numbers,
 )
-from tilewright.lowering.interpreter.program import Builder, Step, runs
 from tilewright.lowering.interpreter.values import Bits, Lanes, joined, spread, take
 
 
 @dataclass(frozen=True, slots=True)
 class LaneTmaCopy:
-    """What a register of a `!cute.tma_copy` holds: the tensor in global memory, and which of its
+    """The value of a `!cute.tma_copy`: the tensor in global memory, and which of its
     modes is contiguous."""
 
     tensor: Any
@@ -58,8 +58,8 @@ class LaneTmaCopy:
     @property
     def global_tensor(self) -> Tensor:
         """The tensor that it copies boxes of."""
-        found: Tensor = self.tensor.typed.value
-        return found
+        places: Tensor = self.tensor.typed.value
+        return places
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +82,9 @@ class _Elements:
             )
         if (end := int(first.max()) + self.width) > size:
             raise Fault(f"out of bounds: byte {end - 1} of shared memory, which has {size}")
-        base = cta * size
-        found: NDArray[np.int64] = (base + first[:, None] + np.arange(self.width)).ravel()
-        return found
+        base = cta * machine.shared.stride
+        places: NDArray[np.int64] = (base + first[:, None] + np.arange(self.width)).ravel()
+        return places
 
 
 def _elements(gang: Gang, copy: LaneTmaCopy, coords: CoordTensor, shared: Tensor) -> _Elements:
@@ -128,19 +128,19 @@ def load(
 ) -> None:
     """Copy to shared memory, of each CTA of the mask where there is one; the mbarrier at `barrier`
     there is told of the bytes."""
-    found = _elements(gang, copy, coords, shared)
+    elements = _elements(gang, copy, coords, shared)
     barriers = spread(barrier, gang.count).tolist()
     masks = [None] * gang.count if mask is None else spread(mask, gang.count).tolist()
     dtype = container(shared)
     for index, lane in enumerate(gang.lanes.tolist()):
-        values = np.zeros(found.inside.shape[1], dtype=dtype)
-        inside = found.inside[index]
+        values = np.zeros(elements.inside.shape[1], dtype=dtype)
+        inside = elements.inside[index]
         if inside.any():
-            address = found.address[index, inside].astype(np.uint64)
-            values[inside] = machine.memory.load(address, found.width)
+            address = elements.address[index, inside].astype(np.uint64)
+            values[inside] = machine.memory.load(address, elements.width)
         try:
             for cta, place in machine.mbarriers.receivers(lane, barriers[index], masks[index]):
-                places = found.places(machine, cta, index)
+                places = elements.places(machine, cta, index)
                 machine.mbarriers.land(lane, place, places, values.view(np.uint8), op)
         except Fault as fault:
             raise Fault(fault.message, index) from None
@@ -150,23 +150,23 @@ def store(
     machine: Machine, gang: Gang, copy: LaneTmaCopy, shared: Tensor, coords: CoordTensor, op: int
 ) -> None:
     """Copy from shared memory, or combine it with what is there; a bulk group completes it."""
-    found = _elements(gang, copy, coords, shared)
+    elements = _elements(gang, copy, coords, shared)
     dtype = container(shared)
     for index, lane in enumerate(gang.lanes.tolist()):
         try:
-            places = found.places(machine, lane // machine.slots, index)
+            places = elements.places(machine, lane // machine.slots, index)
             data = machine.shared.read_bulk(lane, places, op)
         except Fault as fault:
             raise Fault(fault.message, index) from None
-        inside = found.inside[index]
-        address = found.address[index, inside].astype(np.uint64)
+        inside = elements.inside[index]
+        address = elements.address[index, inside].astype(np.uint64)
         if not len(address):
             continue
         values = np.ascontiguousarray(data).view(dtype)[inside]
         if copy.reduction is not None:
-            before = machine.memory.load(address, found.width)
-            values = reduced(shared.element, copy.reduction, before, values)
-        machine.memory.store(address, values, found.width)
+            before = machine.memory.load(address, elements.width)
+            values = combined(shared.element, copy.reduction, before, values)
+        machine.memory.store(address, values, elements.width)
 
 
 # Steps

@@ -31,7 +31,7 @@ from tilewright.lowering.interpreter.ops.tile.tensor_access import byte_offsets,
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
 CHUNK = 16
-"""What wgmma reads of shared memory at once, in bytes."""
+"""The bytes of shared memory that wgmma reads at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class SharedOperand:
 
     @classmethod
     def of(cls, gang: Gang, which: Literal["A", "B"], tensor: Tensor) -> SharedOperand:
-        """What all threads of each warpgroup name. Raises Fault where they differ."""
+        """The matrix that all threads of each warpgroup name. Raises Fault where they differ."""
         value = LaneValue(Typed("memref", tensor))
         for leaf in value.leaves():
             every = spread(leaf, gang.count).reshape(-1, WARPGROUP)
@@ -74,8 +74,8 @@ class SharedOperand:
         chunk = np.searchsorted(starts, places // CHUNK * CHUNK)
         index = chunk * count + places % CHUNK // dtype.itemsize
         rows, columns = atom.extents(self.which)
-        held = np.ascontiguousarray(elements[index].reshape(columns, rows).T)
-        return held.view(atom.element(self.which).container)
+        values = np.ascontiguousarray(elements[index].reshape(columns, rows).T)
+        return values.view(atom.element(self.which).container)
 
 
 def chosen(tensor: Tensor, row: int, column: int) -> slice:
@@ -131,10 +131,10 @@ class WarpgroupGemm:
         row, column, k = at
         group = machine.shared.wgmmas.committed[gang.lanes]
         c = self._accumulators(gang, row, column, first=k == 0)
-        where = [each.at(row if each.which == "A" else column, k) for each in shared]
+        where = [operand.at(row if operand.which == "A" else column, k) for operand in shared]
         if self.atom.frag_kind == "rs":
-            held = self._registers(gang, chosen(self.a, row, k), group)
-            a = fragment_matrix(self.atom, held.reshape(len(lanes), WARPGROUP, -1))
+            fragment = self._registers(gang, chosen(self.a, row, k), group)
+            a = fragment_matrix(self.atom, fragment.reshape(len(lanes), WARPGROUP, -1))
             (b,) = self._matrices(machine, lanes, shared, where)
         else:
             a, b = self._matrices(machine, lanes, shared, where)
@@ -154,18 +154,18 @@ class WarpgroupGemm:
             registers(tensor).check_ordered(gang.lanes, places, "C")
             return np.zeros((gang.count, places.shape[1]), dtype=container(tensor))
         shape = (self.atom.shape, self.atom.types[2])
-        held = registers(tensor).accumulators(gang.lanes, places, shape)
+        values = registers(tensor).accumulators(gang.lanes, places, shape)
         if first and wanted is not None:
-            held = np.where(wanted[:, None], held, held.dtype.type(0))
-        return held
+            values = np.where(wanted[:, None], values, values.dtype.type(0))
+        return values
 
     def _registers(self, gang: Gang, elements: slice, group: NDArray[np.int64]) -> Bits:
         """A from registers, which it holds until it is complete: [threads, values]."""
         places = offsets(self.a)[:, elements]
         registers(self.a).check_ordered(gang.lanes, places, "A")
-        held = registers(self.a).read(gang.lanes, places)
+        values = registers(self.a).read(gang.lanes, places)
         registers(self.a).issue(gang.lanes, places, OPERAND, group, self.number)
-        return held
+        return values
 
     def _matrices(
         self,
@@ -175,18 +175,18 @@ class WarpgroupGemm:
         where: list[NDArray[np.int64]],
     ) -> list[NDArray[Any]]:
         """Matrices from shared memory: [warpgroups, rows, columns] each."""
-        found: list[list[NDArray[Any]]] = []
+        by_warpgroup: list[list[NDArray[Any]]] = []
         for index, warpgroup in enumerate(lanes):
-            starts = [np.unique(each[index] // CHUNK) * CHUNK for each in where]
+            starts = [np.unique(places[index] // CHUNK) * CHUNK for places in where]
             try:
                 data = machine.shared.read_async(warpgroup, starts, self.number)
             except Fault as fault:
                 raise Fault(fault.message, index * WARPGROUP) from None
-            found.append([
-                operand.matrix(self.atom, each[index], chunks, held)
-                for operand, each, chunks, held in zip(shared, where, starts, data, strict=True)
+            by_warpgroup.append([
+                operand.matrix(self.atom, places[index], begin, chunks)
+                for operand, places, begin, chunks in zip(shared, where, starts, data, strict=True)
             ])  # fmt: skip
-        return [np.stack(each) for each in zip(*found, strict=True)]
+        return [np.stack(matrices) for matrices in zip(*by_warpgroup, strict=True)]
 
     def _multiply(self, machine: Machine, a: NDArray[Any], b: NDArray[Any], c: Bits) -> Bits:
         try:

@@ -26,7 +26,7 @@ func.func @f(%d: memref<128x64xf32, !cute.layout<"(128,64):(65536,1)">, #cute<sp
 // -----
 
 func.func @f(%d: memref<128x64xf32, !cute.layout<"(128,64):(65536,1)">, #cute<space tmem>>, %a: !cute_nvgpu.smem_desc_view<128x16xf16, tcgen05, "S<3,3,3> o 0 o (128,16):(64,1)">, %b: !cute_nvgpu.smem_desc_view<64x16xf16, tcgen05, "S<3,3,3> o 0 o (64,16):(64,1)">, %p: i1, %m: i32, %z: i64) {
-  // expected-error @+1 {{expected cta_group or kind or scale_vec or scale_type, got scale}}
+  // expected-error @+1 {{expected a modifier of cta_group, kind, scale_vec, scale_type, satfinite, got scale}}
   cute_nvgpu.sm100.mma %d, %a, %b <128x64x16, elem_type = (f16, f16, f32), ab_major = (k, k), frag_kind = ss, scale = 2> : memref<128x64xf32, !cute.layout<"(128,64):(65536,1)">, #cute<space tmem>>, !cute_nvgpu.smem_desc_view<128x16xf16, tcgen05, "S<3,3,3> o 0 o (128,16):(64,1)">, !cute_nvgpu.smem_desc_view<64x16xf16, tcgen05, "S<3,3,3> o 0 o (64,16):(64,1)">
   func.return
 }

@@ -78,13 +78,13 @@ def words_of(bits: int, exponent_bits: int) -> st.SearchStrategy[int]:
     )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.tuples(*[words_of(32, 8)] * 3), st.sampled_from(ROUNDINGS))
 def test_fma32_edges(reference, operands: tuple[int, ...], rounding: str) -> None:
     check("f32", rounding, *(np.array([x], np.uint32) for x in operands), reference)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.tuples(*[words_of(64, 11)] * 3), st.sampled_from(ROUNDINGS))
 def test_fma64_edges(reference, operands: tuple[int, ...], rounding: str) -> None:
     check("f64", rounding, *(np.array([x], np.uint64) for x in operands), reference)

@@ -196,7 +196,7 @@ def test_batch_axes_and_strides_do_not_show(words) -> None:
     assert run(a[:0], b[:0], c[:0], types, model).shape == (0, 4, 8)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.sampled_from([("f16", "f32"), ("f16", "f16"), ("e5m2", "f32"), ("bf16", "f32")]),
     st.builds(

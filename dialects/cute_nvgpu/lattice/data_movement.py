@@ -1,0 +1,135 @@
+"""Loads, stores and moves of registers, and where a kernel goes on. PTX ISA 9.7.9 and 9.7.12."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
+    Address,
+    Label,
+    OperandForm,
+    Result,
+    Scalar,
+    Vector,
+)
+from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Target, target
+
+ACCESS_TYPES: dict[str, str] = {
+    "b8": "b16",
+    "b16": "b16",
+    "b32": "b32",
+    "b64": "b64",
+    "f32": "f32",
+    "f64": "f64",
+}
+"""The types of a memory access and the register that each goes through; narrow ones sit in b16."""
+
+PARAMETER_TYPES: dict[str, str] = {
+    "u8": "b16",
+    "u16": "b16",
+    "u32": "b32",
+    "f32": "f32",
+    "u64": "b64",
+    "f64": "f64",
+}
+"""The scalar types of kernel parameters, and the register that each is loaded to."""
+
+VECTOR_BITS = 128
+"""The most that one access moves (256 bits need sm_100 and PTX 8.8, which no row here says)."""
+
+SPACES: dict[str, str] = {"global": "b64", "shared": "b32"}
+"""Spaces and the width of their addresses."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryAccessRow:
+    """`ld.SPACE{.vN}.TYPE` or `st`."""
+
+    name: str
+    does: str
+    section: str
+    target = BASELINE.target
+    ptx_version = BASELINE.version
+
+    @property
+    def loads(self) -> bool:
+        """Whether it loads."""
+        return self.name == "ld"
+
+    def mnemonic(self, space: str, type_: str, count: int = 1) -> str:
+        """`ld.global.v2.f32`."""
+        return f"{self.name}.{space}{f'.v{count}' if count > 1 else ''}.{type_}"
+
+    @property
+    def forms(self) -> dict[str, tuple[OperandForm, ...]]:
+        """The operands of every mnemonic, in PTX's order."""
+        forms = {
+            self.mnemonic(space, type_, count): self.operands(register, count)
+            for space in SPACES
+            for type_, register in ACCESS_TYPES.items()
+            for count in vector_lengths(type_)
+        }
+        if self.loads:
+            for type_, register in PARAMETER_TYPES.items():
+                forms[self.mnemonic("param", type_)] = self.operands(register, 1)
+        return forms
+
+    def operands(self, register: str, count: int) -> tuple[OperandForm, ...]:
+        """Those of an access of `count` registers."""
+        if self.loads:
+            return Vector("d", register, count, written=True, loose=True), Address("a")
+        return Address("a"), Vector("b", register, count, loose=True)
+
+
+def vector_lengths(type_: str) -> tuple[int, ...]:
+    """How many elements of a type one access may move."""
+    return tuple(count for count in (1, 2, 4) if count * int(type_[1:]) <= VECTOR_BITS)
+
+
+LD = MemoryAccessRow("ld", "load from memory", "9.7.9.8")
+ST = MemoryAccessRow("st", "store to memory", "9.7.9.11")
+
+_MOVED = {"pred": "pred", "b16": "b16", "b32": "b32", "u32": "b32", "f32": "f32", "b64": "b64",
+          "f64": "f64"}  # fmt: skip
+_HALVES = {"b32": "b16", "b64": "b32"}
+
+
+def _mov(type_: str) -> InstructionRow:
+    register = _MOVED[type_]
+    lists: list[tuple[OperandForm, ...]] = []
+    if type_ in _HALVES:
+        halves = Vector("a", _HALVES[type_], 2, loose=True)
+        lists.append((Result("d", register), halves))
+        lists.append(
+            (
+                Vector("d", _HALVES[type_], 2, written=True, loose=True),
+                Scalar("a", type_, plain=True),
+            )
+        )
+    return InstructionRow(
+        "ptx.mov",
+        "move a register, a constant or the address of a variable",
+        (f"mov.{type_}",),
+        BASELINE.target,
+        BASELINE.version,
+        "9.7.9.1",
+        (Result("d", register), Scalar("a", type_, plain=True, sums=type_ in ("u32", *_HALVES))),
+        tuple(lists),
+    )
+
+
+MOV: dict[str, InstructionRow] = {type_: _mov(type_) for type_ in _MOVED}
+"""Moves by type; those of twice a register's width put two halves together, or take them apart."""
+
+SPECIAL_REGISTERS: dict[str, Target] = {"%cluster_ctarank": target("sm_90")}
+"""Special registers that not every target has. PTX ISA 10."""
+
+BRANCH = InstructionRow(
+    "ptx.bra", "go on at a label", ("bra.uni", "bra"), BASELINE.target, BASELINE.version,
+    "9.7.12.3", (Label("tgt"),),
+)  # fmt: skip
+RETURN = InstructionRow(
+    "ptx.ret", "leave the kernel", ("ret",), BASELINE.target, BASELINE.version, "9.7.12.6"
+)
+CONTROL = (BRANCH, RETURN)

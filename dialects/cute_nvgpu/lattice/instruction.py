@@ -1,0 +1,33 @@
+"""A row of an instruction that has neither shape nor layout: what it does, and its operands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
+from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, Version
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionRow:
+    """An instruction.
+
+    `op` is its op in IR, `does` what it does in words, `mnemonics` all its forms, that of the op
+    first; `operands` stand in PTX's order. Where one may have other operands instead,
+    `alternatives` gives those lists. `threads` says who issues it, where not each for itself.
+    """
+
+    op: str
+    does: str
+    mnemonics: tuple[str, ...]
+    target: Minimum
+    ptx_version: Version
+    section: str
+    operands: tuple[OperandForm, ...] = ()
+    alternatives: tuple[tuple[OperandForm, ...], ...] = ()
+    threads: str = ""
+
+    @property
+    def mnemonic(self) -> str:
+        """That of the op."""
+        return self.mnemonics[0]

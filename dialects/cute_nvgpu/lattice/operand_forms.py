@@ -1,0 +1,449 @@
+"""What an instruction wants of each of its operands: how PTX writes it, and what is wrong with
+another one.
+
+vector      {a0,a1}    registers in braces, one as well
+register    e          one register, with or without braces where `braces` is None
+scalar      a          a register of an instruction type, or a constant of it
+result      d|p        a register that is written to; some with a predicate, some left out: _
+constant    1          one of some integers
+choice      32         one of some integers, or a register
+superfluous            nothing
+selectors   {0,1}      a byte-id and a thread-id: integers or 16-bit registers
+address     [p]        a register or a variable and an offset
+box         [map, {c0,c1}]
+descriptor  a_desc     one 64-bit register
+predicate   p          a predicate register, or 0 or 1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from tilewright.dialects.cute_nvgpu.lattice.operand_text import Kind, Written
+from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum
+
+Integers = tuple[int, ...] | range
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """What was expected in the place of an operand, and the legal spelling nearest to it;
+    `replaced` is what stood there and ptxas takes nevertheless, in words."""
+
+    expected: str
+    nearest: str
+    replaced: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OperandForm:
+    """An operand of an instruction.
+
+    `name` is what the PTX ISA calls it and `section` where it says what it is, unless that is the
+    instruction's section. It may be left out, with those after it, where it is `optional`, and
+    given on `target` alone where that is said.
+    """
+
+    name: str
+    section: str = field(default="", kw_only=True)
+    optional: bool = field(default=False, kw_only=True)
+    target: Minimum | None = field(default=None, kw_only=True)
+
+    ADDRESSES: ClassVar[int] = 0
+    """How many of its words come before those that may be constants."""
+
+    @property
+    def literal(self) -> str | None:
+        """The instruction type of constants that may stand for its registers, if any may."""
+        return None
+
+    @property
+    def spelling(self) -> str:
+        """A legal one."""
+        return self.name.replace("-", "_")
+
+    @property
+    def in_words(self) -> str:
+        """What may stand there, where the spelling alone does not say."""
+        return ""
+
+    def write(self, *words: str) -> str:
+        """Its text, of the names of its registers and its constants in order."""
+        return words[0]
+
+    def misfit(self, written: Written) -> Misfit | None:
+        """What is wrong with an operand in its place, or None."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class Vector(OperandForm):
+    """A vector of `count` registers of a type; `written` says that they are written to, `updated`
+    that they are read too. A `loose` one is that of a plain load, store or move: one register needs
+    no braces, some may be `_` where they are written to, and constants where they are read."""
+
+    register: str
+    count: int
+    written: bool = field(default=False, kw_only=True)
+    updated: bool = field(default=False, kw_only=True)
+    loose: bool = field(default=False, kw_only=True)
+
+    @property
+    def spelling(self) -> str:
+        return _vector(self._names())
+
+    def write(self, *words: str) -> str:
+        return words[0] if self.loose and self.count == 1 else "{" + ", ".join(words) + "}"
+
+    def misfit(self, written: Written) -> Misfit | None:
+        bare = self.loose and self.count == 1 and written.kind != "vector"
+        items = (written,) if bare else written.items if written.kind == "vector" else ()
+        if len(items) == self.count and self._fits(items):
+            return None
+        given = [item.text for item in items or (written,) if item.kind == "register"]
+        taken = set(given)
+        spare = [name for name in self._names() if name not in taken]
+        registers = "register" if self.count == 1 else "registers"
+        return Misfit(
+            f"a vector of {self.count} .{self.register} {registers}",
+            self.write(*[*given, *spare][: self.count]) if self.loose
+            else _vector([*given, *spare][: self.count]),
+            self._replaced({item.kind for item in items}) if len(items) == self.count else None,
+        )  # fmt: skip
+
+    def _fits(self, items: tuple[Written, ...]) -> bool:
+        registers = [item.kind == "register" for item in items]
+        if not self.loose or all(registers):
+            return all(registers)
+        if not self.written:
+            return all(item.kind == "register" or fits(item, self.register) for item in items)
+        return any(registers) and all(item.kind in ("register", "sink") for item in items)
+
+    def _names(self) -> list[str]:
+        stem = self.name.replace("-", "_")
+        return [f"{stem}{i}" for i in range(self.count)]
+
+    def _replaced(self, kinds: set[Kind]) -> str | None:
+        """What ptxas takes in the place of some registers, not of all of them."""
+        if self.updated:
+            return None
+        others: set[Kind] = {"integer", "float"} if self.register == "b32" else {"float"}
+        others = {"sink"} if self.written else others
+        if "register" not in kinds or not kinds - {"register"} <= others:
+            return None
+        return "_ beside registers" if self.written else "constants beside registers"
+
+
+@dataclass(frozen=True, slots=True)
+class Register(OperandForm):
+    """One register, of 32 bits by default; `braces` says whether they may stand around it."""
+
+    register: str = "b32"
+    braces: bool = field(default=False, kw_only=True)
+
+    def misfit(self, written: Written) -> Misfit | None:
+        inner = written.items if written.kind == "vector" else (written,)
+        bare = written.kind != "vector" or self.braces
+        if bare and len(inner) == 1 and inner[0].kind == "register":
+            return None
+        given = (item.text for item in inner if item.kind == "register")
+        where = "" if self.braces else " without braces"
+        return Misfit(f"a .{self.register} register{where}", next(given, self.spelling))
+
+
+NO_LITERAL = ("f16", "bf16", "f16x2", "bf16x2")
+"""Instruction types that have no constants."""
+
+
+def fits(written: Written, type_: str) -> bool:
+    """Whether what is written is a constant of an instruction type. PTX ISA 4.5.4."""
+    if type_ in ("f32", "f64"):
+        return written.kind == "float"
+    if written.kind == "integer":
+        return type_ not in NO_LITERAL
+    # The bits of a float of that width: of 32 bits by 0f alone, any other is one of 64.
+    bits = "b32" if written.text[:2] in ("0f", "0F") else "b64"
+    return written.kind == "float" and type_ == bits
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar(OperandForm):
+    """A register that holds an instruction type, or a constant of that type; a predicate may be
+    negated. `plain` ones are given as registers by tilewright, and `sums` say that a variable's
+    address and an offset may stand there: `smem+16`."""
+
+    type_: str
+    plain: bool = field(default=False, kw_only=True)
+    sums: bool = field(default=False, kw_only=True)
+
+    @property
+    def literal(self) -> str | None:
+        unwritten = self.plain or self.type_ == "pred" or self.type_ in NO_LITERAL
+        return None if unwritten else self.type_
+
+    def misfit(self, written: Written) -> Misfit | None:
+        if self.type_ == "pred" and written.kind == "negation":
+            [written] = written.items
+        if written.kind == "register" or fits(written, self.type_):
+            return None
+        if self.sums and written.kind == "sum":
+            return None
+        constant = "" if self.type_ in NO_LITERAL else f" or a constant of .{self.type_}"
+        return Misfit(f"a register{constant}", self.spelling)
+
+
+@dataclass(frozen=True, slots=True)
+class Result(OperandForm):
+    """A register that is written to. `legal` are the ways to write it, the first one's first: `r`
+    for a register, `_` for none, `r|r` for a register and a predicate."""
+
+    register: str = "b32"
+    legal: tuple[str, ...] = ("r",)
+
+    @property
+    def spelling(self) -> str:
+        return self._spelled(self.legal[0])
+
+    def write(self, *words: str) -> str:
+        return "|".join(words)
+
+    def _spelled(self, way: str) -> str:
+        return way.replace("|r", "|p").replace("r", self.name, 1)
+
+    def misfit(self, written: Written) -> Misfit | None:
+        items = written.items if written.kind == "pair" else (written,)
+        letters = {"register": "r", "sink": "_"}
+        if "|".join(letters.get(item.kind, "?") for item in items) in self.legal:
+            return None
+        ways = " or ".join(map(self._spelled, self.legal))
+        return Misfit(f"a .{self.register} register to write to ({ways})", self.spelling)
+
+
+@dataclass(frozen=True, slots=True)
+class Constant(OperandForm):
+    """One of some integers; any integer where none are said."""
+
+    legal: Integers | None = None
+
+    @property
+    def spelling(self) -> str:
+        return str(self.legal[0]) if self.legal else "0"
+
+    @property
+    def in_words(self) -> str:
+        if isinstance(self.legal, tuple):
+            return f"the constant {_either(self.legal)}"
+        return _some(self.legal, "integer constant")
+
+    def misfit(self, written: Written) -> Misfit | None:
+        if written.kind == "integer" and (self.legal is None or written.value in self.legal):
+            return None
+        return Misfit(self.in_words, _nearest(self.legal, written) or self.spelling)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice(OperandForm):
+    """A register, or one of some integers; any integer where none are said. `type_` is that of
+    constants that tilewright writes, if it writes any: `x32` in hexadecimal digits. A `bounded` one
+    is at most the operand before it."""
+
+    legal: Integers | None = None
+    type_: str | None = field(default=None, kw_only=True)
+    bounded: bool = field(default=False, kw_only=True)
+
+    @property
+    def literal(self) -> str | None:
+        return self.type_
+
+    @property
+    def spelling(self) -> str:
+        if isinstance(self.legal, tuple):
+            return str(self.legal[0])
+        return self.name.replace("-", "_")
+
+    @property
+    def in_words(self) -> str:
+        if isinstance(self.legal, tuple):
+            return f"a register, or {_either(self.legal)}"
+        return f"a register or {_some(self.legal, 'integer')}"
+
+    def misfit(self, written: Written) -> Misfit | None:
+        if _selects(written, self.legal):
+            return None
+        return Misfit(self.in_words, _nearest(self.legal, written) or self.spelling)
+
+
+@dataclass(frozen=True, slots=True)
+class Superfluous(OperandForm):
+    """What others of the instruction have in its place: ptxas takes an integer there, the PTX ISA
+    has none."""
+
+    @property
+    def spelling(self) -> str:
+        return ""
+
+    def misfit(self, written: Written) -> Misfit | None:
+        replaced = "an integer" if written.kind == "integer" else None
+        return Misfit("nothing", "nothing", replaced)
+
+
+@dataclass(frozen=True, slots=True)
+class Selectors(OperandForm):
+    """`{byte-id, thread-id}`: each one of some integers, or a 16-bit register."""
+
+    legal: tuple[tuple[int, ...], tuple[int, ...]]
+
+    @property
+    def spelling(self) -> str:
+        return _vector(str(legal[0]) for legal in self.legal)
+
+    def write(self, *words: str) -> str:
+        return "{" + ", ".join(words) + "}"
+
+    def misfit(self, written: Written) -> Misfit | None:
+        items = written.items if written.kind == "vector" else ()
+        pairs = list(zip(self.legal, items, strict=False))
+        fine = [_selects(item, legal) for legal, item in pairs]
+        if len(items) == 2 and all(fine):
+            return None
+        byte, thread = map(_either, self.legal)
+        near = [
+            item.text if good else _nearest(legal, item) or str(legal[0])
+            for good, (legal, item) in zip(fine, pairs, strict=True)
+        ]
+        near += [str(legal[0]) for legal in self.legal[len(near) :]]
+        return Misfit(f"{{byte-id of {byte}, thread-id of {thread}}}", _vector(near))
+
+
+@dataclass(frozen=True, slots=True)
+class Address(OperandForm):
+    """A register or a variable in brackets, with a constant offset or none; of a `loose` one ptxas
+    takes registers and floats without brackets."""
+
+    loose: bool = field(default=False, kw_only=True)
+
+    @property
+    def spelling(self) -> str:
+        return f"[{self.name.replace('-', '_')}]"
+
+    def write(self, *words: str) -> str:
+        base, offset = words if len(words) > 1 else (*words, "0")
+        return f"[{base}+{offset}]" if offset != "0" else f"[{base}]"
+
+    def misfit(self, written: Written) -> Misfit | None:
+        if written.kind == "address":
+            return None
+        if written.kind == "other" and written.items:
+            return Misfit("an address, its offset of 64 bits", f"[{written.items[0].text}]")
+        near = written.text if written.kind == "register" else self.name.replace("-", "_")
+        bare = self.loose and written.kind in ("register", "float")
+        return Misfit("an address", f"[{near}]", "it without brackets" if bare else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Label(OperandForm):
+    """Where to go on."""
+
+    def misfit(self, written: Written) -> Misfit | None:
+        return None if written.kind == "register" else Misfit("a label", self.spelling)
+
+
+@dataclass(frozen=True, slots=True)
+class Box(OperandForm):
+    """A tensor map and the coordinates of a box's first element, innermost first, `rank` of them:
+    `[map, {c0, c1}]`."""
+
+    rank: int
+
+    ADDRESSES: ClassVar[int] = 1
+
+    @property
+    def literal(self) -> str:
+        return "s32"
+
+    @property
+    def spelling(self) -> str:
+        return f"[{self.name}, {_vector(f'c{i}' for i in range(self.rank))}]"
+
+    def write(self, *words: str) -> str:
+        return f"[{words[0]}, {{{', '.join(words[1:])}}}]"
+
+    def misfit(self, written: Written) -> Misfit | None:
+        coordinates = written.items[1:] if written.kind == "box" else ()
+        if len(coordinates) == self.rank and all(_selects(item, None) for item in coordinates):
+            return None
+        of = "1 coordinate" if self.rank == 1 else f"{self.rank} coordinates"
+        return Misfit(f"a tensor map and {of}", self.spelling)
+
+
+@dataclass(frozen=True, slots=True)
+class Descriptor(OperandForm):
+    """A 64-bit register that holds the descriptor of a matrix in shared memory."""
+
+    def misfit(self, written: Written) -> Misfit | None:
+        if written.kind == "register":
+            return None
+        replaced = "a constant descriptor" if written.kind == "integer" else None
+        return Misfit("a .b64 register", self.spelling, replaced)
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate(OperandForm):
+    """A predicate register, or a constant in its place; `loose` where ptxas takes any integer."""
+
+    loose: bool = field(default=False, kw_only=True)
+
+    def misfit(self, written: Written) -> Misfit | None:
+        if self._fits(written):
+            return None
+        near = _nearest((0, 1), written) or self.spelling
+        negated = written.kind == "negation" and self._fits(written.items[0])
+        replaced = "a negated predicate" if negated else None
+        if self.loose and written.kind == "integer":
+            replaced = "any integer"
+        return Misfit("a predicate or the constant 0 or 1", near, replaced)
+
+    def _fits(self, written: Written) -> bool:
+        return _selects(written, (0, 1))
+
+
+def _selects(item: Written, legal: Integers | None) -> bool:
+    whole = item.kind == "integer" and (legal is None or item.value in legal)
+    return whole or item.kind == "register"
+
+
+def _nearest(legal: Integers | None, written: Written) -> str | None:
+    """Of the integers; None where no integer was written."""
+    if written.kind != "integer" or not legal:
+        return None
+    if isinstance(legal, tuple):
+        return str(min(legal, key=lambda value: abs(value - written.value)))
+    place = round((written.value - legal.start) / legal.step)
+    return str(legal[min(max(place, 0), (legal[-1] - legal[0]) // legal.step)])
+
+
+def _either(choices: Iterable[int]) -> str:
+    """`0, 1 or 2`."""
+    *others, last = map(str, choices)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def _some(legal: range | None, integer: str) -> str:
+    """`an integer of 0 to 16`, `a multiple of 8 from 24 to 256`."""
+    if legal is None:
+        return f"an {integer}"
+    if legal == COUNTING:
+        return f"an {integer} of 0 or more"
+    if legal.step > 1:
+        return f"a multiple of {legal.step} from {legal[0]} to {legal[-1]}"
+    return f"an {integer} of {legal[0]} to {legal[-1]}"
+
+
+COUNTING = range(1 << 63)
+"""Integers of 0 or more; PTX's have 63 bits and a sign."""
+
+
+def _vector(items: Iterable[str]) -> str:
+    return "{" + ",".join(items) + "}"

@@ -1,0 +1,149 @@
+"""Operands as PTX writes them, taken apart: `{%r0, %r1}, [%rd0+16], [%rd1, {%r2, 0}], %r3|%p0`.
+
+Names of registers are free: which type one was declared with is not known here. Constants are
+literals; constant expressions are not read. PTX ISA 4.4, 4.5, 6.1 and 6.4.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+Kind = Literal[
+    "vector",
+    "address",
+    "box",
+    "register",
+    "sum",
+    "pair",
+    "negation",
+    "sink",
+    "integer",
+    "float",
+    "other",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An operand as it was written. A vector has items; so have an address and a sum (what is in
+    front of the offset), a box (the map, then the coordinates), a pair and a negation. An integer
+    has a value, an address and a sum that of the offset."""
+
+    kind: Kind
+    text: str
+    items: tuple[Written, ...] = ()
+    value: int = 0
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Its registers and constants in order, as the `write` of its form takes them."""
+        if self.kind == "sum":
+            return (self.text,)
+        texts = tuple(item.text for item in self.items) or (self.text,)
+        return (*texts, str(self.value)) if self.kind == "address" else texts
+
+
+_KNOWN_TEXTS = 1 << 14
+_COMMA = re.compile(r",(?![^{}]*\})(?![^\[\]]*\])")
+
+_NAME = r"(?:[A-Za-z][\w$]*|[%$_][\w$]+)(?:\.[\w$]+)*"
+_INTEGER = r"[-+]?\s*(?:0[xX][0-9a-fA-F]{1,16}|0[bB][01]{1,64}|0[0-7]{0,22}|[1-9][0-9]{0,19})U?"
+_FLOAT = r"[-+]?(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?|0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}"
+_STATEMENT = re.compile(rf"(?:@!?{_NAME}\s+)?([^\s{{\[;]++)\s*+([^;]*+)(;?)\s*", re.ASCII)
+_REGISTER = re.compile(_NAME, re.ASCII)
+_WHOLE = re.compile(_INTEGER, re.ASCII)
+_ADDRESS = re.compile(rf"\[\s*({_NAME})\s*((?:\+\s*{_INTEGER}\s*)*)\]", re.ASCII)
+_SUM = re.compile(rf"({_NAME})\s*\+\s*({_INTEGER})", re.ASCII)
+_BOX = re.compile(rf"\[\s*({_NAME})\s*,\s*\{{([^{{}}]*)\}}\s*\]", re.ASCII)
+_REAL = re.compile(_FLOAT, re.ASCII)
+
+WIDEST = 1 << 64
+"""Constants are 64 bits wide, those of offsets too. PTX ISA 4.5."""
+
+
+def split(line: str) -> tuple[str, tuple[Written, ...] | None] | None:
+    """The mnemonic of an instruction, guarded by a predicate or not, and its operands: None where
+    there are none and no `;` either, the mnemonic standing alone. None for a line that is no
+    instruction."""
+    match = _STATEMENT.fullmatch(line)
+    if match is None:
+        return None
+    mnemonic, operands, semicolon = match.groups()
+    if not operands:
+        return mnemonic, () if semicolon else None
+    return mnemonic, read(operands.rstrip())
+
+
+@lru_cache(_KNOWN_TEXTS)
+def read(text: str) -> tuple[Written, ...]:
+    """The operands of a list."""
+    return tuple(_operand(piece.strip()) for piece in _COMMA.split(text))
+
+
+def _operand(text: str) -> Written:
+    if text.startswith("{") and text.endswith("}"):
+        return Written("vector", text, _scalars(text[1:-1].split(",")))
+    if text.startswith("["):
+        return _bracketed(text)
+    if text.startswith("!"):
+        return Written("negation", text, (_scalar(text[1:].lstrip()),))
+    if "|" in text:
+        return Written("pair", text, _scalars(text.split("|")))
+    if (match := _SUM.fullmatch(text)) is not None and abs(offset := _value(match[2])) < WIDEST:
+        return Written("sum", text, (_scalar(match[1]),), offset)
+    return _scalar(text)
+
+
+def _bracketed(text: str) -> Written:
+    if (match := _ADDRESS.fullmatch(text)) is not None:
+        offsets = [_value(offset) for offset in _WHOLE.findall(match[2])]
+        fits = all(abs(offset) < WIDEST for offset in offsets)
+        return Written("address" if fits else "other", text, (_scalar(match[1]),), sum(offsets))
+    if (match := _BOX.fullmatch(text)) is not None:
+        return Written("box", text, _scalars([match[1], *match[2].split(",")]))
+    return Written("other", text)
+
+
+def _scalars(texts: Sequence[str]) -> tuple[Written, ...]:
+    return tuple(_scalar(text.strip()) for text in texts)
+
+
+@lru_cache(_KNOWN_TEXTS)
+def _scalar(text: str) -> Written:
+    if _REGISTER.fullmatch(text):
+        return Written("register", text)
+    if _WHOLE.fullmatch(text) and abs(value := _value(text)) < WIDEST:
+        return Written("integer", text, value=value)
+    if text == "_":
+        return Written("sink", text)
+    return Written("float" if _REAL.fullmatch(text) else "other", text)
+
+
+def _value(text: str) -> int:
+    """Of an integer literal: decimal, hexadecimal, binary or octal."""
+    digits = text.lstrip("-+ \t").rstrip("U")
+    if digits[1:2] in "xX" and len(digits) > 2:
+        value = int(digits[2:], 16)
+    elif digits[1:2] in "bB" and len(digits) > 2:
+        value = int(digits[2:], 2)
+    else:
+        value = int(digits, 8 if digits.startswith("0") else 10)
+    return -value if text.startswith("-") else value
+
+
+def constant(bits: int, type_: str) -> str:
+    """Bits as a constant of an instruction type; `x32` are 32 bits in hexadecimal digits."""
+    unsigned = bits % (1 << int(type_[1:])) if type_ != "pred" else bits
+    match type_:
+        case "f32":
+            return f"0f{unsigned:08X}"
+        case "f64":
+            return f"0d{unsigned:016X}"
+        case "x32":
+            return f"{unsigned:#010x}"
+        case _:
+            return str(unsigned if type_[0] == "u" else bits)

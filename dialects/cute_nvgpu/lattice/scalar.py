@@ -1,0 +1,243 @@
+"""Instructions on single registers: what each computes, and its forms by what follows its name.
+PTX ISA 9.7.1 to 9.7.9."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm, Result, Scalar
+from tilewright.dialects.cute_nvgpu.lattice.targets import (
+    BASELINE,
+    Minimum,
+    Requirement,
+    needs,
+    target,
+)
+
+REGISTER_OF: dict[str, str] = {
+    "pred": "pred",
+    **dict.fromkeys(("b16", "s16", "u16", "f16", "bf16"), "b16"),
+    **dict.fromkeys(("b32", "s32", "u32", "f16x2", "bf16x2"), "b32"),
+    **dict.fromkeys(("b64", "s64", "u64"), "b64"),
+    "f32": "f32",
+    "f64": "f64",
+}
+"""The register kind that an operand of an instruction type lives in. PTX ISA 5.2.1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One form of an instruction: `types` are the instruction types of its operands."""
+
+    suffix: str
+    types: tuple[str, ...]
+    result: str
+    requirement: Requirement = BASELINE
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarRow:
+    """`NAME.form d, a, b, ...;`. `results` are the ways to write d; where it is `plain`, tilewright
+    gives registers alone as the others. Of f32 a `third` operand may be given on that target, and
+    `counts` are operands that no bits of a float may stand for."""
+
+    name: str
+    does: str
+    section: str
+    forms: dict[str, Form] = field(hash=False)
+    results: tuple[str, ...] = ("r",)
+    plain: bool = False
+    third: Minimum | None = None
+    counts: str = ""
+
+    def operands(self, suffix: str) -> tuple[OperandForm, ...]:
+        """The operands of a form, in PTX's order."""
+        form = self.forms[suffix]
+        sources = (
+            Scalar(name, "s32" if name in self.counts else type_, plain=self.plain)
+            for name, type_ in zip("abc", form.types, strict=False)
+        )
+        more = self.third is not None and form.result == "f32"
+        third = (Scalar("c", "f32", optional=True, target=self.third),) if more else ()
+        return Result("d", REGISTER_OF[form.result], self.results), *sources, *third
+
+
+def forms(
+    types: Iterable[str],
+    arity: int,
+    prefix: str = "",
+    result: str | None = None,
+    requirement: Requirement = BASELINE,
+) -> dict[str, Form]:
+    """Forms `prefix.type`, every operand and (unless given) the result of that type."""
+    rows = (
+        Form(f"{prefix}{type_}", (type_,) * arity, type_ if result is None else result, requirement)
+        for type_ in types
+    )
+    return {row.suffix: row for row in rows}
+
+
+_SIGNED = ("s16", "s32", "s64")
+_UNSIGNED = ("u16", "u32", "u64")
+_INTEGER = (*_SIGNED, *_UNSIGNED)
+_BITS = ("b16", "b32", "b64")
+_FLOAT = ("f32", "f64")
+_NAN = needs("sm_80", (7, 0))
+_ROUNDED = (*_FLOAT, "f16")
+_APPROXIMATE = forms(("f32",), 1, "approx.ftz.")
+_EXTREMES = {
+    **forms(_INTEGER, 2),
+    **forms(_FLOAT, 2),
+    **forms(("f32",), 2, "NaN.", requirement=_NAN),
+}
+
+ARITHMETIC = (
+    ScalarRow(
+        "add", "d = a + b", "9.7.1.1, 9.7.3.3, 9.7.4.1",
+        {**forms(_INTEGER, 2), **forms(_ROUNDED, 2, "rn.")},
+    ),
+    ScalarRow(
+        "sub", "d = a - b", "9.7.1.2, 9.7.3.4, 9.7.4.2",
+        {**forms(_INTEGER, 2), **forms(_ROUNDED, 2, "rn.")},
+    ),
+    ScalarRow(
+        "mul", "d = a * b: its low half (`lo`), high half (`hi`), or rounded", "9.7.1.3, 9.7.3.5",
+        {**forms(_INTEGER, 2, "lo."), **forms(_INTEGER, 2, "hi."), **forms(_ROUNDED, 2, "rn.")},
+    ),
+    ScalarRow("mad", "d = a * b + c, the low half", "9.7.1.4", forms(_INTEGER, 3, "lo.")),
+    ScalarRow(
+        "fma", "d = a * b + c, rounded once", "9.7.3.6, 9.7.4.4", forms(_ROUNDED, 3, "rn.")
+    ),
+    ScalarRow(
+        "div", "d = a / b", "9.7.1.8, 9.7.3.8", {**forms(_INTEGER, 2), **forms(_FLOAT, 2, "rn.")}
+    ),
+    ScalarRow("rem", "d = a % b, with the sign of a", "9.7.1.9", forms(_INTEGER, 2)),
+    ScalarRow("abs", "d = |a|", "9.7.1.10, 9.7.3.9", {**forms(_SIGNED, 1), **forms(_FLOAT, 1)}),
+    ScalarRow("neg", "d = -a", "9.7.1.11, 9.7.3.10", {**forms(_SIGNED, 1), **forms(_ROUNDED, 1)}),
+    ScalarRow(
+        "min",
+        "d = the smaller of a and b; -0 is smaller than +0. Without `NaN` a number wins over NaN",
+        "9.7.1.12, 9.7.3.11, 9.7.4.7", _EXTREMES, third=target("sm_100"),
+    ),
+    ScalarRow(
+        "max",
+        "d = the larger of a and b; +0 is larger than -0. Without `NaN` a number wins over NaN",
+        "9.7.1.13, 9.7.3.12, 9.7.4.8", _EXTREMES, third=target("sm_100"),
+    ),
+    ScalarRow(
+        "sqrt", "d = the square root of a, rounded to nearest even", "9.7.3.14",
+        forms(_FLOAT, 1, "rn."),
+    ),
+)  # fmt: skip
+
+APPROXIMATE = (
+    ScalarRow(
+        "ex2", "d = 2 to the power of a, approximately; subnormal numbers become zeros",
+        "9.7.3.21", _APPROXIMATE,
+    ),
+    ScalarRow(
+        "lg2", "d = the binary logarithm of a, approximately; subnormal numbers become zeros",
+        "9.7.3.20", _APPROXIMATE,
+    ),
+    ScalarRow(
+        "rcp", "d = 1 / a, approximately; subnormal numbers become zeros", "9.7.3.13", _APPROXIMATE
+    ),
+    ScalarRow(
+        "rsqrt", "d = 1 / sqrt(a), approximately; subnormal numbers become zeros", "9.7.3.16",
+        _APPROXIMATE,
+    ),
+)  # fmt: skip
+"""What the chip approximates: the PTX ISA bounds the errors alone."""
+
+# `equ` and its kin are true where an operand is NaN; num and nan test for NaN alone.
+_UNORDERED = ("equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan")
+
+
+def _comparisons() -> dict[str, Form]:
+    table: dict[str, Form] = {}
+    for relation in ("eq", "ne", "lt", "le", "gt", "ge"):
+        table |= forms((*_INTEGER, *_FLOAT), 2, f"{relation}.", "pred")
+    for relation in _UNORDERED:
+        table |= forms(_FLOAT, 2, f"{relation}.", "pred")
+    return table
+
+
+def _shifts(types: Iterable[str]) -> dict[str, Form]:
+    return {type_: Form(type_, (type_, "b32"), type_) for type_ in types}
+
+
+LOGIC = (
+    ScalarRow(
+        "setp", "p = a REL b", "9.7.6.2", _comparisons(), ("r", "r|r", "_|r", "r|_", "_")
+    ),
+    ScalarRow(
+        "selp", "d = p ? a : b", "9.7.6.3",
+        {type_: Form(type_, (type_, type_, "pred"), type_) for type_ in (*_BITS, *_FLOAT)},
+    ),
+    ScalarRow("and", "d = a & b", "9.7.8.1", forms(("pred", *_BITS), 2)),
+    ScalarRow("or", "d = a | b", "9.7.8.2", forms(("pred", *_BITS), 2)),
+    ScalarRow("xor", "d = a ^ b", "9.7.8.3", forms(("pred", *_BITS), 2)),
+    ScalarRow("not", "d = ~a", "9.7.8.4", forms(("pred", *_BITS), 1)),
+    ScalarRow(
+        "shl", "d = a << b; a shift of the width or more gives zero", "9.7.8.7", _shifts(_BITS),
+        counts="b",
+    ),
+    ScalarRow(
+        "shr", "d = a >> b, filled with zeros (`u`) or the sign (`s`)", "9.7.8.8",
+        _shifts(_INTEGER), counts="b",
+    ),
+)  # fmt: skip
+
+_INTEGERS = ("s16", "u16", "s32", "u32", "s64", "u64")
+_BF16 = needs("sm_80", (7, 0))
+
+
+def _conversion(
+    to: str, source: str, rounding: str = "", requirement: Requirement = BASELINE
+) -> Form:
+    return Form(f"{rounding}{to}.{source}", (source,), to, requirement)
+
+
+def _narrow(to: str, source: str) -> Form:
+    """From the low 8 bits of a 16-bit register, `cvt.s32.s8`: 8-bit values live in b16."""
+    return Form(f"{to}.{source}", ("b16",), to)
+
+
+def _conversions() -> dict[str, Form]:
+    rows = [_conversion(to, source) for to in _INTEGERS for source in _INTEGERS if to != source]
+    rows += [_narrow(to, source) for to in _INTEGERS for source in ("s8", "u8")]
+    for integer in _INTEGERS:
+        for real in ("f16", "f32", "f64"):
+            rows += [_conversion(real, integer, "rn."), _conversion(integer, real, "rzi.")]
+    rows += [
+        _conversion("f32", "f16"),
+        _conversion("f64", "f16"),
+        _conversion("f64", "f32"),
+        _conversion("f16", "f32", "rn."),
+        _conversion("f16", "f64", "rn."),
+        _conversion("f32", "f64", "rn."),
+        _conversion("bf16", "f32", "rn.", _BF16),
+    ]
+    return {row.suffix: row for row in rows}
+
+
+CONVERT = (
+    ScalarRow(
+        "cvt", "a converted to another type, the target type first: `cvt.rn.f32.s32`", "9.7.9.21",
+        _conversions(), plain=True,
+    ),
+    ScalarRow(
+        "cvta", "a generic address as one of a space, `cvta.to.global.u64`, or back", "9.7.9.20",
+        {
+            "to.global.u64": Form("to.global.u64", ("u64",), "u64"),
+            "param.u64": Form("param.u64", ("u64",), "u64", needs("sm_70", (7, 7))),
+        },
+        plain=True,
+    ),
+)  # fmt: skip
+
+SCALARS: dict[str, ScalarRow] = {
+    row.name: row for row in (*ARITHMETIC, *APPROXIMATE, *LOGIC, *CONVERT)
+}
+"""Every row, by the name of its instruction."""

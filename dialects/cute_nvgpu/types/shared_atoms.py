@@ -1,0 +1,209 @@
+"""Types of the MMA atoms that read matrices from shared memory: `sm90.mma`, `sm100.mma` and their
+likes."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, Generic, TypeVar
+
+from xdsl.ir import Data, TypeAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+
+from tilewright.dialects.cute.atoms import MmaTraits, Operand
+from tilewright.dialects.cute.symbolic.composed import AnyLayout
+from tilewright.dialects.cute.types.tiled import MmaAtomAttr
+from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
+from tilewright.dialects.cute_nvgpu.atoms.traits import (
+    umma_traits,
+    wgmma_traits,
+    why_no_descriptor,
+    why_no_umma_operand,
+)
+from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import find_umma
+from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import KINDS
+from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import find_wgmma
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MAJOR_MODES
+from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
+from tilewright.dialects.cute_nvgpu.types.atoms import (
+    Modifier,
+    choice,
+    parse_element,
+    parse_integer,
+    parse_modifiers,
+    parse_scale_type,
+)
+
+AtomT = TypeVar("AtomT", WgmmaAtom, UmmaAtom)
+
+
+class SharedAtomType(Data[AtomT], TypeAttribute, MmaAtomAttr, Generic[AtomT]):
+    """An atom whose B, and mostly A, is a matrix in shared memory.
+
+    `!cute_nvgpu.sm90.mma<64x128x16, elem_type = (bf16, bf16, f32), ab_major = (k, mn),
+    frag_kind = ss>`: shape M x N x K; the element types of a, b and d; how A and B lie in shared
+    memory; and where A is. `FRAGMENT_KINDS`, `MODIFIERS` and `FIND` are those of the instruction.
+    """
+
+    FRAGMENT_KINDS: ClassVar[tuple[str, ...]]
+    MODIFIERS: ClassVar[dict[str, Modifier]]
+    FIND: ClassVar[Callable[..., Any]]
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> AtomT:
+        with parser.in_angle_brackets():
+            start = parser.pos
+            shape = parser.parse_dimension_list()
+            types = _list_of(parser, "elem_type", lambda: parse_element(parser))
+            majors = _list_of(parser, "ab_major", lambda: choice(parser, MAJOR_MODES))
+            parser.parse_punctuation(",")
+            parser.parse_keyword("frag_kind")
+            parser.parse_punctuation("=")
+            frag_kind = choice(parser, cls.FRAGMENT_KINDS)
+            modifiers = parse_modifiers(parser, cls.MODIFIERS, ("satfinite",))
+            if len(shape) != 3 or len(types) != 3 or len(majors) != 2:
+                parser.raise_error(
+                    "expected MxNxK, elem_type = (a, b, d), ab_major = (a, b)", start, parser.pos
+                )
+            op = cls.name.removeprefix("cute_nvgpu.")
+            try:
+                return cls.FIND(
+                    op, tuple(shape), tuple(types), majors=tuple(majors), frag_kind=frag_kind,
+                    **modifiers,
+                )  # fmt: skip
+            except AtomError as error:
+                parser.raise_error(str(error), start, parser.pos)
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(self.data.parameters)
+
+    def requirement(self) -> Requirement:
+        return Requirement.of(self.data.row)
+
+    @property
+    @abstractmethod
+    def mma_traits(self) -> MmaTraits: ...
+
+
+def _list_of(parser: AttrParser, keyword: str, parse: Callable[[], str]) -> list[str]:
+    """`, keyword = (x, y)`."""
+    parser.parse_punctuation(",")
+    parser.parse_keyword(keyword)
+    parser.parse_punctuation("=")
+    return parser.parse_comma_separated_list(parser.Delimiter.PAREN, parse)
+
+
+class WgmmaAtomType(SharedAtomType[WgmmaAtom]):
+    """An atom of `wgmma.mma_async`: A is in shared memory (`ss`) or in registers (`rs`)."""
+
+    FRAGMENT_KINDS: ClassVar = ("ss", "rs")
+    MODIFIERS: ClassVar = {}
+    FIND: ClassVar = staticmethod(find_wgmma)
+
+    @property
+    def mma_traits(self) -> MmaTraits:
+        return wgmma_traits(self.data)
+
+    def why_not_operand(self, which: Operand, layout: AnyLayout) -> str | None:
+        major = self.data.majors[0 if which == "A" else 1]
+        return why_no_descriptor(layout, self.data.element(which), major)
+
+
+class UmmaAtomType(SharedAtomType[UmmaAtom]):
+    """An atom of `tcgen05.mma`: A is in shared memory (`ss`) or in tensor memory (`ts`).
+    `cta_group = 2`, `kind = mxf4`, `scale_vec = 2` and `scale_type = f8E8M0FNU` may follow."""
+
+    FRAGMENT_KINDS: ClassVar = ("ss", "ts")
+    MODIFIERS: ClassVar = {
+        "cta_group": Modifier("cta_group", parse_integer),
+        "kind": Modifier("kind", lambda parser: choice(parser, KINDS)),
+        "scale_vec": Modifier("scale_vector", parse_integer),
+        "scale_type": Modifier("scale_type", parse_scale_type),
+    }
+    FIND: ClassVar = staticmethod(find_umma)
+
+    @property
+    def mma_traits(self) -> MmaTraits:
+        return umma_traits(self.data)
+
+    def why_not_operand(self, which: Operand, layout: AnyLayout) -> str | None:
+        return why_no_umma_operand(self.data, which, layout)
+
+
+@irdl_attr_definition
+class Sm90MmaAtomType(WgmmaAtomType):
+    """An atom of `sm90.mma`."""
+
+    name = "cute_nvgpu.sm90.mma"
+
+
+@irdl_attr_definition
+class Sm90SparseMmaAtomType(WgmmaAtomType):
+    """An atom of `sm90.sparse_mma`."""
+
+    name = "cute_nvgpu.sm90.sparse_mma"
+
+
+@irdl_attr_definition
+class Sm100MmaAtomType(UmmaAtomType):
+    """An atom of `sm100.mma`."""
+
+    name = "cute_nvgpu.sm100.mma"
+
+
+@irdl_attr_definition
+class Sm100MmaSpAtomType(UmmaAtomType):
+    """An atom of `sm100.mma_sp`."""
+
+    name = "cute_nvgpu.sm100.mma_sp"
+
+
+@irdl_attr_definition
+class Sm100MmaBsAtomType(UmmaAtomType):
+    """An atom of `sm100.mma_bs`."""
+
+    name = "cute_nvgpu.sm100.mma_bs"
+
+
+@irdl_attr_definition
+class Sm100MmaBsSpAtomType(UmmaAtomType):
+    """An atom of `sm100.mma_bs_sp`."""
+
+    name = "cute_nvgpu.sm100.mma_bs_sp"
+
+
+@irdl_attr_definition
+class Sm100MmaWsAtomType(UmmaAtomType):
+    """An atom of `sm100.mma_ws`."""
+
+    name = "cute_nvgpu.sm100.mma_ws"
+
+
+@irdl_attr_definition
+class Sm100MmaWsSpAtomType(UmmaAtomType):
+    """An atom of `sm100.mma_ws_sp`."""
+
+    name = "cute_nvgpu.sm100.mma_ws_sp"
+
+
+WGMMA_ATOM_TYPES: dict[str, type[WgmmaAtomType]] = {
+    type_.name.removeprefix("cute_nvgpu."): type_
+    for type_ in (Sm90MmaAtomType, Sm90SparseMmaAtomType)
+}
+UMMA_ATOM_TYPES: dict[str, type[UmmaAtomType]] = {
+    type_.name.removeprefix("cute_nvgpu."): type_
+    for type_ in (
+        Sm100MmaAtomType,
+        Sm100MmaSpAtomType,
+        Sm100MmaBsAtomType,
+        Sm100MmaBsSpAtomType,
+        Sm100MmaWsAtomType,
+        Sm100MmaWsSpAtomType,
+    )
+}
+"""The attribute of the atoms of each op."""

@@ -1,0 +1,33 @@
+"""The bits of constants."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.ir import Attribute
+
+_DTYPES: dict[str, tuple[type[np.generic] | np.dtype[np.generic], type[np.unsignedinteger]]] = {
+    "f16": (np.float16, np.uint16),
+    "bf16": (np.dtype(ml_dtypes.bfloat16), np.uint16),
+    "f32": (np.float32, np.uint32),
+    "f64": (np.float64, np.uint64),
+}
+
+
+def constant_bits(value: Attribute) -> int | None:
+    """The bits of an integer or a float; None of anything else."""
+    match value:
+        case IntegerAttr():
+            return value.value.data
+        case FloatAttr():
+            return _float_bits(value.value.data, value.type)
+        case _:
+            return None
+
+
+def _float_bits(value: float, type_: Attribute) -> int:
+    """The bits of `value` rounded to an MLIR float type (f16, bf16, f32, f64)."""
+    dtype, bits = _DTYPES[str(type_)]
+    with np.errstate(over="ignore"):
+        return int(np.array(value, dtype=dtype).view(bits))

@@ -1,0 +1,108 @@
+"""What the verifiers of xDSL's own dialects leave out, and MLIR's do not.
+
+One rule an op; `fault` says what is wrong with an op of another dialect, in MLIR's terms. A module
+is checked by these before its ops verify themselves, since some of those stop with other errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from xdsl.dialects import arith, cf, func, gpu, memref, scf
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, VectorType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+Rule = Callable[[Any], str | None]
+INDEX_BITS = 64
+
+
+def fault(op: Operation) -> str | None:
+    """What is wrong with an upstream op beyond what its own verifier says, or None."""
+    rule = RULES.get(type(op))
+    return None if rule is None else rule(op)
+
+
+def _width(type_: Attribute) -> int:
+    element = type_.get_element_type() if isinstance(type_, VectorType) else type_
+    return int(getattr(element, "bitwidth", 0))
+
+
+def _cast(wider: bool) -> Rule:
+    def rule(op: arith.ExtFOp | arith.TruncFOp) -> str | None:
+        source, result = op.operands[0].type, op.results[0].type
+        grows = _width(result) - _width(source)
+        shapes = [type_.get_shape() for type_ in (source, result) if isinstance(type_, VectorType)]
+        if shapes and (len(shapes) != 2 or shapes[0] != shapes[1]):
+            return f"expected operand and result of one shape, got {source} and {result}"
+        if (grows if wider else -grows) > 0:
+            return None
+        return f"expected a result {'wider' if wider else 'narrower'} than {source}, got {result}"
+
+    return rule
+
+
+def _constant(op: arith.ConstantOp) -> str | None:
+    value = op.value
+    if isinstance(value, IntegerAttr) and isinstance(value.type, IndexType):
+        number = value.value.data
+        if not -(1 << INDEX_BITS - 1) <= number < 1 << INDEX_BITS - 1:
+            return f"expected an index of {INDEX_BITS} bits, got {number}"
+    return None
+
+
+def _indices(op: memref.LoadOp | memref.StoreOp) -> str | None:
+    type_ = op.memref.type
+    if isinstance(type_, MemRefType) and len(op.indices) != type_.get_num_dims():
+        return f"expected {type_.get_num_dims()} indices for {type_}, got {len(op.indices)}"
+    return None
+
+
+def _types(values: Sequence[SSAValue]) -> list[str]:
+    return [str(value.type) for value in values]
+
+
+def _if(op: scf.IfOp) -> str | None:
+    wanted = _types(op.results)
+    if wanted and not op.false_region.blocks:
+        return f"expected an else region, since it has results of ({', '.join(wanted)}), got none"
+    for region in (op.true_region, op.false_region):
+        last = region.blocks[-1].last_op if region.blocks else None
+        if isinstance(last, scf.YieldOp) and _types(last.operands) != wanted:
+            given = ", ".join(_types(last.operands))
+            return f"expected its regions to yield ({', '.join(wanted)}), got ({given})"
+    return None
+
+
+def _branch(op: cf.BranchOp | cf.ConditionalBranchOp) -> str | None:
+    given = (
+        [op.arguments] if isinstance(op, cf.BranchOp) else [op.then_arguments, op.else_arguments]
+    )
+    for block, arguments in zip(op.successors, given, strict=True):
+        if _types(arguments) != _types(block.args):
+            return (
+                f"expected its successor's arguments of ({', '.join(_types(block.args))}), "
+                f"got ({', '.join(_types(arguments))})"
+            )
+    return None
+
+
+def _kernel(op: func.FuncOp | gpu.FuncOp) -> str | None:
+    marked = "gpu.kernel" in op.attributes or isinstance(op, gpu.FuncOp)
+    if marked and not (op.body.blocks and op.body.blocks[0].ops):
+        return "expected a kernel to have a body, got a declaration"
+    return None
+
+
+RULES: dict[type[Operation], Rule] = {
+    arith.ConstantOp: _constant,
+    arith.ExtFOp: _cast(wider=True),
+    arith.TruncFOp: _cast(wider=False),
+    cf.BranchOp: _branch,
+    cf.ConditionalBranchOp: _branch,
+    func.FuncOp: _kernel,
+    gpu.FuncOp: _kernel,
+    memref.LoadOp: _indices,
+    memref.StoreOp: _indices,
+    scf.IfOp: _if,
+}

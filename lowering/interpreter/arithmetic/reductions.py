@@ -1,0 +1,62 @@
+"""Reductions that instructions do on their way to or from memory: of the registers that a thread
+loads, `tcgen05.ld.red`, and of memory with a box, `cp.reduce.async.bulk.tensor`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.lowering.interpreter.arithmetic.scalar import FLOATS, scalar
+from tilewright.lowering.interpreter.values import Bits
+
+Words = NDArray[np.uint32]
+
+_SIGN = np.uint32(1 << 31)
+_CANONICAL_NAN = np.uint32(0x7FFFFFFF)
+
+
+def least_or_greatest(words: Words, form: str) -> Words:
+    """The least or the greatest of each row, [threads, registers] to [threads], as `form`, such as
+    `max.abs.NaN.f32`, says."""
+    reduction, *modifiers, type_ = form.split(".")
+    pick = np.min if reduction == "min" else np.max
+    if type_ != "f32":
+        order = words.view(np.int32) if type_ == "s32" else words
+        whole: Words = pick(order, axis=1).view(np.uint32)
+        return whole
+    values = words & ~_SIGN if "abs" in modifiers else words
+    nan = (values & ~_SIGN) > np.uint32(0x7F800000)
+    # As unsigned integers these have the order of the numbers, -0 below +0.
+    order = np.where(values & _SIGN, ~values, values | _SIGN)
+    neutral = np.uint32(0xFFFFFFFF if reduction == "min" else 0)
+    best: Words = pick(np.where(nan, neutral, order), axis=1)
+    result: Words = np.where(best & _SIGN, best & ~_SIGN, ~best)
+    lost = nan.any(axis=1) if "NaN" in modifiers else nan.all(axis=1)
+    kept: Words = np.where(lost, _CANONICAL_NAN, result)
+    return kept
+
+
+def combined(element: str, kind: str, before: Bits, values: Bits) -> Bits:
+    """Elements of memory, raw bits, after a reduction; `element` is their MLIR type.
+
+    f32 elements keep their subnormals: the tensor maps of the driver have a type of their own,
+    FLOAT32_FTZ, that flushes them. PTX ISA, cp.reduce.async.bulk.tensor.
+    """
+    if kind == "inc":
+        counted: Bits = before + 1
+        return np.where(before >= values, np.zeros_like(before), counted)
+    if kind == "dec":
+        wraps = (before == 0) | (before > values)
+        return np.where(wraps, values, before - 1)
+    reduced: Bits = scalar(kind, _form(element, kind, 8 * before.itemsize))(before, values)
+    return reduced
+
+
+def _form(element: str, kind: str, width: int) -> str:
+    """The form of the scalar instruction that does the same to one element."""
+    if kind in ("and", "or", "xor"):
+        return f"b{width}"
+    if element in FLOATS:
+        return f"rn.{element}" if kind == "add" else element
+    return f"{'s' if element.startswith('s') else 'u'}{width}"

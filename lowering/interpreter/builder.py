@@ -1,0 +1,181 @@
+"""From IR to programs: each op's rule adds a step to a block, or blocks.
+
+Structured ops (`scf.for`) and branches (`cf`, `ptx`) both become jumps between blocks. Blocks are
+numbered in the order of the text: the blocks of a loop come before what follows the loop, and both
+sides of an `if` before what follows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.traits import IsTerminator
+
+from tilewright.diagnostic import OpError
+from tilewright.lowering.interpreter.machine.machine import Gang, Machine
+from tilewright.lowering.interpreter.program import (
+    Awaited,
+    CodeBlock,
+    Ending,
+    Jump,
+    Program,
+    Suspend,
+)
+from tilewright.lowering.op_rules import OpRules
+
+Step = Callable[[Machine, Gang], None]
+"""The effect of an op on the registers and memory of the threads that execute it."""
+
+Rule = Callable[[Any, "Builder"], Step | None]
+
+RULES = OpRules[Rule]()
+"""The rule of each op type: it returns the op's step, or None where it added blocks itself."""
+
+runs = RULES.of
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call whose callee is being added: where it returns to, and which values."""
+
+    callee: Region
+    following: CodeBlock
+    results: Sequence[SSAValue]
+
+
+class Builder:
+    """Turns the body of one kernel into a program."""
+
+    def __init__(self) -> None:
+        self.blocks: list[CodeBlock] = []
+        self.current = CodeBlock()
+        self.shared_bytes = 0
+        self.ops: list[Operation] = []
+        self._calls: list[Call] = []
+        self._slots: dict[SSAValue, int] = {}
+        self._labels: dict[Block, CodeBlock] = {}
+        self._registers = 0
+        self._place(self.current)
+
+    def build(self, body: Region, shared_bytes: int = 0) -> Program:
+        """The program of a kernel body. Raises OpError for an op that has no semantics."""
+        self.shared_bytes = shared_bytes
+        self._add_body(body)
+        arguments = [self.slot(argument) for argument in body.blocks[0].args]
+        return Program(self.blocks, self._registers, arguments, self.ops, self.shared_bytes)
+
+    def _add_body(self, body: Region) -> None:
+        """Add the ops of a function, from the current block on."""
+        blocks = list(body.blocks)
+        self._labels[blocks[0]] = self.current
+        for block in blocks[1:]:
+            self._labels[block] = CodeBlock()
+        for block in blocks:
+            if block is not blocks[0]:
+                self.start(self._labels[block])
+            for op in block.ops:
+                self.run(op)
+
+    # Registers
+
+    def slot(self, value: SSAValue) -> int:
+        """The register of a value."""
+        if value not in self._slots:
+            self._slots[value] = self._registers
+            self._registers += 1
+        return self._slots[value]
+
+    def slots(self, values: Sequence[SSAValue]) -> tuple[int, ...]:
+        """The registers of some values."""
+        return tuple(self.slot(value) for value in values)
+
+    def fresh(self) -> int:
+        """A register of no value."""
+        self._registers += 1
+        return self._registers - 1
+
+    # Blocks
+
+    def _place(self, block: CodeBlock) -> None:
+        block.number = len(self.blocks)
+        self.blocks.append(block)
+
+    def label(self, block: Block) -> CodeBlock:
+        """The block that a block of a multi-block body became."""
+        return self._labels[block]
+
+    def start(self, block: CodeBlock) -> None:
+        """Go on in a new block, placed here in the order."""
+        self._place(block)
+        self.current = block
+
+    def end(self, ending: Ending, op: Operation) -> None:
+        """Say how the current block goes on."""
+        self.current.ending = ending
+        self.current.ending_op = op
+
+    def suspend(self, op: Operation, begin: Callable[[Machine, Gang], Awaited]) -> None:
+        """End the current block until what `begin` says has come about, and go on behind it."""
+        following = CodeBlock()
+        self.current.reads |= set(self.slots(op.operands)) - self.current.writes
+        self.end(Suspend(begin, Jump(following)), op)
+        self.start(following)
+
+    def jump(
+        self, target: CodeBlock, sources: Sequence[SSAValue] = (), dests: Sequence[SSAValue] = ()
+    ) -> Jump:
+        """A jump that moves values."""
+        return Jump(target, self.slots(sources), self.slots(dests))
+
+    # Calls
+
+    @property
+    def call(self) -> Call | None:
+        """The call whose callee is being added; None in the kernel itself."""
+        return self._calls[-1] if self._calls else None
+
+    def add_call(self, op: Operation, callee: Region) -> None:
+        """Add the body of a callee in place of a call. Raises OpError where it is recursive."""
+        if any(call.callee is callee for call in self._calls):
+            raise OpError(op, f"'{op.name}' expected a callee that does not call itself")
+        entry, following = CodeBlock(), CodeBlock()
+        self.end(self.jump(entry, op.operands, callee.blocks[0].args), op)
+        self._calls.append(Call(callee, following, op.results))
+        self.start(entry)
+        self._add_body(callee)
+        self._calls.pop()
+        self.start(following)
+
+    # Ops
+
+    def number(self, op: Operation) -> int:
+        """A number for an op, from 1, by which memory remembers who accessed it."""
+        self.ops.append(op)
+        return len(self.ops)
+
+    def run(self, op: Operation) -> None:
+        """Add an op. Raises OpError where it has no semantics."""
+        rule = RULES.get(type(op))
+        if rule is None:
+            raise OpError(op, f"'{op.name}' cannot be interpreted")
+        step = rule(op, self)
+        if step is not None:
+            self.add(op, step, self.slots(op.operands), self.slots(op.results))
+
+    def add(
+        self, op: Operation, step: Step, reads: tuple[int, ...], writes: tuple[int, ...]
+    ) -> None:
+        """Add a step, with the registers that it reads and writes."""
+        block = self.current
+        block.steps.append((op, step, writes))
+        block.reads |= set(reads) - block.writes
+        block.writes |= set(writes)
+
+    def run_block(self, block: Block) -> None:
+        """Add the ops of a block but its terminator."""
+        for op in block.ops:
+            if not op.has_trait(IsTerminator):
+                self.run(op)

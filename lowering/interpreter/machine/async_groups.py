@@ -1,0 +1,116 @@
+"""Groups of asynchronous reads of shared memory: those of wgmmas, and of copies to global memory.
+
+A read lasts from its issue until its group is waited for. Who has waited knows that it is over, and
+others once they learn of it: how many groups of a stream are known to be complete is a clock.
+PTX ISA, wgmma.wait_group and cp.async.bulk.wait_group.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.machine.async_proxy import AsyncFragments
+from tilewright.lowering.interpreter.machine.clocks import Clocks
+from tilewright.lowering.interpreter.values import Lanes
+
+CHUNK = 16
+"""The bytes that are read at once."""
+
+
+@dataclass(eq=False)
+class ReadStream:
+    """The reads of one team in each cluster of the wave: their clock and, of each chunk of shared
+    memory, the number of the last group that reads it, from 1, and its op."""
+
+    column: int
+    groups: NDArray[np.int32]
+    ops: NDArray[np.int32]
+
+
+class AsyncGroups:
+    """The groups of teams of `team` threads, 128 for wgmmas, of which `completed` says how many are
+    complete; `wait` is the instruction that completes them."""
+
+    def __init__(
+        self, clocks: Clocks, slots: int, size: int, op_names: dict[int, str], team: int, wait: str
+    ):
+        threads = len(clocks.seen)
+        self.committed = np.zeros(threads, dtype=np.int64)
+        self.completed = np.zeros(threads, dtype=np.int64)
+        self.fenced = np.zeros(threads, dtype=np.bool_)
+        self.fragments = AsyncFragments(self.completed, op_names)
+        self._clocks = clocks
+        self._slots = slots
+        self._chunks = -(-size // CHUNK)
+        self._op_names = op_names
+        self._team = team
+        self._wait = wait
+        self._streams: dict[int, ReadStream] = {}
+        self._in_flight: list[tuple[int, int, int]] = []
+
+    def _leaders(self, lanes: Lanes) -> Lanes:
+        """The first threads of the threads' teams."""
+        thread = lanes % self._slots
+        return lanes - thread + thread // self._team * self._team
+
+    def issue(self, leader: int, places: NDArray[np.int64], op: int) -> None:
+        """One that reads these bytes of shared memory begins."""
+        local = leader % self._clocks.lanes
+        if (stream := self._streams.get(local)) is None:
+            nothing = np.zeros(self._chunks, dtype=np.int32)
+            stream = ReadStream(self._clocks.add_column(), nothing, nothing.copy())
+            self._streams[local] = stream
+        group = int(self.committed[leader]) + 1
+        stream.groups[places // CHUNK] = group
+        stream.ops[places // CHUNK] = op
+        self._in_flight.append((leader, group, op))
+
+    def commit(self, lanes: Lanes) -> None:
+        """Close the threads' groups."""
+        self.committed[lanes] += 1
+
+    def wait(self, lanes: Lanes, pending: int) -> None:
+        """Complete all but the threads' latest `pending` groups."""
+        self.completed[lanes] = np.maximum(self.completed[lanes], self.committed[lanes] - pending)
+        leaders = self._leaders(lanes) % self._clocks.lanes
+        for leader, stream in self._streams.items():
+            waiting = lanes[leaders == leader]
+            self._clocks.learn_of(waiting, stream.column, self.completed[waiting])
+        self._in_flight = [read for read in self._in_flight if read[1] > self.completed[read[0]]]
+        self.fragments.forget()
+
+    def check_write(self, lanes: Lanes, places: NDArray[np.int64]) -> None:
+        """Raise Fault where threads write bytes, [threads, bytes], that may still be read."""
+        for leader, stream in self._streams.items():
+            groups = stream.groups[places // CHUNK]
+            late = groups > self._clocks.seen[lanes, stream.column][:, None]
+            if late.any():
+                lane, byte = np.unravel_index(int(np.argmax(late)), late.shape)
+                op = self._op_names.get(int(stream.ops[places[lane, byte] // CHUNK]), "?")
+                reader = int(lanes[lane]) // self._clocks.lanes * self._clocks.lanes + leader
+                if groups[lane, byte] > self.completed[reader]:
+                    raise Fault(
+                        f"write of shared memory that {op} reads, which no {self._wait} has "
+                        "completed",
+                        int(lane),
+                    )
+                raise Fault(
+                    f"race on shared memory: this write and the read by {op} in another thread are "
+                    "ordered by no barrier",
+                    int(lane),
+                )
+
+    def check_done(self, lanes: Lanes) -> None:
+        """Raise Fault where threads end with a read in flight."""
+        for leader, _, op in self._in_flight:
+            place = int(np.searchsorted(lanes, leader))
+            if place < len(lanes) and lanes[place] == leader:
+                raise Fault(
+                    f"ends the kernel while {self._op_names.get(op, '?')} is in flight: no "
+                    f"{self._wait} has completed it",
+                    place,
+                )

@@ -1,0 +1,243 @@
+"""Barriers of warps, of CTAs and of clusters: threads arrive, and wait until all have.
+
+What threads did before they arrived is before whatever those do who waited. PTX ISA, bar.warp.sync,
+barrier.cta and barrier.cluster.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.ir import Operation
+
+from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.machine.clocks import Clocks, Known, together
+from tilewright.lowering.interpreter.machine.special_registers import WARP
+from tilewright.lowering.interpreter.values import Lanes
+
+BARRIERS = 16
+"""The number of barriers of a CTA."""
+
+
+@dataclass(eq=False)
+class BarrierWait:
+    """Threads that wait at barriers, by their numbers, each for the end of a phase."""
+
+    barriers: Barriers
+    op: Operation
+    numbers: NDArray[np.int64]
+    phases: NDArray[np.int64]
+
+    def take(self, lanes: Lanes) -> BarrierWait:
+        """The waits of some of the threads."""
+        return BarrierWait(self.barriers, self.op, self.numbers[lanes], self.phases[lanes])
+
+    def ready(self) -> NDArray[np.bool_]:
+        """The threads whose phases are over: [threads]."""
+        return self.barriers.completed[self.numbers] > self.phases
+
+    def resume(self, lanes: Lanes) -> None:
+        """Let threads know what all knew who arrived."""
+        self.barriers.resume(self.numbers, lanes)
+
+    def deadlock(self, lanes: Lanes) -> str:
+        """The diagnosis of the first barrier, where the phase will not end."""
+        number = int(self.numbers[0])
+        return self.barriers.deadlock(number, int((self.numbers == number).sum()))
+
+
+class Barriers:
+    """Barriers by number; `completed` are the phases that are over."""
+
+    def __init__(self, clocks: Clocks, count: int):
+        self._clocks = clocks
+        self.completed = np.zeros(count, dtype=np.int64)
+
+    def resume(self, numbers: NDArray[np.int64], lanes: Lanes) -> None:
+        """Threads go on; what they learn they mostly know since the last one came."""
+
+    def deadlock(self, number: int, waiting: int) -> str:
+        """The diagnosis of a barrier at which threads wait in vain."""
+        raise NotImplementedError
+
+
+class WarpBarriers(Barriers):
+    """The barrier of each warp of a wave."""
+
+    def __init__(self, clocks: Clocks, count: int):
+        super().__init__(clocks, count)
+        self._arrived = np.zeros(count, dtype=np.int64)
+
+    def wait(self, op: Operation, lanes: Lanes) -> BarrierWait:
+        """Threads arrive, and wait for the others of their warps."""
+        warps = lanes // WARP
+        wait = BarrierWait(self, op, warps, self.completed[warps])
+        np.add.at(self._arrived, warps, 1)
+        full = np.flatnonzero(self._arrived == WARP)
+        self._arrived[full] = 0
+        self.completed[full] += 1
+        self._clocks.synchronise(full)
+        return wait
+
+    def deadlock(self, number: int, waiting: int) -> str:
+        """How many threads of the warp are there."""
+        return (
+            f"bar.warp.sync needs all {WARP} threads of a warp, and {waiting} execute it (no other "
+            "one will come)"
+        )
+
+
+@dataclass(eq=False)
+class Phase:
+    """A phase of a barrier: its number of threads, those that have arrived and what they knew, and
+    those that wait."""
+
+    expected: int
+    arrived: int = 0
+    known: Known | None = None
+    waiting: list[Lanes] = field(default_factory=list[Lanes])
+    warps: list[NDArray[np.int64]] = field(default_factory=list[NDArray[np.int64]])
+
+
+class CtaBarriers(Barriers):
+    """The barriers of a wave of CTAs, 16 each, of `threads` threads in `slots` thread slots."""
+
+    def __init__(self, clocks: Clocks, ctas: int, threads: int, slots: int):
+        super().__init__(clocks, ctas * BARRIERS)
+        self._threads = threads
+        self._slots = slots
+        self._phases: dict[int, Phase] = {}
+        # Of each barrier: the warps that arrived in its last phase, and their clocks then.
+        self._last: dict[int, tuple[NDArray[np.int64], NDArray[np.int32]]] = {}
+
+    def arrive(
+        self, lanes: Lanes, barrier: int, threads: int | None, *, waits: bool = False
+    ) -> None:
+        """Threads arrive at a barrier of `threads` threads, None being all of the CTA.
+
+        Those who wait learn what all knew when they arrived; who only arrives learns nothing.
+        """
+        expected = self._threads if threads is None else threads
+        ctas = lanes // self._slots
+        for cta in np.unique(ctas).tolist():
+            mine = lanes[ctas == cta]
+            number = cta * BARRIERS + barrier
+            self._check_last(mine, number)
+            phase = self._phases.setdefault(number, Phase(expected))
+            if phase.expected != expected:
+                raise Fault(
+                    f"gives barrier {barrier} {expected} threads, and those that wait there give "
+                    f"it {phase.expected}"
+                )
+            phase.arrived += len(mine)
+            known = self._clocks.publish(mine)
+            phase.known = known if phase.known is None else together(phase.known, known)
+            phase.warps.append(np.unique(mine // WARP))
+            if waits:
+                phase.waiting.append(mine)
+            if phase.arrived > expected:
+                raise Fault(
+                    f"barrier {barrier} expects {expected} threads, and {phase.arrived} came"
+                )
+            if phase.arrived == expected:
+                self._open(number, phase)
+
+    def _check_last(self, lanes: Lanes, number: int) -> None:
+        """Raise Fault where threads may arrive before the barrier's last phase is over."""
+        if number not in self._last:
+            return
+        warps, clocks = self._last[number]
+        known = self._clocks.seen[lanes[:, None], warps % self._clocks.warps] >= clocks
+        known |= warps == lanes[:, None] // WARP
+        if not known.all():
+            lane, warp = np.unravel_index(int(np.argmin(known)), known.shape)
+            raise Fault(
+                f"barrier {number % BARRIERS} is used again before its last use, by warp "
+                f"{int(warps[warp]) % (self._slots // WARP)} among others, is known to be over",
+                int(lane),
+            )
+
+    def _open(self, number: int, phase: Phase) -> None:
+        assert phase.known is not None
+        for waiting in phase.waiting:
+            self._clocks.learn(waiting, phase.known)
+        warps = np.concatenate(phase.warps)
+        self._last[number] = warps, phase.known[warps % self._clocks.warps]
+        del self._phases[number]
+        self.completed[number] += 1
+
+    def wait(self, op: Operation, lanes: Lanes, barrier: int, threads: int | None) -> BarrierWait:
+        """Threads arrive, and wait for the others."""
+        numbers = lanes // self._slots * BARRIERS + barrier
+        phases = self.completed[numbers]
+        self.arrive(lanes, barrier, threads, waits=True)
+        return BarrierWait(self, op, numbers, phases)
+
+    def deadlock(self, number: int, waiting: int) -> str:
+        """Which warps of a CTA wait at a barrier."""
+        phase = self._phases[number]
+        warps = np.unique(np.concatenate(phase.waiting) % self._slots // WARP)
+        return (
+            f"deadlock: {phase.arrived} threads (warps {', '.join(map(str, warps.tolist()))}) wait "
+            f"at barrier {number % BARRIERS}, and no other thread of the CTA will come"
+        )
+
+
+class ClusterBarrier(Barriers):
+    """The barrier of each cluster of a wave, whose `ctas` CTAs have `threads` threads in `slots`
+    thread slots."""
+
+    def __init__(self, clocks: Clocks, clusters: int, threads: int, slots: int, ctas: int):
+        super().__init__(clocks, clusters)
+        self._threads = threads * ctas
+        self._slots = slots * ctas
+        self._phases: dict[int, Phase] = {}
+        self._released: dict[int, Known] = {}
+        # Of each thread: how often it has arrived, and how often waited.
+        self._arrivals = np.zeros(clusters * slots * ctas, dtype=np.int64)
+        self._waits = np.zeros(clusters * slots * ctas, dtype=np.int64)
+
+    def arrive(self, lanes: Lanes) -> None:
+        """Threads arrive. Raises Fault where one has not waited since it arrived last."""
+        again = self._arrivals[lanes] > self._waits[lanes]
+        if again.any():
+            raise Fault(
+                "arrives at the barrier of the cluster twice in one phase", int(np.argmax(again))
+            )
+        self._arrivals[lanes] += 1
+        clusters = lanes // self._slots
+        for cluster in np.unique(clusters).tolist():
+            mine = lanes[clusters == cluster]
+            phase = self._phases.setdefault(cluster, Phase(self._threads))
+            known = self._clocks.publish(mine)
+            phase.known = known if phase.known is None else together(phase.known, known)
+            phase.arrived += len(mine)
+            if phase.arrived == phase.expected:
+                self._released[cluster] = self._phases.pop(cluster).known  # type: ignore[assignment]
+                self.completed[cluster] += 1
+
+    def wait(self, op: Operation, lanes: Lanes) -> BarrierWait:
+        """Threads wait. Raises Fault where one has not arrived since it waited last."""
+        without = self._arrivals[lanes] == self._waits[lanes]
+        if without.any():
+            raise Fault(
+                "waits at the barrier of the cluster without having arrived",
+                int(np.argmax(without)),
+            )
+        self._waits[lanes] += 1
+        return BarrierWait(self, op, lanes // self._slots, self._waits[lanes] - 1)
+
+    def resume(self, numbers: NDArray[np.int64], lanes: Lanes) -> None:
+        """Let threads know what all knew when they arrived."""
+        for cluster in np.unique(numbers).tolist():
+            self._clocks.learn(lanes[numbers == cluster], self._released[cluster])
+
+    def deadlock(self, number: int, waiting: int) -> str:
+        """How many threads of the cluster are there."""
+        phase = self._phases.get(number, Phase(self._threads))
+        return (
+            f"deadlock: {phase.arrived} of {self._threads} threads of the cluster have arrived at "
+            "its barrier, and no other one will come"
+        )

@@ -1,0 +1,23 @@
+"""Tables of rules: what to do with an operation, by its type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from xdsl.ir import Operation
+
+Rule = TypeVar("Rule")
+
+
+class OpRules(dict[type[Operation], Rule]):
+    """A rule for each op type; the modules that write them fill it."""
+
+    def of(self, *op_types: type[Operation]) -> Callable[[Rule], Rule]:
+        """Register a function as the rule of these op types."""
+
+        def register(rule: Rule) -> Rule:
+            self.update(dict.fromkeys(op_types, rule))
+            return rule
+
+        return register

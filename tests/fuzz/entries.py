@@ -1,0 +1,264 @@
+"""Entry points of tilewright for mutants. Each takes a mutant and returns: legal or not, there must
+be an answer, and never a traceback, a wrong exit status, an internal error or a hang."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import random
+import signal
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from mutate import mutant, mutant_bytes, tokens
+
+import tilewright as tw
+
+ROOT = Path(__file__).resolve().parents[2]
+SECONDS = 20
+ARCHES = ("sm_75", "sm_80", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a")
+LEAKS = ("Traceback", "internal error")
+
+
+class Broken(Exception):
+    """The promise that this mutant breaks: one line that names the kind."""
+
+
+@cache
+def chunks() -> tuple[str, ...]:
+    """Every chunk of every `.mlir` file of the project, the shorter ones: they are read quickly."""
+    files = sorted([*ROOT.glob("examples/**/*.mlir"), *ROOT.glob("tests/filecheck/**/*.mlir")])
+    parts = [part for path in files for part in path.read_text().split("// -----")]
+    return tuple(part for part in parts if part.strip() and len(part) < 8000)
+
+
+@cache
+def vocabulary() -> tuple[str, ...]:
+    """The tokens of the corpus, once each."""
+    return tuple(sorted({word for chunk in chunks() for word in tokens(chunk) if word.strip()}))
+
+
+def ir(rng: random.Random) -> str:
+    return mutant(rng, rng.choice(chunks()), vocabulary())
+
+
+@contextlib.contextmanager
+def in_time(seconds: int) -> Iterator[None]:
+    """Raises Broken where the body takes longer."""
+
+    def stop(*_: object) -> None:
+        where = "".join(traceback.format_stack(sys._getframe(1), limit=1)).strip().split("\n")[0]
+        raise Broken(f"hang: {where}")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def judged(run: Callable[[], Any], *answers: type[Exception]) -> None:
+    """Runs; `answers` are the errors that the entry point documents."""
+    try:
+        with in_time(SECONDS):
+            run()
+    except answers as error:
+        if any(leak in str(error) for leak in LEAKS):
+            raise Broken(str(error).splitlines()[0]) from error
+    except Broken:
+        raise
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        place = next((f for f in reversed(frames) if "tests/fuzz" not in f.filename), frames[-1])
+        where = f"{'/'.join(Path(place.filename).parts[-3:])}:{place.name}"
+        raise Broken(f"{type(error).__name__} in {where}: {str(error)[:100]}") from error
+
+
+def command(main: Callable[[Sequence[str]], None], arguments: list[str], stdin: str = "") -> None:
+    """A command of the shell: status 0, 1 or 2, and an error message where it is not 0."""
+    out, err = io.StringIO(), io.StringIO()
+    status: object = 0
+
+    def run() -> None:
+        nonlocal status
+        try:
+            main(arguments)
+        except SystemExit as leave:
+            status = leave.code or 0
+
+    before = sys.stdin
+    sys.stdin = io.TextIOWrapper(io.BytesIO(stdin.encode(errors="surrogateescape")), "utf-8")
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            judged(run)
+    finally:
+        sys.stdin = before
+    said = err.getvalue()
+    if status not in (0, 1, 2):
+        raise Broken(f"exit status {status}")
+    if any(leak in said for leak in LEAKS):
+        lines = said.splitlines()
+        raise Broken(next(line for line in lines if any(leak in line for leak in LEAKS)))
+    if status and not said.strip():
+        raise Broken(f"exit status {status} without a word")
+
+
+# Entry points
+
+
+def compile_(text: str, rng: random.Random) -> None:
+    judged(lambda: tw.compile(text, rng.choice(ARCHES)), tw.CompileError, tw.TargetError)
+
+
+@cache
+def _passes() -> tuple[str, ...]:
+    from tilewright.universe import TILEWRIGHT_UNIVERSE
+
+    return tuple(sorted(TILEWRIGHT_UNIVERSE.all_passes))
+
+
+def opt(text: str, rng: random.Random) -> None:
+    from tilewright.tools.tilewright_opt import main
+
+    name = rng.choice(("", *_passes()))
+    arch = f"{{arch={rng.choice(ARCHES)}}}"
+    takes_arch = name in ("cute-nvgpu-check-target",) or name.startswith("convert-cute")
+    pipeline = ["-p", name + (arch if takes_arch and rng.random() < 0.8 else "")] if name else []
+    with tempfile.NamedTemporaryFile("w", suffix=".mlir", errors="surrogatepass") as file:
+        file.write(text)
+        file.flush()
+        command(
+            main,
+            [file.name, *pipeline, *rng.choice(([], [], ["-t", "ptx"], ["--print-op-generic"]))],
+        )
+
+
+def interpret(text: str, rng: random.Random) -> None:
+    from tilewright.execution import kernel_signature
+
+    def run() -> None:
+        signature = kernel_signature(text)
+        args = [_argument(parameter, rng) for parameter in signature]
+        block = rng.choice(((32, 1, 1), (128, 1, 1), (1, 1, 1)))
+        tw.interpret(
+            text, grid=(1, 1, 1), block=block, args=args, level=rng.choice(("tile", "atom", "ptx"))
+        )
+
+    judged(run, tw.CompileError, tw.TargetError, tw.ExecutionError)
+
+
+def _argument(parameter: Any, rng: random.Random) -> Any:
+    shape = getattr(parameter, "shape", None)
+    if rng.random() < 0.1:
+        return rng.choice((None, "x", -1, 1 << 70, [1], np.zeros((3, 5))))
+    if shape is None:
+        return rng.choice((0, 1, 3, 16))
+    extents = tuple(
+        extent if isinstance(extent, int) and 0 <= extent < 4096 else 16 for extent in shape
+    )
+    return np.zeros(extents, getattr(parameter, "dtype", np.float32) or np.float32)
+
+
+@cache
+def mnemonics() -> tuple[str, ...]:
+    """A legal mnemonic of every row of the lattice."""
+    from tilewright.tools.tilewright import main
+
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        main(["atoms", "--json"])
+    return tuple(row["mnemonics"][0] for row in json.loads(out.getvalue()) if row.get("mnemonics"))
+
+
+def mnemonic(text: str, rng: random.Random) -> None:
+    from tilewright.tools.tilewright import main
+
+    judged(lambda: tw.atom(text), tw.AtomError, tw.TargetError)
+    command(main, ["explain", text.lstrip("-") or "x"])
+    command(main, ["check-ptx", "--arch", rng.choice(ARCHES), text.lstrip("-") or "x"])
+
+
+LAYOUTS = (
+    "((4,8),(2,2,2)):((32,1),(16,8,128))", "S<3,4,3> o 0 o (8,64):(64,1)", "(4,?{div=8}):(?,1)",
+    "(2,3,4):(12,4,1)", "4:1", "((2,2),_):(1,2)", "(1@0,2@1)",
+)  # fmt: skip
+
+
+def layout(text: str, rng: random.Random) -> None:
+    from tilewright.dialects.cute import Layout, LayoutParseError
+
+    judged(lambda: Layout.parse(text), LayoutParseError, ValueError)
+    quoted = json.dumps(text, ensure_ascii=False)
+    compile_(f"builtin.module {{ %0 = cute.static : !cute.layout<{quoted}> }}", rng)
+
+
+DESCRIPTORS = (
+    "decode 0x4000004000010040 --type bf16 --shape 64x16 --major k",
+    "decode 0x4000404000010040 --format tcgen05 --type bf16",
+    "decode 0x08200490 --format idesc --kind f16",
+    "encode S<3,3,3>@o@0@o@(64,16):(64,1) --type bf16 --address 0x400",
+    "encode m=128,n=128,a_type=bf16,b_type=bf16 --format idesc --kind f16",
+    "encode used=3,zeroed=1 --format zero-columns",
+)
+"""Arguments of `tilewright desc`; @ stands for a space within one."""
+
+
+def descriptor(text: str, rng: random.Random) -> None:
+    from tilewright.tools.tilewright import main
+
+    command(main, ["desc", *(word.replace("@", " ") for word in text.split())])
+
+
+@cache
+def _npy() -> bytes:
+    file = io.BytesIO()
+    np.save(file, np.arange(64, dtype=np.float32))
+    return file.getvalue()
+
+
+def npy(data: bytes, rng: random.Random) -> None:
+    from tilewright.tools.tilewright import main
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "in.npy")
+        path.write_bytes(data)
+        axpy = str(ROOT / "examples/axpy.mlir")
+        out = f"{folder}/out.npy=@{path}"
+        launch = ["--grid", "1,1,1", "--block", "64,1,1", "--quiet"]
+        command(
+            main,
+            ["run", axpy, *launch, "--", str(path), out, "2.0", "64"][: rng.choice((9, 10, 11))],
+        )
+
+
+def _of(texts: Callable[[], Sequence[str]]) -> Callable[[random.Random], str]:
+    return lambda rng: mutant(rng, rng.choice(texts()), vocabulary())
+
+
+ENTRIES: dict[str, tuple[Callable[[random.Random], Any], Callable[[Any, random.Random], None]]] = {
+    "opt": (ir, opt),
+    "compile": (ir, compile_),
+    "interpret": (ir, interpret),
+    "mnemonic": (_of(mnemonics), mnemonic),
+    "layout": (_of(lambda: LAYOUTS), layout),
+    "descriptor": (_of(lambda: DESCRIPTORS), descriptor),
+    "npy": (lambda rng: mutant_bytes(rng, _npy()), npy),
+}
+"""What makes the mutant of a random state, and what reads it."""
+
+
+def trial(entry: str, seed: int) -> None:
+    """One mutant of an entry point. Raises Broken."""
+    make, read = ENTRIES[entry]
+    rng = random.Random(f"{entry} {seed}")
+    mutated = make(rng)
+    read(mutated, rng)

@@ -1,0 +1,33 @@
+"""Mutants of everything that tilewright reads get an answer: never a traceback, never a hang."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from entries import ENTRIES, Broken, trial
+
+CORPUS = sorted(path for path in (Path(__file__).parent / "corpus").iterdir() if path.suffix == "")
+COUNTS = {"opt": 120, "compile": 200, "interpret": 120, "mnemonic": 60, "layout": 120, "npy": 80}
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_mutants_get_an_answer(entry: str) -> None:
+    broken: dict[str, int] = {}
+    for seed in range(COUNTS.get(entry, 60)):
+        try:
+            trial(entry, seed)
+        except Broken as error:
+            broken[str(error)] = seed
+    assert not broken
+
+
+@pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.name)
+def test_past_failures_get_an_answer(path: Path) -> None:
+    """What once broke a promise, under the entry point's name."""
+    entry = path.name.split("_")[0]
+    data = path.read_bytes()
+    mutated = data if entry == "npy" else data.decode(errors="surrogatepass")
+    for seed in range(12):
+        ENTRIES[entry][1](mutated, random.Random(seed))

@@ -1,0 +1,76 @@
+"""CTAs that end while others of their cluster may still reach their shared memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import test_multicast
+from test_clusters import BARRIERS, CLUSTER_SYNC, WAIT, bad, both, kernel
+from tmem_kernels import SMEM
+
+import tilewright as tw
+
+TILE = f"memref<4xi32, {SMEM}>"
+OUT = "%p: memref<64xi32>"
+MAKE = f"""  scf.if %first {{
+    cute_nvgpu.mbarrier.init %b[%c0] count 1 : {BARRIERS}
+    cute_nvgpu.fence.mbarrier_init
+  }}
+  {CLUSTER_SYNC}"""
+
+
+def arrival(end: str) -> str:
+    """CTA 1 arrives at the mbarrier of CTA 0, which waits for it or not."""
+    return f"""{MAKE}
+  scf.if %lead {{
+    BEFORE
+  }} else {{
+    scf.if %first {{
+      cute_nvgpu.cluster.mbarrier_arrive %b[%c0] rank %even : {BARRIERS}
+    }}
+  }}
+  {end}"""
+
+
+def text(body: str) -> str:
+    """The kernel, its end marked."""
+    return kernel(body, OUT).replace("  func.return", "  func.return // HERE")
+
+
+def test_an_arrival_at_the_mbarrier_of_a_cta_that_ends() -> None:
+    body = arrival("").replace("BEFORE", "")
+    with pytest.raises(tw.ExecutionError, match="another CTA of its cluster"):
+        both(text(body), np.zeros(64, np.int32), grid=(2,))
+    both(text(arrival("").replace("BEFORE", WAIT)), np.zeros(64, np.int32), grid=(2,))
+    both(text(arrival(CLUSTER_SYNC).replace("BEFORE", "")), np.zeros(64, np.int32), grid=(2,))
+
+
+@pytest.mark.parametrize("level", test_multicast.LEVELS)
+def test_a_copy_to_a_cta_that_ends(level: str) -> None:
+    """CTA 1 sends CTA 0 a box, whose mbarrier CTA 0 alone can wait for: no barrier says as much."""
+    wait = f"cute_nvgpu.mbarrier.wait %bar[%c0] parity %even : {test_multicast.BARRIER}"
+    some = f"""%one = arith.constant 1 : i32
+  %other = arith.cmpi eq, %rank32, %one : i32
+  scf.if %other {{
+    {wait}
+  }}"""
+    for waits, message in ((wait, None), (some, r"ends the kernel while .*(tma|bulk)")):
+        written = test_multicast.kernel(waits=waits)
+        first, last = written.index("  %stage ="), written.rindex(test_multicast.SYNC)
+        ending = written[:first] + "  " + written[last:]
+        if message is None:
+            test_multicast.run(
+                ending.replace(test_multicast.SYNC + "\n  func", "func"), level, ctas=2
+            )
+            continue
+        with pytest.raises(tw.ExecutionError, match=message):
+            test_multicast.run(ending, level, ctas=2)
+
+
+def test_the_barrier_of_the_cluster_is_waited_for_once_an_arrival() -> None:
+    wait: Any = "cute_nvgpu.cluster.wait"
+    bad(kernel(f"{CLUSTER_SYNC}\n  {wait} // HERE", OUT), "without having arrived", grid=(2,))
+    twice = f"cute_nvgpu.cluster.arrive\n  cute_nvgpu.cluster.arrive // HERE\n  {wait}"
+    bad(kernel(twice, OUT), "twice in one phase", grid=(2,))

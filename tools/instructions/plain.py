@@ -1,0 +1,184 @@
+"""Instructions with neither shape nor layout: barriers, mbarriers, clusters, fences, groups of
+copies, moves and control flow; and `cp.async`, loads and stores, copies of boxes and scalars."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, ORDERING, InstructionRow
+from tilewright.dialects.cute_nvgpu.lattice.cluster import (
+    CLUSTER_ARRIVE,
+    CLUSTER_WAIT,
+    MAPA,
+    MBARRIER_ARRIVE_CLUSTER,
+)
+from tilewright.dialects.cute_nvgpu.lattice.copy import (
+    CP_ASYNC_COMMIT_GROUP,
+    CP_ASYNC_WAIT_GROUP,
+)
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
+    CONTROL,
+    LD,
+    MOV,
+    ST,
+    MemoryAccessRow,
+)
+from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
+    ELECT_SYNC,
+    FENCE_MBARRIER_INIT,
+    MBARRIER_ARRIVE,
+    MBARRIER_ARRIVE_EXPECT_TX,
+    MBARRIER_INIT,
+    MBARRIER_INVAL,
+    MBARRIER_TRY_WAIT,
+    SETMAXNREG,
+)
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
+from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS, ScalarRow
+from tilewright.dialects.cute_nvgpu.lattice.sync import (
+    BAR_ARRIVE,
+    BAR_SYNC,
+    BAR_WARP_SYNC,
+    SHFL_SYNC,
+)
+from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
+from tilewright.dialects.cute_nvgpu.lattice.tma import (
+    BULK_COMMIT_GROUP,
+    BULK_WAIT_GROUP,
+    PREFETCH_TENSORMAP,
+    TENSOR_COPIES,
+    TensorCopyRow,
+)
+from tilewright.tools.instructions.listing import Listing
+from tilewright.tools.render_table import line
+
+ROWS: tuple[InstructionRow, ...] = (
+    *ORDERING,
+    CP_ASYNC_COMMIT_GROUP,
+    CP_ASYNC_WAIT_GROUP,
+    MBARRIER_INIT,
+    MBARRIER_INVAL,
+    MBARRIER_ARRIVE,
+    MBARRIER_ARRIVE_EXPECT_TX,
+    MBARRIER_TRY_WAIT,
+    FENCE_MBARRIER_INIT,
+    BULK_COMMIT_GROUP,
+    BULK_WAIT_GROUP,
+    PREFETCH_TENSORMAP,
+    CLUSTER_ARRIVE,
+    CLUSTER_WAIT,
+    MAPA,
+    MBARRIER_ARRIVE_CLUSTER,
+    BAR_SYNC,
+    BAR_ARRIVE,
+    BAR_WARP_SYNC,
+    SHFL_SYNC,
+    ELECT_SYNC,
+    SETMAXNREG,
+    *MOV.values(),
+    *CONTROL,
+)
+"""Every row whose mnemonics all have the same operands."""
+
+Operands = tuple[OperandForm, ...]
+
+
+def listings() -> Iterator[Listing]:
+    """One of every row; of scalars one of every requirement."""
+    yield _async_copy()
+    yield from map(_row, ROWS)
+    yield from map(_tensor_copy, TENSOR_COPIES)
+    yield from map(_memory_access, (LD, ST))
+    for row in SCALARS.values():
+        for requirement in dict.fromkeys(form.requirement for form in row.forms.values()):
+            yield _scalar(row, requirement)
+
+
+def _listing(
+    op: str,
+    does: str,
+    requirement: Requirement,
+    section: str,
+    forms: dict[str, Operands],
+    *,
+    types_text: str = "-",
+    threads: str = "",
+    alternatives: tuple[Operands, ...] = (),
+) -> Listing:
+    """The listing of mnemonics by their operands."""
+
+    def explain(mnemonic: str) -> Iterator[str]:
+        yield line("computes", does)
+        yield from operand_lines((forms[mnemonic], *alternatives))
+        yield line("op", op if op.startswith("ptx.") else f"cute_nvgpu.{op}")
+        if threads:
+            yield line("threads", threads)
+
+    return Listing(
+        op, (), (), types_text, (), _modifiers(forms), requirement.target, requirement.version,
+        section, tuple(forms), forms.__getitem__, explain,
+        (lambda _: alternatives) if alternatives else None,
+    )  # fmt: skip
+
+
+def _modifiers(mnemonics: Iterable[str]) -> tuple[str, ...]:
+    """The words that some of the mnemonics have, and others not."""
+    split = [mnemonic.split(".") for mnemonic in mnemonics]
+    words = dict.fromkeys(word for words in split for word in words)
+    return tuple(word for word in words if not all(word in words for words in split))
+
+
+def operand_lines(lists: Sequence[Operands]) -> Iterator[str]:
+    """What `explain` says of operands: a line for every list, `[dst], [src], cp-size{, src-size}`,
+    and what integers may stand in it."""
+    for place, operands in enumerate(lists):
+        names = [form.name if form.in_words else form.spelling for form in operands]
+        required = ", ".join(
+            name for form, name in zip(operands, names, strict=True) if not form.optional
+        )
+        optional = "".join(
+            f"{{, {name}}}" for form, name in zip(operands, names, strict=True) if form.optional
+        )
+        yield line("operands" if place == 0 else "", required + optional or "none")
+    for form in dict.fromkeys(form for operands in lists for form in operands):
+        if form.in_words:
+            yield line("", f"{form.name}: {form.in_words}")
+
+
+def _row(row: InstructionRow) -> Listing:
+    return _listing(
+        row.op, row.does, Requirement.of(row), row.section,
+        dict.fromkeys(row.mnemonics, row.operands), threads=row.threads,
+        alternatives=row.alternatives,
+    )  # fmt: skip
+
+
+def _async_copy() -> Listing:
+    row = CP_ASYNC
+    sizes = (f"{cache} {'|'.join(map(str, sizes))} B" for cache, sizes in row.sizes.items())
+    return _listing(
+        "cp.async",
+        "start a copy from global to shared memory, cached at all levels (ca) or in L2 alone (cg); "
+        "the rest of cp-size is zeroed, and both addresses are aligned to it",
+        Requirement.of(row), row.section,
+        {row.mnemonic(cache): row.operands(cache) for cache in row.sizes},
+        types_text="; ".join(sizes),
+    )  # fmt: skip
+
+
+def _tensor_copy(row: TensorCopyRow) -> Listing:
+    requirement = Requirement.of(row)
+    return _listing(row.op, row.does, requirement, row.section, row.forms, threads="one")
+
+
+def _memory_access(row: MemoryAccessRow) -> Listing:
+    return _listing(f"ptx.{row.name}", row.does, BASELINE, row.section, row.forms)
+
+
+def _scalar(row: ScalarRow, requirement: Requirement) -> Listing:
+    forms = {
+        f"{row.name}.{suffix}": row.operands(suffix)
+        for suffix, form in row.forms.items()
+        if form.requirement == requirement
+    }
+    return _listing(f"ptx.{row.name}", row.does, requirement, row.section, forms)
