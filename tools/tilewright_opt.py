@@ -176,14 +176,14 @@ class TilewrightOpt(xDSLOptMain):
 
     def observers(self, module: ModuleOp, source: str) -> list[Observer]:
         """Who is told of the passes. Raises CompileError where `--verify-by-running` cannot run."""
-        found: list[Observer] = [] if self.dump is None else [self.dump]
+        observers: list[Observer] = [] if self.dump is None else [self.dump]
         if self.args.verify_by_running is not None:
             from tilewright.verify_by_running import ResultCheck
 
             name = self.get_input_name()
             trial = read_trial(self.args.verify_by_running, module, name)
-            found.append(ResultCheck(trial, name, source))
-        return found
+            observers.append(ResultCheck(trial, name, source))
+        return observers
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
         if parse_spec(self.args.target).name != "mlir":

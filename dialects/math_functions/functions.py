@@ -141,11 +141,11 @@ def _log1p_reduced(f: Value, rest: Value) -> Value:
     return f + (f * f).fma(-0.5, tail)
 
 
-def _log_edges(x: Value, result: Value, at_infinity: Value | None = None) -> Value:
+def _log_edges(x: Value, result: Value) -> Value:
     """Infinity at infinity, minus infinity at 0, NaN below."""
     result = choice(x.compare("eq", inf), inf, result)
     result = choice(x.compare("eq", 0.0), -inf, result)
-    return choice(x < 0.0, nan, choice(x.compare("ne", x), x, result))
+    return choice(x < 0.0, nan, choice(x.is_nan, x, result))
 
 
 def log(x: Value) -> Value:
@@ -211,6 +211,12 @@ def _log2_parts(x: Value) -> tuple[Value, Value]:
     return quick_sum(total, total_low + part_low)
 
 
+def log2(x: Value) -> Value:
+    """The binary logarithm."""
+    high, low = _log2_parts(choice((x > 0.0) & (x < inf), x, x.number(1.0)))
+    return _log_edges(x, high + low)
+
+
 def powf(x: Value, y: Value) -> Value:
     """x to the power of y, with the special cases of IEEE 754."""
     a = abs(x)
@@ -240,7 +246,7 @@ def _pow_edges(x: Value, a: Value, y: Value, result: Value) -> Value:
     plain = (x < 0.0) & abs(y).compare("ne", inf) & (x > -inf)
     result = choice(plain & y.compare("ne", y.rounded("rzi")), nan, result)
     unordered = x + y
-    result = choice(x.compare("ne", x), unordered, choice(y.compare("ne", y), unordered, result))
+    result = choice(x.is_nan, unordered, choice(y.is_nan, unordered, result))
     one = choice(abs(y).compare("eq", inf), x.number(1.0), x)
     minus_one = a.compare("eq", 1.0) & abs(y).compare("eq", inf)
     result = choice(minus_one, abs(one), result)
@@ -386,8 +392,8 @@ def atan2(y: Value, x: Value) -> Value:
     back = x.word.compare("lt", 0)
     angle = choice(back, (x.number(2 * low) - angle) + 2 * high, angle).signed_as(y)
     unordered = x + y
-    return choice(unordered.compare("ne", unordered) & (small.compare("ne", small)), unordered,
-                  choice(x.compare("ne", x), x, choice(y.compare("ne", y), y, angle)))  # fmt: skip
+    return choice(unordered.is_nan & (small.is_nan), unordered,
+                  choice(x.is_nan, x, choice(y.is_nan, y, angle)))  # fmt: skip
 
 
 def _asin_kernel(s: Value) -> Value:
@@ -486,6 +492,11 @@ def cbrt(x: Value) -> Value:
     return choice(plain, root.signed_as(x), x)
 
 
+def rsqrt(x: Value) -> Value:
+    """1 / sqrt(x)."""
+    return x.number(1.0) / x.sqrt()
+
+
 def floor(x: Value) -> Value:
     """The next integer below."""
     return x.rounded("rmi")
@@ -518,6 +529,79 @@ def copysign(x: Value, sign: Value) -> Value:
     return x.signed_as(sign)
 
 
+# Integers, 32 or 64 bits wide
+
+
+def ctpop(x: Value) -> Value:
+    """The number of bits that are set."""
+    return _wide(x.do("popc", f"b{x.type_[1:]}", type_="s32"), x)
+
+
+def ctlz(x: Value) -> Value:
+    """The number of zeros above the highest bit that is set."""
+    return _wide(x.do("clz", f"b{x.type_[1:]}", type_="s32"), x)
+
+
+def cttz(x: Value) -> Value:
+    """The number of zeros below the lowest bit that is set."""
+    return ctlz(x.do("brev", f"b{x.type_[1:]}"))
+
+
+def _wide(count: Value, like: Value) -> Value:
+    return count if like.type_ == "s32" else count.do("cvt", "s64.s32", type_="s64")
+
+
+def absi(x: Value) -> Value:
+    """The magnitude of a signed integer; that of the least one is itself."""
+    return abs(x)
+
+
+def ipowi(base: Value, exponent: Value) -> Value:
+    """base to an integer power, modulo the width; a negative power of anything but 1 and -1 is 0,
+    and of 0 as well, where MLIR leaves it open."""
+    result, power = base.number(1), base
+    for bit in range(base.format.bits - 1):
+        odd = (exponent >> bit & 1).compare("ne", 0)
+        result = choice(odd, result * power, result)
+        power = power * power
+    unit = choice((exponent & 1).compare("ne", 0), base, base.number(1))
+    inverse = choice(base.compare("eq", 1), 1, choice(base.compare("eq", -1), unit, base.number(0)))
+    return choice(exponent.compare("lt", 0), inverse, result)
+
+
+# Approximations, for `fastmath<afn>` on f32: the chip's ex2, lg2 and rcp
+
+
+def _fast(x: Value, mnemonic: str) -> Value:
+    return x.do(mnemonic, "approx.ftz.f32")
+
+
+def fast_exp(x: Value) -> Value:
+    """ex2(x log2 e)."""
+    return _fast(x * table("log2e", x)[0], "ex2")
+
+
+def fast_log(x: Value) -> Value:
+    """lg2(x) ln 2."""
+    return _fast(x, "lg2") * table("ln2_full", x)[0]
+
+
+def fast_log10(x: Value) -> Value:
+    """lg2(x) log10 2."""
+    return _fast(x, "lg2") * sum(table("log10_2", x)[:2])
+
+
+def fast_powf(x: Value, y: Value) -> Value:
+    """ex2(y lg2 x)."""
+    return _fast(y * _fast(x, "lg2"), "ex2")
+
+
+def fast_tanh(x: Value) -> Value:
+    """1 - 2 / (e^2x + 1)."""
+    power = _fast(x * (2 * table("log2e", x)[0]), "ex2")
+    return _fast(power + 1.0, "rcp").fma(-2.0, 1.0)
+
+
 @dataclass(frozen=True, slots=True)
 class Function:
     """A function of `math`: its program, and its greatest error in units in the last place of the
@@ -535,6 +619,8 @@ FUNCTIONS: dict[str, Function] = {
     "math.cosh": Function(cosh, (1.5, 1.5)),
     "math.tanh": Function(tanh, (2, 2)),
     "math.log": Function(log, (1, 1)),
+    "math.log2": Function(log2, (1, 1)),
+    "math.rsqrt": Function(rsqrt, (1.5, 1.5)),
     "math.log10": Function(log10, (2, 2)),
     "math.log1p": Function(log1p, (1.5, 1.5)),
     "math.powf": Function(powf, (1.5, 1.5)),
@@ -557,4 +643,22 @@ FUNCTIONS: dict[str, Function] = {
     "math.round": Function(round_, (0, 0)),
     "math.copysign": Function(copysign, (0, 0)),
 }
-"""By the op's name."""
+"""Functions of floats, by the op's name."""
+
+APPROXIMATIONS: dict[str, Callable[..., Value]] = {
+    "math.exp": fast_exp,
+    "math.log": fast_log,
+    "math.log10": fast_log10,
+    "math.powf": fast_powf,
+    "math.tanh": fast_tanh,
+}
+"""What `fastmath<afn>` allows on f32 (and, through it, on f16 and bf16)."""
+
+ON_INTEGERS: dict[str, Callable[..., Value]] = {
+    "math.absi": absi,
+    "math.ctlz": ctlz,
+    "math.ctpop": ctpop,
+    "math.cttz": cttz,
+    "math.ipowi": ipowi,
+}
+"""Functions of integers of 32 and 64 bits."""

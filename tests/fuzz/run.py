@@ -74,9 +74,8 @@ def main() -> None:
         print(f"{entry}: {len(seeds)} x {kind} (seeds {', '.join(map(str, seeds[:3]))})")
         if options.keep:
             keep(entry, seeds[0], kind)
-    print(
-        f"{len(options.entry or ENTRIES)} entry points, {options.count} mutants each, {len(kinds)} kinds broken"
-    )
+    entries = len(options.entry or ENTRIES)
+    print(f"{entries} entry points, {options.count} mutants each, {len(kinds)} kinds broken")
     sys.exit(bool(kinds))
 
 
