@@ -1,5 +1,5 @@
-"""Verification: what xDSL's verifiers ask and leave out, and dominance; each fault at the op that is
-wrong."""
+"""Verification: what xDSL's verifiers ask and what they leave out, dominance too; each fault at the
+op that is wrong."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def op_diagnostic(error: OpError, text: str | None = None) -> Diagnostic:
 
 
 def _left_out(module: ModuleOp, text: str | None) -> list[Diagnostic]:
-    """What is wrong with upstream ops that their own verifiers take, or stop at with other errors."""
+    """What is wrong with upstream ops that their own verifiers take, or stop at in other ways."""
     said = ((op, upstream.fault(op)) for op in module.walk(region_first=True))
     return [at(op.location, _named(op, why), text) for op, why in said if why is not None]
 

@@ -244,7 +244,9 @@ class CuteOp(IRDLOperation, ABC):
         for i, type_ in enumerate(types):
             wanted = _nth(accepted, i)
             if not wanted.takes(type_):
-                return f"'{cls.name}' op {what} #{i} must be {wanted.description}, but got '{type_}'"
+                return (
+                    f"'{cls.name}' op {what} #{i} must be {wanted.description}, but got '{type_}'"
+                )
         return None
 
 
