@@ -12,7 +12,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -115,8 +115,10 @@ def command(main: Callable[[Sequence[str]], None], arguments: list[str], stdin: 
 # Entry points
 
 
-def compile_(text: str, rng: random.Random) -> None:
-    judged(lambda: tw.compile(text, rng.choice(ARCHES)), tw.CompileError, tw.TargetError)
+def compile_(text: str, rng: random.Random, assemble: bool = False) -> None:
+    """Also, on demand, what ptxas says of what compiles."""
+    arch = rng.choice(ARCHES)
+    judged(lambda: tw.compile(text, arch, assemble=assemble), tw.CompileError, tw.TargetError)
 
 
 @cache
@@ -247,6 +249,7 @@ def _of(texts: Callable[[], Sequence[str]]) -> Callable[[random.Random], str]:
 ENTRIES: dict[str, tuple[Callable[[random.Random], Any], Callable[[Any, random.Random], None]]] = {
     "opt": (ir, opt),
     "compile": (ir, compile_),
+    "assemble": (ir, partial(compile_, assemble=True)),
     "interpret": (ir, interpret),
     "mnemonic": (_of(mnemonics), mnemonic),
     "layout": (_of(lambda: LAYOUTS), layout),
@@ -254,6 +257,9 @@ ENTRIES: dict[str, tuple[Callable[[random.Random], Any], Callable[[Any, random.R
     "npy": (lambda rng: mutant_bytes(rng, _npy()), npy),
 }
 """What makes the mutant of a random state, and what reads it."""
+
+ON_DEMAND = ("assemble",)
+"""Those that take long: ptxas reads every kernel."""
 
 
 def trial(entry: str, seed: int) -> None:
