@@ -1,0 +1,343 @@
+"""Debug info in bytecode: a table of scopes and places, and for every function the index of its
+own place and of that of each of its ops, in the order of the code. Index 0 is the unknown place.
+
+    section = number of functions  padding  offset of each (u32)
+              number of indices  padding  indices (u64)
+              table of entries: tag, and behind it the parameters
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any, cast
+
+from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
+    CallSiteLoc,
+    FileLineColLoc,
+    FusedLoc,
+    IntAttr,
+    NameLoc,
+    StringAttr,
+    UnknownLoc,
+)
+from xdsl.ir import Attribute, Operation
+
+from tilewright.diagnostic import OpError
+from tilewright.dialects.cuda_tile.bytecode.container import read_table, write_table
+from tilewright.dialects.cuda_tile.bytecode.cursor import Cursor
+from tilewright.dialects.cuda_tile.bytecode.encoder import Encoder
+from tilewright.dialects.cuda_tile.bytecode.strings import StringReader, StringWriter
+from tilewright.dialects.cuda_tile.debug_info import (
+    DICompileUnitAttr,
+    DIFileAttr,
+    DILexicalBlockAttr,
+    DILocalScopeAttr,
+    DILocAttr,
+    DISubprogramAttr,
+)
+from tilewright.dialects.cuda_tile.versions import V13_1, V13_5, Version
+
+DEEPEST = 400
+"""How deep scopes and calls nest at most: each call that was inlined is a level."""
+HEAVIEST = 1 << 16
+"""How many places an entry may consist of when the ones it shares with itself are counted twice."""
+UNKNOWN_TAG = 0
+
+
+class Part(Enum):
+    """What a parameter is: a string, a number, or another entry."""
+
+    TEXT = auto()
+    NUMBER = auto()
+    ZERO = auto()
+    FILE = auto()
+    UNIT = auto()
+    SCOPE = auto()
+    PLACE = auto()
+
+
+PARTS: dict[Part, type[Attribute] | tuple[type[Attribute], ...]] = {
+    Part.FILE: DIFileAttr,
+    Part.UNIT: DICompileUnitAttr,
+    Part.SCOPE: DILocalScopeAttr,
+    Part.PLACE: (DILocAttr, CallSiteLoc, UnknownLoc),
+}
+"""The entries that a parameter may be."""
+
+
+def trusted(class_: type[Attribute], **parameters: Attribute) -> Any:
+    """An attribute whose parameters are known to be right: made without asking them."""
+    attribute = object.__new__(class_)
+    attribute.__dict__.update(parameters)
+    return attribute
+
+
+def _place(scope: Attribute, file: StringAttr, line: IntAttr, column: IntAttr) -> Attribute:
+    source = trusted(FileLineColLoc, filename=file, line=line, column=column)
+    return trusted(DILocAttr, source=source, scope=scope)
+
+
+def _place_parts(place: DILocAttr) -> tuple[Attribute, ...]:
+    return place.scope, place.source.filename, place.source.line, place.source.column
+
+
+def _call(callee: Attribute, caller: Attribute) -> Attribute:
+    # xDSL's own constraint on both knows no places but its own.
+    return trusted(CallSiteLoc, callee=callee, caller=caller)
+
+
+def _parameters(entry: Any) -> tuple[Attribute, ...]:
+    return entry.parameters
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A kind of entry: how to make it of its parameters, how to take it apart."""
+
+    tag: int
+    type: type[Attribute]
+    parts: tuple[tuple[Part, Version], ...]
+    make: Callable[..., Attribute]
+    take: Callable[[Any], tuple[Attribute, ...]] = _parameters
+
+
+def _row(
+    tag: int,
+    type_: type[Attribute],
+    *parts: Part,
+    make: Callable[..., Attribute] | None = None,
+    take: Callable[[Any], tuple[Attribute, ...]] = _parameters,
+) -> Row:
+    since = tuple((part, V13_5 if part is Part.ZERO else V13_1) for part in parts)
+    return Row(tag, type_, since, make or type_, take)
+
+
+T, N, FILE = Part.TEXT, Part.NUMBER, Part.FILE
+ROWS = (
+    _row(1, DICompileUnitAttr, FILE),
+    _row(2, DIFileAttr, T, T),
+    _row(3, DILexicalBlockAttr, Part.SCOPE, FILE, N, N),
+    _row(4, DILocAttr, Part.SCOPE, T, N, N, make=_place, take=_place_parts),
+    _row(5, DISubprogramAttr, FILE, N, T, T, Part.UNIT, N, Part.ZERO),
+    _row(6, CallSiteLoc, Part.PLACE, Part.PLACE, make=_call),
+)
+"""Every kind; the number that ends a subprogram since 13.5 is always 0."""
+ROW_OF_TAG = {row.tag: row for row in ROWS}
+ROW_OF_TYPE = {row.type: row for row in ROWS}
+
+
+class DebugReader:
+    """The debug info of one file. Without a section, `cursor` is None and every place unknown."""
+
+    def __init__(self, cursor: Cursor | None, strings: StringReader, version: Version):
+        self.offsets: Sequence[int] = ()
+        self.indices: Sequence[int] = ()
+        self._entries: list[Cursor] = []
+        self._strings = strings
+        self._version = version
+        self._texts: dict[str, StringAttr] = {}
+        if cursor is not None:
+            base = cursor.position
+            self.offsets = _numbers(cursor, "I", base, "functions")
+            self.indices = _numbers(cursor, "Q", base, "places of ops")
+            self._entries = read_table(cursor, "I", base, "debug info entries")
+        self.entries: list[Attribute] = [UNKNOWN_LOC]
+        self._weights = [1]
+        self._open: list[int] = []
+        self._known: dict[int, tuple[Attribute, int]] = {0: (UNKNOWN_LOC, 1)}
+        for index in range(1, len(self._entries) + 1):
+            self.entries.append(self._at(index, self._entries[index - 1])[0])
+
+    def places(self, cursor: Cursor) -> Callable[[], Attribute]:
+        """What gives the places of a function, its own first; its index stands at the cursor."""
+        start = cursor.position
+        function = cursor.varint()
+        if not function:
+            return lambda: UNKNOWN_LOC
+        if function > len(self.offsets):
+            cursor.fail(
+                f"expected an index of one of {len(self.offsets)} functions with debug info, "
+                f"got {function}",
+                start,
+            )
+        entries, indices, next_ = self.entries, self.indices, self.offsets[function - 1]
+        kinds = PARTS[Part.PLACE]
+
+        def place() -> Attribute:
+            nonlocal next_
+            if next_ >= len(indices):
+                cursor.fail("expected a place for every op in the debug info, got too few", start)
+            index = indices[next_]
+            next_ += 1
+            if index >= len(entries) or not isinstance(entry := entries[index], kinds):
+                cursor.fail(f"expected the index of a place in the debug info, got {index}", start)
+            return entry
+
+        return place
+
+    def _at(self, index: int, asker: Cursor) -> tuple[Attribute, int]:
+        """The entry of an index, and how many places it consists of."""
+        if (known := self._known.get(index)) is not None:
+            return known
+        if index > len(self._entries):
+            asker.fail(
+                f"expected an index of one of {len(self._entries)} debug info entries, got {index}"
+            )
+        if index in self._open or len(self._open) >= DEEPEST:
+            asker.fail(f"expected debug info nested at most {DEEPEST} deep, got more at {index}")
+        self._open.append(index)
+        self._known[index] = found = self._parse(self._entries[index - 1])
+        self._open.pop()
+        return found
+
+    def _parse(self, entry: Cursor) -> tuple[Attribute, int]:
+        start = entry.position
+        tag = entry.varint()
+        if tag == UNKNOWN_TAG:
+            return UNKNOWN_LOC, 1
+        row = ROW_OF_TAG.get(tag)
+        if row is None:
+            entry.fail(f"unknown debug info tag: {tag}", start)
+        parameters: list[Attribute] = []
+        weight = 1
+        for part, since in row.parts:
+            if since <= self._version:
+                parameter, more = self._part(part, entry)
+                weight += more
+                if part is not Part.ZERO:
+                    parameters.append(parameter)
+        if weight > HEAVIEST:
+            entry.fail(f"expected debug info of at most {HEAVIEST} places, got {weight}", start)
+        if entry.remaining:
+            entry.fail(f"expected the end of the entry, got {entry.remaining} more bytes")
+        return row.make(*parameters), weight
+
+    def _part(self, part: Part, entry: Cursor) -> tuple[Attribute, int]:
+        start = entry.position
+        if part is Part.TEXT:
+            text = self._strings.index(entry)
+            return self._texts.setdefault(text, StringAttr(text)), 0
+        if part is Part.NUMBER or part is Part.ZERO:
+            number = entry.varint()
+            if part is Part.ZERO and number:
+                entry.fail(f"expected no flags of the function, got {number}", start)
+            return trusted(IntAttr, data=number), 0
+        attribute, weight = self._at(entry.varint(), entry)
+        if not isinstance(attribute, PARTS[part]):
+            entry.fail(f"expected {part.name.lower()} of the entry, got {attribute.name}", start)
+        return attribute, weight
+
+
+def _numbers(cursor: Cursor, code: str, base: int, what: str) -> Sequence[int]:
+    width = 4 if code == "I" else 8
+    number = cursor.count(width, what)
+    cursor.align(width, base)
+    return cursor.integers(code, number, what)
+
+
+class DebugWriter:
+    """The debug info of a file that is being written. `seed` is what its table begins with;
+    `always` numbers functions whose places are all unknown too, as cuTile does."""
+
+    def __init__(
+        self,
+        strings: StringWriter,
+        version: Version,
+        seed: Iterable[Attribute] = (),
+        always: bool = False,
+    ):
+        self._strings = strings
+        self._version = version
+        self._always = always
+        self._entries = list(seed)
+        self._indices = {id(entry): i for i, entry in reversed(list(enumerate(self._entries, 1)))}
+        self._equal = {
+            entry: index
+            for index, entry in reversed(list(enumerate(self._entries, 1)))
+            if not isinstance(entry, UnknownLoc | CallSiteLoc)
+        }
+        self._functions: list[list[int]] = []
+        self._function: list[int] | None = None
+
+    def begin(self, function: Operation) -> int:
+        """Begin a function: the index that its debug info will have."""
+        place = self._index(function.location, function)
+        self._function = None
+        if place or self._always:
+            self._function = [place]
+            self._functions.append(self._function)
+            return len(self._functions)
+        return 0
+
+    def place(self, op: Operation) -> None:
+        """Note the place of the function's next op."""
+        index = self._index(op.location, op)
+        if self._function is not None:
+            self._function.append(index)
+
+    def section(self) -> bytes | None:
+        """The payload, or None where nothing is known."""
+        if not self._functions and not self._entries:
+            return None
+        out = Encoder()
+        out.varint(len(self._functions))
+        out.align(4)
+        offsets, size = [], 0
+        for places in self._functions:
+            offsets.append(size)
+            size += len(places)
+        out.integers("I", offsets)
+        out.varint(size)
+        out.align(8)
+        out.integers("Q", [index for places in self._functions for index in places])
+        # Readers fail on an empty table.
+        write_table(out, "I", [self._encoded(e) for e in self._entries] or [bytes([UNKNOWN_TAG])])
+        return bytes(out)
+
+    def _index(self, entry: Attribute, op: Operation) -> int:
+        if (known := self._indices.get(id(entry))) is not None:
+            return known
+        if isinstance(entry, UnknownLoc | FileLineColLoc):
+            return 0
+        if (row := ROW_OF_TYPE.get(type(entry))) is None:
+            raise OpError(op, f"unsupported location, got {_location_name(entry)}, expected "
+                          "DILocAttr or CallSiteLoc")  # fmt: skip
+        for parameter, (part, _) in zip(row.take(entry), row.parts, strict=False):
+            if part in PARTS:
+                self._index(parameter, op)
+        index = self._equal.setdefault(entry, len(self._entries) + 1)
+        if index > len(self._entries):
+            self._entries.append(entry)
+        self._indices[id(entry)] = index
+        return index
+
+    def _encoded(self, entry: Attribute) -> bytes:
+        out = Encoder()
+        if isinstance(entry, UnknownLoc):
+            return bytes([UNKNOWN_TAG])
+        row = ROW_OF_TYPE[type(entry)]
+        out.varint(row.tag)
+        parameters = iter(row.take(entry))
+        for part, since in row.parts:
+            if since > self._version:
+                continue
+            if part is Part.ZERO:
+                out.varint(0)
+            elif part is Part.TEXT:
+                out.varint(self._strings.index(cast(StringAttr, next(parameters)).data))
+            elif part is Part.NUMBER:
+                out.varint(cast(IntAttr, next(parameters)).data)
+            else:
+                out.varint(self._known(next(parameters)))
+        return bytes(out)
+
+    def _known(self, entry: Attribute) -> int:
+        index = self._indices.get(id(entry))
+        return self._equal.get(entry, 0) if index is None else index
+
+
+def _location_name(location: Attribute) -> str:
+    return type(location).__name__ if isinstance(location, FusedLoc | NameLoc) else location.name
