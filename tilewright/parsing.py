@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from functools import cache
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
@@ -42,6 +43,16 @@ class LocatedParser(Parser):
             line, column = self.place(start)
             op.location = FileLineColLoc(self._file, IntAttr(line), IntAttr(column))
         return op
+
+    def _parse_builtin_dense_attr(self) -> Any:
+        """`dense<...>`, of a tile too."""
+        from tilewright.dialects.cuda_tile.elements_text import parse_dense_of_tile
+
+        start = self.pos
+        if (elements := parse_dense_of_tile(self)) is not None:
+            return elements
+        self._resume_from(start)
+        return super()._parse_builtin_dense_attr()
 
 
 @cache

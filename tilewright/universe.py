@@ -23,6 +23,12 @@ def _cute_nvgpu() -> Dialect:
     return CUTE_NVGPU
 
 
+def _cuda_tile() -> Dialect:
+    from tilewright.dialects.cuda_tile.dialect import CUDA_TILE
+
+    return CUDA_TILE
+
+
 def _ptx() -> Dialect:
     from tilewright.dialects.ptx.dialect import PTX
 
@@ -102,7 +108,7 @@ def _convert_to_ptx() -> type[ModulePass]:
 
 
 TILEWRIGHT_UNIVERSE = Universe(
-    all_dialects={"cute": _cute, "cute_nvgpu": _cute_nvgpu, "ptx": _ptx},
+    all_dialects={"cuda_tile": _cuda_tile, "cute": _cute, "cute_nvgpu": _cute_nvgpu, "ptx": _ptx},
     all_passes={
         "convert-cute-to-cute-nvgpu": _convert_cute_to_cute_nvgpu,
         "cute-expand-ops": _cute_expand_ops,
