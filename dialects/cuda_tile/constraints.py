@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, IntegerType
 from xdsl.ir import Attribute
@@ -112,19 +112,33 @@ TOKEN = Accepts("a token", lambda type_: isinstance(type_, TokenType))
 class InstanceOf(Accepts):
     """Attributes of a class."""
 
-    type: type[Attribute] = Attribute
-
-
-def attribute_of(class_: type[Attribute], words: str) -> InstanceOf:
-    """Attributes of a class."""
-    return InstanceOf(words, lambda attribute: isinstance(attribute, class_), class_)
+    type: type[Attribute]
 
 
 @dataclass(frozen=True)
 class IntegerOf(Accepts):
     """Integers of a width."""
 
-    width: int = 0
+    width: int
+
+
+@dataclass(frozen=True)
+class ListOf(Accepts):
+    """Dense lists of integers of a width: `array<i32: 1, 0>`."""
+
+    width: int
+
+
+@dataclass(frozen=True)
+class NumberOf(Accepts):
+    """A choice as an i32: its number."""
+
+    enum: type[TileEnum]
+
+
+def instance_of(type_: type[Attribute], words: str) -> InstanceOf:
+    """Attributes of a class."""
+    return InstanceOf(words, lambda attribute: isinstance(attribute, type_), type_)
 
 
 def integer(width: int, least: int | None = None) -> IntegerOf:
@@ -138,15 +152,19 @@ def integer(width: int, least: int | None = None) -> IntegerOf:
             and (least is None or attribute.value.data >= least)
         )
 
-    words = f"an i{width}" + ("" if least is None else f" of {least} or more")
-    return IntegerOf(words, takes, width)
+    return IntegerOf(
+        f"an i{width}" + ("" if least is None else f" of {least} or more"), takes, width
+    )
 
 
-@dataclass(frozen=True)
-class NumberOf(Accepts):
-    """A choice as an i32: its number."""
+def list_of(width: int) -> ListOf:
+    """Dense lists of integers of a width."""
+    type_ = IntegerType(width)
 
-    enum: type[TileEnum] = TileEnum
+    def takes(attribute: Attribute) -> bool:
+        return isinstance(attribute, DenseArrayBase) and attribute.elt_type == type_  # pyright: ignore[reportUnknownMemberType]
+
+    return ListOf(f"an array of i{width}", takes, width)
 
 
 def number_of(enum: type[TileEnum]) -> NumberOf:
@@ -159,30 +177,8 @@ def number_of(enum: type[TileEnum]) -> NumberOf:
             and enum.of_number(attribute.value.data) is not None
         )
 
-    cases = ", ".join(f"{case.number} ({case.value})" for case in enum)
-    return NumberOf(f"an i32 that is one of {cases}", takes, enum)
+    cases = [f"{case.number} ({case.value})" for case in enum]
+    return NumberOf(f"an i32 that is {one_of(cases)}", takes, enum)
 
 
-@dataclass(frozen=True)
-class ListOf(Accepts):
-    """Dense lists of integers of a width."""
-
-    width: int = 0
-
-
-def number_list(width: int) -> ListOf:
-    """Dense lists of integers: `array<i32: 1, 0>`."""
-    type_ = IntegerType(width)
-    return ListOf(
-        f"an array of i{width}",
-        lambda attribute: isinstance(attribute, DenseArrayBase) and attribute.elt_type == type_,  # pyright: ignore[reportUnknownMemberType]
-        width,
-    )
-
-
-def _is_list(attribute: Attribute) -> bool:
-    return isinstance(attribute, ArrayAttr)
-
-
-ARRAY: Accepts = Accepts("an array of attributes", _is_list)
-Field = Any
+ARRAY = instance_of(ArrayAttr, "an array of attributes")

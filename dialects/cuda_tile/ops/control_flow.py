@@ -8,7 +8,6 @@ from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.irdl import (
     operand_def,
     opt_prop_def,
-    opt_region_def,
     prop_def,
     region_def,
     traits_def,

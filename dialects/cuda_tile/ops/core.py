@@ -45,16 +45,16 @@ from tilewright.dialects.cuda_tile.constraints import (
     SCALAR_POINTER,
     TILE,
     TOKEN,
-    attribute_of,
+    instance_of,
     integer,
-    number_list,
+    list_of,
 )
 from tilewright.dialects.cuda_tile.elements import ElementsAttr
 from tilewright.dialects.cuda_tile.enums import SymbolVisibility
 from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
 from tilewright.dialects.cuda_tile.versions import V13_2, V13_3, V13_4, V13_5
 
-ELEMENTS = attribute_of(ElementsAttr, "the elements of a tile")
+ELEMENTS = instance_of(ElementsAttr, "the elements of a tile")
 
 
 @tile_op(0x4B, producer=V13_3)
@@ -126,7 +126,7 @@ class AssumeOp(CudaTileOp):
 
     value = operand_def(ANY)
     predicate = prop_def(
-        attribute_of(AssumePredicateAttr, "div_by<...>, same_elements<...> or bounded<...>")
+        instance_of(AssumePredicateAttr, "div_by<...>, same_elements<...> or bounded<...>")
     )
     result = result_def(ANY)
 
@@ -315,7 +315,7 @@ class PermuteOp(CudaTileOp):
     SAME_RANKS: ClassVar = (("source", "result"),)
 
     source = operand_def(TILE)
-    permutation = prop_def(number_list(32))
+    permutation = prop_def(list_of(32))
     result = result_def(TILE)
 
     traits = traits_def(Pure())

@@ -27,7 +27,7 @@ from tilewright.dialects.cuda_tile.constraints import (
     TILE_VIEW,
     TOKEN,
     Accepts,
-    number_list,
+    list_of,
     number_of,
 )
 from tilewright.dialects.cuda_tile.enums import AtomicRMWMode, MultimemReductionKind
@@ -123,7 +123,7 @@ class GetTensorShapeOp(CudaTileOp):
     traits = traits_def(Pure())
 
 
-INBOUNDS = number_list(1)
+INBOUNDS = list_of(1)
 
 
 @tile_op(0x3E, inbounds=V13_4)
