@@ -237,7 +237,7 @@ class AttributeWriter:
                 if float_bits(type_) <= 8:
                     out.append(bits)
                 else:
-                    out.varint(bits << 1)
+                    out.signed_varint(bits - (bits >> 63 << 64))
             case StringAttr():
                 out.append(5)
                 out.varint(self.strings.index(attribute.data))

@@ -263,14 +263,16 @@ class DebugWriter:
         self._function: list[int] | None = None
 
     def begin(self, function: Operation) -> int:
-        """Begin a function: the index that its debug info will have."""
+        """Note the place of a function: the index that its debug info has."""
         place = self._index(function.location, function)
-        self._function = None
         if place or self._always:
-            self._function = [place]
-            self._functions.append(self._function)
+            self._functions.append([place])
             return len(self._functions)
         return 0
+
+    def enter(self, index: int) -> None:
+        """Let the ops noted from now on be those of the function of an index."""
+        self._function = self._functions[index - 1] if index else None
 
     def place(self, op: Operation) -> None:
         """Note the place of the function's next op."""
@@ -278,14 +280,15 @@ class DebugWriter:
         if self._function is not None:
             self._function.append(index)
 
-    def section(self) -> bytes | None:
-        """The payload, or None where nothing is known."""
-        if not self._functions and not self._entries:
+    def section(self, *, kept: bool = False) -> bytes | None:
+        """The payload; None where nothing is known, unless it is `kept`."""
+        if not self._functions and not self._entries and not kept:
             return None
         out = Encoder()
         out.varint(len(self._functions))
         out.align(4)
-        offsets, size = [], 0
+        offsets: list[int] = []
+        size = 0
         for places in self._functions:
             offsets.append(size)
             size += len(places)

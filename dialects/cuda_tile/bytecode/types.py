@@ -13,12 +13,12 @@ from enum import Enum, auto
 from typing import Any
 
 from xdsl.dialects.builtin import FunctionType, StringAttr
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cuda_tile.bytecode.cursor import Cursor
 from tilewright.dialects.cuda_tile.bytecode.encoder import Encoder
-from tilewright.dialects.cuda_tile.bytecode.error import BytecodeError
+from tilewright.dialects.cuda_tile.bytecode.error import BytecodeError, TooOldError
 from tilewright.dialects.cuda_tile.element_types import ELEMENTS
 from tilewright.dialects.cuda_tile.enums import PaddingValue, PtrAttr, TileEnum
 from tilewright.dialects.cuda_tile.types import (
@@ -245,11 +245,12 @@ class TypeWriter:
             self._types.append(type_)
         return index
 
-    def entries(self) -> list[bytes]:
-        """The encoded types. Raises ValueError for one that the version, or the format, lacks."""
-        return [bytes(self._encoded(type_)) for type_ in self._types]
+    def entries(self, module: Operation) -> list[bytes]:
+        """The encoded types of a module. Raises OpError for one that the version lacks, ValueError
+        for one that the format lacks."""
+        return [bytes(self._encoded(type_, module)) for type_ in self._types]
 
-    def _encoded(self, type_: Attribute) -> Encoder:
+    def _encoded(self, type_: Attribute, module: Operation) -> Encoder:
         out = Encoder()
         row = ROW_OF_TYPE.get(type(type_))
         if isinstance(type_, FunctionType):
@@ -263,13 +264,16 @@ class TypeWriter:
         tag, since = SIMPLE_OF_TYPE[type_] if row is None else (row.tag, row.since)
         if since > self._version:
             name = NAMES.get(tag, str(type_))
-            raise ValueError(needs(f"type '{name}'", since, self._version, "targeting"))
+            what = needs(f"type '{name}'", since, self._version, "targeting")
+            raise TooOldError(module, what, since)
         out.varint(tag)
         if row is not None:
-            self._encode_parameters(row, type_, out)
+            self._encode_parameters(row, type_, out, module)
         return out
 
-    def _encode_parameters(self, row: Row, type_: Attribute, out: Encoder) -> None:
+    def _encode_parameters(
+        self, row: Row, type_: Attribute, out: Encoder, module: Operation
+    ) -> None:
         values = [_value_of(type_, parameter) for parameter in row.parameters]
         flags_since = row.flags_since()
         unified = flags_since is not None and self._version >= flags_since
@@ -284,7 +288,8 @@ class TypeWriter:
             if parameter.since > self._version:
                 if value is not None:
                     what = f"parameter '{parameter.name}'"
-                    raise ValueError(needs(what, parameter.since, self._version, "but targeting"))
+                    what = needs(what, parameter.since, self._version, "but targeting")
+                    raise TooOldError(module, what, parameter.since)
             elif parameter.kind in CHOICES:
                 if not unified:
                     out.append(value is not None)
