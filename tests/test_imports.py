@@ -17,6 +17,7 @@ FOLDERS = ("dialects", "passes", "lowering", "tools")
 LAYERS: tuple[tuple[str, str], ...] = (
     ("algebra", "tilewright.dialects.cute"),
     ("tables", "tilewright.dialects.cute_nvgpu"),
+    ("dialects", "tilewright.dialects.cuda_tile"),
     ("dialects", "tilewright.dialects.cute.argument"),
     ("dialects", "tilewright.dialects.cute.dialect"),
     ("dialects", "tilewright.dialects.cute.ops"),

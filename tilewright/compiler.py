@@ -23,7 +23,7 @@ from tilewright.lowering.ptx.text import STATIC_SHARED_LIMIT, module_text
 from tilewright.parsing import (
     default_context,
     op_diagnostic,
-    parse_module,
+    read_module,
     verify,
     verify_diagnostic,
 )
@@ -130,7 +130,7 @@ class Kernel:
 
 
 def compile(
-    module_or_text: ModuleOp | str,
+    module_or_text: ModuleOp | str | bytes,
     arch: str,
     *,
     name: str = "<string>",
@@ -140,8 +140,8 @@ def compile(
 ) -> Kernel:
     """Compile IR to PTX for a target.
 
-    `module_or_text` is an xDSL module (which is left as it is) or MLIR text, `arch` a target such
-    as "sm_90a". The text carries the lowest `.version` and `.target` that its instructions need and
+    `module_or_text` is an xDSL module (which is left as it is), MLIR text, or Tile IR bytecode;
+    `arch` a target such as "sm_90a". The text carries the lowest `.version` and `.target` that its instructions need and
     that `arch` runs.
     `verify_each` verifies the IR after every stage too; `dump_dir` is a folder that gets the IR
     after every stage, and the PTX, as numbered files; `verify_by_running` is a run of the kernel
@@ -166,7 +166,7 @@ def compile(
 
 
 def lower(
-    module_or_text: ModuleOp | str,
+    module_or_text: ModuleOp | str | bytes,
     arch: str,
     *,
     name: str = "<string>",
@@ -210,14 +210,13 @@ def lower_tiles(module: ModuleOp, arch: str, source: str | None = None) -> None:
     run_pipeline(module, arch, source, stages=stages)
 
 
-def verified(module_or_text: ModuleOp | str, name: str) -> tuple[ModuleOp, str | None]:
+def verified(module_or_text: ModuleOp | str | bytes, name: str) -> tuple[ModuleOp, str | None]:
     """A verified module of our own, and the source text where there is one."""
-    if isinstance(module_or_text, str):
-        module, source = parse_module(module_or_text, name), module_or_text
-    else:
-        module, source = module_or_text.clone(), None
-    verify(module, source)
-    return module, source
+    if not isinstance(module_or_text, ModuleOp):
+        return read_module(module_or_text, name)
+    module = module_or_text.clone()
+    verify(module)
+    return module, None
 
 
 def _result_check(trial: Trial, arch: str, name: str, source: str | None) -> Observer:

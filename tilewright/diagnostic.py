@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import FileLineColLoc, NameLoc
+from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, NameLoc
 from xdsl.utils.exceptions import PassFailedException
 
 if TYPE_CHECKING:
@@ -63,10 +63,18 @@ class Diagnostic:
 
 
 def file_location(location: Attribute) -> FileLineColLoc | None:
-    """The place in a file that a location names, looking through names; None where it is none."""
-    while isinstance(location, NameLoc):
-        location = location.location
-    return location if isinstance(location, FileLineColLoc) else None
+    """The place in a file that a location names, looking through names, calls (at what is called)
+    and debug info (`cuda_tile.di_loc`); None where it is none."""
+    while not isinstance(location, FileLineColLoc):
+        if isinstance(location, NameLoc):
+            location = location.location
+        elif isinstance(location, CallSiteLoc):
+            location = location.callee
+        elif (source := getattr(location, "source", None)) is not None:
+            location = source
+        else:
+            return None
+    return location
 
 
 def at(location: Attribute, message: str, source: str | None = None) -> Diagnostic:

@@ -49,7 +49,7 @@ class Run:
 
 
 def interpret(
-    module_or_text: ModuleOp | str,
+    module_or_text: ModuleOp | str | bytes,
     kernel: str | None = None,
     *,
     grid: Dim,
@@ -93,7 +93,7 @@ def interpret(
 
 
 def run(
-    module_or_text: ModuleOp | str,
+    module_or_text: ModuleOp | str | bytes,
     kernel: str | None = None,
     *,
     grid: Dim,
@@ -134,7 +134,7 @@ def run(
 
 
 def kernel_signature(
-    module_or_text: ModuleOp | str, kernel: str | None = None, name: str = "<string>"
+    module_or_text: ModuleOp | str | bytes, kernel: str | None = None, name: str = "<string>"
 ) -> list[KernelParameter]:
     """The parameters of a kernel. Raises CompileError where there is no such kernel."""
     module, _ = verified(module_or_text, name)

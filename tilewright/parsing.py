@@ -15,6 +15,7 @@ from xdsl.universe import Universe
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from tilewright.diagnostic import CompileError, Diagnostic, OpError, at
+from tilewright.dialects.cuda_tile.bytecode.container import is_bytecode
 
 
 class LocatedParser(Parser):
@@ -101,6 +102,26 @@ def parse_module(
         message = str(error).strip()
         place = len(text[: parser.pos].rstrip()) - 1 if parser is not None else 0
     raise CompileError(_diagnostic(message, text, place, name, line_offset))
+
+
+def read_module(source: str | bytes, name: str = "<string>") -> tuple[ModuleOp, str | None]:
+    """The verified module of IR text or Tile IR bytecode, and the text where there is one.
+
+    Bytes are bytecode if they begin as it does, else UTF-8 text. Raises CompileError.
+    """
+    if isinstance(source, str):
+        module = parse_module(source, name)
+        verify(module, source)
+        return module, source
+    if is_bytecode(source):
+        from tilewright.dialects.cuda_tile.bytecode.read_module import read_bytecode
+
+        return read_bytecode(source, name), None
+    try:
+        return read_module(source.decode("utf-8-sig"), name)
+    except UnicodeDecodeError as error:
+        what = f"expected Tile IR bytecode or UTF-8 text, got neither ({error.reason})"
+        raise CompileError(Diagnostic(f"{what} (at byte {error.start})", name)) from None
 
 
 def _is_blank(text: str) -> bool:

@@ -41,6 +41,12 @@ def _ptx_target() -> type[Target]:
     return PtxTarget
 
 
+def _tileirbc_target() -> type[Target]:
+    from tilewright.dialects.cuda_tile.bytecode.target import TileIRTarget
+
+    return TileIRTarget
+
+
 def _check_hazards() -> type[ModulePass]:
     from tilewright.passes.check_hazards import CheckHazardsPass
 
@@ -122,5 +128,5 @@ TILEWRIGHT_UNIVERSE = Universe(
         "cute-nvgpu-synthesize-layouts": _synthesize_layouts,
         "convert-cute-nvgpu-to-ptx": _convert_to_ptx,
     },
-    all_targets={"ptx": _ptx_target},
+    all_targets={"ptx": _ptx_target, "tileirbc": _tileirbc_target},
 )

@@ -8,12 +8,11 @@ which it would conflict least.
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from tilewright.diagnostic import CompileError, at
-from tilewright.parsing import parse_module, verify
+from tilewright.parsing import read_module
 from tilewright.passes.bank_conflicts import bank_conflicts
-from tilewright.tools.command_input import InputError
+from tilewright.tools.command_input import InputError, read_source
 from tilewright.tools.render_table import table
 
 
@@ -24,11 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Print a row for each access."""
     try:
-        text = Path(options.file).read_text()
-        module = parse_module(text, options.file)
-        verify(module, text)
-    except OSError as error:
-        raise InputError(str(error)) from None
+        module, text = read_module(read_source(options.file), options.file)
     except CompileError as error:
         raise InputError(str(error)) from None
     header = ["line", "op", "", "shared memory", "ways", "better"]

@@ -24,6 +24,7 @@ from xdsl.utils.exceptions import (
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from tilewright.diagnostic import CompileError, Diagnostic, OpError
+from tilewright.dialects.cuda_tile.bytecode.container import is_bytecode
 from tilewright.dialects.cute_nvgpu.targets import TargetError
 from tilewright.ir_dump import IRDump
 from tilewright.parsing import (
@@ -34,7 +35,7 @@ from tilewright.parsing import (
     verify_diagnostic,
 )
 from tilewright.tools.command_input import InputError
-from tilewright.tools.expected_errors import check_expected, expectations
+from tilewright.tools.expected_errors import Expectation, check_expected, expectations
 from tilewright.tools.output import UnwritableError, write_whole
 from tilewright.tools.trial import read_trial, trial_options
 
@@ -88,14 +89,17 @@ class TilewrightOpt(xDSLOptMain):
     def run(self) -> None:
         """Process the input. Raises CompileError for the first chunk that is wrong."""
         chunks, _ = self.prepare_input()
-        written: list[str] = []
+        written: list[str | bytes] = []
         failed = False
         for stream, offset in chunks:
             with stream:
-                text = stream.read().decode()
-            expected = expectations(text, offset) if self.args.verify_diagnostics else []
+                raw = stream.read()
+            source = raw if is_bytecode(raw) else raw.decode()
+            expected: list[Expectation] = []
+            if self.args.verify_diagnostics and isinstance(source, str):
+                expected = expectations(source, offset)
             try:
-                result = self.process(text, offset)
+                result = self.process(source, offset)
             except CompileError as error:
                 if not self.args.verify_diagnostics and not self.args.parsing_diagnostics:
                     raise
@@ -108,26 +112,35 @@ class TilewrightOpt(xDSLOptMain):
                 continue
             failed |= not check_expected(expected, [], sys.stderr)
             written.append(result)
-        write_whole(self.args.output_file, "// -----\n".join(written))
+        write_whole(self.args.output_file, _joined(written))
         if failed:
             sys.exit(WRONG_INPUT)
 
-    def process(self, text: str, offset: int) -> str:
-        """The output for one chunk. Raises CompileError."""
+    def module_of(self, source: str | bytes, offset: int) -> ModuleOp:
+        """The module of one chunk, not verified. Raises CompileError."""
         name = self.get_input_name()
-        module = parse_module(
-            text,
+        if isinstance(source, bytes):
+            from tilewright.dialects.cuda_tile.bytecode.read_module import read_bytecode
+
+            return read_bytecode(source, name, verify=not self.args.disable_verify)
+        return parse_module(
+            source,
             name,
             self.ctx,
             line_offset=offset,
             implicit_module=not self.args.no_implicit_module,
         )
-        source = "\n" * offset + text
+
+    def process(self, text: str | bytes, offset: int) -> str | bytes:
+        """The output for one chunk. Raises CompileError."""
+        name = self.get_input_name()
+        module = self.module_of(text, offset)
+        source = None if isinstance(text, bytes) else "\n" * offset + text
         try:
-            if not self.args.disable_verify:
+            if source is not None and not self.args.disable_verify:
                 verify(module, source)
             self.pipeline_told_to(self.observers(module, source)).apply(self.ctx, module)
-            result = self.output_resulting_program(module)
+            result = self.output(module)
             target = parse_spec(self.args.target).name
             if self.dump is not None and target != "mlir":
                 self.dump.output(result, target)
@@ -148,7 +161,7 @@ class TilewrightOpt(xDSLOptMain):
         """Where the IR goes between passes: one numbering for all chunks of the input."""
         return None if self.args.dump_dir is None else IRDump(self.args.dump_dir)
 
-    def observers(self, module: ModuleOp, source: str) -> list[Observer]:
+    def observers(self, module: ModuleOp, source: str | None) -> list[Observer]:
         """Who is told of the passes. Raises CompileError where `--verify-by-running` cannot run."""
         found: list[Observer] = [] if self.dump is None else [self.dump]
         if self.args.verify_by_running is not None:
@@ -170,10 +183,31 @@ class TilewrightOpt(xDSLOptMain):
 
         return PassPipeline(self.pipeline.passes, callback)
 
+    def output(self, module: ModuleOp) -> str | bytes:
+        """What the target makes of a module."""
+        target = parse_spec(self.args.target)
+        if target.name != "tileirbc":
+            return self.output_resulting_program(module)
+        from tilewright.dialects.cuda_tile.bytecode.target import TileIRTarget
+
+        return TileIRTarget.from_spec(target).encoded(module)
+
     def output_resulting_program(self, prog: ModuleOp) -> str:
         if parse_spec(self.args.target).name != "mlir":
             return super().output_resulting_program(prog)
         return super().output_resulting_program(prog).rstrip("\n") + "\n"
+
+
+def _joined(written: Sequence[str | bytes]) -> str | bytes:
+    """The outputs of all chunks. Raises CompileError for bytecode beside others."""
+    if len(written) == 1:
+        return written[0]
+    text = [each for each in written if isinstance(each, str)]
+    if len(text) < len(written):
+        raise CompileError(
+            Diagnostic(f"'tileirbc' expected one module for a file, got {len(written)}")
+        )
+    return "// -----\n".join(text)
 
 
 def main(

@@ -1,8 +1,8 @@
 """The file around the code: header, sections, and tables of entries found by their offsets.
 
-    file    = magic (8 bytes)  major (u8)  minor (u8)  tag (u16)  section*  00
-    section = id | 0x80 where aligned (u8)  length  [alignment  padding]  payload
-    table   = number of entries  padding  offset of each entry (u32 or u64)  entries
+file    = magic (8 bytes)  major (u8)  minor (u8)  tag (u16)  section*  00
+section = id | 0x80 where aligned (u8)  length  [alignment  padding]  payload
+table   = number of entries  padding  offset of each entry (u32 or u64)  entries
 """
 
 from __future__ import annotations

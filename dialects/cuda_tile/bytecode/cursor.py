@@ -79,7 +79,9 @@ class Cursor:
         start = self.position
         number = self.varint()
         if number * item_bytes > self.end - self.position:
-            self.fail(f"expected at most {self.remaining // item_bytes} {what}, got {number}", start)
+            self.fail(
+                f"expected at most {self.remaining // item_bytes} {what}, got {number}", start
+            )
         return number
 
     def index(self, size: int, what: str) -> int:

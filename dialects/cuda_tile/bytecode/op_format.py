@@ -202,9 +202,7 @@ def _format(op: type[CudaTileOp], version: Version) -> Format:
         since = _since(op, accessors.get(name, name))
         kind, detail = _kind(d.constr)
         properties.append(
-            Property(
-                name, kind, detail, since, since <= version, d.default_value, bits.get(name)
-            )
+            Property(name, kind, detail, since, since <= version, d.default_value, bits.get(name))
         )
     operands = tuple(
         Operand(name, _arity(d), _since(op, name), _since(op, name) <= version, bits.get(name))

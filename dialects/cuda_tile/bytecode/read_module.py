@@ -60,9 +60,7 @@ class ModuleReader:
         self.strings = StringReader(self._table(SectionId.STRING, "I", "strings", needed=True))
         self.types = TypeReader(self._table(SectionId.TYPE, "I", "types"), self.version)
         self.constants = ConstantReader(self._table(SectionId.CONSTANT, "Q", "constants"))
-        self.debug = DebugReader(
-            self.sections.get(SectionId.DEBUG), self.strings, self.version
-        )
+        self.debug = DebugReader(self.sections.get(SectionId.DEBUG), self.strings, self.version)
         self.attributes = AttributeReader(self.strings, self.types, self.constants)
         self.ops = OpReader(self.version, self.attributes)
 
@@ -183,7 +181,9 @@ class ModuleReader:
             start = cursor.position
             attributes = self.attributes.tagged(cursor)
             if not isinstance(attributes, builtin.ArrayAttr):
-                cursor.fail(f"expected an array of attributes of arguments, got {attributes}", start)
+                cursor.fail(
+                    f"expected an array of attributes of arguments, got {attributes}", start
+                )
             if attributes.data:
                 properties["arg_attrs"] = attributes
 

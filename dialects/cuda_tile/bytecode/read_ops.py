@@ -85,9 +85,7 @@ class OpReader:
     def __post_init__(self) -> None:
         self.formats = formats(self.version)
 
-    def body(
-        self, block: Block, cursor: Cursor, place: Callable[[], Attribute]
-    ) -> None:
+    def body(self, block: Block, cursor: Cursor, place: Callable[[], Attribute]) -> None:
         """Read the ops of a function, all there is at the cursor, into its block."""
         self.cursor, self.place = cursor, place
         self.values = list(block.args)

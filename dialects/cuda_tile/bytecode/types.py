@@ -132,9 +132,7 @@ class TypeReader:
         start = cursor.position
         index = cursor.varint()
         if index >= len(self._types):
-            cursor.fail(
-                f"expected an index of one of {len(self._types)} types, got {index}", start
-            )
+            cursor.fail(f"expected an index of one of {len(self._types)} types, got {index}", start)
         return self._types[index] or self.at(index, cursor)
 
     def at(self, index: int, asker: Cursor) -> Attribute:

@@ -145,7 +145,9 @@ class ModuleWriter:
         if self.version >= V13_3:
             out.varints((visibility, constant))
 
-    def _functions(self, entries: Sequence[EntryOp], heads: Sequence[tuple[int, int, int]]) -> bytes:
+    def _functions(
+        self, entries: Sequence[EntryOp], heads: Sequence[tuple[int, int, int]]
+    ) -> bytes:
         out = Encoder()
         out.varint(len(entries))
         for entry, (name, type_, debug) in zip(entries, heads, strict=True):
