@@ -29,7 +29,7 @@ from tilewright.lowering.interpreter.cuda_tile.footprints import Footprint
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
 from tilewright.lowering.interpreter.cuda_tile.memory_access import Ordering, pointed
 from tilewright.lowering.interpreter.cuda_tile.values import TiledView
-from tilewright.lowering.interpreter.cuda_tile.view_rules import inbounds_of, places
+from tilewright.lowering.interpreter.cuda_tile.view_rules import places
 
 Combine = Callable[[Tile, Tile], Tile]
 
@@ -192,7 +192,7 @@ def _case(op: Operation, name: str, enum: Any) -> str:
 
 
 def _into_view(op: Any, mode: str, tile_value: Any) -> Step:
-    ordering, inbounds = Ordering(op, Kind.ATOMIC), inbounds_of(op)
+    ordering = Ordering(op, Kind.ATOMIC)
     view_value, indices, token_value = op.view, tuple(op.index), op.token
 
     def run(frame: Frame, *_: Any) -> int:
@@ -204,7 +204,7 @@ def _into_view(op: Any, mode: str, tile_value: Any) -> Step:
         token: Any = 0 if token_value is None else frame[token_value]
         tile: Any = frame[tile_value]
         own = token
-        for place in places(frame, view, index, inbounds):
+        for place in places(frame, op, view, index):
             some = frame if place.rows is None else frame.narrowed(frame.rows[place.rows])
             own |= ordering.note(some, place.footprint, token)
             part = tile if place.rows is None or len(tile) == 1 else tile[place.rows]

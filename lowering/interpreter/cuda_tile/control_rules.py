@@ -23,6 +23,7 @@ from tilewright.lowering.interpreter.cuda_tile.elements import Tile, as_unsigned
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
 from tilewright.lowering.interpreter.cuda_tile.memory_access import polls_memory
 from tilewright.lowering.interpreter.cuda_tile.values import Rows, Value, merged, taken
+from tilewright.lowering.interpreter.errors import Fault
 
 
 
@@ -108,7 +109,8 @@ def _for(op: Operation, preparation: Preparation) -> Step:
     def flow(frame: Frame) -> Flow:
         index, end, step = (_tile(frame[value]) for value in bounds)
         if (step <= 0).any():
-            frame.gang.machine.reject(op, frame, f"expected a positive step, got {step.min()}")
+            fault = Fault(f"expected a positive step, got {step.min()}")
+            frame.gang.machine.undefined(op, frame, fault)
         active, values = frame, tuple(frame[value] for value in initial)
         done: list[tuple[Rows, tuple[Value, ...]]] = []
         left: Exits = []

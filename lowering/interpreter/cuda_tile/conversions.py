@@ -145,12 +145,13 @@ def integer_to_float(to: Element, signed: bool, rounding: str) -> Function:
 
 def _odd_float64(number: Tile) -> Tile:
     """64-bit integers as float64, rounded to odd: one bit below the 53 says that some were lost."""
-    magnitude = np.where(number < 0, as_unsigned(-number), as_unsigned(number)).astype(np.uint64)
-    lost = (magnitude & np.uint64(0x7FF)) != 0
-    large = magnitude >= np.uint64(1 << 53)
-    kept = np.where(large, (magnitude & ~np.uint64(0x7FF)) | np.where(lost, 0x800, 0), magnitude)
-    value = kept.astype(np.uint64).astype(np.float64)
-    return np.where(number < 0, -value, value)
+    negative = number < 0
+    magnitude = as_unsigned(np.where(negative, -number, number))
+    low, sticky = np.uint64(0x7FF), np.uint64(0x800)
+    lost = (magnitude & low) != 0
+    kept = np.where(lost, (magnitude & ~low) | sticky, magnitude)
+    value = np.where(magnitude >= np.uint64(1 << 53), kept, magnitude).astype(np.float64)
+    return np.where(negative, -value, value)
 
 
 def reinterpreted(to: Element) -> Function:

@@ -104,14 +104,6 @@ def _unit_rsqrt(x: Tile) -> Tile:
     return np.where(small, root * np.float32(2.0**12), root) if small.any() else root
 
 
-def _unit_log2(x: Tile) -> Tile:
-    """lg2.approx.f32."""
-    small = np.abs(x) < np.float32(2.0**-126)
-    scaled = np.where(small, x * np.float32(2.0**24), x)
-    log = special_functions.lg2(_words(scaled)).view(np.float32)
-    return np.where(small, log - np.float32(24), log) if small.any() else log
-
-
 def _approximate_quotient(x: Tile, y: Tile) -> Tile:
     """div.approx.f32: a product with the unit's reciprocal."""
     return x * special_functions.rcp(_words(y)).view(np.float32)
@@ -123,7 +115,7 @@ def _approximate_root(x: Tile) -> Tile:
     return np.where((x == 0) | np.isposinf(x), x, root)
 
 
-_UNIT: dict[str, Function] = {"exp2": _unit_exp2, "rsqrt": _unit_rsqrt, "log2": _unit_log2}
+_UNIT: dict[str, Function] = {"exp2": _unit_exp2, "rsqrt": _unit_rsqrt}
 _APPROXIMATE: dict[str, Function] = {
     "exp": lambda x: _unit_exp2(x * _LOG2_E),
     "div": _approximate_quotient,

@@ -38,7 +38,7 @@ class Box:
         return np.ndarray(
             self.shape,
             elements.dtype,
-            elements.data,
+            elements.view(np.uint8).data,  # what ml_dtypes adds has no buffer of its own
             offset=self.first * size,
             strides=[stride * size for stride in self.strides],
         )

@@ -28,7 +28,7 @@ _ROUNDS = 10_000
 
 
 class RaceWarning(UserWarning):
-    """Two accesses that nothing orders, with `races="warn"`."""
+    """Two accesses that nothing orders, or what Tile IR leaves undefined, with `races="warn"`."""
 
 
 class OrderNeeded(Exception):
@@ -159,7 +159,17 @@ class Machine:
         op = conflict.later.op
         if self.races == "error":
             self._fail(op, message)
-        earlier = conflict.earlier.op if conflict.earlier else None
+        self._warn(op, conflict.earlier.op if conflict.earlier else None, message)
+
+    def undefined(self, op: Operation, frame: Frame, fault: Fault) -> None:
+        """Report what Tile IR leaves undefined, although it does no harm here, as races are."""
+        if self.races == "error":
+            self.raise_fault(fault, op, frame)
+        if self.races == "warn":
+            self._warn(op, None, fault.message)
+
+    def _warn(self, op: Operation, earlier: Operation | None, message: str) -> None:
+        """Warn, once for a pair of ops."""
         if (op, earlier) not in self._warned:
             self._warned.add((op, earlier))
             warnings.warn(self._diagnostic(op, message), RaceWarning, stacklevel=2)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from xdsl.dialects.builtin import Float16Type, Float32Type
 from xdsl.ir import Operation
 
-from tilewright.dialects.cuda_tile.ops.floating_point import MmaFOp, MmaFScaledOp
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaledOp
+from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.interpreter.cuda_tile.blocks import (
     Options,
     Preparation,
@@ -20,48 +23,88 @@ from tilewright.lowering.interpreter.cuda_tile.elements import (
     Tile,
     as_unsigned,
     bits_of,
+    element_of,
     element_of_tile,
 )
-from tilewright.lowering.interpreter.cuda_tile.float_arithmetic import BFLOAT16, widened
+from tilewright.lowering.interpreter.cuda_tile.float_arithmetic import arithmetic, widened
 from tilewright.lowering.interpreter.cuda_tile.pointwise_rules import word
 from tilewright.lowering.interpreter.numerics import (
     NumericsError,
+    ScaleKind,
+    Unit,
     decode,
     dot_add,
     family_of,
     model_for,
 )
 
-_K_OF_INSTRUCTION = 256
+Product = Callable[[Tile, Tile, Tile], Tile]
+FLOAT32 = element_of(Float32Type())
+_BITS_OF_K = 256
 """Bits of K that one wgmma, tcgen05.mma or m16n8 instruction multiplies."""
+_ROWS_OF_MMA, _ROWS_OF_WGMMA = 16, 64
+"""Tiles of fewer rows are multiplied otherwise (mma.sync and below: H200 records)."""
 
 
 def _multiply(op: Operation, preparation: Preparation) -> Step:
     assert isinstance(op, MmaFOp)
     a, c = element_of_tile(op.lhs.type), element_of_tile(op.acc.type)
-    return computing(op, _float_product(a, c, preparation.options))
+    type_, options = op.lhs.type, preparation.options
+    assert isinstance(type_, TileType)
+    return computing(op, _float_product(a, c, type_.shape[-2], options))
 
 
-def _float_product(a: Element, c: Element, options: Options) -> Any:
-    if options.numerics == "fast" or a.name in ("f32", "f64"):
+def _float_product(a: Element, c: Element, rows: int, options: Options) -> Product:
+    """The product of tiles of `rows` rows."""
+    if options.numerics == "fast":
         return lambda x, y, z: _blas(x, y, z, a, c)
     types = (_ptx(a), _ptx(a), _ptx(c), _ptx(c))
     if options.numerics == "exact":
         return lambda x, y, z: _dot(x, y, z, c, types, "exact")
-    try:
-        model = model_for(options.arch, types[0], types[1], types[3], _unit(options.arch))
-    except NumericsError:
-        # The chip has no such instruction; tileiras computes in f16, which holds every value.
-        model = model_for(options.arch, "f16", "f16", types[3], _unit(options.arch))
-        return lambda x, y, z: _in_steps(
-            x.astype(np.float16), y.astype(np.float16), z, c, ("f16", "f16", *types[2:]), model, 16
-        )
-    step = max(1, _K_OF_INSTRUCTION // a.bits)
-    return lambda x, y, z: _in_steps(x, y, z, c, types, model, step)
+    if a.name == "f64":
+        return lambda x, y, z: _dot(x, y, z, c, types, model_for(options.arch, *types[:2], "f64"))
+    if a.name == "f32" or rows < _ROWS_OF_MMA:
+        return lambda x, y, z: _fused_chain(x, y, z, a, c)
+    if a.bits == 8 and c.name == "f16":
+        # tileiras accumulates in f32 and converts (H200, 16x16x16).
+        wide = _float_product(a, FLOAT32, rows, options)
+        return lambda x, y, z: wide(x, y, z.astype(np.float32)).astype(np.float16)
+    step = max(1, _BITS_OF_K // a.bits)
+    for unit in _units(options.arch, rows):
+        try:
+            model = model_for(options.arch, *types[:2], types[3], unit)
+        except NumericsError:
+            continue
+        return lambda x, y, z: _in_steps(x, y, z, c, types, model, step)
+    # No such instruction: tileiras computes in f16, which holds every fp8 value.
+    half = element_of(Float16Type())
+    narrow = _float_product(half, c, rows, options)
+    return lambda x, y, z: narrow(x.astype(np.float16), y.astype(np.float16), z)
 
 
-def _unit(arch: str) -> Any:
-    return {"Hopper": "wgmma", "Blackwell": "tcgen05"}.get(family_of(arch), "mma.sync")
+def _units(arch: str, rows: int) -> tuple[Unit, ...]:
+    """The units that may multiply tiles of so many rows, the one that does first."""
+    large: dict[str, Unit] = {"Hopper": "wgmma", "Blackwell": "tcgen05"}
+    unit = large.get(family_of(arch))
+    return (unit, "mma.sync") if unit and rows >= _ROWS_OF_WGMMA else ("mma.sync",)
+
+
+def _fused_chain(x: Tile, y: Tile, z: Tile, a: Element, c: Element) -> Tile:
+    """f32 multiply-adds in k order from zero, then the addend: what H200's cores do for f32 and for
+    tiles too low for an MMA, but for the order, which Tile IR leaves open."""
+    left, right = (_in_float32(each, a) for each in (x, y))
+    fused = arithmetic("fma", FLOAT32, "nearest_even")
+    total = np.zeros((1,) * z.ndim, np.float32)
+    for k in range(x.shape[-1]):
+        total = fused(left[..., :, k, None], right[..., None, k, :], total)
+    return (total + z).astype(c.dtype)
+
+
+def _in_float32(x: Tile, element: Element) -> Tile:
+    if element.bits <= 8:
+        assert element.format is not None
+        return decode(bits_of(x), element.format).astype(np.float32)
+    return widened(x)
 
 
 def _ptx(element: Element) -> str:
@@ -70,17 +113,12 @@ def _ptx(element: Element) -> str:
 
 
 def _blas(x: Tile, y: Tile, z: Tile, a: Element, c: Element) -> Tile:
-    wide = np.float64 if a.name == "f64" else np.float32
-    if a.dtype == BFLOAT16:
-        left, right = widened(x), widened(y)
-    elif a.bits <= 8 and a.format is not None:
-        left, right = (decode(bits_of(each), a.format).astype(wide) for each in (x, y))
-    else:
-        left, right = x.astype(wide, copy=False), y.astype(wide, copy=False)
-    product = np.matmul(left, right)
-    if product.dtype == z.dtype:
+    if a.name == "f64":
+        return np.matmul(x, y) + z
+    product = np.matmul(_in_float32(x, a), _in_float32(y, a))
+    if c.name == "f32":
         return np.add(product, z, out=product) if len(product) >= len(z) else product + z
-    return (product + z.astype(wide)).astype(c.dtype)
+    return (product + z.astype(np.float32)).astype(c.dtype)
 
 
 def _in_steps(
@@ -152,12 +190,12 @@ def _scaled_model(a: Element, scale: Element, options: Options) -> Any:
         return None
     if options.numerics == "exact":
         return "exact"
-    if a.name != "f4E2M1FN":
-        kind = "mxf8f6f4"
-    else:
+    kind: ScaleKind = "mxf8f6f4"
+    if a.name == "f4E2M1FN":
         kind = "mxf4nvf4" if scale.name == "f8E4M3FN" else "mxf4"
     try:
-        return model_for(options.arch, _ptx(a), _ptx(a), "f32", _unit(options.arch), kind)  # type: ignore[arg-type]
+        unit = _units(options.arch, 128)[0]
+        return model_for(options.arch, _ptx(a), _ptx(a), "f32", unit, kind)
     except NumericsError:
         return None
 
@@ -165,10 +203,9 @@ def _scaled_model(a: Element, scale: Element, options: Options) -> Any:
 def _scaled_steps(
     x: Tile, y: Tile, z: Tile, x_scale: Tile, y_scale: Tile, a: Element, scale: Element, model: Any
 ) -> Tile:
-    step = _K_OF_INSTRUCTION // a.bits if model != "exact" else x.shape[-1]
+    step = _BITS_OF_K // a.bits if model != "exact" else x.shape[-1]
     vector = x.shape[-1] // x_scale.shape[-1]
     step = max(step, vector)
-    c = Element("f32", "float", 32, np.dtype(np.float32))
     types = (_ptx(a), _ptx(a), "f32", "f32")
     rows = max(len(tile) for tile in (x, y, z, x_scale, y_scale))
     words = [bits_of(np.broadcast_to(each, (rows, *each.shape[1:]))) for each in (x_scale, y_scale)]
@@ -180,7 +217,7 @@ def _scaled_steps(
             np.broadcast_to(x, (rows, *x.shape[1:]))[..., part],
             y[..., part, :],
             total,
-            c,
+            FLOAT32,
             types,
             model,
             scale_a=words[0][..., of_scale],

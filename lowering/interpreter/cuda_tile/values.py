@@ -80,6 +80,8 @@ class TiledView:
         """Elements of the tensor from one index to the next, for each dimension of a tile."""
         if isinstance(self.type, StridedViewType):
             return self.type.traversal_strides
+        if isinstance(self.type, GatherScatterViewType):
+            return (1,) * self.type.index_rank
         return self.type.tile_shape
 
     @property

@@ -12,11 +12,9 @@ from xdsl.ir import Operation
 
 from tilewright.dialects.cuda_tile.enums import PaddingValue
 from tilewright.dialects.cuda_tile.ops.views import (
-    AtomicRedViewTkoOp,
     LoadViewTkoOp,
     MakeTensorViewOp,
     MultimemLoadReduceViewTkoOp,
-    MultimemReduceViewTkoOp,
     MultimemStoreViewTkoOp,
     StoreViewTkoOp,
 )
@@ -112,20 +110,22 @@ class Place:
 
 
 def places(
-    frame: Frame, view: TiledView, index: tuple[Tile, ...], inbounds: tuple[bool, ...]
+    frame: Frame, op: Operation, view: TiledView, index: tuple[Tile, ...]
 ) -> Iterator[Place]:
-    """Where a tile of a view lies for every block, by allocation. Raises a fault for an index
-    outside of the view, and for elements outside of the tensor along a dimension of `inbounds`."""
+    """Where a tile of a view lies for every block, by allocation. Reports an index outside of the
+    view as undefined; raises a fault for elements outside of the tensor along a dimension of
+    `inbounds`."""
     memory, tensor = frame.gang.machine.memory, view.tensor
     starts, gathered = _starts(view, index)
-    _check_index(view, index, starts)
+    if (fault := _outside(view, index, starts)) is not None:
+        frame.gang.machine.undefined(op, frame, fault)
     columns = list(view.dim_map)
     sizes, strides = tensor.shape[:, columns], tensor.strides[:, columns]
     tile = view.type.tile_shape
     extents = np.clip(sizes - starts, 0, np.asarray(tile))
     if gathered is not None:
         extents[:, view.sparse_dim] = tile[view.sparse_dim or 0]
-    _check_inbounds(view, extents, sizes, starts, inbounds)
+    _check_inbounds(view, extents, sizes, starts, inbounds_of(op))
     rows = max(len(starts), len(sizes), len(strides), len(tensor.base))
     offset = (starts * strides).sum(axis=1)
     windows = memory.window_of(tensor.base)
@@ -172,21 +172,22 @@ def _starts(view: TiledView, index: tuple[Tile, ...]) -> tuple[Numbers, Numbers 
     return np.stack(np.broadcast_arrays(*columns), axis=-1), gathered
 
 
-def _check_index(view: TiledView, index: tuple[Tile, ...], starts: Numbers) -> None:
+def _outside(view: TiledView, index: tuple[Tile, ...], starts: Numbers) -> Fault | None:
+    """What is wrong with an index that names no tile of the view: no element is touched then."""
     sizes = view.tensor.shape[:, list(view.dim_map)]
     outside = starts >= sizes
     if view.sparse_dim is not None:
         outside[:, view.sparse_dim] = False
-    if outside.any():
-        row, axis = (int(number) for number in np.argwhere(outside)[0])
-        space = view.index_space()
-        number = index[axis]
-        raise Fault(
-            f"expected index {axis} below {space[row if len(space) > 1 else 0, axis]} "
-            f"({'x'.join(map(str, space[row if len(space) > 1 else 0]))} tiles), got "
-            f"{number[row if len(number) > 1 else 0]}",
-            row if len(outside) > 1 else None,
-        )
+    if not outside.any():
+        return None
+    row, axis = (int(number) for number in np.argwhere(outside)[0])
+    space, number = view.index_space(), index[axis]
+    space = space[row if len(space) > 1 else 0]
+    return Fault(
+        f"expected index {axis} below {space[axis]} ({'x'.join(map(str, space))} tiles), got "
+        f"{number[row if len(number) > 1 else 0]}",
+        row if len(outside) > 1 else None,
+    )
 
 
 def _check_inbounds(
@@ -275,15 +276,14 @@ def padding_of(view: TileView, element: Element) -> Any:
 
 
 def load_tiles(
-    frame: Frame, ordering: Ordering, view: TiledView, index: tuple[Tile, ...],
-    inbounds: tuple[bool, ...], token: int,
+    frame: Frame, ordering: Ordering, view: TiledView, index: tuple[Tile, ...], token: int
 ) -> tuple[Tile, int]:
     """The tiles of a view at an index, and the token of the load."""
     element = view.tensor.element
     padding = padding_of(view.type, element)
     result: Tile | None = None
     own = token
-    for place in places(frame, view, index, inbounds):
+    for place in places(frame, ordering.op, view, index):
         own |= ordering.note(_of_rows(frame, place), place.footprint, token)
         tiles = _load_packed(place.footprint, padding) if element.packed else load(
             place.footprint, element, padding
@@ -310,12 +310,16 @@ def _load_packed(footprint: Footprint, padding: Any) -> Tile:
 
 
 def store_tiles(
-    frame: Frame, ordering: Ordering, view: TiledView, index: tuple[Tile, ...],
-    inbounds: tuple[bool, ...], tile: Tile, token: int,
+    frame: Frame,
+    ordering: Ordering,
+    view: TiledView,
+    index: tuple[Tile, ...],
+    tile: Tile,
+    token: int,
 ) -> int:
     """Store tiles into a view at an index. Returns the token of the store."""
     own = token
-    for place in places(frame, view, index, inbounds):
+    for place in places(frame, ordering.op, view, index):
         rows = place.rows
         part = tile if rows is None or len(tile) == 1 else tile[rows]
         footprint = place.footprint
@@ -352,19 +356,18 @@ def inbounds_of(op: Operation) -> tuple[bool, ...]:
 
 def _load(op: Operation, _: Preparation) -> Step:
     assert isinstance(op, LoadViewTkoOp | MultimemLoadReduceViewTkoOp)
-    ordering, inbounds = Ordering(op, Kind.READ), inbounds_of(op)
-    count = len(op.index)
+    ordering, count = Ordering(op, Kind.READ), len(op.index)
 
     def run(frame: Frame, view: TiledView, *rest: Any) -> tuple[Tile, int]:
         token = rest[count] if len(rest) > count else 0
-        return load_tiles(frame, ordering, view, rest[:count], inbounds, token)
+        return load_tiles(frame, ordering, view, rest[:count], token)
 
     return acting(op, run)
 
 
 def _store(op: Operation, _: Preparation) -> Step:
     assert isinstance(op, StoreViewTkoOp | MultimemStoreViewTkoOp)
-    ordering, inbounds = Ordering(op, Kind.WRITE), inbounds_of(op)
+    ordering = Ordering(op, Kind.WRITE)
     tile_value, view_value, indices, token_value = op.tile, op.view, tuple(op.index), op.token
 
     def run(frame: Frame, *_: Any) -> int:
@@ -372,12 +375,11 @@ def _store(op: Operation, _: Preparation) -> Step:
         index: Any = tuple(frame[value] for value in indices)
         tile: Any = frame[tile_value]
         token: Any = 0 if token_value is None else frame[token_value]
-        return store_tiles(frame, ordering, view, index, inbounds, tile, token)
+        return store_tiles(frame, ordering, view, index, tile, token)
 
     return acting(op, run)
 
 
-VIEW_ATOMICS = (AtomicRedViewTkoOp, MultimemReduceViewTkoOp)
 RULES: dict[str, Rule] = {
     "make_tensor_view": _make_tensor_view,
     "make_partition_view": _make_view,
