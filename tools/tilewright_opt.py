@@ -7,6 +7,7 @@ Exit status: 0 fine, 1 the input is wrong (the diagnostic is on stderr), 2 wrong
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 from collections.abc import Sequence
 from functools import cached_property
@@ -34,6 +35,7 @@ from tilewright.parsing import (
     verify,
     verify_diagnostic,
 )
+from tilewright.printing import ShortPrinter
 from tilewright.tools.command_input import InputError
 from tilewright.tools.expected_errors import Expectation, check_expected, expectations
 from tilewright.tools.output import UnwritableError, write_whole
@@ -156,6 +158,21 @@ class TilewrightOpt(xDSLOptMain):
         except DiagnosticException as error:
             raise CompileError(Diagnostic(str(error), name)) from None
 
+    def output_resulting_program(self, prog: ModuleOp) -> str:
+        """What is written: MLIR text with short names, or what a target makes of the module."""
+        if parse_spec(self.args.target).name != "mlir" or self.args.syntax_highlight:
+            return super().output_resulting_program(prog)
+        output = io.StringIO()
+        printer = ShortPrinter(
+            output,
+            print_generic_format=self.args.print_op_generic,
+            print_properties_as_attributes=self.args.print_no_properties,
+            print_debuginfo=self.args.print_debuginfo,
+        )
+        printer.print_op(prog)
+        printer.print_metadata(self.ctx.loaded_dialects)
+        return output.getvalue().rstrip("\n") + "\n"
+
     @cached_property
     def dump(self) -> IRDump | None:
         """Where the IR goes between passes: one numbering for all chunks of the input."""
@@ -191,11 +208,6 @@ class TilewrightOpt(xDSLOptMain):
         from tilewright.dialects.cuda_tile.bytecode.target import TileIRTarget
 
         return TileIRTarget.from_spec(target).encoded(module)
-
-    def output_resulting_program(self, prog: ModuleOp) -> str:
-        if parse_spec(self.args.target).name != "mlir":
-            return super().output_resulting_program(prog)
-        return super().output_resulting_program(prog).rstrip("\n") + "\n"
 
 
 def _joined(written: Sequence[str | bytes]) -> str | bytes:

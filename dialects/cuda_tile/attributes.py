@@ -28,6 +28,8 @@ from tilewright.dialects.cuda_tile.enums import (
     ComparisonOrdering,
     ComparisonPredicate,
     IntegerOverflow,
+    MultimemReductionKind,
+    PtrAttr,
     RoundingMode,
     Signedness,
     SymbolVisibility,
@@ -104,6 +106,22 @@ class SymbolVisibilityAttr(ChoiceAttr[SymbolVisibility]):
 
     name = "cuda_tile.symbol_visibility"
     CHOICES = SymbolVisibility
+
+
+@irdl_attr_definition
+class MultimemReductionKindAttr(ChoiceAttr[MultimemReductionKind]):
+    """`add` and its like. Since 13.5."""
+
+    name = "cuda_tile.multimem_reduction_kind"
+    CHOICES = MultimemReductionKind
+
+
+@irdl_attr_definition
+class PtrAttrAttr(ChoiceAttr[PtrAttr]):
+    """What memory a pointer is of. Since 13.4."""
+
+    name = "cuda_tile.ptr_attr"
+    CHOICES = PtrAttr
 
 
 class AssumePredicateAttr(ParametrizedAttribute):
@@ -212,7 +230,7 @@ def _parse_more_numbers(parser: AttrParser) -> ArrayAttr[IntAttr]:
 
 @irdl_attr_definition
 class BoundedAttr(AssumePredicateAttr):
-    """`bounded<0, ?>`: no element, read as a signed integer, lies outside; both ends belong to it."""
+    """`bounded<0, ?>`: no element, read as a signed integer, lies outside."""
 
     name = "cuda_tile.bounded"
 
@@ -246,6 +264,10 @@ class BoundedAttr(AssumePredicateAttr):
         ends = ("?" if end is None else str(end) for end in (self.lb, self.ub))
         with printer.in_angle_brackets():
             printer.print_string(", ".join(ends))
+
+
+ASSUMPTIONS: tuple[type[AssumePredicateAttr], ...] = (DivByAttr, SameElementsAttr, BoundedAttr)
+"""Every predicate of `assume`."""
 
 
 def _parse_bound(parser: AttrParser) -> IntAttr | NoneAttr:

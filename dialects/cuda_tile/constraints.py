@@ -104,6 +104,13 @@ TILE_VIEW = Accepts(
 )
 TOKEN = Accepts("a token", lambda type_: isinstance(type_, TokenType))
 
+UNIQUE: dict[Accepts, Attribute] = {
+    TOKEN: TokenType(),
+    SCALAR_I1: TileType.get((), IntegerType(1)),
+    SCALAR_I32: TileType.get((), IntegerType(32)),
+}
+"""The one type that each of these takes."""
+
 
 # --- properties ---
 
@@ -181,4 +188,4 @@ def number_of(enum: type[TileEnum]) -> NumberOf:
     return NumberOf(f"an i32 that is {one_of(cases)}", takes, enum)
 
 
-ARRAY = instance_of(ArrayAttr, "an array of attributes")
+ARRAY = Accepts("an array of attributes", lambda attribute: isinstance(attribute, ArrayAttr))

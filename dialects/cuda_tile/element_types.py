@@ -25,9 +25,9 @@ from tilewright.dialects.cuda_tile.versions import V13_1, V13_2, V13_3, V13_4, V
 @irdl_attr_definition
 class Float8E5M3FNUType(ParametrizedAttribute, TypeAttribute):
     """Unsigned floats of 5 exponent and 3 mantissa bits, NaN where all bits are set, no infinity:
-    scale factors. MLIR has no such type; CUDA Tile IR calls it FNV8E5M3FNU."""
+    scale factors. MLIR has no such type."""
 
-    name = "cuda_tile.f8E5M3FNU"
+    name = "cuda_tile.fnv8E5M3FNU"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ ELEMENTS = (
     Element(IntegerType(4), 4, V13_3, 22),
     Element(Float8E5M3FNUType(), 8, V13_4, 130),
 )
-"""Every type of numbers. i4 only passes from `pack`, `unpack`, `exti` and `trunci` to each other."""
+"""Every type of numbers; i4 only passes between `pack`, `unpack`, `exti` and `trunci`."""
 
 ELEMENT_OF: dict[Attribute, Element] = {row.type: row for row in ELEMENTS}
 """The row of a type of numbers."""

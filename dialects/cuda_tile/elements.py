@@ -36,7 +36,7 @@ _DTYPES: dict[str, Any] = {
     "f8E5M2": ml_dtypes.float8_e5m2,
     "f8E8M0FNU": ml_dtypes.float8_e8m0fnu,
     "f4E2M1FN": ml_dtypes.float4_e2m1fn,
-    "f8E5M3FNU": np.uint8,
+    "fnv8E5M3FNU": np.uint8,
     "i1": np.uint8,
     "i4": np.int8,
     "i8": np.int8,
@@ -49,7 +49,7 @@ _DTYPES: dict[str, Any] = {
 @cache
 def dtype_of(element_type: Attribute) -> np.dtype[Any]:
     """What NumPy holds an element of a constant in: i1 as 0 or 1, tf32 as f32, unsigned
-    f8E5M3FNU as its bits, integers signed."""
+    fnv8E5M3FNU as its bits, integers signed."""
     return np.dtype(_DTYPES[shown(element_type)])
 
 

@@ -15,9 +15,9 @@ from xdsl.ir import Attribute
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
-from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
+from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF, NUMBERS
 from tilewright.dialects.cuda_tile.elements import ElementsAttr, dtype_of
-from tilewright.dialects.cuda_tile.type_text import shown
+from tilewright.dialects.cuda_tile.type_text import parse_type, print_type, shown
 from tilewright.dialects.cuda_tile.types import TileType
 
 if TYPE_CHECKING:
@@ -88,6 +88,33 @@ def elements_of(
     bits = [read(parser, text, place, element) for text, place in numbers]
     array = np.array(bits, container).view(dtype)
     return ElementsAttr.of_array(type_, array)
+
+
+def parse_elements(parser: AttrParser) -> ElementsAttr:
+    """`<f32: [1.0, 2.0]> : tile<2xf32>`. Raises ParseError where they are no elements of a tile."""
+    parser.parse_punctuation("<")
+    start = parser.pos
+    element = parse_type(parser)
+    if element not in NUMBERS:
+        legal = ", ".join(map(shown, NUMBERS))
+        parser.raise_error(f"expected a type of {legal}, got {shown(element)}", start, parser.pos)
+    parser.parse_punctuation(":")
+    numbers, shape = parse_literal(parser)
+    parser.parse_punctuation(">")
+    parser.parse_punctuation(":")
+    start = parser.pos
+    type_ = parse_type(parser)
+    if not isinstance(type_, TileType) or type_.element_type != element:
+        parser.raise_error(f"expected a tile of {shown(element)}, got {shown(type_)}", start)
+    return elements_of(parser, numbers, shape, type_)
+
+
+def print_typed_elements(printer: Printer, elements: ElementsAttr) -> None:
+    """`<f32: [1.0, 2.0]> : tile<2xf32>`"""
+    printer.print_string(f"<{shown(elements.type.element_type)}: ")
+    print_elements(printer, elements)
+    printer.print_string("> : ")
+    print_type(printer, elements.type)
 
 
 def _integer(parser: AttrParser, text: str, place: int, type_: Attribute) -> int:

@@ -126,9 +126,11 @@ class PaddingValue(TileEnum):
 
 
 class PtrAttr(TileEnum):
-    """The parameter of pointers and tensor views that 13.4 added."""
+    """What memory a pointer or a tensor view is of. Since 13.4."""
 
-    DEFAULT = "default"
+    NONE = "none"
+    UNICAST = "unicast"
+    MULTICAST = "multicast"
 
 
 class SymbolVisibility(TileEnum):

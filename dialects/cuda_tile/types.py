@@ -30,6 +30,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.cuda_tile.attributes import PtrAttrAttr
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF, I4, Float8E5M3FNUType, types_of
 from tilewright.dialects.cuda_tile.enums import PaddingValue, PtrAttr
 from tilewright.dialects.cuda_tile.once import once
@@ -61,6 +62,10 @@ def _dims(dims: Sequence[int]) -> str:
     return "x".join("?" if dim == DYNAMIC else str(dim) for dim in dims)
 
 
+def _ptr_attr(attribute: StringAttr | NoneAttr) -> PtrAttr | None:
+    return PtrAttr(attribute.data) if isinstance(attribute, StringAttr) else None
+
+
 class CudaTileType(ParametrizedAttribute, TypeAttribute, ABC):
     """A type of this dialect."""
 
@@ -85,15 +90,18 @@ class Shaped(CudaTileType, ABC):
 
 @irdl_attr_definition
 class PointerType(CudaTileType):
-    """`!cuda_tile.ptr<f32>`: an address in global memory, of a number.
-
-    `attribute` is the parameter that 13.4 added; `default` is all it can say.
-    """
+    """`!cuda_tile.ptr<f32>`: an address in global memory, of a number. Since 13.4 it may say what
+    memory that is: `!cuda_tile.ptr<f32, #cuda_tile.ptr_attr<multicast>>`."""
 
     name = "cuda_tile.ptr"
 
     pointee_type: Attribute
     attribute: StringAttr | NoneAttr
+
+    @property
+    def ptr_attr(self) -> PtrAttr | None:
+        """What memory it points to."""
+        return _ptr_attr(self.attribute)
 
     @classmethod
     @cache
@@ -205,6 +213,11 @@ class TensorViewType(Shaped):
     ) -> TensorViewType:
         """The tensor view. Raises VerifyException where there is none."""
         return cls(_numbers(shape), element_type, _numbers(strides), _optional(attribute))
+
+    @property
+    def ptr_attr(self) -> PtrAttr | None:
+        """What memory it is of."""
+        return _ptr_attr(self.attribute)
 
     @once
     def strides(self) -> tuple[int, ...]:
@@ -610,16 +623,21 @@ def _print_padding_and_view(printer: Printer, view: TileView) -> None:
 
 
 def _parse_pointer_attribute(parser: AttrParser) -> Attribute:
-    """`, ptr_attr = default`, of which public sources have no text."""
+    """`, #cuda_tile.ptr_attr<multicast>`, or its words alone."""
     if parser.parse_optional_punctuation(",") is None:
         return NoneAttr()
-    _parse_label(parser, "ptr_attr")
-    return StringAttr(parser.parse_str_enum(PtrAttr).value)
+    start = parser.pos
+    attribute = parser.parse_optional_attribute()
+    if attribute is None:
+        return StringAttr(PtrAttrAttr.parse_parameter(parser).value)
+    if not isinstance(attribute, PtrAttrAttr):
+        parser.raise_error(f"expected a ptr_attr, got {attribute}", start, parser.pos)
+    return StringAttr(attribute.data.value)
 
 
 def _print_pointer_attribute(printer: Printer, attribute: Attribute) -> None:
     if isinstance(attribute, StringAttr):
-        printer.print_string(f", ptr_attr = {attribute.data}")
+        printer.print_string(f", #cuda_tile.ptr_attr<{attribute.data}>")
 
 
 def _short_reader(type_: type[ParametrizedAttribute]):

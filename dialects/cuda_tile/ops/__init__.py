@@ -1,12 +1,16 @@
 """The ops of `cuda_tile`, a room for each chapter of the Tile IR specification."""
 
 from tilewright.dialects.cuda_tile.ops import (
+    aggregate,
     control_flow,
     conversions,
     core,
     floating_point,
     integer,
+    matrix_multiply,
     memory,
+    miscellaneous,
+    module,
     views,
 )
 from tilewright.dialects.cuda_tile.ops.operation import OPS
@@ -17,11 +21,15 @@ OP_OF_CODE = {op.opcode: op for op in OPS}
 __all__ = [
     "OPS",
     "OP_OF_CODE",
+    "aggregate",
     "control_flow",
     "conversions",
     "core",
     "floating_point",
     "integer",
+    "matrix_multiply",
     "memory",
+    "miscellaneous",
+    "module",
     "views",
 ]

@@ -1,134 +1,74 @@
-"""What a module is made of, and tiles as a whole. Tile IR specification, core and miscellaneous."""
+"""Tiles as a whole: constants, parts, shapes. Tile IR specification, core."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
-from xdsl.dialects.builtin import FlatSymbolRefAttr, FunctionType, IntegerAttr, StringAttr, UnitAttr
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    prop_def,
-    region_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-    var_result_def,
-)
-from xdsl.traits import (
-    IsolatedFromAbove,
-    MemoryWriteEffect,
-    NoTerminator,
-    Pure,
-    RecursiveMemoryEffect,
-    SymbolOpInterface,
-    SymbolTable,
-)
+from xdsl.ir import SSAValue
+from xdsl.irdl import operand_def, prop_def, result_def, traits_def, var_operand_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import Pure
 
-from tilewright.dialects.cuda_tile.attributes import (
-    AssumePredicateAttr,
-    OptimizationHintsAttr,
-    SymbolVisibilityAttr,
-)
 from tilewright.dialects.cuda_tile.constraints import (
-    ANY,
     ANY_NUMBER_TILE,
-    ARRAY,
     I1_TILE,
     I8_TILE,
     INT_TILE,
     NUMBER_TILE,
     POINTER_TILE,
     SCALAR_I32,
-    SCALAR_POINTER,
     TILE,
-    TOKEN,
     instance_of,
     integer,
     list_of,
 )
+from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.elements import ElementsAttr
-from tilewright.dialects.cuda_tile.enums import SymbolVisibility
+from tilewright.dialects.cuda_tile.elements_text import parse_elements, print_typed_elements
+from tilewright.dialects.cuda_tile.ops.control_flow import print_attributes
+from tilewright.dialects.cuda_tile.ops.format import Read, created
+from tilewright.dialects.cuda_tile.ops.format_pieces import sort_attributes
 from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
-from tilewright.dialects.cuda_tile.versions import V13_2, V13_3, V13_4, V13_5
+from tilewright.dialects.cuda_tile.type_text import shown
+from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.cuda_tile.versions import V13_3, V13_4
 
 ELEMENTS = instance_of(ElementsAttr, "the elements of a tile")
 
 
-@tile_op(0x4B, producer=V13_3)
-class ModuleOp(CudaTileOp):
-    """`module @kernels { ... }`: kernels and globals."""
-
-    name = "cuda_tile.module"
-
-    sym_name = prop_def(StringAttr)
-    producer = opt_prop_def(StringAttr)
-    body = region_def("single_block")
-
-    traits = traits_def(NoTerminator(), IsolatedFromAbove(), SymbolOpInterface(), SymbolTable())
+def tiles(*values: SSAValue) -> list[TileType]:
+    """The types of values that are tiles."""
+    return [value.type for value in values if isinstance(value.type, TileType)]
 
 
-@tile_op(0x16, arg_attrs=V13_5)
-class EntryOp(CudaTileOp):
-    """A kernel: `entry @f(%x: tile<ptr<f32>>, %n: tile<i32>) { ... }`."""
-
-    name = "cuda_tile.entry"
-
-    sym_name = prop_def(StringAttr)
-    function_type = prop_def(FunctionType)
-    arg_attrs = opt_prop_def(ARRAY)
-    res_attrs = opt_prop_def(ARRAY)
-    optimization_hints = opt_prop_def(OptimizationHintsAttr)
-    body = region_def("single_block")
-
-    traits = traits_def(IsolatedFromAbove(), SymbolOpInterface())
+def verify_parts(op: CudaTileOp, small: str, part: SSAValue, large: str, whole: SSAValue) -> None:
+    """Raise VerifyException where indices do not name parts of a tile."""
+    one, all_ = tiles(part, whole)
+    for i, (size, total) in enumerate(zip(one.shape, all_.shape, strict=True)):
+        if total % size:
+            raise op.fail(
+                f"dimension {i} of {small} to divide that of {large}, got {shown(one)} and "
+                f"{shown(all_)}"
+            )
+    indices = len(op.values_of("indices"))
+    if indices != all_.rank:
+        raise op.fail(f"{all_.rank} indices as {large} has dimensions, got {indices}")
 
 
-@tile_op(0x31, constant=V13_3, symbol_visibility=V13_3)
-class GlobalOp(CudaTileOp):
-    """`global constant @g alignment = 16 <f32: [1.0, 2.0]> : tile<2xf32>`."""
-
-    name = "cuda_tile.global"
-
-    sym_name = prop_def(StringAttr)
-    value = prop_def(ELEMENTS)
-    alignment = opt_prop_def(integer(64), IntegerAttr(0, 64))
-    constant = opt_prop_def(UnitAttr)
-    symbol_visibility = opt_prop_def(
-        SymbolVisibilityAttr, SymbolVisibilityAttr(SymbolVisibility.PUBLIC)
-    )
-
-    traits = traits_def(SymbolOpInterface())
-
-
-@tile_op(0x2C)
-class GetGlobalOp(CudaTileOp):
-    """The address of a global: `get_global @g : tile<ptr<f32>>`."""
-
-    name = "cuda_tile.get_global"
-    TEXT: ClassVar[str] = "$name_ attr-dict `:` type($result)"
-
-    name_ = prop_def(FlatSymbolRefAttr, prop_name="name")
-    result = result_def(SCALAR_POINTER)
-
-    traits = traits_def(Pure())
-
-
-@tile_op(0x06)
-class AssumeOp(CudaTileOp):
-    """A value of which something is known: `assume div_by<16>, %p : tile<ptr<f32>>`."""
-
-    name = "cuda_tile.assume"
-    TEXT: ClassVar[str] = "predicate($predicate) `,` $value attr-dict `:` type($value)"
-    SAME_TYPES: ClassVar = (("value", "result"),)
-
-    value = operand_def(ANY)
-    predicate = prop_def(
-        instance_of(AssumePredicateAttr, "div_by<...>, same_elements<...> or bounded<...>")
-    )
-    result = result_def(ANY)
+def verify_same_bytes(op: CudaTileOp) -> None:
+    """Raise VerifyException where source and result have not the same bytes."""
+    source, result = tiles(op.operands[0], op.results[0])
+    if source.rank != 1:
+        raise op.fail(f"source and result of rank 1, got {shown(source)}")
+    bits = [ELEMENT_OF[tile.element_type].bits for tile in (source, result)]
+    if bits[0] == bits[1]:
+        raise op.fail(f"elements of two widths, got {bits[0]} bits both")
+    if source.elements * bits[0] != result.elements * bits[1]:
+        raise op.fail(
+            f"source and result of as many bits, got {source.elements * bits[0]} and "
+            f"{result.elements * bits[1]}"
+        )
 
 
 @tile_op(0x0B)
@@ -144,6 +84,15 @@ class BroadcastOp(CudaTileOp):
     result = result_def(TILE)
 
     traits = traits_def(Pure())
+
+    def verify_types(self) -> None:
+        source, result = tiles(self.source, self.result)
+        pairs = zip(source.shape, result.shape, strict=True)
+        if any(dim not in (1, wanted) for dim, wanted in pairs):
+            raise self.fail(
+                f"source of 1 or as many elements as the result along each dimension, "
+                f"got {shown(source)} and {shown(result)}"
+            )
 
 
 @tile_op(0x0C)
@@ -164,6 +113,20 @@ class CatOp(CudaTileOp):
 
     traits = traits_def(Pure())
 
+    def verify_types(self) -> None:
+        lhs, rhs, result = tiles(self.lhs, self.rhs, self.result)
+        dim = self.dim.value.data  # pyright: ignore
+        if not 0 <= dim < lhs.rank:
+            raise self.fail(f"dim of 0 to {lhs.rank - 1} as {shown(lhs)} has, got {dim}")
+        shapes = zip(lhs.shape, rhs.shape, result.shape, strict=True)
+        for i, (one, other, both) in enumerate(shapes):
+            if (i == dim and one + other != both) or (i != dim and not one == other == both):
+                wanted = f"{one} + {other}" if i == dim else str(one)
+                raise self.fail(
+                    f"dimension {i} of the result to be {wanted} where dim is {dim}, got {both} "
+                    f"({shown(lhs)}, {shown(rhs)} -> {shown(result)})"
+                )
+
 
 @tile_op(0x10)
 class ConstantOp(CudaTileOp):
@@ -175,6 +138,34 @@ class ConstantOp(CudaTileOp):
     result = result_def(NUMBER_TILE)
 
     traits = traits_def(Pure())
+
+    @property
+    def elements(self) -> ElementsAttr:
+        """Its elements."""
+        value = self.value
+        assert isinstance(value, ElementsAttr)
+        return value
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        read = Read(cls, parser.pos)
+        elements = parse_elements(parser)
+        sort_attributes(read, parser.parse_optional_attr_dict())
+        read.properties["value"] = elements
+        read.types["result"] = [elements.type]
+        return created(parser, read)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        print_typed_elements(printer, self.elements)
+        print_attributes(printer, self, ("value",))
+
+    def verify_types(self) -> None:
+        if self.elements.type != self.result.type:
+            raise self.fail(
+                f"elements of {shown(self.result.type)} as the result, "
+                f"got {shown(self.elements.type)}"
+            )
 
 
 @tile_op(0x26)
@@ -193,11 +184,14 @@ class ExtractOp(CudaTileOp):
 
     traits = traits_def(Pure())
 
+    def verify_types(self) -> None:
+        verify_parts(self, "result", self.result, "source", self.source)
+
 
 @tile_op(0x76, V13_4)
 class InsertOp(CudaTileOp):
     """A tile with a part replaced, in units of the part's shape: `insert %x, %y[%i, %j] :
-    tile<2x2xf32>, tile<4x8xf32>`. Since 13.4, its text ours."""
+    tile<2x2xf32>, tile<4x8xf32>`. Since 13.4."""
 
     name = "cuda_tile.insert"
     TEXT: ClassVar[str] = (
@@ -214,6 +208,9 @@ class InsertOp(CudaTileOp):
     result = result_def(TILE)
 
     traits = traits_def(Pure())
+
+    def verify_types(self) -> None:
+        verify_parts(self, "source", self.source, "destination", self.destination)
 
 
 @tile_op(0x30)
@@ -257,6 +254,17 @@ class IotaOp(CudaTileOp):
 
     traits = traits_def(Pure())
 
+    def verify_types(self) -> None:
+        (result,) = tiles(self.result)
+        if result.rank != 1:
+            raise self.fail(f"a result of rank 1, got {shown(result)}")
+        bits = ELEMENT_OF[result.element_type].bits
+        if result.elements > 1 << bits:
+            raise self.fail(
+                f"at most {1 << bits} elements as {shown(result.element_type)} counts, "
+                f"got {result.elements}"
+            )
+
 
 @tile_op(0x51)
 class OffsetOp(CudaTileOp):
@@ -290,6 +298,9 @@ class PackOp(CudaTileOp):
 
     traits = traits_def(Pure())
 
+    def verify_types(self) -> None:
+        verify_same_bytes(self)
+
 
 @tile_op(0x70, V13_3)
 class UnpackOp(CudaTileOp):
@@ -303,6 +314,9 @@ class UnpackOp(CudaTileOp):
     result = result_def(ANY_NUMBER_TILE)
 
     traits = traits_def(Pure())
+
+    def verify_types(self) -> None:
+        verify_same_bytes(self)
 
 
 @tile_op(0x53)
@@ -320,40 +334,19 @@ class PermuteOp(CudaTileOp):
 
     traits = traits_def(Pure())
 
-
-@tile_op(0x55, token=V13_2, result_token=V13_2)
-class PrintTkoOp(CudaTileOp):
-    """Print as C's printf does: `%t = print_tko "%d", %x : tile<4xi32> -> token`."""
-
-    name = "cuda_tile.print_tko"
-    TEXT: ClassVar[str] = (
-        "$str_ (`,` $args^)? (`token` `=` $token^)? attr-dict (`:` type($args)^)? `->` "
-        "type($result_token)"
-    )
-
-    str_ = prop_def(StringAttr, prop_name="str")
-    args = var_operand_def(TILE)
-    token = opt_operand_def(TOKEN)
-    result_token = result_def(TOKEN)
-
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(MemoryWriteEffect())
-
-
-@tile_op(0x58)
-class ReduceOp(CudaTileOp):
-    """A dimension reduced by a function of two values: `reduce %x dim=0 identities=[0.0 : f32] :
-    tile<4xf32> -> tile<f32> (%a: tile<f32>, %b: tile<f32>) { ... }`."""
-
-    name = "cuda_tile.reduce"
-
-    arguments = var_operand_def(TILE)
-    dim = prop_def(integer(32, least=0))
-    identities = prop_def(ARRAY)
-    res = var_result_def(TILE)
-    body = region_def("single_block")
-
-    traits = traits_def(RecursiveMemoryEffect())
+    def verify_types(self) -> None:
+        source, result = tiles(self.source, self.result)
+        order = list(self.permutation.get_values())  # pyright: ignore
+        if source.rank < 2:
+            raise self.fail(f"a source of rank 2 or more, got {shown(source)}")
+        if sorted(order) != list(range(source.rank)):
+            raise self.fail(f"each of 0 to {source.rank - 1} once, got {order}")
+        wanted = tuple(source.shape[i] for i in order)
+        if result.shape != wanted:
+            raise self.fail(
+                f"a result of shape {list(wanted)} where {shown(source)} is permuted by {order}, "
+                f"got {shown(result)}"
+            )
 
 
 @tile_op(0x5B)
@@ -369,22 +362,13 @@ class ReshapeOp(CudaTileOp):
 
     traits = traits_def(Pure())
 
-
-@tile_op(0x5E)
-class ScanOp(CudaTileOp):
-    """Prefixes along a dimension, combined by a function of two values: `scan %x dim=0
-    reverse=false identities=[0.0 : f32] : tile<4xf32> -> tile<4xf32> (...) { ... }`."""
-
-    name = "cuda_tile.scan"
-
-    arguments = var_operand_def(TILE)
-    dim = prop_def(integer(32, least=0))
-    reverse = prop_def(integer(1))
-    identities = prop_def(ARRAY)
-    res = var_result_def(TILE)
-    body = region_def("single_block")
-
-    traits = traits_def(RecursiveMemoryEffect())
+    def verify_types(self) -> None:
+        source, result = tiles(self.source, self.result)
+        if source.elements != result.elements:
+            raise self.fail(
+                f"source and result of as many elements, got {source.elements} and "
+                f"{result.elements}"
+            )
 
 
 @tile_op(0x5F)
@@ -405,3 +389,8 @@ class SelectOp(CudaTileOp):
     result = result_def(TILE)
 
     traits = traits_def(Pure())
+
+    def verify_types(self) -> None:
+        (result,) = tiles(self.result)
+        if shown(result.element_type) == "f4E2M1FN":
+            raise self.fail("elements of whole bytes, got f4E2M1FN; nearest legal: f8E4M3FN")

@@ -1,4 +1,4 @@
-"""Floating-point arithmetic, element by element, and matrix multiplication.
+"""Floating-point arithmetic, element by element.
 
 Tile IR specification, floating point. Rounding is to the nearest, ties to even, where an op says
 nothing else; `flush_to_zero` (f32 only) makes zeros of subnormal operands and results.
@@ -6,7 +6,7 @@ nothing else; `flush_to_zero` (f32 only) makes zeros of subnormal operands and r
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
@@ -17,12 +17,13 @@ from tilewright.dialects.cuda_tile.attributes import (
     ComparisonPredicateAttr,
     RoundingModeAttr,
 )
-from tilewright.dialects.cuda_tile.constraints import FLOAT_TILE, I1_TILE, INT_TILE, tiles_of
-from tilewright.dialects.cuda_tile.element_types import types_of
+from tilewright.dialects.cuda_tile.constraints import FLOAT_TILE, I1_TILE, INT_TILE
 from tilewright.dialects.cuda_tile.enums import RoundingMode
 from tilewright.dialects.cuda_tile.ops.elementwise import (
+    IEEE,
     BinaryFloat,
     ExtremeFloat,
+    FloatOp,
     RoundedFloat,
     UnaryFloat,
 )
@@ -108,12 +109,16 @@ class DivFOp(RoundedFloat):
     """x / y; `approx` multiplies by the reciprocal, `full` scales to err by 2 ulp at most."""
 
     name = "cuda_tile.divf"
+    ROUNDINGS: ClassVar = (*IEEE, RoundingMode.APPROX, RoundingMode.FULL)
+    F32_ONLY: ClassVar = (RoundingMode.APPROX, RoundingMode.FULL)
 
 
 class FullOrApprox(UnaryFloat):
     """`$op %x rounding<approx> : tile<f32>`, `full` where nothing is said."""
 
-    TEXT: ClassVar[str] = "$source rounding($rounding_mode) attr-dict `:` type($result)"
+    TEXT: ClassVar[str] = "$source choice(rounding, $rounding_mode) attr-dict `:` type($result)"
+
+    ROUNDINGS: ClassVar = (RoundingMode.FULL, RoundingMode.APPROX)
 
     rounding_mode = opt_prop_def(RoundingModeAttr, FULL)
 
@@ -128,7 +133,7 @@ class ExpOp(FullOrApprox):
 class FlushingUnary(UnaryFloat):
     """`$op %x flush_to_zero : tile<f32>`."""
 
-    TEXT: ClassVar[str] = "$source (`flush_to_zero` $flush_to_zero^)? attr-dict `:` type($result)"
+    TEXT: ClassVar[str] = "$source flags(flush_to_zero) attr-dict `:` type($result)"
 
     flush_to_zero = opt_prop_def(UnitAttr)
 
@@ -148,15 +153,16 @@ class FloorOp(UnaryFloat):
 
 
 @tile_op(0x28)
-class FmaOp(CudaTileOp):
+class FmaOp(FloatOp):
     """x * y + z, rounded once: `fma %x, %y, %z : tile<f32>`."""
 
     name = "cuda_tile.fma"
     TEXT: ClassVar[str] = (
-        "$lhs `,` $rhs `,` $acc rounding($rounding_mode) (`flush_to_zero` $flush_to_zero^)? "
+        "$lhs `,` $rhs `,` $acc choice(rounding, $rounding_mode) flags(flush_to_zero) "
         "attr-dict `:` type($result)"
     )
     SAME_TYPES: ClassVar = (("lhs", "rhs", "acc", "result"),)
+    ROUNDINGS: ClassVar = IEEE
 
     lhs = operand_def(FLOAT_TILE)
     rhs = operand_def(FLOAT_TILE)
@@ -164,8 +170,6 @@ class FmaOp(CudaTileOp):
     rounding_mode = prop_def(RoundingModeAttr)
     flush_to_zero = opt_prop_def(UnitAttr)
     result = result_def(FLOAT_TILE)
-
-    traits = traits_def(Pure())
 
 
 @tile_op(0x3F)
@@ -194,61 +198,6 @@ class MinFOp(ExtremeFloat):
     """The lesser one; NaN is the greater one, with `propagate_nan` the result."""
 
     name = "cuda_tile.minf"
-
-
-MMAF_OPERAND = tiles_of(types_of("f16", "bf16", "f32", "f64", "tf32", "f8E4M3FN", "f8E5M2"))
-MMAF_RESULT = tiles_of(types_of("f16", "f32", "f64"))
-
-
-@tile_op(0x49, fast_acc=V13_3)
-class MmaFOp(CudaTileOp):
-    """A B + C, of (batches of) matrices: `mmaf %a, %b, %c : tile<4x8xf16>, tile<8x2xf16>,
-    tile<4x2xf32>`. `fast_acc` lets Hopper accumulate fp8 as its tensor cores do."""
-
-    name = "cuda_tile.mmaf"
-    TEXT: ClassVar[str] = (
-        "$lhs `,` $rhs `,` $acc (`fast_acc` $fast_acc^)? attr-dict `:` "
-        "type($lhs) `,` type($rhs) `,` type($acc)"
-    )
-    SAME_TYPES: ClassVar = (("acc", "result"),)
-    SAME_ELEMENTS: ClassVar = (("lhs", "rhs"),)
-    SAME_RANKS: ClassVar = (("lhs", "rhs", "acc"),)
-
-    lhs = operand_def(MMAF_OPERAND)
-    rhs = operand_def(MMAF_OPERAND)
-    acc = operand_def(MMAF_RESULT)
-    fast_acc = opt_prop_def(UnitAttr)
-    result = result_def(MMAF_RESULT)
-
-    traits = traits_def(Pure())
-
-
-SCALED_OPERAND = tiles_of(types_of("f8E4M3FN", "f8E5M2", "f4E2M1FN"))
-SCALE = tiles_of(types_of("f8E4M3FN", "f8E8M0FNU", "f8E5M3FNU"))
-SCALED_RESULT = tiles_of(types_of("f32"))
-
-
-@tile_op(0x72, V13_3)
-class MmaFScaledOp(CudaTileOp):
-    """(A scaled) (B scaled) + C: each scale factor is that of 16 or 32 elements along k."""
-
-    name = "cuda_tile.mmaf_scaled"
-    TEXT: ClassVar[str] = (
-        "$lhs `,` $rhs `,` $acc `,` $lhs_scale `,` $rhs_scale attr-dict `:` "
-        "type($lhs) `,` type($rhs) `,` type($acc) `,` type($lhs_scale) `,` type($rhs_scale)"
-    )
-    SAME_TYPES: ClassVar = (("acc", "result"),)
-    SAME_ELEMENTS: ClassVar = (("lhs", "rhs"), ("lhs_scale", "rhs_scale"))
-    SAME_RANKS: ClassVar = (("lhs", "rhs", "acc", "lhs_scale", "rhs_scale"),)
-
-    lhs = operand_def(SCALED_OPERAND)
-    rhs = operand_def(SCALED_OPERAND)
-    acc = operand_def(SCALED_RESULT)
-    lhs_scale = operand_def(SCALE)
-    rhs_scale = operand_def(SCALE)
-    result = result_def(SCALED_RESULT)
-
-    traits = traits_def(Pure())
 
 
 @tile_op(0x4C)
@@ -280,9 +229,19 @@ class PowOp(CudaTileOp):
     traits = traits_def(Pure())
 
 
+class FPowFOp(PowOp):
+    """`fpowf`, as 13.5 calls `pow`."""
+
+    name = "cuda_tile.fpowf"
+
+    @classmethod
+    def create(cls, *args: Any, **kwargs: Any) -> Any:
+        return PowOp.create(*args, **kwargs)
+
+
 @tile_op(0x79, V13_4)
 class FPowIOp(CudaTileOp):
-    """x to an integer: `fpowi %x, %n : tile<f32>, tile<i32>`. Since 13.4, its text ours."""
+    """x to an integer: `fpowi %x, %n : tile<f32>, tile<i32>`. Since 13.4."""
 
     name = "cuda_tile.fpowi"
     TEXT: ClassVar[str] = "$source `,` $exponent attr-dict `:` type($source) `,` type($exponent)"
@@ -330,9 +289,9 @@ class SqrtOp(UnaryFloat):
 
     name = "cuda_tile.sqrt"
     TEXT: ClassVar[str] = (
-        "$source rounding($rounding_mode) (`flush_to_zero` $flush_to_zero^)? "
-        "attr-dict `:` type($result)"
+        "$source choice(rounding, $rounding_mode) flags(flush_to_zero) attr-dict `:` type($result)"
     )
+    ROUNDINGS: ClassVar = (*IEEE, RoundingMode.APPROX)
 
     rounding_mode = prop_def(RoundingModeAttr)
     flush_to_zero = opt_prop_def(UnitAttr)

@@ -1,4 +1,4 @@
-"""Integer arithmetic, element by element, modulo 2 ** width, and integer matrix multiplication.
+"""Integer arithmetic, element by element, modulo 2 ** width.
 
 Tile IR specification, integer and bitwise. Integers have no sign of their own: the ops say how
 they read them.
@@ -17,15 +17,15 @@ from tilewright.dialects.cuda_tile.attributes import (
     RoundingModeAttr,
     SignednessAttr,
 )
-from tilewright.dialects.cuda_tile.constraints import I1_TILE, I8_TILE, INT_TILE, tiles_of
-from tilewright.dialects.cuda_tile.element_types import types_of
-from tilewright.dialects.cuda_tile.enums import RoundingMode
+from tilewright.dialects.cuda_tile.constraints import I1_TILE, INT_TILE
+from tilewright.dialects.cuda_tile.enums import IntegerOverflow, RoundingMode, Signedness
 from tilewright.dialects.cuda_tile.ops.elementwise import (
     NO_OVERFLOW_RULE,
     BinaryInteger,
     OverflowingInteger,
     SignedInteger,
     UnaryInteger,
+    verify_rounding,
 )
 from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
 from tilewright.dialects.cuda_tile.versions import V13_2
@@ -79,11 +79,17 @@ class DivIOp(BinaryInteger):
 
     name = "cuda_tile.divi"
     TEXT: ClassVar[str] = (
-        "$lhs `,` $rhs word($signedness) (`rounding` $rounding^)? attr-dict `:` type($result)"
+        "$lhs `,` $rhs word($signedness) choice(rounding, $rounding) attr-dict `:` type($result)"
     )
+    ROUNDINGS: ClassVar = (RoundingMode.ZERO, RoundingMode.NEGATIVE_INF, RoundingMode.POSITIVE_INF)
 
     signedness = prop_def(SignednessAttr)
     rounding = opt_prop_def(RoundingModeAttr, RoundingModeAttr(RoundingMode.ZERO))
+
+    def verify_types(self) -> None:
+        rounding = verify_rounding(self, "rounding")
+        if rounding is RoundingMode.NEGATIVE_INF and self.signedness.data is Signedness.UNSIGNED:
+            raise self.fail("signed where rounding<negative_inf> is, got unsigned")
 
 
 @tile_op(0x46)
@@ -98,33 +104,6 @@ class MinIOp(SignedInteger):
     """The lesser one."""
 
     name = "cuda_tile.mini"
-
-
-I32_TILE = tiles_of(types_of("i32"))
-
-
-@tile_op(0x4A)
-class MmaIOp(CudaTileOp):
-    """A B + C, of (batches of) matrices: `mmai %a, %b, %c signed unsigned : tile<4x8xi8>,
-    tile<8x2xi8>, tile<4x2xi32>`."""
-
-    name = "cuda_tile.mmai"
-    TEXT: ClassVar[str] = (
-        "$lhs `,` $rhs `,` $acc word($signedness_lhs) word($signedness_rhs) attr-dict `:` "
-        "type($lhs) `,` type($rhs) `,` type($acc)"
-    )
-    SAME_TYPES: ClassVar = (("acc", "result"),)
-    SAME_ELEMENTS: ClassVar = (("lhs", "rhs"),)
-    SAME_RANKS: ClassVar = (("lhs", "rhs", "acc"),)
-
-    lhs = operand_def(I8_TILE)
-    rhs = operand_def(I8_TILE)
-    acc = operand_def(I32_TILE)
-    signedness_lhs = prop_def(SignednessAttr)
-    signedness_rhs = prop_def(SignednessAttr)
-    result = result_def(I32_TILE)
-
-    traits = traits_def(Pure())
 
 
 @tile_op(0x4E)
@@ -154,9 +133,16 @@ class NegIOp(UnaryInteger):
     """-x: `negi %x overflow<no_signed_wrap> : tile<i32>`."""
 
     name = "cuda_tile.negi"
-    TEXT: ClassVar[str] = "$source (`overflow` $overflow^)? attr-dict `:` type($result)"
+    TEXT: ClassVar[str] = "$source choice(overflow, $overflow) attr-dict `:` type($result)"
 
     overflow = opt_prop_def(IntegerOverflowAttr, NO_OVERFLOW_RULE)
+
+    def verify_types(self) -> None:
+        if self.overflow.data is IntegerOverflow.NUW:
+            raise self.fail(
+                "overflow of none, no_signed_wrap or no_wrap, got no_unsigned_wrap (it is signed); "
+                "nearest legal: no_signed_wrap"
+            )
 
 
 @tile_op(0x52)

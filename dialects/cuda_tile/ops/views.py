@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
+from xdsl.dialects.builtin import DictionaryAttr, NoneAttr
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     operand_def,
@@ -15,9 +17,14 @@ from xdsl.irdl import (
     var_operand_def,
     var_result_def,
 )
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 
-from tilewright.dialects.cuda_tile.attributes import OptimizationHintsAttr
+from tilewright.dialects.cuda_tile.attributes import (
+    MultimemReductionKindAttr,
+    OptimizationHintsAttr,
+)
 from tilewright.dialects.cuda_tile.constraints import (
     INT_TILE,
     SCALAR_INT,
@@ -29,16 +36,54 @@ from tilewright.dialects.cuda_tile.constraints import (
     Accepts,
     list_of,
     number_of,
+    one_of,
 )
-from tilewright.dialects.cuda_tile.enums import AtomicRMWMode, MultimemReductionKind
-from tilewright.dialects.cuda_tile.ops.memory import ORDERING, SCOPE
+from tilewright.dialects.cuda_tile.enums import (
+    AtomicRMWMode,
+    MemoryScope,
+    MultimemReductionKind,
+    PtrAttr,
+)
+from tilewright.dialects.cuda_tile.hints import verify_hints
+from tilewright.dialects.cuda_tile.ops.extents import (
+    parse_extents,
+    print_extents,
+    verify_extents,
+)
+from tilewright.dialects.cuda_tile.ops.format import Read, created
+from tilewright.dialects.cuda_tile.ops.format_pieces import remaining_attributes, sort_attributes
+from tilewright.dialects.cuda_tile.ops.memory import (
+    ORDERING,
+    SCOPE,
+    MemoryOp,
+    choice_in,
+    verify_rmw,
+)
 from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
+from tilewright.dialects.cuda_tile.type_text import parse_type, print_type, print_types, shown
 from tilewright.dialects.cuda_tile.types import (
+    DYNAMIC,
     GatherScatterViewType,
     PartitionViewType,
+    PointerType,
     StridedViewType,
+    TensorViewType,
+    TileType,
+    TileView,
 )
 from tilewright.dialects.cuda_tile.versions import V13_3, V13_4, V13_5
+
+
+def _is_pointer(type_: Attribute) -> bool:
+    return isinstance(type_, TileType) and isinstance(type_.element_type, PointerType)
+
+
+MULTIMEM_ELEMENTS = {
+    MultimemReductionKind.ADD: ("i32", "i64", "f16", "bf16", "f32", "f64"),
+    MultimemReductionKind.MIN: ("i32", "i64", "f16", "bf16"),
+    MultimemReductionKind.MAX: ("i32", "i64", "f16", "bf16"),
+}
+"""What multicast objects may hold to be reduced; kinds not named here want i32 or i64."""
 
 
 @tile_op(0x43)
@@ -56,15 +101,97 @@ class MakeTensorViewOp(CudaTileOp):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(Pure())
 
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        read = Read(cls, parser.pos)
+        read.operands["base"] = [parser.parse_unresolved_operand()]
+        parser.parse_punctuation(",")
+        shape = parse_extents(parser, "shape")
+        parser.parse_punctuation(",")
+        strides = parse_extents(parser, "strides")
+        sort_attributes(read, parser.parse_optional_attr_dict())
+        parser.parse_punctuation(":")
+        start = parser.pos
+        types = [parse_type(parser)]
+        while parser.parse_optional_punctuation(",") or parser.parse_optional_punctuation("->"):
+            types.append(parse_type(parser))
+        result = types.pop()
+        if not isinstance(result, TensorViewType):
+            parser.raise_error(f"expected a tensor_view, got {shown(result)}", start, parser.pos)
+        base = TileType.get((), PointerType.get(result.element_type))
+        if types and _is_pointer(types[0]):
+            base = types.pop(0)
+        read.types["base"], read.types["result"] = [base], [result]
+        for name, extents, wanted in (
+            ("dynamic_shape", shape, result.shape),
+            ("dynamic_strides", strides, result.strides),
+        ):
+            verify_extents(parser, extents, wanted, name.removeprefix("dynamic_"))
+            read.operands[name] = [x for x, _ in extents if isinstance(x, UnresolvedOperand)]
+            read.types[name] = types[:1] * len(read.operands[name])
+        return created(parser, read)
+
+    def print(self, printer: Printer) -> None:
+        type_ = self.result.type
+        assert isinstance(type_, TensorViewType)
+        printer.print_string(" ")
+        printer.print_operand(self.base)
+        print_extents(printer, "shape", type_.shape, self.dynamic_shape)
+        print_extents(printer, "strides", type_.strides, self.dynamic_strides)
+        if attributes := remaining_attributes(self, ()):
+            printer.print_string(" ")
+            printer.print_attribute(DictionaryAttr(attributes))
+        printer.print_string(" : ")
+        before: list[Attribute] = [] if type_.attribute == NoneAttr() else [self.base.type]
+        before += [value.type for value in (*self.dynamic_shape, *self.dynamic_strides)][:1]
+        if before:
+            print_types(printer, before)
+            printer.print_string(" -> ")
+        print_type(printer, type_)
+
+    def verify_types(self) -> None:
+        type_ = self.result.type
+        assert isinstance(type_, TensorViewType)
+        pointer = self.base.type.element_type  # pyright: ignore
+        assert isinstance(pointer, PointerType)
+        if (pointer.pointee_type, pointer.ptr_attr) != (type_.element_type, type_.ptr_attr):
+            raise self.fail(
+                f"base to point to the elements of {shown(type_)}, got {shown(self.base.type)}"
+            )
+        dynamic = (*self.dynamic_shape, *self.dynamic_strides)
+        for name, values, extents in (
+            ("shape", self.dynamic_shape, type_.shape),
+            ("strides", self.dynamic_strides, type_.strides),
+        ):
+            if len(values) != extents.count(DYNAMIC):
+                raise self.fail(
+                    f"{extents.count(DYNAMIC)} operands for the {name} of {shown(type_)}, "
+                    f"got {len(values)}"
+                )
+        for value in dynamic:
+            if value.type != dynamic[0].type:
+                raise self.fail(
+                    f"sizes and strides of one type, got {shown(dynamic[0].type)} and "
+                    f"{shown(value.type)}"
+                )
+
 
 class MakeView(CudaTileOp):
     """`$op %tensor : partition_view<tile=(4), tensor_view<64xf32, strides=[1]>>`."""
 
-    TEXT: ClassVar[str] = "$tensor_view attr-dict `:` type($result)"
+    TEXT: ClassVar[str] = "$tensor_view attr-dict `:` view($result, $tensor_view)"
 
     tensor_view = operand_def(TENSOR_VIEW)
 
     traits = traits_def(Pure())
+
+    def verify_types(self) -> None:
+        wanted = self.results[0].type.tensor_view  # pyright: ignore
+        if self.tensor_view.type != wanted:
+            raise self.fail(
+                f"tensor_view to be {shown(wanted)} as the result has it, "
+                f"got {shown(self.tensor_view.type)}"
+            )
 
 
 @tile_op(0x42)
@@ -98,12 +225,25 @@ class MakeGatherScatterViewOp(MakeView):
     )
 
 
+class Extents(CudaTileOp):
+    """A number for each dimension of `src`."""
+
+    def verify_types(self) -> None:
+        type_ = self.operands[0].type
+        rank = type_.index_rank if isinstance(type_, TileView) else type_.rank  # pyright: ignore
+        if len(self.results) != rank:
+            raise self.fail(
+                f"{rank} results as {shown(type_)} has dimensions, got {len(self.results)}"
+            )
+
+
 @tile_op(0x2D)
-class GetIndexSpaceShapeOp(CudaTileOp):
+class GetIndexSpaceShapeOp(Extents):
     """How many tiles a view has: `%m, %n = get_index_space_shape %view : partition_view<...> ->
     tile<i32>`."""
 
     name = "cuda_tile.get_index_space_shape"
+    TEXT: ClassVar[str] = "$src attr-dict `:` type($src) `->` rank_types($result, $src)"
 
     src = operand_def(TILE_VIEW)
     result = var_result_def(SCALAR_INT)
@@ -112,10 +252,11 @@ class GetIndexSpaceShapeOp(CudaTileOp):
 
 
 @tile_op(0x2F)
-class GetTensorShapeOp(CudaTileOp):
-    """The sizes of a tensor: `%m, %n = get_tensor_shape %tensor : tensor_view<...> -> tile<i32>`."""
+class GetTensorShapeOp(Extents):
+    """The sizes of a tensor: `%m, %n = get_tensor_shape %x : tensor_view<...> -> tile<i32>`."""
 
     name = "cuda_tile.get_tensor_shape"
+    TEXT: ClassVar[str] = "$src attr-dict `:` type($src) `->` rank_types($result, $src)"
 
     src = operand_def(TENSOR_VIEW)
     result = var_result_def(SCALAR_INT)
@@ -126,13 +267,61 @@ class GetTensorShapeOp(CudaTileOp):
 INBOUNDS = list_of(1)
 
 
+class ViewAccess(MemoryOp):
+    """An access to a tile of a view: TILE_NAME is what the tile is called."""
+
+    TILE_NAME: ClassVar[str] = "tile"
+
+    @property
+    def view_type(self) -> TileView:
+        """The type of the view."""
+        return self.view.type  # pyright: ignore
+
+    @property
+    def within(self) -> tuple[bool, ...]:
+        """For each index, whether the tile is known to lie within the tensor along it."""
+        value: Any = self.properties.get("inbounds")
+        if value is None:
+            return (False,) * self.view_type.index_rank
+        return tuple(bool(flag) for flag in value.get_values())
+
+    def verify_types(self) -> None:
+        view = self.view_type
+        types = [index.type for index in self.index]  # pyright: ignore
+        if len(types) != view.index_rank:
+            raise self.fail(f"{view.index_rank} indices as the view has, got {len(types)}")
+        tile = getattr(self, self.TILE_NAME).type
+        if tile != view.tile_type:
+            raise self.fail(
+                f"{self.TILE_NAME} to be {shown(view.tile_type)} as the view has it, "
+                f"got {shown(tile)}"
+            )
+        if (wrong := view.wrong_index(types)) is not None:
+            raise self.fail(wrong.removeprefix("expected "))
+        if len(self.within) != view.index_rank:
+            raise self.fail(f"{view.index_rank} inbounds as indices, got {len(self.within)}")
+        super().verify_types()
+        self.verify_memory()
+
+    def verify_memory(self) -> None:
+        """Raise VerifyException where it is not for the view's memory."""
+        if self.view_type.tensor_view.ptr_attr is PtrAttr.MULTICAST:
+            raise self.fail("a view of memory that is no multicast object, got multicast")
+
+
 @tile_op(0x3E, inbounds=V13_4)
-class LoadViewTkoOp(CudaTileOp):
+class LoadViewTkoOp(ViewAccess):
     """A tile of a view: `%x, %t = load_view_tko weak %view[%i, %j] token = %t0 :
     partition_view<...>, tile<i32> -> tile<4x8xf32>, token`. `inbounds` says along which dimensions
     the tile lies within the tensor."""
 
     name = "cuda_tile.load_view_tko"
+    ORDERINGS: ClassVar = ("weak", "relaxed", "acquire")
+    TEXT: ClassVar[str] = (
+        "word($memory_ordering_semantics) (word($memory_scope)^)? $view `[` $index `]` "
+        "(`token =` $token^)? hints( = ) inbounds attributes `:` type($view) index_types($index) "
+        "`->` type($tile) `,` type($result_token)"
+    )
 
     memory_ordering_semantics = prop_def(ORDERING)
     memory_scope = opt_prop_def(SCOPE)
@@ -147,13 +336,22 @@ class LoadViewTkoOp(CudaTileOp):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect())
 
+    def verify_in_place(self) -> None:
+        verify_hints(self, self.optimization_hints)
+
 
 @tile_op(0x66, inbounds=V13_4)
-class StoreViewTkoOp(CudaTileOp):
+class StoreViewTkoOp(ViewAccess):
     """A tile to a view: `%t = store_view_tko weak %x, %view[%i, %j] : tile<4x8xf32>,
     partition_view<...>, tile<i32> -> token`."""
 
     name = "cuda_tile.store_view_tko"
+    ORDERINGS: ClassVar = ("weak", "relaxed", "release")
+    TEXT: ClassVar[str] = (
+        "word($memory_ordering_semantics) (word($memory_scope)^)? $tile `,` $view `[` $index `]` "
+        "(`token =` $token^)? hints( = ) inbounds attributes `:` type($tile) `,` type($view) "
+        "index_types($index) `->` type($result_token)"
+    )
 
     memory_ordering_semantics = prop_def(ORDERING)
     memory_scope = opt_prop_def(SCOPE)
@@ -168,13 +366,23 @@ class StoreViewTkoOp(CudaTileOp):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryWriteEffect())
 
+    def verify_in_place(self) -> None:
+        verify_hints(self, self.optimization_hints)
+
 
 @tile_op(0x75, V13_3, inbounds=V13_5)
-class AtomicRedViewTkoOp(CudaTileOp):
+class AtomicRedViewTkoOp(ViewAccess):
     """A tile of a view gets `mode` of what it holds and `value`: `%t = atomic_red_view_tko relaxed
     device %view[%i], add, %x : tile<4xi32>, partition_view<...>, tile<i32> -> token`."""
 
     name = "cuda_tile.atomic_red_view_tko"
+    ORDERINGS: ClassVar = ("relaxed",)
+    TILE_NAME: ClassVar = "value"
+    TEXT: ClassVar[str] = (
+        "word($memory_ordering_semantics) (word($memory_scope)^)? $view `[` $index `]` `,` "
+        "word($mode) `,` $value (`token =` $token^)? inbounds attributes `:` type($value) `,` "
+        "type($view) index_types($index) `->` type($result_token)"
+    )
 
     memory_ordering_semantics = prop_def(ORDERING)
     memory_scope = prop_def(SCOPE)
@@ -189,22 +397,72 @@ class AtomicRedViewTkoOp(CudaTileOp):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
+    @property
+    def rmw_mode(self) -> AtomicRMWMode:
+        """What is done with what memory holds."""
+        return choice_in(self, "mode", AtomicRMWMode)
 
-REDUCTION = number_of(MultimemReductionKind)
+    def verify_types(self) -> None:
+        view, mode = self.view_type, self.rmw_mode
+        if isinstance(view, GatherScatterViewType):
+            raise self.fail(
+                "a partition_view or strided_view, got a gather_scatter_view; "
+                "nearest legal: partition_view"
+            )
+        if view.padding_value is not None:
+            raise self.fail(f"a view without padding_value, got {view.padding_value}")
+        if mode is AtomicRMWMode.XCHG:
+            raise self.fail("a mode other than xchg, got xchg")
+        super().verify_types()
+        verify_rmw(self, mode, view.tensor_view.element_type)
+        if self.scope is MemoryScope.SYS:
+            raise self.fail("memory scope tl_blk or device, got sys; nearest legal: device")
+
+
+ADD = MultimemReductionKindAttr(MultimemReductionKind.ADD)
+
+
+class MultimemAccess(ViewAccess):
+    """An access to all copies of a tile of a multicast object at once."""
+
+    ORDERINGS: ClassVar = ("weak", "relaxed", "acquire", "release", "acq_rel")
+
+    def verify_memory(self) -> None:
+        view = self.view_type
+        if not isinstance(view, PartitionViewType):
+            raise self.fail(f"a partition_view, got {shown(view)}")
+        if (memory := view.tensor_view.ptr_attr) is not PtrAttr.MULTICAST:
+            raise self.fail(
+                f"a view of multicast memory, got {'none' if memory is None else memory}"
+            )
+        kind = self.properties.get("reduction", ADD)
+        assert isinstance(kind, MultimemReductionKindAttr)
+        element = shown(view.tensor_view.element_type)
+        legal = MULTIMEM_ELEMENTS.get(kind.data, ("i32", "i64"))
+        if "reduction" in self.definition.properties and element not in legal:
+            raise self.fail(
+                f"elements {one_of(legal)} where reduction is {kind.data}, got {element}"
+            )
 
 
 @tile_op(0x7B, V13_5)
-class MultimemLoadReduceViewTkoOp(CudaTileOp):
-    """A tile of a view of a multicast object, reduced over its copies. Since 13.5, its text ours."""
+class MultimemLoadReduceViewTkoOp(MultimemAccess):
+    """A tile of a view of a multicast object, reduced over its copies. Since 13.5."""
 
     name = "cuda_tile.multimem_load_reduce_view_tko"
+    TILE_NAME: ClassVar = "reduced_values"
+    TEXT: ClassVar[str] = (
+        "word($memory_ordering_semantics) (word($memory_scope)^)? $view `[` $index `]` "
+        "(`token =` $token^)? inbounds attributes `:` type($view) index_types($index, $token) "
+        "`->` type($reduced_values) `,` type($result_token)"
+    )
 
     memory_ordering_semantics = prop_def(ORDERING)
     memory_scope = opt_prop_def(SCOPE)
     view = operand_def(TILE_VIEW)
     index = var_operand_def(INT_TILE)
     token = opt_operand_def(TOKEN)
-    reduction = prop_def(REDUCTION)
+    reduction = opt_prop_def(MultimemReductionKindAttr, ADD)
     inbounds = opt_prop_def(INBOUNDS)
     reduced_values = result_def(TILE)
     result_token = result_def(TOKEN)
@@ -214,11 +472,16 @@ class MultimemLoadReduceViewTkoOp(CudaTileOp):
 
 
 @tile_op(0x7C, V13_5)
-class MultimemReduceViewTkoOp(CudaTileOp):
+class MultimemReduceViewTkoOp(MultimemAccess):
     """All copies of a tile of a multicast object get `reduction` of what they hold and a tile.
-    Since 13.5, its text ours."""
+    Since 13.5."""
 
     name = "cuda_tile.multimem_reduce_view_tko"
+    TEXT: ClassVar[str] = (
+        "word($memory_ordering_semantics) (word($memory_scope)^)? $view `,` $tile `[` $index `]` "
+        "(`token =` $token^)? inbounds attributes `:` type($view) `,` type($tile) "
+        "index_types($index, $token) `->` type($result_token)"
+    )
 
     memory_ordering_semantics = prop_def(ORDERING)
     memory_scope = prop_def(SCOPE)
@@ -226,7 +489,7 @@ class MultimemReduceViewTkoOp(CudaTileOp):
     tile = operand_def(TILE)
     index = var_operand_def(INT_TILE)
     token = opt_operand_def(TOKEN)
-    reduction = prop_def(REDUCTION)
+    reduction = opt_prop_def(MultimemReductionKindAttr, ADD)
     inbounds = opt_prop_def(INBOUNDS)
     result_token = result_def(TOKEN)
 
@@ -235,10 +498,15 @@ class MultimemReduceViewTkoOp(CudaTileOp):
 
 
 @tile_op(0x7D, V13_5)
-class MultimemStoreViewTkoOp(CudaTileOp):
-    """All copies of a tile of a multicast object get a tile. Since 13.5, its text ours."""
+class MultimemStoreViewTkoOp(MultimemAccess):
+    """All copies of a tile of a multicast object get a tile. Since 13.5."""
 
     name = "cuda_tile.multimem_store_view_tko"
+    TEXT: ClassVar[str] = (
+        "word($memory_ordering_semantics) (word($memory_scope)^)? $view `,` $tile `[` $index `]` "
+        "(`token =` $token^)? inbounds attributes `:` type($view) `,` type($tile) "
+        "index_types($index, $token) `->` type($result_token)"
+    )
 
     memory_ordering_semantics = prop_def(ORDERING)
     memory_scope = opt_prop_def(SCOPE)

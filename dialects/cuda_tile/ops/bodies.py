@@ -1,0 +1,116 @@
+"""Regions as CUDA Tile IR writes them: one block, its end left out where it says nothing.
+
+for %i in (%a to %b, step %s) : tile<i32> iter_values(%x = %x0) -> (tile<f32>) { ... }
+reduce %x ... (%a: tile<f32>, %b: tile<f32>) { yield %s : tile<f32> }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.printer import Printer
+from xdsl.traits import IsTerminator
+
+from tilewright.dialects.cuda_tile.type_text import parse_type, print_type
+
+
+def parse_body(
+    parser: Parser, arguments: Iterable[Parser.Argument], end: type[Operation] | None = None
+) -> Region:
+    """A region of a block; `end` ends it where nothing else does."""
+    region = parser.parse_region(list(arguments))
+    if not region.blocks:
+        region.add_block(Block())
+    if end is not None:
+        add_end(region, end)
+    return region
+
+
+def add_end(region: Region, end: type[Operation]) -> None:
+    """End the last block of a region with an op, unless something ends it."""
+    block = region.blocks.last
+    if (block is not None and (last := block.last_op) is None) or not _ends(block):
+        assert block is not None
+        op = end.create()
+        if last is not None:
+            op.location = last.location
+        block.add_op(op)
+
+
+def _ends(block: Block | None) -> bool:
+    last = None if block is None else block.last_op
+    return last is not None and last.has_trait(IsTerminator, value_if_unregistered=False)
+
+
+def print_body(printer: Printer, region: Region, end: type[Operation] | None = None) -> None:
+    """A region without the arguments of its block, and without an `end` that has no operands."""
+    block = region.blocks.last
+    last = None if block is None else block.last_op
+    silent = end is not None and isinstance(last, end) and not last.operands and not last.attributes
+    printer.print_string(" ")
+    printer.print_region(
+        region,
+        print_entry_block_args=False,
+        print_empty_block=False,
+        print_block_terminators=not silent,
+    )
+
+
+def parse_arguments(parser: Parser) -> list[Parser.Argument]:
+    """`(%a: tile<f32>, %b: tile<f32>)`"""
+    return parser.parse_comma_separated_list(
+        parser.Delimiter.PAREN, lambda: _parse_argument(parser)
+    )
+
+
+def _parse_argument(parser: Parser) -> Parser.Argument:
+    name = parser.parse_argument(expect_type=False)
+    parser.parse_punctuation(":")
+    argument = name.resolve(parse_type(parser))
+    argument.location = parser.parse_optional_location()
+    return argument
+
+
+def print_arguments(printer: Printer, arguments: Iterable[BlockArgument]) -> None:
+    """`(%a: tile<f32>, %b: tile<f32>)`"""
+
+    def print_argument(argument: BlockArgument) -> None:
+        printer.print_ssa_value(argument)
+        printer.print_string(": ")
+        print_type(printer, argument.type)
+
+    with printer.in_parens():
+        printer.print_list(arguments, print_argument)
+
+
+Assignment = tuple[Parser.UnresolvedArgument, UnresolvedOperand]
+
+
+def parse_optional_assignments(parser: Parser) -> list[Assignment] | None:
+    """`iter_values(%x = %x0, %y = %y0)`, if it is there."""
+    if parser.parse_optional_keyword("iter_values") is None:
+        return None
+
+    def parse_assignment() -> Assignment:
+        argument = parser.parse_argument(expect_type=False)
+        parser.parse_punctuation("=")
+        return argument, parser.parse_unresolved_operand()
+
+    return parser.parse_comma_separated_list(parser.Delimiter.PAREN, parse_assignment)
+
+
+def print_assignments(
+    printer: Printer, arguments: Iterable[BlockArgument], values: Iterable[SSAValue]
+) -> None:
+    """`iter_values(%x = %x0, %y = %y0)`"""
+
+    def print_assignment(pair: tuple[BlockArgument, SSAValue]) -> None:
+        printer.print_ssa_value(pair[0])
+        printer.print_string(" = ")
+        printer.print_ssa_value(pair[1])
+
+    printer.print_string(" iter_values")
+    with printer.in_parens():
+        printer.print_list(zip(arguments, values, strict=True), print_assignment)
