@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.diagnostic import CompileError, Diagnostic, OpError
-from tilewright.dialects.cuda_tile.ops.core import EntryOp
-from tilewright.dialects.cuda_tile.ops.core import ModuleOp as TileModuleOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
 from tilewright.dialects.cute_nvgpu.targets import target
 from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
 from tilewright.lowering.interpreter.cuda_tile.kernel import run_kernel

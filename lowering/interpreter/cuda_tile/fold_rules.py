@@ -14,7 +14,7 @@ import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, Operation
 
-from tilewright.dialects.cuda_tile.ops.core import ReduceOp, ScanOp
+from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp, ScanOp
 from tilewright.lowering.interpreter.cuda_tile.blocks import (
     Prepared,
     Preparation,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics
-from tilewright.dialects.cuda_tile.ops.core import EntryOp, GlobalOp, ModuleOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp, GlobalOp, ModuleOp
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.interpreter.cuda_tile import (

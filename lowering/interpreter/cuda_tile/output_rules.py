@@ -9,7 +9,7 @@ import numpy as np
 from xdsl.ir import Operation
 
 from tilewright.dialects.cuda_tile.ops.control_flow import AssertOp
-from tilewright.dialects.cuda_tile.ops.core import PrintTkoOp
+from tilewright.dialects.cuda_tile.ops.miscellaneous import PrintTkoOp
 from tilewright.lowering.interpreter.cuda_tile.blocks import Preparation, Rule, Step, acting
 from tilewright.lowering.interpreter.cuda_tile.elements import Tile, as_unsigned
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from tilewright.dialects.cuda_tile.ops.core import EntryOp, GetGlobalOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp, GetGlobalOp
 from tilewright.dialects.cuda_tile.types import PointerType, TensorViewType, TileType, TileView
 
 ANYTHING = "*"
