@@ -25,7 +25,7 @@ from tilewright.dialects.cuda_tile.bytecode.read_ops import OpReader, link
 from tilewright.dialects.cuda_tile.bytecode.strings import StringReader
 from tilewright.dialects.cuda_tile.bytecode.types import TypeReader
 from tilewright.dialects.cuda_tile.enums import SymbolVisibility
-from tilewright.dialects.cuda_tile.ops.core import EntryOp, GlobalOp, ModuleOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp, GlobalOp, ModuleOp
 from tilewright.dialects.cuda_tile.versions import V13_3, V13_5
 
 PRIVATE, KERNEL, HINTS = 1, 2, 4

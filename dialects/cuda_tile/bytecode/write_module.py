@@ -26,7 +26,7 @@ from tilewright.dialects.cuda_tile.bytecode.read_module import HINTS, KERNEL
 from tilewright.dialects.cuda_tile.bytecode.strings import StringWriter
 from tilewright.dialects.cuda_tile.bytecode.types import TypeWriter
 from tilewright.dialects.cuda_tile.bytecode.write_ops import OpWriter
-from tilewright.dialects.cuda_tile.ops.core import EntryOp, GlobalOp, ModuleOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp, GlobalOp, ModuleOp
 from tilewright.dialects.cuda_tile.versions import V13_3, V13_5, VERSIONS, Version
 
 NO_HINTS = OptimizationHintsAttr(DictionaryAttr({}))
