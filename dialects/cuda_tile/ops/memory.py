@@ -41,6 +41,7 @@ from tilewright.dialects.cuda_tile.enums import (
     TileEnum,
 )
 from tilewright.dialects.cuda_tile.hints import verify_hints
+from tilewright.dialects.cuda_tile.ops.format_pieces import Read
 from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.versions import V13_3, V13_4
@@ -203,6 +204,13 @@ class LoadPtrTkoOp(MemoryOp):
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect())
+
+    @classmethod
+    def settle(cls, read: Read) -> None:
+        mask = read.types.get("mask", [])
+        if mask and "padding_value" not in read.operands and not I1_TILE.takes(mask[0]):
+            read.operands["padding_value"] = read.operands.pop("mask")
+            read.types["padding_value"] = read.types.pop("mask")
 
     def verify_types(self) -> None:
         super().verify_types()

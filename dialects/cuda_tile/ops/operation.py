@@ -88,7 +88,12 @@ class CudaTileOp(IRDLOperation):
     def parse(cls, parser: Parser) -> Self:
         read = Read(cls, parser.pos)
         cls.text_format().parse(parser, read)
+        cls.settle(read)
         return created(parser, read)
+
+    @classmethod
+    def settle(cls, read: Read) -> None:
+        """Tell apart by their types what text does not."""
 
     def print(self, printer: Printer) -> None:
         self.text_format().print(printer, self)
