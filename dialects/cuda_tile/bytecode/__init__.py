@@ -1,5 +1,5 @@
-"""CUDA Tile IR bytecode: `.tileirbc` files, which cuTile and every other front end emit and NVIDIA's
-`tileiras` compiles. Versions 13.1 to 13.5, read and written.
+"""CUDA Tile IR bytecode: `.tileirbc` files, which cuTile and every other front end emit and
+NVIDIA's `tileiras` compiles. Versions 13.1 to 13.5, read and written.
 
     container     the file: header, sections, tables
     cursor        reading numbers; encoder: writing them

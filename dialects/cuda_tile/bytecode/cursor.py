@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from struct import unpack_from
 from typing import NoReturn
 
@@ -68,6 +69,15 @@ class Cursor:
                 return value
             shift += 7
         self.fail("expected a number of at most 10 bytes, got a longer one", start)
+
+    def varints(self, number: int) -> Sequence[int]:
+        """So many unsigned numbers."""
+        position = self.position
+        chunk = self.data[position : position + number]
+        if position + number <= self.end and chunk.isascii():
+            self.position = position + number
+            return chunk
+        return [self.varint() for _ in range(number)]
 
     def signed_varint(self) -> int:
         """A signed number: 0, -1, 1, -2 are 0, 1, 2, 3."""

@@ -34,11 +34,10 @@ from tilewright.dialects.cuda_tile.debug_info import (
     DICompileUnitAttr,
     DIFileAttr,
     DILexicalBlockAttr,
-    DILocalScopeAttr,
     DILocAttr,
     DISubprogramAttr,
 )
-from tilewright.dialects.cuda_tile.versions import V13_1, V13_5, Version
+from tilewright.dialects.cuda_tile.versions import V13_5, Version
 
 DEEPEST = 400
 """How deep scopes and calls nest at most: each call that was inlined is a level."""
@@ -59,16 +58,14 @@ class Part(Enum):
     PLACE = auto()
 
 
-PARTS: dict[Part, type[Attribute] | tuple[type[Attribute], ...]] = {
-    Part.FILE: DIFileAttr,
-    Part.UNIT: DICompileUnitAttr,
-    Part.SCOPE: DILocalScopeAttr,
-    Part.PLACE: (DILocAttr, CallSiteLoc, UnknownLoc),
-}
-"""The entries that a parameter may be."""
+UNKNOWN_ENTRY = (UNKNOWN_LOC, Part.PLACE, 1)
 
 
-def trusted(class_: type[Attribute], **parameters: Attribute) -> Any:
+ENTRIES = (Part.FILE, Part.UNIT, Part.SCOPE, Part.PLACE)
+"""The parts that are entries themselves."""
+
+
+def _trusted(class_: type[Attribute], parameters: dict[str, Attribute]) -> Attribute:
     """An attribute whose parameters are known to be right: made without asking them."""
     attribute = object.__new__(class_)
     attribute.__dict__.update(parameters)
@@ -76,8 +73,8 @@ def trusted(class_: type[Attribute], **parameters: Attribute) -> Any:
 
 
 def _place(scope: Attribute, file: StringAttr, line: IntAttr, column: IntAttr) -> Attribute:
-    source = trusted(FileLineColLoc, filename=file, line=line, column=column)
-    return trusted(DILocAttr, source=source, scope=scope)
+    source = _trusted(FileLineColLoc, {"filename": file, "line": line, "column": column})
+    return _trusted(DILocAttr, {"source": source, "scope": scope})
 
 
 def _place_parts(place: DILocAttr) -> tuple[Attribute, ...]:
@@ -86,7 +83,7 @@ def _place_parts(place: DILocAttr) -> tuple[Attribute, ...]:
 
 def _call(callee: Attribute, caller: Attribute) -> Attribute:
     # xDSL's own constraint on both knows no places but its own.
-    return trusted(CallSiteLoc, callee=callee, caller=caller)
+    return _trusted(CallSiteLoc, {"callee": callee, "caller": caller})
 
 
 def _parameters(entry: Any) -> tuple[Attribute, ...]:
@@ -95,37 +92,32 @@ def _parameters(entry: Any) -> tuple[Attribute, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A kind of entry: how to make it of its parameters, how to take it apart."""
+    """A kind of entry: what it may stand for, its parameters, how to make it of them, how to take
+    it apart."""
 
     tag: int
     type: type[Attribute]
-    parts: tuple[tuple[Part, Version], ...]
+    counts_as: Part
+    parts: tuple[Part, ...]
     make: Callable[..., Attribute]
     take: Callable[[Any], tuple[Attribute, ...]] = _parameters
 
-
-def _row(
-    tag: int,
-    type_: type[Attribute],
-    *parts: Part,
-    make: Callable[..., Attribute] | None = None,
-    take: Callable[[Any], tuple[Attribute, ...]] = _parameters,
-) -> Row:
-    since = tuple((part, V13_5 if part is Part.ZERO else V13_1) for part in parts)
-    return Row(tag, type_, since, make or type_, take)
+    def parts_of(self, version: Version) -> tuple[Part, ...]:
+        """The parameters in a version."""
+        return self.parts if version >= V13_5 else tuple(p for p in self.parts if p is not ZERO)
 
 
-T, N, FILE = Part.TEXT, Part.NUMBER, Part.FILE
+T, N, ZERO = Part.TEXT, Part.NUMBER, Part.ZERO
+FILE, UNIT, SCOPE, PLACE = ENTRIES
 ROWS = (
-    _row(1, DICompileUnitAttr, FILE),
-    _row(2, DIFileAttr, T, T),
-    _row(3, DILexicalBlockAttr, Part.SCOPE, FILE, N, N),
-    _row(4, DILocAttr, Part.SCOPE, T, N, N, make=_place, take=_place_parts),
-    _row(5, DISubprogramAttr, FILE, N, T, T, Part.UNIT, N, Part.ZERO),
-    _row(6, CallSiteLoc, Part.PLACE, Part.PLACE, make=_call),
+    Row(1, DICompileUnitAttr, UNIT, (FILE,), DICompileUnitAttr),
+    Row(2, DIFileAttr, FILE, (T, T), DIFileAttr),
+    Row(3, DILexicalBlockAttr, SCOPE, (SCOPE, FILE, N, N), DILexicalBlockAttr),
+    Row(4, DILocAttr, PLACE, (SCOPE, T, N, N), _place, _place_parts),
+    Row(5, DISubprogramAttr, SCOPE, (FILE, N, T, T, UNIT, N, ZERO), DISubprogramAttr),
+    Row(6, CallSiteLoc, PLACE, (PLACE, PLACE), _call),
 )
 """Every kind; the number that ends a subprogram since 13.5 is always 0."""
-ROW_OF_TAG = {row.tag: row for row in ROWS}
 ROW_OF_TYPE = {row.type: row for row in ROWS}
 
 
@@ -135,21 +127,25 @@ class DebugReader:
     def __init__(self, cursor: Cursor | None, strings: StringReader, version: Version):
         self.offsets: Sequence[int] = ()
         self.indices: Sequence[int] = ()
-        self._entries: list[Cursor] = []
-        self._strings = strings
-        self._version = version
-        self._texts: dict[str, StringAttr] = {}
+        entries: list[Cursor] = []
         if cursor is not None:
             base = cursor.position
             self.offsets = _numbers(cursor, "I", base, "functions")
             self.indices = _numbers(cursor, "Q", base, "places of ops")
-            self._entries = read_table(cursor, "I", base, "debug info entries")
-        self.entries: list[Attribute] = [UNKNOWN_LOC]
-        self._weights = [1]
+            entries = read_table(cursor, "I", base, "debug info entries")
+        self._cursors = [Cursor(b""), *entries]
+        self._strings = strings
+        self._rows = {row.tag: (row, row.parts_of(version)) for row in ROWS}
+        self._integers: dict[int, Attribute] = {}
         self._open: list[int] = []
-        self._known: dict[int, tuple[Attribute, int]] = {0: (UNKNOWN_LOC, 1)}
-        for index in range(1, len(self._entries) + 1):
-            self.entries.append(self._at(index, self._entries[index - 1])[0])
+        self._read: list[tuple[Attribute, Part, int] | None] = [None] * len(self._cursors)
+        self._read[0] = UNKNOWN_ENTRY
+        for index in range(1, len(self._cursors)):
+            if self._read[index] is None:
+                self._read_entry(index, self._cursors[index])
+        known = [entry or UNKNOWN_ENTRY for entry in self._read]
+        self.entries = [attribute for attribute, _, _ in known]
+        self._places = [entry[0] if entry[1] is Part.PLACE else None for entry in known]
 
     def places(self, cursor: Cursor) -> Callable[[], Attribute]:
         """What gives the places of a function, its own first; its index stands at the cursor."""
@@ -163,8 +159,7 @@ class DebugReader:
                 f"got {function}",
                 start,
             )
-        entries, indices, next_ = self.entries, self.indices, self.offsets[function - 1]
-        kinds = PARTS[Part.PLACE]
+        places, indices, next_ = self._places, self.indices, self.offsets[function - 1]
 
         def place() -> Attribute:
             nonlocal next_
@@ -172,62 +167,63 @@ class DebugReader:
                 cursor.fail("expected a place for every op in the debug info, got too few", start)
             index = indices[next_]
             next_ += 1
-            if index >= len(entries) or not isinstance(entry := entries[index], kinds):
+            if index >= len(places) or (found := places[index]) is None:
                 cursor.fail(f"expected the index of a place in the debug info, got {index}", start)
-            return entry
+            return found
 
         return place
 
-    def _at(self, index: int, asker: Cursor) -> tuple[Attribute, int]:
-        """The entry of an index, and how many places it consists of."""
-        if (known := self._known.get(index)) is not None:
-            return known
-        if index > len(self._entries):
-            asker.fail(
-                f"expected an index of one of {len(self._entries)} debug info entries, got {index}"
-            )
+    def _read_entry(self, index: int, asker: Cursor) -> tuple[Attribute, Part, int]:
+        """Read the entry of an index: what it is, as what it counts, of how many it consists."""
         if index in self._open or len(self._open) >= DEEPEST:
             asker.fail(f"expected debug info nested at most {DEEPEST} deep, got more at {index}")
         self._open.append(index)
-        self._known[index] = found = self._parse(self._entries[index - 1])
+        self._read[index] = found = self._parse(self._cursors[index])
         self._open.pop()
         return found
 
-    def _parse(self, entry: Cursor) -> tuple[Attribute, int]:
+    def _parse(self, entry: Cursor) -> tuple[Attribute, Part, int]:
         start = entry.position
         tag = entry.varint()
         if tag == UNKNOWN_TAG:
-            return UNKNOWN_LOC, 1
-        row = ROW_OF_TAG.get(tag)
-        if row is None:
+            return UNKNOWN_ENTRY
+        if tag not in self._rows:
             entry.fail(f"unknown debug info tag: {tag}", start)
-        parameters: list[Attribute] = []
+        row, parts = self._rows[tag]
+        numbers = entry.varints(len(parts))
         weight = 1
-        for part, since in row.parts:
-            if since <= self._version:
-                parameter, more = self._part(part, entry)
+        parameters: list[Attribute] = []
+        for part, number in zip(parts, numbers, strict=True):
+            if part is T:
+                if number >= len(self._strings.attributes):
+                    entry.fail(f"expected the index of a string, got {number}", start)
+                parameters.append(self._strings.attributes[number])
+            elif part is N:
+                integer = self._integers.get(number)
+                if integer is None:
+                    integer = self._integers[number] = IntAttr(number)
+                parameters.append(integer)
+            elif part is not ZERO:
+                attribute, more = self._part(number, part, entry)
                 weight += more
-                if part is not Part.ZERO:
-                    parameters.append(parameter)
+                parameters.append(attribute)
+            elif number:
+                entry.fail(f"expected no flags of the function, got {number}", start)
         if weight > HEAVIEST:
             entry.fail(f"expected debug info of at most {HEAVIEST} places, got {weight}", start)
         if entry.remaining:
             entry.fail(f"expected the end of the entry, got {entry.remaining} more bytes")
-        return row.make(*parameters), weight
+        return row.make(*parameters), row.counts_as, weight
 
-    def _part(self, part: Part, entry: Cursor) -> tuple[Attribute, int]:
-        start = entry.position
-        if part is Part.TEXT:
-            text = self._strings.index(entry)
-            return self._texts.setdefault(text, StringAttr(text)), 0
-        if part is Part.NUMBER or part is Part.ZERO:
-            number = entry.varint()
-            if part is Part.ZERO and number:
-                entry.fail(f"expected no flags of the function, got {number}", start)
-            return trusted(IntAttr, data=number), 0
-        attribute, weight = self._at(entry.varint(), entry)
-        if not isinstance(attribute, PARTS[part]):
-            entry.fail(f"expected {part.name.lower()} of the entry, got {attribute.name}", start)
+    def _part(self, index: int, wanted: Part, asker: Cursor) -> tuple[Attribute, int]:
+        """The entry of an index, which must count as a part, and its weight."""
+        if index >= len(self._read):
+            asker.fail(
+                f"expected an index of one of {len(self._read) - 1} debug info entries, got {index}"
+            )
+        attribute, part, weight = self._read[index] or self._read_entry(index, asker)
+        if part is not wanted:
+            asker.fail(f"expected {wanted.name.lower()} of the entry, got {attribute.name}")
         return attribute, weight
 
 
@@ -308,8 +304,8 @@ class DebugWriter:
         if (row := ROW_OF_TYPE.get(type(entry))) is None:
             raise OpError(op, f"unsupported location, got {_location_name(entry)}, expected "
                           "DILocAttr or CallSiteLoc")  # fmt: skip
-        for parameter, (part, _) in zip(row.take(entry), row.parts, strict=False):
-            if part in PARTS:
+        for parameter, part in zip(row.take(entry), row.parts, strict=False):
+            if part in ENTRIES:
                 self._index(parameter, op)
         index = self._equal.setdefault(entry, len(self._entries) + 1)
         if index > len(self._entries):
@@ -324,9 +320,7 @@ class DebugWriter:
         row = ROW_OF_TYPE[type(entry)]
         out.varint(row.tag)
         parameters = iter(row.take(entry))
-        for part, since in row.parts:
-            if since > self._version:
-                continue
+        for part in row.parts_of(self._version):
             if part is Part.ZERO:
                 out.varint(0)
             elif part is Part.TEXT:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from functools import cache
+from typing import Any, NoReturn
 
 from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
     DenseArrayBase,
     IntegerAttr,
     IntegerType,
-    StringAttr,
     SymbolRefAttr,
     UnitAttr,
     i1,
@@ -68,6 +68,62 @@ def new_op(
     return op
 
 
+@dataclass(frozen=True, slots=True)
+class PropertyPlan:
+    """How to read a property: by the number of its case, or by a function."""
+
+    name: str
+    mask: int
+    """Its bit in the flags, 0 where it always is there."""
+    cases: Sequence[Attribute] | None
+    read: Callable[[OpReader, Any, Sequence[Attribute]], Attribute]
+    detail: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A format, prepared for reading many ops: its properties, and of each operand the number of
+    values, where it depends on a bit of the flags that bit negated, None where a count says it."""
+
+    format: Format
+    op: type[Operation]
+    properties: tuple[PropertyPlan, ...]
+    sizes: tuple[int | None, ...]
+    least_operands: int
+
+
+@cache
+def plans(version: Version) -> dict[int, Plan]:
+    """The plan of every op of a version, by its opcode."""
+    return {opcode: _plan(format_) for opcode, format_ in formats(version).items()}
+
+
+def _plan(format_: Format) -> Plan:
+    sizes = {Arity.ONE: 1, Arity.ANY: None}
+    return Plan(
+        format_,
+        format_.op,
+        tuple(_property_plan(each) for each in format_.properties if each.available),
+        tuple(
+            sizes[each.arity] if each.bit is None else -(1 << each.bit)
+            for each in format_.operands
+            if each.arity in sizes or each.bit is not None
+        ),
+        sum(each.arity is Arity.ONE for each in format_.operands),
+    )
+
+
+def _property_plan(property_: Property) -> PropertyPlan:
+    cases: Sequence[Attribute] | None = None
+    if property_.kind is Kind.CHOICE:
+        cases = [property_.detail.of(case) for case in property_.detail.CHOICES]
+    elif property_.kind is Kind.NUMBER:
+        cases = [IntegerAttr(case.number, i32) for case in property_.detail]
+    mask = 0 if property_.bit is None else 1 << property_.bit
+    read = READERS.get(property_.kind, _unit)
+    return PropertyPlan(property_.name, mask, cases, read, property_.detail)
+
+
 @dataclass(slots=True)
 class OpReader:
     """Reads the ops of one file. `offsets` is where each stands, in the order of `walk`."""
@@ -79,11 +135,11 @@ class OpReader:
     place: Callable[[], Attribute] = lambda: UNKNOWN_LOC
     offsets: list[int] = field(default_factory=list[int])
     depth: int = 0
-    formats: Any = None
-    kept: dict[tuple[Any, ...], Attribute] = field(default_factory=dict[Any, Attribute])
+    plans: dict[int, Plan] = field(default_factory=dict[int, Plan])
+    lists: dict[tuple[Any, ...], Attribute] = field(default_factory=dict[Any, Attribute])
 
     def __post_init__(self) -> None:
-        self.formats = formats(self.version)
+        self.plans = plans(self.version)
 
     def body(self, block: Block, cursor: Cursor, place: Callable[[], Attribute]) -> None:
         """Read the ops of a function, all there is at the cursor, into its block."""
@@ -100,36 +156,66 @@ class OpReader:
         start = cursor.position
         self.offsets.append(start)
         opcode = cursor.varint()
-        format_ = self.formats.get(opcode)
-        if format_ is None:
+        plan = self.plans.get(opcode)
+        if plan is None:
             cursor.fail(f"unsupported opcode {opcode} for bytecode version {self.version}", start)
+        format_ = plan.format
         location = self.place()
-        types = self._result_types(format_)
+        types = self._types(self._result_count(format_))
         flags = self._flags(format_) if format_.has_flags else 0
-        properties = {}
-        for property_ in format_.properties:
-            value = self._property(property_, flags, types)
-            if value is not None:
-                properties[property_.name] = value
-        operands = self._operands(format_, flags, properties)
+        properties: dict[str, Attribute] = {}
+        for property_ in plan.properties:
+            if property_.mask and not flags & property_.mask:
+                continue
+            cases = property_.cases
+            properties[property_.name] = (
+                property_.read(self, property_.detail, types)
+                if cases is None
+                else self._case(cases)
+            )
+        operands = (
+            self._segments(plan, flags, properties)
+            if format_.segments
+            else self._values(self._operand_count(plan))
+        )
         regions = self._regions(format_) if format_.regions else ()
         named = len(types)
-        types.extend(format_.missing_results)
-        op = new_op(format_.op, operands, types, properties, location, regions)
-        self.values.extend(op.results[:named])
+        types += format_.missing_results
+        op = new_op(plan.op, operands, types, properties, location, regions)
+        self.values += op.results[:named] if format_.missing_results else op.results
         return op
 
-    def _result_types(self, format_: Format) -> list[Attribute]:
-        cursor = self.cursor
+    def _result_count(self, format_: Format) -> int:
         number = format_.results
-        if format_.counted_results:
-            start = cursor.position
-            counted = cursor.count(1, "results")
-            if number is not None and counted != number:
-                cursor.fail(f"'{format_.op.name}' expected {number} results, got {counted}", start)
-            number = counted
-        index = self.attributes.types.index
-        return [index(cursor) for _ in range(number or 0)]
+        if not format_.counted_results:
+            return number or 0
+        start = self.cursor.position
+        counted = self.cursor.count(1, "results")
+        if number is not None and counted != number:
+            self.cursor.fail(f"'{format_.op.name}' expected {number} results, got {counted}", start)
+        return counted
+
+    def _types(self, number: int) -> list[Attribute]:
+        """So many types, by their indices."""
+        types, start = self.attributes.types.types, self.cursor.position
+        try:
+            return [types[index] for index in self.cursor.varints(number)]
+        except IndexError:
+            self._bad_index(start, len(types), "types")
+
+    def _values(self, number: int) -> list[SSAValue]:
+        """So many values, by their indices."""
+        values, start = self.values, self.cursor.position
+        try:
+            return [values[index] for index in self.cursor.varints(number)]
+        except IndexError:
+            self._bad_index(start, len(values), "values")
+
+    def _bad_index(self, start: int, size: int, what: str) -> NoReturn:
+        """Complain of the first index that is too large."""
+        self.cursor.position = start
+        while True:
+            self.cursor.index(size, what)
 
     def _flags(self, format_: Format) -> int:
         start = self.cursor.position
@@ -142,52 +228,48 @@ class OpReader:
             )
         return flags
 
-    def _property(
-        self, property_: Property, flags: int, types: Sequence[Attribute]
-    ) -> Attribute | None:
-        if not property_.available:
-            return None
-        if property_.bit is not None and not flags >> property_.bit & 1:
-            return None
-        return READERS[property_.kind](self, property_.detail, types)
+    def _case(self, cases: Sequence[Attribute]) -> Attribute:
+        start = self.cursor.position
+        number = self.cursor.varint()
+        if number >= len(cases):
+            self.cursor.fail(
+                f"invalid integer value for enum type: {number}, expected one below {len(cases)}",
+                start,
+            )
+        return cases[number]
 
-    def _operands(
-        self, format_: Format, flags: int, properties: dict[str, Attribute]
-    ) -> list[SSAValue]:
-        cursor, values = self.cursor, self.values
-        if not format_.segments:
-            start = cursor.position
-            least = sum(operand.arity is Arity.ONE for operand in format_.operands)
-            number = cursor.count(1, "operands") if format_.counted_operands else least
-            if number < least:
-                cursor.fail(f"'{format_.op.name}' expected {least} operands, got {number}", start)
-            return self._values(number)
+    def _operand_count(self, plan: Plan) -> int:
+        if not plan.format.counted_operands:
+            return plan.least_operands
+        start = self.cursor.position
+        number = self.cursor.count(1, "operands")
+        if number < plan.least_operands:
+            self.cursor.fail(
+                f"'{plan.op.name}' expected {plan.least_operands} operands, got {number}", start
+            )
+        return number
+
+    def _segments(self, plan: Plan, flags: int, properties: dict[str, Attribute]) -> list[SSAValue]:
+        """The operands of an op with segments, whose sizes are a property."""
         operands: list[SSAValue] = []
         sizes: list[int] = []
-        for operand in format_.operands:
-            if operand.arity is Arity.ONE:
-                size = 1
-            elif operand.bit is not None:
-                size = flags >> operand.bit & 1
-            else:
-                size = cursor.count(1, "operands")
+        for size in plan.sizes:
+            if size is None:
+                size = self.cursor.count(1, "operands")
+            elif size < 0:
+                size = 1 if flags & -size else 0
             sizes.append(size)
-            operands += self._values(size)
-        key = tuple(sizes)
-        if (segments := self.kept.get(key)) is None:
-            segments = self.kept[key] = DenseArrayBase.from_list(i32, sizes)
-        properties[SEGMENTS] = segments
+            if size:
+                operands += self._values(size)
+        properties[SEGMENTS] = self.list_of(i32, tuple(sizes))
         return operands
 
-    def _values(self, number: int) -> list[SSAValue]:
-        cursor, values = self.cursor, self.values
-        found: list[SSAValue] = []
-        for _ in range(number):
-            start = cursor.position
-            index = cursor.varint()
-            if index >= len(values):
-                cursor.fail(f"expected an index of one of {len(values)} values, got {index}", start)
-            found.append(values[index])
+    def list_of(self, type_: IntegerType, numbers: tuple[int, ...]) -> Attribute:
+        """A dense list, one for all that are equal."""
+        key = (type_, numbers)
+        found = self.lists.get(key)
+        if found is None:
+            found = self.lists[key] = DenseArrayBase.from_list(type_, numbers)
         return found
 
     def _regions(self, format_: Format) -> list[Region]:
@@ -213,8 +295,7 @@ class OpReader:
             return Region()
         if blocks != 1:
             cursor.fail(f"expected a region of one block, got {blocks}", start)
-        index = self.attributes.types.index
-        block = Block(arg_types=[index(cursor) for _ in range(cursor.count(1, "arguments"))])
+        block = Block(arg_types=self._types(cursor.count(1, "arguments")))
         outer = len(self.values)
         self.values += block.args
         number = cursor.count(1, "ops")
@@ -247,7 +328,7 @@ def _unit(reader: OpReader, detail: Any, types: Sequence[Attribute]) -> Attribut
 
 
 def _string(reader: OpReader, detail: Any, types: Sequence[Attribute]) -> Attribute:
-    return StringAttr(reader.attributes.strings.index(reader.cursor))
+    return reader.attributes.strings.attribute(reader.cursor)
 
 
 def _symbol(reader: OpReader, detail: Any, types: Sequence[Attribute]) -> Attribute:
@@ -262,27 +343,8 @@ def _integer(reader: OpReader, width: int, types: Sequence[Attribute]) -> Attrib
     return read_integer(reader.cursor, IntegerType(width))
 
 
-def _case(reader: OpReader, enum: Any) -> Any:
-    start = reader.cursor.position
-    number = reader.cursor.varint()
-    case = enum.of_number(number)
-    if case is None:
-        reader.cursor.fail(
-            f"invalid integer value for enum type: {number}, expected one below {len(enum)}", start
-        )
-    return case
-
-
-def _choice(reader: OpReader, class_: Any, types: Sequence[Attribute]) -> Attribute:
-    return class_.of(_case(reader, class_.CHOICES))
-
-
-def _number(reader: OpReader, enum: Any, types: Sequence[Attribute]) -> Attribute:
-    return IntegerAttr(_case(reader, enum).number, i32)
-
-
 def _i32s(reader: OpReader, detail: Any, types: Sequence[Attribute]) -> Attribute:
-    return DenseArrayBase.from_list(i32, read_numbers(reader.cursor, "i"))
+    return reader.list_of(i32, read_numbers(reader.cursor, "i"))
 
 
 def _bools(reader: OpReader, detail: Any, types: Sequence[Attribute]) -> Attribute:
@@ -290,7 +352,7 @@ def _bools(reader: OpReader, detail: Any, types: Sequence[Attribute]) -> Attribu
     numbers = read_numbers(reader.cursor, "b")
     if set(numbers) - {0, 1}:
         reader.cursor.fail(f"expected bytes that are 0 or 1, got {list(numbers)}", start)
-    return DenseArrayBase.from_list(i1, numbers)
+    return reader.list_of(i1, numbers)
 
 
 def _array(reader: OpReader, detail: Any, types: Sequence[Attribute]) -> Attribute:
@@ -315,8 +377,6 @@ READERS: dict[Kind, Reader] = {
     Kind.SYMBOL: _symbol,
     Kind.TYPE: _type,
     Kind.INTEGER: _integer,
-    Kind.CHOICE: _choice,
-    Kind.NUMBER: _number,
     Kind.I32S: _i32s,
     Kind.BOOLS: _bools,
     Kind.ARRAY: _array,
@@ -324,4 +384,4 @@ READERS: dict[Kind, Reader] = {
     Kind.ELEMENTS: _elements,
     Kind.TAGGED: _tagged,
 }
-"""What reads each kind of property."""
+"""What reads each kind of property that has no cases."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from xdsl.dialects.builtin import StringAttr
+
 from tilewright.dialects.cuda_tile.bytecode.cursor import Cursor
 
 
@@ -12,10 +14,15 @@ class StringReader:
 
     def __init__(self, entries: Sequence[Cursor]):
         self.strings = [_decoded(entry) for entry in entries]
+        self.attributes = [StringAttr(text) for text in self.strings]
 
     def index(self, cursor: Cursor) -> str:
         """The string whose index stands at the cursor."""
         return self.strings[cursor.index(len(self.strings), "strings")]
+
+    def attribute(self, cursor: Cursor) -> StringAttr:
+        """The same as an attribute."""
+        return self.attributes[cursor.index(len(self.attributes), "strings")]
 
     def name(self, cursor: Cursor, what: str) -> str:
         """The string whose index stands at the cursor, which may not be empty."""

@@ -30,8 +30,11 @@ class TileIRTarget(Target):
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
         buffer = getattr(output, "buffer", None)
         if buffer is None:
-            raise OpError(module, f"'{self.name}' expected a stream of bytes, got one of text "
-                          "(bytecode is no text); nearest legal: tilewright-opt -t tileirbc")  # fmt: skip
+            raise OpError(
+                module,
+                f"'{self.name}' expected a stream of bytes, got one of text (bytecode is no text); "
+                "nearest legal: tilewright-opt -t tileirbc",
+            )
         buffer.write(self.encoded(module))
 
     def _version(self, module: ModuleOp) -> Version | None:

@@ -30,7 +30,7 @@ from tilewright.dialects.cuda_tile.types import (
     TensorViewType,
     TileType,
 )
-from tilewright.dialects.cuda_tile.versions import V13_1, V13_2, V13_3, V13_4, Version
+from tilewright.dialects.cuda_tile.versions import V13_1, V13_3, V13_4, Version
 
 FUNCTION_TAG = 16
 UNIFIED_FLAGS = V13_3
