@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Self
+from functools import cache
+from typing import Self, TypeVar
 
 from xdsl.utils.str_enum import StrEnum
 
 
+_Enum = TypeVar("_Enum", bound="TileEnum")
+
+
 class TileEnum(StrEnum):
     """Words in the order of their numbers, from 0."""
+
+    __hash__ = str.__hash__
 
     @property
     def number(self) -> int:
@@ -18,8 +24,12 @@ class TileEnum(StrEnum):
     @classmethod
     def of_number(cls, number: int) -> Self | None:
         """The case of a number, or None."""
-        cases = list(cls)
-        return cases[number] if 0 <= number < len(cases) else None
+        return _cases(cls).get(number)
+
+
+@cache
+def _cases(enum: type[_Enum]) -> dict[int, _Enum]:
+    return dict(enumerate(enum))
 
 
 class Signedness(TileEnum):

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import prod
+from typing import TypeVar
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -62,6 +63,24 @@ def _dims(dims: Sequence[int]) -> str:
     return "x".join("?" if dim == DYNAMIC else str(dim) for dim in dims)
 
 
+_Type = TypeVar("_Type", bound="type[CudaTileType]")
+
+
+def tile_type(class_: _Type) -> _Type:
+    """Define a type whose hash is worked out once: verification looks ops up by their types."""
+    defined = irdl_attr_definition(class_)
+    worked_out = defined.__hash__
+
+    def kept(self: CudaTileType) -> int:
+        known = self.__dict__.get("kept hash")
+        if known is None:
+            known = self.__dict__["kept hash"] = worked_out(self)
+        return known
+
+    defined.__hash__ = kept
+    return defined
+
+
 def _ptr_attr(attribute: StringAttr | NoneAttr) -> PtrAttr | None:
     return PtrAttr(attribute.data) if isinstance(attribute, StringAttr) else None
 
@@ -88,7 +107,7 @@ class Shaped(CudaTileType, ABC):
         return len(self.dims)
 
 
-@irdl_attr_definition
+@tile_type
 class PointerType(CudaTileType):
     """`!cuda_tile.ptr<f32>`: an address in global memory, of a number. Since 13.4 it may say what
     memory that is: `!cuda_tile.ptr<f32, #cuda_tile.ptr_attr<multicast>>`."""
@@ -129,7 +148,7 @@ class PointerType(CudaTileType):
             _print_pointer_attribute(printer, self.attribute)
 
 
-@irdl_attr_definition
+@tile_type
 class TileType(Shaped):
     """`!cuda_tile.tile<4x8xf32>`: a value of numbers or pointers, row-major; scalars have rank 0.
 
@@ -189,7 +208,7 @@ class TileType(Shaped):
             _print_shape_and_element(printer, self.shape, self.element_type)
 
 
-@irdl_attr_definition
+@tile_type
 class TensorViewType(Shaped):
     """`!cuda_tile.tensor_view<?x64xf16, strides=[64,1]>`: a tensor in global memory.
 
@@ -348,7 +367,7 @@ class MappedView(TileView, ABC):
             printer.print_string(f", dim_map={list(self.dim_map)}")
 
 
-@irdl_attr_definition
+@tile_type
 class PartitionViewType(MappedView):
     """`!cuda_tile.partition_view<tile=(4x2), tensor_view<64x16xf32, strides=[16,1]>>`: a grid of
     tiles that touch and do not overlap. `padding_value = zero,` stands before the tensor_view,
@@ -383,7 +402,7 @@ class PartitionViewType(MappedView):
             self._print_dim_map(printer)
 
 
-@irdl_attr_definition
+@tile_type
 class StridedViewType(MappedView):
     """`!cuda_tile.strided_view<tile=(4x2), traversal_strides=[4,3], tensor_view<...>>`: tiles that
     lie `traversal_strides` elements apart, with gaps or overlapping. Since 13.3."""
@@ -449,7 +468,7 @@ class StridedViewType(MappedView):
             self._print_dim_map(printer)
 
 
-@irdl_attr_definition
+@tile_type
 class GatherScatterViewType(TileView):
     """`!cuda_tile.gather_scatter_view<tile=(8x16), tensor_view<...>, sparse_dim=0>`: tiles whose
     index along `sparse_dim` is a tile of row numbers. Since 13.3."""
@@ -509,7 +528,7 @@ class GatherScatterViewType(TileView):
             printer.print_string(f", sparse_dim={self.sparse_dim}")
 
 
-@irdl_attr_definition
+@tile_type
 class TokenType(CudaTileType):
     """`!cuda_tile.token`: no value, only the order of the memory operations it passes through."""
 

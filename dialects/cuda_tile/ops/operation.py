@@ -108,17 +108,13 @@ class CudaTileOp(IRDLOperation):
     # --- verification ---
 
     def verify_(self) -> None:
-        key = (
-            tuple([operand.type for operand in self._operands]),
-            tuple([result.type for result in self.results]),
-            tuple(self.properties.items()),
-        )
-        verified = self.verified
-        if key not in verified:
+        types = [value.type for value in (*self._operands, *self.results)]
+        key = (len(self.results), *types, *self.properties.items())
+        if key not in self.verified:
             self._verify_alike()
-            if len(verified) >= _REMEMBERED:
-                verified.clear()
-            verified.add(key)
+            if len(self.verified) >= _REMEMBERED:
+                self.verified.clear()
+            self.verified.add(key)
         self.verify_in_place()
 
     def _verify_alike(self) -> None:
