@@ -8,11 +8,24 @@ from functools import cache
 from typing import Any
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
-from xdsl.ir import Dialect, Operation
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    CallSiteLoc,
+    FileLineColLoc,
+    FusedLoc,
+    IntAttr,
+    LocationAttr,
+    ModuleOp,
+    NameLoc,
+    NoneAttr,
+    StringAttr,
+    UnknownLoc,
+)
+from xdsl.ir import Attribute, Dialect, Operation, ParametrizedAttribute
 from xdsl.parser import Parser
 from xdsl.universe import Universe
 from xdsl.utils.exceptions import ParseError, VerifyException
+from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from tilewright.diagnostic import CompileError, Diagnostic, OpError, at
 from tilewright.dialects.cuda_tile.bytecode.container import is_bytecode
@@ -45,6 +58,40 @@ class LocatedParser(Parser):
             op.location = FileLineColLoc(self._file, IntAttr(line), IntAttr(column))
         return op
 
+    def _parse_location(self) -> Any:
+        """The inside of `loc(...)`: xDSL's, and debug info of CUDA Tile IR at any depth."""
+        if (alias := self._parse_optional_token(MLIRTokenKind.HASH_IDENT)) is not None:
+            found = self._parse_extended_type_or_attribute(alias.text[1:], False)
+            if isinstance(found, LocationAttr) or found.name == "cuda_tile.di_loc":
+                return found
+            self.raise_error(f"expected a location, got {found}", alias.span)
+        match self.parse_optional_keyword_in(("callsite", "fused")):
+            case "callsite":
+                with self.in_parens():
+                    callee = self._parse_location()
+                    self.parse_keyword("at")
+                    return _location(CallSiteLoc, callee=callee, caller=self._parse_location())
+            case "fused":
+                places = self.parse_comma_separated_list(
+                    self.Delimiter.SQUARE, self._parse_location
+                )
+                return _location(FusedLoc, locations=ArrayAttr(places), metadata=NoneAttr())
+            case _:
+                pass
+        name = self.parse_optional_str_literal()
+        if name is None:
+            return super()._parse_location()
+        if self.parse_optional_punctuation(":") is not None:
+            line = self.parse_integer(False, False)
+            self.parse_punctuation(":")
+            column = self.parse_integer(False, False)
+            return FileLineColLoc(StringAttr(name), IntAttr(line), IntAttr(column))
+        place = NoneAttr()
+        if self.parse_optional_punctuation("(") is not None:
+            place = self._parse_location()
+            self.parse_punctuation(")")
+        return _location(NameLoc, desc=StringAttr(name), location=place)
+
     def _parse_builtin_dense_attr(self) -> Any:
         """`dense<...>`, of a tile too."""
         from tilewright.dialects.cuda_tile.elements_text import parse_dense_of_tile
@@ -54,6 +101,14 @@ class LocatedParser(Parser):
             return elements
         self._resume_from(start)
         return super()._parse_builtin_dense_attr()
+
+
+def _location(class_: type[ParametrizedAttribute], **parameters: Attribute) -> Any:
+    """A location, unverified: xDSL's take locations of no other dialect for their parts."""
+    location = class_.__new__(class_)
+    for name, value in parameters.items():
+        object.__setattr__(location, name, value)
+    return location
 
 
 @cache

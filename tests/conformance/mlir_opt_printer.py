@@ -10,7 +10,8 @@ from __future__ import annotations
 from xdsl.dialects.func import Func
 from xdsl.dialects.llvm import LLVMArrayType, LLVMFunctionType, LLVMPointerType, LLVMStructType
 from xdsl.ir import Attribute, Operation
-from xdsl.printer import Printer
+
+from tilewright.printing import ShortPrinter
 
 _NESTED = (LLVMArrayType, LLVMFunctionType, LLVMPointerType, LLVMStructType)
 _SHORT = {
@@ -18,7 +19,7 @@ _SHORT = {
 }
 
 
-class MlirOptPrinter(Printer):
+class MlirOptPrinter(ShortPrinter):
     """Prints so."""
 
     _depth = 0
