@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, SSAValues, Use
 from xdsl.irdl import AttrSizedOperandSegments
+from xdsl.traits import IsTerminator
 
 from tilewright.dialects.cuda_tile.bytecode.attributes import (
     AttributeReader,
@@ -126,14 +127,15 @@ def _property_plan(property_: Property) -> PropertyPlan:
 
 @dataclass(slots=True)
 class OpReader:
-    """Reads the ops of one file. `offsets` is where each stands, in the order of `walk`."""
+    """Reads the ops of one file. `made` are the ops with the byte each begins at, inner ones
+    before those around them."""
 
     version: Version
     attributes: AttributeReader
     cursor: Cursor = field(default_factory=lambda: Cursor(b""))
     values: list[SSAValue] = field(default_factory=list[SSAValue])
     place: Callable[[], Attribute] = lambda: UNKNOWN_LOC
-    offsets: list[int] = field(default_factory=list[int])
+    made: list[tuple[Operation, int]] = field(default_factory=list[tuple[Operation, int]])
     depth: int = 0
     plans: dict[int, Plan] = field(default_factory=dict[int, Plan])
     lists: dict[tuple[Any, ...], Attribute] = field(default_factory=dict[Any, Attribute])
@@ -148,13 +150,22 @@ class OpReader:
         ops: list[Operation] = []
         while cursor.position < cursor.end:
             ops.append(self.operation())
+        self._fill(block, ops)
+
+    def _fill(self, block: Block, ops: Sequence[Operation]) -> None:
+        """Put ops into a block, of which the last must end it."""
+        if not ops or not ops[-1].has_trait(IsTerminator):
+            self.cursor.fail(
+                "invalid block structure: block is expected to have a terminator operation, got "
+                + (f"'{ops[-1].name}'" if ops else "no op"),
+                self.made[-1][1] if ops else None,
+            )
         link(block, ops)
 
     def operation(self) -> Operation:
         """One op with all that is in it."""
         cursor = self.cursor
         start = cursor.position
-        self.offsets.append(start)
         opcode = cursor.varint()
         plan = self.plans.get(opcode)
         if plan is None:
@@ -183,6 +194,7 @@ class OpReader:
         types += format_.missing_results
         op = new_op(plan.op, operands, types, properties, location, regions)
         self.values += op.results[:named] if format_.missing_results else op.results
+        self.made.append((op, start))
         return op
 
     def _result_count(self, format_: Format) -> int:
@@ -299,7 +311,7 @@ class OpReader:
         outer = len(self.values)
         self.values += block.args
         number = cursor.count(1, "ops")
-        link(block, [self.operation() for _ in range(number)])
+        self._fill(block, [self.operation() for _ in range(number)])
         del self.values[outer:]
         return Region(block)
 
