@@ -93,7 +93,13 @@ def interpret(
             got = f"level '{level}'" if block is None else f"block {tuple(block)}"
             raise ExecutionError(f"expected level 'program' and no block for Tile IR, got {got}")
         launch = TileLaunch(
-            _dim("grid", grid), numerics, arch or DEFAULT_ARCH, races, source, max_steps, print, progress
+            _dim("grid", grid),
+            numerics,
+            arch or DEFAULT_ARCH,
+            races,
+            source=source,
+            max_steps=max_steps,
+            progress=progress,
         )
         return run_tile_kernel(module, kernel, launch, args, name)
     if level == "program" or numerics == "fast" or races != "error" or max_steps is not None:

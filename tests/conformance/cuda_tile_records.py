@@ -187,9 +187,7 @@ def _bounds_of(op: Operation) -> list[Bound]:
         if not any(inner.name in summing for inner in op.walk()):
             return []
     values = [*op.results, *op.operands]
-    names = {
-        shown(value.type.element_type) for value in values if isinstance(value.type, TileType)
-    }
+    names = {shown(value.type.element_type) for value in values if isinstance(value.type, TileType)}
     return [bound for name in sorted(names) if (bound := _BY_OP.get((short, name))) is not None]
 
 
@@ -275,9 +273,7 @@ def replay(name: str, record: Record) -> Outcome:
     return Outcome("within bounds", lines, share)
 
 
-def _run(
-    name: str, record: Record, races: Any
-) -> tuple[ModuleOp, list[int], list[NDArray[Any]]]:
+def _run(name: str, record: Record, races: Any) -> tuple[ModuleOp, list[int], list[NDArray[Any]]]:
     module, _ = read_module(record["bytecode"], name)
     flat, arrays = arguments(record)
     grid = (*record["grid"], 1, 1)[:3]

@@ -56,8 +56,10 @@ class Conflict:
         """What a diagnostic at the later access says; `coordinates` names a block."""
         element = self.byte // self.later.footprint.itemsize
         name = f"{self.later.footprint.allocation.name}[{element}]"
-        other = f"the {self.earlier.kind.value} of {self.earlier.place()}" if self.earlier else (
-            "another access"
+        other = (
+            f"the {self.earlier.kind.value} of {self.earlier.place()}"
+            if self.earlier
+            else ("another access")
         )
         if self.earlier_block == self.later_block:
             return (

@@ -158,8 +158,7 @@ def gathered(exits: Sequence[Exit]) -> tuple[Rows, tuple[Value, ...]]:
     rows = np.sort(np.concatenate([leaving.rows for leaving in exits]))
     count = len(exits[0].values)
     values = tuple(
-        merged([(leaving.rows, leaving.values[i]) for leaving in exits], rows)
-        for i in range(count)
+        merged([(leaving.rows, leaving.values[i]) for leaving in exits], rows) for i in range(count)
     )
     return rows, values
 

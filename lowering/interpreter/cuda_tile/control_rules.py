@@ -26,7 +26,6 @@ from tilewright.lowering.interpreter.cuda_tile.values import Rows, Value, merged
 from tilewright.lowering.interpreter.errors import Fault
 
 
-
 def _if(op: Operation, preparation: Preparation) -> Step:
     assert isinstance(op, IfOp)
     condition_value, regions = op.condition, (op.else_region, op.then_region)

@@ -188,7 +188,6 @@ def unpacked(to: Element) -> Function:
     return run
 
 
-
 def ruling_out_loss(narrow: Function, source: Element, to: Element, overflow: str) -> Function:
     """A truncation with the loss that an attribute says cannot happen as a fault."""
     views = [extended(to, source, signed=True)] * (overflow in ("no_signed_wrap", "no_wrap"))

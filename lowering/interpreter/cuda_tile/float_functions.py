@@ -123,7 +123,9 @@ _APPROXIMATE: dict[str, Function] = {
 }
 
 
-def maximum_or_minimum(name: str, element: Element, *, propagate_nan: bool, flush: bool) -> Function:
+def maximum_or_minimum(
+    name: str, element: Element, *, propagate_nan: bool, flush: bool
+) -> Function:
     """IEEE 754-2019's maximum and minimum (`propagate_nan`), or maximumNumber and minimumNumber."""
     larger = name == "max"
     ufunc = {

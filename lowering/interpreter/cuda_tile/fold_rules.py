@@ -54,8 +54,7 @@ def _combination(body: Prepared) -> Combine:
             for tiles in (elements, accumulators)
         ]
         return [
-            np.broadcast_to(tile, inner.count).reshape(shape)
-            for tile in _run(body, inner, *flat)
+            np.broadcast_to(tile, inner.count).reshape(shape) for tile in _run(body, inner, *flat)
         ]
 
     return pointwise if body.pointwise else lane_by_lane

@@ -60,6 +60,8 @@ class Footprint:
     corner: tuple[Offsets, Offsets] | None = None
     """Start and extent of each block's box [blocks, rank], in the index space of `geometry`."""
     geometry: object = None
+    halves: NDArray[np.uint8] | None = None
+    """Where elements have 4 bits: 0 for the low half of the byte, 1 for the high one."""
 
     @property
     def whole(self) -> bool:
@@ -77,8 +79,9 @@ class Footprint:
         for box in self.boxes:
             start, stop, _ = box.rows.indices(len(self.low))
             if start <= row < stop:
-                index = np.int64(box.first + (row - start) * box.strides[0] if box.shape[0] > 1
-                                 else box.first)
+                index = np.int64(
+                    box.first + (row - start) * box.strides[0] if box.shape[0] > 1 else box.first
+                )
                 grid = np.asarray(index)
                 for extent, stride in zip(box.shape[1:], box.strides[1:], strict=True):
                     grid = grid[..., None] + np.arange(extent) * stride
@@ -127,8 +130,13 @@ def boxed(
     if whole and uniform and (regular := _regular(first)):
         step = regular
         boxes = (
-            Box(slice(0, count), int(first[0]), (count, *tile), (step[0], *strides[0].tolist()),
-                tuple(slice(0, size) for size in tile)),
+            Box(
+                slice(0, count),
+                int(first[0]),
+                (count, *tile),
+                (step[0], *strides[0].tolist()),
+                tuple(slice(0, size) for size in tile),
+            ),
         )
     elif int(np.prod(tile)) < _FEW_ELEMENTS and count > 1:
         offsets, mask = _spread(tile, first, extents, strides, whole)
@@ -150,9 +158,7 @@ def _regular(first: Offsets) -> tuple[int] | None:
 def _box(row: int, first: Offsets, extents: Offsets, strides: Offsets) -> Box:
     shape = tuple(extents[row].tolist())
     part = tuple(slice(0, extent) for extent in shape)
-    return Box(
-        slice(row, row + 1), int(first[row]), (1, *shape), (0, *strides[row].tolist()), part
-    )
+    return Box(slice(row, row + 1), int(first[row]), (1, *shape), (0, *strides[row].tolist()), part)
 
 
 def _spread(

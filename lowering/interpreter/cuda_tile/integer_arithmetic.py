@@ -7,7 +7,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tilewright.lowering.interpreter.cuda_tile.elements import Tile, as_signed, as_unsigned, unsigned
+from tilewright.lowering.interpreter.cuda_tile.elements import (
+    Tile,
+    as_signed,
+    as_unsigned,
+    unsigned,
+)
 from tilewright.lowering.interpreter.errors import Fault
 
 Function = Callable[..., Tile]

@@ -36,6 +36,11 @@ class OrderNeeded(Exception):
     blocks has to be found out by running it again, `synchronising`."""
 
 
+def _write(text: str) -> None:
+    """What a kernel prints, as it is, to where `print` goes."""
+    print(text, end="")
+
+
 @dataclass(frozen=True, slots=True)
 class Launch:
     """How to run a kernel. `source` is the text that diagnostics quote; `say` takes what the
@@ -47,7 +52,7 @@ class Launch:
     races: Races = "error"
     source: str | None = None
     max_steps: int | None = None
-    say: Callable[[str], Any] = print
+    say: Callable[[str], Any] = _write
     progress: Callable[[int, int], None] | None = None
 
 
@@ -178,9 +183,7 @@ class Machine:
         """Raise what an op did wrong, with its place and the block."""
         self.reject(op, frame, fault.message, fault.lane)
 
-    def reject(
-        self, op: Operation, frame: Frame, message: str, row: int | None = None
-    ) -> NoReturn:
+    def reject(self, op: Operation, frame: Frame, message: str, row: int | None = None) -> NoReturn:
         """Raise what is wrong with an op in some block of a frame."""
         block = int(frame.blocks[row or 0])
         place = f" (block {self.coordinates(block)})" if self.block_count > 1 else ""
@@ -191,4 +194,3 @@ class Machine:
 
     def _diagnostic(self, op: Operation, message: str) -> str:
         return str(at(op.location, f"'{op.name}' {message}", self.launch.source))
-

@@ -136,9 +136,7 @@ def _dot(
     x: Tile, y: Tile, z: Tile, c: Element, types: tuple[str, ...], model: Any, **scales: Any
 ) -> Tile:
     rows = max(len(x), len(y), len(z))
-    a, b, acc = (
-        bits_of(np.broadcast_to(each, (rows, *each.shape[1:]))) for each in (x, y, z)
-    )
+    a, b, acc = (bits_of(np.broadcast_to(each, (rows, *each.shape[1:]))) for each in (x, y, z))
     a_type, b_type, c_type, d_type = types
     words = dot_add(
         a, b, acc, a_type=a_type, b_type=b_type, c_type=c_type, d_type=d_type, model=model, **scales

@@ -127,8 +127,10 @@ def _insert(op: Operation, _: Preparation) -> Step:
 
     def run(source: Tile, destination: Tile, *indices: Tile) -> Tile:
         starts = _corners(op, indices, whole, part)
-        rows = max(len(tile) for tile in (source, destination, *starts)) if starts else max(
-            len(source), len(destination)
+        rows = (
+            max(len(tile) for tile in (source, destination, *starts))
+            if starts
+            else max(len(source), len(destination))
         )
         result = np.array(np.broadcast_to(destination, (rows, *whole)))
         if all(len(start) == 1 for start in starts):

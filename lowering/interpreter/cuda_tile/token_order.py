@@ -131,8 +131,10 @@ def _common_byte(one: Footprint, left: int, other: Footprint, right: int) -> int
     """A byte that two blocks' accesses have in common, or None."""
     finest = min(one.itemsize, other.itemsize)
     touched = [
-        (footprint.elements_of(row)[:, None] * (footprint.itemsize // finest)
-         + np.arange(footprint.itemsize // finest)).ravel()
+        (
+            footprint.elements_of(row)[:, None] * (footprint.itemsize // finest)
+            + np.arange(footprint.itemsize // finest)
+        ).ravel()
         for footprint, row in ((one, left), (other, right))
     ]
     common = np.intersect1d(*touched)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,12 @@ from tilewright.lowering.interpreter.cuda_tile.blocks import (
     acting,
     computing,
 )
-from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile, as_unsigned, element_of
+from tilewright.lowering.interpreter.cuda_tile.elements import (
+    Element,
+    Tile,
+    as_unsigned,
+    element_of,
+)
 from tilewright.lowering.interpreter.cuda_tile.footprints import Footprint, boxed, scattered
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
 from tilewright.lowering.interpreter.cuda_tile.memory_access import (
@@ -224,9 +229,12 @@ def _footprint(
         )
     else:
         offsets, mask = _every_element(view, sizes, first, extents, strides, gathered)
-        footprint = scattered(allocation, size, offsets, mask)
-    if not view.tensor.element.packed:
-        check_bounds(footprint)
+        if view.tensor.element.packed:
+            halves = (offsets & 1).astype(np.uint8)
+            footprint = replace(scattered(allocation, size, offsets >> 1, mask), halves=halves)
+        else:
+            footprint = scattered(allocation, size, offsets, mask)
+    check_bounds(footprint)
     return footprint
 
 
@@ -285,8 +293,10 @@ def load_tiles(
     own = token
     for place in places(frame, ordering.op, view, index):
         own |= ordering.note(_of_rows(frame, place), place.footprint, token)
-        tiles = _load_packed(place.footprint, padding) if element.packed else load(
-            place.footprint, element, padding
+        tiles = (
+            _load_packed(place.footprint, padding)
+            if element.packed
+            else load(place.footprint, element, padding)
         )
         if place.rows is None:
             return tiles, own
@@ -303,9 +313,9 @@ def _of_rows(frame: Frame, place: Place) -> Frame:
 
 def _load_packed(footprint: Footprint, padding: Any) -> Tile:
     """4-bit elements, two in a byte, low half first."""
-    assert footprint.offsets is not None and footprint.mask is not None
-    octets = footprint.allocation.octets.take(footprint.offsets >> 1, mode="clip")
-    words = (octets >> ((footprint.offsets & 1) << 2).astype(np.uint8)) & 15
+    assert footprint.offsets is not None and footprint.halves is not None
+    octets = footprint.allocation.octets.take(footprint.offsets, mode="clip")
+    words = (octets >> (footprint.halves << 2)) & 15
     return np.where(footprint.mask, words.view(padding.dtype), padding)
 
 
@@ -338,12 +348,12 @@ def _last(tile: Tile, footprint: Footprint) -> Tile:
 
 
 def _store_packed(footprint: Footprint, tile: Tile) -> None:
-    assert footprint.offsets is not None and footprint.mask is not None
+    assert footprint.offsets is not None and footprint.halves is not None
     octets = footprint.allocation.octets
     words = np.broadcast_to(_last(tile, footprint).view(np.uint8) & 15, footprint.offsets.shape)
     for half in (0, 1):
-        chosen = footprint.mask & ((footprint.offsets & 1) == half)
-        where = footprint.offsets[chosen] >> 1
+        chosen = footprint.mask & (footprint.halves == half)
+        where = footprint.offsets[chosen]
         kept = octets[where] & np.uint8(15 << 4 * (1 - half))
         octets[where] = kept | words[chosen] << np.uint8(4 * half)
 

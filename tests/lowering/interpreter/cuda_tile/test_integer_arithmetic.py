@@ -76,7 +76,9 @@ def test_binary(text: str, bits: int) -> None:
 
 
 @pytest.mark.parametrize("bits", WIDTHS)
-@pytest.mark.parametrize("text", ["shli %x0, %x1", "shri %x0, %x1 signed", "shri %x0, %x1 unsigned"])
+@pytest.mark.parametrize(
+    "text", ["shli %x0, %x1", "shri %x0, %x1 signed", "shri %x0, %x1 unsigned"]
+)
 def test_shifts(text: str, bits: int) -> None:
     pairs = [(x, y) for x in samples(bits) for y in (0, 1, bits - 1) if y < 1 << bits]
     size = 1 << (len(pairs) - 1).bit_length()

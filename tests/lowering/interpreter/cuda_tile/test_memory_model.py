@@ -56,12 +56,15 @@ def test_races_can_be_warnings_or_nothing() -> None:
 
 
 def test_tokens_join() -> None:
-    body = row("a", "p", "f32", 4) + f"""
+    body = (
+        row("a", "p", "f32", 4)
+        + f"""
     %x, %t0 = {LOAD.format("%a")}
     %y, %t1 = {LOAD.format("%a")}
     %j = join_tokens %t0, %t1 : token
     %t2 = {STORE.format("%a, %x token=%j")}
 """
+    )
     run(f"%p: {F}", body, [np.ones(4, np.float32)])
     with pytest.raises(tw.ExecutionError, match="the read of 'cuda_tile.load_ptr_tko'"):
         run(f"%p: {F}", body.replace("token=%j", "token=%t0"), [np.ones(4, np.float32)])
@@ -85,7 +88,9 @@ def test_arrays_that_share_memory_are_one_allocation() -> None:
 
 
 def test_blocks_that_write_one_element_race() -> None:
-    body = row("a", "p", "f32", 4) + f"""
+    body = (
+        row("a", "p", "f32", 4)
+        + f"""
     %r = reshape %p : {F} -> tile<1xptr<f32>>
     %q = broadcast %r : tile<1xptr<f32>> -> tile<4xptr<f32>>
     %v = constant <f32: 1.0> : tile<4xf32>
@@ -99,6 +104,7 @@ def test_blocks_that_write_one_element_race() -> None:
     %w = offset %q, %o : tile<4xptr<f32>>, tile<4xi32> -> tile<4xptr<f32>>
     %t = {STORE.format("%w, %v")}
 """
+    )
     with pytest.raises(tw.ExecutionError) as raised:
         run(f"%p: {F}", body, [np.zeros(64, np.float32)], grid=(3,))
     message = str(raised.value)
@@ -263,11 +269,14 @@ def test_loops_can_be_bounded() -> None:
 
 @pytest.mark.parametrize(("offset", "element"), [(61, 64), (-1, -1), (1 << 20, 1 << 20)])
 def test_an_access_out_of_bounds_names_the_element(offset: int, element: int) -> None:
-    body = row("a", "p", "f32", 4) + f"""
+    body = (
+        row("a", "p", "f32", 4)
+        + f"""
     %n = constant <i32: {offset}> : tile<4xi32>
     %b = offset %a, %n : tile<4xptr<f32>>, tile<4xi32> -> tile<4xptr<f32>>
     %x, %t = {LOAD.format("%b")}
 """
+    )
     with pytest.raises(tw.ExecutionError) as raised:
         run(f"%p: {F}", body, [np.zeros(64, np.float32)])
     assert (
@@ -277,7 +286,9 @@ def test_an_access_out_of_bounds_names_the_element(offset: int, element: int) ->
 
 
 def test_a_mask_keeps_out_of_bounds_elements_out() -> None:
-    body = row("a", "p", "f32", 4) + f"""
+    body = (
+        row("a", "p", "f32", 4)
+        + f"""
     %n = constant <i32: 2> : tile<4xi32>
     %b = offset %a, %n : tile<4xptr<f32>>, tile<4xi32> -> tile<4xptr<f32>>
     %m = constant <i1: [true, true, false, false]> : tile<4xi1>
@@ -286,6 +297,7 @@ def test_a_mask_keeps_out_of_bounds_elements_out() -> None:
         : tile<4xptr<f32>>, tile<4xi1>, tile<4xf32> -> tile<4xf32>, token
     %u = {STORE.format("%a, %x token=%t")}
 """
+    )
     (got,) = run(f"%p: {F}", body, [np.arange(4, dtype=np.float32)])
     assert got.tolist() == [2, 3, 9, 9]
 
@@ -296,7 +308,9 @@ def test_pointers_to_nothing_and_between_elements() -> None:
     %q = int_to_ptr %n : tile<i64> -> {F}
     %x, %t = load_ptr_tko weak %q : {F} -> tile<f32>, token
 """
-    with pytest.raises(tw.ExecutionError, match="expected pointers into memory, got address 0x1000"):
+    with pytest.raises(
+        tw.ExecutionError, match="expected pointers into memory, got address 0x1000"
+    ):
         run("", body, [])
     body = f"""
     %n = ptr_to_int %p : {F} -> tile<i64>
