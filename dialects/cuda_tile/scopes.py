@@ -63,7 +63,7 @@ def verify_function_scope(op: Operation) -> None:
 
 def verify_globals_unscoped(module: Operation) -> None:
     """Raise VerifyException where a global is in a scope."""
-    for op in module.walk():
+    for op in module.regions[0].block.ops:
         if op.name == "cuda_tile.global" and scope_of(op.location) is not None:
             raise _wrong(op, f"a location without a scope, got {op.location}")
 
