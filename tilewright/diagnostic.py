@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, NameLoc
-from xdsl.utils.exceptions import PassFailedException
+from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 if TYPE_CHECKING:
     from xdsl.ir import Attribute, Operation
@@ -26,6 +26,14 @@ class OpError(PassFailedException):
         super().__init__(message)
         self.op = op
         self.message = message
+
+
+class InnerOpError(VerifyException):
+    """What an op says is wrong with an op inside of it."""
+
+    def __init__(self, op: Operation, message: str):
+        super().__init__(message)
+        self.op = op
 
 
 class CompileError(ValueError):

@@ -9,6 +9,7 @@ from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
     ArrayAttr,
     CallSiteLoc,
     FileLineColLoc,
@@ -19,7 +20,6 @@ from xdsl.dialects.builtin import (
     NameLoc,
     NoneAttr,
     StringAttr,
-    UnknownLoc,
 )
 from xdsl.ir import Attribute, Dialect, Operation, ParametrizedAttribute
 from xdsl.parser import Parser
@@ -27,8 +27,22 @@ from xdsl.universe import Universe
 from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from tilewright.diagnostic import CompileError, Diagnostic, OpError, at
+from tilewright.diagnostic import CompileError, Diagnostic, InnerOpError, OpError, at
 from tilewright.dialects.cuda_tile.bytecode.container import is_bytecode
+
+
+class _Aliases(dict[str, Attribute]):
+    """The aliases of a text; one that is used is looked for ahead, as MLIR writes those of
+    locations behind all ops."""
+
+    def __init__(self, parser: LocatedParser):
+        super().__init__()
+        self._parser = parser
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or (
+            isinstance(name, str) and self._parser.read_ahead(name)
+        )
 
 
 class LocatedParser(Parser):
@@ -42,6 +56,8 @@ class LocatedParser(Parser):
         self._file = StringAttr(name)
         self._starts = [0]
         self._line_offset = line_offset
+        self._ahead: set[str] = set()
+        self.attribute_aliases = _Aliases(self)
         for line in text.splitlines(keepends=True):
             self._starts.append(self._starts[-1] + len(line))
 
@@ -53,10 +69,34 @@ class LocatedParser(Parser):
     def parse_operation(self) -> Operation:
         start = self._current_token.span.start
         op = super().parse_operation()
-        if isinstance(op.location, UnknownLoc):
-            line, column = self.place(start)
-            op.location = FileLineColLoc(self._file, IntAttr(line), IntAttr(column))
+        if op.location is UNKNOWN_LOC:
+            op.location = self.location(start)
         return op
+
+    def location(self, position: int) -> FileLineColLoc:
+        """A position in the text as the location of an op."""
+        line, column = self.place(position)
+        return FileLineColLoc(self._file, IntAttr(line), IntAttr(column))
+
+    def _parse_alias_def(self) -> None:
+        name = self._current_token.text
+        if name in self._ahead:
+            del self.attribute_aliases[name]
+        self._ahead.add(name)
+        super()._parse_alias_def()
+
+    def read_ahead(self, name: str) -> bool:
+        """Read the definition of an alias that stands further on, if there is one."""
+        text = self.lexer.input.content
+        definition = re.compile(rf"^{re.escape(name)}[ \t]*=", re.MULTILINE).search(text)
+        if definition is None or name in self._ahead:
+            return False
+        self._ahead.add(name)
+        here = self._current_token.span.start
+        self._resume_from(definition.end())
+        self.attribute_aliases[name] = self.parse_attribute()
+        self._resume_from(here)
+        return True
 
     def _parse_location(self) -> Any:
         """The inside of `loc(...)`: xDSL's, and debug info of CUDA Tile IR at any depth."""
@@ -168,7 +208,7 @@ def read_module(source: str | bytes, name: str = "<string>") -> tuple[ModuleOp, 
         module = parse_module(source, name)
         verify(module, source)
         return module, source
-    if is_bytecode(source):
+    if is_bytecode(source, name):
         from tilewright.dialects.cuda_tile.bytecode.read_module import read_bytecode
 
         return read_bytecode(source, name), None
@@ -193,6 +233,11 @@ def _place_meant(text: str, position: int, message: str) -> int:
     if (found := _UNREGISTERED.search(message)) is not None:
         named = text.rfind(found[1], 0, position)
         return position if named < 0 else named
+    if message.startswith("Expected '"):
+        # What is missing at the end of a line is missed there, not where the next one begins.
+        ahead = text[:position]
+        if not ahead.rpartition("\n")[2].strip():
+            return len(ahead.rstrip()) - 1
     if (found := _UNDEFINED.search(message)) is not None:
         used = re.search(re.escape(found[1]) + r"(?![\w$.-])", text)
         return position if used is None else used.start()
@@ -232,7 +277,8 @@ def _faults(module: ModuleOp, text: str | None) -> list[Diagnostic]:
         try:
             op.verify(verify_nested_ops=False)
         except VerifyException as error:
-            found.append(at(op.location, _named(op, str(error)), text))
+            wrong = error.op if isinstance(error, InnerOpError) else op
+            found.append(at(wrong.location, _named(wrong, str(error)), text))
     return found
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 from xdsl.printer import Printer
+from xdsl.traits import IsolatedFromAbove
 
 _PREFIX = "cuda_tile."
 
@@ -22,11 +23,16 @@ class ShortPrinter(Printer):
             super().print_op(op)
             return
         self._print_results(op)
+        scope = bool(op.get_traits_of_type(IsolatedFromAbove))
+        if scope:
+            self.enter_scope()
         self.print_string(op.name.removeprefix(_PREFIX))
         op.print(self)
         if self.print_debuginfo:
             self.print_string(" ")
             self.print_attribute(op.location)
+        if scope:
+            self.exit_scope()
 
 
 def _both_of_tiles(op: Operation, parent: Operation) -> bool:

@@ -7,6 +7,7 @@ point, or are hexadecimal: then they are bits.
 from __future__ import annotations
 
 import re
+from decimal import ROUND_HALF_UP, Context
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Shape = tuple[int, ...]
+
+_SIX_DIGITS = Context(prec=6, rounding=ROUND_HALF_UP)
+"""How MLIR writes floats where that is enough."""
 
 _OF_A_DIALECT = re.compile(r'<[^>"]*>\s*:\s*!')
 
@@ -196,7 +200,8 @@ def number_text(number: NDArray[Any], type_: Attribute) -> str:
     if dtype.kind == "u" or not np.isfinite(number.astype(np.float64)):
         return in_hex
     value = float(number)
-    for text in (f"{value:.6e}", f"{value:.9g}", f"{value:.17g}"):
+    mantissa, _, exponent = f"{float(_SIX_DIGITS.create_decimal(value)):.5e}".partition("e")
+    for text in (f"{mantissa}0e{exponent}", f"{value:.9g}", f"{value:.17g}"):
         back = np.array(float(text)).astype(dtype)
         if "." in text and int(back.view(f"uint{8 * dtype.itemsize}")) == bits:
             return text

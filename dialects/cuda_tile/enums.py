@@ -7,7 +7,6 @@ from typing import Self, TypeVar
 
 from xdsl.utils.str_enum import StrEnum
 
-
 _Enum = TypeVar("_Enum", bound="TileEnum")
 
 

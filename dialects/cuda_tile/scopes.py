@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import CallSiteLoc, FusedLoc, NameLoc, StringAttr
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.diagnostic import InnerOpError
 from tilewright.dialects.cuda_tile.debug_info import (
     DILexicalBlockAttr,
     DILocAttr,
@@ -55,9 +56,11 @@ def verify_function_scope(op: Operation) -> None:
     for inner in op.walk():
         found = subprogram_of(inner.location)
         if found is not None and found != scope:
-            raise VerifyException(
-                f"'{inner.name}' expected a scope in {scope or 'no subprogram'} as its function, "
-                f"got {found}"
+            wanted = _named(scope) if isinstance(scope, DISubprogramAttr) else "no subprogram"
+            raise InnerOpError(
+                inner,
+                f"'{inner.name}' expected to be of {wanted} as its function {name}, "
+                f"got {_named(found)}",
             )
 
 
@@ -66,6 +69,10 @@ def verify_globals_unscoped(module: Operation) -> None:
     for op in module.regions[0].block.ops:
         if op.name == "cuda_tile.global" and scope_of(op.location) is not None:
             raise _wrong(op, f"a location without a scope, got {op.location}")
+
+
+def _named(subprogram: DISubprogramAttr) -> str:
+    return f"subprogram {subprogram.linkage_name} of line {subprogram.line.data}"
 
 
 def _wrong(op: Operation, rule: str) -> VerifyException:

@@ -564,18 +564,13 @@ def _parse_label(parser: AttrParser, label: str) -> None:
 
 def _parse_leading_dims(parser: AttrParser, *, allow_dynamic: bool) -> list[int]:
     """`4x8x` before an element type."""
-    dims: list[int] = []
-    while True:
-        start = parser.pos
-        dim = parser.parse_optional_integer(allow_boolean=False, allow_negative=False)
-        if dim is None and parser.parse_optional_punctuation("?") is not None:
-            if not allow_dynamic:
-                parser.raise_error("expected a static dimension, got ?", start, parser.pos)
-            dim = DYNAMIC
-        if dim is None:
-            return dims
-        dims.append(dim)
+    start = parser.pos
+    dims = parser.parse_dimension_list()
+    if DYNAMIC in dims and not allow_dynamic:
+        parser.raise_error("expected static dimensions, got ?", start, parser.pos)
+    if dims:
         parser.parse_shape_delimiter()
+    return dims
 
 
 def _print_shape_and_element(printer: Printer, shape: Sequence[int], element: Attribute) -> None:

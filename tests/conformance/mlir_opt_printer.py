@@ -11,6 +11,8 @@ from xdsl.dialects.func import Func
 from xdsl.dialects.llvm import LLVMArrayType, LLVMFunctionType, LLVMPointerType, LLVMStructType
 from xdsl.ir import Attribute, Operation
 
+from tilewright.dialects.cuda_tile.ops.facts import Arity
+from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp
 from tilewright.printing import ShortPrinter
 
 _NESTED = (LLVMArrayType, LLVMFunctionType, LLVMPointerType, LLVMStructType)
@@ -19,13 +21,19 @@ _SHORT = {
 }
 
 
+def _has_named_results(op: Operation) -> bool:
+    return isinstance(op, CudaTileOp) and all(
+        place.arity is Arity.ONE for place in op.facts.results
+    )
+
+
 class MlirOptPrinter(ShortPrinter):
     """Prints so."""
 
     _depth = 0
 
     def _print_results(self, op: Operation) -> None:
-        if len(op.results) < 2:
+        if len(op.results) < 2 or _has_named_results(op):
             super()._print_results(op)
             return
         name = self.print_ssa_value(op.results[0])

@@ -15,7 +15,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, RecursiveMemoryEffect, is_side_effect_free
 
-from tilewright.diagnostic import named
+from tilewright.diagnostic import InnerOpError, named
 from tilewright.dialects.cuda_tile.constraints import ARRAY, TILE, integer
 from tilewright.dialects.cuda_tile.element_types import types_of
 from tilewright.dialects.cuda_tile.ops.bodies import (
@@ -48,7 +48,7 @@ class Aggregate(CudaTileOp):
 
     def print(self, printer: Printer) -> None:
         super().print(printer)
-        printer.print_string(" ")
+        printer._print_new_line()  # pyright: ignore[reportPrivateUsage]
         print_arguments(printer, self.regions[0].block.args)
         print_body(printer, self.regions[0])
 
@@ -108,7 +108,11 @@ class Aggregate(CudaTileOp):
             raise self.fail(f"its body to yield ({listed(scalars)}), got ({got})")
         for op in block.ops:
             if not op.has_trait(IsTerminator) and not is_side_effect_free(op):
-                raise self.fail(f"ops without side effects in its body, got {named(op)}")
+                raise InnerOpError(
+                    op,
+                    f"'{op.name}' expected to stand outside of {named(self)} (ops in its body have "
+                    "no side effects)",
+                )
 
 
 @tile_op(0x58)

@@ -19,29 +19,28 @@ from tilewright.dialects.cuda_tile.type_text import parse_type, print_type
 def parse_body(
     parser: Parser, arguments: Iterable[Parser.Argument], end: type[Operation] | None = None
 ) -> Region:
-    """A region of a block; `end` ends it where nothing else does."""
+    """A region of a block; `end` ends it where nothing else does, and stands where it begins."""
+    start = parser.pos
     region = parser.parse_region(list(arguments))
     if not region.blocks:
         region.add_block(Block())
     if end is not None:
-        add_end(region, end)
+        add_end(parser, start, region, end)
     return region
 
 
-def add_end(region: Region, end: type[Operation]) -> None:
+def add_end(parser: Parser, start: int, region: Region, end: type[Operation]) -> None:
     """End the last block of a region with an op, unless something ends it."""
     block = region.blocks.last
-    if (block is not None and (last := block.last_op) is None) or not _ends(block):
-        assert block is not None
-        op = end.create()
-        if last is not None:
-            op.location = last.location
-        block.add_op(op)
-
-
-def _ends(block: Block | None) -> bool:
     last = None if block is None else block.last_op
-    return last is not None and last.has_trait(IsTerminator, value_if_unregistered=False)
+    if block is None or (last and last.has_trait(IsTerminator, value_if_unregistered=False)):
+        return
+    op = end.create()
+    # Ours of the parsers knows where in the text it is.
+    locate = getattr(parser, "location", None)
+    if locate is not None:
+        op.location = locate(start)
+    block.add_op(op)
 
 
 def print_body(printer: Printer, region: Region, end: type[Operation] | None = None) -> None:

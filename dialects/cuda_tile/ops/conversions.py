@@ -76,10 +76,11 @@ class BitcastOp(Reinterpretation):
 
     def verify_types(self) -> None:
         source, result = element_of(self.source), element_of(self.result)
-        if source.bits != result.bits:
+        widths = [19 if row.type == TF32 else row.bits for row in (source, result)]
+        if widths[0] != widths[1]:
             raise self.fail(
-                f"elements of one width, got {shown(source.type)} of {source.bits} bits and "
-                f"{shown(result.type)} of {result.bits}"
+                f"elements of one width, got {shown(source.type)} of {widths[0]} bits and "
+                f"{shown(result.type)} of {widths[1]}"
             )
 
 

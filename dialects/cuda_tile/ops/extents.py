@@ -14,28 +14,28 @@ Extent = tuple[int | UnresolvedOperand, int]
 """A number or an operand, and where it stands."""
 
 
-def parse_extents(parser: Parser, label: str) -> list[Extent]:
-    """`label = [%n, 64]`"""
+def parse_extents(parser: Parser, label: str) -> tuple[list[Extent], int]:
+    """`label = [%n, 64]`, and where the list begins."""
     parser.parse_keyword(label)
     parser.parse_punctuation("=")
+    begin = parser.pos
 
     def parse_extent() -> Extent:
         start = parser.pos
         operand = parser.parse_optional_unresolved_operand()
         return (parser.parse_integer() if operand is None else operand), start
 
-    return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parse_extent)
+    return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parse_extent), begin
 
 
 def verify_extents(
-    parser: Parser, extents: Sequence[Extent], wanted: Sequence[int], name: str
+    parser: Parser, extents: Sequence[Extent], begin: int, wanted: Sequence[int], name: str
 ) -> None:
     """Raise ParseError where numbers or operands are not what the type has there."""
     if len(extents) != len(wanted):
-        start = extents[0][1] if extents else parser.pos
         parser.raise_error(
             f"expected {name} of {len(wanted)} dimensions as the tensor_view, got {len(extents)}",
-            start,
+            begin,
         )
     for i, ((extent, start), value) in enumerate(zip(extents, wanted, strict=True)):
         got = DYNAMIC if isinstance(extent, UnresolvedOperand) else extent

@@ -176,6 +176,9 @@ class Plain(Piece):
                 printer.print_attribute(value)
         return ""
 
+    def present(self, op: CudaTileOp) -> bool:
+        return self.name in op.properties
+
     def fields(self) -> Iterable[str]:
         return (self.name,)
 
@@ -372,7 +375,11 @@ class Types(Piece):
     tensor: str = ""
 
     def parse(self, parser: Parser, read: Read) -> None:
+        start = parser.pos
         types = [parse_type(parser)]
+        if self.tensor and not isinstance(types[0], TileView):
+            words = read.op.facts.place[self.name].accepts.words
+            parser.raise_error(f"expected {words}, got {shown(types[0])}", start)
         while self.several and parser.parse_optional_punctuation(","):
             types.append(parse_type(parser))
         read.types[self.name] = types

@@ -53,7 +53,7 @@ ATOMIC = ("relaxed", "acquire", "release", "acq_rel")
 
 RMW_ELEMENTS = {
     AtomicRMWMode.ADDF: ("f16", "bf16", "f32", "f64"),
-    AtomicRMWMode.XCHG: ("i32", "i64", "f32", "tf32", "f64"),
+    AtomicRMWMode.XCHG: ("i32", "i64", "f32", "f64"),
 }
 """What memory atomic operations are for; those not named here for i32 and i64."""
 
@@ -170,6 +170,10 @@ class JoinTokensOp(CudaTileOp):
     result = result_def(TOKEN)
 
     traits = traits_def(Pure())
+
+    def verify_types(self) -> None:
+        if len(self.tokens) < 2:
+            raise self.fail(f"2 tokens or more, got {len(self.tokens)}")
 
 
 @tile_op(0x3D)

@@ -122,11 +122,11 @@ class MakeTensorViewOp(CudaTileOp):
         if types and _is_pointer(types[0]):
             base = types.pop(0)
         read.types["base"], read.types["result"] = [base], [result]
-        for name, extents, wanted in (
+        for name, (extents, begin), wanted in (
             ("dynamic_shape", shape, result.shape),
             ("dynamic_strides", strides, result.strides),
         ):
-            verify_extents(parser, extents, wanted, name.removeprefix("dynamic_"))
+            verify_extents(parser, extents, begin, wanted, name.removeprefix("dynamic_"))
             read.operands[name] = [x for x, _ in extents if isinstance(x, UnresolvedOperand)]
             read.types[name] = types[:1] * len(read.operands[name])
         return created(parser, read)
