@@ -141,8 +141,8 @@ def compile(
     """Compile IR to PTX for a target.
 
     `module_or_text` is an xDSL module (which is left as it is), MLIR text, or Tile IR bytecode;
-    `arch` a target such as "sm_90a". The text carries the lowest `.version` and `.target` that its instructions need and
-    that `arch` runs.
+    `arch` a target such as "sm_90a". The text carries the lowest `.version` and `.target` that its
+    instructions need and that `arch` runs.
     `verify_each` verifies the IR after every stage too; `dump_dir` is a folder that gets the IR
     after every stage, and the PTX, as numbered files; `verify_by_running` is a run of the kernel
     whose results no stage may change. Raises CompileError with a diagnostic that points into the

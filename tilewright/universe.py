@@ -71,6 +71,30 @@ def _cute_to_base() -> type[ModulePass]:
     return CuteToBasePass
 
 
+def _cuda_tile_canonicalize() -> type[ModulePass]:
+    from tilewright.passes.cuda_tile_canonicalize import CudaTileCanonicalizePass
+
+    return CudaTileCanonicalizePass
+
+
+def _cuda_tile_fuse_fma() -> type[ModulePass]:
+    from tilewright.passes.cuda_tile_fuse_fma import CudaTileFuseFmaPass
+
+    return CudaTileFuseFmaPass
+
+
+def _cuda_tile_split_loops() -> type[ModulePass]:
+    from tilewright.passes.cuda_tile_split_loops import CudaTileSplitLoopsPass
+
+    return CudaTileSplitLoopsPass
+
+
+def _cuda_tile_synthesize_scopes() -> type[ModulePass]:
+    from tilewright.passes.cuda_tile_synthesize_scopes import CudaTileSynthesizeScopesPass
+
+    return CudaTileSynthesizeScopesPass
+
+
 def _check_target() -> type[ModulePass]:
     from tilewright.passes.check_target import CheckTargetPass
 
@@ -117,6 +141,10 @@ TILEWRIGHT_UNIVERSE = Universe(
     all_dialects={"cuda_tile": _cuda_tile, "cute": _cute, "cute_nvgpu": _cute_nvgpu, "ptx": _ptx},
     all_passes={
         "convert-cute-to-cute-nvgpu": _convert_cute_to_cute_nvgpu,
+        "cuda-tile-canonicalize": _cuda_tile_canonicalize,
+        "cuda-tile-fuse-fma": _cuda_tile_fuse_fma,
+        "cuda-tile-split-loops": _cuda_tile_split_loops,
+        "cuda-tile-synthesize-scopes": _cuda_tile_synthesize_scopes,
         "cute-expand-ops": _cute_expand_ops,
         "cute-fold-static": _cute_fold_static,
         "cute-to-base": _cute_to_base,

@@ -24,7 +24,7 @@ def read_text(path: str) -> str:
 def read_source(path: str) -> str | bytes:
     """Tile IR bytecode, or the UTF-8 text that anything else is. Raises InputError."""
     raw = _read(path)
-    return raw if is_bytecode(raw) else _text(path, raw)
+    return raw if is_bytecode(raw, path) else _text(path, raw)
 
 
 def _text(path: str, raw: bytes) -> str:

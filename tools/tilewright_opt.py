@@ -96,7 +96,7 @@ class TilewrightOpt(xDSLOptMain):
         for stream, offset in chunks:
             with stream:
                 raw = stream.read()
-            source = raw if is_bytecode(raw) else raw.decode()
+            source = raw if is_bytecode(raw, self.get_input_name()) else raw.decode()
             expected: list[Expectation] = []
             if self.args.verify_diagnostics and isinstance(source, str):
                 expected = expectations(source, offset)

@@ -15,6 +15,7 @@ from tilewright.dialects.cuda_tile.bytecode.encoder import Encoder
 from tilewright.dialects.cuda_tile.versions import VERSIONS, Version
 
 MAGIC = b"\x7fTileIR\x00"
+SUFFIX = ".tileirbc"
 PREVIEW = 1
 """The tag of a file that uses features which are not in a release."""
 
@@ -44,14 +45,14 @@ ALIGNMENT = {
 """The least alignment of each section's payload in the file."""
 
 
-def is_bytecode(data: bytes) -> bool:
-    """Whether bytes begin as Tile IR bytecode does."""
-    return data[: len(MAGIC)] == MAGIC
+def is_bytecode(data: bytes, name: str = "") -> bool:
+    """Whether bytes begin as Tile IR bytecode does, or the file's name says that they should."""
+    return data[: len(MAGIC)] == MAGIC or name.endswith(SUFFIX)
 
 
 def read_header(cursor: Cursor) -> tuple[Version, int]:
     """The version that the file says it has, and its tag."""
-    if not is_bytecode(cursor.bytes(min(len(MAGIC), cursor.remaining), "the magic number")):
+    if cursor.bytes(min(len(MAGIC), cursor.remaining), "the magic number") != MAGIC:
         cursor.fail(f"invalid magic number: expected {MAGIC.hex(' ')}", 0)
     start = cursor.position
     version = Version(cursor.byte(), cursor.byte())
