@@ -65,10 +65,11 @@ def verify_function_scope(op: Operation) -> None:
 
 
 def verify_globals_unscoped(module: Operation) -> None:
-    """Raise VerifyException where a global is in a scope."""
-    for op in module.regions[0].block.ops:
-        if op.name == "cuda_tile.global" and scope_of(op.location) is not None:
-            raise _wrong(op, f"a location without a scope, got {op.location}")
+    """Raise VerifyException where what stands beside the functions of a module is in a scope."""
+    for block in module.regions[0].blocks:
+        for op in block.ops:
+            if "function_type" not in op.properties and scope_of(op.location) is not None:
+                raise InnerOpError(op, f"'{op.name}' expected a place without a scope, got one")
 
 
 def _named(subprogram: DISubprogramAttr) -> str:

@@ -25,6 +25,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, SymbolOpInterface
 
+from tilewright.dialects.cuda_tile.bytecode import container
 from tilewright.dialects.cuda_tile.constraints import ARRAY, TILE, TOKEN, integer
 from tilewright.dialects.cuda_tile.dialect import CUDA_TILE
 from tilewright.dialects.cuda_tile.ops import OP_OF_CODE
@@ -40,7 +41,7 @@ from tilewright.dialects.cuda_tile.ops.module import (
 )
 from tilewright.dialects.cuda_tile.ops.operation import OPS, CudaTileOp, tile_op
 from tilewright.dialects.cuda_tile.scopes import verify_function_scope
-from tilewright.dialects.cuda_tile.versions import Version
+from tilewright.dialects.cuda_tile.versions import VERSIONS, Version
 
 
 @tile_op(0x3001, Version(250, 0))
@@ -113,6 +114,7 @@ class EvolutionOp(CudaTileOp):
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
 
+container.VERSIONS = (*VERSIONS, Version(250, 0), Version(250, 1))
 OP_OF_CODE.update({op.opcode: op for op in OPS})
 
 TESTING = Dialect("cuda_tile", list(OPS), list(CUDA_TILE.attributes))
