@@ -102,7 +102,10 @@ def named(op: Operation) -> str:
 
 def _line(file: str, line: int, source: str | None) -> str | None:
     try:
+        # Bytecode may name any file: what is no plain one may never end.
+        if source is None and not Path(file).is_file():
+            return None
         lines = (Path(file).read_text() if source is None else source).splitlines()
-    except (OSError, UnicodeDecodeError):
+    except (OSError, ValueError):
         return None
     return lines[line - 1] if 0 < line <= len(lines) else None
