@@ -13,7 +13,7 @@ from tilewright.diagnostic import CompileError
 from tilewright.dialects.cuda_tile.bytecode.read_module import read_bytecode
 from tilewright.dialects.cuda_tile.bytecode.write_module import write_bytecode
 
-COUNT = int(os.environ.get("TILEWRIGHT_MUTATIONS", "600"))
+COUNT = int(os.environ.get("TILEWRIGHT_MUTATIONS", "400"))
 """How many files; 10000 take two minutes."""
 
 

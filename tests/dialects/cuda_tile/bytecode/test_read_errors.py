@@ -65,7 +65,8 @@ HEADERS = [
     (MAGIC + b"\x0d", "expected one more byte, got the end (at byte 9)"),
     (HEAD, "expected one more byte, got the end (at byte 12)"),
     (HEAD + b"\xff\x00", "unknown section ID: 127 (at byte 12)"),
-    (HEAD + b"\x00\x01", "end section is not the last section: expected no more bytes (at byte 12)"),
+    (HEAD + b"\x00\x01", "end section is not the last section: expected no more bytes "
+     "(at byte 12)"),
     (HEAD + b"\x00", "string section is mandatory, got none (at byte 0)"),
     (HEAD + b"\x01\x00\x00", "expected the STRING section at a power of two that is a multiple of "
      "4 bytes, got 1 (at byte 12)"),
