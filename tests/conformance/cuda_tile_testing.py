@@ -113,6 +113,21 @@ class EvolutionOp(CudaTileOp):
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
+    def print(self, printer: Printer) -> None:
+        printer.print_string("(")
+        printer.print_list(self.inputs, printer.print_ssa_value)
+        printer.print_string(" : ")
+        printer.print_list(self.inputs.types, printer.print_attribute)
+        printer.print_string(")")
+        if self.new_attr is not None:
+            printer.print_string(f" new_attr = {self.new_attr.value.data}")  # pyright: ignore
+        if self.optional_token is not None:
+            printer.print_string(" token = ")
+            printer.print_ssa_value(self.optional_token)
+            printer.print_string(" : token")
+        printer.print_string(" -> token")
+        print_attributes(printer, self, ("new_attr", "operandSegmentSizes"))
+
 
 container.VERSIONS = (*VERSIONS, Version(250, 0), Version(250, 1))
 OP_OF_CODE.update({op.opcode: op for op in OPS})

@@ -3,10 +3,12 @@
 %r:2 = scf.if ...              the results of an op under one name, %r#0 and %r#1 where used
 %r = call @f(%x)               ops of `func` without their dialect
 !llvm.struct<(struct<()>)>     LLVM types within LLVM types without theirs
+%r = iota : tile<4xi32> loc(#loc)      an unknown location under a name
 """
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import UnknownLoc
 from xdsl.dialects.func import Func
 from xdsl.dialects.llvm import LLVMArrayType, LLVMFunctionType, LLVMPointerType, LLVMStructType
 from xdsl.ir import Attribute, Operation
@@ -42,6 +44,11 @@ class MlirOptPrinter(ShortPrinter):
         self.print_string(f":{len(op.results)} = ")
 
     def print_attribute(self, attribute: Attribute) -> None:
+        if self.print_debuginfo and isinstance(attribute, UnknownLoc):
+            self.aliases[attribute] = "#loc"
+            with self.in_location():
+                self.print_string("#loc")
+            return
         if not isinstance(attribute, _NESTED):
             super().print_attribute(attribute)
             return
