@@ -26,6 +26,8 @@ class Allocation:
         self.constant = constant
         self.written = False
         """Whether any operation of the kernel may write it; loads from others need no copy."""
+        self.copied = True
+        """Whether the bytes are the run's own, not an argument's."""
 
     def __len__(self) -> int:
         return len(self.octets)
@@ -58,34 +60,49 @@ class Allocations:
 
 
 class Arguments:
-    """Argument arrays in memory: arrays that share memory share an allocation.
+    """Argument arrays in memory: arrays that share memory share an allocation. Memory that the
+    kernel does not write (`written` says so for each array) is the arrays' own; else a copy.
 
     `addresses[i]` is where array i begins; `results()` are the arrays as the kernel left them.
     """
 
-    def __init__(self, arrays: Sequence[NDArray[Any]], names: Sequence[str], memory: Allocations):
+    def __init__(
+        self,
+        arrays: Sequence[NDArray[Any]],
+        written: Sequence[bool],
+        names: Sequence[str],
+        memory: Allocations,
+    ):
         self.arrays = arrays
         self.addresses: list[int] = []
         self._spans: list[tuple[Allocation, int]] = []
         bounds = [np.lib.array_utils.byte_bounds(array) for array in arrays]
         groups = _overlapping(bounds)
         placed: dict[int, tuple[Allocation, int]] = {}
-        for i, (low, high) in enumerate(bounds):
+        filled: dict[int, bool] = {}
+        for i, (low, _) in enumerate(bounds):
             first = groups[i]
             if first not in placed:
                 members = [j for j, group in enumerate(groups) if group == first]
                 start = min(bounds[j][0] for j in members)
                 end = max(bounds[j][1] for j in members)
-                octets = np.zeros(end - start, np.uint8)
+                octets = _own_octets(arrays[members[0]]) if len(members) == 1 else None
+                filled[first] = octets is not None
+                copied = octets is None or any(written[j] for j in members)
+                if octets is None:
+                    octets = np.zeros(end - start, np.uint8)
+                elif copied:
+                    octets = octets.copy()
                 name = " / ".join(names[j] for j in members)
                 placed[first] = memory.add(name, octets), start
+                placed[first][0].copied = copied
             allocation, start = placed[first]
-            del high
+            allocation.written |= written[i]
             begin = low - start
             self._spans.append((allocation, begin))
             self.addresses.append(allocation.base + begin)
-        for i, array in enumerate(arrays):
-            self._image(i)[...] = array
+            if not filled[first]:
+                self._image(i)[...] = arrays[i]
 
     @property
     def allocations(self) -> list[Allocation]:
@@ -103,14 +120,31 @@ class Arguments:
         )
 
     def results(self) -> list[NDArray[Any]]:
-        """The arrays after the run, C-contiguous copies."""
-        return [np.array(self._image(i)) for i in range(len(self.arrays))]
+        """The arrays after the run, C-contiguous and apart from the arguments."""
+        images = [self._image(i) for i in range(len(self.arrays))]
+        return [
+            np.ascontiguousarray(image) if self._alone(i) else np.array(image, order="C")
+            for i, image in enumerate(images)
+        ]
+
+    def _alone(self, i: int) -> bool:
+        """Whether the memory of an array is a copy that no other array shares."""
+        allocation = self._spans[i][0]
+        sharing = sum(each is allocation for each, _ in self._spans)
+        return allocation.copied and sharing == 1
 
     def write_back(self) -> None:
         """Copy what the run left into the argument arrays themselves."""
         for i, array in enumerate(self.arrays):
             if self._spans[i][0].written:
                 array[...] = self._image(i)
+
+
+def _own_octets(array: NDArray[Any]) -> NDArray[np.uint8] | None:
+    """The bytes of an array itself, where they lie in a row; None where they do not."""
+    if not array.flags.c_contiguous:
+        return None
+    return array.reshape(-1).view(np.uint8)
 
 
 def _overlapping(bounds: Sequence[tuple[int, int]]) -> list[int]:

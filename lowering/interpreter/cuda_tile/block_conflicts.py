@@ -34,13 +34,44 @@ class BlockConflicts:
         self.granule = 0
         self.words: Words = np.empty(0, np.uint32)
         self.accesses: list[Access] = []
+        self._noted = 0
+        self._spans: list[tuple[int, int]] = []
 
     def add(self, access: Access) -> Conflict | None:
-        """Note an access. Returns the first conflict with another block's, or None."""
-        self._refine(access.footprint.itemsize)
-        conflict = self._note(access)
+        """Note an access. Returns the first conflict with another block's, or None.
+
+        As long as all that blocks touched lies apart, in spans of bytes, the spans are enough;
+        the words are filled in once two spans meet.
+        """
         self.accesses.append(access)
-        return conflict
+        if self._noted == len(self.accesses) - 1 == 0 or self._spans:
+            if self._lies_apart(access):
+                return None
+            self._spans.clear()
+        for pending in self.accesses[self._noted :]:
+            self._refine(pending.footprint.itemsize)
+            self._noted += 1
+            conflict = self._note(pending)
+            if conflict is not None:
+                return conflict
+        return None
+
+    def _lies_apart(self, access: Access) -> bool:
+        """Whether no two blocks' spans meet, those of earlier accesses included; notes them."""
+        footprint = access.footprint
+        low, high = footprint.low * footprint.itemsize, footprint.high * footprint.itemsize
+        if len(low) != len(access.blocks):
+            return False
+        order = np.argsort(low, kind="stable")
+        if (low[order][1:] < high[order][:-1]).any():
+            return False
+        first, last = int(low.min()), int(high.max())
+        if any(first < end and start < last for start, end in self._spans):
+            return False
+        if self._spans and self._spans[-1][1] == first:
+            first = self._spans.pop()[0]
+        self._spans.append((first, last))
+        return True
 
     def _refine(self, itemsize: int) -> None:
         if not self.granule:
@@ -98,7 +129,7 @@ class BlockConflicts:
     def _conflict(self, access: Access, later: int, granule: int) -> Conflict:
         """The conflict at a granule, with the latest access of another block that was there."""
         byte = granule * self.granule
-        for earlier in (access, *reversed(self.accesses)):
+        for earlier in reversed(self.accesses[: self._noted]):
             footprint = earlier.footprint
             if access.kind is Kind.READ and earlier.kind is Kind.READ:
                 continue

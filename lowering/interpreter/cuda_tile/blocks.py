@@ -37,7 +37,7 @@ Flow: TypeAlias = Generator[None, None, tuple[Exits, Frame | None]]
 """An op with regions being run: what left further out, and the frame of the rows that go on."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Step:
     """An op, ready to run: `compute(*operands)`, `act(frame, *operands)` or `flow(frame)`."""
 
@@ -47,7 +47,12 @@ class Step:
     compute: Callable[..., Any] | None = None
     act: Callable[..., Any] | None = None
     flow: Callable[[Frame], Flow] | None = None
-    dead: tuple[SSAValue, ...] = ()
+    dead: tuple[int, ...] = ()
+    """The `id`s of values that nothing reads after this step."""
+
+    def __post_init__(self) -> None:
+        self.taken = tuple(map(id, self.operands))
+        self.given = tuple(map(id, self.results))
 
 
 @dataclass(slots=True)
@@ -111,7 +116,7 @@ def _free_early(prepared: Prepared) -> None:
     live = set(prepared.leaving)
     for step in reversed(prepared.steps):
         used = {value for op in step.op.walk() for value in op.operands} & own
-        step.dead = tuple((used | set(step.results)) - live)
+        step.dead = tuple(map(id, (used | set(step.results)) - live))
         live |= used
 
 
@@ -130,25 +135,25 @@ def run(block: Prepared, frame: Frame) -> Running:
                 _execute(step, frame)
         except Fault as fault:
             frame.gang.machine.raise_fault(fault, step.op, frame)
-        for value in step.dead:
-            frame.values.pop(value, None)
+        for key in step.dead:
+            frame.values.pop(key, None)
     values = tuple(frame[value] for value in block.leaving)
     exits.append(Exit(block.terminator, frame.rows, values))
     return exits
 
 
 def _execute(step: Step, frame: Frame) -> None:
-    operands = [frame[value] for value in step.operands]
+    operands = [frame.held(key) for key in step.taken]
     if step.compute is not None:
         results = step.compute(*operands)
     else:
         assert step.act is not None
         results = step.act(frame, *operands)
-    if len(step.results) == 1:
-        frame.values[step.results[0]] = results
-    elif step.results:
-        for value, held in zip(step.results, results, strict=True):
-            frame.values[value] = held
+    if len(step.given) == 1:
+        frame.values[step.given[0]] = results
+    else:
+        for key, held in zip(step.given, results or (), strict=True):
+            frame.values[key] = held
 
 
 def gathered(exits: Sequence[Exit]) -> tuple[Rows, tuple[Value, ...]]:

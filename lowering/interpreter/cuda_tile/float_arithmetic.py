@@ -20,6 +20,8 @@ from tilewright.lowering.interpreter.numerics import Rounding, encode, fma32, fm
 Function = Callable[..., Tile]
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 _SMALLEST_NORMAL = np.float32(2.0**-126)
+_CACHED = 1 << 14
+"""Elements of a piece that a cache holds with all that is computed of it."""
 _ROUNDINGS: dict[str, Rounding] = {
     "nearest_even": "rn",
     "zero": "rz",
@@ -61,8 +63,8 @@ def flushing(function: Function) -> Function:
 def widened(tile: Tile) -> NDArray[np.float32]:
     """f16 or bf16 as f32, exactly."""
     if tile.dtype != BFLOAT16:
-        return tile.astype(np.float32)
-    words = tile.view(np.uint16).astype(np.uint32)
+        return tile.astype(np.float32, order="C")
+    words = tile.view(np.uint16).astype(np.uint32, order="C")
     words <<= 16
     return words.view(np.float32)
 
@@ -84,11 +86,34 @@ def narrowed(tile: NDArray[np.float32], dtype: np.dtype[Any]) -> Tile:
     return narrow.view(BFLOAT16)
 
 
+def in_cache(function: Function) -> Function:
+    """An element-wise function of several passes, computed on pieces that stay in a cache."""
+
+    def run(*tiles: Tile) -> Tile:
+        first = tiles[0]
+        if first.size <= _CACHED or any(
+            tile.shape != first.shape or not tile.flags.c_contiguous for tile in tiles
+        ):
+            return function(*tiles)
+        flat = [tile.reshape(-1) for tile in tiles]
+        result: Tile | None = None
+        for begin in range(0, first.size, _CACHED):
+            piece = slice(begin, begin + _CACHED)
+            computed = function(*(tile[piece] for tile in flat))
+            if result is None:
+                result = np.empty(first.size, computed.dtype)
+            result[piece] = computed
+        assert result is not None
+        return result.reshape(first.shape)
+
+    return run
+
+
 def in_float32(function: Function, dtype: np.dtype[Any]) -> Function:
     """A function of f32 on f16 or bf16: widened, computed, rounded."""
     if dtype.itemsize >= 4:
         return function
-    return lambda *tiles: narrowed(function(*map(widened, tiles)), dtype)
+    return in_cache(lambda *tiles: narrowed(function(*map(widened, tiles)), dtype))
 
 
 def _nearest(ufunc: Any, element: Element) -> Function:
@@ -167,7 +192,7 @@ def _fused(element: Element, mode: Rounding) -> Function:
     if dtype == np.float64:
         return lambda x, y, z: fma64(x, y, z, mode)
     if dtype == np.float32:
-        return _fused32 if mode == "rn" else lambda x, y, z: fma32(x, y, z, mode)
+        return in_cache(_fused32) if mode == "rn" else lambda x, y, z: fma32(x, y, z, mode)
     fmt = element.format
     assert fmt is not None
 

@@ -17,6 +17,7 @@ from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
 from tilewright.lowering.interpreter.cuda_tile.float_arithmetic import (
     arithmetic,
     flushing,
+    in_cache,
     in_float32,
 )
 from tilewright.lowering.interpreter.numerics import special_functions
@@ -81,7 +82,7 @@ def _once_rounded(compute: Callable[..., Any]) -> Function:
     def run(*tiles: Tile) -> Tile:
         return compute(*(tile.astype(np.float64) for tile in tiles)).astype(np.float32)
 
-    return run
+    return in_cache(run)
 
 
 def _words(tile: Tile) -> NDArray[np.uint32]:
@@ -137,8 +138,8 @@ def maximum_or_minimum(
 
     def run(x: Tile, y: Tile) -> Tile:
         result = ufunc(x, y)
-        zeros = (result == 0) & (x == y)
-        if zeros.any():
+        zeros = result == 0
+        if zeros.any() and (zeros := zeros & (x == y)).any():
             # NumPy takes either of +0 and -0.
             negative = np.logical_and if larger else np.logical_or
             sign = negative(np.signbit(x), np.signbit(y))

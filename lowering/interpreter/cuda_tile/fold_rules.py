@@ -26,7 +26,7 @@ from tilewright.lowering.interpreter.cuda_tile.blocks import (
 )
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile, element_of_tile
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame, Gang
-from tilewright.lowering.interpreter.cuda_tile.values import taken
+from tilewright.lowering.interpreter.cuda_tile.values import Value, taken
 
 Tiles = list[Tile]
 Combine = Callable[[Frame, Tiles, Tiles], Tiles]
@@ -68,12 +68,11 @@ class LaneFrame(Frame):
         self._outer = outer
         self._block_of_lane = block_of_lane
 
-    def __getitem__(self, value: Any) -> Any:
-        if (known := self.values.get(value)) is not None:
-            return known
-        held = taken(self._outer[value], self._block_of_lane)
-        self.values[value] = held
-        return held
+    def held(self, key: int) -> Value:
+        known = self.values.get(key)
+        if known is None:
+            known = self.values[key] = taken(self._outer.held(key), self._block_of_lane)
+        return known
 
 
 def _run(body: Prepared, inner: Frame, elements: Tiles, accumulators: Tiles) -> Tiles:

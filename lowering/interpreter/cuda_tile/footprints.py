@@ -191,8 +191,11 @@ def read(footprint: Footprint, elements: NDArray[Any], padding: Any, copy: bool)
         values = elements.take(np.where(footprint.mask, footprint.offsets, 0), mode="clip")
         return np.where(footprint.mask, values, padding)
     if len(footprint.boxes) == 1 and footprint.whole:
-        view = footprint.boxes[0].on(elements)
-        return view.copy() if copy else view
+        box = footprint.boxes[0]
+        view = box.on(elements)
+        # Blocks that lie closer than the rows of a tile would stay so in all that is computed.
+        in_order = box.strides[0] >= max(box.strides[1:], default=0) or box.shape[0] == 1
+        return view if in_order and not copy else view.copy()
     shape = (len(footprint.low), *footprint.tile)
     tiles = np.empty(shape, elements.dtype)
     if not footprint.whole or len(footprint.boxes) < shape[0]:

@@ -33,7 +33,7 @@ class Frame:
     def __init__(self, gang: Gang, rows: Rows, parent: Frame | None = None):
         self.gang = gang
         self.rows = rows
-        self.values: dict[SSAValue, Value] = {}
+        self.values: dict[int, Value] = {}
         self._parent = parent
         self._taken: Rows | None = None
         if parent is not None and parent.rows is not rows:
@@ -56,17 +56,20 @@ class Frame:
         return self._blocks
 
     def __getitem__(self, value: SSAValue) -> Value:
-        if (known := self.values.get(value)) is not None:
-            return known
-        assert self._parent is not None, "a value is defined before it is used"
-        held = self._parent[value]
-        if self._taken is not None:
-            held = taken(held, self._taken)
-            self.values[value] = held
-        return held
+        return self.held(id(value))
 
     def __setitem__(self, value: SSAValue, held: Value) -> None:
-        self.values[value] = held
+        self.values[id(value)] = held
+
+    def held(self, key: int) -> Value:
+        """What the value of an `id` stands for (SSA values are slow keys)."""
+        known = self.values.get(key)
+        if known is None:
+            assert self._parent is not None, "a value is defined before it is used"
+            known = self._parent.held(key)
+            if self._taken is not None:
+                known = self.values[key] = taken(known, self._taken)
+        return known
 
     def inner(self) -> Frame:
         """A frame of the same rows, for a region."""

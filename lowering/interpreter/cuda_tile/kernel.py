@@ -30,7 +30,11 @@ from tilewright.lowering.interpreter.cuda_tile.elements import Element, element_
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Machine, OrderNeeded
 from tilewright.lowering.interpreter.cuda_tile.memory_access import polls_memory, semantics_of
 from tilewright.lowering.interpreter.cuda_tile.values import Value
-from tilewright.lowering.interpreter.cuda_tile.written_memory import ANYTHING, written_memory
+from tilewright.lowering.interpreter.cuda_tile.written_memory import (
+    ANYTHING,
+    Origins,
+    written_memory,
+)
 from tilewright.lowering.interpreter.errors import ExecutionError
 
 RULES: dict[str, Rule] = {
@@ -46,7 +50,7 @@ RULES: dict[str, Rule] = {
 }
 """How each op is executed."""
 
-_ELEMENTS_OF_A_GANG = 1 << 18
+_ELEMENTS_OF_A_GANG = 1 << 20
 """Elements of the largest tile, over all blocks that run together: they stay in a cache."""
 
 
@@ -63,15 +67,15 @@ def run_kernel(entry: EntryOp, launch: Launch, args: Sequence[Any]) -> Arguments
     orders = (MemoryOrderingSemantics.ACQUIRE, MemoryOrderingSemantics.ACQ_REL)
     may_synchronise = any(each in orders for each in semantics)
     polls = any(op.name == "cuda_tile.loop" and polls_memory(op) for op in entry.walk())
+    origins = written_memory(entry)
     attempts = (True,) if polls and may_synchronise else (False, True)
     for synchronising in attempts:
         memory = Allocations()
-        arrays, values = bound(entry, args, memory)
+        arrays, values = bound(entry, args, origins, memory)
         machine = Machine(
             launch, memory, synchronising=synchronising, may_synchronise=may_synchronise
         )
-        _place_globals(entry, machine)
-        _mark_written(entry, machine, arrays)
+        _place_globals(entry, machine, origins)
         try:
             machine.run(prepared, values, 1 if polls else _gang_size(entry))
         except OrderNeeded:
@@ -91,9 +95,9 @@ def _gang_size(entry: EntryOp) -> int:
 
 
 def bound(
-    entry: EntryOp, args: Sequence[Any], memory: Allocations
+    entry: EntryOp, args: Sequence[Any], origins: Origins, memory: Allocations
 ) -> tuple[Arguments, list[Value]]:
-    """The arguments in memory, and what the parameters stand for."""
+    """The arguments in memory, and what the parameters stand for; `origins` may be written."""
     parameters = entry.body.block.args
     if len(args) != len(parameters):
         types = ", ".join(shown(parameter.type) for parameter in parameters)
@@ -108,7 +112,12 @@ def bound(
                 f"'{entry.sym_name.data}' expected an array as argument {i}, a "
                 f"{shown(parameters[i].type)}, got {type(args[i]).__name__}"
             )
-    arrays = Arguments([args[i] for i in pointers], [f"argument {i}" for i in pointers], memory)
+    arrays = Arguments(
+        [args[i] for i in pointers],
+        [i in origins or ANYTHING in origins for i in pointers],
+        [f"argument {i}" for i in pointers],
+        memory,
+    )
     addresses = dict(zip(pointers, arrays.addresses, strict=True))
     values: list[Value] = []
     for i, parameter in enumerate(parameters):
@@ -149,7 +158,7 @@ def _number(entry: EntryOp, i: int, element: Element, number: Any) -> NDArray[An
     return np.asarray([wrapped], element.dtype)
 
 
-def _place_globals(entry: EntryOp, machine: Machine) -> None:
+def _place_globals(entry: EntryOp, machine: Machine, origins: Origins) -> None:
     module = entry.parent_op()
     if not isinstance(module, ModuleOp):
         return
@@ -160,17 +169,6 @@ def _place_globals(entry: EntryOp, machine: Machine) -> None:
             array = np.array(op.value.array()).astype(element.dtype)  # type: ignore[attr-defined]
             octets = np.frombuffer(array.tobytes(), np.uint8).copy()
             name, constant = op.sym_name.data, op.constant is not None
-            machine.globals[name] = machine.memory.add(f"@{name}", octets, constant=constant)
-
-
-def _mark_written(entry: EntryOp, machine: Machine, arrays: Arguments) -> None:
-    """Mark what the kernel may write; all that is there where addresses come from anywhere."""
-    origins = written_memory(entry)
-    for allocation in machine.memory.all:
-        allocation.written = ANYTHING in origins
-    for origin in origins:
-        if isinstance(origin, str) and origin != ANYTHING:
-            machine.globals[origin].written = True
-    pointers = [i for i, each in enumerate(entry.body.block.args) if _is_pointer(each)]
-    for i, allocation in zip(pointers, arrays.allocations, strict=True):
-        allocation.written |= i in origins
+            allocation = machine.memory.add(f"@{name}", octets, constant=constant)
+            allocation.written = name in origins or ANYTHING in origins
+            machine.globals[name] = allocation
