@@ -19,11 +19,12 @@ from tilewright.dialects.cuda_tile.attributes import (
 from tilewright.dialects.cuda_tile.debug_info import DEBUG_INFO
 from tilewright.dialects.cuda_tile.elements import ElementsAttr
 from tilewright.dialects.cuda_tile.ops import OPS
+from tilewright.dialects.cuda_tile.ops.floating_point import FPowFOp
 from tilewright.dialects.cuda_tile.types import TYPES
 
 CUDA_TILE = Dialect(
     "cuda_tile",
-    OPS,
+    [*OPS, FPowFOp],
     [
         *TYPES,
         SignednessAttr,

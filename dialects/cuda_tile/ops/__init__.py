@@ -11,6 +11,7 @@ from tilewright.dialects.cuda_tile.ops import (
     memory,
     miscellaneous,
     module,
+    multimem,
     views,
 )
 from tilewright.dialects.cuda_tile.ops.operation import OPS
@@ -31,5 +32,6 @@ __all__ = [
     "memory",
     "miscellaneous",
     "module",
+    "multimem",
     "views",
 ]

@@ -37,23 +37,23 @@ from tilewright.dialects.cuda_tile.constraints import UNIQUE
 from tilewright.dialects.cuda_tile.ops.facts import SEGMENTS, Arity
 from tilewright.dialects.cuda_tile.ops.format_pieces import (
     AttrDict,
-    Choice,
-    Flags,
     Group,
-    Hints,
-    Inbounds,
-    IndexTypes,
     Literal,
     Operands,
     Piece,
     Plain,
-    Predicate,
-    RankTypes,
     Read,
-    Types,
+    print_pieces,
+)
+from tilewright.dialects.cuda_tile.ops.format_types import IndexTypes, RankTypes, Types
+from tilewright.dialects.cuda_tile.ops.format_words import (
+    Choice,
+    Flags,
+    Hints,
+    Inbounds,
+    Predicate,
     Word,
     choice_of,
-    print_pieces,
 )
 
 if TYPE_CHECKING:
@@ -141,7 +141,9 @@ def _piece(op: type[CudaTileOp], token: str) -> Piece:
 def _field(op: type[CudaTileOp], name: str) -> Piece:
     place = op.facts.place.get(name)
     if place is None:
-        return Plain(op.facts.property_name[name], op.facts.constraint(name))
+        known = op.facts.property_name[name]
+        default = op.definition.properties[known].default_value
+        return Plain(known, op.facts.constraint(name), default)
     return Operands(name, place.arity is Arity.ANY)
 
 

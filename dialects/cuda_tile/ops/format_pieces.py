@@ -6,28 +6,22 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
     DictionaryAttr,
     IntegerAttr,
     IntegerType,
-    UnitAttr,
-    i32,
+    StringAttr,
 )
 from xdsl.ir import Attribute, Region
 from xdsl.irdl import BaseAttr
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 
-from tilewright.dialects.cuda_tile.attributes import ASSUMPTIONS, ChoiceAttr, OptimizationHintsAttr
-from tilewright.dialects.cuda_tile.constraints import IntegerOf, ListOf, NumberOf
-from tilewright.dialects.cuda_tile.enums import TileEnum
+from tilewright.dialects.cuda_tile.constraints import IntegerOf, ListOf
 from tilewright.dialects.cuda_tile.ops.facts import SEGMENTS
-from tilewright.dialects.cuda_tile.type_text import parse_type, print_type, print_types, shown
-from tilewright.dialects.cuda_tile.types import TOKEN, TensorViewType, TileView, TokenType
 
 if TYPE_CHECKING:
     from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp
@@ -49,6 +43,9 @@ class Read:
 
 class Piece(ABC):
     """A part of a format."""
+
+    tight: ClassVar[bool] = False
+    """Whether it begins with a comma."""
 
     @abstractmethod
     def parse(self, parser: Parser, read: Read) -> None:
@@ -144,10 +141,11 @@ class Operands(Piece):
 
 @dataclass(frozen=True)
 class Plain(Piece):
-    """A property as it is."""
+    """A property as it is; not written where it is what it is by default."""
 
     name: str
     constraint: Any
+    default: Attribute | None
 
     def parse(self, parser: Parser, read: Read) -> None:
         read.properties[self.name] = self._parse(parser)
@@ -161,7 +159,7 @@ class Plain(Piece):
                     parser.Delimiter.SQUARE, parser.parse_integer
                 )
                 return DenseArrayBase.from_list(IntegerType(width), numbers)
-            case BaseAttr(attr=StringAttr):
+            case BaseAttr(attr=attr) if attr is StringAttr:
                 return StringAttr(parser.parse_str_literal())
             case _:
                 return parser.parse_attribute()
@@ -177,7 +175,7 @@ class Plain(Piece):
         return ""
 
     def present(self, op: CudaTileOp) -> bool:
-        return self.name in op.properties
+        return op.properties.get(self.name, self.default) != self.default
 
     def fields(self) -> Iterable[str]:
         return (self.name,)
@@ -190,305 +188,6 @@ def parse_integer_attr(parser: Parser, width: int) -> IntegerAttr:
     if not -(1 << (width - 1)) <= number < 1 << max(width - 1, 1):
         parser.raise_error(f"expected an integer of {width} bits, got {number}", start, parser.pos)
     return IntegerAttr(number, width)
-
-
-def words_of(constraint: Any) -> type[TileEnum]:
-    """The words that a property chooses from."""
-    return constraint.enum if isinstance(constraint, NumberOf) else constraint.attr.CHOICES
-
-
-def choice_of(constraint: Any, word: TileEnum) -> Attribute:
-    """The property that a word stands for."""
-    if isinstance(constraint, NumberOf):
-        return IntegerAttr(word.number, i32)
-    class_: type[ChoiceAttr[Any]] = constraint.attr
-    return class_.of(word)
-
-
-def parse_word(parser: Parser, words: type[TileEnum], what: str) -> TileEnum:
-    """One of some words. Raises ParseError that names the nearest."""
-    start = parser.pos
-    found = parser.parse_optional_identifier() or ""
-    known = [word.value for word in words]
-    if found not in known:
-        near = get_close_matches(found, known, n=1, cutoff=0.0)
-        parser.raise_error(
-            f"expected {what} that is one of {', '.join(known)}, got {found or 'none'}; "
-            f"nearest legal: {near[0]}",
-            start,
-        )
-    return words(found)
-
-
-@dataclass(frozen=True)
-class Word(Piece):
-    """A property as a word."""
-
-    name: str
-    constraint: Any
-
-    def parse(self, parser: Parser, read: Read) -> None:
-        word = parse_word(parser, words_of(self.constraint), self.name)
-        read.properties[self.name] = choice_of(self.constraint, word)
-
-    def parse_optional(self, parser: Parser, read: Read) -> bool:
-        words = words_of(self.constraint)
-        word = parser.parse_optional_keyword_in([each.value for each in words])
-        if word is not None:
-            read.properties[self.name] = choice_of(self.constraint, words(word))
-        return word is not None
-
-    def print(self, printer: Printer, op: CudaTileOp) -> str:
-        printer.print_string(word_of(op.properties[self.name], words_of(self.constraint)))
-        return ""
-
-    def present(self, op: CudaTileOp) -> bool:
-        return self.name in op.properties
-
-    def fields(self) -> Iterable[str]:
-        return (self.name,)
-
-
-def word_of(value: Attribute, words: type[TileEnum]) -> str:
-    """The word of a choice, or its number where it is none."""
-    if isinstance(value, ChoiceAttr):
-        return value.data.value  # pyright: ignore
-    assert isinstance(value, IntegerAttr)
-    case = words.of_number(value.value.data)
-    return str(value.value.data) if case is None else case.value
-
-
-@dataclass(frozen=True)
-class Choice(Piece):
-    """A property that may be left out, `rounding<zero>`."""
-
-    keyword: str
-    name: str
-    constraint: Any
-    default: Attribute
-
-    def parse(self, parser: Parser, read: Read) -> None:
-        read.properties[self.name] = self.default
-        if parser.parse_optional_keyword(self.keyword) is not None:
-            with parser.in_angle_brackets():
-                word = parse_word(parser, words_of(self.constraint), self.keyword)
-            read.properties[self.name] = choice_of(self.constraint, word)
-
-    def print(self, printer: Printer, op: CudaTileOp) -> str:
-        word = word_of(op.properties[self.name], words_of(self.constraint))
-        printer.print_string(f"{self.keyword}<{word}>")
-        return ""
-
-    def present(self, op: CudaTileOp) -> bool:
-        return op.properties.get(self.name, self.default) != self.default
-
-    def fields(self) -> Iterable[str]:
-        return (self.name,)
-
-
-@dataclass(frozen=True)
-class Flags(Piece):
-    """Unit properties."""
-
-    names: tuple[str, ...]
-
-    def parse(self, parser: Parser, read: Read) -> None:
-        left = [name for name in self.names if name not in read.properties]
-        while left and (word := parser.parse_optional_keyword_in(left)) is not None:
-            read.properties[word] = UnitAttr()
-            left.remove(word)
-
-    def print(self, printer: Printer, op: CudaTileOp) -> str:
-        printer.print_string(" ".join(name for name in self.names if name in op.properties))
-        return ""
-
-    def present(self, op: CudaTileOp) -> bool:
-        return any(name in op.properties for name in self.names)
-
-    def fields(self) -> Iterable[str]:
-        return self.names
-
-
-@dataclass(frozen=True)
-class Hints(Piece):
-    """`optimization_hints = <sm_100 = {latency = 2}>`."""
-
-    equals: str
-
-    def parse(self, parser: Parser, read: Read) -> None:
-        if parser.parse_optional_keyword("optimization_hints") is not None:
-            parser.parse_punctuation("=")
-            read.properties["optimization_hints"] = OptimizationHintsAttr.new(
-                OptimizationHintsAttr.parse_parameters(parser)
-            )
-
-    def print(self, printer: Printer, op: CudaTileOp) -> str:
-        hints = op.properties["optimization_hints"]
-        assert isinstance(hints, OptimizationHintsAttr)
-        printer.print_string(f"optimization_hints{self.equals}")
-        hints.print_parameters(printer)
-        return ""
-
-    def present(self, op: CudaTileOp) -> bool:
-        return "optimization_hints" in op.properties
-
-    def fields(self) -> Iterable[str]:
-        return ("optimization_hints",)
-
-
-@dataclass(frozen=True)
-class Inbounds(Piece):
-    """`inbounds = [true, false]`, left out where none is."""
-
-    def parse(self, parser: Parser, read: Read) -> None:
-        if parser.parse_optional_keyword("inbounds") is not None:
-            parser.parse_punctuation("=")
-            values = parser.parse_comma_separated_list(
-                parser.Delimiter.SQUARE, parser.parse_boolean
-            )
-            read.properties["inbounds"] = DenseArrayBase.from_list(
-                IntegerType(1), [int(value) for value in values]
-            )
-
-    def print(self, printer: Printer, op: CudaTileOp) -> str:
-        values = ("true" if value else "false" for value in self._values(op))
-        printer.print_string(f"inbounds = [{', '.join(values)}]")
-        return ""
-
-    def present(self, op: CudaTileOp) -> bool:
-        return any(self._values(op))
-
-    def _values(self, op: CudaTileOp) -> Sequence[int]:
-        value: Any = op.properties.get("inbounds")
-        return () if value is None else value.get_values()
-
-    def fields(self) -> Iterable[str]:
-        return ("inbounds",)
-
-
-@dataclass(frozen=True)
-class Types(Piece):
-    """The type of an operand or result, or the types of a variadic one."""
-
-    name: str
-    several: bool
-    tensor: str = ""
-
-    def parse(self, parser: Parser, read: Read) -> None:
-        start = parser.pos
-        types = [parse_type(parser)]
-        if self.tensor and not isinstance(types[0], TileView):
-            words = read.op.facts.place[self.name].accepts.words
-            parser.raise_error(f"expected {words}, got {shown(types[0])}", start)
-        while self.several and parser.parse_optional_punctuation(","):
-            types.append(parse_type(parser))
-        read.types[self.name] = types
-        if self.tensor and isinstance(types[0], TileView):
-            read.types[self.tensor] = [types[0].tensor_view]
-
-    def print(self, printer: Printer, op: CudaTileOp) -> str:
-        print_types(printer, [value.type for value in op.values_of(self.name)])
-        return ""
-
-    def present(self, op: CudaTileOp) -> bool:
-        return bool(op.values_of(self.name))
-
-
-@dataclass(frozen=True)
-class IndexTypes(Piece):
-    """`, tile<i32>` for all indices, or a type each; with `token`, its type behind them."""
-
-    name: str
-    token: str = ""
-
-    def parse(self, parser: Parser, read: Read) -> None:
-        types: list[Attribute] = []
-        start = parser.pos
-        while parser.parse_optional_punctuation(",") is not None:
-            types.append(parse_type(parser))
-        if self.token and types and isinstance(types[-1], TokenType):
-            types.pop()
-        count = len(read.operands[self.name])
-        if len(types) == 1:
-            types *= count
-        if len(types) != count:
-            parser.raise_error(
-                f"expected the type of {count} indices, one for all or one each, got {len(types)}",
-                start,
-                parser.pos,
-            )
-        read.types[self.name] = types
-
-    def print(self, printer: Printer, op: CudaTileOp) -> str:
-        types = [value.type for value in op.values_of(self.name)]
-        if all(type_ == types[0] for type_ in types):
-            types = types[:1]
-        if self.token and op.values_of(self.token):
-            types.append(TOKEN)
-        for type_ in types:
-            printer.print_string(", ")
-            print_type(printer, type_)
-        return ""
-
-    def present(self, op: CudaTileOp) -> bool:
-        return bool(op.values_of(self.name)) or bool(self.token and op.values_of(self.token))
-
-
-@dataclass(frozen=True)
-class RankTypes(Piece):
-    """One type for as many results as a view has dimensions."""
-
-    name: str
-    view: str
-
-    def parse(self, parser: Parser, read: Read) -> None:
-        start = parser.pos
-        type_ = parse_type(parser)
-        view = read.types[self.view][0]
-        if isinstance(view, TileView):
-            count = view.index_rank
-        elif isinstance(view, TensorViewType):
-            count = view.rank
-        else:
-            words = read.op.facts.place[self.view].accepts.words
-            parser.raise_error(f"expected {words}, got {shown(view)}", start)
-        read.types[self.name] = [type_] * count
-
-    def print(self, printer: Printer, op: CudaTileOp) -> str:
-        print_type(printer, op.values_of(self.name)[0].type)
-        return ""
-
-
-@dataclass(frozen=True)
-class Predicate(Piece):
-    """`div_by<16>` and its like, with or without `#cuda_tile.`."""
-
-    name: str
-
-    def parse(self, parser: Parser, read: Read) -> None:
-        value = parser.parse_optional_attribute()
-        if value is None:
-            known = {each.name.removeprefix("cuda_tile."): each for each in ASSUMPTIONS}
-            start = parser.pos
-            word = parser.parse_optional_identifier() or ""
-            if word not in known:
-                near = get_close_matches(word, known, n=1, cutoff=0.0)[0]
-                parser.raise_error(
-                    f"expected a predicate that is one of {', '.join(known)}, "
-                    f"got {word or 'none'}; nearest legal: {near}",
-                    start,
-                )
-            value = known[word].new(known[word].parse_parameters(parser))
-        read.properties[self.name] = value
-
-    def print(self, printer: Printer, op: CudaTileOp) -> str:
-        value = op.properties[self.name]
-        printer.print_string(value.name.removeprefix("cuda_tile."))
-        value.print_parameters(printer)  # pyright: ignore
-        return ""
-
-    def fields(self) -> Iterable[str]:
-        return (self.name,)
 
 
 @dataclass(frozen=True)
@@ -572,9 +271,7 @@ def print_pieces(printer: Printer, op: CudaTileOp, pieces: Sequence[Piece]) -> s
         if not piece.present(op):
             continue
         first = piece.pieces[0] if isinstance(piece, Group) else piece
-        tight = isinstance(piece, IndexTypes) or (
-            isinstance(first, Literal) and first.text in _TIGHT_BEFORE
-        )
+        tight = piece.tight or (isinstance(first, Literal) and first.text in _TIGHT_BEFORE)
         if not tight and not _TIGHT_AFTER.search(last):
             printer.print_string(" ")
         last = piece.print(printer, op)

@@ -47,11 +47,11 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
 )
 from tilewright.dialects.cuda_tile.ops.format import Read, created
 from tilewright.dialects.cuda_tile.ops.format_pieces import (
-    Hints,
     parse_integer_attr,
     remaining_attributes,
     sort_attributes,
 )
+from tilewright.dialects.cuda_tile.ops.format_words import Hints
 from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
 from tilewright.dialects.cuda_tile.scopes import verify_function_scope, verify_globals_unscoped
 from tilewright.dialects.cuda_tile.type_text import parse_type, print_type, print_types, shown

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from xdsl.ir import Operation
 
 from tilewright.dialects.cuda_tile.enums import PaddingValue
+from tilewright.dialects.cuda_tile.ops.multimem import (
+    MultimemLoadReduceViewTkoOp,
+    MultimemStoreViewTkoOp,
+)
 from tilewright.dialects.cuda_tile.ops.views import (
     LoadViewTkoOp,
     MakeTensorViewOp,
-    MultimemLoadReduceViewTkoOp,
-    MultimemStoreViewTkoOp,
     StoreViewTkoOp,
 )
 from tilewright.dialects.cuda_tile.types import DYNAMIC, TensorViewType, TileView
