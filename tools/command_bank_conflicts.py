@@ -23,13 +23,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Print a row for each access."""
     try:
-        module, text = read_module(read_source(options.file), options.file)
+        module, _ = read_module(read_source(options.file), options.file)
     except CompileError as error:
         raise InputError(str(error)) from None
     header = ["line", "op", "", "shared memory", "ways", "better"]
     rows = [
         [
-            str(at(each.op.location, text).line),
+            str(at(each.op.location, "").line),
             each.op.name,
             each.verb,
             str(each.layout),

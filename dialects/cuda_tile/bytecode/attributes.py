@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from xdsl.dialects.builtin import (
@@ -106,7 +107,7 @@ class AttributeReader:
         type_ = self.types.index(cursor)
         if not isinstance(type_, IntegerType):
             cursor.fail(f"expected an integer type, got {type_}", start)
-        return read_integer(cursor, type_)
+        return read_integer(cursor, cast("IntegerType", type_))
 
     def float(self, cursor: Cursor, depth: int = 0) -> Attribute:
         """A type and the bits of a number."""

@@ -68,7 +68,7 @@ ENTRIES = (Part.FILE, Part.UNIT, Part.SCOPE, Part.PLACE)
 def _trusted(class_: type[Attribute], parameters: dict[str, Attribute]) -> Attribute:
     """An attribute whose parameters are known to be right: made without asking them."""
     attribute = object.__new__(class_)
-    attribute.__dict__.update(parameters)
+    vars(attribute).update(parameters)
     return attribute
 
 

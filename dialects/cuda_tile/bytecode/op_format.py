@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from xdsl.dialects.builtin import FunctionType, StringAttr, SymbolRefAttr, UnitAttr
 from xdsl.ir import Attribute
@@ -91,7 +91,7 @@ def _kind(constraint: AttrConstraint) -> tuple[Kind, Any]:
         case ListOf(width=width):
             return (Kind.BOOLS if width == 1 else Kind.I32S), None
         case BaseAttr(attr=class_) if issubclass(class_, ChoiceAttr):
-            return Kind.CHOICE, class_
+            return Kind.CHOICE, cast(Any, class_)
         case InstanceOf(type=class_) | BaseAttr(attr=class_):
             return CLASSES[class_], None
         case AllOf(attr_constrs=(first, *_)):

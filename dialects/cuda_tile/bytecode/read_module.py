@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from xdsl.dialects import builtin
@@ -34,6 +34,7 @@ from tilewright.dialects.cuda_tile.versions import V13_3, V13_5
 
 PRIVATE, KERNEL, HINTS = 1, 2, 4
 """The flags of a function."""
+NO_ATTRIBUTES = builtin.ArrayAttr[Attribute](())
 MODULE_NAME = "kernels"
 """What a module is called: bytecode has no name for it."""
 
@@ -56,7 +57,7 @@ def read_bytecode(data: bytes, name: str = "<bytes>", *, verify: bool = True) ->
 
 
 @contextmanager
-def _no_collection() -> Iterator[None]:
+def _no_collection() -> Generator[None]:
     """Without garbage collection: it would walk the growing module again and again, half of the
     time that reading takes, and find nothing."""
     enabled = gc.isenabled()
@@ -141,13 +142,15 @@ class ModuleReader:
         alignment = cursor.varint()
         if alignment >> 63:
             cursor.fail(f"expected an alignment of 63 bits, got {alignment}", start)
-        properties["alignment"] = IntegerAttr(alignment, 64)
+        if alignment:
+            properties["alignment"] = IntegerAttr(alignment, 64)
         if extended:
             start = cursor.position
             visibility = SymbolVisibility.of_number(cursor.varint())
             if visibility is None:
                 cursor.fail("expected the visibility of a global to be 0 or 1, got more", start)
-            properties["symbol_visibility"] = SymbolVisibilityAttr(visibility)
+            if visibility is not SymbolVisibility.PUBLIC:
+                properties["symbol_visibility"] = SymbolVisibilityAttr(visibility)
             if cursor.varint():
                 properties["constant"] = UnitAttr()
         global_ = GlobalOp.create(properties=properties)
@@ -204,7 +207,7 @@ class ModuleReader:
                 cursor.fail(
                     f"expected an array of attributes of arguments, got {attributes}", start
                 )
-            if attributes.data:
+            if attributes != NO_ATTRIBUTES:
                 properties["arg_attrs"] = attributes
 
     def verify(self) -> None:

@@ -57,7 +57,7 @@ def new_op(
         use = Use(op, index)
         operand.add_use(use)
         uses.append(use)
-    fields = op.__dict__
+    fields = vars(op)
     fields["_operands"] = SSAValues(operands)
     fields["_operand_uses"] = tuple(uses)
     fields["results"] = SSAValues([OpResult(type_, op, i) for i, type_ in enumerate(types)])
@@ -71,12 +71,13 @@ def new_op(
 
 @dataclass(frozen=True, slots=True)
 class PropertyPlan:
-    """How to read a property: by the number of its case, or by a function."""
+    """How to read a property: by the number of its case, or by a function. The case that is its
+    default is None: as in text, it is missing then."""
 
     name: str
     mask: int
     """Its bit in the flags, 0 where it always is there."""
-    cases: Sequence[Attribute] | None
+    cases: Sequence[Attribute | None] | None
     read: Callable[[OpReader, Any, Sequence[Attribute]], Attribute]
     detail: Any
 
@@ -115,9 +116,10 @@ def _plan(format_: Format) -> Plan:
 
 
 def _property_plan(property_: Property) -> PropertyPlan:
-    cases: Sequence[Attribute] | None = None
+    cases: Sequence[Attribute | None] | None = None
     if property_.kind is Kind.CHOICE:
-        cases = [property_.detail.of(case) for case in property_.detail.CHOICES]
+        every = [property_.detail.of(case) for case in property_.detail.CHOICES]
+        cases = [None if case == property_.default else case for case in every]
     elif property_.kind is Kind.NUMBER:
         cases = [IntegerAttr(case.number, i32) for case in property_.detail]
     mask = 0 if property_.bit is None else 1 << property_.bit
@@ -179,11 +181,13 @@ class OpReader:
             if property_.mask and not flags & property_.mask:
                 continue
             cases = property_.cases
-            properties[property_.name] = (
+            value = (
                 property_.read(self, property_.detail, types)
                 if cases is None
                 else self._case(cases)
             )
+            if value is not None:
+                properties[property_.name] = value
         operands = (
             self._segments(plan, flags, properties)
             if format_.segments
@@ -240,7 +244,7 @@ class OpReader:
             )
         return flags
 
-    def _case(self, cases: Sequence[Attribute]) -> Attribute:
+    def _case(self, cases: Sequence[Attribute | None]) -> Attribute | None:
         start = self.cursor.position
         number = self.cursor.varint()
         if number >= len(cases):
@@ -318,16 +322,16 @@ class OpReader:
 
 def link(block: Block, ops: Iterable[Operation]) -> None:
     """Put new ops into an empty block: what `Block.add_op` does one by one."""
-    fields = block.__dict__
+    fields = vars(block)
     previous: Operation | None = None
     for op in ops:
-        own = op.__dict__
+        own = vars(op)
         own["parent"] = block
         own["_prev_op"] = previous
         if previous is None:
             fields["_first_op"] = op
         else:
-            previous.__dict__["_next_op"] = op
+            vars(previous)["_next_op"] = op
         previous = op
     fields["_last_op"] = previous
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import builtin
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr
+from xdsl.dialects.builtin import DictionaryAttr
 from xdsl.ir import Operation
 
 from tilewright.diagnostic import OpError
@@ -22,7 +22,7 @@ from tilewright.dialects.cuda_tile.bytecode.debug_info import DebugWriter
 from tilewright.dialects.cuda_tile.bytecode.encoder import Encoder
 from tilewright.dialects.cuda_tile.bytecode.error import TooOldError
 from tilewright.dialects.cuda_tile.bytecode.layout import Layout, layout_of
-from tilewright.dialects.cuda_tile.bytecode.read_module import HINTS, KERNEL
+from tilewright.dialects.cuda_tile.bytecode.read_module import HINTS, KERNEL, NO_ATTRIBUTES
 from tilewright.dialects.cuda_tile.bytecode.strings import StringWriter
 from tilewright.dialects.cuda_tile.bytecode.types import TypeWriter
 from tilewright.dialects.cuda_tile.bytecode.write_ops import OpWriter
@@ -30,7 +30,6 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp, GlobalOp, ModuleOp
 from tilewright.dialects.cuda_tile.versions import V13_3, V13_5, VERSIONS, Version
 
 NO_HINTS = OptimizationHintsAttr(DictionaryAttr({}))
-NO_ATTRIBUTES = ArrayAttr(())
 
 
 def write_bytecode(module: builtin.ModuleOp | ModuleOp, version: Version | None = None) -> bytes:

@@ -74,7 +74,7 @@ class OpWriter:
             out.varint(len(results))
         for result in results:
             out.varint(self.attributes.types.index(result.type))
-        segments = _segments(op, format_)
+        segments = [op.values_of(operand.name) for operand in format_.operands]
         self._flags(op, format_, segments)
         for property_ in format_.properties:
             self._property(op, property_)
@@ -160,17 +160,6 @@ class OpWriter:
         for value in values:
             self.values[value] = self.next_value
             self.next_value += 1
-
-
-def _segments(op: CudaTileOp, format_: Format) -> list[Sequence[SSAValue]]:
-    """The values of each operand."""
-    segments: list[Sequence[SSAValue]] = []
-    for operand in format_.operands:
-        values = getattr(op, operand.name)
-        if values is None:
-            values = ()
-        segments.append((values,) if isinstance(values, SSAValue) else values)
-    return segments
 
 
 def _flags_of(value: Any) -> Sequence[int]:
