@@ -77,7 +77,27 @@ class Cursor:
         if position + number <= self.end and chunk.isascii():
             self.position = position + number
             return chunk
-        return [self.varint() for _ in range(number)]
+        return self._mixed_varints(number)
+
+    def _mixed_varints(self, number: int) -> list[int]:
+        """So many unsigned numbers, not all of one byte; those of two are what is frequent."""
+        data, end, position = self.data, self.end, self.position
+        values: list[int] = []
+        for _ in range(number):
+            if position >= end:
+                self.fail("expected a number, got the end", position)
+            value = data[position]
+            position += 1
+            if value > 127:
+                if position < end and (second := data[position]) < 128:
+                    value += (second << 7) - 128
+                    position += 1
+                else:
+                    value = self._long_varint(position - 1)
+                    position = self.position
+            values.append(value)
+        self.position = position
+        return values
 
     def signed_varint(self) -> int:
         """A signed number: 0, -1, 1, -2 are 0, 1, 2, 3."""

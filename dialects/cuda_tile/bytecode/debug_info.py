@@ -43,7 +43,7 @@ DEEPEST = 400
 """How deep scopes and calls nest at most: each call that was inlined is a level."""
 HEAVIEST = 1 << 16
 """How many places an entry may consist of when the ones it shares with itself are counted twice."""
-UNKNOWN_TAG = 0
+UNKNOWN_TAG, PLACE_TAG = 0, 4
 
 
 class Part(Enum):
@@ -113,7 +113,7 @@ ROWS = (
     Row(1, DICompileUnitAttr, UNIT, (FILE,), DICompileUnitAttr),
     Row(2, DIFileAttr, FILE, (T, T), DIFileAttr),
     Row(3, DILexicalBlockAttr, SCOPE, (SCOPE, FILE, N, N), DILexicalBlockAttr),
-    Row(4, DILocAttr, PLACE, (SCOPE, T, N, N), _place, _place_parts),
+    Row(PLACE_TAG, DILocAttr, PLACE, (SCOPE, T, N, N), _place, _place_parts),
     Row(5, DISubprogramAttr, SCOPE, (FILE, N, T, T, UNIT, N, ZERO), DISubprogramAttr),
     Row(6, CallSiteLoc, PLACE, (PLACE, PLACE), _call),
 )
@@ -136,7 +136,7 @@ class DebugReader:
         self._cursors = [Cursor(b""), *entries]
         self._strings = strings
         self._rows = {row.tag: (row, row.parts_of(version)) for row in ROWS}
-        self._integers: dict[int, Attribute] = {}
+        self._integers: dict[int, IntAttr] = {}
         self._open: list[int] = []
         self._read: list[tuple[Attribute, Part, int] | None] = [None] * len(self._cursors)
         self._read[0] = UNKNOWN_ENTRY
@@ -189,6 +189,8 @@ class DebugReader:
             return UNKNOWN_ENTRY
         if tag not in self._rows:
             entry.fail(f"unknown debug info tag: {tag}", start)
+        if tag == PLACE_TAG:
+            return self._parse_place(entry)
         row, parts = self._rows[tag]
         numbers = entry.varints(len(parts))
         weight = 1
@@ -199,10 +201,7 @@ class DebugReader:
                     entry.fail(f"expected the index of a string, got {number}", start)
                 parameters.append(self._strings.attributes[number])
             elif part is N:
-                integer = self._integers.get(number)
-                if integer is None:
-                    integer = self._integers[number] = IntAttr(number)
-                parameters.append(integer)
+                parameters.append(self._integer(number))
             elif part is not ZERO:
                 attribute, more = self._part(number, part, entry)
                 weight += more
@@ -214,6 +213,27 @@ class DebugReader:
         if entry.remaining:
             entry.fail(f"expected the end of the entry, got {entry.remaining} more bytes")
         return row.make(*parameters), row.counts_as, weight
+
+    def _parse_place(self, entry: Cursor) -> tuple[Attribute, Part, int]:
+        """What the row of places says, for these are most of the entries."""
+        start = entry.position
+        scope_at, file, line, column = entry.varints(4)
+        if entry.position != entry.end:
+            entry.fail(f"expected the end of the entry, got {entry.remaining} more bytes")
+        scope, weight = self._part(scope_at, SCOPE, entry)
+        if file >= len(self._strings.attributes):
+            entry.fail(f"expected the index of a string, got {file}", start)
+        place = _place(
+            scope, self._strings.attributes[file], self._integer(line), self._integer(column)
+        )
+        return place, PLACE, weight + 1
+
+    def _integer(self, number: int) -> IntAttr:
+        """A number as an attribute, one for all that are equal."""
+        integer = self._integers.get(number)
+        if integer is None:
+            integer = self._integers[number] = IntAttr(number)
+        return integer
 
     def _part(self, index: int, wanted: Part, asker: Cursor) -> tuple[Attribute, int]:
         """The entry of an index, which must count as a part, and its weight."""
