@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tilewright import cutile
     from tilewright.compiler import Kernel, compile
     from tilewright.diagnostic import CompileError
     from tilewright.dialects.cute_nvgpu.atom import AtomError, MmaAtom
@@ -38,9 +39,13 @@ _HOMES = {
     "Trial": "tilewright.verify_by_running",
     "atom": "tilewright.simulation",
     "compile": "tilewright.compiler",
+    "cutile": "tilewright.cutile",
     "interpret": "tilewright.execution",
     "simulate": "tilewright.simulation",
 }
+
+_MODULES = frozenset({"cutile"})
+"""Names that stand for a module of their own."""
 
 __all__ = [
     "AtomError",
@@ -54,6 +59,7 @@ __all__ = [
     "Trial",
     "atom",
     "compile",
+    "cutile",
     "interpret",
     "simulate",
 ]
@@ -65,7 +71,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'tilewright' has no attribute '{name}'")
     from importlib import import_module
 
-    value = getattr(import_module(home), name)
+    value = import_module(home) if name in _MODULES else getattr(import_module(home), name)
     globals()[name] = value
     return value
 

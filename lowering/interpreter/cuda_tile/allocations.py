@@ -80,7 +80,7 @@ class Arguments:
         groups = _overlapping(bounds)
         placed: dict[int, tuple[Allocation, int]] = {}
         filled: dict[int, bool] = {}
-        for i, (low, _) in enumerate(bounds):
+        for i, array in enumerate(arrays):
             first = groups[i]
             if first not in placed:
                 members = [j for j, group in enumerate(groups) if group == first]
@@ -98,11 +98,11 @@ class Arguments:
                 placed[first][0].copied = copied
             allocation, start = placed[first]
             allocation.written |= written[i]
-            begin = low - start
+            begin = array.ctypes.data - start
             self._spans.append((allocation, begin))
             self.addresses.append(allocation.base + begin)
             if not filled[first]:
-                self._image(i)[...] = arrays[i]
+                self._image(i)[...] = array
 
     @property
     def allocations(self) -> list[Allocation]:

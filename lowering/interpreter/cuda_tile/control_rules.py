@@ -12,8 +12,8 @@ from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp, LoopOp
 from tilewright.lowering.interpreter.cuda_tile.blocks import (
     Exits,
     Flow,
-    Prepared,
     Preparation,
+    Prepared,
     Rule,
     Step,
     gathered,

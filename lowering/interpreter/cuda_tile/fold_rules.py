@@ -16,8 +16,8 @@ from xdsl.ir import Attribute, Operation
 
 from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp, ScanOp
 from tilewright.lowering.interpreter.cuda_tile.blocks import (
-    Prepared,
     Preparation,
+    Prepared,
     Rule,
     Step,
     acting,

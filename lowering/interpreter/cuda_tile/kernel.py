@@ -54,8 +54,11 @@ _ELEMENTS_OF_A_GANG = 1 << 20
 """Elements of the largest tile, over all blocks that run together: they stay in a cache."""
 
 
-def run_kernel(entry: EntryOp, launch: Launch, args: Sequence[Any]) -> Arguments:
-    """Run a kernel. `args` are its parameters: an array for every pointer, else a number.
+def run_kernel(
+    entry: EntryOp, launch: Launch, args: Sequence[Any], names: Sequence[str] | None = None
+) -> Arguments:
+    """Run a kernel. `args` are its parameters: an array for every pointer, else a number. `names`
+    are what diagnostics call them.
 
     Returns the argument arrays in memory, as they are after the run. Raises ExecutionError for
     wrong arguments and for what no kernel may do; OpError for an op that cannot be executed.
@@ -71,7 +74,7 @@ def run_kernel(entry: EntryOp, launch: Launch, args: Sequence[Any]) -> Arguments
     attempts = (True,) if polls and may_synchronise else (False, True)
     for synchronising in attempts:
         memory = Allocations()
-        arrays, values = bound(entry, args, origins, memory)
+        arrays, values = bound(entry, args, names, origins, memory)
         machine = Machine(
             launch, memory, synchronising=synchronising, may_synchronise=may_synchronise
         )
@@ -95,7 +98,11 @@ def _gang_size(entry: EntryOp) -> int:
 
 
 def bound(
-    entry: EntryOp, args: Sequence[Any], origins: Origins, memory: Allocations
+    entry: EntryOp,
+    args: Sequence[Any],
+    names: Sequence[str] | None,
+    origins: Origins,
+    memory: Allocations,
 ) -> tuple[Arguments, list[Value]]:
     """The arguments in memory, and what the parameters stand for; `origins` may be written."""
     parameters = entry.body.block.args
@@ -115,7 +122,7 @@ def bound(
     arrays = Arguments(
         [args[i] for i in pointers],
         [i in origins or ANYTHING in origins for i in pointers],
-        [f"argument {i}" for i in pointers],
+        [f"argument {i}" if names is None else names[i] for i in pointers],
         memory,
     )
     addresses = dict(zip(pointers, arrays.addresses, strict=True))

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation
 
-from tilewright.dialects.cuda_tile.ops.module import GetGlobalOp
 from tilewright.dialects.cuda_tile.ops.memory import AllocaOp, LoadPtrTkoOp, StorePtrTkoOp
+from tilewright.dialects.cuda_tile.ops.module import GetGlobalOp
 from tilewright.lowering.interpreter.cuda_tile.accesses import Kind
 from tilewright.lowering.interpreter.cuda_tile.blocks import (
     Preparation,
