@@ -13,6 +13,7 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
 
+from tilewright.diagnostic import InnerOpError
 from tilewright.dialects.cuda_tile.type_text import parse_type, print_type
 
 
@@ -41,6 +42,28 @@ def add_end(parser: Parser, start: int, region: Region, end: type[Operation]) ->
     if locate is not None:
         op.location = locate(start)
     block.add_op(op)
+
+
+def verify_defined_before(region: Region, known: set[SSAValue]) -> None:
+    """Raise VerifyException for an op that uses what is not in `known`, defined before it in its
+    block or an argument of one around it. Leaves `known` as it was."""
+    mine: list[SSAValue] = []
+    for block in region.blocks:
+        mine += block.args
+        known.update(block.args)
+        for op in block.ops:
+            for operand in op.operands:
+                if operand not in known:
+                    name = f"%{operand.name_hint}" if operand.name_hint else "one that is not"
+                    raise InnerOpError(
+                        op, f"'{op.name}' expected operands that are defined before it, got {name}"
+                    )
+            for inner in op.regions:
+                verify_defined_before(inner, known)
+            if op.results:
+                mine += op.results
+                known.update(op.results)
+    known.difference_update(mine)
 
 
 def print_body(printer: Printer, region: Region, end: type[Operation] | None = None) -> None:

@@ -73,6 +73,7 @@ FUNCTIONS: list[type[CudaTileOp]] = []
 def enclosing(op: CudaTileOp, wanted: Sequence[type[CudaTileOp]]) -> CudaTileOp:
     """The op of a kind that another leaves, through `if` alone. Raises VerifyException where there
     is none."""
+    verify_last(op)
     parent = op.parent_op()
     while isinstance(parent, IfOp):
         parent = parent.parent_op()
@@ -81,6 +82,12 @@ def enclosing(op: CudaTileOp, wanted: Sequence[type[CudaTileOp]]) -> CudaTileOp:
         got = "none" if parent is None else named(parent)
         raise op.fail(f"to stand in {one_of(names)}, directly or within 'cuda_tile.if', got {got}")
     return parent
+
+
+def verify_last(op: CudaTileOp) -> None:
+    """Raise VerifyException where a terminator does not end its block."""
+    if op.next_op is not None:
+        raise op.fail(f"to be the last op of its block, got one before {named(op.next_op)}")
 
 
 def verify_passed(
@@ -157,6 +164,7 @@ class YieldOp(Terminator):
     traits = traits_def(IsTerminator(), Pure())
 
     def verify_in_place(self) -> None:
+        verify_last(self)
         parent = self.parent_op()
         if parent is not None and parent.name not in YIELDED_TO:
             raise self.fail(f"to stand in {one_of(YIELDED_TO)}, got {named(parent)}")

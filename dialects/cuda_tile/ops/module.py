@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnitAttr,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 from xdsl.irdl import opt_prop_def, prop_def, region_def, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -25,7 +25,7 @@ from xdsl.traits import (
     SymbolTable,
 )
 
-from tilewright.diagnostic import named
+from tilewright.diagnostic import InnerOpError, named
 from tilewright.dialects.cuda_tile.attributes import OptimizationHintsAttr, SymbolVisibilityAttr
 from tilewright.dialects.cuda_tile.constraints import ARRAY, SCALAR_POINTER, instance_of, integer
 from tilewright.dialects.cuda_tile.elements import ElementsAttr
@@ -37,6 +37,7 @@ from tilewright.dialects.cuda_tile.ops.bodies import (
     parse_body,
     print_arguments,
     print_body,
+    verify_defined_before,
 )
 from tilewright.dialects.cuda_tile.ops.control_flow import (
     FUNCTIONS,
@@ -108,6 +109,7 @@ def verify_signature(op: CudaTileOp) -> None:
     types = list(verified_block(op, op.regions[0]).arg_types)
     if types != list(wanted):
         raise op.fail(f"parameters ({listed(wanted)}) as its type says, got ({listed(types)})")
+    verify_defined_before(op.regions[0], set())
 
 
 @tile_op(0x4B, producer=V13_3)
@@ -142,7 +144,23 @@ class ModuleOp(CudaTileOp):
     def verify_in_place(self) -> None:
         if len(self.body.blocks) > 1 or any(block.args for block in self.body.blocks):
             raise self.fail("a body of at most 1 block without arguments, got another")
+        self._verify_names()
         verify_globals_unscoped(self)
+
+    def _verify_names(self) -> None:
+        met: dict[Attribute, Operation] = {}
+        for block in self.body.blocks:
+            for op in block.ops:
+                name = op.properties.get("sym_name")
+                if not isinstance(name, StringAttr):
+                    continue
+                if name in met:
+                    raise InnerOpError(
+                        op,
+                        f"'{op.name}' expected a name of its own, got @{name.data}, as "
+                        f"{named(met[name])} has it",
+                    )
+                met[name] = op
 
 
 @tile_op(0x16, arg_attrs=V13_5)
