@@ -2,7 +2,7 @@
 
     python benchmarks/tileir_bytecode.py [--json] [FILE...]
 
-The module is one kernel of some 40,000 ops in loops: loads and stores through views and pointers,
+The module is one kernel of some 12,000 ops in loops: loads and stores through views and pointers,
 arithmetic of several types, comparisons, reductions, an MMA. Every op has a place of its own in the
 debug info. CPU time, the best of several rounds. FILEs are read instead, together.
 """
@@ -27,8 +27,8 @@ from tilewright.dialects.cuda_tile.debug_info import (
 )
 from tilewright.parsing import parse_module
 
-LOOPS = 800
-ROUNDS = 5
+LOOPS = 400
+ROUNDS = 4
 GOAL = 30_000
 """Ops a second that are to be read and verified."""
 
