@@ -219,11 +219,16 @@ def split_point(builder: Builder, loop: ForOp, at: Split) -> SSAValue:
         point = builder.integer(AddIOp, point, one, **exact)
     if isinstance(step, ConstantOp) and step.elements.array().flat[0] == 1:
         return point
+    signedness = _signedness(loop)
+    if signedness is Signedness.UNSIGNED:
+        # What lies below the lower bound would be far above it.
+        unsigned = SignednessAttr.of(signedness)
+        point = builder.integer(MaxIOp, point, loop.lower_bound, signedness=unsigned)
     count = builder.integer(
         DivIOp,
         builder.integer(SubIOp, point, loop.lower_bound, **exact),
         loop.step,
-        signedness=SignednessAttr.of(_signedness(loop)),
+        signedness=SignednessAttr.of(signedness),
         rounding=RoundingModeAttr.of(RoundingMode.POSITIVE_INF),
     )
     distance = builder.integer(MulIOp, count, loop.step, **exact)
