@@ -38,7 +38,8 @@ def vectors(names: Sequence[str], compute: str, element: str = "f32") -> str:
     )
     loads = "".join(
         f"""
-    %{name}, %{name}_k = load_view_tko weak %{name}_v[%x] : {view}, tile<i32> -> tile<{TILE}x{element}>, token"""
+    %{name}, %{name}_k = load_view_tko weak %{name}_v[%x] : {view}, tile<i32>
+        -> tile<{TILE}x{element}>, token"""
         for name in names
     )
     parameters = ", ".join(f"%{name}_p: tile<ptr<{element}>>" for name in (*names, "out"))
@@ -69,8 +70,10 @@ def row_reduction(body: str, identity: str) -> str:
     %v = make_partition_view %t : {view}
     %u = make_tensor_view %out_p, shape = [{ROWS}], strides = [1] : {sums}
     %w = make_partition_view %u : {out}
-    %a, %k0 = load_view_tko weak %v[%x, %zero] : {view}, tile<i32> -> tile<{ROW_TILE}x{COLUMNS}xf32>, token
-    %r = reduce %a dim=1 identities=[{identity} : f32] : tile<{ROW_TILE}x{COLUMNS}xf32> -> tile<{ROW_TILE}xf32>
+    %a, %k0 = load_view_tko weak %v[%x, %zero] : {view}, tile<i32>
+        -> tile<{ROW_TILE}x{COLUMNS}xf32>, token
+    %r = reduce %a dim=1 identities=[{identity} : f32] : tile<{ROW_TILE}x{COLUMNS}xf32>
+        -> tile<{ROW_TILE}xf32>
     (%e: tile<f32>, %acc: tile<f32>) {{
       {body}
       yield %s : tile<f32>
@@ -105,7 +108,8 @@ def product() -> str:
     %vb = make_partition_view %tb : {right}
     %vc = make_partition_view %tc : {out}
     %none = constant <f32: 0.0> : tile<{c}>
-    %sum = for %k in (%zero to %steps, step %one) : tile<i32> iter_values(%acc = %none) -> (tile<{c}>) {{
+    %sum = for %k in (%zero to %steps, step %one) : tile<i32> iter_values(%acc = %none)
+        -> (tile<{c}>) {{
       %a, %k0 = load_view_tko weak %va[%y, %k] : {left}, tile<i32> -> tile<{a}>, token
       %b, %k1 = load_view_tko weak %vb[%k, %x] : {right}, tile<i32> -> tile<{b}>, token
       %d = mmaf %a, %b, %acc : tile<{a}>, tile<{b}>, tile<{c}>
@@ -209,7 +213,7 @@ def main() -> int:
         launch = TileLaunch((*case.grid, 1, 1)[:3])
         (*_, got) = run_kernel(entry, launch, [*inputs, out]).results()
         np.testing.assert_allclose(got, case.numpy(*inputs), rtol=2e-4)
-        ours = best(lambda e=entry, i=inputs, o=out, l=launch: run_kernel(e, l, [*i, o]), 5)
+        ours = best(lambda e=entry, i=inputs, o=out, on=launch: run_kernel(e, on, [*i, o]), 5)
         numpys = best(lambda c=case, i=inputs: c.numpy(*i), 9)
         ratio = ours / numpys
         missed += ratio > LIMIT

@@ -58,8 +58,8 @@ def launch(
     """Run a `@ct.kernel` for a grid of up to three extents, on NumPy arrays, arrays of ml_dtypes or
     CPU torch tensors, in place. `numerics`, `arch` and `races` are those of `tilewright.interpret`.
 
-    Raises CompileError where cuTile rejects the kernel, ExecutionError for what no kernel may do, at
-    the Python line that does it.
+    Raises CompileError where cuTile rejects the kernel, ExecutionError for what no kernel may do,
+    at the Python line that does it.
     """
     extents = (*map(int, grid), 1, 1)[:3]
     if not 1 <= len(grid) <= 3 or min(extents) < 1:
@@ -94,7 +94,9 @@ def on_cpu(
     """Let `ct.launch` run kernels here, whatever the stream."""
     import cuda.tile as ct  # pyright: ignore[reportMissingImports]
 
-    def here(stream: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any], /, **_: Any) -> None:
+    def here(
+        stream: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any], /, **_: Any
+    ) -> None:
         del stream
         launch(grid, kernel, args, numerics=numerics, arch=arch, races=races)
 
@@ -175,9 +177,10 @@ def _constraint(kernel: Any, argument: Any, annotation: Any, arrays: Sequence[An
     if isinstance(argument, np.ndarray):
         size = argument.itemsize
         strides = [stride // size for stride in argument.strides]
-        aliased = any(
-            other is not argument and np.may_share_memory(argument, other) for other in arrays
-        ) or sum(other is argument for other in arrays) > 1
+        aliased = (
+            any(other is not argument and np.may_share_memory(argument, other) for other in arrays)
+            or sum(other is argument for other in arrays) > 1
+        )
         wide = getattr(annotation, "array", None)
         index = getattr(wide, "index_dtype", None) or ct.int32
         return compilation.ArrayConstraint(

@@ -69,9 +69,9 @@ def polls_memory(op: Operation) -> bool:
     for inner in op.walk():
         if inner.name.removeprefix("cuda_tile.") in _ATOMIC_OPS:
             return True
-        if "memory_ordering_semantics" in inner.properties:
-            if semantics_of(inner) is not MemoryOrderingSemantics.WEAK:
-                return True
+        ordered = "memory_ordering_semantics" in inner.properties
+        if ordered and semantics_of(inner) is not MemoryOrderingSemantics.WEAK:
+            return True
     return False
 
 

@@ -8,7 +8,7 @@ from tile_ir import run
 
 import tilewright as tw
 
-I = "tile<ptr<i32>>"
+POINTER = "tile<ptr<i32>>"
 HEAD = """
     %x, %y, %z = get_tile_block_id : tile<i32>
     %zero = constant <i32: 0> : tile<i32>
@@ -22,7 +22,9 @@ TAIL = "    %t = store_ptr_tko weak %out, %r : tile<ptr<i32>>, tile<i32> -> toke
 
 def results(body: str, blocks: int = 12) -> list[int]:
     """What each block leaves in %r."""
-    (got,) = run(f"%p: {I}", HEAD + body + TAIL, [np.full(blocks, -1, np.int32)], grid=(blocks,))
+    (got,) = run(
+        f"%p: {POINTER}", HEAD + body + TAIL, [np.full(blocks, -1, np.int32)], grid=(blocks,)
+    )
     return got.tolist()
 
 
@@ -76,7 +78,8 @@ def test_break_out_of_a_loop() -> None:
     """Collatz: how many steps from x + 1 down to 1."""
     body = """
     %n0 = addi %x, %one : tile<i32>
-    %last, %r = loop iter_values(%n = %n0, %k = %zero) : tile<i32>, tile<i32> -> tile<i32>, tile<i32> {
+    %last, %r = loop iter_values(%n = %n0, %k = %zero) : tile<i32>, tile<i32>
+        -> tile<i32>, tile<i32> {
       %c = cmpi equal %n, %one, signed : tile<i32> -> tile<i1>
       if %c {
         break %n, %k : tile<i32>, tile<i32>
@@ -127,7 +130,8 @@ def test_an_unsigned_loop_counts_past_the_signed_numbers() -> None:
     body = """
     %low = constant <i32: 2147483646> : tile<i32>
     %top = constant <i32: 2147483651> : tile<i32>
-    %r = for unsigned %i in (%low to %top, step %two) : tile<i32> iter_values(%a = %zero) -> (tile<i32>) {
+    %r = for unsigned %i in (%low to %top, step %two) : tile<i32> iter_values(%a = %zero)
+        -> (tile<i32>) {
       %b = addi %a, %one : tile<i32>
       continue %b : tile<i32>
     }
@@ -141,7 +145,7 @@ def test_a_step_that_is_not_positive_is_undefined() -> None:
       continue %a : tile<i32>
     }
 """
-    with pytest.raises(tw.ExecutionError, match="'cuda_tile.for' expected a positive step, got 0"):
+    with pytest.raises(tw.ExecutionError, match=r"'cuda_tile.for' expected a positive step, got 0"):
         results(body, 1)
 
 
@@ -156,7 +160,7 @@ def test_coordinates_of_blocks() -> None:
     %q = offset %p, %d : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
     %t = store_ptr_tko weak %q, %d : tile<ptr<i32>>, tile<i32> -> token
 """
-    (got,) = run(f"%p: {I}", body, [np.zeros(60, np.int32)], grid=(3, 4, 5))
+    (got,) = run(f"%p: {POINTER}", body, [np.zeros(60, np.int32)], grid=(3, 4, 5))
     assert got.tolist() == list(range(60))
 
 
@@ -171,7 +175,7 @@ def test_print_and_assert(capsys: pytest.CaptureFixture[str]) -> None:
     assert results(body, 2) == [0, 1]
     assert capsys.readouterr().out == "block 0: [1.50, 2.00]%\nblock 1: [1.50, 2.00]%\n"
     failing = body + '    assert %m, "not all" : tile<2xi1>\n'
-    with pytest.raises(tw.ExecutionError, match="'cuda_tile.assert' failed at index .1.: not all"):
+    with pytest.raises(tw.ExecutionError, match=r"'cuda_tile.assert' failed at index .1.: not all"):
         results(failing, 2)
     scalar = body + "    %n = xori %c, %c : tile<i1>\n" + '    assert %c, "x" : tile<i1>\n'
     with pytest.raises(tw.ExecutionError, match=r"failed: x \(block \(0, 0, 0\)\)"):

@@ -12,14 +12,19 @@ F = "tile<ptr<f32>>"
 def folded(fold: str, shape: str, result: str, array: np.ndarray, count: int) -> np.ndarray:
     """%r of a fold of %a, a tile of `shape` f32 that %p holds, stored as `count` f32."""
     elements = int(np.prod([int(each) for each in shape.split("x")]))
-    body = row("src", "p", "f32", elements) + f"""
+    body = (
+        row("src", "p", "f32", elements)
+        + f"""
     %flat, %t0 = load_ptr_tko weak %src : tile<{elements}xptr<f32>> -> tile<{elements}xf32>, token
     %a = reshape %flat : tile<{elements}xf32> -> tile<{shape}xf32>
 {fold}
     %v = reshape %r : tile<{result}> -> tile<{count}xf32>
 """
+    )
     body += row("d", "q", "f32", count)
-    body += f"    %t1 = store_ptr_tko weak %d, %v : tile<{count}xptr<f32>>, tile<{count}xf32> -> token\n"
+    body += f"""
+    %t1 = store_ptr_tko weak %d, %v : tile<{count}xptr<f32>>, tile<{count}xf32> -> token
+"""
     blocks = array.size // elements
     out = np.zeros(count * blocks, np.float32)
     return run(f"%p: {F}, %q: {F}", body, [array, out], (blocks,))[1]
@@ -122,7 +127,9 @@ def test_scans_go_index_by_index(dim: int, reverse: bool) -> None:
 @pytest.mark.parametrize("mode", ["add", "max", "umax", "min", "umin", "and", "or", "xor", "xchg"])
 def test_atomics_take_turns(mode: str) -> None:
     """Sixteen elements onto four words: each sees what the one before has left."""
-    body = row("s", "q", "i32", 16) + f"""
+    body = (
+        row("s", "q", "i32", 16)
+        + f"""
     %v, %t0 = load_ptr_tko weak %s : tile<16xptr<i32>> -> tile<16xi32>, token
     %i = iota : tile<16xi32>
     %three = constant <i32: 3> : tile<16xi32>
@@ -133,6 +140,7 @@ def test_atomics_take_turns(mode: str) -> None:
     %old, %t1 = atomic_rmw_tko relaxed device %w, {mode}, %v
         : tile<16xptr<i32>>, tile<16xi32> -> tile<16xi32>, token
 """
+    )
     body += row("d", "o", "i32", 16)
     body += "    %t2 = store_ptr_tko weak %d, %old : tile<16xptr<i32>>, tile<16xi32> -> token\n"
     p = "tile<ptr<i32>>"
@@ -183,13 +191,16 @@ def test_atomic_sums_of_floats_round_every_time(element: str) -> None:
 
     dtype = {"bf16": ml_dtypes.bfloat16}.get(element) or np.dtype(f"float{element[1:]}")
     p = f"tile<ptr<{element}>>"
-    body = row("s", "q", element, 8) + f"""
+    body = (
+        row("s", "q", element, 8)
+        + f"""
     %v, %t0 = load_ptr_tko weak %s : tile<8xptr<{element}>> -> tile<8x{element}>, token
     %r = reshape %p : {p} -> tile<1xptr<{element}>>
     %b = broadcast %r : tile<1xptr<{element}>> -> tile<8xptr<{element}>>
     %old, %t1 = atomic_rmw_tko relaxed device %b, addf, %v
         : tile<8xptr<{element}>>, tile<8x{element}> -> tile<8x{element}>, token
 """
+    )
     values = np.random.default_rng(2).standard_normal(24).astype(dtype)
     got, _ = run(f"%p: {p}, %q: {p}", body, [np.zeros(1, dtype), values], (3,))
     total = np.zeros((), dtype)

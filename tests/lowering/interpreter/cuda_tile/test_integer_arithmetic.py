@@ -141,7 +141,7 @@ def test_an_overflow_that_is_ruled_out_is_an_error() -> None:
         "    %r = addi %x0, %x1 overflow<no_signed_wrap> : tile<2xi32>\n", ["i32", "i32"], "i32", 2
     )
     arrays = [np.array([1, 2**31 - 1], np.int32), np.array([5, 1], np.int32), np.zeros(2, np.int32)]
-    with pytest.raises(tw.ExecutionError, match="expected no overflow .* from 2147483647, 1"):
+    with pytest.raises(tw.ExecutionError, match=r"expected no overflow .* from 2147483647, 1"):
         run(parameters, body, arrays)
     arrays[1][1] = 0
     assert run(parameters, body, arrays)[2].tolist() == [6, 2**31 - 1]

@@ -35,15 +35,20 @@ def product(
     sizes = ((m, k, element), (k, n, element), (m, n, result))
     for name, (rows, columns, type_) in zip("abc", sizes, strict=True):
         size = rows * columns
-        body += row(f"{name}p", name, type_, size) + f"""
-    %{name}f, %{name}t = load_ptr_tko weak %{name}p : tile<{size}xptr<{type_}>> -> tile<{size}x{type_}>, token
+        body += (
+            row(f"{name}p", name, type_, size)
+            + f"""
+    %{name}f, %{name}t = load_ptr_tko weak %{name}p : tile<{size}xptr<{type_}>>
+        -> tile<{size}x{type_}>, token
     %{name}m = reshape %{name}f : tile<{size}x{type_}> -> tile<{rows}x{columns}x{type_}>
 """
+        )
     body += f"""
     %d = mmaf %am, %bm, %cm
         : tile<{m}x{k}x{element}>, tile<{k}x{n}x{element}>, tile<{m}x{n}x{result}>
     %r = reshape %d : tile<{m}x{n}x{result}> -> tile<{m * n}x{result}>
-    %t = store_ptr_tko weak %cp, %r token=%ct : tile<{m * n}xptr<{result}>>, tile<{m * n}x{result}> -> token
+    %t = store_ptr_tko weak %cp, %r token=%ct
+        : tile<{m * n}xptr<{result}>>, tile<{m * n}x{result}> -> token
 """
     parameters = ", ".join(
         f"%{name}: tile<ptr<{type_}>>" for name, (_, _, type_) in zip("abc", sizes, strict=True)
@@ -97,10 +102,14 @@ def test_integer_products_wrap(signs: tuple[str, str]) -> None:
         ("b", "i8", 128, "16x8"),
         ("c", "i32", 32, "4x8"),
     ):
-        body += row(f"{name}p", name, type_, size) + f"""
-    %{name}f, %{name}t = load_ptr_tko weak %{name}p : tile<{size}xptr<{type_}>> -> tile<{size}x{type_}>, token
+        body += (
+            row(f"{name}p", name, type_, size)
+            + f"""
+    %{name}f, %{name}t = load_ptr_tko weak %{name}p : tile<{size}xptr<{type_}>>
+        -> tile<{size}x{type_}>, token
     %{name}m = reshape %{name}f : tile<{size}x{type_}> -> tile<{shape}x{type_}>
 """
+        )
     body += f"""
     %d = mmai %am, %bm, %cm {signs[0]} {signs[1]} : tile<4x16xi8>, tile<16x8xi8>, tile<4x8xi32>
     %r = reshape %d : tile<4x8xi32> -> tile<32xi32>
@@ -127,7 +136,9 @@ def test_scaled_products(element: str, scale: str, vector: int, arch: str, numer
     s = k // vector
     rng = np.random.default_rng(vector)
     narrow = ml_dtypes.float4_e2m1fn if "f4" in element else ml_dtypes.float8_e4m3fn
-    values = [rng.integers(-3, 4, size).astype(np.float32).astype(narrow) for size in (m * k, k * n)]
+    values = [
+        rng.integers(-3, 4, size).astype(np.float32).astype(narrow) for size in (m * k, k * n)
+    ]
     scale_type = ml_dtypes.float8_e8m0fnu if "E8" in scale else ml_dtypes.float8_e4m3fn
     scales = [(2.0 ** rng.integers(-2, 3, size)).astype(scale_type) for size in (m * s, s * n)]
     octets = [
@@ -138,9 +149,12 @@ def test_scaled_products(element: str, scale: str, vector: int, arch: str, numer
     ]
     body = ""
     for name, size in (("a", len(octets[0])), ("b", len(octets[1])), ("u", m * s), ("v", s * n)):
-        body += row(f"{name}p", name, "i8", size) + f"""
+        body += (
+            row(f"{name}p", name, "i8", size)
+            + f"""
     %{name}f, %{name}t = load_ptr_tko weak %{name}p : tile<{size}xptr<i8>> -> tile<{size}xi8>, token
 """
+        )
     for name, shape, size in (("a", (m, k), m * k), ("b", (k, n), k * n)):
         cast = "unpack" if "f4" in element else "bitcast"
         body += f"""
@@ -160,7 +174,9 @@ def test_scaled_products(element: str, scale: str, vector: int, arch: str, numer
     %r = reshape %d : tile<{m}x{n}xf32> -> tile<{m * n}xf32>
 """
     body += row("dp", "d0", "f32", m * n)
-    body += f"    %t = store_ptr_tko weak %dp, %r : tile<{m * n}xptr<f32>>, tile<{m * n}xf32> -> token\n"
+    body += f"""
+    %t = store_ptr_tko weak %dp, %r : tile<{m * n}xptr<f32>>, tile<{m * n}xf32> -> token
+"""
     parameters = ", ".join(f"%{name}: tile<ptr<i8>>" for name in "abuv") + ", %d0: tile<ptr<f32>>"
     args = [*octets, *(each.view(np.uint8) for each in scales), np.zeros(m * n, np.float32)]
     got = run(parameters, body, args, arch=arch, numerics=numerics)[4].reshape(m, n)
@@ -258,7 +274,9 @@ def test_a_part_that_is_not_there() -> None:
     %r = cat %sub, %sub dim = 0 : tile<32xi32>, tile<32xi32> -> tile<64xi32>
 """
     parameters, body = elementwise(text, ["i32"], "i32", 64)
-    with pytest.raises(tw.ExecutionError, match="'cuda_tile.extract' expected index 0 below 2, got 2"):
+    with pytest.raises(
+        tw.ExecutionError, match=r"'cuda_tile.extract' expected index 0 below 2, got 2"
+    ):
         run(parameters, body, [np.arange(64, dtype=np.int32), np.zeros(64, np.int32)])
 
 
@@ -273,7 +291,5 @@ def test_parts_that_differ_between_blocks() -> None:
     parameters, body = elementwise(text, ["i32"], "i32", 64)
     array = np.random.default_rng(0).integers(0, 99, 256).astype(np.int32)
     *_, got = run(parameters, body, [array, np.zeros(256, np.int32)], (4,))
-    for x, (tile, result) in enumerate(
-        zip(array.reshape(4, 64), got.reshape(4, 64), strict=True)
-    ):
+    for x, (tile, result) in enumerate(zip(array.reshape(4, 64), got.reshape(4, 64), strict=True)):
         np.testing.assert_array_equal(result, tile - np.tile(tile[16 * x : 16 * x + 16], 4))

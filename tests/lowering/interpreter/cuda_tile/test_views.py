@@ -42,7 +42,8 @@ def kernel(
     %rows = constant <i32: {rows}> : tile<i32>
     %count = muli %nx, %ny : tile<i32>
     %total = muli %count, %rows : tile<i32>
-    %o = make_tensor_view %q, shape = [%total, {size[1]}], strides = [{size[1]}, 1] : tile<i32> -> {flat}
+    %o = make_tensor_view %q, shape = [%total, {size[1]}], strides = [{size[1]}, 1] : tile<i32>
+        -> {flat}
     %w = make_partition_view %o : {out}
     %t1 = store_view_tko weak %a, %w[%b, %zero] : tile<{shape}x{element}>, {out}, tile<i32> -> token
 """
@@ -68,7 +69,10 @@ def copied(
 
 def load(view: str, index: str, shape: str, element: str = "f32", extra: str = "tile<i32>") -> str:
     full = view.format(tensor=TENSOR.format(element=element))
-    return f"%a, %t0 = load_view_tko weak %v[{index}] : {full}, {extra} -> tile<{shape}x{element}>, token"
+    return (
+        f"%a, %t0 = load_view_tko weak %v[{index}] : {full}, {extra} "
+        f"-> tile<{shape}x{element}>, token"
+    )
 
 
 def padded(array: NDArray[Any], rows: int, columns: int, value: float) -> NDArray[Any]:
@@ -155,7 +159,7 @@ def test_an_access_said_to_be_inbounds() -> None:
     parameters, body = kernel(view, index, "16x8")
     args = [array, 17, 8, np.zeros((2, 16, 8), np.float32)]
     with pytest.raises(
-        tw.ExecutionError, match="along dimension 0 .inbounds., got elements 16 to 31"
+        tw.ExecutionError, match=r"along dimension 0 .inbounds., got elements 16 to 31"
     ):
         run(parameters, body, args, (1, 2))
     run(parameters, body, args, (1, 1))
@@ -217,7 +221,8 @@ def test_shapes_of_tensors_and_index_spaces() -> None:
     %v = make_strided_view %t : {view}
     %a, %b = get_tensor_shape %t : {tensor} -> tile<i32>
     %c, %d = get_index_space_shape %v : {view} -> tile<i32>
-    %s = print_tko "%d %d %d %d", %a, %b, %c, %d : tile<i32>, tile<i32>, tile<i32>, tile<i32> -> token
+    %s = print_tko "%d %d %d %d", %a, %b, %c, %d : tile<i32>, tile<i32>, tile<i32>, tile<i32>
+        -> token
 """
     parameters = "%p: tile<ptr<f32>>, %m: tile<i32>, %n: tile<i32>"
     out = io.StringIO()

@@ -34,7 +34,8 @@ def row(name: str, pointer: str, element: str, size: int, mode: str = "") -> str
     %{name}_r = reshape %{name}_s : {p} -> tile<1xptr<{element}>>
     %{name}_q = broadcast %{name}_r : tile<1xptr<{element}>> -> tile<{t}ptr<{element}>>
     %{name}_i = iota : tile<{t}i32>
-    %{name} = offset %{name}_q, %{name}_i : tile<{t}ptr<{element}>>, tile<{t}i32> -> tile<{t}ptr<{element}>>
+    %{name} = offset %{name}_q, %{name}_i : tile<{t}ptr<{element}>>, tile<{t}i32>
+        -> tile<{t}ptr<{element}>>
 {mode}"""
 
 
