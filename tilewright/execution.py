@@ -60,6 +60,8 @@ def interpret(
     level: Level = "tile",
     name: str = "<string>",
     progress: Callable[[int, int], None] | None = None,
+    schedule: int | None = None,
+    max_steps: int | None = None,
 ) -> list[NDArray[Any]]:
     """Run a kernel on the CPU and return its arrays, in order, as they are after the run.
 
@@ -72,7 +74,9 @@ def interpret(
     everything to instructions. A kernel that was lowered from the tile level takes the arguments
     that it had there. `numerics="hardware"` computes MMAs as
     the chip `arch` does (by default the lowest target that the kernel needs), "exact" rounds the
-    mathematical result once. `progress(done, total)` is called as CTAs finish.
+    mathematical result once. `progress(done, total)` is called as CTAs finish. Threads run in the
+    order of the text where they may or, with a seed as `schedule`, in a random one, in which copies
+    and MMAs complete late. `max_steps` bounds the ops that the threads run, together or apart.
 
     Raises CompileError for wrong IR, TargetError for an unknown arch, and ExecutionError for wrong
     arguments or what no kernel may do: an access out of bounds or misaligned, a data race, use of
@@ -89,6 +93,8 @@ def interpret(
         level=level,
         name=name,
         progress=progress,
+        schedule=schedule,
+        max_steps=max_steps,
     ).arrays
 
 
@@ -104,6 +110,8 @@ def run(
     level: Level = "tile",
     name: str = "<string>",
     progress: Callable[[int, int], None] | None = None,
+    schedule: int | None = None,
+    max_steps: int | None = None,
 ) -> Run:
     """`interpret`, with the count of operations: an op executed by one thread is one."""
     if numerics not in NUMERICS:
@@ -117,6 +125,7 @@ def run(
     launch = Launch(_dim("grid", grid), _dim("block", block), numerics, chip, source, progress)
     _check_block(op, launch)
     launch.cluster = _cluster(op, launch)
+    launch.schedule, launch.max_steps = schedule, max_steps
     memory, symbol = GlobalMemory(), _symbol(op)
     try:
         if level != "tile":
