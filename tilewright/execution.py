@@ -62,6 +62,7 @@ def interpret(
     progress: Callable[[int, int], None] | None = None,
     schedule: int | None = None,
     max_steps: int | None = None,
+    races: Literal["error", "warn", "ignore"] = "ignore",
 ) -> list[NDArray[Any]]:
     """Run a kernel on the CPU and return its arrays, in order, as they are after the run.
 
@@ -77,6 +78,7 @@ def interpret(
     mathematical result once. `progress(done, total)` is called as CTAs finish. Threads run in the
     order of the text where they may or, with a seed as `schedule`, in a random one, in which copies
     and MMAs complete late. `max_steps` bounds the ops that the threads run, together or apart.
+    `races` says what becomes of races on global memory: "error", "warn" or "ignore".
 
     Raises CompileError for wrong IR, TargetError for an unknown arch, and ExecutionError for wrong
     arguments or what no kernel may do: an access out of bounds or misaligned, a data race, use of
@@ -95,6 +97,7 @@ def interpret(
         progress=progress,
         schedule=schedule,
         max_steps=max_steps,
+        races=races,
     ).arrays
 
 
@@ -112,6 +115,7 @@ def run(
     progress: Callable[[int, int], None] | None = None,
     schedule: int | None = None,
     max_steps: int | None = None,
+    races: Literal["error", "warn", "ignore"] = "ignore",
 ) -> Run:
     """`interpret`, with the count of operations: an op executed by one thread is one."""
     if numerics not in NUMERICS:
@@ -125,7 +129,7 @@ def run(
     launch = Launch(_dim("grid", grid), _dim("block", block), numerics, chip, source, progress)
     _check_block(op, launch)
     launch.cluster = _cluster(op, launch)
-    launch.schedule, launch.max_steps = schedule, max_steps
+    launch.schedule, launch.max_steps, launch.races = schedule, max_steps, races
     memory, symbol = GlobalMemory(), _symbol(op)
     try:
         if level != "tile":

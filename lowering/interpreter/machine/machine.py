@@ -27,6 +27,7 @@ from tilewright.lowering.interpreter.machine.barriers import (
     WarpBarriers,
 )
 from tilewright.lowering.interpreter.machine.clocks import Clocks
+from tilewright.lowering.interpreter.machine.global_accesses import GlobalAccesses
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.mbarrier import Mbarriers
 from tilewright.lowering.interpreter.machine.register_pool import RegisterPool
@@ -126,7 +127,8 @@ def _place(gang: Gang) -> int:
 @dataclass
 class Launch:
     """The parameters of a run: grid and block, numerics, and the file of its code; the seed of its
-    schedule, and how many steps its gangs may take in each wave."""
+    schedule, how many steps its gangs may take in each wave, and what becomes of races on global
+    memory: "error", "warn" or "ignore"."""
 
     grid: Dim
     block: Dim
@@ -137,6 +139,7 @@ class Launch:
     cluster: Dim = (1, 1, 1)
     schedule: int | None = None
     max_steps: int | None = None
+    races: str = "ignore"
 
     @property
     def threads(self) -> int:
@@ -153,11 +156,17 @@ class Machine:
     """One wave of CTAs that run a program to its end."""
 
     def __init__(
-        self, program: Program, launch: Launch, memory: GlobalMemory, ctas: NDArray[np.int64]
+        self,
+        program: Program,
+        launch: Launch,
+        memory: GlobalMemory,
+        accesses: GlobalAccesses,
+        ctas: NDArray[np.int64],
     ):
         self.program = program
         self.launch = launch
         self.memory = memory
+        self.accesses = accesses
         self.ctas = ctas
         self.threads = launch.threads
         self._warps = -(-self.threads // WARP)
@@ -182,6 +191,7 @@ class Machine:
         self.cluster_barrier = ClusterBarrier(
             self.clocks, clusters, self.threads, self.slots, cluster
         )
+        accesses.begin(ctas, self.slots, cluster, self.clocks, self.shared.op_names)
         for number, op in enumerate(program.ops, 1):
             self.shared.op_names[number] = named(op)
         self._special = SpecialRegisters(
@@ -364,9 +374,9 @@ def run_grid(program: Program, launch: Launch, memory: GlobalMemory, arguments: 
     per_wave = max(1, RESIDENT_THREADS // max(launch.threads * size, 1)) * size
     ctas = clustered(launch.grid, launch.cluster)
     bounds = [*range(0, launch.ctas, per_wave), launch.ctas]
-    executed = 0
+    executed, accesses = 0, GlobalAccesses(memory, launch.races)
     for first, last in pairwise(bounds):
-        machine = Machine(program, launch, memory, ctas[first:last])
+        machine = Machine(program, launch, memory, accesses, ctas[first:last])
         machine.run(list(arguments))
         executed += machine.executed
         if launch.progress is not None:
