@@ -60,8 +60,9 @@ def interpret(
     level: Level | None = None,
     name: str = "<string>",
     progress: Callable[[int, int], None] | None = None,
-    races: Races = "error",
+    schedule: int | None = None,
     max_steps: int | None = None,
+    races: Races | None = None,
 ) -> list[NDArray[Any]]:
     """Run a kernel on the CPU and return its arrays, in order, as they are after the run.
 
@@ -74,13 +75,17 @@ def interpret(
     everything to instructions. A kernel that was lowered from the tile level takes the arguments
     that it had there. `numerics="hardware"` computes MMAs as
     the chip `arch` does (by default the lowest target that the kernel needs), "exact" rounds the
-    mathematical result once. `progress(done, total)` is called as CTAs finish.
+    mathematical result once. `progress(done, total)` is called as CTAs finish. Threads run in the
+    order of the text where they may or, with a seed as `schedule`, in a random one, in which copies
+    and MMAs complete late. `max_steps` bounds the ops that the threads run, together or apart.
+    `races` says what becomes of races on global memory: "error", "warn" or (by default, but for
+    Tile IR) "ignore".
 
     CUDA Tile IR, as text, module or bytecode, is the level "program": `args` are the entry's flat
     parameters, an array of any dtype for a pointer to its first element; there is no `block`;
-    `numerics="fast"` multiplies matrices by f32 BLAS. `races` says what becomes of conflicting
-    accesses that no token and no atomic orders, and of what Tile IR leaves undefined: "error",
-    "warn" or "ignore". `max_steps` bounds the iterations of loops.
+    `numerics="fast"` multiplies matrices by f32 BLAS. `races`, "error" by default, are
+    conflicting accesses that no token and no atomic orders, and what Tile IR leaves undefined.
+    `max_steps` bounds the iterations of loops.
 
     Raises CompileError for wrong IR, TargetError for an unknown arch, and ExecutionError for wrong
     arguments or what no kernel may do: an access out of bounds or misaligned, a data race, use of
@@ -95,16 +100,16 @@ def interpret(
             checked_extents("grid", grid),
             numerics,
             arch or DEFAULT_ARCH,
-            races,
+            races or "error",
             source=source,
             max_steps=max_steps,
             progress=progress,
         )
         return run_tile_kernel(module, kernel, launch, args, name)
-    if level == "program" or numerics == "fast" or races != "error" or max_steps is not None:
-        raise ExecutionError(
-            "expected Tile IR for level 'program', numerics 'fast', races and max_steps, got none"
-        )
+    if level == "program" or numerics == "fast":
+        raise ExecutionError("expected Tile IR for level 'program' and numerics 'fast', got none")
+    if schedule is not None and schedule < 0:
+        raise ExecutionError(f"expected a seed from 0 on as schedule, got {schedule}")
     if block is None:
         raise ExecutionError("expected a block, got none (only Tile IR kernels have none)")
     return run(
@@ -119,6 +124,9 @@ def interpret(
         name=name,
         progress=progress,
         source=source,
+        schedule=schedule,
+        max_steps=max_steps,
+        races=races or "ignore",
     ).arrays
 
 
@@ -136,6 +144,9 @@ def run(
     name: str = "<string>",
     progress: Callable[[int, int], None] | None = None,
     source: str | None = None,
+    schedule: int | None = None,
+    max_steps: int | None = None,
+    races: Races = "ignore",
 ) -> Run:
     """`interpret` below the program level, with the count of operations: an op executed by one
     thread is one. `source` is the text of a module that is already read."""
@@ -152,6 +163,7 @@ def run(
     memory, symbol = GlobalMemory(), symbol_of(op)
     known_block = _extents(op, "gpu.known_block_size", "reqntid")
     known_cluster = _extents(op, "gpu.known_cluster_size", "cluster")
+    launch.schedule, launch.max_steps, launch.races = schedule, max_steps, races
     launch.cluster = check_launch(symbol, ctas, threads, known_block, known_cluster)
     binding = Binding(kernel_parameters(op), args, memory)
     if level == "ptx" and not isinstance(op, EntryOp):
