@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.diagnostic import CompileError, Diagnostic, OpError, at
+from tilewright.diagnostic import CompileError, Diagnostic, InnerOpError, OpError, at
 from tilewright.dialects import upstream
 from tilewright.dominance import misplaced_uses
 
@@ -55,7 +55,8 @@ def _faults(module: ModuleOp, text: str | None) -> list[Diagnostic]:
         try:
             op.verify(verify_nested_ops=False)
         except VerifyException as error:
-            faults.append(at(op.location, _named(op, str(error)), text))
+            wrong = error.op if isinstance(error, InnerOpError) else op
+            faults.append(at(wrong.location, _named(wrong, str(error)), text))
     return faults
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from mutate import mutant, mutant_bytes, tokens
+from mutate import Followers, followers, mutant, mutant_bytes, tokens
 
 import tilewright as tw
 
@@ -45,8 +45,22 @@ def vocabulary() -> tuple[str, ...]:
     return tuple(sorted({word for chunk in chunks() for word in tokens(chunk) if word.strip()}))
 
 
+@cache
+def _behind() -> Followers:
+    return followers(chunks())
+
+
+@cache
+def _right() -> tuple[str, ...]:
+    """The chunks of files that are not about errors."""
+    wrong = {part for path in ROOT.glob("tests/filecheck/**/*_errors.mlir")
+             for part in path.read_text().split("// -----")}  # fmt: skip
+    return tuple(part for part in chunks() if part not in wrong)
+
+
 def ir(rng: random.Random) -> str:
-    return mutant(rng, rng.choice(chunks()), vocabulary())
+    text = rng.choice(rng.choice((chunks(), _right())))
+    return mutant(rng, text, vocabulary(), _behind())
 
 
 @contextlib.contextmanager
