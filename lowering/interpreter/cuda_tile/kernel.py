@@ -146,8 +146,9 @@ def _is_pointer(parameter: SSAValue) -> bool:
 def _number(entry: EntryOp, i: int, element: Element, number: Any) -> NDArray[Any]:
     """A scalar argument as a tile; integers are taken modulo their width."""
     what = f"'{entry.sym_name.data}' expected a number as argument {i}, an {element.name}, got "
-    if isinstance(number, np.ndarray) and number.ndim:
-        raise ExecutionError(f"{what}an array of shape {number.shape}")
+    shape: tuple[int, ...] = np.shape(number)
+    if shape:
+        raise ExecutionError(f"{what}an array of shape {shape}")
     try:
         if element.kind == "float":
             return np.asarray([number]).astype(element.dtype)

@@ -41,7 +41,10 @@ def _load(op: Operation, _: Preparation) -> Step:
         for footprint, part in pointed(frame, addresses, element, mask):
             own |= ordering.note(frame, footprint, before)
             tile = load(footprint, element, padding)
-            result = tile if result is None else np.where(part, tile, result)
+            if result is None or part is None:
+                result = tile
+            else:
+                result = np.where(part, tile, result)
         if result is None:
             result = np.broadcast_to(padding, (len(padding), *addresses.shape[1:]))
         return result, own
@@ -59,7 +62,7 @@ def _store(op: Operation, _: Preparation) -> Step:
         tile: Any = frame[value]
         mask, token = (_of(frame, each) for each in optional)
         own = before = token or 0
-        for footprint, _ in pointed(frame, addresses, element, mask):
+        for footprint, _part in pointed(frame, addresses, element, mask):
             own |= ordering.note(frame, footprint, before)
             store(footprint, element, tile[-1:] if len(footprint.low) == 1 else tile)
         return own
@@ -82,7 +85,10 @@ def _join(op: Operation, _: Preparation) -> Step:
 
 
 def _same_token(op: Operation, _: Preparation) -> Step:
-    return computing(op, lambda token=0: token)
+    def run(token: int = 0) -> int:
+        return token
+
+    return computing(op, run)
 
 
 def _global_address(op: Operation, _: Preparation) -> Step:

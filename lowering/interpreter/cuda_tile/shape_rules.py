@@ -25,6 +25,7 @@ from tilewright.lowering.interpreter.cuda_tile.pointwise_rules import (
 )
 from tilewright.lowering.interpreter.errors import Fault
 
+Unary = Callable[[Tile], Tile]
 Maker = Callable[[Operation], Callable[..., Any]]
 
 
@@ -35,17 +36,17 @@ def shape_of(op: Operation, operand: int | None = None) -> tuple[int, ...]:
     return type_.shape
 
 
-def _reshape(op: Operation) -> Callable[..., Any]:
+def _reshape(op: Operation) -> Unary:
     shape = shape_of(op)
     return lambda x: x.reshape(len(x), *shape)
 
 
-def _broadcast(op: Operation) -> Callable[..., Any]:
+def _broadcast(op: Operation) -> Unary:
     shape = shape_of(op)
     return lambda x: np.broadcast_to(x, (len(x), *shape))
 
 
-def _permute(op: Operation) -> Callable[..., Any]:
+def _permute(op: Operation) -> Unary:
     axes = [0, *(1 + axis for axis in op.properties["permutation"].get_values())]  # type: ignore[attr-defined]
     return lambda x: x.transpose(axes)
 
