@@ -2,12 +2,13 @@
 
     python -m tilewright.cutile_script samples/MatMul.py --correctness-check
 
-`ct.launch` runs kernels here (`tilewright.cutile.on_cpu`), and torch makes the tensors that a script
-asks for on "cuda" on the CPU. Needs torch beside the extra `cutile`.
+`ct.launch` runs kernels here (`tilewright.cutile.on_cpu`), and torch makes the tensors that a
+script asks for on "cuda" on the CPU. Needs torch beside the extra `cutile`.
 """
 
 from __future__ import annotations
 
+import argparse
 import runpy
 import sys
 from collections.abc import Callable, Generator, Sequence
@@ -70,14 +71,19 @@ def tensors_on_cpu() -> Generator[None]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run a script with its arguments; the exit status is 2 where none is named."""
-    if not arguments or not Path(arguments[0]).is_file():
-        print("usage: python -m tilewright.cutile_script SCRIPT [ARGUMENT...]", file=sys.stderr)
-        return 2
-    script = arguments[0]
-    sys.argv = list(arguments)
+    """Run a script with its arguments; the exit status is 2 where none is named. Races, and what
+    Tile IR leaves undefined, are warnings where nothing else is asked for."""
+    parser = argparse.ArgumentParser(prog="python -m tilewright.cutile_script")
+    parser.add_argument("--races", choices=("error", "warn", "ignore"), default="warn")
+    parser.add_argument("script", type=Path)
+    parser.add_argument("arguments", nargs=argparse.REMAINDER)
+    options = parser.parse_args(arguments)
+    script = str(options.script)
+    if not options.script.is_file():
+        parser.error(f"expected a script, got {script}")
+    sys.argv = [script, *options.arguments]
     sys.path.insert(0, str(Path(script).resolve().parent))
-    with on_cpu(), tensors_on_cpu():
+    with on_cpu(races=options.races), tensors_on_cpu():
         runpy.run_path(script, run_name="__main__")
     return 0
 

@@ -229,7 +229,6 @@ def _fused32(x: Tile, y: Tile, z: Tile) -> Tile:
     halfway = (total.view(np.int64) & 0x1FFFFFFF) == 0x10000000
     halfway |= np.abs(result) < np.float32(2.0**-125)
     if halfway.any():
-        shape = result.shape
-        lanes = (np.broadcast_to(tile, shape)[halfway] for tile in (x, y, z))
-        result[halfway] = fma32(*lanes)
+        a, b, c = (np.broadcast_to(tile, result.shape)[halfway] for tile in (x, y, z))
+        result[halfway] = fma32(a, b, c)
     return result

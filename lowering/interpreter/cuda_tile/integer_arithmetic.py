@@ -85,7 +85,7 @@ def ruling_out(name: str, overflow: str, wrapping: Function) -> Function:
         "addi": np.add,
         "subi": np.subtract,
         "muli": np.multiply,
-        "negi": lambda x: -x,
+        "negi": np.negative,
     }
 
     def run(*tiles: Tile) -> Tile:

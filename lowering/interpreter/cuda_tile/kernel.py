@@ -172,9 +172,9 @@ def _place_globals(entry: EntryOp, machine: Machine, origins: Origins) -> None:
         return
     for op in module.body.block.ops:
         if isinstance(op, GlobalOp):
-            type_ = op.value.type  # type: ignore[attr-defined]
-            element = element_of(type_.element_type)
-            array = np.array(op.value.array()).astype(element.dtype)  # type: ignore[attr-defined]
+            value: Any = op.value
+            element = element_of(value.type.element_type)
+            array = np.array(value.array()).astype(element.dtype)
             octets = np.frombuffer(array.tobytes(), np.uint8).copy()
             name, constant = op.sym_name.data, op.constant is not None
             allocation = machine.memory.add(f"@{name}", octets, constant=constant)

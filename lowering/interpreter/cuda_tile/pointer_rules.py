@@ -41,10 +41,8 @@ def _load(op: Operation, _: Preparation) -> Step:
         for footprint, part in pointed(frame, addresses, element, mask):
             own |= ordering.note(frame, footprint, before)
             tile = load(footprint, element, padding)
-            if result is None or part is None:
-                result = tile
-            else:
-                result = np.where(part, tile, result)
+            kept = result is None or part is None
+            result = tile if kept else np.where(part, tile, result)  # type: ignore[arg-type]
         if result is None:
             result = np.broadcast_to(padding, (len(padding), *addresses.shape[1:]))
         return result, own

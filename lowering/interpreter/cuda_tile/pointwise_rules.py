@@ -127,8 +127,8 @@ def _truncated(op: Operation, _: Options) -> Function:
 
 def _constant(op: Operation, _: Options) -> Function:
     assert isinstance(op, ConstantOp)
-    array: Tile = op.value.array()  # type: ignore[attr-defined]
-    tile = array[None].astype(result_element(op).dtype, copy=False)
+    value: Any = op.value
+    tile: Tile = value.array()[None].astype(result_element(op).dtype, copy=False)
     tile.flags.writeable = False
     return lambda: tile
 

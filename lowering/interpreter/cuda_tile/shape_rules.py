@@ -47,12 +47,14 @@ def _broadcast(op: Operation) -> Unary:
 
 
 def _permute(op: Operation) -> Unary:
-    axes = [0, *(1 + axis for axis in op.properties["permutation"].get_values())]  # type: ignore[attr-defined]
+    order: Any = op.properties["permutation"]
+    axes = [0, *(1 + axis for axis in order.get_values())]
     return lambda x: x.transpose(axes)
 
 
 def _cat(op: Operation) -> Callable[..., Any]:
-    axis = 1 + op.properties["dim"].value.data  # type: ignore[attr-defined]
+    dim: Any = op.properties["dim"]
+    axis = 1 + int(dim.value.data)
 
     def run(x: Tile, y: Tile) -> Tile:
         rows = max(len(x), len(y))
