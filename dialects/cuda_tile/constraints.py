@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, IntegerType
 from xdsl.ir import Attribute
@@ -43,7 +43,7 @@ class Accepts(AttrConstraint):
 
     def mapping_type_vars(
         self, type_var_mapping: Mapping[TypeVar, AttrConstraint | IntConstraint]
-    ) -> AttrConstraint:
+    ) -> Any:
         return self
 
 
@@ -152,7 +152,7 @@ def integer(width: int, least: int | None = None) -> IntegerOf:
     """Integers of a width, of `least` or more."""
     type_ = IntegerType(width)
 
-    def takes(attribute: Attribute) -> bool:
+    def takes(attribute: Any) -> bool:
         return (
             isinstance(attribute, IntegerAttr)
             and attribute.type == type_
@@ -168,8 +168,8 @@ def list_of(width: int) -> ListOf:
     """Dense lists of integers of a width."""
     type_ = IntegerType(width)
 
-    def takes(attribute: Attribute) -> bool:
-        return isinstance(attribute, DenseArrayBase) and attribute.elt_type == type_  # pyright: ignore[reportUnknownMemberType]
+    def takes(attribute: Any) -> bool:
+        return isinstance(attribute, DenseArrayBase) and bool(attribute.elt_type == type_)  # pyright: ignore
 
     return ListOf(f"an array of i{width}", takes, width)
 
@@ -177,7 +177,7 @@ def list_of(width: int) -> ListOf:
 def number_of(enum: type[TileEnum]) -> NumberOf:
     """The i32 numbers of the cases of an enum."""
 
-    def takes(attribute: Attribute) -> bool:
+    def takes(attribute: Any) -> bool:
         return (
             isinstance(attribute, IntegerAttr)
             and attribute.type == IntegerType(32)

@@ -86,9 +86,9 @@ def elements_of(
             f"expected numbers of shape {list(type_.shape)} as the tile, got {list(shape)}", start
         )
     element = type_.element_type
-    read = _integer if isinstance(element, IntegerType) else _float_bits
+    read: Any = _integer if isinstance(element, IntegerType) else _float_bits
     dtype = dtype_of(element)
-    container = np.dtype(f"uint{8 * dtype.itemsize}")
+    container: Any = np.dtype(f"uint{8 * dtype.itemsize}")
     bits = [read(parser, text, place, element) for text, place in numbers]
     array = np.array(bits, container).view(dtype)
     return ElementsAttr.of_array(type_, array)
