@@ -180,17 +180,17 @@ def _constraint(kernel: Any, argument: Any, annotation: Any, arrays: Sequence[ND
     ct, compilation = _cuda_tile(), _compilation()
 
     if isinstance(argument, np.ndarray):
-        size = argument.itemsize
-        strides = [stride // size for stride in argument.strides]
+        array: NDArray[Any] = argument
+        strides = [stride // array.itemsize for stride in array.strides]
         aliased = (
-            any(other is not argument and np.may_share_memory(argument, other) for other in arrays)
-            or sum(other is argument for other in arrays) > 1
+            any(other is not array and np.may_share_memory(array, other) for other in arrays)
+            or sum(other is array for other in arrays) > 1
         )
         wide = getattr(annotation, "array", None)
         index: Any = getattr(wide, "index_dtype", None) or ct.int32
         return compilation.ArrayConstraint(
-            _dtype(ct, argument.dtype),
-            argument.ndim,
+            _dtype(ct, array.dtype),
+            array.ndim,
             index_dtype=index,
             stride_lower_bound_incl=0,
             alias_groups=("shared",) if aliased else (),
@@ -237,8 +237,9 @@ def _held(argument: Any) -> Any:
 
 def _flattened(argument: Any) -> list[Any]:
     """An argument as the entry takes it: an array is its pointer, its shape and its strides."""
-    if not isinstance(argument, np.ndarray):
-        return [argument]
-    array: NDArray[Any] = argument
+    return _of_array(argument) if isinstance(argument, np.ndarray) else [argument]
+
+
+def _of_array(array: NDArray[Any]) -> list[Any]:
     strides = [stride // array.itemsize for stride in array.strides]
     return [array, *array.shape, *strides]
