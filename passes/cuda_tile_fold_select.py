@@ -46,8 +46,8 @@ def of_constants(op: SelectOp, rewriter: PatternRewriter) -> None:
         return
     arrays: list[Any] = [owner.elements.array() for owner in owners]  # pyright: ignore
     condition, if_true, if_false = arrays
-    chosen = np.where(condition.astype(bool), if_true, if_false).astype(if_true.dtype)
-    elements = ElementsAttr.of_array(_tile(op.result), chosen)
+    chosen = np.where(condition.astype(bool), if_true, if_false).astype(if_true.dtype)  # pyright: ignore
+    elements = ElementsAttr.of_array(_tile(op.result), chosen)  # pyright: ignore
     rewriter.replace(
         op, ConstantOp.create(result_types=[op.result.type], properties={"value": elements})
     )

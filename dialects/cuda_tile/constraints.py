@@ -41,7 +41,7 @@ class Accepts(AttrConstraint):
         if not self.takes(attr):
             raise VerifyException(f"expected {self.words}, got {shown(attr)}")
 
-    def mapping_type_vars(
+    def mapping_type_vars(  # pyright: ignore
         self, type_var_mapping: Mapping[TypeVar, AttrConstraint | IntConstraint]
     ) -> Any:
         return self
@@ -153,9 +153,9 @@ def integer(width: int, least: int | None = None) -> IntegerOf:
     type_ = IntegerType(width)
 
     def takes(attribute: Any) -> bool:
-        return (
+        return (  # pyright: ignore
             isinstance(attribute, IntegerAttr)
-            and attribute.type == type_
+            and attribute.type == type_  # pyright: ignore
             and (least is None or attribute.value.data >= least)
         )
 
@@ -178,9 +178,9 @@ def number_of(enum: type[TileEnum]) -> NumberOf:
     """The i32 numbers of the cases of an enum."""
 
     def takes(attribute: Any) -> bool:
-        return (
+        return (  # pyright: ignore
             isinstance(attribute, IntegerAttr)
-            and attribute.type == IntegerType(32)
+            and attribute.type == IntegerType(32)  # pyright: ignore
             and enum.of_number(attribute.value.data) is not None
         )
 

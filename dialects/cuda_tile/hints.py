@@ -100,7 +100,7 @@ def _words(architecture: str, name: str) -> str:
 def _fits(architecture: str, name: str, value: Any) -> bool:
     if not isinstance(value, IntegerAttr):
         return False
-    boolean = bool(value.type == IntegerType(1))  # pyright: ignore[reportUnknownMemberType]
+    boolean = bool(value.type == IntegerType(1))  # pyright: ignore
     if name == "allow_tma":
         return boolean
     number = value.value.data

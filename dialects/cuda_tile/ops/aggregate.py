@@ -86,9 +86,9 @@ class Aggregate(CudaTileOp):
             raise self.fail(f"an identity for each of {len(tiles)} tiles, got {len(identities)}")
         for tile, identity in zip(tiles, identities, strict=True):
             element: Any = tile.element_type  # pyright: ignore
-            got: Any = identity.type if isinstance(identity, FloatAttr | IntegerAttr) else identity
+            got: Any = identity.type if isinstance(identity, FloatAttr | IntegerAttr) else identity  # pyright: ignore
             if got != element and not (got in HALVES and element in HALVES):
-                raise self.fail(f"an identity of {shown(element)} as the tile, got {shown(got)}")
+                raise self.fail(f"an identity of {shown(element)} as the tile, got {shown(got)}")  # pyright: ignore
 
     def verify_in_place(self) -> None:
         block = verified_block(self, self.regions[0])

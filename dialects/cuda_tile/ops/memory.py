@@ -95,7 +95,7 @@ class MemoryOp(CudaTileOp):
         element: Any = value.type.element_type  # pyright: ignore
         if pointee != element:
             raise self.fail(
-                f"pointers to {shown(element)} as {name} has them, got {shown(pointers.type)}"
+                f"pointers to {shown(element)} as {name} has them, got {shown(pointers.type)}"  # pyright: ignore
             )
 
 
@@ -142,7 +142,7 @@ class AllocaOp(CudaTileOp):
         least = max(ELEMENT_OF[pointee].bits // 8, 1)
         if alignment & (alignment - 1) or alignment < least:
             raise self.fail(
-                f"an alignment that is a power of two of {least} or more, as {shown(pointee)} "
+                f"an alignment that is a power of two of {least} or more, as {shown(pointee)} "  # pyright: ignore
                 f"needs, got {alignment}"
             )
 

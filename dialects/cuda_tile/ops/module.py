@@ -254,8 +254,8 @@ class GlobalOp(CudaTileOp):
 
     def verify_types(self) -> None:
         type_: Any = self.value.type  # pyright: ignore
-        if type_.rank != 1:
-            raise self.fail(f"elements of rank 1, got {shown(type_)}")
+        if type_.rank != 1:  # pyright: ignore
+            raise self.fail(f"elements of rank 1, got {shown(type_)}")  # pyright: ignore
 
 
 @tile_op(0x2C)
@@ -282,7 +282,7 @@ class GetGlobalOp(CudaTileOp):
         element: Any = found.value.type.element_type  # pyright: ignore
         if self.result.type.element_type.pointee_type != element:  # pyright: ignore
             raise self.fail(
-                f"a pointer to {shown(element)} as @{name} has elements, "
+                f"a pointer to {shown(element)} as @{name} has elements, "  # pyright: ignore
                 f"got {shown(self.result.type)}"
             )
 

@@ -178,7 +178,7 @@ class MakeView(CudaTileOp):
         wanted: Any = self.results[0].type.tensor_view  # pyright: ignore
         if self.tensor_view.type != wanted:
             raise self.fail(
-                f"tensor_view to be {shown(wanted)} as the result has it, "
+                f"tensor_view to be {shown(wanted)} as the result has it, "  # pyright: ignore
                 f"got {shown(self.tensor_view.type)}"
             )
 
