@@ -139,7 +139,7 @@ class LdOp(AccessOp):
 
     @property
     def operand_forms(self) -> Sequence[OperandForm]:
-        return tmem_access_operands(self.ROW, self.access)
+        return tmem_access_operands(TMEM_LOAD, self.access)
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"r": self.result, **self.at(self.address)}
@@ -150,7 +150,7 @@ class LdOp(AccessOp):
 
     @property
     def mnemonic(self) -> str:
-        return self.access.mnemonic(self.ROW)
+        return self.access.mnemonic(TMEM_LOAD)
 
 
 @irdl_op_definition
@@ -184,7 +184,7 @@ class StOp(AccessOp):
 
     @property
     def operand_forms(self) -> Sequence[OperandForm]:
-        return tmem_access_operands(self.ROW, self.access)
+        return tmem_access_operands(TMEM_STORE, self.access)
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"r": self.value, **self.at(self.address)}
@@ -195,7 +195,7 @@ class StOp(AccessOp):
 
     @property
     def mnemonic(self) -> str:
-        return self.access.mnemonic(self.ROW)
+        return self.access.mnemonic(TMEM_STORE)
 
     def verify_(self) -> None:
         super().verify_()
@@ -249,7 +249,7 @@ class LdRedOp(AccessOp):
     def mnemonic(self) -> str:
         access = self.access
         reduction, *modifiers, type_ = self.form.data.split(".")
-        return self.ROW.mnemonic(
+        return TMEM_LOAD_REDUCE.mnemonic(
             access.shape, access.number, reduction, type_,
             modifiers="".join(f".{modifier}" for modifier in modifiers),
         )  # fmt: skip

@@ -39,10 +39,9 @@ from tilewright.dialects.ptx.types import reg
 class GroupOp(RowOp, CtaGroupOp):
     """An instruction of one CTA or of a pair."""
 
-    ROW: ClassVar[TmemRow]
-
     @property
     def row(self) -> TmemRow:
+        assert isinstance(self.ROW, TmemRow)
         return self.ROW
 
     cta_group = prop_def(IntegerAttr.constr(type=i64))
