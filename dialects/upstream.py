@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xdsl.dialects import arith, cf, func, gpu, memref, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, VectorType
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, VectorType, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 
 Rule = Callable[[Any], str | None]
@@ -74,6 +74,17 @@ def _if(op: scf.IfOp) -> str | None:
     return None
 
 
+def _mask(op: arith.CmpiOp | arith.CmpfOp | arith.SelectOp) -> str | None:
+    mask, type_ = (op.cond, op.lhs) if isinstance(op, arith.SelectOp) else (op.result, op.lhs)
+    if isinstance(op, arith.SelectOp) and mask.type == i1:
+        return None
+    wanted = type_.type.get_shape() if isinstance(type_.type, VectorType) else None
+    given = mask.type.get_shape() if isinstance(mask.type, VectorType) else None
+    if wanted != given:
+        return f"expected a mask of the shape of {type_.type}, got {mask.type}"
+    return None
+
+
 def _branch(op: cf.BranchOp | cf.ConditionalBranchOp) -> str | None:
     given = (
         [op.arguments] if isinstance(op, cf.BranchOp) else [op.then_arguments, op.else_arguments]
@@ -95,8 +106,11 @@ def _kernel(op: func.FuncOp | gpu.FuncOp) -> str | None:
 
 
 RULES: dict[type[Operation], Rule] = {
+    arith.CmpfOp: _mask,
+    arith.CmpiOp: _mask,
     arith.ConstantOp: _constant,
     arith.ExtFOp: _cast(wider=True),
+    arith.SelectOp: _mask,
     arith.TruncFOp: _cast(wider=False),
     cf.BranchOp: _branch,
     cf.ConditionalBranchOp: _branch,
