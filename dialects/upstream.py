@@ -10,8 +10,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xdsl.dialects import arith, cf, func, gpu, memref, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, VectorType, i1
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    VectorType,
+    i1,
+)
 from xdsl.ir import Attribute, Operation, SSAValue
+
+from tilewright.dialects.cute_nvgpu.lattice.launch import why_illegal_block, why_illegal_cluster
 
 Rule = Callable[[Any], str | None]
 INDEX_BITS = 64
@@ -102,7 +112,27 @@ def _kernel(op: func.FuncOp | gpu.FuncOp) -> str | None:
     marked = "gpu.kernel" in op.attributes or isinstance(op, gpu.FuncOp)
     if marked and not (op.body.blocks and op.body.blocks[0].ops):
         return "expected a kernel to have a body, got a declaration"
+    for name, why_illegal in _EXTENTS.items():
+        given = op.attributes.get(name)
+        if given is not None and (why := _extents_fault(given, why_illegal)) is not None:
+            return f"{name} {why}"
     return None
+
+
+_WhyIllegal = Callable[[Sequence[int]], str | None]
+_EXTENTS: dict[str, _WhyIllegal] = {
+    "gpu.known_block_size": why_illegal_block,
+    "gpu.known_cluster_size": why_illegal_cluster,
+}
+"""What kernels say of their launches, each with what is wrong with extents of it."""
+
+
+def _extents_fault(
+    given: Attribute, why_illegal: Callable[[Sequence[int]], str | None]
+) -> str | None:
+    if isinstance(given, DenseArrayBase) and isinstance(given.elt_type, IntegerType):
+        return why_illegal([int(extent) for extent in given.get_values()])
+    return f"expected array<i32: X, Y, Z>, got {given}"
 
 
 RULES: dict[type[Operation], Rule] = {

@@ -50,10 +50,10 @@ def attribute(text: str) -> Any:
     """A type, or another attribute, as IR spells it. Raises CompileError."""
     try:
         parser = Parser(default_context(), text)
-        found = parser.parse_attribute()
+        parsed = parser.parse_attribute()
         if parser.pos < len(text.rstrip()):
             parser.raise_error("expected one attribute")
-        return found
+        return parsed
     except (ParseError, VerifyException) as error:
         message = error.msg if isinstance(error, ParseError) else str(error)
         raise CompileError(Diagnostic(f"{message.strip()} in '{text}'")) from None
@@ -85,13 +85,13 @@ def _op(name: str, operands: Sequence[Any], properties: dict[str, Any]) -> Opera
             f"expected an op of the cute dialect, got 'cute.{name}'; nearest legal: cute.{nearest}"
         )
     if not issubclass(op, CuteOp) or op.infer.__func__ is CuteOp.infer.__func__:
-        given = (attribute(each) if isinstance(each, str) else each for each in operands)
+        given = (attribute(item) if isinstance(item, str) else item for item in operands)
         return op(*given, **properties)
     properties = {key: _property(value) for key, value in properties.items()}
-    found = op.infer(tuple(SSAValue.get(each).type for each in operands), properties)
-    if isinstance(found, str):
-        raise ValueError(f"'cute.{name}' {found}")
-    return op.create(operands=operands, result_types=found, properties=properties)
+    types = op.infer(tuple(SSAValue.get(operand).type for operand in operands), properties)
+    if isinstance(types, str):
+        raise ValueError(f"'cute.{name}' {types}")
+    return op.create(operands=operands, result_types=types, properties=properties)
 
 
 def _property(value: Any) -> Attribute:

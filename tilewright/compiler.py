@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @deep_recursion()
 def compile(
-    module_or_text: ModuleOp | str,
+    module_or_text: ModuleOp | str | bytes,
     arch: str,
     *,
     name: str = "<string>",
@@ -37,9 +37,9 @@ def compile(
 ) -> Kernel:
     """Compile IR to PTX for a target.
 
-    `module_or_text` is an xDSL module (which is left as it is) or MLIR text, `arch` a target such
-    as "sm_90a". The text carries the lowest `.version` and `.target` that its instructions need and
-    that `arch` runs.
+    `module_or_text` is an xDSL module (which is left as it is), MLIR text or Tile IR bytecode;
+    `arch` a target such as "sm_90a". The text carries the lowest `.version` and `.target` that its
+    instructions need and that `arch` runs.
     `passes` run first: instances, or what xdsl-opt's `-p` takes; what they leave is verified.
     `verify_each` verifies the IR after every stage too; `dump_dir` is a folder that gets the IR
     after every stage, and the PTX, as numbered files; `verify_by_running` is a run of the kernel

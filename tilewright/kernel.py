@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from tilewright.arguments.parameters import Parameter, own_parameters
 from tilewright.dialects.cute.types.argument import signature_of
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_LIMIT
 from tilewright.dialects.ptx.control_flow import EntryOp
-from tilewright.lowering.ptx.text import STATIC_SHARED_LIMIT
 
 if TYPE_CHECKING:
     import numpy as np

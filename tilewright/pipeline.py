@@ -10,6 +10,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 from xdsl.universe import Universe
 
+from tilewright.diagnostic import CompileError, Diagnostic
+from tilewright.dialects.cuda_tile.bytecode.container import is_bytecode
 from tilewright.guard import guard
 from tilewright.lowering.tile.convert_cute_to_cute_nvgpu import ConvertCuteToCuteNvgpuPass
 from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtxPass
@@ -108,8 +110,23 @@ def lower_tiles(module: ModuleOp, arch: str, source: str | None = None) -> None:
     run_pipeline(module, arch, source, stages=stages)
 
 
-def verified(module_or_text: ModuleOp | str, name: str) -> tuple[ModuleOp, str | None]:
-    """A verified module of our own, and the source text where there is one."""
+def verified(
+    module_or_text: ModuleOp | str | bytes, name: str = "<string>"
+) -> tuple[ModuleOp, str | None]:
+    """A verified module of our own, and the source text where there is one.
+
+    Bytes are Tile IR bytecode if they begin as it does, else UTF-8 text. Raises CompileError.
+    """
+    if isinstance(module_or_text, bytes):
+        if is_bytecode(module_or_text, name):
+            from tilewright.dialects.cuda_tile.bytecode.read_module import read_bytecode
+
+            return read_bytecode(module_or_text, name), None
+        try:
+            module_or_text = module_or_text.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            what = f"expected Tile IR bytecode or UTF-8 text, got neither ({error.reason})"
+            raise CompileError(Diagnostic(f"{what} (at byte {error.start})", name)) from None
     if isinstance(module_or_text, str):
         module, source = parse_module(module_or_text, name), module_or_text
     elif isinstance(module_or_text, ModuleOp):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -117,7 +134,9 @@ def verified(module_or_text: ModuleOp | str, name: str) -> tuple[ModuleOp, str |
     else:
         got = type(module_or_text).__name__
         hint = "; nearest legal: its read_text()" if isinstance(module_or_text, Path) else ""
-        raise TypeError(f"expected MLIR text or an xDSL ModuleOp, got {got}{hint}")
+        raise TypeError(
+            f"expected MLIR text, Tile IR bytecode or an xDSL ModuleOp, got {got}{hint}"
+        )
     with guard("verify", module, source, name):
         verify(module, source)
     return module, source

@@ -171,6 +171,11 @@ class Value:
         operand = other if isinstance(other, Value) else self.number(other)
         return self.do("setp", f"{relation}.{self.type_}", operand, type_="pred")
 
+    @property
+    def is_nan(self) -> Value:
+        """A floating value that is no number."""
+        return self.compare("nan", self)
+
     def __lt__(self, other: Value | float) -> Value:
         return self.compare("lt", other)
 
@@ -228,7 +233,7 @@ def two_power(exponent: Value, like: Format) -> Value:
 
 
 def scaled(value: Value, exponent: Value) -> Value:
-    """value * 2^exponent, rounded once: |value| in [1/2, 2], the exponent at most twice the bias."""
+    """value * 2^exponent, rounded once: |value| in [1/2, 2], exponents to twice the bias."""
     half = exponent >> 1
     first, second = two_power(half, value.format), two_power(exponent - half, value.format)
     return value * first * second

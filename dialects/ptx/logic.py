@@ -59,6 +59,30 @@ class NotOp(ScalarOp):
 
 
 @irdl_op_definition
+class PopcOp(ScalarOp):
+    """`popc.FORM d, a`."""
+
+    name = "ptx.popc"
+    FORMS: ClassVar = SCALARS["popc"].forms
+
+
+@irdl_op_definition
+class ClzOp(ScalarOp):
+    """`clz.FORM d, a`."""
+
+    name = "ptx.clz"
+    FORMS: ClassVar = SCALARS["clz"].forms
+
+
+@irdl_op_definition
+class BrevOp(ScalarOp):
+    """`brev.FORM d, a`."""
+
+    name = "ptx.brev"
+    FORMS: ClassVar = SCALARS["brev"].forms
+
+
+@irdl_op_definition
 class ShlOp(ScalarOp):
     """`shl.FORM d, a, b`."""
 
@@ -74,4 +98,4 @@ class ShrOp(ScalarOp):
     FORMS: ClassVar = SCALARS["shr"].forms
 
 
-OPS = [SetpOp, SelpOp, AndOp, OrOp, XorOp, NotOp, ShlOp, ShrOp]
+OPS = [SetpOp, SelpOp, AndOp, OrOp, XorOp, NotOp, PopcOp, ClzOp, BrevOp, ShlOp, ShrOp]

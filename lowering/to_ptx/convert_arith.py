@@ -130,6 +130,38 @@ def _integer(op: arith.AddiOp, to: Conversion) -> None:
         to[op.result] = to.scalar(instruction, f"{prefix}{type_}", a, b)
 
 
+@lowers(arith.AddUIExtendedOp)
+def _add_extended(op: arith.AddUIExtendedOp, to: Conversion) -> None:
+    held = _wide_integer(op, op.lhs.type)
+    a, b = (extended(to[operand], held, "u", to) for operand in op.operands)
+    type_ = f"u{held.width}"
+    total = to.scalar(arithmetic.AddOp, type_, a, b)
+    # Of an i8 the sum stands in 16 bits, of others it wraps around.
+    relation, bound = ("gt", to.const(0xFF, "b16")) if held.bits == 8 else ("lt", a)
+    to[op.sum] = total
+    to[op.overflow] = to.scalar(logic.SetpOp, f"{relation}.{type_}", total, bound)
+
+
+@lowers(arith.MulUIExtendedOp, arith.MulSIExtendedOp)
+def _multiply_extended(op: arith.MulUIExtendedOp | arith.MulSIExtendedOp, to: Conversion) -> None:
+    held = _wide_integer(op, op.lhs.type)
+    letter = "s" if isinstance(op, arith.MulSIExtendedOp) else "u"
+    a, b = (extended(to[operand], held, letter, to) for operand in op.operands)
+    to[op.low] = to.scalar(arithmetic.MulOp, f"lo.{letter}{held.width}", a, b)
+    if held.bits == 8:
+        to[op.high] = to.scalar(logic.ShrOp, f"{letter}16", to[op.low], to.const(8, "b32"))
+    else:
+        to[op.high] = to.scalar(arithmetic.MulOp, f"hi.{letter}{held.width}", a, b)
+
+
+def _wide_integer(op: Operation, type_: Attribute) -> ScalarType:
+    """How an integer of more than one bit is held. Raises OpError."""
+    held = scalar(op, type_)
+    if held.kind == "pred":
+        raise OpError(op, f"'{op.name}' on i1 has no lowering to ptx; nearest legal: i8")
+    return held
+
+
 @lowers(*_SHIFTS)
 def _shift(op: arith.ShLIOp, to: Conversion) -> None:
     held = scalar(op, op.result.type)

@@ -13,16 +13,18 @@ _TOKEN = re.compile(
 
 # Numbers and words at the edges of what is meant.
 NUMBERS = (
-    "0", "1", "-1", "2", "3", "7", "8", "15", "16", "31", "32", "33", "63", "64", "128", "129", "255",
-    "256", "1000", "1024", "4096", "65535", "65536", "2147483647", "2147483648", "-2147483648",
-    "4294967296", "9223372036854775807", "9223372036854775808", "100000000000000000000",
-    "9" * 5000, "0x7f800000", "0xffffffffffffffffff", "1.0", "1e400", "-0.0", "2.5e-1",
+    "0", "1", "-1", "2", "3", "7", "8", "15", "16", "31", "32", "33", "63", "64", "128", "129",
+    "255", "256", "1000", "1024", "4096", "65535", "65536", "2147483647", "2147483648",
+    "-2147483648", "4294967296", "9223372036854775807", "9223372036854775808",
+    "100000000000000000000", "9" * 5000, "0x7f800000", "0xffffffffffffffffff", "1.0", "1e400",
+    "-0.0", "2.5e-1",
 )  # fmt: skip
 WORDS = (
-    "", "?", "_", "*", "²", "\x00", "é", "\ud800", '"', "'", "{", "}", "(", ")", "<", ">", "[", "]", ",", ":",
-    "=", "->", "f16", "f32", "f64", "bf16", "i1", "i8", "i32", "i64", "index", "none", "banana", "tf32",
-    "f8E4M3FN", "f8E5M2", "f4E2M1FN", "memref<4xf32>", "vector<4xf32>", "!cute.layout<\"(4,8):(1,4)\">",
-    "\"(4,?):(1,?)\"", "unit", "true", "false", "dense<0>", "@nobody", "%nothing", "^nowhere",
+    "", "?", "_", "*", "²", "\x00", "é", "\ud800", '"', "'", "{", "}", "(", ")", "<", ">", "[", "]",
+    ",", ":", "=", "->", "f16", "f32", "f64", "bf16", "i1", "i8", "i32", "i64", "index", "none",
+    "banana", "tf32", "f8E4M3FN", "f8E5M2", "f4E2M1FN", "memref<4xf32>", "vector<4xf32>",
+    '!cute.layout<"(4,8):(1,4)">', '"(4,?):(1,?)"', "unit", "true", "false", "dense<0>", "@nobody",
+    "%nothing", "^nowhere",
 )  # fmt: skip
 
 Edit = Callable[[random.Random, list[str], Sequence[str]], None]
@@ -116,7 +118,7 @@ def mutant(rng: random.Random, text: str, others: Sequence[str]) -> str:
 
 
 def mutant_bytes(rng: random.Random, data: bytes) -> bytes:
-    """The bytes after one to eight edits: bits flipped, runs cut out, doubled, filled, truncated."""
+    """The bytes after one to eight edits: bits flipped, runs filled, cut, doubled, truncated."""
     changed = bytearray(data)
     for _ in range(rng.choice((1, 1, 2, 4, 8))):
         if not changed:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import random
+import resource
 import sys
 from collections import defaultdict
 from concurrent.futures import ProcessPoolExecutor
@@ -17,7 +18,9 @@ from pathlib import Path
 from entries import ENTRIES, Broken, trial
 
 CORPUS = Path(__file__).parent / "corpus"
-BATCH = 200
+BATCH = 50
+MEMORY = 4 << 30
+"""What a process may take: a mutant that asks for more breaks its promise, not the machine."""
 
 
 def batch(entry: str, first: int, count: int) -> list[tuple[str, int]]:
@@ -29,6 +32,11 @@ def batch(entry: str, first: int, count: int) -> list[tuple[str, int]]:
         except Broken as error:
             broken.append((str(error), seed))
     return broken
+
+
+def limit() -> None:
+    """Bound the memory of this process."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
 def keep(entry: str, seed: int, kind: str) -> None:
@@ -48,7 +56,7 @@ def main() -> None:
     parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
     kinds: dict[tuple[str, str], list[int]] = defaultdict(list)
-    with ProcessPoolExecutor(options.jobs) as pool:
+    with ProcessPoolExecutor(options.jobs, initializer=limit) as pool:
         futures = [
             (
                 entry,
@@ -59,14 +67,15 @@ def main() -> None:
         ]
         for entry, future in futures:
             for kind, seed in future.result():
+                if (entry, kind) not in kinds:
+                    print(f"{entry} {seed}: {kind}", file=sys.stderr, flush=True)
                 kinds[entry, kind].append(seed)
     for (entry, kind), seeds in sorted(kinds.items(), key=lambda item: -len(item[1])):
         print(f"{entry}: {len(seeds)} x {kind} (seeds {', '.join(map(str, seeds[:3]))})")
         if options.keep:
             keep(entry, seeds[0], kind)
-    print(
-        f"{len(options.entry or ENTRIES)} entry points, {options.count} mutants each, {len(kinds)} kinds broken"
-    )
+    entries = len(options.entry or ENTRIES)
+    print(f"{entries} entry points, {options.count} mutants each, {len(kinds)} kinds broken")
     sys.exit(bool(kinds))
 
 

@@ -167,6 +167,8 @@ def _shifts(types: Iterable[str]) -> dict[str, Form]:
     return {type_: Form(type_, (type_, "b32"), type_) for type_ in types}
 
 
+_COUNTED = {type_: Form(type_, (type_,), "b32") for type_ in ("b32", "b64")}
+
 LOGIC = (
     ScalarRow(
         "setp", "p = a REL b", "9.7.6.2", _comparisons(), ("r", "r|r", "_|r", "r|_", "_")
@@ -179,6 +181,9 @@ LOGIC = (
     ScalarRow("or", "d = a | b", "9.7.8.2", forms(("pred", *_BITS), 2)),
     ScalarRow("xor", "d = a ^ b", "9.7.8.3", forms(("pred", *_BITS), 2)),
     ScalarRow("not", "d = ~a", "9.7.8.4", forms(("pred", *_BITS), 1)),
+    ScalarRow("popc", "d = the number of bits of a that are set", "9.7.1.14", _COUNTED),
+    ScalarRow("clz", "d = the number of zeros above the highest bit of a", "9.7.1.15", _COUNTED),
+    ScalarRow("brev", "d = the bits of a in reverse", "9.7.1.18", forms(("b32", "b64"), 1)),
     ScalarRow(
         "shl", "d = a << b; a shift of the width or more gives zero", "9.7.8.7", _shifts(_BITS),
         counts="b",
@@ -218,6 +223,11 @@ def _conversions() -> dict[str, Form]:
         _conversion("f16", "f64", "rn."),
         _conversion("f32", "f64", "rn."),
         _conversion("bf16", "f32", "rn.", _BF16),
+    ]
+    rows += [
+        _conversion(real, real, f"{direction}.")
+        for real in _FLOAT
+        for direction in ("rni", "rmi", "rpi", "rzi")
     ]
     return {row.suffix: row for row in rows}
 

@@ -292,6 +292,34 @@ def _select(type_: str, *_: str) -> Function:
     return run
 
 
+def _population(type_: str, *_: str) -> Function:
+    return lambda a: np.bitwise_count(a).astype(np.uint32)
+
+
+def _leading_zeros(type_: str, *_: str) -> Function:
+    width = 8 * _bits_dtype(type_).itemsize
+
+    def run(a: Bits) -> Bits:
+        # Every bit below the highest one set, too: what is not set then is above it.
+        filled = a.copy()
+        for shift in (1, 2, 4, 8, 16, 32)[: width.bit_length() - 1]:
+            filled |= filled >> a.dtype.type(shift)
+        return (width - np.bitwise_count(filled)).astype(np.uint32)
+
+    return run
+
+
+def _reversed(type_: str, *_: str) -> Function:
+    width = 8 * _bits_dtype(type_).itemsize
+
+    def run(a: Bits) -> Bits:
+        octets = np.ascontiguousarray(a).view(np.uint8).reshape(*a.shape, width // 8)
+        bits = np.unpackbits(octets, axis=-1, bitorder="little")[..., ::-1]
+        return np.packbits(bits, axis=-1, bitorder="little").view(a.dtype)[..., 0]
+
+    return run
+
+
 _RELATIONS: dict[str, Callable[..., Any]] = {
     "eq": np.equal,
     "ne": np.not_equal,
@@ -321,8 +349,18 @@ def _comparison(relation: str, type_: str) -> Function:
 # Conversions
 
 
+_ROUNDINGS: dict[str, Callable[..., Any]] = {
+    "rni": np.rint,
+    "rmi": np.floor,
+    "rpi": np.ceil,
+    "rzi": np.trunc,
+}
+
+
 def _conversion(form: str) -> Function:
-    to, source = form.split(".")[-2:]
+    *modifiers, to, source = form.split(".")
+    if to == source:
+        return _pointwise(_ROUNDINGS[modifiers[0]])(to)
     if to[0] in "su" and source in FLOATS:
         return partial(_float_to_integer, to=to, source=source)
     if "f64" in (to, source) and to in FLOATS and source in FLOATS:
@@ -389,6 +427,9 @@ _BUILDERS: dict[str, Callable[..., Function]] = {
     "or": _logic(np.bitwise_or),
     "xor": _logic(np.bitwise_xor),
     "not": _logic(np.invert),
+    "popc": _population,
+    "clz": _leading_zeros,
+    "brev": _reversed,
     "shl": _shift_left,
     "shr": _shift_right,
     "selp": _select,

@@ -5,9 +5,10 @@ from tilewright.lowering.interpreter.ops.base import (
     control_flow,
     gpu,
     llvm,
+    math,
     memref,
     printf,
     vector,
 )
 
-__all__ = ["arith", "control_flow", "gpu", "llvm", "memref", "printf", "vector"]
+__all__ = ["arith", "control_flow", "gpu", "llvm", "math", "memref", "printf", "vector"]

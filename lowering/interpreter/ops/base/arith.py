@@ -1,4 +1,5 @@
-"""`arith`, `math` and `ub` on scalars, `index` in 64 bits, and on vectors element by element.
+"""`arith`, the `math` of one instruction, and `ub`: on scalars, `index` in 64 bits, and on vectors
+element by element.
 
 A vector is one array [threads, elements], of any rank in row-major order.
 """
@@ -183,6 +184,33 @@ def _may_take_reciprocal(op: arith.DivfOp) -> bool:
     return FastMathFlag.ALLOW_RECIP in op.fastmath.data
 
 
+_PRODUCTS = {arith.MulUIExtendedOp: "u", arith.MulSIExtendedOp: "s"}
+
+
+@runs(arith.AddUIExtendedOp, *_PRODUCTS)
+def _extended(
+    op: arith.AddUIExtendedOp | arith.MulUIExtendedOp | arith.MulSIExtendedOp, builder: Builder
+) -> Step:
+    """Sum and carry, or the halves of a product."""
+    letter = _PRODUCTS.get(type(op), "u")
+    type_ = type_name(op, op.lhs.type, letter)
+    if type_ == "pred":
+        raise OpError(op, f"'{op.name}' on i1 cannot be interpreted; nearest legal: i8")
+    (first, second), dests = builder.slots(op.operands), builder.slots(op.results)
+    adds = isinstance(op, arith.AddUIExtendedOp)
+    low = scalar("add", type_) if adds else scalar("mul", f"lo.{type_}")
+    high = scalar("setp", f"lt.{type_}") if adds else scalar("mul", f"hi.{type_}")
+
+    def step(machine: Machine, gang: Gang) -> None:
+        regs = gang.regs
+        a, b = regs[first], regs[second]
+        result = low(a, b)
+        # A sum that wrapped around is below what was added to.
+        regs[dests[0]], regs[dests[1]] = result, high(result, a) if adds else high(a, b)
+
+    return step
+
+
 @runs(arith.CeilDivUIOp, arith.CeilDivSIOp, arith.FloorDivSIOp)
 def _rounded_division(
     op: arith.CeilDivUIOp | arith.CeilDivSIOp | arith.FloorDivSIOp, builder: Builder
@@ -195,7 +223,6 @@ def _rounded_division(
 _UNARY: dict[type[Operation], tuple[str, str]] = {
     arith.NegfOp: ("neg", ""),
     math.AbsFOp: ("abs", ""),
-    math.AbsIOp: ("abs", ""),
     math.SqrtOp: ("sqrt", "rn."),
     math.FmaOp: ("fma", "rn."),
 }
@@ -208,27 +235,6 @@ def _unary(op: arith.NegfOp, builder: Builder) -> Step:
     if (instruction, type_) == ("fma", "bf16"):
         raise OpError(op, f"'{op.name}' on bf16 cannot be interpreted; nearest legal: f32")
     return pure(op, builder, scalar(instruction, f"{modifier}{type_}"))
-
-
-_FUNCTIONS: dict[type[Operation], str] = {
-    math.Exp2Op: "ex2",
-    math.Log2Op: "lg2",
-    math.RsqrtOp: "rsqrt",
-}
-
-
-@runs(*_FUNCTIONS)
-def _function(op: math.Exp2Op | math.Log2Op | math.RsqrtOp, builder: Builder) -> Step:
-    """Of f32, as the instruction computes it; of a smaller type in f32, rounded again."""
-    type_ = type_name(op, op.result.type)
-    if type_ == "f64":
-        raise OpError(op, f"'{op.name}' on f64 cannot be interpreted; nearest legal: f32")
-    compute = scalar(_FUNCTIONS[type(op)], "approx.ftz.f32")
-    if type_ == "f32":
-        return pure(op, builder, compute)
-    widen = _upper_half if type_ == "bf16" else scalar("cvt", "f32.f16")
-    narrow = scalar("cvt", f"rn.{type_}.f32")
-    return unary(op, builder, lambda a: narrow(compute(widen(a))))
 
 
 _INTEGER_RELATIONS = (
@@ -336,7 +342,7 @@ def _float_to_integer(op: arith.FPToSIOp | arith.FPToUIOp, builder: Builder) -> 
     return pure(op, builder, scalar("cvt", f"rzi.{letter}{8 * dtype.itemsize}.{source}"))
 
 
-def _upper_half(value: Bits) -> Bits:
+def upper_half(value: Bits) -> Bits:
     return value.astype(np.uint32) << np.uint32(16)
 
 
@@ -354,9 +360,9 @@ def _cast_float(op: arith.ExtFOp | arith.TruncFOp, builder: Builder) -> Step:
     if source == "bf16":
         # A bf16 is the upper half of the f32 of the same value, NaN and all.
         if result == "f32":
-            return unary(op, builder, _upper_half)
+            return unary(op, builder, upper_half)
         widen = scalar("cvt", "f64.f32")
-        return unary(op, builder, lambda a: widen(_upper_half(a)))
+        return unary(op, builder, lambda a: widen(upper_half(a)))
     return pure(op, builder, scalar("cvt", f"rn.{result}.{source}"))
 
 

@@ -1,0 +1,128 @@
+"""The functions of `math`: the programs of scalar instructions that they lower to, on arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import math
+from xdsl.dialects.utils import FastMathFlag
+from xdsl.ir import Operation
+
+from tilewright.diagnostic import OpError
+from tilewright.dialects.math_functions.code import Value
+from tilewright.dialects.math_functions.functions import (
+    APPROXIMATIONS,
+    FUNCTIONS,
+    ON_INTEGERS,
+)
+from tilewright.lowering.interpreter.arithmetic.scalar import Function, scalar
+from tilewright.lowering.interpreter.builder import Builder, Step, runs
+from tilewright.lowering.interpreter.ops.base.arith import pure, type_name, upper_half
+from tilewright.lowering.interpreter.values import Bits
+
+_MATH: dict[str, type[Operation]] = {op.name: op for op in math.Math.operations}
+# What is one approximation of the chip's on f32.
+_INSTRUCTIONS = {"math.exp2": "ex2", "math.log2": "lg2", "math.rsqrt": "rsqrt"}
+
+
+class Computed:
+    """The leaf of programs that computes them on raw bits."""
+
+    def instruction(self, mnemonic: str, form: str, *operands: Any) -> Bits:
+        """The instruction's result."""
+        return scalar(mnemonic, form)(*operands)
+
+    def constant(self, bits: int, type_: str) -> Bits:
+        """One number for all threads."""
+        width = int(type_[1:])
+        return np.array([bits % (1 << width)], dtype=f"uint{width}")
+
+    def move(self, value: Bits, type_: str) -> Bits:
+        """The bits themselves."""
+        return value
+
+
+_LEAF = Computed()
+
+
+def _run(program: Any, type_: str, operands: tuple[Bits, ...]) -> Bits:
+    return program(*(Value(_LEAF, operand, type_) for operand in operands)).handle
+
+
+@runs(*(_MATH[name] for name in FUNCTIONS))
+def _function(op: Operation, builder: Builder) -> Step:
+    type_ = type_name(op, op.results[0].type)
+    real = "f64" if type_ == "f64" else "f32"
+    program = FUNCTIONS[op.name].program
+    flags = op.properties.get("fastmath")
+    if real == "f32" and flags is not None and FastMathFlag.APPROX_FUNC in flags.data:  # type: ignore[attr-defined]
+        program = APPROXIMATIONS.get(op.name, program)
+    if real == "f32" and op.name in _INSTRUCTIONS:
+        compute: Function = scalar(_INSTRUCTIONS[op.name], "approx.ftz.f32")
+    else:
+
+        def compute(*operands: Bits) -> Bits:
+            return _run(program, real, operands)
+
+    if type_ == real:
+        return pure(op, builder, compute)
+    widen = upper_half if type_ == "bf16" else scalar("cvt", "f32.f16")
+    narrow = scalar("cvt", f"rn.{type_}.f32")
+    return pure(op, builder, lambda *operands: narrow(compute(*map(widen, operands))))
+
+
+@runs(math.FPowIOp)
+def _integer_power(op: math.FPowIOp, builder: Builder) -> Step:
+    type_ = type_name(op, op.results[0].type)
+    exponent_type = type_name(op, op.operands[1].type)
+    bits = max(32, int(exponent_type[1:]))
+    power = scalar("cvt", f"rn.f64.s{bits}")
+    extend = _extended(op, exponent_type, "s")
+    widen = upper_half if type_ == "bf16" else scalar("cvt", "f32.f16")
+    double, single = scalar("cvt", "f64.f32"), scalar("cvt", "rn.f32.f64")
+
+    def compute(base: Bits, exponent: Bits) -> Bits:
+        if type_ not in ("f32", "f64"):
+            base = widen(base)
+        if type_ != "f64":
+            base = double(base)
+        result = _run(FUNCTIONS["math.powf"].program, "f64", (base, power(extend(exponent))))
+        if type_ == "f64":
+            return result
+        result = single(result)
+        return result if type_ == "f32" else scalar("cvt", f"rn.{type_}.f32")(result)
+
+    return pure(op, builder, compute)
+
+
+def _extended(op: Operation, type_: str, letter: str) -> Function:
+    """An integer as one of at least 32 bits."""
+    if type_ == "pred":
+        raise OpError(op, f"'{op.name}' on i1 cannot be interpreted; nearest legal: i8")
+    width = int(type_[1:])
+    if width >= 32:
+        return lambda a: a
+    signed = np.dtype(f"int{width}" if letter == "s" else f"uint{width}")
+    return lambda a: a.view(signed).astype(np.int32).view(np.uint32)
+
+
+@runs(*(_MATH[name] for name in ON_INTEGERS))
+def _on_integers(op: Operation, builder: Builder) -> Step:
+    type_ = type_name(op, op.results[0].type)
+    letter = "s" if isinstance(op, math.AbsIOp | math.IPowIOp) else "u"
+    extend = _extended(op, type_, letter)
+    width = int(type_[1:])
+    bits = max(32, width)
+    name = op.name
+
+    def compute(*operands: Bits) -> Bits:
+        values = [Value(_LEAF, extend(operand), f"s{bits}") for operand in operands]
+        if name == "math.cttz" and width < bits:
+            values = [values[0] | 1 << width]
+        result = ON_INTEGERS[name](*values)
+        if name == "math.ctlz" and width < bits:
+            result = result - (bits - width)
+        return result.handle.astype(f"uint{width}")
+
+    return pure(op, builder, compute)

@@ -1,0 +1,184 @@
+"""The functions of `math` within the error that they state, against mpmath in 40 digits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from mpmath import mp, mpf  # pyright: ignore[reportMissingTypeStubs]
+from numpy.typing import NDArray
+
+from tilewright.dialects.math_functions.code import Value
+from tilewright.dialects.math_functions.coefficients import TABLES, TWO_OVER_PI
+from tilewright.dialects.math_functions.functions import FUNCTIONS
+from tilewright.lowering.interpreter.ops.base.math import Computed
+
+mp.dps = 40
+REALS = {"f32": np.float32, "f64": np.float64}
+WORDS = {"f32": np.uint32, "f64": np.uint64}
+
+
+def _cbrt(x: Any) -> Any:
+    return mp.sign(x) * mp.cbrt(abs(x))
+
+
+def _round(x: Any) -> Any:
+    return mp.sign(x) * mp.floor(abs(x) + mpf(0.5))
+
+
+LAWS: dict[str, Callable[..., Any]] = {
+    "exp": mp.exp,
+    "exp2": lambda x: mpf(2) ** x,
+    "expm1": mp.expm1,
+    "sinh": mp.sinh,
+    "cosh": mp.cosh,
+    "tanh": mp.tanh,
+    "log": mp.log,
+    "log2": lambda x: mp.log(x, 2),
+    "log10": mp.log10,
+    "log1p": mp.log1p,
+    "powf": lambda x, y: x**y,
+    "sin": mp.sin,
+    "cos": mp.cos,
+    "tan": mp.tan,
+    "asin": mp.asin,
+    "acos": mp.acos,
+    "atan": mp.atan,
+    "atan2": mp.atan2,
+    "asinh": mp.asinh,
+    "acosh": mp.acosh,
+    "atanh": mp.atanh,
+    "erf": mp.erf,
+    "cbrt": _cbrt,
+    "rsqrt": lambda x: 1 / mp.sqrt(x),
+    "floor": mp.floor,
+    "ceil": mp.ceil,
+    "trunc": lambda x: mp.sign(x) * mp.floor(abs(x)),
+    "roundeven": mp.nint,
+    "round": _round,
+}
+BINARY = ("powf", "atan2")
+
+
+def run(name: str, type_: str, *arguments: NDArray[Any]) -> NDArray[Any]:
+    """The program of a function on arrays."""
+    values = [
+        Value(Computed(), x.astype(REALS[type_]).view(WORDS[type_]), type_) for x in arguments
+    ]
+    bits = FUNCTIONS[f"math.{name}"].program(*values).handle
+    return np.broadcast_to(bits, arguments[0].shape).view(REALS[type_])
+
+
+def samples(type_: str, rng: np.random.Generator, count: int) -> NDArray[Any]:
+    """Numbers of every size, near 0 and 1, and of any bits."""
+    real, top = REALS[type_], 750 if type_ == "f64" else 105
+    bits = rng.integers(0, np.iinfo(WORDS[type_]).max, count, WORDS[type_], endpoint=True)
+    chosen = [
+        bits.view(real),
+        rng.uniform(-1, 1, count),
+        rng.uniform(-12, 12, count),
+        rng.uniform(-top, top, count),
+        rng.uniform(0.98, 1.02, count),
+        10.0 ** rng.uniform(-8, 5, count) * rng.choice([-1, 1], count),
+    ]
+    with np.errstate(all="ignore"):
+        return np.concatenate([part.astype(real) for part in chosen])
+
+
+def ulp(type_: str, value: Any) -> Any:
+    """The unit in the last place of a result of that size."""
+    mantissa, least = (23, -149) if type_ == "f32" else (52, -1074)
+    if value == 0:
+        return mpf(2) ** least
+    return mpf(2) ** max(int(mp.floor(mp.log(abs(value), 2))) - mantissa, least)
+
+
+@pytest.mark.parametrize("type_", REALS)
+@pytest.mark.parametrize("name", LAWS)
+def test_error(name: str, type_: str) -> None:
+    rng = np.random.default_rng(len(name))
+    arguments = [samples(type_, rng, 12)]
+    if name in BINARY:
+        arguments.append(rng.permutation(samples(type_, rng, 12)))
+    bound = FUNCTIONS[f"math.{name}"].ulps[type_ == "f64"]
+    largest, judged = mpf(float(np.finfo(REALS[type_]).max)), 0
+    for *given, result in zip(*arguments, run(name, type_, *arguments), strict=True):
+        if not all(map(np.isfinite, given)):
+            continue
+        try:
+            wanted = LAWS[name](*(mpf(float(x)) for x in given))
+        except (ValueError, ZeroDivisionError):
+            continue
+        if not isinstance(wanted, mpf) or not mp.isfinite(wanted):
+            continue
+        judged += 1
+        if abs(wanted) > largest:
+            assert np.isinf(result) or abs(mpf(float(result))) == largest, (given, result)
+        else:
+            assert np.isfinite(result), (given, result, wanted)
+            assert abs(mpf(float(result)) - wanted) <= max(bound, 0.5) * ulp(type_, wanted), given
+    assert judged > 10
+
+
+INF, NAN = np.inf, np.nan
+
+
+@pytest.mark.parametrize("type_", REALS)
+@pytest.mark.parametrize(
+    "name, given, wanted",
+    [
+        ("exp", (INF, -INF, NAN, -0.0), (INF, 0.0, NAN, 1.0)),
+        ("expm1", (INF, -INF, NAN, -0.0), (INF, -1.0, NAN, -0.0)),
+        ("log", (INF, 0.0, -1.0, NAN, 1.0), (INF, -INF, NAN, NAN, 0.0)),
+        ("log1p", (INF, -1.0, -2.0, -0.0), (INF, -INF, NAN, -0.0)),
+        ("sin", (INF, -INF, NAN, -0.0), (NAN, NAN, NAN, -0.0)),
+        ("cos", (INF, 0.0), (NAN, 1.0)),
+        ("tan", (INF, -0.0), (NAN, -0.0)),
+        ("tanh", (INF, -INF, -0.0, NAN), (1.0, -1.0, -0.0, NAN)),
+        ("sinh", (INF, -INF, -0.0), (INF, -INF, -0.0)),
+        ("cosh", (INF, -INF, 0.0), (INF, INF, 1.0)),
+        ("asin", (1.0, -1.0, 2.0, -0.0), (np.pi / 2, -np.pi / 2, NAN, -0.0)),
+        ("acos", (1.0, -1.0, 2.0), (0.0, np.pi, NAN)),
+        ("atan", (INF, -INF, -0.0, NAN), (np.pi / 2, -np.pi / 2, -0.0, NAN)),
+        ("erf", (INF, -INF, -0.0, NAN), (1.0, -1.0, -0.0, NAN)),
+        ("cbrt", (INF, -INF, -0.0, NAN, 27.0), (INF, -INF, -0.0, NAN, 3.0)),
+        ("acosh", (1.0, 0.5, INF), (0.0, NAN, INF)),
+        ("atanh", (1.0, -1.0, 2.0, -0.0), (INF, -INF, NAN, -0.0)),
+        ("asinh", (INF, -INF, -0.0), (INF, -INF, -0.0)),
+        ("floor", (-0.5, -0.0, INF), (-1.0, -0.0, INF)),
+        ("round", (0.5, -0.5, 2.5, -0.2, 0.49999997), (1.0, -1.0, 3.0, -0.0, 0.0)),
+        ("roundeven", (0.5, 1.5, -2.5), (0.0, 2.0, -2.0)),
+    ],
+)
+def test_edges(name: str, given: tuple[float, ...], wanted: tuple[float, ...], type_: str) -> None:
+    real = REALS[type_]
+    np.testing.assert_array_equal(
+        run(name, type_, np.array(given, real)), np.array(wanted, real), strict=False
+    )
+    signs = np.signbit(run(name, type_, np.array(given, real)))
+    zero = np.array(wanted) == 0
+    np.testing.assert_array_equal(signs[zero], np.signbit(np.array(wanted))[zero])
+
+
+@pytest.mark.parametrize("type_", REALS)
+@pytest.mark.parametrize("name", BINARY)
+def test_edges_of_two(name: str, type_: str) -> None:
+    edges = [0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 0.5, -0.5, INF, -INF, NAN]
+    x, y = (side.ravel().astype(REALS[type_]) for side in np.meshgrid(edges, edges))
+    with np.errstate(all="ignore"):
+        wanted = np.power(x, y) if name == "powf" else np.arctan2(x, y)
+    np.testing.assert_allclose(
+        run(name, type_, x, y), wanted, rtol=3e-7 if type_ == "f32" else 1e-15
+    )
+    np.testing.assert_array_equal(
+        np.signbit(run(name, type_, x, y))[~np.isnan(wanted)], np.signbit(wanted)[~np.isnan(wanted)]
+    )
+
+
+def test_coefficients_are_the_fits() -> None:
+    import fit  # pyright: ignore[reportMissingImports]
+
+    assert fit.tables() == TABLES
+    assert fit.two_over_pi() == TWO_OVER_PI
