@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     MemRefType,
     VectorType,
+    i1,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -90,6 +91,17 @@ def _if(op: scf.IfOp) -> str | None:
     return None
 
 
+def _mask(op: arith.CmpiOp | arith.CmpfOp | arith.SelectOp) -> str | None:
+    mask, type_ = (op.cond, op.lhs) if isinstance(op, arith.SelectOp) else (op.result, op.lhs)
+    if isinstance(op, arith.SelectOp) and mask.type == i1:
+        return None
+    wanted = type_.type.get_shape() if isinstance(type_.type, VectorType) else None
+    given = mask.type.get_shape() if isinstance(mask.type, VectorType) else None
+    if wanted != given:
+        return f"expected a mask of the shape of {type_.type}, got {mask.type}"
+    return None
+
+
 def _branch(op: cf.BranchOp | cf.ConditionalBranchOp) -> str | None:
     given = (
         [op.arguments] if isinstance(op, cf.BranchOp) else [op.then_arguments, op.else_arguments]
@@ -131,8 +143,11 @@ def _extents_fault(
 
 
 RULES: dict[type[Operation], Rule] = {
+    arith.CmpfOp: _mask,
+    arith.CmpiOp: _mask,
     arith.ConstantOp: _constant,
     arith.ExtFOp: _cast(wider=True),
+    arith.SelectOp: _mask,
     arith.TruncFOp: _cast(wider=False),
     cf.BranchOp: _branch,
     cf.ConditionalBranchOp: _branch,

@@ -13,6 +13,8 @@ from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind
 
+from tilewright import xdsl_masks
+
 # A string that no quote ends has no match: each part keeps what it took (possessive, Python 3.11),
 # where backtracking would try every way to cut it into runs of characters.
 _STRING = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
@@ -25,7 +27,10 @@ _to_type = AttrParser._TensorLiteralElement.to_type  # pyright: ignore[reportPri
 
 
 def install() -> None:
-    """Repair xDSL's lexer and parser, once and for all."""
+    """Repair xDSL's lexer, parser and `arith`, once and for all."""
+    if MLIRLexer._lex_number is _lex_ascii_number:  # pyright: ignore[reportPrivateUsage]
+        return
+    xdsl_masks.install()
     lexer: Any = MLIRLexer
     lexer._unescaped_characters_regex = _STRING
     lexer._lex_number = _lex_ascii_number

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from entries import ENTRIES, ON_DEMAND, Broken, trial
 
-CORPUS = sorted(path for path in (Path(__file__).parent / "corpus").iterdir() if path.suffix == "")
+CORPUS = sorted(path for path in (Path(__file__).parent / "corpus").glob("*") if path.suffix == "")
 COUNTS = {"opt": 120, "compile": 200, "interpret": 120, "mnemonic": 60, "layout": 120, "npy": 80}
 
 
