@@ -276,7 +276,7 @@ def _select_list(condition: SSAValue, a: SSAValue, b: SSAValue, to: Conversion) 
         to.scalar(logic.SelpOp, type_.kind.data, element(a, i, to), element(b, i, to), condition)
         for i in range(type_.count.data)
     ]
-    return to.emit(ListMakeOp(parts, type_))
+    return parts[0] if len(parts) == 1 else to.emit(ListMakeOp(parts, type_))
 
 
 def element(registers: SSAValue, position: int, to: Conversion) -> SSAValue:

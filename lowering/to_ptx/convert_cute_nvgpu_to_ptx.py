@@ -256,12 +256,12 @@ def is_kernel(op: Operation) -> bool:
     return isinstance(op, func.FuncOp) and "gpu.kernel" in op.attributes
 
 
-def convert_kernel(op: gpu.FuncOp | func.FuncOp) -> EntryOp:
+def convert_kernel(op: gpu.FuncOp | func.FuncOp, arch: Target | None = None) -> EntryOp:
     """The `ptx.entry` of one kernel. Raises OpError where something does not lower."""
     arguments = op.body.blocks[0].args
     held = [_parameter(op, argument.type) for argument in arguments]
     region = Region(Block(arg_types=[reg(PARAMETER_TYPES[each.parameter]) for each in held]))
-    to = Conversion(region)
+    to = Conversion(region, arch)
     names = [each.name_hint or f"arg{i}" for i, each in enumerate(arguments)]
     for source, register, type_, name in zip(
         arguments, region.blocks[0].args, held, names, strict=True
@@ -361,7 +361,7 @@ class ConvertCuteNvgpuToPtxPass(ModulePass):
         arch = None if self.arch is None else target(self.arch)
         entries: list[EntryOp] = []
         for top in list(op.body.block.ops):
-            entries += [convert_kernel(kernel) for kernel in _kernels(top)]
+            entries += [convert_kernel(kernel, arch) for kernel in _kernels(top)]
         if arch is not None:
             for entry in entries:
                 _check_instructions(entry, arch)
