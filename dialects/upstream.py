@@ -123,7 +123,18 @@ def _extents_fault(
     return f"expected array<i32: X, Y, Z>, got {given}"
 
 
+def _compared(op: arith.CmpfOp | arith.CmpiOp) -> str | None:
+    if not isinstance(type_ := op.lhs.type, VectorType):
+        return None
+    return (
+        f"expected scalars, got {type_} (its result is one i1); nearest legal: a vector.extract of "
+        "each element"
+    )
+
+
 RULES: dict[type[Operation], Rule] = {
+    arith.CmpfOp: _compared,
+    arith.CmpiOp: _compared,
     arith.ConstantOp: _constant,
     arith.ExtFOp: _cast(wider=True),
     arith.TruncFOp: _cast(wider=False),
