@@ -17,7 +17,7 @@ import io
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import ml_dtypes
 import numpy as np
@@ -180,7 +180,7 @@ def _constraint(kernel: Any, argument: Any, annotation: Any, arrays: Sequence[ND
     ct, compilation = _cuda_tile(), _compilation()
 
     if isinstance(argument, np.ndarray):
-        array: NDArray[Any] = argument
+        array = cast("NDArray[Any]", argument)
         strides = [stride // array.itemsize for stride in array.strides]
         aliased = (
             any(other is not array and np.may_share_memory(array, other) for other in arrays)
@@ -237,7 +237,10 @@ def _held(argument: Any) -> Any:
 
 def _flattened(argument: Any) -> list[Any]:
     """An argument as the entry takes it: an array is its pointer, its shape and its strides."""
-    return _of_array(argument) if isinstance(argument, np.ndarray) else [argument]
+    if isinstance(argument, np.ndarray):
+        array = cast("NDArray[Any]", argument)
+        return _of_array(array)
+    return [argument]
 
 
 def _of_array(array: NDArray[Any]) -> list[Any]:

@@ -14,6 +14,7 @@ from math import gcd
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.utils.hints import isa
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.types.algebra import TypedAttribute
@@ -134,7 +135,7 @@ def _unroll(op: scf.ForOp, places: range, kernel: Kernel) -> None:
     """The body once for each iteration, its variable a constant."""
     body = op.body.block
     values = _plain(kernel, op.iter_args)
-    width = op.lb.type.bitwidth if isinstance(op.lb.type, IntegerType) else None
+    width = type_.bitwidth if isa(type_ := op.lb.type, IntegerType) else None
     for place in places:
         kernel[body.args[0]] = kernel.emitter.constant(place, width)
         for argument, value in zip(body.args[1:], values, strict=True):

@@ -133,7 +133,8 @@ class GlobalAccesses:
             return
         every = spread(address, len(lanes)).astype(np.int64)
         buffer = every >> ADDRESS_BITS
-        for number in np.unique(buffer).tolist():
+        numbers: list[int] = np.unique(buffer).tolist()
+        for number in numbers:
             mine = buffer == number
             allocation = self._memory.allocations[number - 1]
             first = every[mine] - allocation.base
