@@ -69,6 +69,13 @@ def _indices(op: memref.LoadOp | memref.StoreOp) -> str | None:
     return None
 
 
+def _alloc(op: memref.AllocOp | memref.AllocaOp) -> str | None:
+    type_ = op.memref.type
+    if isinstance(type_, MemRefType) and 0 in type_.get_shape():
+        return f"expected extents of at least 1, got {type_}"
+    return None
+
+
 def _types(values: Sequence[SSAValue]) -> list[str]:
     return [str(value.type) for value in values]
 
@@ -147,6 +154,8 @@ RULES: dict[type[Operation], Rule] = {
     cf.ConditionalBranchOp: _branch,
     func.FuncOp: _kernel,
     gpu.FuncOp: _kernel,
+    memref.AllocOp: _alloc,
+    memref.AllocaOp: _alloc,
     memref.LoadOp: _indices,
     memref.StoreOp: _indices,
     scf.IfOp: _if,

@@ -289,7 +289,7 @@ func.func @f() {
 
 // -----
 
-// expected-error @+1 {{'ptx.entry' expected a PTX identifier, got 'two words'; nearest legal: 'two_words'}}
+// expected-error @+1 {{'ptx.entry' expected a name that PTX takes, under which the driver finds the kernel, got 'two words'; nearest legal: 'two_words'}}
 func.func @"two words"() attributes {gpu.kernel} {
   func.return
 }
