@@ -132,10 +132,10 @@ class GlobalAccesses:
         if self._races == "ignore" or not len(lanes):
             return
         every = spread(address, len(lanes)).astype(np.int64)
-        buffer = every >> ADDRESS_BITS
+        buffer: NDArray[np.int64] = every >> ADDRESS_BITS
         for number in np.unique(buffer).tolist():
             mine = buffer == number
-            allocation = self._memory.allocations[number - 1]
+            allocation = self._memory.allocations[int(number) - 1]
             first = every[mine] - allocation.base
             words = None if changed is None else changed[mine]
             self._check(lanes[mine], allocation.data, first, size, op, words)
