@@ -26,6 +26,7 @@ LAYERS: tuple[tuple[str, str], ...] = (
     ("dialects", "tilewright.dialects.cuda_tile"),
     ("dialects", "tilewright.dialects.gpu"),
     ("dialects", "tilewright.dialects.ptx"),
+    ("dialects", "tilewright.dialects.register_origins"),
     ("passes", "tilewright.passes"),
     ("lowering", "tilewright.lowering"),
     ("tools", "tilewright.tools"),

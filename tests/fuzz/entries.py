@@ -12,12 +12,12 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from mutate import mutant, mutant_bytes, tokens
+from mutate import Followers, followers, mutant, mutant_bytes, tokens
 
 import tilewright as tw
 
@@ -45,8 +45,22 @@ def vocabulary() -> tuple[str, ...]:
     return tuple(sorted({word for chunk in chunks() for word in tokens(chunk) if word.strip()}))
 
 
+@cache
+def _behind() -> Followers:
+    return followers(chunks())
+
+
+@cache
+def _right() -> tuple[str, ...]:
+    """The chunks of files that are not about errors."""
+    wrong = {part for path in ROOT.glob("tests/filecheck/**/*_errors.mlir")
+             for part in path.read_text().split("// -----")}  # fmt: skip
+    return tuple(part for part in chunks() if part not in wrong)
+
+
 def ir(rng: random.Random) -> str:
-    return mutant(rng, rng.choice(chunks()), vocabulary())
+    text = rng.choice(rng.choice((chunks(), _right())))
+    return mutant(rng, text, vocabulary(), _behind())
 
 
 @contextlib.contextmanager
@@ -115,8 +129,10 @@ def command(main: Callable[[Sequence[str]], None], arguments: list[str], stdin: 
 # Entry points
 
 
-def compile_(text: str, rng: random.Random) -> None:
-    judged(lambda: tw.compile(text, rng.choice(ARCHES)), tw.CompileError, tw.TargetError)
+def compile_(text: str, rng: random.Random, assemble: bool = False) -> None:
+    """Also, on demand, what ptxas says of what compiles."""
+    arch = rng.choice(ARCHES)
+    judged(lambda: tw.compile(text, arch, assemble=assemble), tw.CompileError, tw.TargetError)
 
 
 @cache
@@ -247,6 +263,7 @@ def _of(texts: Callable[[], Sequence[str]]) -> Callable[[random.Random], str]:
 ENTRIES: dict[str, tuple[Callable[[random.Random], Any], Callable[[Any, random.Random], None]]] = {
     "opt": (ir, opt),
     "compile": (ir, compile_),
+    "assemble": (ir, partial(compile_, assemble=True)),
     "interpret": (ir, interpret),
     "mnemonic": (_of(mnemonics), mnemonic),
     "layout": (_of(lambda: LAYOUTS), layout),
@@ -254,6 +271,9 @@ ENTRIES: dict[str, tuple[Callable[[random.Random], Any], Callable[[Any, random.R
     "npy": (lambda rng: mutant_bytes(rng, _npy()), npy),
 }
 """What makes the mutant of a random state, and what reads it."""
+
+ON_DEMAND = ("assemble",)
+"""Those that take long: ptxas reads every kernel."""
 
 
 def trial(entry: str, seed: int) -> None:

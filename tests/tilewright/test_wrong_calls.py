@@ -84,7 +84,8 @@ CALLS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: run(arch=90), tw.TargetError, "such as 'sm_90a', got 90"),
     (lambda: run(grid=1), tw.ExecutionError, "grid as up to three positive extents, got 1"),
     (lambda: run(block=8.0), tw.ExecutionError, "expected block as up to three positive extents"),
-    (lambda: run(level="sass"), tw.ExecutionError, "expected level of program, tile, atom, ptx, got 'sass'"),
+    (lambda: run(level="sass"), tw.ExecutionError,
+     "expected level of program, tile, atom, ptx, got 'sass'"),
     (lambda: tw.compile("", "sm_90", passes="no-such-pass"), ValueError, "no-such-pass"),
     (lambda: tw.compile("", "sm_90", passes=[3]), TypeError,  # type: ignore[list-item]
      "expected passes of xDSL's ModulePass, got 3"),

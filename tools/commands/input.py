@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from tilewright.dialects.cuda_tile.bytecode.container import is_bytecode
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, TargetError, target
 
 
@@ -23,6 +22,8 @@ def read_text(path: str) -> str:
 
 def read_source(path: str) -> str | bytes:
     """Tile IR bytecode, or the UTF-8 text that anything else is. Raises InputError."""
+    from tilewright.dialects.cuda_tile.bytecode.container import is_bytecode
+
     raw = _read(path)
     return raw if is_bytecode(raw, path) else _text(path, raw)
 

@@ -22,6 +22,7 @@ from tilewright.lowering.interpreter.cuda_tile.elements import (
 from tilewright.lowering.interpreter.cuda_tile.float_arithmetic import arithmetic
 
 Function = Callable[..., Any]
+Binary = Callable[[Tile, Tile], Tile]
 Maker = Callable[[Operation, Options], Function]
 
 
@@ -92,7 +93,7 @@ def _absolute(x: Tile) -> Tile:
     return np.abs(x)
 
 
-def _compare_floats(op: Operation, _: Options) -> Function:
+def _compare_floats(op: Operation, _: Options) -> Binary:
     predicate = word(op, "comparison_predicate")
     relation = integers.RELATIONS[predicate]
     if word(op, "comparison_ordering") == "ordered":
@@ -126,13 +127,13 @@ def _truncated(op: Operation, _: Options) -> Function:
 
 def _constant(op: Operation, _: Options) -> Function:
     assert isinstance(op, ConstantOp)
-    array = op.value.array()  # type: ignore[attr-defined]
-    tile = array[None].astype(result_element(op).dtype, copy=False)
+    value: Any = op.value
+    tile: Tile = value.array()[None].astype(result_element(op).dtype, copy=False)
     tile.flags.writeable = False
     return lambda: tile
 
 
-def _offset(op: Operation, _: Options) -> Function:
+def _offset(op: Operation, _: Options) -> Binary:
     bits = pointee_of(op.operands[0].type).bits
     if bits >= 8:
         size = np.int64(bits // 8)

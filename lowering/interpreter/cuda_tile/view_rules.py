@@ -79,7 +79,11 @@ def _filled(static: tuple[int, ...], dynamic: tuple[Tile, ...]) -> Numbers:
 def _make_view(op: Operation, _: Preparation) -> Step:
     type_ = op.results[0].type
     assert isinstance(type_, TileView)
-    return computing(op, lambda tensor: TiledView(type_, tensor))
+
+    def run(tensor: TensorView) -> TiledView:
+        return TiledView(type_, tensor)
+
+    return computing(op, run)
 
 
 def _tensor_shape(op: Operation, _: Preparation) -> Step:
@@ -145,13 +149,13 @@ def places(
         if len(windows) > 1 and not (windows == number).all():
             chosen = np.flatnonzero(windows == number)
         first = np.broadcast_to(_first(tensor, allocation, windows == number) + offset, (rows,))
-        parts = (first, extents, strides, starts, gathered)
+        parts: list[Any] = [sizes, first, extents, strides, starts, gathered]
         if chosen is not None:
-            parts = tuple(_chosen(part, chosen) for part in parts)
-        yield Place(_footprint(view, allocation, sizes, *parts), chosen)
+            parts = [_chosen(part, chosen) for part in parts]
+        yield Place(_footprint(view, allocation, *parts), chosen)
 
 
-def _chosen(part: Numbers | None, rows: Numbers) -> Any:
+def _chosen(part: Any, rows: Numbers) -> Any:
     return part if part is None or len(part) == 1 else part[rows]
 
 
@@ -316,6 +320,7 @@ def _of_rows(frame: Frame, place: Place) -> Frame:
 def _load_packed(footprint: Footprint, padding: Any) -> Tile:
     """4-bit elements, two in a byte, low half first."""
     assert footprint.offsets is not None and footprint.halves is not None
+    assert footprint.mask is not None
     octets = footprint.allocation.octets.take(footprint.offsets, mode="clip")
     words = (octets >> (footprint.halves << 2)) & 15
     return np.where(footprint.mask, words.view(padding.dtype), padding)

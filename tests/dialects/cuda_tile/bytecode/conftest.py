@@ -1,4 +1,4 @@
-"""Makes tile_kernels.py and mutations.py importable, which --import-mode=importlib does not."""
+"""Makes bytecode_kernels.py and mutations.py importable, which --import-mode=importlib does not."""
 
 import sys
 from pathlib import Path

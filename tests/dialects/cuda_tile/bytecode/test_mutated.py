@@ -6,8 +6,8 @@ import os
 import re
 
 import pytest
+from bytecode_kernels import LOWEST, kernel, located
 from mutations import mutated
-from tile_kernels import LOWEST, kernel, located
 
 from tilewright.diagnostic import CompileError
 from tilewright.dialects.cuda_tile.bytecode.read_module import read_bytecode

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tile_kernels import kernel, located
+from bytecode_kernels import kernel, located
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
 
 from tilewright.diagnostic import CompileError, at

@@ -5,7 +5,7 @@ from __future__ import annotations
 from io import StringIO
 
 import pytest
-from tile_kernels import LOWEST, call, kernel, located
+from bytecode_kernels import LOWEST, call, kernel, located
 from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
     CallSiteLoc,
