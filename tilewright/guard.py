@@ -59,9 +59,7 @@ def guard(
             raise CompileError(_internal(step, error, source, name)) from error
 
 
-def _no_layout(
-    step: str, error: LayoutError, source: str | None, name: str | None
-) -> Diagnostic:
+def _no_layout(step: str, error: LayoutError, source: str | None, name: str | None) -> Diagnostic:
     """What the algebra of layouts does not take, at the op that asks for it."""
     op = _op_at_work(error.__traceback__)
     if op is None:
