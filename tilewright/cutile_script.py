@@ -56,16 +56,14 @@ def tensors_on_cpu() -> Generator[None]:
             if func is torch.Tensor.cuda:
                 return args[0]
             args = tuple("cpu" if _on_cuda(value) else value for value in args)
-            named = {
-                name: "cpu" if _on_cuda(value) else value for name, value in (kwargs or {}).items()
-            }
+            given: dict[str, Any] = kwargs or {}
+            named = {name: "cpu" if _on_cuda(each) else each for name, each in given.items()}
             return func(*args, **named)
 
     with ExitStack() as stack:
         for name, answer in _ANSWERS.items():
-            stack.enter_context(
-                mock.patch.object(torch.cuda, name, lambda *_, answer=answer: answer)
-            )
+            answering = mock.Mock(return_value=answer)
+            stack.enter_context(mock.patch.object(torch.cuda, name, answering))
         stack.enter_context(OnCpu())
         yield
 
