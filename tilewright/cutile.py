@@ -17,7 +17,7 @@ import io
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import ml_dtypes
 import numpy as np
@@ -179,8 +179,8 @@ def _signature(kernel: Any, args: Sequence[Any]) -> Any:
 def _constraint(kernel: Any, argument: Any, annotation: Any, arrays: Sequence[NDArray[Any]]) -> Any:
     ct, compilation = _cuda_tile(), _compilation()
 
-    if isinstance(argument, np.ndarray):
-        array = cast("NDArray[Any]", argument)
+    if _is_array(argument):
+        array: NDArray[Any] = argument
         strides = [stride // array.itemsize for stride in array.strides]
         aliased = (
             any(other is not array and np.may_share_memory(array, other) for other in arrays)
@@ -235,12 +235,13 @@ def _held(argument: Any) -> Any:
     return bits.view(getattr(ml_dtypes, name))
 
 
+def _is_array(argument: Any) -> bool:
+    return isinstance(argument, np.ndarray)
+
+
 def _flattened(argument: Any) -> list[Any]:
     """An argument as the entry takes it: an array is its pointer, its shape and its strides."""
-    if isinstance(argument, np.ndarray):
-        array = cast("NDArray[Any]", argument)
-        return _of_array(array)
-    return [argument]
+    return _of_array(argument) if _is_array(argument) else [argument]
 
 
 def _of_array(array: NDArray[Any]) -> list[Any]:

@@ -66,7 +66,8 @@ def tensors_on_cpu() -> Generator[None]:
 
     with ExitStack() as stack:
         for name, answer in _ANSWERS.items():
-            stack.enter_context(mock.patch.object(torch.cuda, name, _answering(answer)))
+            answering = mock.Mock(return_value=answer)
+            stack.enter_context(mock.patch.object(torch.cuda, name, answering))
         stack.enter_context(OnCpu())
         yield
 
