@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerType
@@ -43,9 +44,10 @@ def of_constants(op: SelectOp, rewriter: PatternRewriter) -> None:
     owners = [operand.owner for operand in op.operands]
     if not all(isinstance(owner, ConstantOp) for owner in owners):
         return
-    condition, if_true, if_false = (owner.elements.array() for owner in owners)  # pyright: ignore
-    chosen = np.where(condition.astype(bool), if_true, if_false).astype(if_true.dtype)
-    elements = ElementsAttr.of_array(_tile(op.result), chosen)
+    arrays: list[Any] = [owner.elements.array() for owner in owners]  # pyright: ignore
+    condition, if_true, if_false = arrays
+    chosen = np.where(condition.astype(bool), if_true, if_false).astype(if_true.dtype)  # pyright: ignore
+    elements = ElementsAttr.of_array(_tile(op.result), chosen)  # pyright: ignore
     rewriter.replace(
         op, ConstantOp.create(result_types=[op.result.type], properties={"value": elements})
     )
@@ -63,9 +65,9 @@ def condition_itself(op: SelectOp, rewriter: PatternRewriter) -> None:
 
 def condition_widened(op: SelectOp, rewriter: PatternRewriter) -> None:
     """select(c, 1, 0)  ->  exti(c), and select(c, 0, 1)  ->  exti(xori(c, true))"""
-    element = _tile(op.result).element_type
+    element: Any = _tile(op.result).element_type
     arms = all_of(op.val_if_true), all_of(op.val_if_false)
-    if not isinstance(element, IntegerType) or element.width.data == 1:
+    if not isinstance(element, IntegerType) or element == IntegerType(1):
         return
     if arms in ((1, 0), (0, 1)):
         condition = op.cond if arms == (1, 0) else negated(op.cond, rewriter)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import io
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any, Literal
 
 import ml_dtypes
@@ -61,8 +62,8 @@ def launch(
     Raises CompileError where cuTile rejects the kernel, ExecutionError for what no kernel may do,
     at the Python line that does it.
     """
-    extents = (*map(int, grid), 1, 1)[:3]
-    if not 1 <= len(grid) <= 3 or min(extents) < 1:
+    x, y, z = (*map(int, grid), 1, 1, 1)[:3]
+    if not 1 <= len(grid) <= 3 or min(x, y, z) < 1:
         raise ExecutionError(f"expected grid as up to three positive extents, got {tuple(grid)}")
     held = [_held(argument) for argument in args]
     entry = find_entry(_module(kernel, held), _ENTRY)
@@ -74,7 +75,7 @@ def launch(
             part = _flattened(argument)
             flat += part
             names += [name] * len(part)
-    run_kernel(entry, Launch(extents, numerics, arch, races), flat, names).write_back()
+    run_kernel(entry, Launch((x, y, z), numerics, arch, races), flat, names).write_back()
 
 
 def module(kernel: Any, args: Sequence[Any]) -> ModuleOp:
@@ -92,7 +93,7 @@ def on_cpu(
     *, numerics: Numerics = "fast", arch: str = DEFAULT_ARCH, races: Races = "error"
 ) -> Generator[None]:
     """Let `ct.launch` run kernels here, whatever the stream."""
-    import cuda.tile as ct  # pyright: ignore[reportMissingImports]
+    ct = _cuda_tile()
 
     def here(
         stream: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any], /, **_: Any
@@ -111,6 +112,14 @@ def on_cpu(
 # Kernels
 
 
+def _cuda_tile() -> Any:
+    return import_module("cuda.tile")
+
+
+def _compilation() -> Any:
+    return import_module("cuda.tile.compilation")
+
+
 def _module(kernel: Any, args: Sequence[Any]) -> ModuleOp:
     signature = _signature(kernel, args)
     key = (kernel, repr(signature))
@@ -121,12 +130,9 @@ def _module(kernel: Any, args: Sequence[Any]) -> ModuleOp:
 
 
 def _bytecode(kernel: Any, signature: Any) -> bytes:
-    from cuda.tile import TileError  # pyright: ignore[reportMissingImports]
-    from cuda.tile.compilation import export_kernel  # pyright: ignore[reportMissingImports]
-
     file = io.BytesIO()
     try:
-        export_kernel(
+        _compilation().export_kernel(
             kernel,
             [signature],
             file,
@@ -134,7 +140,7 @@ def _bytecode(kernel: Any, signature: Any) -> bytes:
             output_format="tileir_bytecode",
             bytecode_version=_VERSION,
         )
-    except TileError as error:
+    except _cuda_tile().TileError as error:
         raise CompileError(Diagnostic(str(error), _name(kernel))) from None
     return file.getvalue()
 
@@ -151,16 +157,16 @@ def _constants(kernel: Any) -> list[bool]:
 
 def _signature(kernel: Any, args: Sequence[Any]) -> Any:
     """What cuTile's launch would assume of these arguments."""
-    from cuda.tile import compilation  # pyright: ignore[reportMissingImports]
+    compilation = _compilation()
 
     constants = _constants(kernel)
     if len(args) != len(constants):
         raise ExecutionError(
             f"'{_name(kernel)}' expected {len(constants)} arguments, got {len(args)}"
         )
-    arrays = [argument for argument in args if isinstance(argument, np.ndarray)]
+    arrays: list[NDArray[Any]] = [each for each in args if isinstance(each, np.ndarray)]
     annotations = kernel._annotated_function.parameter_annotations
-    constraints = [
+    constraints: list[Any] = [
         compilation.ConstantConstraint(argument)
         if constant
         else _constraint(kernel, argument, annotation, arrays)
@@ -170,22 +176,21 @@ def _signature(kernel: Any, args: Sequence[Any]) -> Any:
     return compilation.KernelSignature(constraints, convention, symbol=_ENTRY)
 
 
-def _constraint(kernel: Any, argument: Any, annotation: Any, arrays: Sequence[Any]) -> Any:
-    import cuda.tile as ct  # pyright: ignore[reportMissingImports]
-    from cuda.tile import compilation  # pyright: ignore[reportMissingImports]
+def _constraint(kernel: Any, argument: Any, annotation: Any, arrays: Sequence[NDArray[Any]]) -> Any:
+    ct, compilation = _cuda_tile(), _compilation()
 
-    if isinstance(argument, np.ndarray):
-        size = argument.itemsize
-        strides = [stride // size for stride in argument.strides]
+    if _is_array(argument):
+        array: NDArray[Any] = argument
+        strides = [stride // array.itemsize for stride in array.strides]
         aliased = (
-            any(other is not argument and np.may_share_memory(argument, other) for other in arrays)
-            or sum(other is argument for other in arrays) > 1
+            any(other is not array and np.may_share_memory(array, other) for other in arrays)
+            or sum(other is array for other in arrays) > 1
         )
         wide = getattr(annotation, "array", None)
-        index = getattr(wide, "index_dtype", None) or ct.int32
+        index: Any = getattr(wide, "index_dtype", None) or ct.int32
         return compilation.ArrayConstraint(
-            _dtype(ct, argument.dtype),
-            argument.ndim,
+            _dtype(ct, array.dtype),
+            array.ndim,
             index_dtype=index,
             stride_lower_bound_incl=0,
             alias_groups=("shared",) if aliased else (),
@@ -220,7 +225,7 @@ def _held(argument: Any) -> Any:
         return argument
     if argument.device.type != "cpu":
         raise ExecutionError(f"expected tensors on the CPU, got one on {argument.device}")
-    import torch  # pyright: ignore[reportMissingImports]
+    torch: Any = import_module("torch")
 
     name = str(argument.dtype).removeprefix("torch.")
     tensor = argument.detach()
@@ -230,9 +235,15 @@ def _held(argument: Any) -> Any:
     return bits.view(getattr(ml_dtypes, name))
 
 
+def _is_array(argument: Any) -> bool:
+    return isinstance(argument, np.ndarray)
+
+
 def _flattened(argument: Any) -> list[Any]:
     """An argument as the entry takes it: an array is its pointer, its shape and its strides."""
-    if not isinstance(argument, np.ndarray):
-        return [argument]
-    strides = [stride // argument.itemsize for stride in argument.strides]
-    return [argument, *argument.shape, *strides]
+    return _of_array(argument) if _is_array(argument) else [argument]
+
+
+def _of_array(array: NDArray[Any]) -> list[Any]:
+    strides = [stride // array.itemsize for stride in array.strides]
+    return [array, *array.shape, *strides]

@@ -29,7 +29,7 @@ from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.machine import Launch
 from tilewright.passes.check_target import required_targets
-from tilewright.pipeline import lower_tiles, run_pipeline, verified
+from tilewright.pipeline import lower_for_lowest, lower_tiles, run_pipeline, verified
 from tilewright.recursion import deep_recursion
 from tilewright.tile_kernel import DEFAULT_ARCH, Races, TileLaunch, is_tile_ir, run_tile_kernel
 
@@ -167,7 +167,10 @@ def run(
     launch.cluster = check_launch(symbol, ctas, threads, known_block, known_cluster)
     binding = Binding(kernel_parameters(op), args, memory)
     if level == "ptx" and not isinstance(op, EntryOp):
-        run_pipeline(module, chip, source)
+        if arch is None:
+            launch.arch = lower_for_lowest(module, source)
+        else:
+            run_pipeline(module, chip, source)
     elif level == "atom":
         lower_tiles(module, chip, source)
     op = find_kernel(module, symbol, name)

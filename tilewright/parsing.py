@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from functools import cache
+from traceback import walk_tb
 from typing import Any
 
 from xdsl.context import Context
@@ -22,6 +23,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
 )
 from xdsl.ir import Attribute, Dialect, Operation, ParametrizedAttribute
+from xdsl.irdl import IRDLOperation
 from xdsl.parser import Parser
 from xdsl.universe import Universe
 from xdsl.utils.exceptions import ParseError, VerifyException
@@ -29,6 +31,7 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from tilewright import xdsl_repairs
 from tilewright.diagnostic import CompileError, Diagnostic
+from tilewright.nearest_name import nearest_name
 from tilewright.recursion import deep_recursion
 
 xdsl_repairs.install()
@@ -217,13 +220,27 @@ def parse_module(
     except RecursionError:
         message, place = "expected IR that nests less deeply", _behind(parser, text)
     except (VerifyException, ValueError, OverflowError) as error:
-        message, place = str(error).strip(), _behind(parser, text)
+        message, place = " ".join(map(str, error.args)).strip(), _behind(parser, text)
     except Exception as error:
-        kind = type(error).__name__
-        message = f"internal error in the parser here, please report: {kind}: {error}"
+        said = f"{type(error).__name__}: {error}"
+        message = f"internal error in the parser here, please report: {said}"
+        if (foreign := _foreign_op(error)) is not None:
+            message = f"'{foreign}' expected its operands and types as xDSL reads them, got {said}"
         place = _behind(parser, text)
         raise CompileError(_diagnostic(message, text, place, name, line_offset)) from error
+    meant = nearest_name(message, text, place, context or default_context())
+    message += "" if meant is None or "nearest" in message else f"; nearest legal: {meant}"
     raise CompileError(_diagnostic(message, text, place, name, line_offset))
+
+
+def _foreign_op(error: BaseException) -> str | None:
+    """The op of another dialect whose own parser stopped, or None."""
+    name = None
+    for frame, _ in walk_tb(error.__traceback__):
+        class_ = frame.f_locals.get("cls")
+        if isinstance(class_, type) and issubclass(class_, IRDLOperation):
+            name = class_.name if class_.__module__.startswith("xdsl.") else None
+    return name
 
 
 def _behind(parser: LocatedParser | None, text: str) -> int:

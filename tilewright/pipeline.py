@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
@@ -12,12 +12,13 @@ from xdsl.universe import Universe
 
 from tilewright.diagnostic import CompileError, Diagnostic
 from tilewright.dialects.cuda_tile.bytecode.container import is_bytecode
+from tilewright.dialects.cute_nvgpu.lattice.targets import lowest, target
 from tilewright.guard import guard
 from tilewright.lowering.tile.convert_cute_to_cute_nvgpu import ConvertCuteToCuteNvgpuPass
 from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtxPass
 from tilewright.parsing import default_context, parse_module
 from tilewright.passes.check_hazards import CheckHazardsPass
-from tilewright.passes.check_target import CheckTargetPass
+from tilewright.passes.check_target import CheckTargetPass, required_targets
 from tilewright.passes.check_tmem import CheckTmemPass
 from tilewright.passes.synthesize_layouts import SynthesizeLayoutsPass
 from tilewright.recursion import deep_recursion
@@ -82,12 +83,27 @@ def run_pipeline(
     for observer in observers:
         observer(None, module)
     for stage in (*first, *(PIPELINE if stages is None else stages)):
-        with guard(stage.name, module, source):
+        with guard(stage.name, module, source, named=stage in first):
             stage.build(arch).apply(context, module)
             if verify_each or stage.verified:
                 verify(module, source, stage.name)
         for observer in observers:
             observer(stage.name, module)
+
+
+def _for_any_target(arch: str) -> ModulePass:
+    return ConvertCuteNvgpuToPtxPass()
+
+
+def lower_for_lowest(module: ModuleOp, source: str | None = None) -> str:
+    """Lower a verified module in place to the `ptx` level, as for a target that has everything: the
+    name of the lowest that its instructions need. Raises CompileError."""
+    arch = lowest(required_targets(module)).name
+    *above, last = PIPELINE
+    unchecked = replace(last, build=_for_any_target)
+    run_pipeline(module, arch, source, stages=(*above, unchecked))
+    with guard(last.name, module, source):
+        return lowest([target(arch), *required_targets(module)]).name
 
 
 def stages_of(passes: str | Sequence[ModulePass]) -> list[Stage]:

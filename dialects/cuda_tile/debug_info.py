@@ -75,7 +75,7 @@ class StructAttr(DIScopeAttr):
 def _print_field(printer: Printer, name: str, value: Attribute) -> None:
     printer.print_string(f"{name} = ")
     if isinstance(value, IntAttr):
-        printer.print_string(str(value.data))
+        printer.print_string(str(value.data))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
     else:
         printer.print_attribute(value)
 

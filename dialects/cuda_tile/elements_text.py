@@ -86,9 +86,9 @@ def elements_of(
             f"expected numbers of shape {list(type_.shape)} as the tile, got {list(shape)}", start
         )
     element = type_.element_type
-    read = _integer if isinstance(element, IntegerType) else _float_bits
-    dtype = dtype_of(element)
-    container = np.dtype(f"uint{8 * dtype.itemsize}")
+    read: Any = _integer if isinstance(element, IntegerType) else _float_bits
+    dtype = dtype_of(element)  # pyright: ignore
+    container: Any = np.dtype(f"uint{8 * dtype.itemsize}")
     bits = [read(parser, text, place, element) for text, place in numbers]
     array = np.array(bits, container).view(dtype)
     return ElementsAttr.of_array(type_, array)
@@ -133,7 +133,7 @@ def _integer(parser: AttrParser, text: str, place: int, type_: Attribute) -> int
     least, most = (-1, 1) if width == 1 else (-(1 << (width - 1)), (1 << width) - 1)
     if not least <= value <= most:
         parser.raise_error(
-            f"expected an integer of {least} to {most} as {shown(type_)}, got {text}", place
+            f"expected an integer of {least} to {most} as i{width}, got {text}", place
         )
     if width == 1:
         return value & 1

@@ -6,13 +6,12 @@ errors is for the caller to say: `with hints_checked():`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, IntegerType
-from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cuda_tile.attributes import OptimizationHintsAttr
@@ -55,7 +54,7 @@ _CHECKED: ContextVar[bool] = ContextVar("hints_checked", default=False)
 
 
 @contextmanager
-def hints_checked() -> Iterator[None]:
+def hints_checked() -> Generator[None]:
     """Within this, hints that are wrong are errors."""
     before = _CHECKED.set(True)
     try:
@@ -98,10 +97,10 @@ def _words(architecture: str, name: str) -> str:
     return f"an integer, {_NUMBERS[name][0]}"
 
 
-def _fits(architecture: str, name: str, value: Attribute) -> bool:
+def _fits(architecture: str, name: str, value: Any) -> bool:
     if not isinstance(value, IntegerAttr):
         return False
-    boolean = value.type == IntegerType(1)
+    boolean = bool(value.type == IntegerType(1))  # pyright: ignore
     if name == "allow_tma":
         return boolean
     number = value.value.data

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from xdsl.ir import Attribute
@@ -19,10 +20,29 @@ def readable_without_prefix(word: str, parse: Callable[[AttrParser], Attribute])
     _SHORT[word] = parse
 
 
+# Three levels of brackets, without aliases: what it says does not depend on where it stands.
+_SPELLED = re.compile(r"(\w+)(?:<(?:[^<>#!]|<(?:[^<>#!]|<[^<>#!]*>)*>)*>)?(?!\w|\s*<)")
+_KNOWN: dict[str, Attribute] = {}
+_REMEMBERED = 1 << 12
+
+
 def parse_optional_type(parser: AttrParser) -> Attribute | None:
-    """A type, with or without the dialect's prefix; None where none begins."""
+    """A type, with or without the dialect's prefix; None where none begins.
+
+    One that was read before, spelled alike, is not read again."""
+    spelled = _SPELLED.match(parser.lexer.input.content, parser.pos)
+    if spelled is not None and (known := _KNOWN.get(spelled[0])) is not None:
+        parser._resume_from(spelled.end())  # pyright: ignore[reportPrivateUsage]
+        return known
     word = parser.parse_optional_keyword_in(_SHORT)
-    return parser.parse_optional_type() if word is None else _SHORT[word](parser)
+    if word is None:
+        return parser.parse_optional_type()
+    found = _SHORT[word](parser)
+    if spelled is not None and "//" not in spelled[0]:
+        if len(_KNOWN) >= _REMEMBERED:
+            _KNOWN.clear()
+        _KNOWN[spelled[0]] = found
+    return found
 
 
 def parse_type(parser: AttrParser) -> Attribute:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import prod
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -57,10 +57,10 @@ _Type = TypeVar("_Type", bound="type[CudaTileType]")
 
 def tile_type(class_: _Type) -> _Type:
     """Define a type whose hash is worked out once: verification looks ops up by their types."""
-    defined = irdl_attr_definition(class_)
+    defined: Any = irdl_attr_definition(class_)
     worked_out = defined.__hash__
 
-    def kept(self: CudaTileType) -> int:
+    def kept(self: Any) -> int:
         known = self.__dict__.get("kept hash")
         if known is None:
             known = self.__dict__["kept hash"] = worked_out(self)

@@ -57,6 +57,10 @@ OUTDATED = {
 """Errors of 13.3 that later versions do not have, by file and line."""
 
 
+TOOLS = ("cuda-tile-opt", "cuda-tile-translate")
+"""NVIDIA's tools that ours stand for."""
+
+
 @dataclass
 class Judged:
     """What the errors of a run were."""
@@ -317,6 +321,8 @@ def _run(line: str, path: Path, scratch: Path, judged: Judged) -> tuple[str, str
             if ran.status:
                 return "FileCheck mismatch", f"{ran.stderr}\n{text}"
             continue
+        if name not in TOOLS:
+            return "tool not mapped", name
         options = Options(rest, path.name)
         source = options.files[0] if options.files else None
         data = Path(source).read_bytes() if source else b""

@@ -6,9 +6,9 @@ reduced before. It yields one value for each tile, and holds nothing but pure op
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
-from xdsl.dialects.builtin import ArrayAttr, FloatAttr, IntegerAttr
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Attribute
 from xdsl.irdl import prop_def, region_def, traits_def, var_operand_def, var_result_def
 from xdsl.parser import Parser
@@ -81,15 +81,14 @@ class Aggregate(CudaTileOp):
         return value.value.data
 
     def _verify_identities(self, tiles: list[Attribute]) -> None:
-        identities = self.properties["identities"]
-        assert isinstance(identities, ArrayAttr)
+        identities: Any = self.properties["identities"]
         if len(identities) != len(tiles):
             raise self.fail(f"an identity for each of {len(tiles)} tiles, got {len(identities)}")
         for tile, identity in zip(tiles, identities, strict=True):
-            element = tile.element_type  # pyright: ignore
-            got = identity.type if isinstance(identity, FloatAttr | IntegerAttr) else identity
+            element: Any = tile.element_type  # pyright: ignore
+            got: Any = identity.type if isinstance(identity, FloatAttr | IntegerAttr) else identity  # pyright: ignore
             if got != element and not (got in HALVES and element in HALVES):
-                raise self.fail(f"an identity of {shown(element)} as the tile, got {shown(got)}")
+                raise self.fail(f"an identity of {shown(element)} as the tile, got {shown(got)}")  # pyright: ignore
 
     def verify_in_place(self) -> None:
         block = verified_block(self, self.regions[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from xdsl.dialects.builtin import DictionaryAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Region, SSAValue
@@ -151,8 +151,8 @@ class ReturnOp(Terminator):
 
     def verify_in_place(self) -> None:
         function = enclosing(self, FUNCTIONS)
-        results = function.properties["function_type"].outputs.data  # pyright: ignore
-        verify_passed(self, function, results, "results")
+        type_: Any = function.properties["function_type"]
+        verify_passed(self, function, type_.outputs.data, "results")
 
 
 @tile_op(0x6D)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from xdsl.ir import SSAValue
 from xdsl.irdl import operand_def, prop_def, result_def, traits_def, var_operand_def
@@ -336,7 +336,8 @@ class PermuteOp(CudaTileOp):
 
     def verify_types(self) -> None:
         source, result = tiles(self.source, self.result)
-        order = list(self.permutation.get_values())  # pyright: ignore
+        permutation: Any = self.permutation
+        order: list[int] = list(permutation.get_values())
         if source.rank < 2:
             raise self.fail(f"a source of rank 2 or more, got {shown(source)}")
         if sorted(order) != list(range(source.rank)):

@@ -33,12 +33,14 @@ class Read:
 
     op: type[CudaTileOp]
     start: int
-    operands: dict[str, list[UnresolvedOperand]] = field(default_factory=dict)
-    types: dict[str, list[Attribute]] = field(default_factory=dict)
-    properties: dict[str, Attribute] = field(default_factory=dict)
-    attributes: dict[str, Attribute] = field(default_factory=dict)
-    regions: list[Region] = field(default_factory=list)
-    written: set[str] = field(default_factory=set)
+    operands: dict[str, list[UnresolvedOperand]] = field(
+        default_factory=dict[str, list[UnresolvedOperand]]
+    )
+    types: dict[str, list[Attribute]] = field(default_factory=dict[str, list[Attribute]])
+    properties: dict[str, Attribute] = field(default_factory=dict[str, Attribute])
+    attributes: dict[str, Attribute] = field(default_factory=dict[str, Attribute])
+    regions: list[Region] = field(default_factory=list[Region])
+    written: set[str] = field(default_factory=set[str])
 
 
 class Piece(ABC):
@@ -169,7 +171,8 @@ class Plain(Piece):
             case IntegerAttr():
                 value.print_without_type(printer)
             case DenseArrayBase():
-                printer.print_string(str(list(value.get_values())))
+                numbers: Any = value
+                printer.print_string(str(list(numbers.get_values())))
             case _:
                 printer.print_attribute(value)
         return ""

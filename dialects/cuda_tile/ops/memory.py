@@ -5,7 +5,7 @@ Nothing but tokens orders these operations: each may take one and gives one.
 
 from __future__ import annotations
 
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from xdsl.dialects.builtin import IntegerAttr, UnitAttr
 from xdsl.ir import Attribute, SSAValue
@@ -91,11 +91,11 @@ class MemoryOp(CudaTileOp):
 
     def verify_pointee(self, pointers: SSAValue, name: str, value: SSAValue) -> None:
         """Raise VerifyException where pointers are not to the elements of a value."""
-        pointee = pointers.type.element_type.pointee_type  # pyright: ignore
-        element = value.type.element_type  # pyright: ignore
+        pointee: Any = pointers.type.element_type.pointee_type  # pyright: ignore
+        element: Any = value.type.element_type  # pyright: ignore
         if pointee != element:
             raise self.fail(
-                f"pointers to {shown(element)} as {name} has them, got {shown(pointers.type)}"
+                f"pointers to {shown(element)} as {name} has them, got {shown(pointers.type)}"  # pyright: ignore
             )
 
 
@@ -138,11 +138,11 @@ class AllocaOp(CudaTileOp):
 
     def verify_types(self) -> None:
         alignment = self.alignment.value.data  # pyright: ignore
-        pointee = self.result.type.element_type.pointee_type  # pyright: ignore
+        pointee: Any = self.result.type.element_type.pointee_type  # pyright: ignore
         least = max(ELEMENT_OF[pointee].bits // 8, 1)
         if alignment & (alignment - 1) or alignment < least:
             raise self.fail(
-                f"an alignment that is a power of two of {least} or more, as {shown(pointee)} "
+                f"an alignment that is a power of two of {least} or more, as {shown(pointee)} "  # pyright: ignore
                 f"needs, got {alignment}"
             )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from xdsl.dialects.builtin import (
     DictionaryAttr,
@@ -248,14 +248,14 @@ class GlobalOp(CudaTileOp):
         printer.print_symbol_name(self.sym_name.data)
         if self.alignment.value.data:  # pyright: ignore
             printer.print_string(f" alignment = {self.alignment.value.data}")  # pyright: ignore
-        print_attributes(printer, self, self.definition.properties)
+        print_attributes(printer, self, list(self.definition.properties))
         printer.print_string(" ")
         print_typed_elements(printer, self.value)  # pyright: ignore
 
     def verify_types(self) -> None:
-        type_ = self.value.type  # pyright: ignore
-        if type_.rank != 1:
-            raise self.fail(f"elements of rank 1, got {shown(type_)}")
+        type_: Any = self.value.type  # pyright: ignore
+        if type_.rank != 1:  # pyright: ignore
+            raise self.fail(f"elements of rank 1, got {shown(type_)}")  # pyright: ignore
 
 
 @tile_op(0x2C)
@@ -279,10 +279,10 @@ class GetGlobalOp(CudaTileOp):
         if not isinstance(found, GlobalOp):
             got = "none" if found is None else named(found)
             raise self.fail(f"a global @{name}, got {got}")
-        element = found.value.type.element_type  # pyright: ignore
+        element: Any = found.value.type.element_type  # pyright: ignore
         if self.result.type.element_type.pointee_type != element:  # pyright: ignore
             raise self.fail(
-                f"a pointer to {shown(element)} as @{name} has elements, "
+                f"a pointer to {shown(element)} as @{name} has elements, "  # pyright: ignore
                 f"got {shown(self.result.type)}"
             )
 

@@ -100,10 +100,10 @@ class CudaTileOp(IRDLOperation):
 
     def values_of(self, name: str) -> tuple[SSAValue, ...]:
         """The values of an operand or result."""
-        found = getattr(self, name)
+        found: Any = getattr(self, name)
         if found is None:
             return ()
-        return (found,) if isinstance(found, SSAValue) else tuple(found)
+        return (found,) if isinstance(found, SSAValue) else tuple(found)  # pyright: ignore
 
     # --- verification ---
 

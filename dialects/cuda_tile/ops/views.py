@@ -175,10 +175,10 @@ class MakeView(CudaTileOp):
     traits = traits_def(Pure())
 
     def verify_types(self) -> None:
-        wanted = self.results[0].type.tensor_view  # pyright: ignore
+        wanted: Any = self.results[0].type.tensor_view  # pyright: ignore
         if self.tensor_view.type != wanted:
             raise self.fail(
-                f"tensor_view to be {shown(wanted)} as the result has it, "
+                f"tensor_view to be {shown(wanted)} as the result has it, "  # pyright: ignore
                 f"got {shown(self.tensor_view.type)}"
             )
 
@@ -276,7 +276,7 @@ class ViewAccess(MemoryOp):
 
     def verify_types(self) -> None:
         view = self.view_type
-        types = [index.type for index in self.index]  # pyright: ignore
+        types: list[Any] = [index.type for index in self.index]  # pyright: ignore
         if len(types) != view.index_rank:
             raise self.fail(f"{view.index_rank} indices as the view has, got {len(types)}")
         tile = getattr(self, self.TILE_NAME).type

@@ -29,7 +29,7 @@ from tilewright.lowering.interpreter.cuda_tile.footprints import Footprint
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
 from tilewright.lowering.interpreter.cuda_tile.memory_access import Ordering, pointed
 from tilewright.lowering.interpreter.cuda_tile.values import TiledView
-from tilewright.lowering.interpreter.cuda_tile.view_rules import places
+from tilewright.lowering.interpreter.cuda_tile.view_places import places
 
 Combine = Callable[[Tile, Tile], Tile]
 
@@ -71,7 +71,7 @@ def in_turns(offsets: NDArray[np.int64]) -> list[Any]:
     if first.all():
         return [slice(None)]
     starts = np.flatnonzero(first)
-    turn = np.arange(len(offsets)) - np.repeat(starts, np.diff([*starts, len(offsets)]))
+    turn = np.arange(len(offsets)) - np.repeat(starts, np.diff(starts, append=len(offsets)))
     by_turn = np.argsort(turn, kind="stable")
     return [order[chosen] for chosen in np.split(by_turn, np.cumsum(np.bincount(turn))[:-1])]
 
@@ -141,7 +141,8 @@ def _through_pointers(op: Any, compare: Any, plain: Any) -> Step:
         own = before = token or 0
         assert isinstance(addresses, np.ndarray)
         rows = frame.count
-        result = np.array(np.broadcast_to(frame[plain], (rows, *addresses.shape[1:])))
+        unchanged: Any = frame[plain]
+        result = np.array(np.broadcast_to(unchanged, (rows, *addresses.shape[1:])))
         for footprint, part in pointed(frame, addresses, element, mask):  # type: ignore[arg-type]
             own |= ordering.note(frame, footprint, before)  # type: ignore[operator]
             change = compare(frame, footprint, rows)

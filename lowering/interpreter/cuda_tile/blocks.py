@@ -60,7 +60,7 @@ class Prepared:
     """A block, ready to run. `terminator` is what ends it, `leaving` what it hands on."""
 
     arguments: tuple[SSAValue, ...]
-    steps: list[Step] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=lambda: list[Step]())
     terminator: str = "yield"
     leaving: tuple[SSAValue, ...] = ()
     pointwise: bool = False
@@ -70,8 +70,15 @@ class Prepared:
 class Options(Protocol):
     """How a kernel runs: what the rules of ops may ask."""
 
-    numerics: Any
-    arch: str
+    @property
+    def numerics(self) -> Any:
+        """Which arithmetic."""
+        ...
+
+    @property
+    def arch(self) -> str:
+        """Whose, where it is a chip's."""
+        ...
 
 
 Rule: TypeAlias = Callable[[Operation, "Preparation"], Step]

@@ -18,6 +18,8 @@ from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
 from tilewright.lowering.interpreter.numerics import Rounding, encode, fma32, fma64
 
 Function = Callable[..., Tile]
+Binary = Callable[[Tile, Tile], Tile]
+Ternary = Callable[[Tile, Tile, Tile], Tile]
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 _SMALLEST_NORMAL = np.float32(2.0**-126)
 _CACHED = 1 << 14
@@ -140,11 +142,11 @@ def _directed(name: str, element: Element, mode: Rounding) -> Function:
     return run
 
 
-def _sum64(mode: Rounding, sign: float) -> Function:
+def _sum64(mode: Rounding, sign: float) -> Binary:
     return lambda x, y: fma64(x, np.ones(1), sign * y, mode)
 
 
-def _product64(mode: Rounding) -> Function:
+def _product64(mode: Rounding) -> Binary:
     return lambda x, y: fma64(x, y, _zero_of(x, y), mode)
 
 
@@ -187,7 +189,7 @@ _DIRECTED_64: dict[str, Callable[[Rounding], Function]] = {
 }
 
 
-def _fused(element: Element, mode: Rounding) -> Function:
+def _fused(element: Element, mode: Rounding) -> Ternary:
     dtype = element.dtype
     if dtype == np.float64:
         return lambda x, y, z: fma64(x, y, z, mode)
@@ -227,7 +229,6 @@ def _fused32(x: Tile, y: Tile, z: Tile) -> Tile:
     halfway = (total.view(np.int64) & 0x1FFFFFFF) == 0x10000000
     halfway |= np.abs(result) < np.float32(2.0**-125)
     if halfway.any():
-        shape = result.shape
-        lanes = (np.broadcast_to(tile, shape)[halfway] for tile in (x, y, z))
-        result[halfway] = fma32(*lanes)
+        a, b, c = (np.broadcast_to(tile, result.shape)[halfway] for tile in (x, y, z))
+        result[halfway] = fma32(a, b, c)
     return result

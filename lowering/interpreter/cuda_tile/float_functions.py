@@ -25,7 +25,17 @@ from tilewright.lowering.interpreter.numerics import special_functions
 Function = Callable[..., Tile]
 Numerics: TypeAlias = Literal["hardware", "exact", "fast"]
 
+
+def _reciprocal_root(x: Tile) -> Tile:
+    return 1 / np.sqrt(x)
+
+
+def _unit_exp(x: Tile) -> Tile:
+    return _unit_exp2(x * _LOG2_E)
+
+
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "rsqrt": _reciprocal_root,
     "exp": np.exp,
     "exp2": np.exp2,
     "log": np.log,
@@ -38,7 +48,6 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "tanh": np.tanh,
     "atan2": np.arctan2,
     "pow": np.power,
-    "rsqrt": lambda x: 1.0 / np.sqrt(x),
 }
 _ROUNDED = {"ceil": np.ceil, "floor": np.floor}
 _LOG2_E = np.float32(1.4426950408889634)
@@ -118,7 +127,7 @@ def _approximate_root(x: Tile) -> Tile:
 
 _UNIT: dict[str, Function] = {"exp2": _unit_exp2, "rsqrt": _unit_rsqrt}
 _APPROXIMATE: dict[str, Function] = {
-    "exp": lambda x: _unit_exp2(x * _LOG2_E),
+    "exp": _unit_exp,
     "div": _approximate_quotient,
     "sqrt": _approximate_root,
 }

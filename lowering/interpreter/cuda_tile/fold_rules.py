@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import ArrayAttr, FloatAttr, IntegerAttr
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr
 from xdsl.ir import Attribute, Operation
 
 from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp, ScanOp
@@ -94,7 +94,7 @@ def _reduce(op: Operation, preparation: Preparation) -> Step:
     axis = 1 + _number(op.dim)
 
     def act(frame: Frame, *tiles: Tile) -> Any:
-        folded = list(tiles)
+        folded: Tiles = list(tiles)
         along = axis
         while folded[0].shape[along] > 1:
             size = folded[0].shape[along]
@@ -105,7 +105,7 @@ def _reduce(op: Operation, preparation: Preparation) -> Step:
             upper = [_part(tile, along, slice(size // 2, size)) for tile in folded]
             folded = combine(frame, upper, lower)
         results = tuple(np.take(tile, 0, axis=along) for tile in folded)
-        return results if len(results) > 1 else results[0]
+        return results if len(tiles) > 1 else next(iter(results))
 
     return acting(op, act)
 
@@ -133,22 +133,22 @@ def _scan(op: Operation, preparation: Preparation) -> Step:
             for result, tile in zip(results, before, strict=True):
                 result[i] = tile
         scanned = tuple(np.moveaxis(result, 0, axis) for result in results)
-        return scanned if len(scanned) > 1 else scanned[0]
+        return scanned if len(tiles) > 1 else next(iter(scanned))
 
     return acting(op, act)
 
 
 def identities_of(attribute: Attribute, elements: list[Element]) -> Tiles:
     """The identities of a fold, one number of each element type."""
+    numbers: Any = attribute
     assert isinstance(attribute, ArrayAttr)
     return [
         np.asarray(_value(number)).astype(element.dtype)
-        for number, element in zip(attribute.data, elements, strict=True)
+        for number, element in zip(numbers.data, elements, strict=True)
     ]
 
 
-def _value(number: Attribute) -> Any:
-    assert isinstance(number, IntegerAttr | FloatAttr)
+def _value(number: Any) -> Any:
     return number.value.data
 
 

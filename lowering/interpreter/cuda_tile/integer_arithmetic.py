@@ -16,7 +16,8 @@ from tilewright.lowering.interpreter.cuda_tile.elements import (
 from tilewright.lowering.interpreter.errors import Fault
 
 Function = Callable[..., Tile]
-RELATIONS: dict[str, Function] = {
+Binary = Callable[[Tile, Tile], Tile]
+RELATIONS: dict[str, Binary] = {
     "equal": np.equal,
     "not_equal": np.not_equal,
     "less_than": np.less,
@@ -26,7 +27,7 @@ RELATIONS: dict[str, Function] = {
 }
 
 
-def _modulo_two(on_bits: Function, on_words: Function) -> Function:
+def _modulo_two(on_bits: Binary, on_words: Binary) -> Binary:
     return lambda x, y: on_bits(x, y) if x.dtype == np.bool_ else on_words(x, y)
 
 
@@ -80,7 +81,12 @@ def ruling_out(name: str, overflow: str, wrapping: Function) -> Function:
     views = [as_signed] * signed + [as_unsigned] * (overflow in ("no_unsigned_wrap", "no_wrap"))
     if not views:
         return wrapping
-    exact = {"addi": np.add, "subi": np.subtract, "muli": np.multiply, "negi": lambda x: -x}
+    exact: dict[str, Function] = {
+        "addi": np.add,
+        "subi": np.subtract,
+        "muli": np.multiply,
+        "negi": np.negative,
+    }
 
     def run(*tiles: Tile) -> Tile:
         result = wrapping(*tiles)
@@ -107,7 +113,7 @@ def ruling_out(name: str, overflow: str, wrapping: Function) -> Function:
     return run
 
 
-def compared(predicate: str, signed: bool) -> Function:
+def compared(predicate: str, signed: bool) -> Binary:
     """A comparison of integers, as i1."""
     relation, view = RELATIONS[predicate], as_signed if signed else as_unsigned
     return lambda x, y: relation(view(x), view(y))

@@ -146,8 +146,9 @@ def _is_pointer(parameter: SSAValue) -> bool:
 def _number(entry: EntryOp, i: int, element: Element, number: Any) -> NDArray[Any]:
     """A scalar argument as a tile; integers are taken modulo their width."""
     what = f"'{entry.sym_name.data}' expected a number as argument {i}, an {element.name}, got "
-    if isinstance(number, np.ndarray) and number.ndim:
-        raise ExecutionError(f"{what}an array of shape {number.shape}")
+    shape: tuple[int, ...] = np.shape(number)
+    if shape:
+        raise ExecutionError(f"{what}an array of shape {shape}")
     try:
         if element.kind == "float":
             return np.asarray([number]).astype(element.dtype)
@@ -171,9 +172,9 @@ def _place_globals(entry: EntryOp, machine: Machine, origins: Origins) -> None:
         return
     for op in module.body.block.ops:
         if isinstance(op, GlobalOp):
-            type_ = op.value.type  # type: ignore[attr-defined]
-            element = element_of(type_.element_type)
-            array = np.array(op.value.array()).astype(element.dtype)  # type: ignore[attr-defined]
+            value: Any = op.value
+            element = element_of(value.type.element_type)
+            array = np.array(value.array()).astype(element.dtype)
             octets = np.frombuffer(array.tobytes(), np.uint8).copy()
             name, constant = op.sym_name.data, op.constant is not None
             allocation = machine.memory.add(f"@{name}", octets, constant=constant)

@@ -37,13 +37,11 @@ def _load(op: Operation, _: Preparation) -> Step:
         mask, padding, token = (_of(frame, value) for value in optional)
         padding = np.zeros(1, element.dtype) if padding is None else padding
         own = before = token or 0
-        result: Tile | None = None
-        for footprint, part in pointed(frame, addresses, element, mask):
+        result: Tile = np.broadcast_to(padding, (len(padding), *addresses.shape[1:]))
+        for i, (footprint, part) in enumerate(pointed(frame, addresses, element, mask)):
             own |= ordering.note(frame, footprint, before)
             tile = load(footprint, element, padding)
-            result = tile if result is None else np.where(part, tile, result)
-        if result is None:
-            result = np.broadcast_to(padding, (len(padding), *addresses.shape[1:]))
+            result = np.where(part, tile, result) if i and part is not None else tile
         return result, own
 
     return acting(op, run)
@@ -59,7 +57,7 @@ def _store(op: Operation, _: Preparation) -> Step:
         tile: Any = frame[value]
         mask, token = (_of(frame, each) for each in optional)
         own = before = token or 0
-        for footprint, _ in pointed(frame, addresses, element, mask):
+        for footprint, _part in pointed(frame, addresses, element, mask):
             own |= ordering.note(frame, footprint, before)
             store(footprint, element, tile[-1:] if len(footprint.low) == 1 else tile)
         return own
@@ -82,7 +80,10 @@ def _join(op: Operation, _: Preparation) -> Step:
 
 
 def _same_token(op: Operation, _: Preparation) -> Step:
-    return computing(op, lambda token=0: token)
+    def run(token: int = 0) -> int:
+        return token
+
+    return computing(op, run)
 
 
 def _global_address(op: Operation, _: Preparation) -> Step:
@@ -98,7 +99,8 @@ def _global_address(op: Operation, _: Preparation) -> Step:
 def _alloca(op: Operation, _: Preparation) -> Step:
     """Memory of each block's own; `global` memory too is another for every block."""
     assert isinstance(op, AllocaOp)
-    size = op.num_elem.value.data * pointee_of(op.result.type).bytes  # type: ignore[attr-defined]
+    count: Any = op.num_elem
+    size = int(count.value.data) * pointee_of(op.result.type).bytes
 
     def run(frame: Frame) -> Tile:
         memory = frame.gang.machine.memory

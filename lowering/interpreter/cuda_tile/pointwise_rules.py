@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Attribute, Operation
 
+from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.ops.core import ConstantOp
 from tilewright.lowering.interpreter.cuda_tile import conversions, float_functions
 from tilewright.lowering.interpreter.cuda_tile import integer_arithmetic as integers
@@ -22,6 +23,7 @@ from tilewright.lowering.interpreter.cuda_tile.elements import (
 from tilewright.lowering.interpreter.cuda_tile.float_arithmetic import arithmetic
 
 Function = Callable[..., Any]
+Binary = Callable[[Tile, Tile], Tile]
 Maker = Callable[[Operation, Options], Function]
 
 
@@ -92,7 +94,7 @@ def _absolute(x: Tile) -> Tile:
     return np.abs(x)
 
 
-def _compare_floats(op: Operation, _: Options) -> Function:
+def _compare_floats(op: Operation, _: Options) -> Binary:
     predicate = word(op, "comparison_predicate")
     relation = integers.RELATIONS[predicate]
     if word(op, "comparison_ordering") == "ordered":
@@ -121,18 +123,27 @@ def _truncated(op: Operation, _: Options) -> Function:
     )
 
 
+def _float_to_float(op: Operation, _: Options) -> Function:
+    source, to = operand_element(op), result_element(op)
+    if to.name == "f8E5M3FNU":
+        raise OpError(
+            op, f"'{op.name}' expected a result whose rounding is known, got {to.name} (a preview)"
+        )
+    return conversions.float_to_float(source, to, word(op, "rounding_mode", "nearest_even"))
+
+
 # Everything else
 
 
 def _constant(op: Operation, _: Options) -> Function:
     assert isinstance(op, ConstantOp)
-    array = op.value.array()  # type: ignore[attr-defined]
-    tile = array[None].astype(result_element(op).dtype, copy=False)
+    value: Any = op.value
+    tile: Tile = value.array()[None].astype(result_element(op).dtype, copy=False)
     tile.flags.writeable = False
     return lambda: tile
 
 
-def _offset(op: Operation, _: Options) -> Function:
+def _offset(op: Operation, _: Options) -> Binary:
     bits = pointee_of(op.operands[0].type).bits
     if bits >= 8:
         size = np.int64(bits // 8)
@@ -187,9 +198,7 @@ MAKERS: dict[str, Maker] = {
         operand_element(op), result_element(op), is_signed(op)
     ),
     "trunci": _truncated,
-    "ftof": lambda op, _: conversions.float_to_float(
-        operand_element(op), result_element(op), word(op, "rounding_mode", "nearest_even")
-    ),
+    "ftof": _float_to_float,
     "ftoi": lambda op, _: conversions.float_to_integer(
         operand_element(op), result_element(op), is_signed(op)
     ),

@@ -25,6 +25,7 @@ from tilewright.lowering.interpreter.cuda_tile.pointwise_rules import (
 )
 from tilewright.lowering.interpreter.errors import Fault
 
+Unary = Callable[[Tile], Tile]
 Maker = Callable[[Operation], Callable[..., Any]]
 
 
@@ -35,23 +36,25 @@ def shape_of(op: Operation, operand: int | None = None) -> tuple[int, ...]:
     return type_.shape
 
 
-def _reshape(op: Operation) -> Callable[..., Any]:
+def _reshape(op: Operation) -> Unary:
     shape = shape_of(op)
     return lambda x: x.reshape(len(x), *shape)
 
 
-def _broadcast(op: Operation) -> Callable[..., Any]:
+def _broadcast(op: Operation) -> Unary:
     shape = shape_of(op)
     return lambda x: np.broadcast_to(x, (len(x), *shape))
 
 
-def _permute(op: Operation) -> Callable[..., Any]:
-    axes = [0, *(1 + axis for axis in op.properties["permutation"].get_values())]  # type: ignore[attr-defined]
+def _permute(op: Operation) -> Unary:
+    order: Any = op.properties["permutation"]
+    axes = [0, *(1 + axis for axis in order.get_values())]
     return lambda x: x.transpose(axes)
 
 
 def _cat(op: Operation) -> Callable[..., Any]:
-    axis = 1 + op.properties["dim"].value.data  # type: ignore[attr-defined]
+    dim: Any = op.properties["dim"]
+    axis = 1 + int(dim.value.data)
 
     def run(x: Tile, y: Tile) -> Tile:
         rows = max(len(x), len(y))

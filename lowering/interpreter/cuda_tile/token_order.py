@@ -8,7 +8,6 @@ one numbering runs through all blocks.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
@@ -18,16 +17,38 @@ from tilewright.lowering.interpreter.cuda_tile.accesses import Access, Conflict,
 from tilewright.lowering.interpreter.cuda_tile.footprints import Footprint
 
 Token: TypeAlias = int
-_KEPT_OFFSETS = 1 << 23
-"""Scattered offsets kept to compare accesses element by element; beyond, bounds must do."""
 
 
-@dataclass(slots=True)
 class Log:
-    """What one allocation has seen: accesses by number, and their kinds as sets."""
+    """What one allocation has seen: accesses with their numbers and the bytes that they span, and
+    for each kind the set of numbers."""
 
-    accesses: dict[int, Access] = field(default_factory=dict)
-    kinds: dict[Kind, int] = field(default_factory=lambda: dict.fromkeys(Kind, 0))
+    def __init__(self) -> None:
+        self.accesses: list[Access] = []
+        self.kinds: dict[Kind, int] = dict.fromkeys(Kind, 0)
+        self._spans = np.empty((16, 3), np.int64)
+
+    def add(self, number: int, access: Access) -> None:
+        """Note an access."""
+        count = len(self.accesses)
+        if count == len(self._spans):
+            self._spans = np.concatenate([self._spans, np.empty_like(self._spans)])
+        self._spans[count] = number, *_span(access.footprint)
+        self.accesses.append(access)
+        self.kinds[access.kind] |= 1 << number
+
+    def meeting(self, access: Access) -> Iterator[tuple[int, Access]]:
+        """The accesses whose span meets one's, with their numbers, latest first."""
+        spans = self._spans[: len(self.accesses)]
+        low, high = _span(access.footprint)
+        for i in np.flatnonzero((spans[:, 1] < high) & (low < spans[:, 2]))[::-1].tolist():
+            yield int(spans[i, 0]), self.accesses[i]
+
+
+def _span(footprint: Footprint) -> tuple[int, int]:
+    """The first byte that any block touches, and the one behind the last."""
+    size = footprint.itemsize
+    return int(footprint.low.min()) * size, int(footprint.high.max()) * size
 
 
 _CONFLICTS = {
@@ -46,7 +67,6 @@ class TokenOrder:
         self.count = 0
         self._logs: dict[int, Log] = {}
         self._released: dict[int, Token] = {}
-        self._kept = 0
 
     def add(self, access: Access, before: Token) -> tuple[Token, Conflict | None]:
         """Note an access that takes a token. Returns its own token, and the first conflict."""
@@ -56,13 +76,9 @@ class TokenOrder:
             unordered |= log.kinds[kind]
         unordered &= ~before
         conflict = self._first(log, unordered, access) if unordered else None
-        bit = 1 << self.count
-        if (offsets := access.footprint.offsets) is not None:
-            self._kept += offsets.size
-        log.accesses[self.count] = access
-        log.kinds[access.kind] |= bit
+        log.add(self.count, access)
         self.count += 1
-        return before | bit, conflict
+        return before | 1 << (self.count - 1), conflict
 
     def acquired(self, addresses: NDArray[np.int64]) -> Token:
         """What an acquire of these addresses knows to have happened."""
@@ -77,12 +93,12 @@ class TokenOrder:
             self._released[address] = self._released.get(address, 0) | token
 
     def _first(self, log: Log, unordered: int, later: Access) -> Conflict | None:
-        for number in _numbers(unordered):
-            earlier = log.accesses[number]
-            met = self._meeting(earlier, later)
-            if met is not None:
-                one, other, byte = met
-                return Conflict(earlier, later, one, other, byte)
+        for number, earlier in log.meeting(later):
+            if unordered >> number & 1:
+                met = self._meeting(earlier, later)
+                if met is not None:
+                    one, other, byte = met
+                    return Conflict(earlier, later, one, other, byte)
         return None
 
     def _meeting(self, earlier: Access, later: Access) -> tuple[int, int, int] | None:
@@ -108,34 +124,24 @@ class TokenOrder:
         return None
 
 
-def _numbers(bits: int) -> Iterator[int]:
-    """The numbers of the bits that are set, highest first."""
-    while bits:
-        number = bits.bit_length() - 1
-        yield number
-        bits ^= 1 << number
-
-
 def _boxes_meet(
     one: Footprint, other: Footprint, left: NDArray[np.int64], right: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
     """Whether boxes in the index space of one tensor have an index in common."""
     assert one.corner is not None and other.corner is not None
     (start, extent), (begin, size) = one.corner, other.corner
-    return (
-        (start[left] < begin[right] + size[right]) & (begin[right] < start[left] + extent[left])
-    ).all(axis=1)
+    meet = (start[left] < begin[right] + size[right]) & (begin[right] < start[left] + extent[left])
+    return np.all(meet, axis=1)
 
 
 def _common_byte(one: Footprint, left: int, other: Footprint, right: int) -> int | None:
     """A byte that two blocks' accesses have in common, or None."""
     finest = min(one.itemsize, other.itemsize)
-    touched = [
-        (
-            footprint.elements_of(row)[:, None] * (footprint.itemsize // finest)
-            + np.arange(footprint.itemsize // finest)
-        ).ravel()
-        for footprint, row in ((one, left), (other, right))
-    ]
-    common = np.intersect1d(*touched)
+    common = np.intersect1d(_parts(one, left, finest), _parts(other, right, finest))
     return int(common[0]) * finest if len(common) else None
+
+
+def _parts(footprint: Footprint, row: int, size: int) -> NDArray[np.int64]:
+    """What a block touches, in units of `size` bytes."""
+    count = footprint.itemsize // size
+    return (footprint.elements_of(row)[:, None] * count + np.arange(count)).ravel()

@@ -68,12 +68,17 @@ def test_vectors_that_scf_carries(op: str, ptxas: Any) -> None:
 
 
 @pytest.mark.parametrize("op, element", [("cmpf olt", "f32"), ("cmpi slt", "i32")])
-def test_comparisons_of_vectors_are_refused(op: str, element: str) -> None:
-    """xDSL gives them one i1, which MLIR does not."""
-    compared = f"%w = arith.{'addf' if element == 'f32' else 'addi'} %v, %v : vector<4x{element}>"
-    text = on_vectors(f"%p = arith.{op}, %v, %v : vector<4x{element}>\n  {compared}", element)
-    with pytest.raises(tw.CompileError, match="expected scalars, got vector<4x"):
-        tw.compile(text, "sm_90a")
+def test_comparisons_of_vectors(op: str, element: str, ptxas: Any) -> None:
+    whole, one = f"vector<4x{element}>", "1.0" if element == "f32" else "1"
+    text = on_vectors(
+        f"""%one = arith.constant dense<{one}> : {whole}
+  %p = arith.{op}, %v, %one : {whole}
+  %w = arith.select %p, %v, %one : vector<4xi1>, {whole}""",
+        element,
+    )
+    x = (numbers((32, 4)) * 4).astype(np.float32 if element == "f32" else np.int32)
+    np.testing.assert_array_equal(run(text, x, np.zeros_like(x))[1], np.minimum(x, 1))
+    ptxas(tw.compile(text, "sm_90a").ptx, "sm_90a")
 
 
 BOXES = {
