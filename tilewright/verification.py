@@ -58,6 +58,10 @@ def _faults(module: ModuleOp, text: str | None) -> list[Diagnostic]:
         except VerifyException as error:
             wrong = error.op if isinstance(error, InnerOpError) else op
             faults.append(at(wrong.location, _named(wrong, str(error)), text))
+        except Exception:
+            # Verifiers count on the ops before theirs, one of which is wrong here.
+            if not faults:
+                raise
     return faults
 
 
