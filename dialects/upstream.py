@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
     i1,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.hints import isa
 
 from tilewright.dialects.cute_nvgpu.lattice.launch import why_illegal_block, why_illegal_cluster
 
@@ -34,7 +35,7 @@ def fault(op: Operation) -> str | None:
 
 
 def _width(type_: Attribute) -> int:
-    element = type_.get_element_type() if isinstance(type_, VectorType) else type_
+    element = type_.element_type if isa(type_, VectorType) else type_
     return int(getattr(element, "bitwidth", 0))
 
 
@@ -68,6 +69,13 @@ def _indices(op: memref.LoadOp | memref.StoreOp) -> str | None:
     return None
 
 
+def _alloc(op: memref.AllocOp | memref.AllocaOp) -> str | None:
+    type_ = op.memref.type
+    if isinstance(type_, MemRefType) and 0 in type_.get_shape():
+        return f"expected extents of at least 1, got {type_}"
+    return None
+
+
 def _types(values: Sequence[SSAValue]) -> list[str]:
     return [str(value.type) for value in values]
 
@@ -88,8 +96,8 @@ def _mask(op: arith.CmpiOp | arith.CmpfOp | arith.SelectOp) -> str | None:
     mask, type_ = (op.cond, op.lhs) if isinstance(op, arith.SelectOp) else (op.result, op.lhs)
     if isinstance(op, arith.SelectOp) and mask.type == i1:
         return None
-    wanted = type_.type.get_shape() if isinstance(type_.type, VectorType) else None
-    given = mask.type.get_shape() if isinstance(mask.type, VectorType) else None
+    wanted = type_.type.get_shape() if isa(type_.type, VectorType) else None
+    given = mask.type.get_shape() if isa(mask.type, VectorType) else None
     if wanted != given:
         return f"expected a mask of the shape of {type_.type}, got {mask.type}"
     return None
@@ -130,7 +138,7 @@ _EXTENTS: dict[str, _WhyIllegal] = {
 def _extents_fault(
     given: Attribute, why_illegal: Callable[[Sequence[int]], str | None]
 ) -> str | None:
-    if isinstance(given, DenseArrayBase) and isinstance(given.elt_type, IntegerType):
+    if isa(given, DenseArrayBase[IntegerType]):
         return why_illegal([int(extent) for extent in given.get_values()])
     return f"expected array<i32: X, Y, Z>, got {given}"
 
@@ -146,6 +154,8 @@ RULES: dict[type[Operation], Rule] = {
     cf.ConditionalBranchOp: _branch,
     func.FuncOp: _kernel,
     gpu.FuncOp: _kernel,
+    memref.AllocOp: _alloc,
+    memref.AllocaOp: _alloc,
     memref.LoadOp: _indices,
     memref.StoreOp: _indices,
     scf.IfOp: _if,

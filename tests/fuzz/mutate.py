@@ -105,9 +105,9 @@ def _truncate(rng: random.Random, words: list[str], others: Sequence[str]) -> No
 
 def _nearby(rng: random.Random, words: list[str], others: Sequence[str]) -> None:
     """Another token of the same kind from the same text: values and types that it has."""
-    place = rng.choice(_meaningful(words))
-    alike = [word for word in words if word[:1] == words[place][:1] and word != words[place]]
-    words[place] = rng.choice(alike or words)
+    place = rng.choice([i for i, word in enumerate(words) if word[0] in '%!#@"'] or [0])
+    alike = [word for word in words if word[0] == words[place][0] and word != words[place]]
+    words[place] = rng.choice(alike or [words[place]])
 
 
 def _scaled(rng: random.Random, words: list[str], others: Sequence[str]) -> None:
@@ -153,10 +153,10 @@ def _in_context(rng: random.Random, words: list[str], behind: Followers) -> None
 def mutant(
     rng: random.Random, text: str, others: Sequence[str], behind: Followers | None = None
 ) -> str:
-    """The text after one to four edits, half of the time gentle ones; `others` are tokens of the
+    """The text after one to four edits, mostly gentle ones; `others` are tokens of the
     whole corpus, `behind` says which of them follow which."""
     words = tokens(text)
-    edits = rng.choice((EDITS, GENTLE))
+    edits = rng.choice((EDITS, GENTLE, GENTLE))
     for _ in range(rng.choice((1, 1, 1, 2, 2, 4))):
         if behind and edits is GENTLE and rng.random() < 0.4:
             _in_context(rng, words, behind)

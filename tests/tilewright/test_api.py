@@ -374,3 +374,25 @@ def test_the_lowered_module_is_ir_that_can_be_read_and_run(text: str) -> None:
         np.testing.assert_array_equal(found[1], EXPECTED)
         with pytest.raises(tw.ExecutionError, match="'n' expected a number for u32, got an array"):
             tw.interpret(printed, args=[x, y, 2.0, x], **settings)
+
+
+@pytest.mark.parametrize("level", ["tile", "atom", "ptx"])
+def test_without_an_arch_the_lowered_instructions_say_it(level: tw.execution.Level) -> None:
+    """max.NaN is sm_80's, add.bf16 sm_90's: neither `arith.maximumf` nor `arith.addf` says so."""
+    text = """func.func @k(%x: f32, %h: bf16, %o: memref<2xf32>) attributes {gpu.kernel} {
+  %i = arith.constant 0 : index
+  %j = arith.constant 1 : index
+  %m = arith.maximumf %x, %x : f32
+  %a = arith.addf %h, %h : bf16
+  %w = arith.extf %a : bf16 to f32
+  memref.store %m, %o[%i] : memref<2xf32>
+  memref.store %w, %o[%j] : memref<2xf32>
+  func.return
+}"""
+    arguments: dict[str, Any] = {"grid": (1,), "block": (1,), "level": level}
+    args = [1.5, 2.0, np.zeros(2, np.float32)]
+    (out,) = tw.interpret(text, args=args, **arguments)
+    assert out.tolist() == [1.5, 4.0]
+    if level == "ptx":
+        with pytest.raises(tw.CompileError, match="requires sm_80 or later, got target sm_75"):
+            tw.interpret(text, args=args, arch="sm_75", **arguments)
