@@ -15,6 +15,7 @@ SCRIPTS = (
     "compile_time.py",
     "python_to_ptx.py",
     "cute_ops.py",
+    "tileir_bytecode.py",
     "layout_algebra.py",
     "interpret_gemm.py",
     "mma_numerics.py",

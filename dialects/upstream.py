@@ -10,8 +10,19 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xdsl.dialects import arith, cf, func, gpu, memref, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, VectorType
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    VectorType,
+    i1,
+)
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.hints import isa
+
+from tilewright.dialects.cute_nvgpu.lattice.launch import why_illegal_block, why_illegal_cluster
 
 Rule = Callable[[Any], str | None]
 INDEX_BITS = 64
@@ -24,7 +35,7 @@ def fault(op: Operation) -> str | None:
 
 
 def _width(type_: Attribute) -> int:
-    element = type_.get_element_type() if isinstance(type_, VectorType) else type_
+    element = type_.element_type if isa(type_, VectorType) else type_
     return int(getattr(element, "bitwidth", 0))
 
 
@@ -58,6 +69,13 @@ def _indices(op: memref.LoadOp | memref.StoreOp) -> str | None:
     return None
 
 
+def _alloc(op: memref.AllocOp | memref.AllocaOp) -> str | None:
+    type_ = op.memref.type
+    if isinstance(type_, MemRefType) and 0 in type_.get_shape():
+        return f"expected extents of at least 1, got {type_}"
+    return None
+
+
 def _types(values: Sequence[SSAValue]) -> list[str]:
     return [str(value.type) for value in values]
 
@@ -71,6 +89,17 @@ def _if(op: scf.IfOp) -> str | None:
         if isinstance(last, scf.YieldOp) and _types(last.operands) != wanted:
             given = ", ".join(_types(last.operands))
             return f"expected its regions to yield ({', '.join(wanted)}), got ({given})"
+    return None
+
+
+def _mask(op: arith.CmpiOp | arith.CmpfOp | arith.SelectOp) -> str | None:
+    mask, type_ = (op.cond, op.lhs) if isinstance(op, arith.SelectOp) else (op.result, op.lhs)
+    if isinstance(op, arith.SelectOp) and mask.type == i1:
+        return None
+    wanted = type_.type.get_shape() if isa(type_.type, VectorType) else None
+    given = mask.type.get_shape() if isa(mask.type, VectorType) else None
+    if wanted != given:
+        return f"expected a mask of the shape of {type_.type}, got {mask.type}"
     return None
 
 
@@ -91,17 +120,42 @@ def _kernel(op: func.FuncOp | gpu.FuncOp) -> str | None:
     marked = "gpu.kernel" in op.attributes or isinstance(op, gpu.FuncOp)
     if marked and not (op.body.blocks and op.body.blocks[0].ops):
         return "expected a kernel to have a body, got a declaration"
+    for name, why_illegal in _EXTENTS.items():
+        given = op.attributes.get(name)
+        if given is not None and (why := _extents_fault(given, why_illegal)) is not None:
+            return f"{name} {why}"
     return None
 
 
+_WhyIllegal = Callable[[Sequence[int]], str | None]
+_EXTENTS: dict[str, _WhyIllegal] = {
+    "gpu.known_block_size": why_illegal_block,
+    "gpu.known_cluster_size": why_illegal_cluster,
+}
+"""What kernels say of their launches, each with what is wrong with extents of it."""
+
+
+def _extents_fault(
+    given: Attribute, why_illegal: Callable[[Sequence[int]], str | None]
+) -> str | None:
+    if isa(given, DenseArrayBase[IntegerType]):
+        return why_illegal([int(extent) for extent in given.get_values()])
+    return f"expected array<i32: X, Y, Z>, got {given}"
+
+
 RULES: dict[type[Operation], Rule] = {
+    arith.CmpfOp: _mask,
+    arith.CmpiOp: _mask,
     arith.ConstantOp: _constant,
     arith.ExtFOp: _cast(wider=True),
+    arith.SelectOp: _mask,
     arith.TruncFOp: _cast(wider=False),
     cf.BranchOp: _branch,
     cf.ConditionalBranchOp: _branch,
     func.FuncOp: _kernel,
     gpu.FuncOp: _kernel,
+    memref.AllocOp: _alloc,
+    memref.AllocaOp: _alloc,
     memref.LoadOp: _indices,
     memref.StoreOp: _indices,
     scf.IfOp: _if,

@@ -18,6 +18,7 @@ FOLDERS = ("dialects", "passes", "lowering", "tools")
 LAYERS: tuple[tuple[str, str], ...] = (
     ("algebra", "tilewright.dialects.cute"),
     ("tables", "tilewright.dialects.cute_nvgpu"),
+    ("tables", "tilewright.dialects.math_functions"),
     ("dialects", "tilewright.dialects.cute.ops"),
     ("dialects", "tilewright.dialects.cute.types"),
     ("dialects", "tilewright.dialects.cute_nvgpu.ops"),
@@ -25,6 +26,7 @@ LAYERS: tuple[tuple[str, str], ...] = (
     ("dialects", "tilewright.dialects.cuda_tile"),
     ("dialects", "tilewright.dialects.gpu"),
     ("dialects", "tilewright.dialects.ptx"),
+    ("dialects", "tilewright.dialects.register_origins"),
     ("passes", "tilewright.passes"),
     ("lowering", "tilewright.lowering"),
     ("tools", "tilewright.tools"),

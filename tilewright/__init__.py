@@ -15,6 +15,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tilewright import cutile
     from tilewright.arguments.tensor_map import TensorMap
     from tilewright.compiler import compile
     from tilewright.diagnostic import CompileError
@@ -45,9 +46,13 @@ _HOMES = {
     "Trial": "tilewright.verify_by_running",
     "atom": "tilewright.simulation",
     "compile": "tilewright.compiler",
+    "cutile": "tilewright.cutile",
     "interpret": "tilewright.execution",
     "simulate": "tilewright.simulation",
 }
+
+_MODULES = frozenset({"cutile"})
+"""Names that stand for a module of their own."""
 
 __all__ = [
     "AtomError",
@@ -61,6 +66,7 @@ __all__ = [
     "Trial",
     "atom",
     "compile",
+    "cutile",
     "interpret",
     "simulate",
 ]
@@ -72,7 +78,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'tilewright' has no attribute '{name}'")
     from importlib import import_module
 
-    value = getattr(import_module(home), name)
+    value = import_module(home) if name in _MODULES else getattr(import_module(home), name)
     globals()[name] = value
     return value
 

@@ -4,8 +4,9 @@
     mine = cute("tiled.mma.partition", mma, tile, thread, operand_id="A")
     here = cute("slice", mine, coord(None, None, None, stage))
 
-Each gives an op, for xDSL's builder to insert; result types are inferred. `kernel` is the function
-that such ops make.
+Each gives an op, for xDSL's builder to insert; result types are inferred, and its location is the
+line of Python that made it: `located` says so of other ops, and `lines_of` whose lines count where
+a front end stands between. `kernel` is the function that such ops make.
 """
 
 from __future__ import annotations
@@ -30,13 +31,17 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from tilewright.diagnostic import CompileError, Diagnostic
+from tilewright.diagnostic import CompileError, Diagnostic, at
 from tilewright.dialects.cute.dialect import CUTE
 from tilewright.dialects.cute.ops.constructors import StaticOp
 from tilewright.dialects.cute.ops.operation import CuteOp
 from tilewright.dialects.cute.tensor import element_bits
 from tilewright.parsing import default_context
+from tilewright.python_lines import beneath, lines_of, located, python_line
 
+__all__ = ["array_type", "attribute", "coord", "cute", "kernel", "leaves", "lines_of", "located"]
+
+beneath(__file__)
 _OPS = {op.name.removeprefix("cute."): op for op in CUTE.operations}
 
 
@@ -45,10 +50,10 @@ def attribute(text: str) -> Any:
     """A type, or another attribute, as IR spells it. Raises CompileError."""
     try:
         parser = Parser(default_context(), text)
-        found = parser.parse_attribute()
+        parsed = parser.parse_attribute()
         if parser.pos < len(text.rstrip()):
             parser.raise_error("expected one attribute")
-        return found
+        return parsed
     except (ParseError, VerifyException) as error:
         message = error.msg if isinstance(error, ParseError) else str(error)
         raise CompileError(Diagnostic(f"{message.strip()} in '{text}'")) from None
@@ -60,8 +65,19 @@ def cute(name: str, *operands: Any, **properties: Any) -> Operation:
     Where its results follow from its operands, those and its properties make it. An op that its
     type says in full takes the type, or its text: `cute("memref.alloc", "!cute.memref<...>")`;
     `copy` and `gemm` take what their constructors take. A property may be a number, several, or a
-    word. Raises ValueError for an unknown name, and for operands that the op does not take.
+    word. Raises CompileError at the line that is at work for an unknown name, and for operands that
+    the op does not take.
     """
+    try:
+        return located(_op(name, operands, properties))
+    except (ValueError, VerifyException) as error:
+        if isinstance(error, CompileError) and error.line is not None:
+            raise
+        message = error.message if isinstance(error, CompileError) else str(error)
+        raise CompileError(at(python_line(), message)) from None
+
+
+def _op(name: str, operands: Sequence[Any], properties: dict[str, Any]) -> Operation:
     op = _OPS.get(name)
     if op is None:
         nearest = get_close_matches(name, _OPS, n=1, cutoff=0)[0]
@@ -69,13 +85,13 @@ def cute(name: str, *operands: Any, **properties: Any) -> Operation:
             f"expected an op of the cute dialect, got 'cute.{name}'; nearest legal: cute.{nearest}"
         )
     if not issubclass(op, CuteOp) or op.infer.__func__ is CuteOp.infer.__func__:
-        given = (attribute(each) if isinstance(each, str) else each for each in operands)
+        given = (attribute(item) if isinstance(item, str) else item for item in operands)
         return op(*given, **properties)
     properties = {key: _property(value) for key, value in properties.items()}
-    found = op.infer(tuple(SSAValue.get(each).type for each in operands), properties)
-    if isinstance(found, str):
-        raise ValueError(f"'cute.{name}' {found}")
-    return op.create(operands=operands, result_types=found, properties=properties)
+    types = op.infer(tuple(SSAValue.get(operand).type for operand in operands), properties)
+    if isinstance(types, str):
+        raise ValueError(f"'cute.{name}' {types}")
+    return op.create(operands=operands, result_types=types, properties=properties)
 
 
 def _property(value: Any) -> Attribute:
@@ -95,8 +111,9 @@ def leaves(kind: str, text: str, *values: SSAValue) -> Operation:
     """A value of the algebra, its dynamic leaves filled: `leaves("shape", "(128,?)", n)`."""
     type_ = attribute(f'!cute.{kind}<"{text}">')
     if not values:
-        return StaticOp(type_)
-    return _OPS[f"make_{kind}"].create(operands=values, result_types=[type_])
+        return located(StaticOp(type_))
+    op = _OPS[f"make_{kind}"]
+    return located(op.create(operands=values, result_types=[type_]))
 
 
 def coord(*parts: SSAValue | int | None) -> Operation:
@@ -128,4 +145,4 @@ def kernel(name: str, types: Sequence[Attribute], threads: int) -> tuple[ModuleO
     function.attributes["gpu.kernel"] = UnitAttr()
     block_size = DenseArrayBase.from_list(i32, [threads, 1, 1])
     function.attributes["gpu.known_block_size"] = block_size
-    return ModuleOp([function]), body
+    return ModuleOp([located(function)]), body

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tilewright.arguments.parameters import kernel_parameters, kernels_of, symbol_of
+from tilewright.diagnostic import CompileError, Diagnostic
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.guard import guard
@@ -21,12 +22,13 @@ from tilewright.pipeline import Observer, run_pipeline, stages_of, verified
 from tilewright.recursion import deep_recursion
 
 if TYPE_CHECKING:
+    from tilewright.ptxas import KernelResources
     from tilewright.verify_by_running import Trial
 
 
 @deep_recursion()
 def compile(
-    module_or_text: ModuleOp | str,
+    module_or_text: ModuleOp | str | bytes,
     arch: str,
     *,
     name: str = "<string>",
@@ -34,18 +36,21 @@ def compile(
     verify_each: bool = False,
     dump_dir: str | os.PathLike[str] | None = None,
     verify_by_running: Trial | None = None,
+    assemble: bool = False,
 ) -> Kernel:
     """Compile IR to PTX for a target.
 
-    `module_or_text` is an xDSL module (which is left as it is) or MLIR text, `arch` a target such
-    as "sm_90a". The text carries the lowest `.version` and `.target` that its instructions need and
-    that `arch` runs.
+    `module_or_text` is an xDSL module (which is left as it is), MLIR text or Tile IR bytecode;
+    `arch` a target such as "sm_90a". The text carries the lowest `.version` and `.target` that its
+    instructions need and that `arch` runs.
     `passes` run first: instances, or what xdsl-opt's `-p` takes; what they leave is verified.
     `verify_each` verifies the IR after every stage too; `dump_dir` is a folder that gets the IR
     after every stage, and the PTX, as numbered files; `verify_by_running` is a run of the kernel
-    whose results no stage may change. Raises CompileError with a diagnostic that points into the
+    whose results no stage may change; `assemble` asks ptxas what each kernel takes of an SM, the
+    `resources` of the result. Raises CompileError with a diagnostic that points into the
     text (called `name`) and names a pass that fails, TargetError for an unknown arch, ValueError
-    for an unknown pass, TypeError for what is neither IR nor a pass.
+    for an unknown pass, TypeError for what is neither IR nor a pass, PtxasNotFound where `assemble`
+    finds none.
     """
     chip, own = target(arch), stages_of(passes)
     module, source = verified(module_or_text, name)
@@ -63,7 +68,21 @@ def compile(
     entries = [
         Entry.of(op, arguments.get(op.sym_name.data) or kernel_parameters(op)) for op in lowered
     ]
-    return Kernel(text, tuple(entries), arch)
+    resources = _resources(text, arch, name) if assemble else None
+    return Kernel(text, tuple(entries), arch, resources)
+
+
+def _resources(text: str, arch: str, name: str) -> dict[str, KernelResources]:
+    """What ptxas says that each kernel takes. Raises CompileError where it refuses the PTX."""
+    from tilewright import ptxas
+
+    report = ptxas.assemble(text, arch)
+    if not report.ok:
+        said = "; ".join(report.errors)
+        raise CompileError(
+            Diagnostic(f"internal error, please report: ptxas refuses: {said}", name)
+        )
+    return report.kernels
 
 
 def _result_check(trial: Trial, arch: str, name: str, source: str | None) -> Observer:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import FileLineColLoc, NameLoc
-from xdsl.utils.exceptions import PassFailedException
+from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, NameLoc
+from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 if TYPE_CHECKING:
     from xdsl.ir import Attribute, Operation
@@ -26,6 +26,14 @@ class OpError(PassFailedException):
         super().__init__(message)
         self.op = op
         self.message = message
+
+
+class InnerOpError(VerifyException):
+    """What an op says is wrong with an op inside of it."""
+
+    def __init__(self, op: Operation, message: str):
+        super().__init__(message)
+        self.op = op
 
 
 class CompileError(ValueError):
@@ -63,10 +71,18 @@ class Diagnostic:
 
 
 def file_location(location: Attribute) -> FileLineColLoc | None:
-    """The place in a file that a location names, looking through names; None where it is none."""
-    while isinstance(location, NameLoc):
-        location = location.location
-    return location if isinstance(location, FileLineColLoc) else None
+    """The place in a file that a location names, looking through names, calls (at what is called)
+    and debug info (`cuda_tile.di_loc`); None where it is none."""
+    while not isinstance(location, FileLineColLoc):
+        if isinstance(location, NameLoc):
+            location = location.location
+        elif isinstance(location, CallSiteLoc):
+            location = location.callee
+        elif (source := getattr(location, "source", None)) is not None:
+            location = source
+        else:
+            return None
+    return location
 
 
 def at(location: Attribute, message: str, source: str | None = None) -> Diagnostic:
@@ -86,7 +102,10 @@ def named(op: Operation) -> str:
 
 def _line(file: str, line: int, source: str | None) -> str | None:
     try:
+        # Bytecode may name any file: what is no plain one may never end.
+        if source is None and not Path(file).is_file():
+            return None
         lines = (Path(file).read_text() if source is None else source).splitlines()
-    except (OSError, UnicodeDecodeError):
+    except (OSError, ValueError):
         return None
     return lines[line - 1] if 0 < line <= len(lines) else None

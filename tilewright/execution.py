@@ -29,12 +29,13 @@ from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.machine import Launch
 from tilewright.passes.check_target import required_targets
-from tilewright.pipeline import lower_tiles, run_pipeline, verified
+from tilewright.pipeline import lower_for_lowest, lower_tiles, run_pipeline, verified
 from tilewright.recursion import deep_recursion
+from tilewright.tile_kernel import DEFAULT_ARCH, Races, TileLaunch, is_tile_ir, run_tile_kernel
 
 __all__ = ["ExecutionError", "Parameter", "interpret", "kernel_signature"]
 
-Level = Literal["tile", "atom", "ptx"]
+Level = Literal["program", "tile", "atom", "ptx"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 Dim = Sequence[int]
 
@@ -48,17 +49,20 @@ class Run:
 
 
 def interpret(
-    module_or_text: ModuleOp | str,
+    module_or_text: ModuleOp | str | bytes,
     kernel: str | None = None,
     *,
     grid: Dim,
-    block: Dim,
+    block: Dim | None = None,
     args: Sequence[Any],
-    numerics: Literal["hardware", "exact"] = "hardware",
+    numerics: Literal["hardware", "exact", "fast"] = "hardware",
     arch: str | None = None,
-    level: Level = "tile",
+    level: Level | None = None,
     name: str = "<string>",
     progress: Callable[[int, int], None] | None = None,
+    schedule: int | None = None,
+    max_steps: int | None = None,
+    races: Races | None = None,
 ) -> list[NDArray[Any]]:
     """Run a kernel on the CPU and return its arrays, in order, as they are after the run.
 
@@ -71,29 +75,64 @@ def interpret(
     everything to instructions. A kernel that was lowered from the tile level takes the arguments
     that it had there. `numerics="hardware"` computes MMAs as
     the chip `arch` does (by default the lowest target that the kernel needs), "exact" rounds the
-    mathematical result once. `progress(done, total)` is called as CTAs finish.
+    mathematical result once. `progress(done, total)` is called as CTAs finish. Threads run in the
+    order of the text where they may or, with a seed as `schedule`, in a random one, in which copies
+    and MMAs complete late. `max_steps` bounds the ops that the threads run, together or apart.
+    `races` says what becomes of races on global memory: "error", "warn" or (by default, but for
+    Tile IR) "ignore".
+
+    CUDA Tile IR, as text, module or bytecode, is the level "program": `args` are the entry's flat
+    parameters, an array of any dtype for a pointer to its first element; there is no `block`;
+    `numerics="fast"` multiplies matrices by f32 BLAS. `races`, "error" by default, are
+    conflicting accesses that no token and no atomic orders, and what Tile IR leaves undefined.
+    `max_steps` bounds the iterations of loops.
 
     Raises CompileError for wrong IR, TargetError for an unknown arch, and ExecutionError for wrong
     arguments or what no kernel may do: an access out of bounds or misaligned, a data race, use of
     an undefined register, a barrier that not all reach.
     """
+    module, source = verified(module_or_text, name)
+    if is_tile_ir(module):
+        if level not in (None, "program") or block is not None:
+            got = f"level '{level}'" if block is None else f"block {tuple(block)}"
+            raise ExecutionError(f"expected level 'program' and no block for Tile IR, got {got}")
+        launch = TileLaunch(
+            checked_extents("grid", grid),
+            numerics,
+            arch or DEFAULT_ARCH,
+            races or "error",
+            source=source,
+            max_steps=max_steps,
+            progress=progress,
+        )
+        return run_tile_kernel(module, kernel, launch, args, name)
+    if level == "program" or numerics == "fast":
+        raise ExecutionError("expected Tile IR for level 'program' and numerics 'fast', got none")
+    if schedule is not None and schedule < 0:
+        raise ExecutionError(f"expected a seed from 0 on as schedule, got {schedule}")
+    if block is None:
+        raise ExecutionError("expected a block, got none (only Tile IR kernels have none)")
     return run(
-        module_or_text,
+        module,
         kernel,
         grid=grid,
         block=block,
         args=args,
         numerics=numerics,
         arch=arch,
-        level=level,
+        level=level or "tile",
         name=name,
         progress=progress,
+        source=source,
+        schedule=schedule,
+        max_steps=max_steps,
+        races=races or "ignore",
     ).arrays
 
 
 @deep_recursion()
 def run(
-    module_or_text: ModuleOp | str,
+    module_or_text: ModuleOp | str | bytes,
     kernel: str | None = None,
     *,
     grid: Dim,
@@ -104,13 +143,19 @@ def run(
     level: Level = "tile",
     name: str = "<string>",
     progress: Callable[[int, int], None] | None = None,
+    source: str | None = None,
+    schedule: int | None = None,
+    max_steps: int | None = None,
+    races: Races = "ignore",
 ) -> Run:
-    """`interpret`, with the count of operations: an op executed by one thread is one."""
+    """`interpret` below the program level, with the count of operations: an op executed by one
+    thread is one. `source` is the text of a module that is already read."""
     if numerics not in NUMERICS:
         raise ExecutionError(f"expected numerics of {', '.join(NUMERICS)}, got '{numerics}'")
     if level not in LEVELS:
         raise ExecutionError(f"expected level of {', '.join(LEVELS)}, got '{level}'")
-    module, source = verified(module_or_text, name)
+    module, text = verified(module_or_text, name)
+    source = source or text
     op = find_kernel(module, kernel, name)
     chip = _lowest_target(module) if arch is None else target(arch).name
     ctas, threads = checked_extents("grid", grid), checked_extents("block", block)
@@ -118,10 +163,14 @@ def run(
     memory, symbol = GlobalMemory(), symbol_of(op)
     known_block = _extents(op, "gpu.known_block_size", "reqntid")
     known_cluster = _extents(op, "gpu.known_cluster_size", "cluster")
+    launch.schedule, launch.max_steps, launch.races = schedule, max_steps, races
     launch.cluster = check_launch(symbol, ctas, threads, known_block, known_cluster)
     binding = Binding(kernel_parameters(op), args, memory)
     if level == "ptx" and not isinstance(op, EntryOp):
-        run_pipeline(module, chip, source)
+        if arch is None:
+            launch.arch = lower_for_lowest(module, source)
+        else:
+            run_pipeline(module, chip, source)
     elif level == "atom":
         lower_tiles(module, chip, source)
     op = find_kernel(module, symbol, name)
@@ -133,7 +182,7 @@ def run(
 
 @deep_recursion()
 def kernel_signature(
-    module_or_text: ModuleOp | str, kernel: str | None = None, name: str = "<string>"
+    module_or_text: ModuleOp | str | bytes, kernel: str | None = None, name: str = "<string>"
 ) -> list[Parameter]:
     """The parameters of a kernel. Raises CompileError where there is no such kernel."""
     module, _ = verified(module_or_text, name)

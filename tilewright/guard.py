@@ -11,6 +11,7 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
 from tilewright.diagnostic import CompileError, Diagnostic, OpError, at, file_location
+from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError
 from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.recursion import deep_recursion
@@ -44,8 +45,20 @@ def guard(
             package = (error.name or str(error)).split(".")[0]
             message = f"'{step}' expected the Python package '{package}' to be installed"
             raise CompileError(Diagnostic(message, name)) from None
+        except LayoutError as error:
+            raise CompileError(_no_layout(step, error, source, name)) from error
         except Exception as error:
             raise CompileError(_internal(step, error, source, name)) from error
+
+
+def _no_layout(
+    step: str, error: LayoutError, source: str | None, name: str | None
+) -> Diagnostic:
+    """What the algebra of layouts does not take, at the op that asks for it."""
+    op = _op_at_work(error.__traceback__)
+    if op is None:
+        return Diagnostic(f"{error} (in '{step}')", name)
+    return at(op.location, f"'{op.name}' {error} (in '{step}')", source)
 
 
 def _internal(step: str, error: Exception, source: str | None, name: str | None) -> Diagnostic:

@@ -32,10 +32,11 @@ class IRDump:
         Printer(text).print_op(module)
         self._write(f"{pass_name or 'input'}.mlir", text.getvalue() + "\n")
 
-    def output(self, text: str, suffix: str) -> None:
-        """The last file: what the module was printed as."""
-        self._write(f"module.{suffix}", text)
+    def output(self, result: str | bytes, suffix: str) -> None:
+        """The last file: what the module was printed or encoded as."""
+        self._write(f"module.{suffix}", result)
 
-    def _write(self, name: str, text: str) -> None:
-        (self._folder / f"{self._number:02}-{name}").write_text(text)
+    def _write(self, name: str, data: str | bytes) -> None:
+        raw = data.encode() if isinstance(data, str) else data
+        (self._folder / f"{self._number:02}-{name}").write_bytes(raw)
         self._number += 1

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tilewright.arguments.parameters import Parameter, own_parameters
 from tilewright.dialects.cute.types.argument import signature_of
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_LIMIT
 from tilewright.dialects.ptx.control_flow import EntryOp
-from tilewright.lowering.ptx.text import STATIC_SHARED_LIMIT
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from tilewright.arguments.binding import Binding
     from tilewright.launcher import Function
+    from tilewright.ptxas import KernelResources
 
 Extents = tuple[int, int, int]
 
@@ -77,11 +78,12 @@ class Entry:
 @dataclass(frozen=True)
 class Kernel:
     """Compiled code: `ptx` for the driver, `entries` the kernels in it, `arch` what it was
-    compiled for."""
+    compiled for; `resources` what each kernel takes of an SM by its name, where ptxas was asked."""
 
     ptx: str
     entries: tuple[Entry, ...]
     arch: str
+    resources: Mapping[str, KernelResources] | None = None
     _loaded: dict[str, Any] = field(default_factory=dict[str, Any], compare=False, repr=False)
 
     @property

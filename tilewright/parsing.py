@@ -5,19 +5,49 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from functools import cache
+from traceback import walk_tb
+from typing import Any
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
-from xdsl.ir import Dialect, Operation
+from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
+    ArrayAttr,
+    CallSiteLoc,
+    FileLineColLoc,
+    FusedLoc,
+    IntAttr,
+    LocationAttr,
+    ModuleOp,
+    NameLoc,
+    NoneAttr,
+    StringAttr,
+)
+from xdsl.ir import Attribute, Dialect, Operation, ParametrizedAttribute
+from xdsl.irdl import IRDLOperation
 from xdsl.parser import Parser
 from xdsl.universe import Universe
 from xdsl.utils.exceptions import ParseError, VerifyException
+from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from tilewright import xdsl_repairs
 from tilewright.diagnostic import CompileError, Diagnostic
 from tilewright.recursion import deep_recursion
 
 xdsl_repairs.install()
+
+
+class _Aliases(dict[str, Attribute]):
+    """The aliases of a text; one that is used is looked for ahead, as MLIR writes those of
+    locations behind all ops."""
+
+    def __init__(self, parser: LocatedParser):
+        super().__init__()
+        self._parser = parser
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or (
+            isinstance(name, str) and self._parser.read_ahead(name)
+        )
 
 
 class LocatedParser(Parser):
@@ -31,6 +61,8 @@ class LocatedParser(Parser):
         self._file, self._text = StringAttr(name), text
         self._starts = [0]
         self._line_offset = line_offset
+        self._ahead: set[str] = set()
+        self.attribute_aliases = _Aliases(self)
         for line in text.splitlines(keepends=True):
             self._starts.append(self._starts[-1] + len(line))
 
@@ -55,10 +87,86 @@ class LocatedParser(Parser):
     def parse_operation(self) -> Operation:
         start = self._current_token.span.start
         op = super().parse_operation()
-        if isinstance(op.location, UnknownLoc):
-            line, column = self.place(start)
-            op.location = FileLineColLoc(self._file, IntAttr(line), IntAttr(column))
+        if op.location is UNKNOWN_LOC:
+            op.location = self.location(start)
         return op
+
+    def location(self, position: int) -> FileLineColLoc:
+        """A position in the text as the location of an op."""
+        line, column = self.place(position)
+        return FileLineColLoc(self._file, IntAttr(line), IntAttr(column))
+
+    def _parse_alias_def(self) -> None:
+        name = self._current_token.text
+        if name in self._ahead:
+            del self.attribute_aliases[name]
+        self._ahead.add(name)
+        super()._parse_alias_def()
+
+    def read_ahead(self, name: str) -> bool:
+        """Read the definition of an alias that stands further on, if there is one."""
+        text = self.lexer.input.content
+        definition = re.compile(rf"^{re.escape(name)}[ \t]*=", re.MULTILINE).search(text)
+        if definition is None or name in self._ahead:
+            return False
+        self._ahead.add(name)
+        here = self._current_token.span.start
+        self._resume_from(definition.end())
+        self.attribute_aliases[name] = self.parse_attribute()
+        self._resume_from(here)
+        return True
+
+    def _parse_location(self) -> Any:
+        """The inside of `loc(...)`: xDSL's, and debug info of CUDA Tile IR at any depth."""
+        if (alias := self._parse_optional_token(MLIRTokenKind.HASH_IDENT)) is not None:
+            found = self._parse_extended_type_or_attribute(alias.text[1:], False)
+            if isinstance(found, LocationAttr) or found.name == "cuda_tile.di_loc":
+                return found
+            self.raise_error(f"expected a location, got {found}", alias.span)
+        match self.parse_optional_keyword_in(("callsite", "fused")):
+            case "callsite":
+                with self.in_parens():
+                    callee = self._parse_location()
+                    self.parse_keyword("at")
+                    return _location(CallSiteLoc, callee=callee, caller=self._parse_location())
+            case "fused":
+                places = self.parse_comma_separated_list(
+                    self.Delimiter.SQUARE, self._parse_location
+                )
+                return _location(FusedLoc, locations=ArrayAttr(places), metadata=NoneAttr())
+            case _:
+                pass
+        name = self.parse_optional_str_literal()
+        if name is None:
+            return super()._parse_location()
+        if self.parse_optional_punctuation(":") is not None:
+            line = self.parse_integer(False, False)
+            self.parse_punctuation(":")
+            column = self.parse_integer(False, False)
+            return FileLineColLoc(StringAttr(name), IntAttr(line), IntAttr(column))
+        place = NoneAttr()
+        if self.parse_optional_punctuation("(") is not None:
+            place = self._parse_location()
+            self.parse_punctuation(")")
+        return _location(NameLoc, desc=StringAttr(name), location=place)
+
+    def _parse_builtin_dense_attr(self) -> Any:
+        """`dense<...>`, of a tile too."""
+        from tilewright.dialects.cuda_tile.elements_text import parse_dense_of_tile
+
+        start = self.pos
+        if (elements := parse_dense_of_tile(self)) is not None:
+            return elements
+        self._resume_from(start)
+        return super()._parse_builtin_dense_attr()
+
+
+def _location(class_: type[ParametrizedAttribute], **parameters: Attribute) -> Any:
+    """A location, unverified: xDSL's take locations of no other dialect for their parts."""
+    location = class_.__new__(class_)
+    for name, value in parameters.items():
+        object.__setattr__(location, name, value)
+    return location
 
 
 @cache
@@ -111,13 +219,25 @@ def parse_module(
     except RecursionError:
         message, place = "expected IR that nests less deeply", _behind(parser, text)
     except (VerifyException, ValueError, OverflowError) as error:
-        message, place = str(error).strip(), _behind(parser, text)
+        message, place = " ".join(map(str, error.args)).strip(), _behind(parser, text)
     except Exception as error:
-        kind = type(error).__name__
-        message = f"internal error in the parser here, please report: {kind}: {error}"
+        said = f"{type(error).__name__}: {error}"
+        message = f"internal error in the parser here, please report: {said}"
+        if (foreign := _foreign_op(error)) is not None:
+            message = f"'{foreign}' expected its operands and types as xDSL reads them, got {said}"
         place = _behind(parser, text)
         raise CompileError(_diagnostic(message, text, place, name, line_offset)) from error
     raise CompileError(_diagnostic(message, text, place, name, line_offset))
+
+
+def _foreign_op(error: BaseException) -> str | None:
+    """The op of another dialect whose own parser stopped, or None."""
+    name = None
+    for frame, _ in walk_tb(error.__traceback__):
+        class_ = frame.f_locals.get("cls")
+        if isinstance(class_, type) and issubclass(class_, IRDLOperation):
+            name = class_.name if class_.__module__.startswith("xdsl.") else None
+    return name
 
 
 def _behind(parser: LocatedParser | None, text: str) -> int:
@@ -138,6 +258,11 @@ def _place_meant(text: str, position: int, message: str) -> int:
     if (match := _UNREGISTERED.search(message)) is not None:
         named = text.rfind(match[1], 0, position)
         return position if named < 0 else named
+    if message.startswith("Expected '"):
+        # What is missing at the end of a line is missed there, not where the next one begins.
+        ahead = text[:position]
+        if not ahead.rpartition("\n")[2].strip():
+            return len(ahead.rstrip()) - 1
     return position
 
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 from xdsl.universe import Universe
 
+from tilewright.diagnostic import CompileError, Diagnostic
+from tilewright.dialects.cuda_tile.bytecode.container import is_bytecode
+from tilewright.dialects.cute_nvgpu.lattice.targets import lowest, target
 from tilewright.guard import guard
 from tilewright.lowering.tile.convert_cute_to_cute_nvgpu import ConvertCuteToCuteNvgpuPass
 from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtxPass
 from tilewright.parsing import default_context, parse_module
 from tilewright.passes.check_hazards import CheckHazardsPass
-from tilewright.passes.check_target import CheckTargetPass
+from tilewright.passes.check_target import CheckTargetPass, required_targets
 from tilewright.passes.check_tmem import CheckTmemPass
 from tilewright.passes.synthesize_layouts import SynthesizeLayoutsPass
 from tilewright.recursion import deep_recursion
@@ -88,6 +91,21 @@ def run_pipeline(
             observer(stage.name, module)
 
 
+def _for_any_target(arch: str) -> ModulePass:
+    return ConvertCuteNvgpuToPtxPass()
+
+
+def lower_for_lowest(module: ModuleOp, source: str | None = None) -> str:
+    """Lower a verified module in place to the `ptx` level, as for a target that has everything: the
+    name of the lowest that its instructions need. Raises CompileError."""
+    arch = lowest(required_targets(module)).name
+    *above, last = PIPELINE
+    unchecked = replace(last, build=_for_any_target)
+    run_pipeline(module, arch, source, stages=(*above, unchecked))
+    with guard(last.name, module, source):
+        return lowest([target(arch), *required_targets(module)]).name
+
+
 def stages_of(passes: str | Sequence[ModulePass]) -> list[Stage]:
     """The stages that passes are: instances, or what xdsl-opt's `-p` takes.
 
@@ -108,8 +126,23 @@ def lower_tiles(module: ModuleOp, arch: str, source: str | None = None) -> None:
     run_pipeline(module, arch, source, stages=stages)
 
 
-def verified(module_or_text: ModuleOp | str, name: str) -> tuple[ModuleOp, str | None]:
-    """A verified module of our own, and the source text where there is one."""
+def verified(
+    module_or_text: ModuleOp | str | bytes, name: str = "<string>"
+) -> tuple[ModuleOp, str | None]:
+    """A verified module of our own, and the source text where there is one.
+
+    Bytes are Tile IR bytecode if they begin as it does, else UTF-8 text. Raises CompileError.
+    """
+    if isinstance(module_or_text, bytes):
+        if is_bytecode(module_or_text, name):
+            from tilewright.dialects.cuda_tile.bytecode.read_module import read_bytecode
+
+            return read_bytecode(module_or_text, name), None
+        try:
+            module_or_text = module_or_text.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            what = f"expected Tile IR bytecode or UTF-8 text, got neither ({error.reason})"
+            raise CompileError(Diagnostic(f"{what} (at byte {error.start})", name)) from None
     if isinstance(module_or_text, str):
         module, source = parse_module(module_or_text, name), module_or_text
     elif isinstance(module_or_text, ModuleOp):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -117,7 +150,9 @@ def verified(module_or_text: ModuleOp | str, name: str) -> tuple[ModuleOp, str |
     else:
         got = type(module_or_text).__name__
         hint = "; nearest legal: its read_text()" if isinstance(module_or_text, Path) else ""
-        raise TypeError(f"expected MLIR text or an xDSL ModuleOp, got {got}{hint}")
+        raise TypeError(
+            f"expected MLIR text, Tile IR bytecode or an xDSL ModuleOp, got {got}{hint}"
+        )
     with guard("verify", module, source, name):
         verify(module, source)
     return module, source

@@ -52,7 +52,7 @@ class PtxasReport:
 
     @property
     def clean(self) -> bool:
-        """Whether it assembled without a warning."""
+        """True where it assembled without a warning."""
         return self.ok and not self.warnings
 
 
@@ -65,8 +65,8 @@ def find_ptxas() -> Path:
     packaged = _packaged()
     if packaged is not None:
         return packaged
-    if (found := shutil.which("ptxas")) is not None:
-        return Path(found)
+    if (path := shutil.which("ptxas")) is not None:
+        return Path(path)
     raise PtxasNotFound(
         f"no ptxas: set {VARIABLE} to its path, install the package nvidia-cuda-nvcc "
         "(pip install tilewright[ptxas]), or put a CUDA toolkit's bin folder on PATH"
@@ -78,13 +78,13 @@ def _packaged() -> Path | None:
     before."""
     spec = find_spec("nvidia")
     folders = [] if spec is None else list(spec.submodule_search_locations or ())
-    found = [
+    candidates = [
         path
         for folder in folders
         for name in ("ptxas", "ptxas.exe")
         for path in Path(folder).glob(f"cu*/bin/{name}")
     ]
-    return max(found, key=_release, default=None)
+    return max(candidates, key=_release, default=None)
 
 
 def _release(path: Path) -> int:
@@ -144,7 +144,7 @@ def _level(line: str) -> str | None:
 
 def _kernels(output: str) -> dict[str, KernelResources]:
     """The resources of each kernel, from the paragraphs that `-v` prints."""
-    found: dict[str, KernelResources] = {}
+    resources: dict[str, KernelResources] = {}
     name, spills = None, (0, 0)
     for line in output.splitlines():
         if (match := _KERNEL.search(line)) is not None:
@@ -154,8 +154,8 @@ def _kernels(output: str) -> dict[str, KernelResources]:
         elif name is not None and (match := _REGISTERS.search(line)) is not None:
             shared = _SHARED.search(line)
             size = 0 if shared is None else int(shared[1])
-            found[name] = KernelResources(int(match[1]), size, *spills)
-    return found
+            resources[name] = KernelResources(int(match[1]), size, *spills)
+    return resources
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -14,6 +14,7 @@ from xdsl.universe import Universe
 from tilewright import xdsl_repairs
 
 _DIALECTS = {
+    "cuda_tile": "dialects.cuda_tile.dialect:CUDA_TILE",
     "cute": "dialects.cute.dialect:CUTE",
     "cute_nvgpu": "dialects.cute_nvgpu.dialect:CUTE_NVGPU",
     "ptx": "dialects.ptx.dialect:PTX",
@@ -25,6 +26,12 @@ _PASSES = {
     "convert-cute-to-cute-nvgpu": (
         "lowering.tile.convert_cute_to_cute_nvgpu:ConvertCuteToCuteNvgpuPass"
     ),
+    "cuda-tile-canonicalize": "passes.cuda_tile_canonicalize:CudaTileCanonicalizePass",
+    "cuda-tile-fuse-fma": "passes.cuda_tile_fuse_fma:CudaTileFuseFmaPass",
+    "cuda-tile-split-loops": "passes.cuda_tile_split_loops:CudaTileSplitLoopsPass",
+    "cuda-tile-synthesize-scopes": (
+        "passes.cuda_tile_synthesize_scopes:CudaTileSynthesizeScopesPass"
+    ),
     "cute-expand-ops": "passes.cute_expand_ops:CuteExpandOpsPass",
     "cute-fold-static": "passes.cute_fold_static:CuteFoldStaticPass",
     "cute-nvgpu-check-hazards": "passes.check_hazards:CheckHazardsPass",
@@ -35,7 +42,10 @@ _PASSES = {
     "cute-nvgpu-synthesize-layouts": "passes.synthesize_layouts:SynthesizeLayoutsPass",
     "cute-to-base": "lowering.to_base.convert_cute_to_base:CuteToBasePass",
 }
-_TARGETS = {"ptx": "lowering.ptx.target:PtxTarget"}
+_TARGETS = {
+    "ptx": "lowering.ptx.target:PtxTarget",
+    "tileirbc": "dialects.cuda_tile.bytecode.target:TileIRTarget",
+}
 
 
 def _loaders(places: dict[str, str]) -> dict[str, Callable[[], Any]]:

@@ -1,4 +1,5 @@
-"""Verification: what xDSL's verifier asks, and dominance; each fault at the op that is wrong."""
+"""Verification: what xDSL's verifiers ask and what they leave out, dominance too; each fault at the
+op that is wrong."""
 
 from __future__ import annotations
 
@@ -8,13 +9,15 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.diagnostic import CompileError, Diagnostic, OpError, at
+from tilewright.diagnostic import CompileError, Diagnostic, InnerOpError, OpError, at
+from tilewright.dialects import upstream
 from tilewright.dominance import misplaced_uses
 
 
 def verify(module: ModuleOp, text: str | None = None, after: str | None = None) -> None:
     """Verify a module, as the pass `after` left it. Raises CompileError at the op that is wrong."""
     faults = [op_diagnostic(fault, text) for fault in misplaced_uses(module)]
+    faults = faults or _left_out(module, text)
     if not faults:
         try:
             module.verify()
@@ -39,6 +42,12 @@ def op_diagnostic(error: OpError, text: str | None = None) -> Diagnostic:
     return at(error.op.location, error.message, text)
 
 
+def _left_out(module: ModuleOp, text: str | None) -> list[Diagnostic]:
+    """What is wrong with upstream ops that their own verifiers take, or stop at in other ways."""
+    said = ((op, upstream.fault(op)) for op in module.walk(region_first=True))
+    return [at(op.location, _named(op, why), text) for op, why in said if why is not None]
+
+
 def _faults(module: ModuleOp, text: str | None) -> list[Diagnostic]:
     """What is wrong with every op that rejects itself, the innermost first."""
     faults: list[Diagnostic] = []
@@ -46,7 +55,8 @@ def _faults(module: ModuleOp, text: str | None) -> list[Diagnostic]:
         try:
             op.verify(verify_nested_ops=False)
         except VerifyException as error:
-            faults.append(at(op.location, _named(op, str(error)), text))
+            wrong = error.op if isinstance(error, InnerOpError) else op
+            faults.append(at(wrong.location, _named(wrong, str(error)), text))
     return faults
 
 

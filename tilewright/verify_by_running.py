@@ -81,7 +81,7 @@ class ResultCheck:
         self._arch = trial.arch or lowest(required_targets(module)).name
         generator = np.random.default_rng(trial.seed)
         pairs = zip(self._parameters, trial.args, strict=True)
-        self._args = [self._argument(each, arg, generator) for each, arg in pairs]
+        self._args = [self._argument(parameter, arg, generator) for parameter, arg in pairs]
 
     def _argument(self, parameter: Parameter, arg: Any, generator: np.random.Generator) -> Any:
         """The argument; where it is a shape, a random array of the parameter's element type."""
@@ -116,15 +116,18 @@ class ResultCheck:
 
     def _spelled(self, module: ModuleOp) -> list[Any]:
         """The arguments as the module's level takes them: `ptx` has bits for narrow scalars."""
-        now = {each.name: each for each in kernel_signature(module, self._trial.kernel)}
+        parameters = kernel_signature(module, self._trial.kernel)
+        now = {parameter.name: parameter for parameter in parameters}
         return [
-            _lowered(arg, each, now.get(each.name, each))
-            for arg, each in zip(self._args, self._parameters, strict=True)
+            _lowered(arg, parameter, now.get(parameter.name, parameter))
+            for arg, parameter in zip(self._args, self._parameters, strict=True)
         ]
 
     def _compare(self, pass_name: str, results: Sequence[NDArray[Any]]) -> None:
         pairs = zip(self._parameters, self._args, strict=True)
-        names = [each.name for each, arg in pairs if isinstance(arg, np.ndarray | TensorMap)]
+        names = [
+            parameter.name for parameter, arg in pairs if isinstance(arg, np.ndarray | TensorMap)
+        ]
         for name, before, after in zip(names, self._results, results, strict=True):
             differs = np.argwhere(_bits(before) != _bits(after))
             if len(differs):
@@ -137,8 +140,8 @@ class ResultCheck:
                 )
 
     def _error(self, message: str) -> CompileError:
-        found = at(self._location, message, self._source)
-        return CompileError(found if found.line else Diagnostic(message, self._name))
+        diagnostic = at(self._location, message, self._source)
+        return CompileError(diagnostic if diagnostic.line else Diagnostic(message, self._name))
 
 
 def _lowered(arg: Any, parameter: Parameter, now: Parameter) -> Any:

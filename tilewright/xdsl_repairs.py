@@ -7,26 +7,37 @@ import re
 from typing import Any
 
 from xdsl.dialects.builtin import AnyFloat, DenseArrayBase, IntegerType
+from xdsl.ir import Block
 from xdsl.parser.attribute_parser import AttrParser
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind
 
+from tilewright import xdsl_masks
+
 # A string that no quote ends has no match: each part keeps what it took (possessive, Python 3.11),
 # where backtracking would try every way to cut it into runs of characters.
 _STRING = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
+
+_BLOCK = re.compile(r"(?:bb)?[0-9]+")
+"""Blocks that the printer numbers anew: MLIR's suffix-id may be digits alone."""
 
 _lex_number = MLIRLexer._lex_number  # pyright: ignore[reportPrivateUsage]
 _to_type = AttrParser._TensorLiteralElement.to_type  # pyright: ignore[reportPrivateUsage]
 
 
 def install() -> None:
-    """Repair xDSL's lexer and parser, once and for all."""
+    """Repair xDSL's lexer, parser and `arith`, once and for all."""
+    if MLIRLexer._lex_number is _lex_ascii_number:  # pyright: ignore[reportPrivateUsage]
+        return
+    xdsl_masks.install()
     lexer: Any = MLIRLexer
     lexer._unescaped_characters_regex = _STRING
     lexer._lex_number = _lex_ascii_number
     token: Any = MLIRTokenKind
     token.get_int_value = _int_value
+    block: Any = Block
+    block.is_default_block_name = staticmethod(_is_numbered)
     parser: Any = AttrParser
     parser._TensorLiteralElement.to_type = _element
     parser._parse_builtin_densearray_attr = _dense_array
@@ -37,6 +48,11 @@ def _lex_ascii_number(lexer: MLIRLexer, start: int) -> MLIRToken:
     if lexer.input.at(start) not in tuple("0123456789"):
         raise ParseError(Span(start, start + 1, lexer.input), "expected a digit of 0 to 9")
     return _lex_number(lexer, start)
+
+
+def _is_numbered(name: str) -> bool:
+    """Whether a block's name says no more than a number."""
+    return _BLOCK.fullmatch(name) is not None
 
 
 def _int_value(kind: MLIRTokenKind, span: Span) -> int:

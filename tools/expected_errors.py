@@ -17,6 +17,8 @@ _ANNOTATION = re.compile(
     r"\{\{(?P<text>.*?)\}\}"
 )
 
+_DESIGNATOR = re.compile(r"expected-(?:error|warning|note|remark)\b")
+
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
@@ -44,7 +46,7 @@ def expectations(text: str, line_offset: int = 0) -> list[Expectation]:
 def _next_plain(lines: list[str], number: int, step: int) -> int:
     """The nearest line in a direction that has no annotation."""
     number += step
-    while 0 <= number < len(lines) and _ANNOTATION.search(lines[number]):
+    while 0 <= number < len(lines) and _DESIGNATOR.search(lines[number]):
         number += step
     return number
 

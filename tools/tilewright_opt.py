@@ -7,6 +7,7 @@ Exit status: 0 fine, 1 the input is wrong (the diagnostic is on stderr), 2 wrong
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -22,12 +23,14 @@ from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from tilewright.diagnostic import CompileError, Diagnostic
+from tilewright.dialects.cuda_tile.bytecode.container import is_bytecode
 from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError
 from tilewright.guard import guard
 from tilewright.ir_dump import IRDump
 from tilewright.parsing import parse_module, register_dialects
+from tilewright.printing import ShortPrinter
 from tilewright.tools.commands.input import InputError
-from tilewright.tools.expected_errors import check_expected, expectations
+from tilewright.tools.expected_errors import Expectation, check_expected, expectations
 from tilewright.tools.output import (
     BROKEN_PIPE,
     INTERRUPTED,
@@ -91,14 +94,17 @@ class TilewrightOpt(xDSLOptMain):
         """Process the input. Raises CompileError for the first chunk that is wrong."""
         self.check_target_options()
         chunks, _ = self.prepare_input()
-        written: list[str] = []
+        written: list[str | bytes] = []
         failed = False
         for stream, offset in chunks:
             with stream:
-                text = stream.read().decode()
-            expected = expectations(text, offset) if self.args.verify_diagnostics else []
+                raw = stream.read()
+            source = raw if is_bytecode(raw, self.get_input_name()) else raw.decode()
+            expected: list[Expectation] = []
+            if self.args.verify_diagnostics and isinstance(source, str):
+                expected = expectations(source, offset)
             try:
-                result = self.process(text, offset)
+                result = self.process(source, offset)
             except CompileError as error:
                 if not self.args.verify_diagnostics and not self.args.parsing_diagnostics:
                     raise
@@ -111,7 +117,7 @@ class TilewrightOpt(xDSLOptMain):
                 continue
             failed |= not check_expected(expected, [], sys.stderr)
             written.append(result)
-        write_whole(self.args.output_file, "// -----\n".join(written))
+        write_whole(self.args.output_file, _joined(written))
         if failed:
             sys.exit(WRONG_INPUT)
 
@@ -123,22 +129,31 @@ class TilewrightOpt(xDSLOptMain):
             with suppress(ImportError):
                 factory().from_spec(spec)
 
-    def process(self, text: str, offset: int) -> str:
-        """The output for one chunk. Raises CompileError."""
+    def module_of(self, source: str | bytes, offset: int) -> ModuleOp:
+        """The module of one chunk, not verified. Raises CompileError."""
         name = self.get_input_name()
-        module = parse_module(
-            text,
+        if isinstance(source, bytes):
+            from tilewright.dialects.cuda_tile.bytecode.read_module import read_bytecode
+
+            return read_bytecode(source, name, verify=not self.args.disable_verify)
+        return parse_module(
+            source,
             name,
             self.ctx,
             line_offset=offset,
             implicit_module=not self.args.no_implicit_module,
         )
-        source = "\n" * offset + text
+
+    def process(self, text: str | bytes, offset: int) -> str | bytes:
+        """The output for one chunk. Raises CompileError."""
+        name = self.get_input_name()
+        module = self.module_of(text, offset)
+        source = None if isinstance(text, bytes) else "\n" * offset + text
         try:
             self.apply(module, source)
             target = parse_spec(self.args.target).name
             with guard(target, module, source, name):
-                result = self.output_resulting_program(module)
+                result = self.output(module)
             if self.dump is not None and target != "mlir":
                 self.dump.output(result, target)
             return result
@@ -147,7 +162,7 @@ class TilewrightOpt(xDSLOptMain):
         except TargetError as error:
             raise CompileError(Diagnostic(str(error), name)) from None
 
-    def apply(self, module: ModuleOp, source: str) -> None:
+    def apply(self, module: ModuleOp, source: str | None) -> None:
         """Verify the module, and run the passes of `-p` on it. Raises CompileError."""
         name, passes = self.get_input_name(), self.pipeline.passes
         with guard("verify", module, source, name):
@@ -164,31 +179,62 @@ class TilewrightOpt(xDSLOptMain):
             for observer in observers:
                 observer(None if before is None else before.name, module)
 
-    def verify(self, module: ModuleOp, source: str, after: str | None = None) -> None:
+    def verify(self, module: ModuleOp, source: str | None, after: str | None = None) -> None:
         """Verify what the parser or a pass left, unless told not to."""
         if not self.args.disable_verify:
             verify(module, source, after)
+
+    def output_resulting_program(self, prog: ModuleOp) -> str:
+        """What is written: MLIR text with short names, or what a target makes of the module."""
+        if parse_spec(self.args.target).name != "mlir" or self.args.syntax_highlight:
+            return super().output_resulting_program(prog)
+        output = io.StringIO()
+        printer = ShortPrinter(
+            output,
+            print_generic_format=self.args.print_op_generic,
+            print_properties_as_attributes=self.args.print_no_properties,
+            print_debuginfo=self.args.print_debuginfo,
+        )
+        printer.print_op(prog)
+        printer.print_metadata(self.ctx.loaded_dialects)
+        return output.getvalue().rstrip("\n") + "\n"
 
     @cached_property
     def dump(self) -> IRDump | None:
         """Where the IR goes between passes: one numbering for all chunks of the input."""
         return None if self.args.dump_dir is None else IRDump(self.args.dump_dir)
 
-    def observers(self, module: ModuleOp, source: str) -> list[Observer]:
+    def observers(self, module: ModuleOp, source: str | None) -> list[Observer]:
         """Who is told of the passes. Raises CompileError where `--verify-by-running` cannot run."""
-        found: list[Observer] = [] if self.dump is None else [self.dump]
+        observers: list[Observer] = [] if self.dump is None else [self.dump]
         if self.args.verify_by_running is not None:
             from tilewright.verify_by_running import ResultCheck
 
             name = self.get_input_name()
             trial = read_trial(self.args.verify_by_running, module, name)
-            found.append(ResultCheck(trial, name, source))
-        return found
+            observers.append(ResultCheck(trial, name, source))
+        return observers
 
-    def output_resulting_program(self, prog: ModuleOp) -> str:
-        if parse_spec(self.args.target).name != "mlir":
-            return super().output_resulting_program(prog)
-        return super().output_resulting_program(prog).rstrip("\n") + "\n"
+    def output(self, module: ModuleOp) -> str | bytes:
+        """What the target makes of a module."""
+        target = parse_spec(self.args.target)
+        if target.name != "tileirbc":
+            return self.output_resulting_program(module)
+        from tilewright.dialects.cuda_tile.bytecode.target import TileIRTarget
+
+        return TileIRTarget.from_spec(target).encoded(module)
+
+
+def _joined(written: Sequence[str | bytes]) -> str | bytes:
+    """The outputs of all chunks. Raises CompileError for bytecode beside others."""
+    if len(written) == 1:
+        return written[0]
+    text = [each for each in written if isinstance(each, str)]
+    if len(text) < len(written):
+        raise CompileError(
+            Diagnostic(f"'tileirbc' expected one module for a file, got {len(written)}")
+        )
+    return "// -----\n".join(text)
 
 
 def main(

@@ -100,7 +100,8 @@ def sinh(x: Value) -> Value:
     """(e^x - e^-x) / 2."""
     a = abs(x)
     t = expm1(clamped(a, 0.0, _DEEP[x.type_]))
-    small = (t + t / (t + 1.0)) * 0.5
+    one_more = t + 1.0
+    small = choice(t < 1.0, t + t - t * t / one_more, t + t / one_more) * 0.5
     return choice(a > _DEEP[x.type_], _exp(a, -1), small).signed_as(x)
 
 
@@ -259,17 +260,21 @@ def _pow_edges(x: Value, a: Value, y: Value, result: Value) -> Value:
 _NEAR = {"f32": 2.0**16, "f64": 2.0**30}
 
 
-def _quadrant(x: Value) -> tuple[Value, Value]:
-    """(n, r) with x = n pi/2 + r, |r| <= pi/4; n an integer, its low two bits alone meant."""
+def _quadrant(x: Value) -> tuple[Value, Value, Value]:
+    """(n, r, s) with x = n pi/2 + r + s, |r| <= pi/4, s what rounding took from r; n an integer,
+    its low two bits alone meant."""
     n = (x * (2.0 / pi)).rounded()
     high, middle, low = table("half_pi", x)
-    r = n.fma(-low, n.fma(-middle, n.fma(-high, x)))
+    above = n.fma(-middle, n.fma(-high, x))
+    r = n.fma(-low, above)
+    rest = n.fma(-low, above - r)
     far = abs(x) > _NEAR[x.type_]
-    far_count, far_rest = _far_quadrant(choice(far, x, x.number(2.0**31)))
-    return choice(far, far_count, choice(far, 0.0, n).whole(32)), choice(far, far_rest, r)
+    count, far_r, far_rest = _far_quadrant(choice(far, x, x.number(2.0**31)))
+    count = choice(far, count, choice(far, 0.0, n).whole(32))
+    return count, choice(far, far_r, r), choice(far, far_rest, rest)
 
 
-def _far_quadrant(x: Value) -> tuple[Value, Value]:
+def _far_quadrant(x: Value) -> tuple[Value, Value, Value]:
     """The same for any finite x: its significand times those words of 2/pi that matter.
 
     The product, modulo 4, has its point two bits from the top of 128.
@@ -288,15 +293,18 @@ def _far_quadrant(x: Value) -> tuple[Value, Value]:
     fraction = (top << 2) | bottom.shifted_down(62)
     n = (top.shifted_down(62) + fraction.shifted_down(63)).do("cvt", "s32.s64", type_="s32")
     head = fraction.converted("f64")
-    lost = fraction - head.whole()
-    tail = lost.converted("f64") + rest.shifted_down(1).converted("f64") * 2.0**-63
+    below = fraction - head.whole()
+    tail = below.converted("f64") + rest.shifted_down(1).converted("f64") * 2.0**-63
     # In quarters of a turn, times 2^64.
     high, low_part, _ = TABLES["half_pi", "f64"]
     turned, error = product(head, head.number(high))
     error = tail.fma(high, head.fma(low_part, error))
-    r = ((turned + error) * 2.0**-64).converted(x.type_)
+    exact = turned + error
+    r = (exact * 2.0**-64).converted(x.type_)
+    lost = error - (exact - turned) if x.type_ == "f64" else exact - r.converted("f64") * 2.0**64
+    rest = (lost * 2.0**-64).converted(x.type_)
     minus = x.word.compare("lt", 0)
-    return choice(minus, -n, n), choice(minus, -r, r)
+    return choice(minus, -n, n), choice(minus, -r, r), choice(minus, -rest, rest)
 
 
 def _word(start: Value, shift: Value, offset: int, x: Value) -> Value:
@@ -320,24 +328,25 @@ def _signed(word: int) -> int:
     return word - (word >> 63 << 64)
 
 
-def _sin_kernel(r: Value) -> Value:
+def _sin_kernel(r: Value, rest: Value) -> Value:
     square = r * r
-    return (square * r).fma(polynomial(square, table("sin", r)), r)
+    tail = rest.fma(square * -0.5, rest)
+    return r + (square * r).fma(polynomial(square, table("sin", r)), tail)
 
 
-def _cos_kernel(r: Value) -> Value:
+def _cos_kernel(r: Value, rest: Value) -> Value:
     square = r * r
     half = square * 0.5
     first = r.number(1.0) - half
-    lost = (r.number(1.0) - first) - half
+    lost = r.fma(-rest, (r.number(1.0) - first) - half)
     return first + (square * square).fma(polynomial(square, table("cos", r)), lost)
 
 
 def _circular(x: Value, quarter: int) -> Value:
-    n, r = _quadrant(x)
+    n, r, rest = _quadrant(x)
     n = n + quarter
     swap = (n & 1).compare("ne", 0)
-    value = choice(swap, _cos_kernel(r), _sin_kernel(r))
+    value = choice(swap, _cos_kernel(r, rest), _sin_kernel(r, rest))
     value = choice((n & 2).compare("ne", 0), -value, value)
     return choice(abs(x).compare("eq", inf), nan, value)
 
@@ -354,10 +363,14 @@ def cos(x: Value) -> Value:
 
 def tan(x: Value) -> Value:
     """The tangent."""
-    n, r = _quadrant(x)
+    n, r, rest = _quadrant(x)
     square = r * r
-    t = (square * r).fma(polynomial(square, table("tan", r)), r)
-    value = choice((n & 1).compare("ne", 0), r.number(-1.0) / t, t)
+    tail = (square * r).fma(polynomial(square, table("tan", r)), rest.fma(square, rest))
+    t, rest = quick_sum(r, tail)
+    inverse = r.number(-1.0) / t
+    # One step of Newton's with what the sum lost.
+    inverse = inverse.fma(inverse.fma(t, inverse.fma(rest, 1.0)), inverse)
+    value = choice((n & 1).compare("ne", 0), inverse, t)
     value = choice(abs(x).compare("eq", inf), nan, value)
     return choice(x.compare("eq", 0.0), x, value)
 
@@ -401,16 +414,19 @@ def _asin_kernel(s: Value) -> Value:
     return (square * s).fma(polynomial(square, table("asin", s)), s)
 
 
-def _half_chord(a: Value) -> Value:
-    """sqrt((1 - a) / 2): asin(a) = pi/2 - 2 asin of it."""
-    return ((a.number(1.0) - a) * 0.5).sqrt()
+def _half_angle(a: Value) -> Value:
+    """asin(sqrt((1 - a) / 2)) for a > 1/2, which is half of pi/2 - asin(a)."""
+    square = (a.number(1.0) - a) * 0.5
+    s = square.sqrt()
+    lost = s.fma(-s, square) / choice(s.compare("eq", 0.0), 1.0, s + s)
+    return s + (square * s).fma(polynomial(square, table("asin", s)), lost)
 
 
 def asin(x: Value) -> Value:
     """The angle with this sine."""
     a = abs(x)
     high, low, _ = table("half_pi", x)
-    large = (_asin_kernel(_half_chord(a)).fma(-2.0, low)) + high
+    large = _half_angle(a).fma(-2.0, low) + high
     return choice(a > 0.5, large, _asin_kernel(a)).signed_as(x)
 
 
@@ -418,7 +434,7 @@ def acos(x: Value) -> Value:
     """The angle with this cosine."""
     a = abs(x)
     high, low, _ = table("half_pi", x)
-    far = _asin_kernel(_half_chord(a)) * 2.0
+    far = _half_angle(a) * 2.0
     behind = (x.number(2 * low) - far) + 2 * high
     beside = (x.number(low) - _asin_kernel(x)) + high
     return choice(a > 0.5, choice(x > 0.0, far, behind), beside)
@@ -442,6 +458,8 @@ def acosh(x: Value) -> Value:
     large = x > 2.0**28
     t = choice(large, 1.0, x) - 1.0
     small = log1p(t + t.fma(t, t + t).sqrt())
+    # Below -1 the root is a number again.
+    small = choice(x < 1.0, nan, small)
     return choice(large, log(x) + table("ln2_full", x)[0], small)
 
 
@@ -614,7 +632,7 @@ class Function:
 FUNCTIONS: dict[str, Function] = {
     "math.exp": Function(exp, (1, 1)),
     "math.exp2": Function(exp2, (1, 1)),
-    "math.expm1": Function(expm1, (1.5, 1.5)),
+    "math.expm1": Function(expm1, (1.5, 2)),
     "math.sinh": Function(sinh, (2, 2)),
     "math.cosh": Function(cosh, (1.5, 1.5)),
     "math.tanh": Function(tanh, (2, 2)),
@@ -624,8 +642,8 @@ FUNCTIONS: dict[str, Function] = {
     "math.log10": Function(log10, (2, 2)),
     "math.log1p": Function(log1p, (1.5, 1.5)),
     "math.powf": Function(powf, (1.5, 1.5)),
-    "math.sin": Function(sin, (1, 1)),
-    "math.cos": Function(cos, (1, 1)),
+    "math.sin": Function(sin, (1.5, 1.5)),
+    "math.cos": Function(cos, (1.5, 1.5)),
     "math.tan": Function(tan, (2, 2)),
     "math.asin": Function(asin, (2, 2)),
     "math.acos": Function(acos, (2, 2)),

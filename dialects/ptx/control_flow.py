@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from math import prod
 from typing import Self
 
 from xdsl.dialects.builtin import (
@@ -34,14 +33,20 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute_nvgpu.lattice.cluster import MAX_CLUSTER
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import PARAMETER_TYPES as _SCALARS
+from tilewright.dialects.cute_nvgpu.lattice.launch import (
+    MAX_PARAMETER_BYTES,
+    parameter_version,
+    why_illegal_block,
+    why_illegal_cluster,
+)
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement, needs
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.types import RegType, reg
 
 # PTX ISA 4.4.
-_IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_$]*|[_$%][A-Za-z0-9_$]+")
+_IDENTIFIER = re.compile(r"(?!WARP_SZ$)(?:[A-Za-z][A-Za-z0-9_$]*|[_$][A-Za-z0-9_$]+)")
+"""Names that PTX does not define itself, as it does WARP_SZ and many that begin with %."""
 
 TENSORMAP = "tensormap"
 """A parameter of 128 bytes that the hardware reads: `.param .align 64 .b8 name[128]`."""
@@ -50,7 +55,13 @@ PARAMETER_TYPES: dict[str, str] = {**_SCALARS, TENSORMAP: "b64"}
 """Types of kernel parameters, and the register that each comes in: `ld.param` loads its value, but
 of a tensor map the kernel has the generic address."""
 
-_TENSORMAP = needs("sm_90", (7, 8))
+_PARAMETER_LAYOUT: dict[str, tuple[int, int]] = {
+    TENSORMAP: (128, 64),
+    **{type_: (int(type_[1:]) // 8, int(type_[1:]) // 8) for type_ in _SCALARS},
+}
+"""The bytes of each, and what they are aligned to."""
+
+_CLUSTERS = needs("sm_90", (7, 8))
 
 
 @irdl_op_definition
@@ -157,18 +168,31 @@ class EntryOp(PtxOp):
         printer.print_region(self.body, print_entry_block_args=False)
 
     def requirement(self) -> Requirement:
-        """Tensor maps and clusters are sm_90's."""
+        """Tensor maps and clusters are sm_90's, many parameters PTX 8.1's."""
         has_map = any(parameter.data == TENSORMAP for parameter in self.parameters)
-        return _TENSORMAP if has_map or self.cluster is not None else super().requirement()
+        base = _CLUSTERS if has_map or self.cluster is not None else super().requirement()
+        version = parameter_version(self.parameter_bytes) or base.version
+        return Requirement(base.target, max(base.version, version))
+
+    @property
+    def parameter_bytes(self) -> int:
+        """What the parameters take, each at a multiple of its alignment. PTX ISA 5.1.6.1."""
+        end = 0
+        for parameter in self.parameters:
+            size, align = _PARAMETER_LAYOUT[parameter.data]
+            end = -(-end // align) * align + size
+        return end
 
     def verify_(self) -> None:
-        if _IDENTIFIER.fullmatch(self.sym_name.data) is None:
+        name = self.sym_name.data
+        if _IDENTIFIER.fullmatch(name) is None:
+            near = re.sub("[^A-Za-z0-9_$]", "_", name)
+            near = near if _IDENTIFIER.fullmatch(near) else f"{near}_"
             raise VerifyException(
-                f"'{self.name}' expected a PTX identifier, got '{self.sym_name.data}'; nearest "
-                f"legal: '{re.sub('[^A-Za-z0-9_$]', '_', self.sym_name.data)}'"
+                f"'{self.name}' expected a name that PTX takes, under which the driver finds the "
+                f"kernel, got '{name}'; nearest legal: '{near}'"
             )
         self._verify_shape()
-        self._verify_cluster()
         for parameter in self.parameters:
             if parameter.data not in PARAMETER_TYPES:
                 raise VerifyException(
@@ -180,16 +204,7 @@ class EntryOp(PtxOp):
             raise VerifyException(
                 f"'{self.name}' expected an entry block with one register a parameter"
             )
-
-    def _verify_cluster(self) -> None:
-        if self.cluster is None:
-            return
-        extents = self.cluster.get_values()
-        if len(extents) != 3 or min(extents) < 1 or prod(extents) > MAX_CLUSTER:
-            raise VerifyException(
-                f"'{self.name}' expected a cluster of three extents, at most {MAX_CLUSTER} CTAs in "
-                f"all, got {tuple(extents)}"
-            )
+        self._verify_launch()
 
     def _verify_shape(self) -> None:
         shared, align = self.shared.value.data, self.align.value.data
@@ -208,12 +223,18 @@ class EntryOp(PtxOp):
                 f"'{self.name}' expected shared memory aligned to a power of two, "
                 f"got {shared} bytes aligned to {align}"
             )
-        threads = () if self.reqntid is None else self.reqntid.get_values()
-        if len(threads) > 3 or any(extent < 1 for extent in threads):
+
+    def _verify_launch(self) -> None:
+        if parameter_version(self.parameter_bytes) is None:
             raise VerifyException(
-                f"'{self.name}' expected up to 3 extents for reqntid, "
-                f"got {', '.join(map(str, threads))}"
+                f"'{self.name}' expected parameters of at most {MAX_PARAMETER_BYTES} bytes, "
+                f"got {self.parameter_bytes}"
             )
+        rules = ((self.reqntid, why_illegal_block), (self.cluster, why_illegal_cluster))
+        for extents, why_illegal in rules:
+            why = None if extents is None else why_illegal(extents.get_values())
+            if why is not None:
+                raise VerifyException(f"'{self.name}' {why}")
 
 
 def _parse_parameter(parser: Parser) -> tuple[Parser.UnresolvedArgument, str, DictionaryAttr]:

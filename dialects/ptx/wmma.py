@@ -11,7 +11,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.operands import wmma_access_operands
-from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess, parse_access
+from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess, parse_access, why_not_loaded
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SPACES
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
@@ -20,6 +20,7 @@ from tilewright.dialects.ptx.instruction import Given, PtxOp
 from tilewright.dialects.ptx.matrix import WarpMmaOp
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import RegType, reg
+from tilewright.dialects.register_origins import origins
 
 _ALIGNED = "sync.aligned."
 
@@ -37,6 +38,14 @@ class MmaOp(WarpMmaOp):
     """
 
     name = "ptx.wmma.mma"
+
+    def verify_(self) -> None:
+        super().verify_()
+        loaded = [
+            [op.access for op in origins(value) if isinstance(op, LoadOp)] for value in self.inputs
+        ]
+        if (why := why_not_loaded(self.mma_atom, *loaded)) is not None:
+            raise VerifyException(f"'{self.name}' {why}")
 
 
 class WmmaAccessOp(PtxOp):

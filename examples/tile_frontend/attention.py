@@ -3,7 +3,8 @@
 Q (batch, queries, depth), K and V (batch, keys, depth) and O are row-major, `keep` (batch, keys) is
 1 for keys that count and 0 for those that do not, at least one of them counting. The greatest
 score of each row so far, and the sum of its exponentials, change with each block; what was
-accumulated shrinks with them. `scale` has the factor log2(e) in it.
+accumulated shrinks with them. `scale` has the factor log2(e) in it. Where it is `causal`, a query
+sees the keys up to its own number.
 """
 
 from __future__ import annotations
@@ -11,7 +12,18 @@ from __future__ import annotations
 from math import inf
 
 from tile_frontend.kernel import kernel
-from tile_frontend.language import Array, columns, dot, load, program, steps, store, zeros
+from tile_frontend.language import (
+    COLUMNS,
+    ROWS,
+    Array,
+    dot,
+    load,
+    program,
+    steps,
+    store,
+    zeros,
+)
+from tile_frontend.masks import columns, iota, where
 from xdsl.ir import SSAValue
 
 FAR = 1e30
@@ -20,12 +32,12 @@ not, because it is kept by 0."""
 
 
 @kernel(
-    grid=lambda q, k, v, keep, o, scale, rows, keys, depth: (-(-q.shape[1] // rows), q.shape[0]),
-    warps=(4, 1), rows=64, keys=64, depth=64,
+    grid=lambda q, k, v, keep, o, scale, rows, **_: (-(-q.shape[1] // rows), q.shape[0]),
+    warps=(4, 1), rows=64, keys=64, depth=64, causal=False,
 )  # fmt: skip
 def attention(
     q: Array, k: Array, v: Array, keep: Array, o: Array, scale: SSAValue,
-    rows: int, keys: int, depth: int,
+    rows: int, keys: int, depth: int, causal: bool,
 ) -> None:  # fmt: skip
     i, z = program("x"), program("y")
     query = load(q[z], (rows, depth), (i, 0))
@@ -35,6 +47,9 @@ def attention(
         scores = zeros(rows, keys)
         dot(query, load(k[z], (keys, depth), (step, 0)).T, scores)
         scores = scores * scale + (columns(keep[z], step, scores) - 1.0) * FAR
+        if causal:
+            seen = iota(COLUMNS, step, scores) <= iota(ROWS, i, scores)
+            scores = where(seen, scores, -inf)
         higher = top.max(scores.reduced("max"))
         weights = (scores - higher).exp2()
         shrunk = (top - higher).exp2()

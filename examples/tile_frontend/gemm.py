@@ -12,7 +12,6 @@ from tile_frontend.language import (
     Array,
     Registers,
     blocks_of,
-    columns,
     dot,
     load,
     program,
@@ -20,6 +19,7 @@ from tile_frontend.language import (
     store,
     zeros,
 )
+from tile_frontend.masks import columns
 from tile_frontend.trace import Index, Place, algebra, cute
 
 Tile = tuple[int, int, int]

@@ -46,8 +46,9 @@ class Kernel:
         module, block = builder.kernel(self.body.__name__, types, engine.threads)
         Trace(block, engine)
         engine.begin()
-        pairs = zip(block.args, signature, strict=True)
-        self.body(*(Array(value) if rank else value for value, (_, rank) in pairs), **given)
+        with builder.lines_of(self.body):
+            pairs = zip(block.args, signature, strict=True)
+            self.body(*(Array(value) if rank else value for value, (_, rank) in pairs), **given)
         return module
 
     def compile(self, signature: Signature, arch: str, **constants: Any) -> tw.Kernel:

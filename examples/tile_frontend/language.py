@@ -3,7 +3,7 @@
     acc = zeros(128, 128)
     for k in steps(a.extent(1), 32):
         dot(load(a, (128, 32), (i, k)), load(b, (32, 128), (k, j)), acc)
-    store(c, (i, j), (acc + columns(bias, j, acc)).max(0.0))
+    store(c, (i, j), acc.max(0.0))
 
 Registers hold a block as the C operand of a tiled MMA does, or one element for each of its rows;
 which register is which element, the layout algebra says. `dot` and `[:] =` write them, all else
@@ -23,9 +23,8 @@ from xdsl.dialects import builtin as mlir
 from xdsl.ir import SSAValue
 
 from tilewright import builder
-from tilewright.dialects.cute import Layout, flatten, unflatten
+from tilewright.dialects.cute import Layout, flatten
 from tilewright.dialects.cute.accumulators import along, lanes_along
-from tilewright.dialects.cute.int_tuple import to_text
 
 ROWS, COLUMNS = 0, 1
 
@@ -208,22 +207,6 @@ def load(array: Array, extents: tuple[int, int], place: Place) -> Shared:
 def dot(a: Shared | Registers, b: Shared, acc: Registers) -> None:
     """acc += a b."""
     Trace.current.engine.multiply(a, b, acc)
-
-
-def columns(array: Array, place: Index, like: Registers) -> Registers:
-    """One element for each column of a block, from an array of one mode; beyond it are zeros."""
-    frame, found = like.frame, Registers(like.frame, array.element, (COLUMNS,))
-    extent = array.shape.type.typed.text.strip("()")
-    shape = algebra("shape", f"({frame.extents[0]},{extent})", array.extent(0))
-    rows = cute("make_layout", shape, algebra("stride", "(0,1)"), uniform=True)
-    array = Array(cute("make_view", array.tensor, rows, uniform=True))
-    kept = tuple(None if step else 0 for step in flatten(found.layout.stride))
-    first = algebra("coord", to_text(unflatten(kept, found.layout.shape)))
-    parts = (at(frame.part(x), -1, place) for x in array.blocks(frame.extents, (0, None)))
-    block, coords = (cute("slice", part, first, uniform=place.uniform) for part in parts)
-    target = found.through(Layout(block.type.tensor.modes.shape))
-    cute("copy", None, block, target, bounds=(coords, array.shape))
-    return found
 
 
 def store(array: Array, place: Place, values: Registers) -> None:

@@ -33,7 +33,7 @@ class Trace:
 
     def emit(self, op: Operation, uniform: bool = False) -> Any:
         """Insert an op, at the entry where it is uniform: its first result."""
-        (self._entry if uniform else self._body).insert(op)
+        (self._entry if uniform else self._body).insert(builder.located(op))
         return op.results[0] if op.results else None
 
     def once(self, key: Any, op: Callable[[], Operation]) -> Any:

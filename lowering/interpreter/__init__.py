@@ -12,7 +12,7 @@ from typing import Any
 from xdsl.ir import Operation
 
 from tilewright.diagnostic import OpError
-from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import why_too_much
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.lowering.interpreter.builder import Builder
@@ -31,11 +31,6 @@ def run_kernel(op: Operation, launch: Launch, memory: GlobalMemory, arguments: l
     """
     shared = op.shared.value.data if isinstance(op, EntryOp) else 0
     program = Builder().build(op.regions[0], shared)
-    limit = shared_memory_limit(target(launch.arch))
-    if program.shared_bytes > limit:
-        raise OpError(
-            op,
-            f"'{op.name}' expected at most {limit} bytes of shared memory in a CTA of "
-            f"{launch.arch}, got {program.shared_bytes}",
-        )
+    if (why := why_too_much(program.shared_bytes, target(launch.arch))) is not None:
+        raise OpError(op, f"'{op.name}' {why}")
     return run_grid(program, launch, memory, arguments)

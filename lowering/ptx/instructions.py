@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 
+from tilewright.diagnostic import OpError
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import constant
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp
@@ -54,15 +55,16 @@ class InstructionPrinter:
     shared: str
 
     def text(self, op: PtxOp) -> str:
-        """The instruction, without what guards it."""
+        """The instruction, without what guards it. Raises OpError for a constant that it does not
+        take in the place of a register."""
         written = [
             form.write(*(word for place, item in enumerate(items)
-                         for word in self._words(form, place, item)))
+                         for word in self._words(op, form, place, item)))
             for form, items in operands(op)
         ]  # fmt: skip
         return f"{op.mnemonic} {', '.join(written)};" if written else f"{op.mnemonic};"
 
-    def _words(self, form: OperandForm, place: int, item: Item) -> Sequence[str]:
+    def _words(self, op: PtxOp, form: OperandForm, place: int, item: Item) -> Sequence[str]:
         literal = form.literal if place >= form.ADDRESSES else None
         match item:
             case SharedPlace(offset):
@@ -74,5 +76,8 @@ class InstructionPrinter:
             case _:
                 owner = item.owner
                 if literal is not None and isinstance(owner, ConstOp):
+                    if not form.takes(owner.unsigned):
+                        raise OpError(op, f"'{op.name}' expected {form.name} as {form.in_words}, "
+                                          f"got {owner.unsigned}")  # fmt: skip
                     return (immediate(owner, literal),)
                 return self.names(item)

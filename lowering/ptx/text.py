@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from functools import cached_property
 from io import StringIO
 from itertools import takewhile
@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp, NameLoc
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.diagnostic import OpError, file_location
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_LIMIT
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Target, TargetError, lowest
 from tilewright.dialects.ptx import registers
 from tilewright.dialects.ptx.control_flow import TENSORMAP, BraOp, CondBraOp, EntryOp, RetOp
@@ -20,11 +21,9 @@ from tilewright.dialects.ptx.mbarrier import TryWaitParityOp
 from tilewright.dialects.ptx.types import RegType, reg
 from tilewright.dialects.ptx.warp_specialization import SetmaxnregOp
 from tilewright.dialects.ptx.wgmma import WgmmaFenceOp, WgmmaOp
+from tilewright.lowering.ptx.check_loadable import check_loadable
 from tilewright.lowering.ptx.instructions import InstructionPrinter, immediate
 from tilewright.lowering.ptx.registers import Edge, RegisterNames, edges_of, needs_register
-
-STATIC_SHARED_LIMIT = 48 * 1024
-"""Above this many bytes a kernel's shared memory must be dynamic. PTX ISA 5.1.7."""
 
 _PARAMETER_SPELLINGS = {TENSORMAP: ".align 64 .b8 {}[128]"}
 """Parameters that are no scalar, by their type; all others are `.TYPE NAME`."""
@@ -43,8 +42,8 @@ def module_text(module: ModuleOp, arch: Target | None = None) -> str:
                 op, f"the ptx target expected ptx.entry, got '{op.name}'; run "
                 "convert-cute-nvgpu-to-ptx first"
             )  # fmt: skip
-        _check_foreign(op)
         entries.append(op)
+    check_loadable(entries, arch)
     required = [
         op.requirement() for entry in entries for op in entry.walk() if isinstance(op, PtxOp)
     ]
@@ -53,7 +52,8 @@ def module_text(module: ModuleOp, arch: Target | None = None) -> str:
     except TargetError as error:
         raise OpError(module, str(error)) from error
     version = max([BASELINE.version, target.ptx_version, *(need.version for need in required)])
-    kernels = [KernelText(entry).text() for entry in entries]
+    taken = {entry.sym_name.data for entry in entries}
+    kernels = [KernelText(entry, taken).text() for entry in entries]
     return (
         "// tilewright: PTX\n"
         f".version {version[0]}.{version[1]}\n.target {target}\n.address_size 64\n"
@@ -61,22 +61,12 @@ def module_text(module: ModuleOp, arch: Target | None = None) -> str:
     )
 
 
-def _check_foreign(entry: EntryOp) -> None:
-    """Raise OpError for anything in a kernel that is not of the dialect."""
-    for block in entry.body.blocks:
-        for argument in block.args:
-            if not isinstance(argument.type, RegType):
-                raise OpError(entry, f"a block argument of {argument.type} has no PTX text")
-        for op in block.ops:
-            if not isinstance(op, PtxOp):
-                raise OpError(op, f"'{op.name}' has no PTX text")
-
-
 class KernelText:
-    """The text of one kernel."""
+    """The text of one kernel, in a module that has `taken` some names."""
 
-    def __init__(self, entry: EntryOp):
+    def __init__(self, entry: EntryOp, taken: Collection[str] = ()):
         self.entry = entry
+        [self.shared_name] = _unique([f"{self.name}_shared"], taken)
         self.registers = RegisterNames(entry.body)
         labels = _unique(_label(block, i) for i, block in enumerate(entry.body.blocks))
         self._labels = {
@@ -84,9 +74,9 @@ class KernelText:
         }
         names = (name.data for name in entry.parameter_names)
         # The kernel's shared memory is called after it like its parameters.
-        self._parameter_names = [
-            f"{self.name}_{name}" for name in _unique(names, taken=("shared",))
-        ]
+        self._parameter_names = _unique(
+            (f"{self.name}_{name}" for name in names), (self.shared_name, *taken)
+        )
         self._printer = InstructionPrinter(self.registers.names, self.shared_name)
         self._trampolines: list[tuple[str, Edge]] = []
         self._body = StringIO()
@@ -95,11 +85,6 @@ class KernelText:
     @property
     def name(self) -> str:
         return self.entry.sym_name.data
-
-    @property
-    def shared_name(self) -> str:
-        """The symbol of the kernel's shared memory."""
-        return f"{self.name}_shared"
 
     def text(self) -> str:
         """The kernel, from its shared memory to its closing brace."""
@@ -302,11 +287,11 @@ def _label(block: Block, index: int) -> str:
     return block.name_hint or f"block{index}"
 
 
-def _unique(names: Iterable[str], taken: Sequence[str] = ()) -> list[str]:
+def _unique(names: Iterable[str], taken: Collection[str] = ()) -> list[str]:
     """The names as PTX identifiers, no two alike. PTX ISA 4.4."""
     spellings: list[str] = []
     for name in names:
-        spelled = stem = re.sub(r"[^A-Za-z0-9_]", "_", name)
+        spelled = stem = re.sub(r"[^A-Za-z0-9_$]", "_", name)
         count = 0
         while spelled in spellings or spelled in taken:
             count += 1

@@ -62,7 +62,8 @@ def register_places(op: Operation, tensor: Tensor, at: Sequence[Any]) -> list[in
         raise OpError(
             op,
             f"'{op.name}' expected registers that are known when the kernel is compiled, got a "
-            "coordinate that is not; nearest legal: a constant coordinate",
+            "coordinate that is not; nearest legal: a constant coordinate, or the variable of an "
+            "scf.for with constant bounds",
         )
     return [offset for offset in found if isinstance(offset, int)]
 

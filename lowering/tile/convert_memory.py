@@ -8,10 +8,19 @@ from xdsl.dialects.builtin import MemRefType as LineType
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute import ComposedLayout, Layout
-from tilewright.dialects.cute.ops.elements import FillOp, LoadOp, LoadVecOp, StoreOp, StoreVecOp
+from tilewright.dialects.cute.ops.elements import (
+    CoordsOp,
+    FillOp,
+    LoadOp,
+    LoadVecOp,
+    StoreOp,
+    StoreVecOp,
+)
 from tilewright.dialects.cute.ops.memory import AllocaOp, AllocOp
+from tilewright.dialects.cute.ops.properties import path_of
 from tilewright.dialects.cute.ops.tensors import MakeFragmentLikeOp
 from tilewright.dialects.cute.ops.tiled import MakeFragmentOp
+from tilewright.dialects.cute.rules.tensors import coords, element_at
 from tilewright.dialects.cute.swizzle import Swizzle
 from tilewright.dialects.cute.symbolic.tuples import product
 from tilewright.dialects.cute.tensor import Tensor
@@ -22,6 +31,7 @@ from tilewright.dialects.cute.values import Typed
 from tilewright.lowering.tile.access import read_scalars, write_scalars
 from tilewright.lowering.tile.convert_tensor_memory import allocate
 from tilewright.lowering.tile.kernel import Kernel, lowers
+from tilewright.lowering.tile.leaves import sized
 from tilewright.lowering.tile.places import Memory
 from tilewright.lowering.tile.registers import Registers, register_element
 from tilewright.lowering.tile.vectors import VectorValue
@@ -108,8 +118,17 @@ def _load_vec(op: LoadVecOp, kernel: Kernel) -> None:
 
 @lowers(LoadOp)
 def _load(op: LoadOp, kernel: Kernel) -> None:
-    tensor, at = kernel.tensor(op.source), kernel.typed(op.coord).value
-    (kernel[op.result],) = read_scalars(op, tensor, [at], kernel)
+    source, at = kernel.typed(op.source), kernel.typed(op.coord)
+    if source.kind == "coord_tensor":
+        kernel[op.result] = element_at(source, at)
+    else:
+        (kernel[op.result],) = read_scalars(op, source.value, [at.value], kernel)
+
+
+@lowers(CoordsOp)
+def _coords(op: CoordsOp, kernel: Kernel) -> None:
+    found = coords(kernel.typed(op.source), path_of(op.mode))
+    kernel[op.result] = VectorValue(tuple(sized(kernel.emitter, at, 32) for at in found))
 
 
 @lowers(StoreVecOp)

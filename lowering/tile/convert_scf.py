@@ -12,13 +12,16 @@ from collections.abc import Sequence
 from math import gcd
 
 from xdsl.dialects import scf
+from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.utils.hints import isa
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.types.algebra import TypedAttribute
 from tilewright.lowering.tile.facts import Fact
 from tilewright.lowering.tile.kernel import Kernel, lowers
 from tilewright.lowering.tile.registers import Chunk, Registers
+from tilewright.lowering.tile.unrolled import indexes_registers, iterations
 from tilewright.lowering.tile.written_registers import used_after, written
 
 
@@ -109,8 +112,13 @@ def _finish(kernel: Kernel, op: Operation, new: Operation, carried: Carried) -> 
 @lowers(scf.ForOp)
 def _for(op: scf.ForOp, kernel: Kernel) -> None:
     _check_carried(op, op.iter_args)
-    carried = Carried(op, kernel)
     lower, upper, step = (kernel[operand] for operand in (op.lb, op.ub, op.step))
+    if indexes_registers(op):
+        _unroll(
+            op, iterations(op, [kernel.facts.constant(x) for x in (lower, upper, step)]), kernel
+        )
+        return
+    carried = Carried(op, kernel)
     initial = [*_plain(kernel, op.iter_args), *carried.values()]
     place = op.location
     block, outer = _body(kernel, op.body.block, carried.values(), carried)
@@ -121,6 +129,21 @@ def _for(op: scf.ForOp, kernel: Kernel) -> None:
     kernel.emitter.leave(outer)
     kernel.emitter.location = place
     _finish(kernel, op, scf.ForOp(lower, upper, step, initial, Region(block)), carried)
+
+
+def _unroll(op: scf.ForOp, places: range, kernel: Kernel) -> None:
+    """The body once for each iteration, its variable a constant."""
+    body = op.body.block
+    values = _plain(kernel, op.iter_args)
+    width = type_.bitwidth if isa(type_ := op.lb.type, IntegerType) else None
+    for place in places:
+        kernel[body.args[0]] = kernel.emitter.constant(place, width)
+        for argument, value in zip(body.args[1:], values, strict=True):
+            kernel[argument] = value
+        kernel.lower_block(body)
+        values = _plain(kernel, _yields(body))
+    for result, value in zip(op.results, values, strict=True):
+        kernel[result] = value
 
 
 def _counted(kernel: Kernel, lower: SSAValue, upper: SSAValue, step: SSAValue) -> Fact:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from xdsl.dialects import gpu
 
 from tilewright.dialects.cute.dialect import OPS
-from tilewright.dialects.cute.ops.arithmetic import CompareOp
+from tilewright.dialects.cute.ops.arithmetic import CompareOp, ElemLessOp, EqualOp
 from tilewright.dialects.cute.ops.constructors import LeavesOp, StaticOp
 from tilewright.dialects.cute.ops.scheduler import TileSchedulerBoundsOp
 from tilewright.dialects.cute.ops.tiled import MakeTiledCopyOp, MakeTiledMmaOp
 from tilewright.dialects.cute.symbolic import scalar
 from tilewright.dialects.cute.types.algebra import typed_of
 from tilewright.dialects.cute.values import Typed, with_dynamic_leaves
+from tilewright.lowering.tile.bounds import condition_value
 from tilewright.lowering.tile.kernel import Kernel, lowers
 from tilewright.lowering.tile.leaves import Leaf
 
@@ -29,10 +30,10 @@ def _make(op: LeavesOp, kernel: Kernel) -> None:
     kernel[op.result] = with_dynamic_leaves(type_, leaves)
 
 
-@lowers(CompareOp)
+@lowers(ElemLessOp, EqualOp)
 def _compare(op: CompareOp, kernel: Kernel) -> None:
     (found,) = op.evaluate([kernel.typed(operand) for operand in op.operands])
-    kernel[op.results[0]] = Typed("scalar", found)
+    kernel[op.results[0]] = condition_value(found, kernel.emitter)
 
 
 @lowers(TileSchedulerBoundsOp)

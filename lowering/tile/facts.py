@@ -3,12 +3,13 @@ they are below."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import gcd
 
 from xdsl.dialects import arith, gpu
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
-from xdsl.ir import SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 MAX_BLOCK = {"x": 1024, "y": 1024, "z": 64}
 """Most threads of a CTA along each axis, and with that what a thread's index is below."""
@@ -36,6 +37,7 @@ class Facts:
         if block:
             self._block.update(zip("xyz", (*block, 1, 1, 1), strict=False))
         self._known: dict[SSAValue, Fact] = {}
+        self._constants: dict[SSAValue, int | None] = {}
 
     def __setitem__(self, value: SSAValue, fact: Fact) -> None:
         self._known[value] = fact
@@ -48,12 +50,9 @@ class Facts:
 
     def constant(self, value: SSAValue) -> int | None:
         """The number that a value always is."""
-        owner = value.owner
-        if isinstance(owner, arith.IndexCastOp | arith.ExtSIOp | arith.ExtUIOp):
-            return self.constant(owner.input)
-        if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
-            return owner.value.value.data
-        return None
+        if value not in self._constants:
+            self._constants[value] = _folded(value.owner, self.constant)
+        return self._constants[value]
 
     def _find(self, value: SSAValue) -> Fact:
         if (known := self.constant(value)) is not None:
@@ -103,3 +102,36 @@ class Facts:
                 return Fact(max(gcd(a.factor, by), 1), min(a.bound, by))
             case _:
                 return NOTHING
+
+
+_FOLDED: dict[type[Operation], Callable[[int, int], int]] = {
+    arith.AddiOp: lambda a, b: a + b,
+    arith.SubiOp: lambda a, b: a - b,
+    arith.MuliOp: lambda a, b: a * b,
+    arith.DivUIOp: lambda a, b: a // b,
+    arith.DivSIOp: lambda a, b: a // b,
+    arith.RemUIOp: lambda a, b: a % b,
+    arith.RemSIOp: lambda a, b: a % b,
+}
+"""What is computed with constants; divisions of what is not negative."""
+
+
+def _folded(op: Operation | Block, constant: Callable[[SSAValue], int | None]) -> int | None:
+    """The number that an op always gives, or None."""
+    if isinstance(op, arith.IndexCastOp | arith.ExtSIOp | arith.ExtUIOp):
+        known = constant(op.input)
+        signed = not isinstance(op, arith.ExtUIOp)
+        return known if known is None or signed or known >= 0 else None
+    if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
+        return op.value.value.data
+    fold = _FOLDED.get(type(op)) if isinstance(op, Operation) else None
+    if fold is None or not isinstance(op, Operation):
+        return None
+    a, b = map(constant, op.operands)
+    divides = "Div" in type(op).__name__ or "Rem" in type(op).__name__
+    if a is None or b is None or (divides and not (a >= 0 and b > 0)):
+        return None
+    found = fold(a, b)
+    type_ = op.results[0].type
+    bits = type_.bitwidth if isinstance(type_, IntegerType) else 64
+    return found if -(1 << bits - 1) <= found < 1 << bits - 1 else None

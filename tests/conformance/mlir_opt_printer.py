@@ -3,14 +3,19 @@
 %r:2 = scf.if ...              the results of an op under one name, %r#0 and %r#1 where used
 %r = call @f(%x)               ops of `func` without their dialect
 !llvm.struct<(struct<()>)>     LLVM types within LLVM types without theirs
+%r = iota : tile<4xi32> loc(#loc)      an unknown location under a name
 """
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import UnknownLoc
 from xdsl.dialects.func import Func
 from xdsl.dialects.llvm import LLVMArrayType, LLVMFunctionType, LLVMPointerType, LLVMStructType
 from xdsl.ir import Attribute, Operation
-from xdsl.printer import Printer
+
+from tilewright.dialects.cuda_tile.ops.facts import Arity
+from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp
+from tilewright.printing import ShortPrinter
 
 _NESTED = (LLVMArrayType, LLVMFunctionType, LLVMPointerType, LLVMStructType)
 _SHORT = {
@@ -18,13 +23,19 @@ _SHORT = {
 }
 
 
-class MlirOptPrinter(Printer):
+def _has_named_results(op: Operation) -> bool:
+    return isinstance(op, CudaTileOp) and all(
+        place.arity is Arity.ONE for place in op.facts.results
+    )
+
+
+class MlirOptPrinter(ShortPrinter):
     """Prints so."""
 
     _depth = 0
 
     def _print_results(self, op: Operation) -> None:
-        if len(op.results) < 2:
+        if len(op.results) < 2 or _has_named_results(op):
             super()._print_results(op)
             return
         name = self.print_ssa_value(op.results[0])
@@ -33,6 +44,11 @@ class MlirOptPrinter(Printer):
         self.print_string(f":{len(op.results)} = ")
 
     def print_attribute(self, attribute: Attribute) -> None:
+        if self.print_debuginfo and isinstance(attribute, UnknownLoc):
+            self.aliases[attribute] = "#loc"
+            with self.in_location():
+                self.print_string("#loc")
+            return
         if not isinstance(attribute, _NESTED):
             super().print_attribute(attribute)
             return

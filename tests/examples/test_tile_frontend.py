@@ -17,10 +17,22 @@ import pytest
 from tile_frontend.attention import attention
 from tile_frontend.gemm import gemm
 from tile_frontend.kernel import kernel, signature_of
-from tile_frontend.language import Array, dot, load, steps, zeros
+from tile_frontend.language import (
+    COLUMNS,
+    ROWS,
+    Array,
+    Registers,
+    dot,
+    load,
+    steps,
+    store,
+    zeros,
+)
+from tile_frontend.masks import elements, iota, rows, where
+from tile_frontend.trace import index
 from tile_frontend_cases import CASES, SMALL, attention_case, gemm_case, output
 
-from tilewright.dialects.cute import LayoutError
+import tilewright as tw
 from tilewright.passes.analysis.bank_conflicts import bank_conflicts
 from tilewright.ptxas import assemble
 
@@ -84,8 +96,48 @@ def test_kernels_are_compiled_once() -> None:
 
 
 def test_rows_over_several_warps_are_refused() -> None:
-    with pytest.raises(LayoutError, match="expected each warp to have all of mode 1 of C"):
+    words = "expected each warp to have all of mode 1 of C"
+    with pytest.raises(tw.CompileError, match=words) as caught:
         attention.module(signature_of(attention_case(1, 64, 64, 64)[0]), warps=(2, 2))
+    diagnostic = caught.value.diagnostic
+    assert Path(str(diagnostic.file)) == FOLDER / "attention.py"
+    assert 'scores.reduced("max")' in str(diagnostic.text)
+
+
+def test_a_mask_of_rows_and_of_what_they_hold() -> None:
+    """One number a row, iota along both axes, comparisons with numbers and with one another."""
+    bias = np.arange(64, dtype=np.float32)
+    signature = [("f32", 1), ("f32", 2)]
+
+    @kernel(grid=lambda *_, **__: (1,), warps=(4, 1))
+    def masked(bias: Array, c: Array) -> None:
+        acc = zeros(64, 32) + rows(bias, index(0), zeros(64, 32))
+        row, column = (iota(axis, index(0), acc) for axis in (ROWS, COLUMNS))
+        band = (column <= row) & (row < column + 8) | (elements(acc) > 60.0)
+        store(c, (0, 0), where(band, acc, where(column < 2, zeros(64, 32), -1.0)))
+
+    found = [
+        masked.interpret(bias, np.zeros((64, 32), np.float32), arch="sm_80", level=level)[-1]
+        for level in LEVELS
+    ]
+    row, column = np.arange(64)[:, None], np.arange(32)
+    band = (column <= row) & (row < column + 8) | (row > 60)
+    expected = np.where(band, row, np.where(column < 2, 0, -1))
+    for level in found:
+        np.testing.assert_array_equal(level, expected)
+    assert assemble(masked.compile(signature, "sm_80").ptx, "sm_80").clean
+
+
+def test_what_the_lowering_rejects_is_at_the_line_of_the_kernel() -> None:
+    @kernel(grid=lambda *_, **__: (1,), warps=(4, 1))
+    def wrong(c: Array) -> None:
+        acc = zeros(64, 32)
+        store(c, (0, 0), Registers(acc.frame, "f32"))
+
+    with pytest.raises(tw.CompileError, match="reads registers that nothing has written") as caught:
+        wrong.compile([("f32", 2)], "sm_80")
+    assert caught.value.diagnostic.file == __file__
+    assert 'store(c, (0, 0), Registers(acc.frame, "f32"))' in str(caught.value)
 
 
 def test_the_hopper_engine_loads_in_loops() -> None:
@@ -129,16 +181,17 @@ def test_the_language_is_small() -> None:
 
 def test_the_readme_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     text = (FOLDER / "README.md").read_text()
-    code, shown = (
-        "".join(re.findall(rf"^```{kind}\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL))
+    examples, shown = (
+        re.findall(rf"^```{kind}\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
         for kind in ("python", "text")
     )
     monkeypatch.chdir(FOLDER.parents[1])
     monkeypatch.setattr(sys, "path", list(sys.path))
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(code, "README.md", "exec"), {})
-    assert printed.getvalue() == shown != ""
+    for code, prints in zip(examples, shown, strict=True):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(code, "README.md", "exec"), {})
+        assert printed.getvalue() == prints != ""
 
 
 def test_the_readme_shows_a_kernel_as_it_is() -> None:

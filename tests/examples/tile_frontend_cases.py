@@ -64,13 +64,16 @@ def batched_case(z: int, m: int, n: int, k: int) -> tuple[list[Any], Array]:
     return [a, b, result(z, m, n)], x @ y
 
 
-def attention_case(z: int, queries: int, keys: int, depth: int) -> tuple[list[Any], Array]:
+def attention_case(
+    z: int, queries: int, keys: int, depth: int, causal: bool = False
+) -> tuple[list[Any], Array]:
     q, k, v = (matrix(z, n, depth, seed=i) for i, n in enumerate((queries, keys, keys)))
     scale = 1 / np.sqrt(depth)
     x, y, w = exact(q, k, v)
     keep = matrix(z, keys, dtype=np.float32, seed=3)
-    keep[...] = keep < 1
-    scores = np.where(keep[:, None, :] == 1, x @ y.transpose(0, 2, 1) * scale, -np.inf)
+    keep[...] = 1 if causal else keep < 1
+    seen = (keep[:, None, :] == 1) & (np.tri(queries, keys, dtype=bool) | (not causal))
+    scores = np.where(seen, x @ y.transpose(0, 2, 1) * scale, -np.inf)
     o = result(z, queries, depth, dtype=ml_dtypes.bfloat16)
     return [q, k, v, keep, o, float(scale * np.log2(np.e))], softmax(scores) @ w
 
@@ -91,6 +94,8 @@ CASES: dict[str, tuple[Kernel, Callable[[], tuple[list[Any], Array]], dict[str, 
     "attention": (attention, lambda: attention_case(2, 100, 104, 64), {}, 8e-3),
     "attention, 128 deep": (attention, lambda: attention_case(1, 72, 76, 128),
                             {"depth": 128, "keys": 32}, 8e-3),
+    "causal attention": (attention, lambda: attention_case(1, 100, 104, 64, causal=True),
+                         {"causal": True}, 8e-3),
 }  # fmt: skip
 
 

@@ -12,12 +12,12 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from mutate import mutant, mutant_bytes, tokens
+from mutate import Followers, followers, mutant, mutant_bytes, tokens
 
 import tilewright as tw
 
@@ -45,25 +45,50 @@ def vocabulary() -> tuple[str, ...]:
     return tuple(sorted({word for chunk in chunks() for word in tokens(chunk) if word.strip()}))
 
 
+@cache
+def _behind() -> Followers:
+    return followers(chunks())
+
+
+@cache
+def _right() -> tuple[str, ...]:
+    """The chunks of files that are not about errors."""
+    wrong = {part for path in ROOT.glob("tests/filecheck/**/*_errors.mlir")
+             for part in path.read_text().split("// -----")}  # fmt: skip
+    return tuple(part for part in chunks() if part not in wrong)
+
+
+@cache
+def _kernels() -> tuple[str, ...]:
+    """Of those the ones that may compile."""
+    return tuple(part for part in _right() if "kernel" in part)
+
+
 def ir(rng: random.Random) -> str:
-    return mutant(rng, rng.choice(chunks()), vocabulary())
+    text = rng.choice(rng.choice((chunks(), _right(), _kernels())))
+    return mutant(rng, text, vocabulary(), _behind())
+
+
+def kernel(rng: random.Random) -> str:
+    text = rng.choice(rng.choice((chunks(), _kernels(), _kernels(), _kernels())))
+    return mutant(rng, text, vocabulary(), _behind())
 
 
 @contextlib.contextmanager
 def in_time(seconds: int) -> Iterator[None]:
-    """Raises Broken where the body takes longer."""
+    """Raises Broken where the body takes longer, of the processor: others may keep it busy."""
 
     def stop(*_: object) -> None:
         where = "".join(traceback.format_stack(sys._getframe(1), limit=1)).strip().split("\n")[0]
         raise Broken(f"hang: {where}")
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def judged(run: Callable[[], Any], *answers: type[Exception]) -> None:
@@ -115,8 +140,10 @@ def command(main: Callable[[Sequence[str]], None], arguments: list[str], stdin: 
 # Entry points
 
 
-def compile_(text: str, rng: random.Random) -> None:
-    judged(lambda: tw.compile(text, rng.choice(ARCHES)), tw.CompileError, tw.TargetError)
+def compile_(text: str, rng: random.Random, assemble: bool = False) -> None:
+    """Also, on demand, what ptxas says of what compiles."""
+    arch = rng.choice(ARCHES)
+    judged(lambda: tw.compile(text, arch, assemble=assemble), tw.CompileError, tw.TargetError)
 
 
 @cache
@@ -246,14 +273,18 @@ def _of(texts: Callable[[], Sequence[str]]) -> Callable[[random.Random], str]:
 
 ENTRIES: dict[str, tuple[Callable[[random.Random], Any], Callable[[Any, random.Random], None]]] = {
     "opt": (ir, opt),
-    "compile": (ir, compile_),
-    "interpret": (ir, interpret),
+    "compile": (kernel, compile_),
+    "assemble": (kernel, partial(compile_, assemble=True)),
+    "interpret": (kernel, interpret),
     "mnemonic": (_of(mnemonics), mnemonic),
     "layout": (_of(lambda: LAYOUTS), layout),
     "descriptor": (_of(lambda: DESCRIPTORS), descriptor),
     "npy": (lambda rng: mutant_bytes(rng, _npy()), npy),
 }
 """What makes the mutant of a random state, and what reads it."""
+
+ON_DEMAND = ("assemble",)
+"""Those that take long: ptxas reads every kernel."""
 
 
 def trial(entry: str, seed: int) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
 
 _TOKEN = re.compile(
     r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|[%@#!^][\w.$-]+|0x[0-9a-fA-F]+|\d+\.\d+(?:[eE][+-]?\d+)?|\d+'
@@ -102,17 +103,65 @@ def _truncate(rng: random.Random, words: list[str], others: Sequence[str]) -> No
     del words[rng.choice(_meaningful(words)) :]
 
 
+def _nearby(rng: random.Random, words: list[str], others: Sequence[str]) -> None:
+    """Another token of the same kind from the same text: values and types that it has."""
+    place = rng.choice([i for i, word in enumerate(words) if word[0] in '%!#@"'] or [0])
+    alike = [word for word in words if word[0] == words[place][0] and word != words[place]]
+    words[place] = rng.choice(alike or [words[place]])
+
+
+def _scaled(rng: random.Random, words: list[str], others: Sequence[str]) -> None:
+    """A number doubled, halved, or off by one; those inside of strings too."""
+    numbers = [index for index, word in enumerate(words) if re.search(r"\d", word[:400])]
+    if not numbers:
+        return
+    place = rng.choice(numbers)
+    number = rng.choice(list(re.finditer(r"\d+", words[place][:400])))
+    value = int(number[0][:18])
+    other = rng.choice((value * 2, value // 2, value + 1, max(value - 1, 0), value * 4, 0, 1))
+    words[place] = words[place][: number.start()] + str(other) + words[place][number.end() :]
+
+
 EDITS: tuple[Edit, ...] = (
     _delete, _duplicate, _swap, _replace, _replace, _replace_alike, _replace_alike, _replace_alike,
     _number, _number, _number, _word, _string, _lines, _truncate,
 )  # fmt: skip
+GENTLE: tuple[Edit, ...] = (_nearby, _nearby, _scaled, _scaled, _scaled, _lines)
+"""Edits after which a text may well parse."""
+
+Followers = Mapping[str, Sequence[str]]
 
 
-def mutant(rng: random.Random, text: str, others: Sequence[str]) -> str:
-    """The text after one to four edits; `others` are tokens of the whole corpus."""
+def followers(texts: Iterable[str]) -> Followers:
+    """For each token those that stand behind it somewhere, spaces left out."""
+    behind: dict[str, dict[str, None]] = {}
+    for text in texts:
+        words = [word for word in tokens(text) if word.strip()]
+        for word, following in pairwise(words):
+            behind.setdefault(word, {})[following] = None
+    return {word: tuple(others) for word, others in behind.items()}
+
+
+def _in_context(rng: random.Random, words: list[str], behind: Followers) -> None:
+    """Another token that stands somewhere behind the one before it."""
+    places = _meaningful(words)
+    at = rng.randrange(len(places))
+    before = words[places[at - 1]]
+    words[places[at]] = rng.choice(behind.get(before) or (words[places[at]],))
+
+
+def mutant(
+    rng: random.Random, text: str, others: Sequence[str], behind: Followers | None = None
+) -> str:
+    """The text after one to four edits, mostly gentle ones; `others` are tokens of the
+    whole corpus, `behind` says which of them follow which."""
     words = tokens(text)
+    edits = rng.choice((EDITS, GENTLE, GENTLE))
     for _ in range(rng.choice((1, 1, 1, 2, 2, 4))):
-        rng.choice(EDITS)(rng, words, others)
+        if behind and edits is GENTLE and rng.random() < 0.4:
+            _in_context(rng, words, behind)
+        else:
+            rng.choice(edits)(rng, words, others)
         words = words or [" "]
     return "".join(words)
 

@@ -6,13 +6,13 @@ import random
 from pathlib import Path
 
 import pytest
-from entries import ENTRIES, Broken, trial
+from entries import ENTRIES, ON_DEMAND, Broken, trial
 
-CORPUS = sorted(path for path in (Path(__file__).parent / "corpus").iterdir() if path.suffix == "")
+CORPUS = sorted(path for path in (Path(__file__).parent / "corpus").glob("*") if path.suffix == "")
 COUNTS = {"opt": 120, "compile": 200, "interpret": 120, "mnemonic": 60, "layout": 120, "npy": 80}
 
 
-@pytest.mark.parametrize("entry", ENTRIES)
+@pytest.mark.parametrize("entry", [entry for entry in ENTRIES if entry not in ON_DEMAND])
 def test_mutants_get_an_answer(entry: str) -> None:
     broken: dict[str, int] = {}
     for seed in range(COUNTS.get(entry, 60)):

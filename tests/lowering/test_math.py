@@ -64,6 +64,7 @@ def operands(type_: str) -> tuple[Any, Any]:
     return x, rng.integers(-3, 9, 64, DTYPES[type_])
 
 
+EXTENDED = ("arith.addui_extended", "arith.mului_extended", "arith.mulsi_extended")
 CASES = [
     *((name, type_, "") for name in FUNCTIONS for type_ in REALS),
     *((name, type_, "fastmath<afn> ") for name in APPROXIMATIONS for type_ in ("f32", "f16")),
@@ -118,14 +119,14 @@ def test_integers_are_pythons(type_: str) -> None:
 
 
 @pytest.mark.parametrize("type_", INTEGERS)
-@pytest.mark.parametrize("op", ["addui_extended", "mului_extended", "mulsi_extended"])
+@pytest.mark.parametrize("op", EXTENDED)
 def test_both_halves(op: str, type_: str) -> None:
     width, (x, y) = int(type_[1:]), operands(type_)
     y = np.roll(x, 5)
-    if op == "addui_extended":
-        line = f"%r, %c = arith.{op} %a, %b : {type_}, i1\n  %s = arith.extui %c : i1 to {type_}"
+    if op == "arith.addui_extended":
+        line = f"%r, %c = {op} %a, %b : {type_}, i1\n  %s = arith.extui %c : i1 to {type_}"
     else:
-        line = f"%r, %s = arith.{op} %a, %b : {type_}"
+        line = f"%r, %s = {op} %a, %b : {type_}"
     text = kernel(type_, line, ("r", "s"))
     levels = [outputs(text, type_, level, x, y, 2) for level in ("tile", "ptx")]
     for tile, ptx in zip(*levels, strict=True):
@@ -135,7 +136,7 @@ def test_both_halves(op: str, type_: str) -> None:
         a, b = int(a), int(b)
         if "ui" in op:
             a, b = a % modulus, b % modulus
-        whole = a + b if op == "addui_extended" else a * b
+        whole = a + b if op == "arith.addui_extended" else a * b
         assert (int(low) % modulus, int(high) % modulus) == (
             whole % modulus,
             (whole >> width) % modulus,

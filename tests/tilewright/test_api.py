@@ -237,9 +237,9 @@ WRONG = [
      "verifier"),
     ("""func.func @k(%x: f32) attributes {gpu.kernel} {
 
-  %y = math.sin %x : f32
+  %y = "test.op"(%x) : (f32) -> f32
   func.return
-}""", 3, "'math.sin' has no lowering to ptx", "lowering"),
+}""", 3, "'test.op' has no lowering to ptx", "lowering"),
     ("func.func @f() {\n  func.return\n}", 1, "'func.func' has no lowering to ptx; nearest legal",
      "no kernel"),
     ("func.func @k(%x: tensor<4xf32>) attributes {gpu.kernel} {\n  func.return\n}", 1,
@@ -274,8 +274,8 @@ def test_diagnostics_of_a_module_read_the_file_that_it_came_from(tmp_path: Path)
     ):
         with pytest.raises(tw.CompileError) as caught:
             call()
-        assert str(caught.value).startswith(f"{file}:3:3: error: 'math.sin' ")
-        assert str(caught.value).endswith("\n  %y = math.sin %x : f32\n  ^")
+        assert str(caught.value).startswith(f"{file}:3:3: error: 'test.op' ")
+        assert str(caught.value).endswith('\n  %y = "test.op"(%x) : (f32) -> f32\n  ^')
 
 
 # Interpretation
@@ -374,3 +374,25 @@ def test_the_lowered_module_is_ir_that_can_be_read_and_run(text: str) -> None:
         np.testing.assert_array_equal(found[1], EXPECTED)
         with pytest.raises(tw.ExecutionError, match="'n' expected a number for u32, got an array"):
             tw.interpret(printed, args=[x, y, 2.0, x], **settings)
+
+
+@pytest.mark.parametrize("level", ["tile", "atom", "ptx"])
+def test_without_an_arch_the_lowered_instructions_say_it(level: tw.execution.Level) -> None:
+    """max.NaN is sm_80's, add.bf16 sm_90's: neither `arith.maximumf` nor `arith.addf` says so."""
+    text = """func.func @k(%x: f32, %h: bf16, %o: memref<2xf32>) attributes {gpu.kernel} {
+  %i = arith.constant 0 : index
+  %j = arith.constant 1 : index
+  %m = arith.maximumf %x, %x : f32
+  %a = arith.addf %h, %h : bf16
+  %w = arith.extf %a : bf16 to f32
+  memref.store %m, %o[%i] : memref<2xf32>
+  memref.store %w, %o[%j] : memref<2xf32>
+  func.return
+}"""
+    arguments: dict[str, Any] = {"grid": (1,), "block": (1,), "level": level}
+    args = [1.5, 2.0, np.zeros(2, np.float32)]
+    (out,) = tw.interpret(text, args=args, **arguments)
+    assert out.tolist() == [1.5, 4.0]
+    if level == "ptx":
+        with pytest.raises(tw.CompileError, match="requires sm_80 or later, got target sm_75"):
+            tw.interpret(text, args=args, arch="sm_75", **arguments)

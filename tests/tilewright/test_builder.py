@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from xdsl.builder import Builder
 from xdsl.dialects import arith, gpu
-from xdsl.dialects.builtin import i32
+from xdsl.dialects.builtin import FileLineColLoc, i32
 from xdsl.dialects.test import TestOp as AnyOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 import tilewright as tw
-from tilewright.builder import array_type, attribute, coord, cute, kernel, leaves
+from tilewright.builder import (
+    array_type,
+    attribute,
+    coord,
+    cute,
+    kernel,
+    leaves,
+    lines_of,
+    located,
+)
 
 MMA = "!cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (bf16, bf16, f32)>>"
 TILE = '!cute.memref<bf16, smem, align<16>, "(16,16):(16,1)">'
@@ -137,3 +147,31 @@ def test_a_kernel_that_copies_a_matrix(level: Any) -> None:
     x, y = np.arange(60, dtype=np.float32).reshape(5, 12), np.full((5, 12), -1, np.float32)
     found = tw.interpret(module, grid=(1,), block=(32,), args=[x, y], level=level)[1]
     assert (found == x).all()
+
+
+def test_ops_are_located_at_the_line_that_made_them() -> None:
+    op = cute("memref.alloca", '!cute.memref<f32, rmem, "4:1">')
+    location = op.location
+    assert isinstance(location, FileLineColLoc)
+    line = Path(__file__).read_text().splitlines()[location.line.data - 1]
+    assert location.filename.data == __file__
+    assert line[location.column.data - 1 :].startswith('cute("memref.alloca"')
+
+
+def test_wrong_operands_are_reported_at_the_line() -> None:
+    with pytest.raises(tw.CompileError, match=r"expected a !cute\.memref") as caught:
+        cute("memref.load", value(i32), value(i32))
+    assert caught.value.diagnostic.file == __file__
+    assert 'cute("memref.load", value(i32)' in str(caught.value)
+
+
+def test_lines_of_a_kernel_count_whoever_builds() -> None:
+    def front_end() -> Operation:
+        return located(arith.ConstantOp.from_int_and_width(1, 32))
+
+    with lines_of(front_end):
+        op = front_end()
+    assert isinstance(op.location, FileLineColLoc)
+    with pytest.raises(tw.CompileError, match="nothing of the kind") as caught, lines_of(front_end):
+        raise ValueError("nothing of the kind")
+    assert 'raise ValueError("nothing of the kind")' in str(caught.value)

@@ -131,6 +131,18 @@ def test_a_verifier_that_fails(
     assert message in caught.value.message and caught.value.line == LINE
 
 
+def test_a_kernel_without_a_body() -> None:
+    text = "func.func private @k(i32) attributes {gpu.kernel}"
+    for call in (
+        lambda: tw.compile(text, "sm_80"),
+        lambda: tw.interpret(text, grid=(1,), block=(1,), args=[1]),
+    ):
+        with pytest.raises(
+            tw.CompileError, match=r":1:1: error: .* expected a kernel to have a body, got"
+        ):
+            call()
+
+
 # Nesting
 
 

@@ -71,11 +71,12 @@ def run(**changes: Any) -> Any:
 
 CALLS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: tw.compile(AXPY, "sm_90"), TypeError,  # type: ignore[arg-type]
-     "expected MLIR text or an xDSL ModuleOp, got PosixPath; nearest legal: its read_text()"),
-    (lambda: tw.compile(b"", "sm_90"), TypeError,  # type: ignore[arg-type]
-     "expected MLIR text or an xDSL ModuleOp, got bytes"),
+     "expected MLIR text, Tile IR bytecode or an xDSL ModuleOp, got PosixPath; nearest legal: "
+     "its read_text()"),
+    (lambda: tw.compile(7, "sm_90"), TypeError,  # type: ignore[arg-type]
+     "expected MLIR text, Tile IR bytecode or an xDSL ModuleOp, got int"),
     (lambda: tw.interpret(AXPY, grid=(1,), block=(1,), args=[]), TypeError,  # type: ignore[arg-type]
-     "expected MLIR text or an xDSL ModuleOp, got PosixPath"),
+     "expected MLIR text, Tile IR bytecode or an xDSL ModuleOp, got PosixPath"),
     (lambda: tw.compile("", None), tw.TargetError,  # type: ignore[arg-type]
      "expected the name of a target such as 'sm_90a', got None"),
     (lambda: tw.compile("", 90), tw.TargetError, "such as 'sm_90a', got 90"),  # type: ignore[arg-type]
@@ -83,7 +84,8 @@ CALLS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: run(arch=90), tw.TargetError, "such as 'sm_90a', got 90"),
     (lambda: run(grid=1), tw.ExecutionError, "grid as up to three positive extents, got 1"),
     (lambda: run(block=8.0), tw.ExecutionError, "expected block as up to three positive extents"),
-    (lambda: run(level="sass"), tw.ExecutionError, "expected level of tile, atom, ptx, got 'sass'"),
+    (lambda: run(level="sass"), tw.ExecutionError,
+     "expected level of program, tile, atom, ptx, got 'sass'"),
     (lambda: tw.compile("", "sm_90", passes="no-such-pass"), ValueError, "no-such-pass"),
     (lambda: tw.compile("", "sm_90", passes=[3]), TypeError,  # type: ignore[list-item]
      "expected passes of xDSL's ModulePass, got 3"),

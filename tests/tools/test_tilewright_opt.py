@@ -96,13 +96,16 @@ def test_ir_that_does_not_verify_points_at_the_op(opt) -> None:
     assert "input.mlir:3:3: error: 'cute_nvgpu.bar.sync' expected a barrier below 16" in run.error
 
 
+UNKNOWN = '  %y = "test.op"(%x) : (f32) -> f32'
+
+
 def test_a_lowering_error_points_at_the_op(opt) -> None:
     run = opt(
-        GOOD.replace("()", "(%x: f32)").replace("  func", "  %y = math.exp %x : f32\n  func", 1),
+        GOOD.replace("()", "(%x: f32)").replace("  func", f"{UNKNOWN}\n  func", 1),
         *LOWER,
     )
     assert run.status == 1
-    assert "input.mlir:2:3: error: 'math.exp' has no lowering to ptx" in run.error
+    assert "input.mlir:2:3: error: 'test.op' has no lowering to ptx" in run.error
 
 
 def test_unknown_target_of_the_hardware(opt) -> None:

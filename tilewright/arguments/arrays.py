@@ -23,7 +23,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
 
 
 def is_array(value: Any) -> TypeGuard[NDArray[Any]]:
-    """Whether a value is an array of NumPy."""
+    """True of an array of NumPy."""
     return isinstance(value, np.ndarray)
 
 
@@ -71,7 +71,7 @@ class ArrayArgument:
 
     @property
     def is_dense(self) -> bool:
-        """Whether the elements lie in row-major order without gaps."""
+        """True where the elements lie in row-major order without gaps."""
         pairs = zip(self.shape, self.strides, _dense(self.shape), strict=True)
         return 0 in self.shape or all(n == 1 or step == dense for n, step, dense in pairs)
 

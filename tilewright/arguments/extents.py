@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from operator import index
 from typing import Any
 
 from tilewright.arguments.binding import ArgumentError
-from tilewright.dialects.cute_nvgpu.lattice.cluster import MAX_CLUSTER
+from tilewright.dialects.cute_nvgpu.lattice.launch import (
+    MAX_BLOCK,
+    MAX_GRID,
+    MAX_THREADS,
+    why_illegal_cluster,
+)
 
 Extents = tuple[int, int, int]
 
-# The most that any target launches. CUDA C++ Programming Guide, compute capabilities.
-_LIMITS = {"grid": ((1 << 31) - 1, 65535, 65535), "block": (1024, 1024, 64)}
-_THREADS = 1024
+_LIMITS = {"grid": MAX_GRID, "block": MAX_BLOCK}
 
 
 def checked_extents(what: str, given: Any) -> Extents:
@@ -27,8 +29,8 @@ def checked_extents(what: str, given: Any) -> Extents:
         raise ArgumentError(f"expected {what} as up to three positive extents, got {given!r}")
     if any(extent > limit for extent, limit in zip((x, y, z), _LIMITS[what], strict=True)):
         raise ArgumentError(f"expected {what} of at most {_LIMITS[what]}, got {(x, y, z)}")
-    if what == "block" and x * y * z > _THREADS:
-        raise ArgumentError(f"expected a block of at most {_THREADS} threads, got {x * y * z}")
+    if what == "block" and x * y * z > MAX_THREADS:
+        raise ArgumentError(f"expected a block of at most {MAX_THREADS} threads, got {x * y * z}")
     return x, y, z
 
 
@@ -46,11 +48,8 @@ def check_launch(
     if cluster is None:
         return 1, 1, 1
     extents = tuple(map(int, cluster))
-    if len(extents) != 3 or min(extents) < 1 or prod(extents) > MAX_CLUSTER:
-        raise ArgumentError(
-            f"'{kernel}' expected gpu.known_cluster_size of three extents, at most {MAX_CLUSTER} "
-            f"CTAs in all, got {extents}"
-        )
+    if (why := why_illegal_cluster(extents)) is not None:
+        raise ArgumentError(f"'{kernel}' {why}")
     if any(whole % part for whole, part in zip(grid, extents, strict=True)):
         raise ArgumentError(
             f"'{kernel}' expected a grid of whole clusters of {extents}, got {grid}"

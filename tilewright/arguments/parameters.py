@@ -16,6 +16,7 @@ from xdsl.dialects import func, gpu
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation
 
+from tilewright.diagnostic import CompileError, at
 from tilewright.dialects.cute.int_tuple import flatten
 from tilewright.dialects.cute.types.argument import ArgumentAttr, signature_of, sources_of
 from tilewright.dialects.cute.types.memref import is_memref
@@ -87,7 +88,10 @@ def kernel_parameters(op: Operation) -> list[Parameter]:
 
 
 def own_parameters(op: Operation) -> list[Parameter]:
-    """The parameters that a kernel has at its level."""
+    """The parameters that a kernel has at its level. Raises CompileError where it has no body."""
+    if op.regions[0].first_block is None:
+        message = f"'{op.name}' expected a body of the kernel '{symbol_of(op)}', got none"
+        raise CompileError(at(op.location, message))
     sources = sources_of(op)
     if isinstance(op, EntryOp):
         rows = zip(op.parameter_names, op.parameters, sources, strict=True)

@@ -8,14 +8,12 @@ which it would conflict least.
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from tilewright.diagnostic import CompileError, at
-from tilewright.parsing import parse_module
 from tilewright.passes.analysis.bank_conflicts import bank_conflicts
-from tilewright.tools.commands.input import InputError
+from tilewright.pipeline import verified
+from tilewright.tools.commands.input import InputError, read_source
 from tilewright.tools.render_table import table
-from tilewright.verification import verify
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,17 +23,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Print a row for each access."""
     try:
-        text = Path(options.file).read_text()
-        module = parse_module(text, options.file)
-        verify(module, text)
-    except OSError as error:
-        raise InputError(str(error)) from None
+        module, _ = verified(read_source(options.file), options.file)
     except CompileError as error:
         raise InputError(str(error)) from None
     header = ["line", "op", "", "shared memory", "ways", "better"]
     rows = [
         [
-            str(at(conflict.op.location, text).line),
+            str(at(conflict.op.location, "").line),
             conflict.op.name,
             conflict.verb,
             str(conflict.layout),

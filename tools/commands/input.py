@@ -17,19 +17,34 @@ class InputError(Exception):
 
 def read_text(path: str) -> str:
     """The UTF-8 text of a file, or of stdin where `path` is `-`. Raises InputError."""
+    return _text(path, _read(path))
+
+
+def read_source(path: str) -> str | bytes:
+    """Tile IR bytecode, or the UTF-8 text that anything else is. Raises InputError."""
+    from tilewright.dialects.cuda_tile.bytecode.container import is_bytecode
+
+    raw = _read(path)
+    return raw if is_bytecode(raw, path) else _text(path, raw)
+
+
+def _text(path: str, raw: bytes) -> str:
     try:
-        if path == "-":
-            if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]: closed
-                raise InputError("cannot read '<stdin>': it is closed")
-            raw = sys.stdin.buffer.read()
-        else:
-            with open(path, "rb") as stream:
-                raw = stream.read()
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(
             f"'{_shown(path)}' is not UTF-8 text ({error.reason} at byte {error.start})"
         ) from None
+
+
+def _read(path: str) -> bytes:
+    try:
+        if path == "-":
+            if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]: closed
+                raise InputError("cannot read '<stdin>': it is closed")
+            return sys.stdin.buffer.read()
+        with open(path, "rb") as stream:
+            return stream.read()
     except OSError as error:
         raise InputError(f"cannot read '{_shown(path)}': {error.strerror}") from None
     except ValueError:

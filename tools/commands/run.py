@@ -26,7 +26,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tilewright.tools.commands.input import InputError, read_target, read_text
+from tilewright.tools.commands.input import InputError, read_source, read_target
 from tilewright.tools.output import UnwritableError, write_whole
 
 if TYPE_CHECKING:
@@ -82,20 +82,20 @@ def _extent(text: str) -> Extent:
 def run(options: argparse.Namespace) -> None:
     if options.arch is not None:
         read_target(options.arch)
-    text = read_text(options.file)
+    source = read_source(options.file)
     name = "<stdin>" if options.file == "-" else options.file
     from tilewright.diagnostic import CompileError
     from tilewright.execution import ExecutionError, kernel_signature
     from tilewright.tools.commands.run_argument import read_arguments
 
     try:
-        parameters = kernel_signature(text, options.kernel, name)
+        parameters = kernel_signature(source, options.kernel, name)
         arguments = read_arguments(options.arguments, parameters)
         for argument in arguments:
             _check_writable(argument)
         values = [argument.value for argument in arguments]
         execute = _launch if options.device else _interpret
-        outputs = execute(text, name, values, options)
+        outputs = execute(source, name, values, options)
     except (CompileError, ExecutionError) as error:
         message = str(error)
         located = message.startswith("error: ") or ": error: " in message
@@ -107,7 +107,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _interpret(
-    text: str, name: str, values: Sequence[Value], options: argparse.Namespace
+    source: str | bytes, name: str, values: Sequence[Value], options: argparse.Namespace
 ) -> list[NDArray[Any]]:
     """The memrefs after the run, in order."""
     from tilewright.execution import interpret
@@ -115,7 +115,7 @@ def _interpret(
 
     with closing(ProgressBar("blocks", shown=not options.quiet)) as progress:
         return interpret(
-            text,
+            source,
             options.kernel,
             grid=options.grid,
             block=options.block,
@@ -129,14 +129,14 @@ def _interpret(
 
 
 def _launch(
-    text: str, name: str, values: Sequence[Value], options: argparse.Namespace
+    source: str | bytes, name: str, values: Sequence[Value], options: argparse.Namespace
 ) -> list[NDArray[Any]]:
     """The same on the GPU, compiled for that GPU unless `--arch` names a target."""
     from tilewright.compiler import compile
     from tilewright.launcher import LaunchError, device_arch
 
     try:
-        compiled = compile(text, options.arch or device_arch(), name=name)
+        compiled = compile(source, options.arch or device_arch(), name=name)
         return compiled.launch(
             *values, grid=options.grid, block=options.block, kernel=options.kernel
         )

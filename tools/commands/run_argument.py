@@ -197,8 +197,8 @@ class _Reader:
             raw = (f"uint{bits}", f"void{bits}")
             if array.dtype.name in raw:
                 return array.view(wanted)
-        found, shown = array.dtype.name, " or ".join((*legal, *raw))
-        raise self._error(f"expected dtype {shown}, got {found} in '{path}'")
+        shown = " or ".join((*legal, *raw))
+        raise self._error(f"expected dtype {shown}, got {array.dtype.name} in '{path}'")
 
     def _zeros(self, spec: str) -> NDArray[Any]:
         shape_text, _, name = spec.partition(":")
@@ -208,7 +208,7 @@ class _Reader:
         if not re.fullmatch(r"(?:\d{1,18}(?:x\d{1,18})*)?", shape_text):
             raise self._error(f"expected SHAPE:DTYPE such as 256x256:f32, got '{spec}'")
         if name and _NAMES.get(name) not in legal:
-            choices = " or ".join(each for each in _NAMES if _NAMES[each] in legal)
+            choices = " or ".join(short for short in _NAMES if _NAMES[short] in legal)
             raise self._error(f"expected DTYPE {choices}, got '{name}'")
         shape = tuple(map(int, shape_text.split("x"))) if shape_text else ()
         try:
@@ -224,10 +224,11 @@ class _Reader:
             return array
         extents = match[1].split("x")[:-1]
         fits = len(extents) == array.ndim and all(
-            wanted in ("?", str(found)) for wanted, found in zip(extents, array.shape, strict=True)
+            wanted in ("?", str(extent))
+            for wanted, extent in zip(extents, array.shape, strict=True)
         )
         if not fits:
             wanted = "x".join(extents) or "()"
-            found = "x".join(map(str, array.shape)) or "()"
-            raise self._error(f"expected shape {wanted}, got {found} ({what})")
+            shape = "x".join(map(str, array.shape)) or "()"
+            raise self._error(f"expected shape {wanted}, got {shape} ({what})")
         return array

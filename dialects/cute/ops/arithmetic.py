@@ -6,6 +6,8 @@ from abc import ABC
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
+from xdsl.dialects.builtin import i1
+from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import NoMemoryEffect, Pure
 from xdsl.utils.exceptions import VerifyException
@@ -89,6 +91,12 @@ class CompareOp(CuteOp, ABC):
     result = result_def()
 
     traits = traits_def(Pure())
+
+    @classmethod
+    def infer(
+        cls, operand_types: tuple[Attribute, ...], properties: dict[str, Attribute]
+    ) -> tuple[Attribute, ...]:
+        return (i1,)
 
     def values(self) -> tuple[Typed, Typed]:
         """The values that are compared."""

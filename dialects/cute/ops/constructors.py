@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC
 from typing import ClassVar
 
-from xdsl.dialects.builtin import i64
+from xdsl.dialects.builtin import StringAttr, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import (
     irdl_op_definition,
@@ -35,7 +35,7 @@ from tilewright.dialects.cute.ops.operands import (
 from tilewright.dialects.cute.ops.operation import CuteOp, InferredOp, Syntax
 from tilewright.dialects.cute.rules import accessors, constructors
 from tilewright.dialects.cute.symbolic.scalar import Dynamic, fits
-from tilewright.dialects.cute.types.algebra import CuteType, IntTupleType
+from tilewright.dialects.cute.types.algebra import CuteType, IntTupleType, TileType
 from tilewright.dialects.cute.values import is_known
 
 
@@ -106,7 +106,8 @@ class LeavesOp(CuteOp, ABC):
     """A value of a given type, its dynamic leaves from the operands.
 
     `%s = cute.make_shape(%n) : (i32) -> !cute.shape<"(?,4)">`. An operand is as wide as its leaf,
-    or an int_tuple whose number fits it.
+    or an int_tuple whose number fits it. Without types the operands are all its leaves:
+    `cute.make_shape(%n, %n)` is `(?,?)`, and of a single operand `?`.
     """
 
     OPERANDS: ClassVar = (INTEGER,)
@@ -115,6 +116,17 @@ class LeavesOp(CuteOp, ABC):
     result = result_def()
 
     traits = traits_def(Pure())
+
+    @classmethod
+    def infer(
+        cls, operand_types: tuple[Attribute, ...], properties: dict[str, Attribute]
+    ) -> tuple[Attribute, ...] | str:
+        accepted = cls.RESULTS[0].only
+        if accepted is None or accepted is TileType or not operand_types:
+            return super().infer(operand_types, properties)
+        leaves = [str(_leaf_of(type_)) for type_ in operand_types]
+        text = leaves[0] if len(leaves) == 1 else f"({','.join(leaves)})"
+        return (accepted.new([StringAttr(text)]),)
 
     def verify_(self) -> None:
         super().verify_()
@@ -129,6 +141,14 @@ class LeavesOp(CuteOp, ABC):
         for i, (leaf, operand) in enumerate(zip(wanted, self.leaves, strict=True)):
             if (fault := _leaf_fault(leaf, operand.type)) is not None:
                 raise VerifyException(f"'{self.name}' op expects operand #{i} {fault}")
+
+
+def _leaf_of(type_: Attribute) -> Dynamic:
+    """The dynamic leaf that a value of this type fills by itself."""
+    if isinstance(type_, IntTupleType):
+        value = type_.typed.value
+        return Dynamic(32 if fits(value, 32) else 64) if isinstance(value, int) else value
+    return Dynamic(64 if type_ == i64 else 32)
 
 
 def _leaf_fault(leaf: Dynamic, type_: Attribute) -> str | None:

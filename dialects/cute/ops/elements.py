@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
+from collections.abc import Callable
 from typing import ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr, VectorType, i32
@@ -10,18 +11,28 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.int_tuple import LayoutError, has_underscore, weakly_congruent
-from tilewright.dialects.cute.ops.operands import MEMREF, TILE_COORD, AcceptsElements
+from tilewright.dialects.cute.layout import Layout
+from tilewright.dialects.cute.ops.operands import (
+    COORD_TENSOR,
+    MEMREF,
+    TENSOR,
+    TILE_COORD,
+    AcceptsElements,
+)
 from tilewright.dialects.cute.ops.operation import CuteOp, Syntax
-from tilewright.dialects.cute.ops.properties import parse_number, path_of
+from tilewright.dialects.cute.ops.properties import ModePrefix, parse_number, path_of
+from tilewright.dialects.cute.rules import RuleError
 from tilewright.dialects.cute.rules.gemm import extents
-from tilewright.dialects.cute.symbolic.tuples import is_static, product
+from tilewright.dialects.cute.rules.tensors import coords, element_at
+from tilewright.dialects.cute.symbolic.tuples import is_static, product, repeated_like
 from tilewright.dialects.cute.tensor import Tensor
-from tilewright.dialects.cute.types.algebra import typed_of
-from tilewright.dialects.cute.types.tensors import MemRefType
+from tilewright.dialects.cute.types.algebra import type_of, typed_of
+from tilewright.dialects.cute.types.tensors import CoordTensorType, MemRefType
+from tilewright.dialects.cute.values import Typed
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 
 ELEMENT = AcceptsElements("an element", ())
@@ -123,10 +134,11 @@ class LoadVecOp(ElementsOp):
 
 @irdl_op_definition
 class LoadOp(ElementsOp):
-    """The element at a coordinate: `%x = cute.memref.load(%t, %coord) : (T, C) -> f32`."""
+    """The element at a coordinate: `%x = cute.memref.load(%t, %coord) : (T, C) -> f32`, of a tensor
+    of coordinates a `!cute.coord`."""
 
     name = "cute.memref.load"
-    OPERANDS: ClassVar = (MEMREF, TILE_COORD)
+    OPERANDS: ClassVar = (TENSOR, TILE_COORD)
     RESULTS: ClassVar = (ELEMENT,)
 
     source = operand_def()
@@ -137,8 +149,52 @@ class LoadOp(ElementsOp):
 
     @classmethod
     def types(cls, operand_types: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
+        if isinstance(operand_types[0], CoordTensorType):
+            return _rule(lambda: type_of(element_at(*map(_typed, operand_types))))
         check_coord(*operand_types)
         return (element_of(operand_types[0]),)
+
+
+def _typed(type_: Attribute) -> Typed:
+    """The value that an operand's type says. Raises VerifyException where it is none."""
+    if (typed := typed_of(type_)) is None:
+        raise VerifyException(f"expected a CuTe value, got '{type_}'")
+    return typed
+
+
+def _rule(infer: Callable[[], Attribute]) -> tuple[Attribute, ...]:
+    """The type of a result. Raises VerifyException where a rule has none."""
+    try:
+        return (infer(),)
+    except RuleError as error:
+        raise VerifyException(str(error)) from None
+
+
+@irdl_op_definition
+class CoordsOp(ModePrefix, ElementsOp):
+    """What the elements of a tensor of coordinates are along a dimension, in order:
+    `%k = cute.coords<[1]> (%t) : (T) -> vector<8xi32>`."""
+
+    name = "cute.coords"
+    MODE_IS_OPTIONAL: ClassVar = False
+    OPERANDS: ClassVar = (COORD_TENSOR,)
+    RESULTS: ClassVar = (VECTOR,)
+
+    mode = prop_def(DenseArrayBase)
+    source = operand_def()
+    result = result_def()
+
+    traits = traits_def(Pure())
+
+    @classmethod
+    def infer(
+        cls, operand_types: tuple[Attribute, ...], properties: dict[str, Attribute]
+    ) -> tuple[Attribute, ...] | str:
+        try:
+            found = coords(_typed(operand_types[0]), path_of(properties.get("mode")))
+        except (RuleError, LayoutError, VerifyException) as error:
+            return str(error)
+        return (VectorType(i32, [len(found)]),)
 
 
 class WriteOp(ElementsOp, ABC):
@@ -239,7 +295,12 @@ class ReduceOp(WriteOp):
         if source.element != destination.element:
             raise VerifyException(f"expected elements of one type, got {given}")
         if extents(source.modes) != extents(destination.modes):
-            raise VerifyException(f"expected tensors of one shape, got {given}")
+            zeros = Layout(source.modes.shape, repeated_like(source.modes.shape, 0))
+            raise VerifyException(
+                f"expected tensors of one shape, the destination's strides 0 along what is "
+                f"combined, got {given}; nearest legal: a destination of {zeros}, which combines "
+                "all"
+            )
         return ()
 
     @classmethod
@@ -272,4 +333,4 @@ class ReduceOp(WriteOp):
                 )
 
 
-ELEMENT_OPS = (LoadVecOp, LoadOp, StoreVecOp, StoreOp, FillOp, ReduceOp)
+ELEMENT_OPS = (LoadVecOp, LoadOp, CoordsOp, StoreVecOp, StoreOp, FillOp, ReduceOp)

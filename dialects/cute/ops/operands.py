@@ -131,6 +131,7 @@ def also(accepted: Accepts, *others: Accepts) -> Accepts:
 
 
 MEMREF = Accepts("!cute.memref", (MemRefType,))
+COORD_TENSOR = Accepts("!cute.coord_tensor", (CoordTensorType,))
 TENSOR = Accepts("!cute.memref or !cute.coord_tensor", (MemRefType, CoordTensorType))
 TILED_MMA = Accepts("!cute.tiled_mma", (TiledMmaType,))
 TILED_COPY = Accepts("!cute.tiled_copy", (TiledCopyType,))

@@ -168,9 +168,9 @@ class CuteOp(IRDLOperation, ABC):
         operand_types: list[Attribute],
         properties: dict[str, Attribute],
     ) -> Sequence[Attribute]:
-        inferred = cls.infer(tuple(operand_types), properties)
+        inferred = cls.inferred(tuple(operand_types), properties)
         if isinstance(inferred, str):
-            parser.raise_error(_cannot_infer(cls.name, inferred), start, parser.pos)
+            parser.raise_error(inferred, start, parser.pos)
         return inferred
 
     def print(self, printer: Printer) -> None:
@@ -198,8 +198,22 @@ class CuteOp(IRDLOperation, ABC):
     def infer(
         cls, operand_types: tuple[Attribute, ...], properties: dict[str, Attribute]
     ) -> tuple[Attribute, ...] | str:
-        """The result types, or why there are none."""
-        raise NotImplementedError
+        """The result types, or why there are none; it counts on operands that the op takes."""
+        return "they do not follow from its operands; nearest legal: with ': TYPES' behind them"
+
+    @classmethod
+    def inferred(
+        cls, operand_types: tuple[Attribute, ...], properties: dict[str, Attribute]
+    ) -> tuple[Attribute, ...] | str:
+        """The result types for any operands, or the diagnostic that says why there are none."""
+        try:
+            inferred = cls.infer(operand_types, properties)
+        except Exception:
+            misfit = cls._misfit("operand", operand_types, cls.OPERANDS)
+            if misfit is None:
+                raise
+            return misfit
+        return _cannot_infer(cls.name, inferred) if isinstance(inferred, str) else inferred
 
     @classmethod
     def build_from(
@@ -207,9 +221,9 @@ class CuteOp(IRDLOperation, ABC):
     ) -> Self:
         """The op on these operands. Raises VerifyException where it has no result types."""
         values = [SSAValue.get(operand) for operand in operands]
-        inferred = cls.infer(tuple(value.type for value in values), properties or {})
+        inferred = cls.inferred(tuple(value.type for value in values), properties or {})
         if isinstance(inferred, str):
-            raise VerifyException(_cannot_infer(cls.name, inferred))
+            raise VerifyException(inferred)
         return cls.create(operands=values, result_types=inferred, properties=properties or {})
 
     def verify_(self) -> None:
@@ -219,12 +233,21 @@ class CuteOp(IRDLOperation, ABC):
     def _verify_kinds(
         self, what: str, types: Sequence[Attribute], accepted: tuple[Accepts, ...]
     ) -> None:
+        if (misfit := self._misfit(what, types, accepted)) is not None:
+            raise VerifyException(misfit)
+
+    @classmethod
+    def _misfit(
+        cls, what: str, types: Sequence[Attribute], accepted: tuple[Accepts, ...]
+    ) -> str | None:
+        """What is wrong with the first operand or result of a kind that the op does not have."""
         for i, type_ in enumerate(types):
             wanted = _nth(accepted, i)
             if not wanted.takes(type_):
-                raise VerifyException(
-                    f"'{self.name}' op {what} #{i} must be {wanted.description}, but got '{type_}'"
+                return (
+                    f"'{cls.name}' op {what} #{i} must be {wanted.description}, but got '{type_}'"
                 )
+        return None
 
 
 class InferredOp(CuteOp, ABC):

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from tilewright.dialects.cute.ops.operation import InferredOp
+from tilewright.dialects.cute.ops.operation import CuteOp, InferredOp
 from tilewright.dialects.cute.symbolic.scalar import fits
 
 
@@ -33,14 +33,10 @@ def parse_number(parser: Parser) -> int:
     return number
 
 
-class ModeOp(InferredOp, ABC):
+class ModePrefix(CuteOp, ABC):
     """An op with a list of mode numbers, `<[1, 0]>`."""
 
     MODE_IS_OPTIONAL: ClassVar[bool] = True
-
-    @classmethod
-    def arguments(cls, properties: dict[str, Attribute]) -> tuple[Any, ...]:
-        return (path_of(properties.get("mode")),)
 
     @classmethod
     def parse_prefix(cls, parser: Parser) -> dict[str, Attribute]:
@@ -58,6 +54,14 @@ class ModeOp(InferredOp, ABC):
         if (mode := self.properties.get("mode")) is not None:
             printer.print_string(f"<[{', '.join(map(str, path_of(mode)))}]>")
         printer.print_string(" ")
+
+
+class ModeOp(ModePrefix, InferredOp, ABC):
+    """One whose results its rule gives."""
+
+    @classmethod
+    def arguments(cls, properties: dict[str, Attribute]) -> tuple[Any, ...]:
+        return (path_of(properties.get("mode")),)
 
 
 class NumbersOp(InferredOp, ABC):

@@ -13,6 +13,7 @@ from tilewright.dialects.cute.ops.operands import (
     ANY_LAYOUT,
     COORD,
     INT_TUPLE,
+    LAYOUT_OR_TENSOR,
     PRODUCIBLE,
     SHAPE,
     SIZED_OR_TENSOR,
@@ -21,7 +22,7 @@ from tilewright.dialects.cute.ops.operands import (
 from tilewright.dialects.cute.ops.operation import InferredOp, Syntax
 from tilewright.dialects.cute.ops.properties import ModeOp, NumbersOp
 from tilewright.dialects.cute.rules import size_index
-from tilewright.dialects.cute.rules.tensors import on_tensors
+from tilewright.dialects.cute.rules.tensors import layout_eval_tensor, on_tensors
 
 
 @irdl_op_definition
@@ -74,12 +75,12 @@ class TupleProductEachOp(UnaryOp):
 
 @irdl_op_definition
 class LayoutEvalOp(InferredOp):
-    """The image of a coordinate."""
+    """The image of a coordinate; of a tensor of coordinates the element there."""
 
     name = "cute.layout_eval"
-    OPERANDS: ClassVar = (COORD, ANY_LAYOUT)
+    OPERANDS: ClassVar = (COORD, LAYOUT_OR_TENSOR)
     RESULTS: ClassVar = (INT_TUPLE,)
-    RULE: ClassVar = staticmethod(size_index.layout_eval)
+    RULE: ClassVar = staticmethod(layout_eval_tensor(size_index.layout_eval))
 
     coord = operand_def()
     layout = operand_def()

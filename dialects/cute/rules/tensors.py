@@ -6,22 +6,25 @@ coordinates moves the tensor's first element as well.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
-from tilewright.dialects.cute.int_tuple import has_underscore, rank, weakly_congruent
+from tilewright.dialects.cute.int_tuple import has_underscore, is_tuple, rank, weakly_congruent
 from tilewright.dialects.cute.layout import Layout, make_unchecked
 from tilewright.dialects.cute.rules import attempted, required
-from tilewright.dialects.cute.rules.accessors import LAYOUTS
+from tilewright.dialects.cute.rules.accessors import LAYOUTS, check_mode_path
 from tilewright.dialects.cute.symbolic import layouts, tiling
 from tilewright.dialects.cute.symbolic.check import why_not
 from tilewright.dialects.cute.symbolic.evaluate import coprofile, image
 from tilewright.dialects.cute.symbolic.layouts import Tile
+from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.symbolic.tuples import (
     compact_col_major,
     is_static,
+    part,
     product_each,
+    tuple_sum,
     wrapped,
 )
 from tilewright.dialects.cute.tensor import (
@@ -72,12 +75,15 @@ def sliced(tensor: AnyTensor, coord: Any, whole: Layout) -> Typed:
 
 
 def slice_tensor(rule: Rule) -> Rule:
-    """The rule of `slice`, for tensors as well."""
+    """The rule of `slice`, for tensors as well; of coordinates one that leaves nothing open is an
+    element."""
 
     @wraps(rule)
     def lifted(source: Typed, coord: Typed) -> Typed:
         if source.kind not in TENSORS:
             return rule(source, coord)
+        if source.kind == "coord_tensor" and not has_underscore(coord.value):
+            return element_at(source, coord)
         tensor = tensor_of(source)
         required(
             weakly_congruent(coord.value, tensor.modes.shape) and has_underscore(coord.value),
@@ -87,6 +93,51 @@ def slice_tensor(rule: Rule) -> Rule:
         return sliced(tensor, multiples(coord.value), tensor.modes)
 
     return lifted
+
+
+# --- coordinates ----------------------------------------------------------------------------------
+
+
+def element_at(source: Typed, coord: Typed) -> Typed:
+    """An element of a tensor of coordinates: the coordinate that it is."""
+    tensor = tensor_of(source)
+    required(
+        weakly_congruent(coord.value, tensor.modes.shape) and not has_underscore(coord.value),
+        f"expected a coordinate of an element of {source.quoted}, got {coord.quoted}",
+    )
+    there = image(tensor.modes, multiples(coord.value))
+    return Typed("coord", tuple_sum(tensor.start, there))
+
+
+def layout_eval_tensor(rule: Rule) -> Rule:
+    """The rule of `layout_eval`, for the layouts of tensors as well; coordinates count from where
+    they start."""
+
+    @wraps(rule)
+    def lifted(coord: Typed, layout: Typed) -> Typed:
+        if layout.kind == "coord_tensor":
+            return Typed("int_tuple", element_at(layout, coord).value)
+        return rule(coord, typed_layout(layout.value.layout) if layout.kind == "memref" else layout)
+
+    return lifted
+
+
+def coords(source: Typed, mode: Sequence[int]) -> list[Scalar]:
+    """What the elements of a tensor of coordinates are along one dimension, in order."""
+    tensor = tensor_of(source)
+    required(
+        isinstance(tensor, CoordTensor) and is_static(tensor.modes.shape),
+        f"expected a !cute.coord_tensor of static shape, got {source.quoted}",
+    )
+    start = Typed("coord", tensor.start)
+    check_mode_path(start, mode)
+    required(
+        not is_tuple(part(tensor.start, tuple(mode))),
+        f"expected mode indices down to a leaf of {start.quoted}, got {list(mode)}",
+    )
+    every = range(tensor.modes.size())
+    there = (tuple_sum(tensor.start, image(tensor.modes, place)) for place in every)
+    return [part(at, tuple(mode)) for at in there]
 
 
 # --- views ----------------------------------------------------------------------------------------

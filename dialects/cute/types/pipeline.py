@@ -19,7 +19,11 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.copy import CP_ASYNC
-from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MBARRIER_ARRIVE_EXPECT_TX
+from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
+    MBARRIER_ARRIVE_EXPECT_TX,
+    MBARRIER_BYTES,
+)
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import SHARED_MEMORY
 from tilewright.dialects.cute_nvgpu.lattice.targets import InstructionFacts, Requirement
 from tilewright.dialects.cute_nvgpu.lattice.tmem import TMEM_COMMIT
 
@@ -31,6 +35,9 @@ _COUNTS_OF: dict[str, tuple[str, ...]] = {
     "cp_async": ("stages",),
 }
 """The counts in the type of each kind of pipeline."""
+
+MAX_STAGES = max(row.dynamic for row in SHARED_MEMORY.values()) // (2 * MBARRIER_BYTES)
+"""Each stage has an mbarrier that says it is full, and one that says it is empty."""
 
 _COMPLETED_BY: dict[str, InstructionFacts] = {
     "tma": MBARRIER_ARRIVE_EXPECT_TX,
@@ -124,3 +131,8 @@ class PipelineType(ParametrizedAttribute, TypeAttribute):
                     f"pipeline expected at least {least} {name}, got {count}; "
                     f"nearest legal: {least}"
                 )
+        if self.stages.data > MAX_STAGES:
+            raise VerifyException(
+                f"pipeline expected at most {MAX_STAGES} stages, whose mbarriers shared memory "
+                f"holds, got {self.stages.data}"
+            )

@@ -25,6 +25,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
 )
 from tilewright.dialects.cute_nvgpu.descriptors.solve_descriptor import solve
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
+from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaRow
 
 _HELD_IN = {"tf32": ("f32",), "s8": ("i8",), "u8": ("i8",)}
 """The other types of which memory may hold a matrix of these."""
@@ -37,10 +38,15 @@ def held_in(element: ElementType) -> tuple[str, ...]:
 
 @cache
 def mma_traits(atom: MmaAtom) -> MmaTraits:
-    """Of `mma.sync`. Raises LayoutError for an atom with operands beside A, B and C, or one whose
-    threads do not hold each element of a matrix once."""
+    """Of `mma.sync`. Raises LayoutError for an atom with operands beside A, B and C, for `wmma`, or
+    where threads do not hold each element of a matrix once."""
     if len(atom.inputs) != 3:
         raise LayoutError(f"expected an atom of A, B and C alone, got {atom}")
+    if isinstance(atom.row, WmmaRow):
+        raise LayoutError(
+            f"expected an atom whose threads hold known elements, got {atom} (wmma leaves them to "
+            "the chip, PTX ISA 9.7.14.4.1); nearest legal: an atom of mma.sync"
+        )
 
     def operand(which: Operand) -> MmaOperand:
         tv = atom.tv_layout(which)

@@ -69,6 +69,10 @@ class OperandForm:
         """What may stand there, where the spelling alone does not say."""
         return ""
 
+    def takes(self, constant: int) -> bool:
+        """Whether a constant may stand for its register, where one of the type may."""
+        return True
+
     def write(self, *words: str) -> str:
         """Its text, of the names of its registers and its constants in order."""
         return words[0]
@@ -268,6 +272,9 @@ class Choice(OperandForm):
         if isinstance(self.legal, tuple):
             return f"a register, or {_either(self.legal)}"
         return f"a register or {_some(self.legal, 'integer')}"
+
+    def takes(self, constant: int) -> bool:
+        return self.legal is None or constant in self.legal
 
     def misfit(self, written: Written) -> Misfit | None:
         if _selects(written, self.legal):

@@ -2,17 +2,47 @@
 
 from __future__ import annotations
 
-from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from dataclasses import dataclass
 
-_KIB = {
-    **dict.fromkeys((70, 72), 96),
-    75: 64,
-    **dict.fromkeys((80, 87), 163),
-    **dict.fromkeys((86, 89, 120, 121), 99),
-    **dict.fromkeys((90, 100, 103, 110), 227),
+from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, Target
+
+
+@dataclass(frozen=True, slots=True)
+class SharedMemoryRow:
+    """The bytes of shared memory of a CTA: `static` in arrays of the code, which ptxas checks, and
+    `dynamic` where the launch asks for the most (opt-in)."""
+
+    static: int
+    dynamic: int
+
+
+def _kib(dynamic: int) -> SharedMemoryRow:
+    return SharedMemoryRow(48 * 1024, dynamic * 1024)
+
+
+SHARED_MEMORY: dict[int, SharedMemoryRow] = {
+    **dict.fromkeys((70, 72), _kib(96)),
+    75: _kib(64),
+    **dict.fromkeys((80, 87), _kib(163)),
+    **dict.fromkeys((86, 89, 120, 121), _kib(99)),
+    **dict.fromkeys((90, 100, 103, 110), _kib(227)),
 }
+"""By the number of the target."""
+
+assert {target.number for target in TARGETS.values()} == SHARED_MEMORY.keys()
+
+STATIC_SHARED_LIMIT = min(row.static for row in SHARED_MEMORY.values())
+"""Above this many bytes a kernel's shared memory must be dynamic. PTX ISA 5.1.7."""
 
 
 def shared_memory_limit(target: Target) -> int:
     """The bytes of shared memory of a CTA, where the launch asks for the most (dynamic)."""
-    return _KIB[target.number] * 1024
+    return SHARED_MEMORY[target.number].dynamic
+
+
+def why_too_much(size: int, target: Target) -> str | None:
+    """The fault of a kernel's bytes of shared memory, or None."""
+    limit = shared_memory_limit(target)
+    if size <= limit:
+        return None
+    return f"expected at most {limit} bytes of shared memory in a CTA of {target}, got {size}"

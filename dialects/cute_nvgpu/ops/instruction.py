@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from xdsl.ir import SSAValue
 from xdsl.irdl import IRDLOperation
+from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.targets import (
     BASELINE,
     InstructionFacts,
     Requirement,
 )
+from tilewright.dialects.register_origins import origins
 
 
 class NvgpuOp(IRDLOperation):
     """An op that is one instruction, a row of the lattice: that of its class or its own `row`."""
 
     ROW: ClassVar[Any]
+
+    CHIP_CHOOSES: ClassVar[bool | None] = None
+    """Whether the PTX ISA leaves it to the chip which thread holds what of its fragments; None for
+    an op that looks at no elements of fragments."""
 
     @property
     def row(self) -> InstructionFacts:
@@ -30,6 +37,19 @@ class NvgpuOp(IRDLOperation):
     def requirement(self) -> Requirement:
         """The lowest target and PTX version that run the instruction."""
         return Requirement.of(self.row)
+
+
+def verify_holders(op: NvgpuOp, operand: str, value: SSAValue) -> None:
+    """Raise VerifyException where a fragment comes from an instruction whose threads hold other
+    elements than `op` takes: between `wmma` and all others. PTX ISA 9.7.14.4.1."""
+    for other in origins(value):
+        if isinstance(other, NvgpuOp) and other.CHIP_CHOOSES is (not op.CHIP_CHOOSES):
+            wanted = "wmma" if op.CHIP_CHOOSES else "another instruction than wmma"
+            raise VerifyException(
+                f"'{op.name}' expected {operand} from {wanted}, got that of '{other.name}' (which "
+                "thread holds what of a fragment of wmma PTX leaves to the chip, PTX ISA "
+                "9.7.14.4.1); nearest legal: through shared memory"
+            )
 
 
 class PlainOp(NvgpuOp):

@@ -35,7 +35,7 @@ from tilewright.dialects.cute_nvgpu.lattice import MOVMATRIX, MatrixCopyRow
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import RUN_BYTES, WARP, Shape
 from tilewright.dialects.cute_nvgpu.lattice.row import shape_text
-from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, verify_holders
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_contiguous, verify_memref
 from tilewright.dialects.cute_nvgpu.types.fragments import MLIR_TYPES, FragmentType
 
@@ -76,6 +76,8 @@ class SrcFmtAttr(EnumAttribute[SrcFmt], SpacedOpaqueSyntaxAttribute):
 
 class MatrixCopyOp(NvgpuOp):
     """The base of ldmatrix and stmatrix: their memory side and their fragment."""
+
+    CHIP_CHOOSES: ClassVar[bool | None] = False
 
     trans = opt_prop_def(UnitAttr)
     shape = opt_prop_def(MatrixShapeAttr)
@@ -118,6 +120,9 @@ class MatrixCopyOp(NvgpuOp):
         verify_contiguous(self.name, "memory", type_, RUN_BYTES)
         width = row.neighbours * row.bits // self.held.element.bits
         verify_neighbours(self.name, self.held, width)
+        for fragment in self.operands:
+            if isinstance(fragment.type, FragmentType):
+                verify_holders(self, "a fragment", fragment)
 
     def _verify_elements(self, row: MatrixCopyRow, memory: Attribute) -> None:
         fragment = self.held

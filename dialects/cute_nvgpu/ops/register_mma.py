@@ -20,7 +20,7 @@ from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.lattice.row import MmaRow, Operand
-from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, verify_holders
 from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES, MmaAtomType
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 
@@ -37,6 +37,7 @@ class RegisterMmaOp(NvgpuOp):
 
     traits = traits_def(NoMemoryEffect())
 
+    CHIP_CHOOSES: ClassVar[bool | None] = False
     SELECTORS: ClassVar[tuple[str, ...]] = ()
     """The properties that hold the atom's selectors, in their order."""
 
@@ -83,6 +84,7 @@ class RegisterMmaOp(NvgpuOp):
         atom = self.mma_atom
         for operand, value in zip(atom.inputs, self.operands, strict=True):
             verify_fragment(self.name, atom, operand, value.type)
+            verify_holders(self, f"operand {operand}", value)
         verify_fragment(self.name, atom, "D", self.d.type)
         try:
             atom.check_selectors(self.selectors)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Attribute, SSAValue
@@ -13,16 +14,18 @@ from xdsl.irdl import (
     result_def,
     var_operand_def,
 )
+from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.types.memref import is_memref
-from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess
+from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess, why_not_loaded
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaAccessRow
-from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, verify_holders
 from tilewright.dialects.cute_nvgpu.ops.register_mma import DenseMma, check_fragment
 from tilewright.dialects.cute_nvgpu.ops.wmma_memory import static_stride, verify_memory
 from tilewright.dialects.cute_nvgpu.types.atoms import WmmaMmaAtomType
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.cute_nvgpu.types.wmma import WmmaAccessType, WmmaLoadType, WmmaStoreType
+from tilewright.dialects.register_origins import origins
 
 
 @irdl_op_definition
@@ -41,8 +44,18 @@ class MmaOp(DenseMma):
     """
 
     name = "cute_nvgpu.wmma.mma"
+    CHIP_CHOOSES: ClassVar[bool | None] = True
 
     atom = prop_def(WmmaMmaAtomType)
+
+    def verify_(self) -> None:
+        super().verify_()
+        loaded = [
+            [op.access for op in origins(value) if isinstance(op, LoadOp)]
+            for value in (self.a, self.b, self.c)
+        ]
+        if (why := why_not_loaded(self.mma_atom, *loaded)) is not None:
+            raise VerifyException(f"'{self.name}' {why}")
 
 
 class WmmaAccessOp(NvgpuOp):
@@ -52,6 +65,8 @@ class WmmaAccessOp(NvgpuOp):
     element. The last two dimensions of the memref are the rows and columns of the matrix, A (M, K),
     B (K, N), C and D (M, N), wherever they lie; `layout` says which of them is contiguous.
     """
+
+    CHIP_CHOOSES: ClassVar[bool | None] = True
 
     indices = var_operand_def(IndexType)
 
@@ -109,6 +124,7 @@ class WmmaAccessOp(NvgpuOp):
             f"'{self.name}'", self.held.type, access.element, access.tv_layout, access.mnemonic(),
             access.row.section,
         )  # fmt: skip
+        verify_holders(self, "a fragment", self.held)
 
 
 @irdl_op_definition

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import groupby, pairwise
 from math import prod
 from typing import Any, NoReturn
 
@@ -27,11 +27,13 @@ from tilewright.lowering.interpreter.machine.barriers import (
     WarpBarriers,
 )
 from tilewright.lowering.interpreter.machine.clocks import Clocks
+from tilewright.lowering.interpreter.machine.global_accesses import GlobalAccesses
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.mbarrier import Mbarriers
 from tilewright.lowering.interpreter.machine.register_pool import RegisterPool
 from tilewright.lowering.interpreter.machine.register_tensor import RegisterFile
 from tilewright.lowering.interpreter.machine.remote_accesses import RemoteAccesses
+from tilewright.lowering.interpreter.machine.schedule import Schedule
 from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
 from tilewright.lowering.interpreter.machine.special_registers import (
     WARP,
@@ -103,9 +105,30 @@ class Gang:
         return Gang(self.lanes[lanes], regs, block, set(self.unfenced), awaited)
 
 
+def _not_ahead(gangs: list[Gang]) -> list[Gang]:
+    """Those of which no warp has threads further behind, so that its threads meet where the text
+    lets them; nor has a warp of those that would run with them."""
+    behind: list[Gang] = []
+    late: set[int] = set()
+    for _, group in groupby(sorted(gangs, key=_place), _place):
+        members = list(group)
+        warps = [set((gang.lanes // WARP).tolist()) for gang in members]
+        while any(not late.isdisjoint(own) and not own <= late for own in warps):
+            late |= set().union(*(own for own in warps if not late.isdisjoint(own)))
+        behind += [gang for gang, own in zip(members, warps, strict=True) if late.isdisjoint(own)]
+        late = late.union(*warps)
+    return behind
+
+
+def _place(gang: Gang) -> int:
+    return gang.block.number
+
+
 @dataclass
 class Launch:
-    """The parameters of a run: grid and block, numerics, and the file of its code."""
+    """The parameters of a run: grid and block, numerics, and the file of its code; the seed of its
+    schedule, how many steps its gangs may take in each wave, and what becomes of races on global
+    memory: "error", "warn" or "ignore"."""
 
     grid: Dim
     block: Dim
@@ -114,6 +137,9 @@ class Launch:
     source: str | None = None
     progress: Callable[[int, int], None] | None = None
     cluster: Dim = (1, 1, 1)
+    schedule: int | None = None
+    max_steps: int | None = None
+    races: str = "ignore"
 
     @property
     def threads(self) -> int:
@@ -130,11 +156,17 @@ class Machine:
     """One wave of CTAs that run a program to its end."""
 
     def __init__(
-        self, program: Program, launch: Launch, memory: GlobalMemory, ctas: NDArray[np.int64]
+        self,
+        program: Program,
+        launch: Launch,
+        memory: GlobalMemory,
+        accesses: GlobalAccesses,
+        ctas: NDArray[np.int64],
     ):
         self.program = program
         self.launch = launch
         self.memory = memory
+        self.accesses = accesses
         self.ctas = ctas
         self.threads = launch.threads
         self._warps = -(-self.threads // WARP)
@@ -147,7 +179,8 @@ class Machine:
         self.shared = SharedMemory(
             len(ctas), program.shared_bytes, self.slots, self.clocks, self.remote, cluster
         )
-        self.mbarriers = Mbarriers(self.shared, self.clocks, cluster)
+        self.schedule = Schedule(launch.schedule)
+        self.mbarriers = Mbarriers(self.shared, self.clocks, self.schedule, cluster)
         self.registers = RegisterFile(len(ctas) * self.slots, self.shared.op_names)
         self.tensor = TensorMemory(self.clocks, self.shared, len(ctas) * self.slots)
         self.register_pool = RegisterPool(len(ctas), self.threads, self.slots)
@@ -158,12 +191,14 @@ class Machine:
         self.cluster_barrier = ClusterBarrier(
             self.clocks, clusters, self.threads, self.slots, cluster
         )
+        accesses.begin(ctas, self.slots, cluster, self.clocks, self.shared.op_names)
         for number, op in enumerate(program.ops, 1):
             self.shared.op_names[number] = named(op)
         self._special = SpecialRegisters(
             launch.block, launch.grid, launch.cluster, ctas, self.slots
         )
         self.executed = 0
+        self._steps = 0
 
     def special(self, register: str) -> Bits:
         """A special register of every thread slot of the wave: uint32."""
@@ -180,20 +215,33 @@ class Machine:
         while gangs:
             gang = self._next(gangs)
             gangs += self._run_block(gang)
+        while self.schedule.land(must=True):
+            pass
 
     def _next(self, gangs: list[Gang]) -> Gang:
         """Take out the runnable gang that is furthest behind, merged with all at its place."""
-        if len(gangs) == 1 and gangs[0].awaited is None:
+        if len(gangs) == 1 and gangs[0].awaited is None and not self.schedule.is_random:
             return gangs.pop()
-        gangs[:] = [part for gang in gangs for part in self._by_readiness(gang)]
-        ready = [gang for gang in gangs if gang.awaited is None]
-        if not ready:
-            self._deadlock(gangs)
-        first = min(ready, key=lambda gang: gang.block.number)
+        ready: list[Gang] = []
+        while not ready:
+            self.schedule.land()
+            gangs[:] = [part for gang in gangs for part in self._by_readiness(gang)]
+            ready = [gang for gang in gangs if gang.awaited is None]
+            if not ready and not self.schedule.land(must=True):
+                self._deadlock(gangs)
+        if self.schedule.is_random:
+            ready = _not_ahead(ready)
+        numbers = [gang.block.number for gang in ready]
+        first = self.schedule.choose(ready, numbers, [int(gang.lanes[0]) for gang in ready])
         same = [gang for gang in ready if gang.block is first.block]
         for gang in same:
             gangs.remove(gang)
-        return same[0] if len(same) == 1 else self._merge(same)
+        gang = same[0] if len(same) == 1 else self._merge(same)
+        some = self.schedule.some(gang.lanes)
+        if some is not None:
+            gangs.append(gang.part(~some, gang.block))
+            gang = gang.part(some, gang.block)
+        return gang
 
     def _merge(self, gangs: list[Gang]) -> Gang:
         """One gang of several at one block."""
@@ -222,11 +270,23 @@ class Machine:
                 unfenced.update(writes)
             self.executed += gang.count * (len(block.steps) + 1)
             op = block.ending_op
+            self._count(len(block.steps) + 1)
             return self._go_on(gang, block)
         except Fault as fault:
             assert op is not None
             lane = None if fault.lane is None else int(gang.lanes[fault.lane % gang.count])
             self.fail(op, fault.message, lane)
+
+    def _count(self, steps: int) -> None:
+        """Raise Fault where the gangs take more steps than they may."""
+        self._steps += steps
+        most = self.launch.max_steps
+        if most is not None and self._steps > most:
+            raise Fault(
+                f"is reached after more than max_steps={most} steps: a loop waits for what never "
+                "comes, or takes longer",
+                0,
+            )
 
     def _go_on(self, gang: Gang, block: CodeBlock) -> list[Gang]:
         ending = block.ending
@@ -314,9 +374,9 @@ def run_grid(program: Program, launch: Launch, memory: GlobalMemory, arguments: 
     per_wave = max(1, RESIDENT_THREADS // max(launch.threads * size, 1)) * size
     ctas = clustered(launch.grid, launch.cluster)
     bounds = [*range(0, launch.ctas, per_wave), launch.ctas]
-    executed = 0
+    executed, accesses = 0, GlobalAccesses(memory, launch.races)
     for first, last in pairwise(bounds):
-        machine = Machine(program, launch, memory, ctas[first:last])
+        machine = Machine(program, launch, memory, accesses, ctas[first:last])
         machine.run(list(arguments))
         executed += machine.executed
         if launch.progress is not None:

@@ -15,6 +15,7 @@ from xdsl.ir import Operation
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MAX_ARRIVALS, MBARRIER_BYTES
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.clocks import Clocks, together
+from tilewright.lowering.interpreter.machine.schedule import Schedule
 from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
 from tilewright.lowering.interpreter.values import Bits, Lanes
 
@@ -111,8 +112,9 @@ class MbarrierWait:
 class Mbarriers:
     """The mbarriers of a wave of CTAs, by their place in its shared memory."""
 
-    def __init__(self, shared: SharedMemory, clocks: Clocks, cluster: int = 1):
+    def __init__(self, shared: SharedMemory, clocks: Clocks, schedule: Schedule, cluster: int = 1):
         self._cluster = cluster
+        self._schedule = schedule
         self._shared = shared
         self._clocks = clocks
         self._at: dict[int, Mbarrier] = {}
@@ -270,16 +272,21 @@ class Mbarriers:
         barrier = self._at[place]
         self._check_fenced(barrier)
         phase = barrier.column, barrier.completed
-        self._shared.remote.note_async(lane, place // self._shared.stride, phase, "a commit")
+        self._shared.remote.note_commit(lane, place // self._shared.stride, phase)
         if not barrier.pending:
             raise Fault(
                 f"arrives at {self._named(barrier)}, whose phase {barrier.phase} waits for no more "
                 f"than its {barrier.expected} arrivals"
             )
-        barrier.known = together(barrier.known, self._clocks.seen[lane])
-        barrier.arrived.asynchronous = True
-        barrier.pending -= 1
-        barrier.settle()
+        known = self._clocks.seen[lane].copy()
+
+        def land() -> None:
+            barrier.known = together(barrier.known, known)
+            barrier.arrived.asynchronous = True
+            barrier.pending -= 1
+            barrier.settle()
+
+        self._schedule.complete(land)
         return phase
 
     def _check_fenced(self, barrier: Mbarrier) -> None:
@@ -298,10 +305,14 @@ class Mbarriers:
         self._check_fenced(barrier)
         when = (barrier.column, barrier.completed)
         self._shared.write_async(lane, places, data, op, when)
-        barrier.bytes -= data.size
-        barrier.arrived.asynchronous = True
+
+        def land() -> None:
+            barrier.bytes -= data.size
+            barrier.arrived.asynchronous = True
+            barrier.settle()
+
+        self._schedule.complete(land)
         self._check_bytes(barrier, 0)
-        barrier.settle()
 
     # Waiting
 

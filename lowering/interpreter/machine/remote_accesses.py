@@ -20,29 +20,36 @@ class RemoteAccesses:
         self._threads = threads
         self._slots = slots
         self._ended: dict[int, int] = {}
-        self._accesses: dict[int, dict[int, tuple[int, str]]] = {}
+        self._accesses: dict[int, dict[object, tuple[int, int, str]]] = {}
 
     def note(self, lanes: Lanes, ctas: NDArray[np.int64], what: str) -> None:
         """Threads access the shared memory of these CTAs. Raises Fault where one has ended."""
         remote = np.flatnonzero(ctas != lanes // self._slots)
         stamps = self._clocks.now(lanes)
         for index in remote.tolist():
-            self._note(int(ctas[index]), int(lanes[index]), int(stamps[index]), what, index)
+            lane = int(lanes[index])
+            self._note(int(ctas[index]), lane, (lane, int(stamps[index]), what), index)
 
-    def note_async(self, lane: int, cta: int, when: tuple[int, int], what: str) -> None:
-        """A phase of an mbarrier, its clock and number, completes what a thread does there."""
+    def note_copy(self, lane: int, cta: int, when: tuple[int, int], what: str) -> None:
+        """A copy of a thread, which a phase of an mbarrier, its clock and number, completes."""
+        who = self._clocks.async_writer(when[0])
         if cta != lane // self._slots:
-            column, phase = when
-            self._note(cta, self._clocks.async_writer(column), phase, what, None)
+            self._note(cta, who, (who, when[1], what), None)
 
-    def _note(self, cta: int, who: int, stamp: int, what: str, index: int | None) -> None:
+    def note_commit(self, lane: int, cta: int, when: tuple[int, int]) -> None:
+        """A commit of a thread arrives at a phase of an mbarrier, after its earlier ones."""
+        who = self._clocks.async_writer(when[0])
+        if cta != lane // self._slots:
+            self._note(cta, ("commit", lane), (who, when[1], "a tcgen05.commit"), None)
+
+    def _note(self, cta: int, key: object, access: tuple[int, int, str], index: int | None) -> None:
         if self._ended.get(cta, 0) == self._threads:
             raise Fault(
                 "accesses the shared memory of another CTA of its cluster, whose threads have all "
                 "ended; nearest legal: a barrier of the cluster at their end",
                 index,
             )
-        self._accesses.setdefault(cta, {})[who] = stamp, what
+        self._accesses.setdefault(cta, {})[key] = access
 
     def exit(self, lanes: Lanes) -> None:
         """Threads end. Raises Fault where another CTA may still access what their CTA leaves."""
@@ -53,7 +60,7 @@ class RemoteAccesses:
                 continue
             first = cta * self._slots
             known = self._clocks.seen[first : first + self._slots].max(axis=0)[None]
-            for who, (stamp, what) in self._accesses[cta].items():
+            for who, stamp, what in self._accesses[cta].values():
                 access = np.array([[who]], dtype=np.int32), np.array([[stamp]], dtype=np.int32)
                 if not self._clocks.happened(known, *access).all():
                     raise Fault(

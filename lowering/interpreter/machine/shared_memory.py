@@ -309,7 +309,7 @@ class SharedMemory:
         """A copy that a thread starts, and a phase of an mbarrier completes, writes bytes; `when`
         is the clock of the mbarrier and the number of the phase."""
         column, stamp = when
-        self.remote.note_async(lane, int(places[0]) // self.stride, when, self.op_names[op])
+        self.remote.note_copy(lane, int(places[0]) // self.stride, when, self.op_names[op])
         self._check_write(np.array([lane]), places[None], op)
         writer, known = np.maximum(self._writer[places[None]], 0), self.clocks.seen[[lane]]
         self._proxy.check(places[None], writer, known, self._write_op, "writes", lane)

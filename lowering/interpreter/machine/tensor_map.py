@@ -36,26 +36,26 @@ class TensorImage:
 
     def read(self, corner: Sequence[int]) -> NDArray[np.uint8]:
         """The bytes of the box at a corner, densely: zeros where it lies outside."""
-        inside, places = self._places(corner)
+        inside, places = self.places(corner)
         values = self._elements[np.where(inside, places, 0)]
         return np.where(inside, values, values.dtype.type(0)).reshape(-1).view(np.uint8)
 
     def write(self, corner: Sequence[int], content: NDArray[np.uint8]) -> None:
         """Write the bytes of the box at a corner; what lies outside is left out."""
-        inside, places = self._places(corner)
+        inside, places = self.places(corner)
         values = np.ascontiguousarray(content).view(self._elements.dtype).reshape(places.shape)
         self._elements[places[inside]] = values[inside]
 
     def reduce(self, kind: str, corner: Sequence[int], content: NDArray[np.uint8]) -> None:
         """Combine the tensor with the bytes of the box at a corner, element by element; what lies
         outside is left out."""
-        inside, places = self._places(corner)
+        inside, places = self.places(corner)
         values = np.ascontiguousarray(content).view(self._elements.dtype).reshape(places.shape)
         at = places[inside]
         before = self._elements[at]
         self._elements[at] = combined(self.box.element.mlir, kind, before, values[inside])
 
-    def _places(self, corner: Sequence[int]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    def places(self, corner: Sequence[int]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
         """The elements of the box in the tensor, and their places in elements of the buffer."""
         inside, places = np.ones((1,) * self.box.rank, dtype=bool), np.zeros(1, dtype=np.int64)
         for axis, (first, extent) in enumerate(zip(corner, self.box.shape, strict=True)):

@@ -67,17 +67,17 @@ func.func @dynamic(%p: memref<?xf32>, %n: index) attributes {gpu.kernel} {
 // CHECK-NEXT:    %7 = ptx.shl b32 %5, %6
 // CHECK-NEXT:    %8 = ptx.wmma.load "a.row.m8n8k32.global.s4" %4, 0, %7 : !ptx.reg<b64> -> !ptx.reg<b32>
 // CHECK-NEXT:    %9 = ptx.const 32 : !ptx.reg<b32>
-// CHECK-NEXT:    %10 = ptx.wmma.load "a.row.m8n8k32.global.s4" %1, 0, %9 : !ptx.reg<b64> -> !ptx.reg<b32>
+// CHECK-NEXT:    %10 = ptx.wmma.load "b.col.m8n8k32.global.s4" %1, 0, %9 : !ptx.reg<b64> -> !ptx.reg<b32>
 // CHECK-NEXT:    %11 = ptx.const 0 : !ptx.reg<b32>
 // CHECK-NEXT:    %12 = ptx.list.make %11, %11 : !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b32 x 2>
 // CHECK-NEXT:    %13 = ptx.wmma.mma "row.col.m8n8k32.s32.s4.s4.s32.satfinite" %8, %10, %12 : (!ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32 x 2>) -> !ptx.reg<b32 x 2>
 // CHECK-NEXT:    ptx.ret
 // CHECK-NEXT:    }
-func.func @bytes(%p: memref<?xi8>, %q: memref<8x16xi8>, %n: index) attributes {gpu.kernel} {
+func.func @bytes(%p: memref<?xi8>, %q: memref<16x8xi8, strided<[1, 16]>>, %n: index) attributes {gpu.kernel} {
   %c0 = arith.constant 0 : index
   %g = memref.reinterpret_cast %p to offset: [0], sizes: [8, 16], strides: [%n, 1] : memref<?xi8> to memref<8x16xi8, strided<[?, 1]>>
   %x = cute_nvgpu.wmma.load %g[%c0, %c0] <8x8x32, operand = a, elem_type = si4, layout = row> : memref<8x16xi8, strided<[?, 1]>> -> !cute_nvgpu.fragment<8xsi4>
-  %y = cute_nvgpu.wmma.load %q[%c0, %c0] <8x8x32, operand = a, elem_type = si4, layout = row> : memref<8x16xi8> -> !cute_nvgpu.fragment<8xsi4>
+  %y = cute_nvgpu.wmma.load %q[%c0, %c0] <8x8x32, operand = b, elem_type = si4, layout = col> : memref<16x8xi8, strided<[1, 16]>> -> !cute_nvgpu.fragment<8xsi4>
   %zero = arith.constant 0 : i32
   %z = cute_nvgpu.fragment.splat %zero : i32 -> !cute_nvgpu.fragment<2xi32>
   %d = cute_nvgpu.wmma.mma %x, %y, %z <8x8x32, elem_type = (si4, si4, i32), satfinite> : (!cute_nvgpu.fragment<8xsi4>, !cute_nvgpu.fragment<8xsi4>, !cute_nvgpu.fragment<2xi32>) -> !cute_nvgpu.fragment<2xi32>

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from fragment_kernels import LANE, both
@@ -93,11 +91,3 @@ def test_exact_results(op: str) -> None:
 def test_nan(op: str, given: np.float32) -> None:
     found = result(op, np.full(32, given))
     np.testing.assert_array_equal(found.view(np.uint32), 0x7FFFFFFF)
-
-
-@pytest.mark.parametrize("op", EXACT)
-@pytest.mark.parametrize("level", ["atom", "ptx"])
-def test_of_f64(op: str, level: Any) -> None:
-    given = np.zeros(32)
-    with pytest.raises(tw.CompileError, match=rf"'math.{op}' on f64 .* nearest legal: f32"):
-        tw.interpret(kernel(op, "f64"), args=[given, given], grid=(1,), block=(32,), level=level)

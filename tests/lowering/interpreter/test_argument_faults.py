@@ -53,8 +53,8 @@ def test_wrong_arguments(args: list[Any], words: str, level: str) -> None:
     ({"grid": (1, 1, 1, 1)}, "expected grid as up to three positive extents, got (1, 1, 1, 1)"),
     ({"grid": ()}, "expected grid as up to three positive extents, got ()"),
     ({"grid": (1.5,)}, "expected grid as up to three positive extents, got (1.5,)"),
-    ({"numerics": "fast"}, "expected numerics of hardware, exact, got 'fast'"),
-    ({"level": "sass"}, "expected level of tile, atom, ptx, got 'sass'"),
+    ({"numerics": "fast"}, "expected Tile IR for level 'program' and numerics 'fast', got none"),
+    ({"level": "sass"}, "expected level of program, tile, atom, ptx, got 'sass'"),
 ])  # fmt: skip
 def test_wrong_launches(launch: dict[str, Any], words: str) -> None:
     settings: dict[str, Any] = {"grid": (1,), "block": (1,), **launch}
@@ -83,7 +83,7 @@ def test_unknown_kernel() -> None:
 
 
 @pytest.mark.parametrize("body, op", [
-    ("  %v = math.sin %f : f32 // HERE", "math.sin"),
+    ('  %v = "test.op"(%f) : (f32) -> f32 // HERE', "test.op"),
     ("  %v = arith.maximumf %w, %w : f80 // HERE", "arith.maximumf"),
     ("  %v = arith.select %first, %p, %p : memref<?xi32> // HERE", "arith.select"),
     ("  %v = arith.fptoui %f : f32 to i1 // HERE", "arith.fptoui"),

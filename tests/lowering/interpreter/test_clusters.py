@@ -10,6 +10,7 @@ from faults import line_of
 from tmem_kernels import AFTER, BARRIERS, BEFORE, CELLS, HEAD, RETRIEVE, SLOT, SMEM, WAIT_LOAD
 
 import tilewright as tw
+from tilewright.diagnostic import CompileError
 from tilewright.lowering.interpreter.errors import ExecutionError
 
 pytestmark = pytest.mark.usefixtures("unchecked")
@@ -231,5 +232,5 @@ def test_clusters_of_a_launch() -> None:
     with pytest.raises(ExecutionError, match="expected a grid of whole clusters"):
         run(text, np.zeros(64, np.int32), grid=(3,), level="atom")
     text = kernel("", "%p: memref<64xi32>", "3, 3, 1")
-    with pytest.raises(ExecutionError, match="at most 8 CTAs in all, got"):
+    with pytest.raises(CompileError, match="a cluster of at most 8 CTAs, got 9: 3x3x1"):
         run(text, np.zeros(64, np.int32), grid=(9, 9), level="atom")

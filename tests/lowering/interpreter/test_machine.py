@@ -214,7 +214,9 @@ def test_a_pipeline_without_one_of_its_waits_is_an_error(
 ) -> None:
     text = pipeline(produce).replace(f"cute_nvgpu.bar.{barrier} threads 64", "")
     tiles = np.ones((8, 32), np.int32)
-    with pytest.raises(tw.ExecutionError, match=r"race|nothing has written|deadlock|came|copying"):
+    with pytest.raises(
+        tw.ExecutionError, match=r"race|nothing has written|deadlock|came|copying|used again"
+    ):
         tw.interpret(text, grid=(1,), block=(64,), args=[tiles, zeros(32), 8], level=level)  # type: ignore[arg-type]
 
 

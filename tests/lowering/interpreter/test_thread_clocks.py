@@ -241,6 +241,26 @@ def test_a_store_whose_buffer_is_taken_too_early(index: int, level: str) -> None
         gemm_sm90(text, level)
 
 
+MUTANTS = {
+    "nobody gives registers back": (
+        "cute_nvgpu.setmaxnreg dec 40", "", "deadlock: a warpgroup waits for 232 registers"),
+    "all ask for registers": (
+        "cute_nvgpu.setmaxnreg dec 40", "cute_nvgpu.setmaxnreg inc 232", "deadlock: a warpgroup"),
+    "a warp too few empties a stage": (
+        "init %empty[%i] count 8", "init %empty[%i] count 7", "may come before phase 0 is over"),
+    "warps that wait for nobody": (
+        "bar.sync 1 threads 256", "bar.sync 0 threads 32", "barrier 0 expects 32 threads, and 256"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_mutant_of_the_example(name: str) -> None:
+    before, after, message = MUTANTS[name]
+    assert before in SM90
+    with pytest.raises(tw.ExecutionError, match=message):
+        gemm_sm90(SM90.replace(before, after, 1), "atom")
+
+
 # Registers and shared memory of a CTA
 
 

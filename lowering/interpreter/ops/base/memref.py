@@ -263,7 +263,7 @@ def _load(op: memref.LoadOp, builder: Builder) -> Step:
         if view.space is Space.SMEM:
             value = machine.shared.load(gang.lanes, address, width, number).view(dtype)[:, 0]
         else:
-            value = machine.memory.load(address, width)
+            value = machine.accesses.load(gang.lanes, address, width, 1, number)
         gang.regs[dest] = value != 0 if predicate else value
 
     return step
@@ -285,7 +285,7 @@ def _store(op: memref.StoreOp, builder: Builder) -> Step:
             raw = value.reshape(-1, 1).view(np.uint8)
             machine.shared.store(gang.lanes, address, raw, number)
         else:
-            machine.memory.store(address, value, width)
+            machine.accesses.store(gang.lanes, address, value, width, 1, number)
 
     return step
 
@@ -303,7 +303,7 @@ def _load_fragment(op: fragment_memory.LoadOp, builder: Builder) -> Step:
             raw = machine.shared.load(gang.lanes, address, count * dtype.itemsize, number)
             value = raw.view(dtype)
         else:
-            value = machine.memory.load(address, dtype.itemsize, count)
+            value = machine.accesses.load(gang.lanes, address, dtype.itemsize, count, number)
         gang.regs[dest] = value.reshape(-1, count)
 
     return step
@@ -350,4 +350,6 @@ def store_words(
         if shared:
             machine.shared.store(gang.lanes[threads], address, value.view(np.uint8), number)
         else:
-            machine.memory.store(address, value, value.itemsize, value.shape[1])
+            machine.accesses.store(
+                gang.lanes[threads], address, value, value.itemsize, value.shape[1], number
+            )

@@ -81,7 +81,7 @@ def copy_async(
         if (count > size).any():
             lane = int(np.argmax(count > size))
             raise Fault(f"fills {count[lane]} bytes of a copy of {size}", lane)
-    data = machine.memory.read_bytes(spread(source, gang.count), count, size)
+    data = machine.accesses.read_bytes(gang.lanes, spread(source, gang.count), count, size, op)
     machine.shared.copy(gang.lanes, spread(dest, gang.count), data, op)
 
 

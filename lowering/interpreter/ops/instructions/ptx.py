@@ -132,7 +132,7 @@ def _ld(op: data_movement.LdOp, builder: Builder) -> Step:
             value = machine.shared.load(gang.lanes, address, width * count, number).view(word)
             value = value if count > 1 else value[:, 0]
         else:
-            value = machine.memory.load(address, width, count)
+            value = machine.accesses.load(gang.lanes, address, width, count, number)
         gang.regs[dest] = value.astype(dtype, copy=False)
 
     return step

@@ -129,7 +129,8 @@ def _load_boxes(load: _Load) -> Step:
         masks = [None] * gang.count if load.mask is None else _each(gang, gang.regs[load.mask])
 
         def copy(index: int, lane: int, image: TensorImage) -> None:
-            data = image.read(_corner(corners[index], image))
+            corner = _corner(corners[index], image)
+            data = machine.accesses.read_box(lane, image, corner, load.number)
             for cta, barrier in machine.mbarriers.receivers(lane, barriers[index], masks[index]):
                 places = _places(machine, lane, image, starts[index], cta)
                 machine.mbarriers.land(lane, barrier, places, data, load.number)
@@ -181,10 +182,7 @@ def _store_boxes(
             places = _places(machine, lane, image, starts[index])
             data = machine.shared.read_bulk(lane, places, number)
             corner = _corner(corners[index], image)
-            if kind is None:
-                image.write(corner, data)
-            else:
-                image.reduce(kind, corner, data)
+            machine.accesses.write_box(lane, image, corner, data, number, kind)
 
         _for_each_thread(machine, gang, gang.regs[map_], copy)
 

@@ -98,7 +98,8 @@ class _Matrices:
             if self.shared:
                 data = machine.shared.load(gang.lanes[threads], address, size, op)
             else:
-                data = machine.memory.load(address, self.word, size // self.word)
+                lanes, count = gang.lanes[threads], size // self.word
+                data = machine.accesses.load(lanes, address, self.word, count, op)
         if self.shared:
             others = threads // WARP * WARP + (threads + 1) % WARP
             with faults_of(others):
@@ -118,7 +119,8 @@ class _Matrices:
                 machine.shared.store(gang.lanes[threads], address, raw, op)
             else:
                 words = raw.view(f"uint{8 * self.word}")
-                machine.memory.store(address, words, self.word, words.shape[1])
+                lanes, count = gang.lanes[threads], words.shape[1]
+                machine.accesses.store(lanes, address, words, self.word, count, op)
 
 
 def _matrices(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.ops.elements import (
+    CoordsOp,
     FillOp,
     LoadOp,
     LoadVecOp,
@@ -21,11 +22,15 @@ from tilewright.dialects.cute.ops.elements import (
     StoreVecOp,
 )
 from tilewright.dialects.cute.ops.properties import path_of
+from tilewright.dialects.cute.rules.tensors import coords, element_at
 from tilewright.dialects.cute.symbolic.evaluate import image
 from tilewright.dialects.cute.tensor import Tensor
+from tilewright.dialects.cute.types.tensors import CoordTensorType
+from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue, sized
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
+from tilewright.lowering.interpreter.ops.tile.algebra import typed_value
 from tilewright.lowering.interpreter.ops.tile.tensor_access import container, images, read, write
 from tilewright.lowering.interpreter.values import Bits, spread
 
@@ -84,8 +89,23 @@ def _load(op: LoadOp, builder: Builder) -> Step:
 
     def step(machine: Machine, gang: Gang) -> None:
         regs = gang.regs
-        tensor = _element(regs[source].typed.value, regs[coord].typed.value)
+        tensor = _element(regs[source].typed.value, typed_value(regs[coord]).value)
         regs[dest] = np.array(read(machine, gang, tensor, number)[:, 0])
+
+    def coord_step(machine: Machine, gang: Gang) -> None:
+        regs = gang.regs
+        regs[dest] = LaneValue(element_at(regs[source].typed, typed_value(regs[coord])))
+
+    return coord_step if isinstance(op.source.type, CoordTensorType) else step
+
+
+@runs(CoordsOp)
+def _coords(op: CoordsOp, builder: Builder) -> Step:
+    source, dest, mode = builder.slot(op.source), builder.slot(op.result), path_of(op.mode)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        found = [sized(at, 32) for at in coords(gang.regs[source].typed, mode)]
+        gang.regs[dest] = np.stack(np.broadcast_arrays(*found), axis=1)
 
     return step
 
@@ -97,7 +117,7 @@ def _store(op: StoreOp, builder: Builder) -> Step:
 
     def step(machine: Machine, gang: Gang) -> None:
         regs = gang.regs
-        tensor = _element(regs[dest].typed.value, regs[coord].typed.value)
+        tensor = _element(regs[dest].typed.value, typed_value(regs[coord]).value)
         write(machine, gang, tensor, _held(regs[source], tensor, gang)[:, None], number)
 
     return step

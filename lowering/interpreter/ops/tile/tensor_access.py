@@ -222,17 +222,18 @@ def _load(machine: Machine, access: _Access, gang: Gang, tensor: Tensor, op: int
     if isinstance(tensor.base, SharedBase):
         return machine.shared.load(gang.lanes[access.threads], access.address, size, op).view(dtype)
     counts = np.full(len(access.rows), size, dtype=np.int64)
-    return machine.memory.read_bytes(access.address, counts, size).view(dtype)
+    lanes = gang.lanes[access.threads]
+    return machine.accesses.read_bytes(lanes, access.address, counts, size, op).view(dtype)
 
 
 def _store(
     machine: Machine, access: _Access, gang: Gang, tensor: Tensor, data: Bits, op: int
 ) -> None:
     size = access.width * data.dtype.itemsize
+    lanes = gang.lanes[access.threads]
     if isinstance(tensor.base, SharedBase):
-        lanes = gang.lanes[access.threads]
         machine.shared.store(lanes, access.address, data.view(np.uint8), op)
         return
     word = min(size, 8)
     words = data.view(f"uint{8 * word}")
-    machine.memory.store(access.address, words, word, size // word)
+    machine.accesses.store(lanes, access.address, words, word, size // word, op)

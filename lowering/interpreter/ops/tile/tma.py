@@ -137,7 +137,8 @@ def load(
         inside = elements.inside[index]
         if inside.any():
             address = elements.address[index, inside].astype(np.uint64)
-            values[inside] = machine.memory.load(address, elements.width)
+            lanes = np.full(len(address), lane)
+            values[inside] = machine.accesses.load(lanes, address, elements.width, 1, op)
         try:
             for cta, place in machine.mbarriers.receivers(lane, barriers[index], masks[index]):
                 places = elements.places(machine, cta, index)
@@ -166,7 +167,9 @@ def store(
         if copy.reduction is not None:
             before = machine.memory.load(address, elements.width)
             values = combined(shared.element, copy.reduction, before, values)
-        machine.memory.store(address, values, elements.width)
+        lanes = np.full(len(address), lane)
+        number = op if copy.reduction is None else -op
+        machine.accesses.store(lanes, address, values, elements.width, 1, number)
 
 
 # Steps

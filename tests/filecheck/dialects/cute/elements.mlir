@@ -32,3 +32,28 @@ func.func @reduce(%t: !t, %rows: !rows) {
   cute.reduce<add> (%t, %rows)
   func.return
 }
+
+!coords = !cute.coord_tensor<"(0,?)", "((2,2),4):((1@0,8@0),2@1)">
+
+// CHECK-LABEL: func.func @coordinates
+func.func @coordinates(%t: !coords, %at: !cute.coord<"((1,?),2)">, %i: i32, %n: !cute.shape<"(64,?)">) {
+  // CHECK-NEXT: %k = cute.coords<[1]> (%t) : (!cute.coord_tensor<"(0,?)", "((2,2),4):((1@0,8@0),2@1)">) -> vector<16xi32>
+  %k = cute.coords<[1]> (%t)
+  // CHECK-NEXT: %x = cute.memref.load(%t, %at) : (!cute.coord_tensor<"(0,?)", "((2,2),4):((1@0,8@0),2@1)">, !cute.coord<"((1,?),2)">) -> !cute.coord<"(?,?)">
+  %x = cute.memref.load(%t, %at)
+  // CHECK-NEXT: %y = cute.memref.load(%t, %i) : (!cute.coord_tensor<"(0,?)", "((2,2),4):((1@0,8@0),2@1)">, i32) -> !cute.coord<"(?,?)">
+  %y = cute.memref.load(%t, %i)
+  // CHECK-NEXT: %z = cute.slice(%t, %at) : !cute.coord_tensor<"(0,?)", "((2,2),4):((1@0,8@0),2@1)">, !cute.coord<"((1,?),2)">
+  %z = cute.slice(%t, %at)
+  // CHECK-NEXT: %e = cute.layout_eval(%at, %t) : (!cute.coord<"((1,?),2)">, !cute.coord_tensor<"(0,?)", "((2,2),4):((1@0,8@0),2@1)">) -> !cute.int_tuple<"(?,?)">
+  %e = cute.layout_eval(%at, %t)
+  // CHECK-NEXT: %inside = cute.elem_less(%x, %n) : (!cute.coord<"(?,?)">, !cute.shape<"(64,?)">) -> i1
+  %inside = cute.elem_less(%x, %n)
+  // CHECK-NEXT: %keep = arith.cmpi slt, %k, %k : vector<16xi32>
+  %keep = arith.cmpi slt, %k, %k : vector<16xi32>
+  // CHECK-NEXT: %s = arith.select %keep, %k, %k : vector<16xi1>, vector<16xi32>
+  %s = arith.select %keep, %k, %k : vector<16xi1>, vector<16xi32>
+  // CHECK-NEXT: %o = arith.select %inside, %k, %k : vector<16xi32>
+  %o = arith.select %inside, %k, %k : vector<16xi32>
+  func.return
+}

@@ -29,6 +29,8 @@ func.func @layouts(%g: !g, %s: !s, %r: !r, %c: !c, %tile: !cute.tile<"[32:1;16:1
   %b = cute.select<[1, 0]> (%g)
   // CHECK-NEXT: %d = cute.coalesce(%r) : (!cute.memref<f32, rmem, "((2,2),4):((1,2),4)">) -> !cute.memref<f32, rmem, "16:1">
   %d = cute.coalesce(%r)
+  // CHECK-NEXT: %e0 = cute.static : !cute.layout<"8:2">
+  %e0 = cute.static : !cute.layout<"8:2">
   // CHECK-NEXT: %e = cute.composition(%r, %e0) : (!cute.memref<f32, rmem, "((2,2),4):((1,2),4)">, !cute.layout<"8:2">) -> !cute.memref<f32, rmem, "8:2">
   %e = cute.composition(%r, %e0) : (!r, !cute.layout<"8:2">) -> !cute.memref<f32, rmem, "8:2">
   // CHECK-NEXT: %f = cute.logical_divide(%s, %tile) : (!cute.memref<bf16, smem, align<1024>, "S<3,3,3> o 0 o (128,64,4):(64,1,8192)">, !cute.tile<"[32:1;16:1]">) -> !cute.memref<bf16, smem, align<1024>, "S<3,3,3> o 0 o ((32,4),(16,4),4):((64,2048),(1,16),8192)">
@@ -41,8 +43,6 @@ func.func @layouts(%g: !g, %s: !s, %r: !r, %c: !c, %tile: !cute.tile<"[32:1;16:1
   %j = cute.flat_divide(%c, %tile)
   // CHECK-NEXT: %k = cute.get<[0]> (%r) : !cute.memref<f32, rmem, "((2,2),4):((1,2),4)"> -> !cute.memref<f32, rmem, "(2,2):(1,2)">
   %k = cute.get<[0]> (%r)
-  // CHECK-NEXT: %e0 = cute.static : !cute.layout<"8:2">
-  %e0 = cute.static : !cute.layout<"8:2">
   func.return
 }
 

@@ -7,7 +7,7 @@ ptx.entry @f(%n: s32) {
 
 // -----
 
-// expected-error @+1 {{'ptx.entry' expected a PTX identifier, got 'a-b'; nearest legal: 'a_b'}}
+// expected-error @+1 {{'ptx.entry' expected a name that PTX takes, under which the driver finds the kernel, got 'a-b'; nearest legal: 'a_b'}}
 ptx.entry @"a-b"() {
   ptx.ret
 }
@@ -28,14 +28,14 @@ ptx.entry @f() shared -64 align 16 {
 
 // -----
 
-// expected-error @+1 {{'ptx.entry' expected up to 3 extents for reqntid, got 32, 0}}
-ptx.entry @f() reqntid(32, 0) {
+// expected-error @+1 {{'ptx.entry' expected a block of positive extents, got 32x0x1}}
+ptx.entry @f() reqntid(32, 0, 1) {
   ptx.ret
 }
 
 // -----
 
-// expected-error @+1 {{'ptx.entry' expected up to 3 extents for reqntid, got 1, 1, 1, 1}}
+// expected-error @+1 {{'ptx.entry' expected a block of three extents, got 1x1x1x1; nearest legal: 1x1x1}}
 ptx.entry @f() reqntid(1, 1, 1, 1) {
   ptx.ret
 }

@@ -150,3 +150,17 @@ ptx.entry @f(%s: u32, %g: u64, %n: u32) {
   %d = ptx.wmma.mma "m16n8k16.row.col.f32.f16.f16.f32" %a, %a, %c : (!ptx.reg<b32 x 8>, !ptx.reg<b32 x 8>, !ptx.reg<f32 x 8>) -> !ptx.reg<f32 x 8>
   ptx.ret
 }
+
+// -----
+
+// Through a block's argument.
+ptx.entry @f(%g: u64, %n: u32, %b: u32) {
+  %p = ptx.undef : !ptx.reg<b64>
+  %a = ptx.wmma.load "a.row.m8n8k128.global.b1" %g, 0, %n : !ptx.reg<b64> -> !ptx.reg<b32>
+  %c = ptx.wmma.load "c.row.m8n8k128.global.s32" %g, 0, %n : !ptx.reg<b64> -> !ptx.reg<b32 x 2>
+  ptx.bra ^next(%a : !ptx.reg<b32>)
+^next(%x: !ptx.reg<b32>):
+  // expected-error @+1 {{'ptx.wmma.mma' expected operand B of wmma.load.b.sync.aligned.col.m8n8k128.b1, got that of wmma.load.a.sync.aligned.row.m8n8k128.b1}}
+  %z = ptx.wmma.mma "xor.popc.row.col.m8n8k128.s32.b1.b1.s32" %a, %x, %c : (!ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32 x 2>) -> !ptx.reg<b32 x 2>
+  ptx.ret
+}

@@ -1,0 +1,61 @@
+"""What a file says beside its module: the order of its sections and of the entries of its tables.
+
+A module that was read remembers it, so that it is written as it was: tables begin with the entries
+they had, used or not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+from xdsl.ir import Attribute, Operation
+
+from tilewright.dialects.cuda_tile.bytecode.container import SectionId
+from tilewright.dialects.cuda_tile.versions import Version
+
+DEFAULT_ORDER = (
+    SectionId.GLOBAL,
+    SectionId.FUNCTION,
+    SectionId.CONSTANT,
+    SectionId.DEBUG,
+    SectionId.TYPE,
+    SectionId.PRODUCER,
+    SectionId.STRING,
+)
+"""The order in which NVIDIA's `cuda-tile-translate` writes sections."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a file is laid out. `sections` are those it has, in order; `padded_functions` says that
+    the FUNCTION section is filled up to 8 bytes, `numbers_all_functions` that functions have
+    debug info even where nothing is known (cuTile's writer does the second, not the first)."""
+
+    version: Version
+    tag: int = 0
+    sections: tuple[SectionId, ...] = ()
+    strings: tuple[str, ...] = ()
+    types: tuple[Attribute, ...] = ()
+    constants: tuple[bytes, ...] = ()
+    debug_entries: tuple[Attribute, ...] = ()
+    padded_functions: bool = True
+    numbers_all_functions: bool = False
+
+    def order(self) -> tuple[SectionId, ...]:
+        """The order of all sections: those of the file, the others where they are by default."""
+        others = (section for section in DEFAULT_ORDER if section not in self.sections)
+        return (*self.sections, *others)
+
+
+_LAYOUTS: WeakKeyDictionary[Operation, Layout] = WeakKeyDictionary()
+
+
+def remember(module: Operation, layout: Layout) -> None:
+    """Note the layout of the file that a `cuda_tile.module` was read from."""
+    _LAYOUTS[module] = layout
+
+
+def layout_of(module: Operation) -> Layout | None:
+    """The layout of the file that a `cuda_tile.module` was read from, if it was."""
+    return _LAYOUTS.get(module)

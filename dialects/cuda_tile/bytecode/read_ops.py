@@ -1,0 +1,403 @@
+"""Ops from the bytes of a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, NoReturn
+
+from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
+    DenseArrayBase,
+    IntegerAttr,
+    IntegerType,
+    SymbolRefAttr,
+    UnitAttr,
+    i1,
+    i32,
+)
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, SSAValues, Use
+from xdsl.irdl import AttrSizedOperandSegments
+from xdsl.traits import IsTerminator
+
+from tilewright.dialects.cuda_tile.bytecode.attributes import (
+    AttributeReader,
+    read_integer,
+    read_numbers,
+)
+from tilewright.dialects.cuda_tile.bytecode.cursor import Cursor
+from tilewright.dialects.cuda_tile.bytecode.op_format import (
+    Arity,
+    Format,
+    Kind,
+    Property,
+    formats,
+)
+from tilewright.dialects.cuda_tile.versions import Version
+
+DEEPEST = 100
+"""How deep regions nest at most."""
+SEGMENTS = AttrSizedOperandSegments.attribute_name
+UNIT = UnitAttr()
+
+
+def new_op(
+    class_: type[Operation],
+    operands: Sequence[SSAValue],
+    types: Sequence[Attribute],
+    properties: dict[str, Attribute],
+    location: Attribute,
+    regions: Sequence[Region] = (),
+) -> Operation:
+    """An op that owns `properties`: what `Operation.create` makes, in a third of the time."""
+    op = class_.__new__(class_)
+    uses: list[Use] = []
+    for index, operand in enumerate(operands):
+        use = Use(op, index)
+        operand.add_use(use)
+        uses.append(use)
+    fields = vars(op)
+    fields["_operands"] = SSAValues(operands)
+    fields["_operand_uses"] = tuple(uses)
+    fields["results"] = SSAValues([OpResult(type_, op, i) for i, type_ in enumerate(types)])
+    fields["properties"] = properties
+    fields["attributes"] = {}
+    fields["location"] = location
+    for region in regions:
+        op.add_region(region)
+    return op
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyPlan:
+    """How to read a property: by the number of its case, or by a function. The case that is its
+    default is None: as in text, it is missing then."""
+
+    name: str
+    mask: int
+    """Its bit in the flags, 0 where it always is there."""
+    cases: Sequence[Attribute | None] | None
+    read: Callable[[OpReader, Any, Sequence[Attribute]], Attribute]
+    detail: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A format, prepared for reading many ops: its properties, and of each operand the number of
+    values, where it depends on a bit of the flags that bit negated, None where a count says it."""
+
+    format: Format
+    op: type[Operation]
+    properties: tuple[PropertyPlan, ...]
+    sizes: tuple[int | None, ...]
+    least_operands: int
+
+
+@cache
+def plans(version: Version) -> dict[int, Plan]:
+    """The plan of every op of a version, by its opcode."""
+    return {opcode: _plan(format_) for opcode, format_ in formats(version).items()}
+
+
+def _plan(format_: Format) -> Plan:
+    sizes = {Arity.ONE: 1, Arity.ANY: None}
+    return Plan(
+        format_,
+        format_.op,
+        tuple(_property_plan(each) for each in format_.properties if each.available),
+        tuple(
+            sizes[each.arity] if each.bit is None else -(1 << each.bit)
+            for each in format_.operands
+            if each.arity in sizes or each.bit is not None
+        ),
+        sum(each.arity is Arity.ONE for each in format_.operands),
+    )
+
+
+def _property_plan(property_: Property) -> PropertyPlan:
+    cases: Sequence[Attribute | None] | None = None
+    if property_.kind is Kind.CHOICE:
+        every = [property_.detail.of(case) for case in property_.detail.CHOICES]
+        cases = [None if case == property_.default else case for case in every]
+    elif property_.kind is Kind.NUMBER:
+        cases = [IntegerAttr(case.number, i32) for case in property_.detail]
+    mask = 0 if property_.bit is None else 1 << property_.bit
+    read = READERS.get(property_.kind, _unit)
+    return PropertyPlan(property_.name, mask, cases, read, property_.detail)
+
+
+@dataclass(slots=True)
+class OpReader:
+    """Reads the ops of one file. `made` are the ops with the byte each begins at, inner ones
+    before those around them."""
+
+    version: Version
+    attributes: AttributeReader
+    cursor: Cursor = field(default_factory=lambda: Cursor(b""))
+    values: list[SSAValue] = field(default_factory=list[SSAValue])
+    place: Callable[[], Attribute] = lambda: UNKNOWN_LOC
+    made: list[tuple[Operation, int]] = field(default_factory=list[tuple[Operation, int]])
+    depth: int = 0
+    plans: dict[int, Plan] = field(default_factory=dict[int, Plan])
+    lists: dict[tuple[Any, ...], Attribute] = field(default_factory=dict[Any, Attribute])
+
+    def __post_init__(self) -> None:
+        self.plans = plans(self.version)
+
+    def body(self, block: Block, cursor: Cursor, place: Callable[[], Attribute]) -> None:
+        """Read the ops of a function, all there is at the cursor, into its block."""
+        self.cursor, self.place = cursor, place
+        self.values = list(block.args)
+        ops: list[Operation] = []
+        while cursor.position < cursor.end:
+            ops.append(self.operation())
+        self._fill(block, ops)
+
+    def _fill(self, block: Block, ops: Sequence[Operation]) -> None:
+        """Put ops into a block, of which the last must end it."""
+        if not ops or not ops[-1].has_trait(IsTerminator):
+            self.cursor.fail(
+                "invalid block structure: block is expected to have a terminator operation, got "
+                + (f"'{ops[-1].name}'" if ops else "no op"),
+                self.made[-1][1] if ops else None,
+            )
+        link(block, ops)
+
+    def operation(self) -> Operation:
+        """One op with all that is in it."""
+        cursor = self.cursor
+        start = cursor.position
+        opcode = cursor.varint()
+        plan = self.plans.get(opcode)
+        if plan is None:
+            cursor.fail(f"unsupported opcode {opcode} for bytecode version {self.version}", start)
+        format_ = plan.format
+        location = self.place()
+        types = self._types(self._result_count(format_))
+        flags = self._flags(format_) if format_.has_flags else 0
+        properties: dict[str, Attribute] = {}
+        for property_ in plan.properties:
+            if property_.mask and not flags & property_.mask:
+                continue
+            cases = property_.cases
+            value = (
+                property_.read(self, property_.detail, types)
+                if cases is None
+                else self._case(cases)
+            )
+            if value is not None:
+                properties[property_.name] = value
+        operands = (
+            self._segments(plan, flags, properties)
+            if format_.segments
+            else self._values(self._operand_count(plan))
+        )
+        regions = self._regions(format_) if format_.regions else ()
+        named = len(types)
+        types += format_.missing_results
+        op = new_op(plan.op, operands, types, properties, location, regions)
+        self.values += op.results[:named] if format_.missing_results else op.results
+        self.made.append((op, start))
+        return op
+
+    def _result_count(self, format_: Format) -> int:
+        number = format_.results
+        if not format_.counted_results:
+            return number or 0
+        start = self.cursor.position
+        counted = self.cursor.count(1, "results")
+        if number is not None and counted != number:
+            self.cursor.fail(f"'{format_.op.name}' expected {number} results, got {counted}", start)
+        return counted
+
+    def _types(self, number: int) -> list[Attribute]:
+        """So many types, by their indices."""
+        types, start = self.attributes.types.types, self.cursor.position
+        try:
+            return [types[index] for index in self.cursor.varints(number)]
+        except IndexError:
+            self._bad_index(start, len(types), "types")
+
+    def _values(self, number: int) -> list[SSAValue]:
+        """So many values, by their indices."""
+        values, start = self.values, self.cursor.position
+        try:
+            return [values[index] for index in self.cursor.varints(number)]
+        except IndexError:
+            self._bad_index(start, len(values), "values")
+
+    def _bad_index(self, start: int, size: int, what: str) -> NoReturn:
+        """Complain of the first index that is too large."""
+        self.cursor.position = start
+        while True:
+            self.cursor.index(size, what)
+
+    def _flags(self, format_: Format) -> int:
+        start = self.cursor.position
+        flags = self.cursor.varint()
+        if flags & ~format_.known_flags:
+            self.cursor.fail(
+                f"'{format_.op.name}' expected flags within {format_.known_flags:#b}, "
+                f"got {flags:#b}",
+                start,
+            )
+        return flags
+
+    def _case(self, cases: Sequence[Attribute | None]) -> Attribute | None:
+        start = self.cursor.position
+        number = self.cursor.varint()
+        if number >= len(cases):
+            self.cursor.fail(
+                f"invalid integer value for enum type: {number}, expected one below {len(cases)}",
+                start,
+            )
+        return cases[number]
+
+    def _operand_count(self, plan: Plan) -> int:
+        if not plan.format.counted_operands:
+            return plan.least_operands
+        start = self.cursor.position
+        number = self.cursor.count(1, "operands")
+        if number < plan.least_operands:
+            self.cursor.fail(
+                f"'{plan.op.name}' expected {plan.least_operands} operands, got {number}", start
+            )
+        return number
+
+    def _segments(self, plan: Plan, flags: int, properties: dict[str, Attribute]) -> list[SSAValue]:
+        """The operands of an op with segments, whose sizes are a property."""
+        operands: list[SSAValue] = []
+        sizes: list[int] = []
+        for size in plan.sizes:
+            if size is None:
+                size = self.cursor.count(1, "operands")
+            elif size < 0:
+                size = 1 if flags & -size else 0
+            sizes.append(size)
+            if size:
+                operands += self._values(size)
+        properties[SEGMENTS] = self.list_of(i32, tuple(sizes))
+        return operands
+
+    def list_of(self, type_: IntegerType, numbers: tuple[int, ...]) -> Attribute:
+        """A dense list, one for all that are equal."""
+        key = (type_, numbers)
+        found = self.lists.get(key)
+        if found is None:
+            found = self.lists[key] = DenseArrayBase.from_list(type_, numbers)
+        return found
+
+    def _regions(self, format_: Format) -> list[Region]:
+        cursor = self.cursor
+        start = cursor.position
+        number = cursor.varint()
+        if number != len(format_.regions):
+            cursor.fail(
+                f"'{format_.op.name}' expected {len(format_.regions)} regions, got {number}", start
+            )
+        if self.depth >= DEEPEST:
+            cursor.fail(f"expected regions nested at most {DEEPEST} deep, got more", start)
+        self.depth += 1
+        regions = [self._region(may_be_empty) for may_be_empty in format_.regions]
+        self.depth -= 1
+        return regions
+
+    def _region(self, may_be_empty: bool) -> Region:
+        cursor = self.cursor
+        start = cursor.position
+        blocks = cursor.varint()
+        if blocks == 0 and may_be_empty:
+            return Region()
+        if blocks != 1:
+            cursor.fail(f"expected a region of one block, got {blocks}", start)
+        block = Block(arg_types=self._types(cursor.count(1, "arguments")))
+        outer = len(self.values)
+        self.values += block.args
+        number = cursor.count(1, "ops")
+        self._fill(block, [self.operation() for _ in range(number)])
+        del self.values[outer:]
+        return Region(block)
+
+
+def link(block: Block, ops: Iterable[Operation]) -> None:
+    """Put new ops into an empty block: what `Block.add_op` does one by one."""
+    fields = vars(block)
+    previous: Operation | None = None
+    for op in ops:
+        own = vars(op)
+        own["parent"] = block
+        own["_prev_op"] = previous
+        if previous is None:
+            fields["_first_op"] = op
+        else:
+            vars(previous)["_next_op"] = op
+        previous = op
+    fields["_last_op"] = previous
+
+
+Reader = Callable[[OpReader, Any, Sequence[Attribute]], Attribute]
+
+
+def _unit(reader: OpReader, detail: Any, types: Sequence[Attribute]) -> Attribute:
+    return UNIT
+
+
+def _string(reader: OpReader, detail: Any, types: Sequence[Attribute]) -> Attribute:
+    return reader.attributes.strings.attribute(reader.cursor)
+
+
+def _symbol(reader: OpReader, detail: Any, types: Sequence[Attribute]) -> Attribute:
+    return SymbolRefAttr(reader.attributes.strings.name(reader.cursor, "a symbol"))
+
+
+def _type(reader: OpReader, detail: Any, types: Sequence[Attribute]) -> Attribute:
+    return reader.attributes.types.index(reader.cursor)
+
+
+def _integer(reader: OpReader, width: int, types: Sequence[Attribute]) -> Attribute:
+    return read_integer(reader.cursor, IntegerType(width))
+
+
+def _i32s(reader: OpReader, detail: Any, types: Sequence[Attribute]) -> Attribute:
+    return reader.list_of(i32, read_numbers(reader.cursor, "i"))
+
+
+def _bools(reader: OpReader, detail: Any, types: Sequence[Attribute]) -> Attribute:
+    start = reader.cursor.position
+    numbers = read_numbers(reader.cursor, "b")
+    if set(numbers) - {0, 1}:
+        reader.cursor.fail(f"expected bytes that are 0 or 1, got {list(numbers)}", start)
+    return reader.list_of(i1, numbers)
+
+
+def _array(reader: OpReader, detail: Any, types: Sequence[Attribute]) -> Attribute:
+    return reader.attributes.array(reader.cursor)
+
+
+def _hints(reader: OpReader, detail: Any, types: Sequence[Attribute]) -> Attribute:
+    return reader.attributes.hints(reader.cursor)
+
+
+def _elements(reader: OpReader, detail: Any, types: Sequence[Attribute]) -> Attribute:
+    return reader.attributes.constants.index(reader.cursor, types[0])
+
+
+def _tagged(reader: OpReader, detail: Any, types: Sequence[Attribute]) -> Attribute:
+    return reader.attributes.tagged(reader.cursor)
+
+
+READERS: dict[Kind, Reader] = {
+    Kind.UNIT: _unit,
+    Kind.STRING: _string,
+    Kind.SYMBOL: _symbol,
+    Kind.TYPE: _type,
+    Kind.INTEGER: _integer,
+    Kind.I32S: _i32s,
+    Kind.BOOLS: _bools,
+    Kind.ARRAY: _array,
+    Kind.HINTS: _hints,
+    Kind.ELEMENTS: _elements,
+    Kind.TAGGED: _tagged,
+}
+"""What reads each kind of property that has no cases."""

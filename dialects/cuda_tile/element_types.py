@@ -1,0 +1,85 @@
+"""What tiles are made of: numbers of 1 to 64 bits, and pointers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float4E2M1FNType,
+    Float8E4M3FNType,
+    Float8E5M2Type,
+    Float8E8M0FNUType,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    FloatTF32Type,
+    IntegerType,
+)
+from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.irdl import irdl_attr_definition
+
+from tilewright.dialects.cuda_tile.versions import V13_1, V13_2, V13_3, V13_4, Version
+
+
+@irdl_attr_definition
+class Float8E5M3FNUType(ParametrizedAttribute, TypeAttribute):
+    """Unsigned floats of 5 exponent and 3 mantissa bits, NaN where all bits are set, no infinity:
+    scale factors. MLIR has no such type."""
+
+    name = "cuda_tile.fnv8E5M3FNU"
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """A row: a type of numbers, its bits, since when there is one, and its tag in bytecode."""
+
+    type: Attribute
+    bits: int
+    since: Version
+    tag: int
+
+    @property
+    def is_float(self) -> bool:
+        """Whether these are floating-point numbers."""
+        return not isinstance(self.type, IntegerType)
+
+
+ELEMENTS = (
+    Element(IntegerType(1), 1, V13_1, 0),
+    Element(IntegerType(8), 8, V13_1, 1),
+    Element(IntegerType(16), 16, V13_1, 2),
+    Element(IntegerType(32), 32, V13_1, 3),
+    Element(IntegerType(64), 64, V13_1, 4),
+    Element(Float16Type(), 16, V13_1, 5),
+    Element(BFloat16Type(), 16, V13_1, 6),
+    Element(Float32Type(), 32, V13_1, 7),
+    Element(FloatTF32Type(), 32, V13_1, 8),
+    Element(Float64Type(), 64, V13_1, 9),
+    Element(Float8E4M3FNType(), 8, V13_1, 10),
+    Element(Float8E5M2Type(), 8, V13_1, 11),
+    Element(Float8E8M0FNUType(), 8, V13_2, 18),
+    Element(Float4E2M1FNType(), 4, V13_3, 19),
+    Element(IntegerType(4), 4, V13_3, 22),
+    Element(Float8E5M3FNUType(), 8, V13_4, 130),
+)
+"""Every type of numbers; i4 only passes between `pack`, `unpack`, `exti` and `trunci`."""
+
+ELEMENT_OF: dict[Attribute, Element] = {row.type: row for row in ELEMENTS}
+"""The row of a type of numbers."""
+
+
+def types_of(*names: str) -> tuple[Attribute, ...]:
+    """Types of numbers by their names."""
+    known = {str(row.type).removeprefix("!cuda_tile."): row.type for row in ELEMENTS}
+    return tuple(known[name] for name in names)
+
+
+INTEGERS = types_of("i1", "i8", "i16", "i32", "i64")
+"""What integer arithmetic takes."""
+WIDE_FLOATS = types_of("f16", "bf16", "f32", "f64")
+"""What floating-point arithmetic takes."""
+FLOATS = tuple(row.type for row in ELEMENTS if row.is_float)
+NUMBERS = INTEGERS + FLOATS
+"""What memory holds."""
+I4 = IntegerType(4)

@@ -1,0 +1,157 @@
+"""Reductions and scans along a dimension, with a function of two values as their region.
+
+Tile IR specification, core. The region has two arguments for each tile: a value, and one that was
+reduced before. It yields one value for each tile, and holds nothing but pure ops.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.ir import Attribute
+from xdsl.irdl import prop_def, region_def, traits_def, var_operand_def, var_result_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import IsTerminator, RecursiveMemoryEffect, is_side_effect_free
+
+from tilewright.diagnostic import InnerOpError, named
+from tilewright.dialects.cuda_tile.constraints import ARRAY, TILE, integer
+from tilewright.dialects.cuda_tile.element_types import types_of
+from tilewright.dialects.cuda_tile.ops.bodies import (
+    parse_arguments,
+    parse_body,
+    print_arguments,
+    print_body,
+)
+from tilewright.dialects.cuda_tile.ops.control_flow import YieldOp, listed, verified_block
+from tilewright.dialects.cuda_tile.ops.format import Read, created
+from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
+from tilewright.dialects.cuda_tile.type_text import shown
+from tilewright.dialects.cuda_tile.types import TileType
+
+HALVES = types_of("f16", "bf16")
+"""Types of which the identity may be of the other: bytecode does not tell them apart."""
+
+
+class Aggregate(CudaTileOp):
+    """A dimension combined by a function."""
+
+    traits = traits_def(RecursiveMemoryEffect())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        read = Read(cls, parser.pos)
+        cls.text_format().parse(parser, read)
+        read.regions.append(parse_body(parser, parse_arguments(parser)))
+        return created(parser, read)
+
+    def print(self, printer: Printer) -> None:
+        super().print(printer)
+        printer._print_new_line()  # pyright: ignore[reportPrivateUsage]
+        print_arguments(printer, self.regions[0].block.args)
+        print_body(printer, self.regions[0])
+
+    def result_of(self, tile: TileType, dim: int) -> TileType:
+        """What a tile becomes."""
+        raise NotImplementedError
+
+    def verify_types(self) -> None:
+        tiles = [operand.type for operand in self.operands]
+        if not tiles:
+            raise self.fail("tiles to combine, got none")
+        first = tiles[0]
+        assert isinstance(first, TileType)
+        dim = self._number("dim")
+        if dim >= first.rank:
+            raise self.fail(f"dim of 0 to {first.rank - 1} as {shown(first)} has, got {dim}")
+        results: list[Attribute] = []
+        for tile in tiles:
+            assert isinstance(tile, TileType)
+            if tile.shape != first.shape:
+                raise self.fail(f"tiles of one shape, got {shown(first)} and {shown(tile)}")
+            results.append(self.result_of(tile, dim))
+        if list(self.result_types) != results:
+            raise self.fail(f"results ({listed(results)}), got ({listed(self.result_types)})")
+        self._verify_identities(tiles)
+
+    def _number(self, name: str) -> int:
+        value = self.properties[name]
+        assert isinstance(value, IntegerAttr)
+        return value.value.data
+
+    def _verify_identities(self, tiles: list[Attribute]) -> None:
+        identities: Any = self.properties["identities"]
+        if len(identities) != len(tiles):
+            raise self.fail(f"an identity for each of {len(tiles)} tiles, got {len(identities)}")
+        for tile, identity in zip(tiles, identities, strict=True):
+            element: Any = tile.element_type  # pyright: ignore
+            got: Any = identity.type if isinstance(identity, FloatAttr | IntegerAttr) else identity  # pyright: ignore
+            if got != element and not (got in HALVES and element in HALVES):
+                raise self.fail(f"an identity of {shown(element)} as the tile, got {shown(got)}")  # pyright: ignore
+
+    def verify_in_place(self) -> None:
+        block = verified_block(self, self.regions[0])
+        scalars = [TileType.get((), tile.type.element_type) for tile in self.operands]  # pyright: ignore
+        wanted = [scalar for scalar in scalars for _ in range(2)]
+        if list(block.arg_types) != wanted:
+            raise self.fail(
+                f"arguments ({listed(wanted)}), two for each tile, got ({listed(block.arg_types)})"
+            )
+        end = block.last_op
+        if not isinstance(end, YieldOp):
+            got = "nothing" if end is None else named(end)
+            raise self.fail(f"a body that ends with 'cuda_tile.yield', got {got}")
+        if [value.type for value in end.operands] != scalars:
+            got = listed([value.type for value in end.operands])
+            raise self.fail(f"its body to yield ({listed(scalars)}), got ({got})")
+        for op in block.ops:
+            if not op.has_trait(IsTerminator) and not is_side_effect_free(op):
+                raise InnerOpError(
+                    op,
+                    f"'{op.name}' expected to stand outside of {named(self)} (ops in its body have "
+                    "no side effects)",
+                )
+
+
+@tile_op(0x58)
+class ReduceOp(Aggregate):
+    """A dimension reduced by a function of two values: `reduce %x dim=0 identities=[0.0 : f32] :
+    tile<4xf32> -> tile<f32> (%a: tile<f32>, %b: tile<f32>) { ... }`."""
+
+    name = "cuda_tile.reduce"
+    TEXT: ClassVar[str] = (
+        "$arguments attr-dict `dim=` $dim `identities=` $identities `:` type($arguments) `->` "
+        "type($res)"
+    )
+
+    arguments = var_operand_def(TILE)
+    dim = prop_def(integer(32, least=0))
+    identities = prop_def(ARRAY)
+    res = var_result_def(TILE)
+    body = region_def("single_block")
+
+    def result_of(self, tile: TileType, dim: int) -> TileType:
+        return TileType.get(tile.shape[:dim] + tile.shape[dim + 1 :], tile.element_type)
+
+
+@tile_op(0x5E)
+class ScanOp(Aggregate):
+    """Prefixes along a dimension, combined by a function of two values: `scan %x dim=0
+    reverse=false identities=[0.0 : f32] : tile<4xf32> -> tile<4xf32> (...) { ... }`."""
+
+    name = "cuda_tile.scan"
+    TEXT: ClassVar[str] = (
+        "$arguments attr-dict `dim=` $dim `reverse=` $reverse `identities=` $identities `:` "
+        "type($arguments) `->` type($res)"
+    )
+
+    arguments = var_operand_def(TILE)
+    dim = prop_def(integer(32, least=0))
+    reverse = prop_def(integer(1))
+    identities = prop_def(ARRAY)
+    res = var_result_def(TILE)
+    body = region_def("single_block")
+
+    def result_of(self, tile: TileType, dim: int) -> TileType:
+        return tile

@@ -1,0 +1,422 @@
+"""Branches, loops, and what ends their blocks. Tile IR specification, control flow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+from xdsl.dialects.builtin import DictionaryAttr, StringAttr, UnitAttr
+from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.irdl import (
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import IsTerminator, MemoryWriteEffect, Pure, RecursiveMemoryEffect
+
+from tilewright.diagnostic import named
+from tilewright.dialects.cuda_tile.constraints import (
+    ANY,
+    I1_TILE,
+    SCALAR_I1,
+    SCALAR_INT,
+    VALUE,
+    one_of,
+)
+from tilewright.dialects.cuda_tile.ops.bodies import (
+    Assignment,
+    parse_body,
+    parse_optional_assignments,
+    print_assignments,
+    print_body,
+)
+from tilewright.dialects.cuda_tile.ops.format import Read, created
+from tilewright.dialects.cuda_tile.ops.format_pieces import remaining_attributes, sort_attributes
+from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
+from tilewright.dialects.cuda_tile.type_text import (
+    parse_type,
+    parse_types,
+    print_type,
+    print_types,
+    shown,
+)
+from tilewright.dialects.cuda_tile.types import TensorViewType, TileView
+from tilewright.dialects.cuda_tile.versions import V13_2
+
+
+@tile_op(0x05)
+class AssertOp(CudaTileOp):
+    """The kernel ends with a message where an element is false: `assert %c, "no" : tile<4xi1>`."""
+
+    name = "cuda_tile.assert"
+    TEXT: ClassVar[str] = "$condition `,` $message attr-dict `:` type($condition)"
+
+    condition = operand_def(I1_TILE)
+    message = prop_def(StringAttr)
+
+    traits = traits_def(MemoryWriteEffect())
+
+
+YIELDED_TO = ("cuda_tile.if", "cuda_tile.reduce", "cuda_tile.scan")
+"""Whose regions end with `yield`."""
+
+FUNCTIONS: list[type[CudaTileOp]] = []
+"""What `return` leaves."""
+
+
+def enclosing(op: CudaTileOp, wanted: Sequence[type[CudaTileOp]]) -> CudaTileOp:
+    """The op of a kind that another leaves, through `if` alone. Raises VerifyException where there
+    is none."""
+    verify_last(op)
+    parent = op.parent_op()
+    while isinstance(parent, IfOp):
+        parent = parent.parent_op()
+    if not isinstance(parent, tuple(wanted)):
+        names = [f"'{each.name}'" for each in wanted]
+        got = "none" if parent is None else named(parent)
+        raise op.fail(f"to stand in {one_of(names)}, directly or within 'cuda_tile.if', got {got}")
+    return parent
+
+
+def verify_last(op: CudaTileOp) -> None:
+    """Raise VerifyException where a terminator does not end its block."""
+    if op.next_op is not None:
+        raise op.fail(f"to be the last op of its block, got one before {named(op.next_op)}")
+
+
+def verify_passed(
+    op: CudaTileOp, target: CudaTileOp, wanted: Sequence[Attribute], what: str
+) -> None:
+    """Raise VerifyException where an op does not pass values of the types that are wanted."""
+    types = [operand.type for operand in op.operands]
+    if types != list(wanted):
+        raise op.fail(f"({listed(wanted)}) as the {what} of {named(target)}, got ({listed(types)})")
+
+
+def listed(types: Sequence[Attribute]) -> str:
+    """Types as diagnostics list them."""
+    return ", ".join(map(shown, types))
+
+
+class Terminator(CudaTileOp):
+    """`$op %x, %y : tile<f32>, tile<i32>`, or `$op` alone."""
+
+    TEXT: ClassVar[str] = "attr-dict ($arguments^ `:` type($arguments))?"
+
+    arguments = var_operand_def(VALUE)
+
+
+@tile_op(0x0A)
+class BreakOp(Terminator):
+    """Leave the innermost `loop`, with its results."""
+
+    name = "cuda_tile.break"
+
+    traits = traits_def(IsTerminator())
+
+    def verify_in_place(self) -> None:
+        loop = enclosing(self, (LoopOp,))
+        verify_passed(self, loop, loop.result_types, "results")
+
+
+@tile_op(0x11)
+class ContinueOp(Terminator):
+    """Go on with the next turn of the innermost `for` or `loop`, with what it carries."""
+
+    name = "cuda_tile.continue"
+
+    traits = traits_def(IsTerminator())
+
+    def verify_in_place(self) -> None:
+        loop = enclosing(self, (ForOp, LoopOp))
+        if isinstance(loop, ForOp):
+            verify_passed(self, loop, loop.result_types, "results")
+        else:
+            verify_passed(self, loop, [value.type for value in loop.operands], "iter_values")
+
+
+@tile_op(0x5C)
+class ReturnOp(Terminator):
+    """Leave the kernel."""
+
+    name = "cuda_tile.return"
+
+    traits = traits_def(IsTerminator())
+
+    def verify_in_place(self) -> None:
+        function = enclosing(self, FUNCTIONS)
+        type_: Any = function.properties["function_type"]
+        verify_passed(self, function, type_.outputs.data, "results")
+
+
+@tile_op(0x6D)
+class YieldOp(Terminator):
+    """The values of a branch of `if`, or of one step of `reduce` or `scan`."""
+
+    name = "cuda_tile.yield"
+
+    traits = traits_def(IsTerminator(), Pure())
+
+    def verify_in_place(self) -> None:
+        verify_last(self)
+        parent = self.parent_op()
+        if parent is not None and parent.name not in YIELDED_TO:
+            raise self.fail(f"to stand in {one_of(YIELDED_TO)}, got {named(parent)}")
+
+
+def verify_carried(
+    op: CudaTileOp, arguments: Sequence[SSAValue], values: Sequence[SSAValue], passed: str
+) -> None:
+    """Raise VerifyException where the arguments of a loop's body are not of the types of the
+    values, or anything that it passes is a view."""
+    types = [value.type for value in values]
+    if [argument.type for argument in arguments] != types:
+        got = listed([argument.type for argument in arguments])
+        raise op.fail(f"iter_values ({listed(types)}) as the initial values, got ({got})")
+    for type_ in (*types, *op.result_types):
+        if isinstance(type_, TensorViewType | TileView):
+            raise op.fail(f"{passed} that are no views, got {shown(type_)}")
+
+
+@tile_op(0x29, unsigned_cmp=V13_2)
+class ForOp(CudaTileOp):
+    """`%r = for %i in (%a to %b, step %s) : tile<i32> iter_values(%x = %x0) -> (tile<f32>) {...}`,
+    `for unsigned` where the bounds are unsigned."""
+
+    name = "cuda_tile.for"
+    SAME_TYPES: ClassVar = (("lower_bound", "upper_bound", "step"),)
+
+    lower_bound = operand_def(SCALAR_INT)
+    upper_bound = operand_def(SCALAR_INT)
+    step = operand_def(SCALAR_INT)
+    init_values = var_operand_def(ANY)
+    unsigned_cmp = opt_prop_def(UnitAttr, prop_name="unsignedCmp")
+    result_values = var_result_def(ANY)
+    region = region_def("single_block")
+
+    traits = traits_def(RecursiveMemoryEffect())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        read = Read(cls, parser.pos)
+        if parser.parse_optional_keyword("unsigned") is not None:
+            read.properties["unsignedCmp"] = UnitAttr()
+        index = parser.parse_argument(expect_type=False)
+        parser.parse_keyword("in")
+        parser.parse_punctuation("(")
+        read.operands["lower_bound"] = [parser.parse_unresolved_operand()]
+        parser.parse_keyword("to")
+        read.operands["upper_bound"] = [parser.parse_unresolved_operand()]
+        parser.parse_punctuation(",")
+        parser.parse_keyword("step")
+        read.operands["step"] = [parser.parse_unresolved_operand()]
+        parser.parse_punctuation(")")
+        parser.parse_punctuation(":")
+        type_ = parse_type(parser)
+        read.types["step"] = [type_]
+        start = parser.pos
+        assignments = parse_optional_assignments(parser)
+        types: list[Attribute] = []
+        if assignments is not None:
+            parser.parse_punctuation("->")
+            types = parse_types_in_parens(parser)
+        arguments = [
+            index.resolve(type_),
+            *read_assignments(parser, read, start, assignments or [], types),
+        ]
+        read.types["result_values"] = types
+        read.regions.append(parse_body(parser, arguments, ContinueOp))
+        sort_attributes(read, parser.parse_optional_attr_dict())
+        return created(parser, read)
+
+    def print(self, printer: Printer) -> None:
+        index, *carried = self.region.block.args
+        printer.print_string(" unsigned " if self.unsigned_cmp is not None else " ")
+        printer.print_ssa_value(index)
+        printer.print_string(" in (")
+        printer.print_ssa_value(self.lower_bound)
+        printer.print_string(" to ")
+        printer.print_ssa_value(self.upper_bound)
+        printer.print_string(", step ")
+        printer.print_ssa_value(self.step)
+        printer.print_string(") : ")
+        print_type(printer, index.type)
+        if self.init_values:
+            print_assignments(printer, carried, self.init_values)
+            printer.print_string(" -> (")
+            print_types(printer, [value.type for value in self.init_values])
+            printer.print_string(")")
+        print_body(printer, self.region, ContinueOp)
+        print_attributes(printer, self, ("unsignedCmp",))
+
+    def verify_in_place(self) -> None:
+        arguments = verified_block(self, self.region).args
+        if not arguments or arguments[0].type != self.lower_bound.type:
+            got = listed([argument.type for argument in arguments[:1]]) or "no argument"
+            raise self.fail(
+                f"an index of {shown(self.lower_bound.type)} as the bounds have it, got {got}"
+            )
+        if list(self.result_types) != [value.type for value in self.init_values]:
+            raise self.fail(
+                f"results ({listed([value.type for value in self.init_values])}) as the initial "
+                f"values, got ({listed(self.result_types)})"
+            )
+        verify_carried(self, arguments[1:], self.init_values, "loop-carried values")
+
+
+@tile_op(0x41)
+class LoopOp(CudaTileOp):
+    """`%r = loop iter_values(%x = %x0) : tile<i32> -> tile<f32> {...}`: until `break`."""
+
+    name = "cuda_tile.loop"
+
+    init_values = var_operand_def(ANY)
+    result_values = var_result_def(ANY)
+    region = region_def("single_block")
+
+    traits = traits_def(RecursiveMemoryEffect())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        read = Read(cls, parser.pos)
+        start = parser.pos
+        assignments = parse_optional_assignments(parser)
+        types: list[Attribute] = []
+        results: list[Attribute] = []
+        if assignments is None:
+            if parser.parse_optional_punctuation(":") is not None:
+                results = parse_types(parser)
+        else:
+            parser.parse_punctuation(":")
+            types = parse_types(parser)
+            if parser.parse_optional_punctuation("->") is not None:
+                results = parse_types(parser)
+        arguments = read_assignments(parser, read, start, assignments or [], types)
+        read.types["result_values"] = results
+        read.regions.append(parse_body(parser, arguments, ContinueOp))
+        sort_attributes(read, parser.parse_optional_attr_dict())
+        return created(parser, read)
+
+    def print(self, printer: Printer) -> None:
+        if self.init_values:
+            print_assignments(printer, self.region.block.args, self.init_values)
+        if self.init_values or self.results:
+            printer.print_string(" : ")
+        print_types(printer, [value.type for value in self.init_values])
+        if self.init_values and self.results:
+            printer.print_string(" -> ")
+        print_types(printer, self.result_types)
+        print_body(printer, self.region, ContinueOp)
+        print_attributes(printer, self)
+
+    def verify_in_place(self) -> None:
+        arguments = verified_block(self, self.region).args
+        verify_carried(self, arguments, self.init_values, "loop-carried values and results")
+
+
+@tile_op(0x32)
+class IfOp(CudaTileOp):
+    """`%r = if %c -> (tile<f32>) { yield %x : tile<f32> } else { yield %y : tile<f32> }`."""
+
+    name = "cuda_tile.if"
+
+    condition = operand_def(SCALAR_I1)
+    res = var_result_def(ANY)
+    then_region = region_def("single_block")
+    else_region = region_def()
+
+    traits = traits_def(RecursiveMemoryEffect())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        read = Read(cls, parser.pos)
+        read.operands["condition"] = [parser.parse_unresolved_operand()]
+        if parser.parse_optional_punctuation("->") is not None:
+            read.types["res"] = parse_types_in_parens(parser)
+        read.regions.append(parse_body(parser, (), YieldOp))
+        has_else = parser.parse_optional_keyword("else") is not None
+        read.regions.append(parse_body(parser, (), YieldOp) if has_else else Region())
+        sort_attributes(read, parser.parse_optional_attr_dict())
+        return created(parser, read)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.condition)
+        if self.results:
+            printer.print_string(" -> (")
+            print_types(printer, self.result_types)
+            printer.print_string(")")
+        print_body(printer, self.then_region, YieldOp)
+        if self.else_region.blocks:
+            printer.print_string(" else")
+            print_body(printer, self.else_region, YieldOp)
+        print_attributes(printer, self)
+
+    def verify_in_place(self) -> None:
+        for type_ in self.result_types:
+            if isinstance(type_, TensorViewType | TileView):
+                raise self.fail(f"results that are no views, got {shown(type_)}")
+        self._verify_branch(self.then_region, "then")
+        if self.else_region.blocks:
+            self._verify_branch(self.else_region, "else")
+        elif self.results:
+            raise self.fail("an else branch where it has results, got none")
+
+    def _verify_branch(self, region: Region, which: str) -> None:
+        block = verified_block(self, region)
+        if block.args:
+            raise self.fail(f"a {which} branch without arguments, got {len(block.args)}")
+        end = block.last_op
+        if isinstance(end, YieldOp):
+            types = [operand.type for operand in end.operands]
+            if types != list(self.result_types):
+                raise self.fail(
+                    f"the {which} branch to yield ({listed(self.result_types)}) as the results, "
+                    f"got ({listed(types)})"
+                )
+
+
+def parse_types_in_parens(parser: Parser) -> list[Attribute]:
+    """`(tile<f32>, tile<i32>)`"""
+    return parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: parse_type(parser))
+
+
+def read_assignments(
+    parser: Parser,
+    read: Read,
+    start: int,
+    assignments: Sequence[Assignment],
+    types: Sequence[Attribute],
+) -> list[Parser.Argument]:
+    """The arguments of a body, and the operands they begin as. Raises ParseError where there are
+    not as many types."""
+    if len(assignments) != len(types):
+        parser.raise_error(
+            f"expected {len(assignments)} types as iter_values has values, got {len(types)}",
+            start,
+            parser.pos,
+        )
+    read.operands["init_values"] = [operand for _, operand in assignments]
+    read.types["init_values"] = list(types)
+    return [name.resolve(type_) for (name, _), type_ in zip(assignments, types, strict=True)]
+
+
+def print_attributes(printer: Printer, op: CudaTileOp, elsewhere: Sequence[str] = ()) -> None:
+    """The attributes that stand nowhere else, if any."""
+    if attributes := remaining_attributes(op, elsewhere):
+        printer.print_string(" ")
+        printer.print_attribute(DictionaryAttr(attributes))
+
+
+def verified_block(op: CudaTileOp, region: Region) -> Block:
+    """The block of a region. Raises VerifyException where there is none, or another."""
+    count = len(region.blocks)
+    if count != 1:
+        raise op.fail(f"a region of 1 block, got {count}")
+    return region.block

@@ -1,0 +1,397 @@
+"""Tiles as a whole: constants, parts, shapes. Tile IR specification, core."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+from xdsl.ir import SSAValue
+from xdsl.irdl import operand_def, prop_def, result_def, traits_def, var_operand_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import Pure
+
+from tilewright.dialects.cuda_tile.constraints import (
+    ANY_NUMBER_TILE,
+    I1_TILE,
+    I8_TILE,
+    INT_TILE,
+    NUMBER_TILE,
+    POINTER_TILE,
+    SCALAR_I32,
+    TILE,
+    instance_of,
+    integer,
+    list_of,
+)
+from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
+from tilewright.dialects.cuda_tile.elements import ElementsAttr
+from tilewright.dialects.cuda_tile.elements_text import parse_elements, print_typed_elements
+from tilewright.dialects.cuda_tile.ops.control_flow import print_attributes
+from tilewright.dialects.cuda_tile.ops.format import Read, created
+from tilewright.dialects.cuda_tile.ops.format_pieces import sort_attributes
+from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
+from tilewright.dialects.cuda_tile.type_text import shown
+from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.cuda_tile.versions import V13_3, V13_4
+
+ELEMENTS = instance_of(ElementsAttr, "the elements of a tile")
+
+
+def tiles(*values: SSAValue) -> list[TileType]:
+    """The types of values that are tiles."""
+    return [value.type for value in values if isinstance(value.type, TileType)]
+
+
+def verify_parts(op: CudaTileOp, small: str, part: SSAValue, large: str, whole: SSAValue) -> None:
+    """Raise VerifyException where indices do not name parts of a tile."""
+    one, all_ = tiles(part, whole)
+    for i, (size, total) in enumerate(zip(one.shape, all_.shape, strict=True)):
+        if total % size:
+            raise op.fail(
+                f"dimension {i} of {small} to divide that of {large}, got {shown(one)} and "
+                f"{shown(all_)}"
+            )
+    indices = len(op.values_of("indices"))
+    if indices != all_.rank:
+        raise op.fail(f"{all_.rank} indices as {large} has dimensions, got {indices}")
+
+
+def verify_same_bytes(op: CudaTileOp) -> None:
+    """Raise VerifyException where source and result have not the same bytes."""
+    source, result = tiles(op.operands[0], op.results[0])
+    if source.rank != 1:
+        raise op.fail(f"source and result of rank 1, got {shown(source)}")
+    bits = [ELEMENT_OF[tile.element_type].bits for tile in (source, result)]
+    if bits[0] == bits[1]:
+        raise op.fail(f"elements of two widths, got {bits[0]} bits both")
+    if source.elements * bits[0] != result.elements * bits[1]:
+        raise op.fail(
+            f"source and result of as many bits, got {source.elements * bits[0]} and "
+            f"{result.elements * bits[1]}"
+        )
+
+
+@tile_op(0x0B)
+class BroadcastOp(CudaTileOp):
+    """Dimensions of 1 repeated: `broadcast %x : tile<1x4xf32> -> tile<8x4xf32>`."""
+
+    name = "cuda_tile.broadcast"
+    TEXT: ClassVar[str] = "$source attr-dict `:` type($source) `->` type($result)"
+    SAME_ELEMENTS: ClassVar = (("source", "result"),)
+    SAME_RANKS: ClassVar = (("source", "result"),)
+
+    source = operand_def(TILE)
+    result = result_def(TILE)
+
+    traits = traits_def(Pure())
+
+    def verify_types(self) -> None:
+        source, result = tiles(self.source, self.result)
+        pairs = zip(source.shape, result.shape, strict=True)
+        if any(dim not in (1, wanted) for dim, wanted in pairs):
+            raise self.fail(
+                f"source of 1 or as many elements as the result along each dimension, "
+                f"got {shown(source)} and {shown(result)}"
+            )
+
+
+@tile_op(0x0C)
+class CatOp(CudaTileOp):
+    """Two tiles as one: `cat %x, %y dim = 0 : tile<2x4xf32>, tile<2x4xf32> -> tile<4x4xf32>`."""
+
+    name = "cuda_tile.cat"
+    TEXT: ClassVar[str] = (
+        "$lhs `,` $rhs `dim` `=` $dim attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)"
+    )
+    SAME_ELEMENTS: ClassVar = (("lhs", "rhs", "result"),)
+    SAME_RANKS: ClassVar = (("lhs", "rhs", "result"),)
+
+    lhs = operand_def(TILE)
+    rhs = operand_def(TILE)
+    dim = prop_def(integer(64))
+    result = result_def(TILE)
+
+    traits = traits_def(Pure())
+
+    def verify_types(self) -> None:
+        lhs, rhs, result = tiles(self.lhs, self.rhs, self.result)
+        dim = self.dim.value.data  # pyright: ignore
+        if not 0 <= dim < lhs.rank:
+            raise self.fail(f"dim of 0 to {lhs.rank - 1} as {shown(lhs)} has, got {dim}")
+        shapes = zip(lhs.shape, rhs.shape, result.shape, strict=True)
+        for i, (one, other, both) in enumerate(shapes):
+            if (i == dim and one + other != both) or (i != dim and not one == other == both):
+                wanted = f"{one} + {other}" if i == dim else str(one)
+                raise self.fail(
+                    f"dimension {i} of the result to be {wanted} where dim is {dim}, got {both} "
+                    f"({shown(lhs)}, {shown(rhs)} -> {shown(result)})"
+                )
+
+
+@tile_op(0x10)
+class ConstantOp(CudaTileOp):
+    """`constant <f32: [1.0, 2.0]> : tile<2xf32>`; one number stands for all."""
+
+    name = "cuda_tile.constant"
+
+    value = prop_def(ELEMENTS)
+    result = result_def(NUMBER_TILE)
+
+    traits = traits_def(Pure())
+
+    @property
+    def elements(self) -> ElementsAttr:
+        """Its elements."""
+        value = self.value
+        assert isinstance(value, ElementsAttr)
+        return value
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        read = Read(cls, parser.pos)
+        elements = parse_elements(parser)
+        sort_attributes(read, parser.parse_optional_attr_dict())
+        read.properties["value"] = elements
+        read.types["result"] = [elements.type]
+        return created(parser, read)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        print_typed_elements(printer, self.elements)
+        print_attributes(printer, self, ("value",))
+
+    def verify_types(self) -> None:
+        if self.elements.type != self.result.type:
+            raise self.fail(
+                f"elements of {shown(self.result.type)} as the result, "
+                f"got {shown(self.elements.type)}"
+            )
+
+
+@tile_op(0x26)
+class ExtractOp(CudaTileOp):
+    """A tile of a tile, in units of its own shape: `extract %x[%i, %j] : tile<4x8xf32> ->
+    tile<2x2xf32>`."""
+
+    name = "cuda_tile.extract"
+    TEXT: ClassVar[str] = "$source `[` $indices `]` attr-dict `:` type($source) `->` type($result)"
+    SAME_ELEMENTS: ClassVar = (("source", "result"),)
+    SAME_RANKS: ClassVar = (("source", "result"),)
+
+    source = operand_def(TILE)
+    indices = var_operand_def(SCALAR_I32)
+    result = result_def(TILE)
+
+    traits = traits_def(Pure())
+
+    def verify_types(self) -> None:
+        verify_parts(self, "result", self.result, "source", self.source)
+
+
+@tile_op(0x76, V13_4)
+class InsertOp(CudaTileOp):
+    """A tile with a part replaced, in units of the part's shape: `insert %x, %y[%i, %j] :
+    tile<2x2xf32>, tile<4x8xf32>`. Since 13.4."""
+
+    name = "cuda_tile.insert"
+    TEXT: ClassVar[str] = (
+        "$source `,` $destination `[` $indices `]` attr-dict `:` type($source) `,` "
+        "type($destination)"
+    )
+    SAME_TYPES: ClassVar = (("destination", "result"),)
+    SAME_ELEMENTS: ClassVar = (("source", "destination"),)
+    SAME_RANKS: ClassVar = (("source", "destination"),)
+
+    source = operand_def(TILE)
+    destination = operand_def(TILE)
+    indices = var_operand_def(SCALAR_I32)
+    result = result_def(TILE)
+
+    traits = traits_def(Pure())
+
+    def verify_types(self) -> None:
+        verify_parts(self, "source", self.source, "destination", self.destination)
+
+
+@tile_op(0x30)
+class GetTileBlockIdOp(CudaTileOp):
+    """Which block this is: `%x, %y, %z = get_tile_block_id : tile<i32>`."""
+
+    name = "cuda_tile.get_tile_block_id"
+    TEXT: ClassVar[str] = "attr-dict `:` type($block_id_x)"
+    SAME_TYPES: ClassVar = (("block_id_x", "block_id_y", "block_id_z"),)
+
+    block_id_x = result_def(SCALAR_I32)
+    block_id_y = result_def(SCALAR_I32)
+    block_id_z = result_def(SCALAR_I32)
+
+    traits = traits_def(Pure())
+
+
+@tile_op(0x2E)
+class GetNumTileBlocksOp(CudaTileOp):
+    """How many blocks there are: `%x, %y, %z = get_num_tile_blocks : tile<i32>`."""
+
+    name = "cuda_tile.get_num_tile_blocks"
+    TEXT: ClassVar[str] = "attr-dict `:` type($grid_size_x)"
+    SAME_TYPES: ClassVar = (("grid_size_x", "grid_size_y", "grid_size_z"),)
+
+    grid_size_x = result_def(SCALAR_I32)
+    grid_size_y = result_def(SCALAR_I32)
+    grid_size_z = result_def(SCALAR_I32)
+
+    traits = traits_def(Pure())
+
+
+@tile_op(0x3A)
+class IotaOp(CudaTileOp):
+    """0, 1, 2 and so on: `iota : tile<4xi32>`."""
+
+    name = "cuda_tile.iota"
+    TEXT: ClassVar[str] = "attr-dict `:` type($result)"
+
+    result = result_def(INT_TILE)
+
+    traits = traits_def(Pure())
+
+    def verify_types(self) -> None:
+        (result,) = tiles(self.result)
+        if result.rank != 1:
+            raise self.fail(f"a result of rank 1, got {shown(result)}")
+        bits = ELEMENT_OF[result.element_type].bits
+        if result.elements > 1 << bits:
+            raise self.fail(
+                f"at most {1 << bits} elements as {shown(result.element_type)} counts, "
+                f"got {result.elements}"
+            )
+
+
+@tile_op(0x51)
+class OffsetOp(CudaTileOp):
+    """Pointers moved by so many numbers: `offset %p, %n : tile<4xptr<f32>>, tile<4xi32> ->
+    tile<4xptr<f32>>`."""
+
+    name = "cuda_tile.offset"
+    TEXT: ClassVar[str] = (
+        "$ptr `,` $offset attr-dict `:` type($ptr) `,` type($offset) `->` type($result)"
+    )
+    SAME_TYPES: ClassVar = (("ptr", "result"),)
+    SAME_SHAPES: ClassVar = (("ptr", "offset"),)
+
+    ptr = operand_def(POINTER_TILE)
+    offset = operand_def(INT_TILE)
+    result = result_def(POINTER_TILE)
+
+    traits = traits_def(Pure())
+
+
+@tile_op(0x6F, V13_3)
+class PackOp(CudaTileOp):
+    """The bytes of a tile: `pack %x : tile<8xf4E2M1FN> -> tile<4xi8>`."""
+
+    name = "cuda_tile.pack"
+    TEXT: ClassVar[str] = "$source attr-dict `:` type($source) `->` type($result)"
+    SAME_RANKS: ClassVar = (("source", "result"),)
+
+    source = operand_def(ANY_NUMBER_TILE)
+    result = result_def(I8_TILE)
+
+    traits = traits_def(Pure())
+
+    def verify_types(self) -> None:
+        verify_same_bytes(self)
+
+
+@tile_op(0x70, V13_3)
+class UnpackOp(CudaTileOp):
+    """The numbers of bytes: `unpack %x : tile<4xi8> -> tile<8xf4E2M1FN>`."""
+
+    name = "cuda_tile.unpack"
+    TEXT: ClassVar[str] = "$source attr-dict `:` type($source) `->` type($result)"
+    SAME_RANKS: ClassVar = (("source", "result"),)
+
+    source = operand_def(I8_TILE)
+    result = result_def(ANY_NUMBER_TILE)
+
+    traits = traits_def(Pure())
+
+    def verify_types(self) -> None:
+        verify_same_bytes(self)
+
+
+@tile_op(0x53)
+class PermuteOp(CudaTileOp):
+    """Dimensions in another order: `permute %x [1, 0] : tile<4x8xf32> -> tile<8x4xf32>`."""
+
+    name = "cuda_tile.permute"
+    TEXT: ClassVar[str] = "$source $permutation attr-dict `:` type($source) `->` type($result)"
+    SAME_ELEMENTS: ClassVar = (("source", "result"),)
+    SAME_RANKS: ClassVar = (("source", "result"),)
+
+    source = operand_def(TILE)
+    permutation = prop_def(list_of(32))
+    result = result_def(TILE)
+
+    traits = traits_def(Pure())
+
+    def verify_types(self) -> None:
+        source, result = tiles(self.source, self.result)
+        permutation: Any = self.permutation
+        order: list[int] = list(permutation.get_values())
+        if source.rank < 2:
+            raise self.fail(f"a source of rank 2 or more, got {shown(source)}")
+        if sorted(order) != list(range(source.rank)):
+            raise self.fail(f"each of 0 to {source.rank - 1} once, got {order}")
+        wanted = tuple(source.shape[i] for i in order)
+        if result.shape != wanted:
+            raise self.fail(
+                f"a result of shape {list(wanted)} where {shown(source)} is permuted by {order}, "
+                f"got {shown(result)}"
+            )
+
+
+@tile_op(0x5B)
+class ReshapeOp(CudaTileOp):
+    """The same elements in another shape: `reshape %x : tile<4x2xf32> -> tile<8xf32>`."""
+
+    name = "cuda_tile.reshape"
+    TEXT: ClassVar[str] = "$source attr-dict `:` type($source) `->` type($result)"
+    SAME_ELEMENTS: ClassVar = (("source", "result"),)
+
+    source = operand_def(TILE)
+    result = result_def(TILE)
+
+    traits = traits_def(Pure())
+
+    def verify_types(self) -> None:
+        source, result = tiles(self.source, self.result)
+        if source.elements != result.elements:
+            raise self.fail(
+                f"source and result of as many elements, got {source.elements} and "
+                f"{result.elements}"
+            )
+
+
+@tile_op(0x5F)
+class SelectOp(CudaTileOp):
+    """One tile where a condition holds, else the other: `select %c, %x, %y : tile<4xi1>,
+    tile<4xf32>`."""
+
+    name = "cuda_tile.select"
+    TEXT: ClassVar[str] = (
+        "$cond `,` $val_if_true `,` $val_if_false attr-dict `:` type($cond) `,` type($result)"
+    )
+    SAME_TYPES: ClassVar = (("val_if_true", "val_if_false", "result"),)
+    SAME_SHAPES: ClassVar = (("cond", "result"),)
+
+    cond = operand_def(I1_TILE)
+    val_if_true = operand_def(TILE)
+    val_if_false = operand_def(TILE)
+    result = result_def(TILE)
+
+    traits = traits_def(Pure())
+
+    def verify_types(self) -> None:
+        (result,) = tiles(self.result)
+        if shown(result.element_type) == "f4E2M1FN":
+            raise self.fail("elements of whole bytes, got f4E2M1FN; nearest legal: f8E4M3FN")

@@ -1,0 +1,158 @@
+"""The formats of elementwise ops: one, two or three tiles of a type give a tile of that type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import ClassVar
+
+from xdsl.dialects.builtin import Float32Type, UnitAttr
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from tilewright.dialects.cuda_tile.attributes import (
+    IntegerOverflowAttr,
+    RoundingModeAttr,
+    SignednessAttr,
+)
+from tilewright.dialects.cuda_tile.constraints import FLOAT_TILE, INT_TILE, one_of
+from tilewright.dialects.cuda_tile.enums import IntegerOverflow, RoundingMode
+from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp
+
+IEEE = (
+    RoundingMode.NEAREST_EVEN,
+    RoundingMode.ZERO,
+    RoundingMode.NEGATIVE_INF,
+    RoundingMode.POSITIVE_INF,
+)
+"""What IEEE 754 has to say of rounding."""
+
+NO_OVERFLOW_RULE = IntegerOverflowAttr(IntegerOverflow.NONE)
+
+
+F32 = Float32Type()
+
+
+class FloatOp(CudaTileOp):
+    """An op whose result is of floats, and which may be rounded or flushed.
+
+    F32_ONLY are the rounding modes that are for f32 alone, as flushing is.
+    """
+
+    F32_ONLY: ClassVar[tuple[RoundingMode, ...]] = (RoundingMode.APPROX,)
+
+    traits = traits_def(Pure())
+
+    def verify_types(self) -> None:
+        rounding = verify_rounding(self, "rounding_mode")
+        element = self.results[0].type.element_type  # pyright: ignore
+        if element == F32:
+            return
+        if rounding in self.F32_ONLY:
+            raise self.fail(f"f32 where rounding<{rounding}> is, got {element}")
+        if "flush_to_zero" in self.properties:
+            raise self.fail(f"f32 where flush_to_zero is, got {element}")
+
+
+def verify_rounding(
+    op: CudaTileOp, name: str, roundings: Sequence[RoundingMode] | None = None
+) -> RoundingMode | None:
+    """The rounding mode of an op. Raises VerifyException where it is none of `roundings`, or of
+    the op's."""
+    definition = op.definition.properties.get(name)
+    mode = op.properties.get(name, definition and definition.default_value)
+    if not isinstance(mode, RoundingModeAttr):
+        return None
+    legal_modes = op.ROUNDINGS if roundings is None else roundings
+    if mode.data not in legal_modes:
+        legal = [legal.value for legal in legal_modes]
+        [near] = get_close_matches(mode.data.value, legal, n=1, cutoff=0.0)
+        raise op.fail(f"rounding of {one_of(legal)}, got {mode.data}; nearest legal: {near}")
+    return mode.data
+
+
+class UnaryFloat(FloatOp):
+    """`$op %x : tile<f32>`."""
+
+    TEXT: ClassVar[str] = "$source attr-dict `:` type($result)"
+    SAME_TYPES: ClassVar = (("source", "result"),)
+
+    source = operand_def(FLOAT_TILE)
+    result = result_def(FLOAT_TILE)
+
+
+class UnaryInteger(CudaTileOp):
+    """`$op %x : tile<i32>`."""
+
+    TEXT: ClassVar[str] = "$source attr-dict `:` type($result)"
+    SAME_TYPES: ClassVar = (("source", "result"),)
+
+    source = operand_def(INT_TILE)
+    result = result_def(INT_TILE)
+
+    traits = traits_def(Pure())
+
+
+class BinaryFloat(FloatOp):
+    """`$op %x, %y : tile<f32>`."""
+
+    TEXT: ClassVar[str] = "$lhs `,` $rhs attr-dict `:` type($result)"
+    SAME_TYPES: ClassVar = (("lhs", "rhs", "result"),)
+
+    lhs = operand_def(FLOAT_TILE)
+    rhs = operand_def(FLOAT_TILE)
+    result = result_def(FLOAT_TILE)
+
+
+class BinaryInteger(CudaTileOp):
+    """`$op %x, %y : tile<i32>`."""
+
+    TEXT: ClassVar[str] = "$lhs `,` $rhs attr-dict `:` type($result)"
+    SAME_TYPES: ClassVar = (("lhs", "rhs", "result"),)
+
+    lhs = operand_def(INT_TILE)
+    rhs = operand_def(INT_TILE)
+    result = result_def(INT_TILE)
+
+    traits = traits_def(Pure())
+
+
+class OverflowingInteger(BinaryInteger):
+    """`$op %x, %y overflow<no_wrap> : tile<i32>`."""
+
+    TEXT: ClassVar[str] = "$lhs `,` $rhs choice(overflow, $overflow) attr-dict `:` type($result)"
+
+    overflow = opt_prop_def(IntegerOverflowAttr, NO_OVERFLOW_RULE)
+
+
+class SignedInteger(BinaryInteger):
+    """`$op %x, %y signed : tile<i32>`."""
+
+    TEXT: ClassVar[str] = "$lhs `,` $rhs word($signedness) attr-dict `:` type($result)"
+
+    signedness = prop_def(SignednessAttr)
+
+
+class RoundedFloat(BinaryFloat):
+    """`$op %x, %y rounding<zero> flush_to_zero : tile<f32>`."""
+
+    TEXT: ClassVar[str] = (
+        "$lhs `,` $rhs choice(rounding, $rounding_mode) flags(flush_to_zero) "
+        "attr-dict `:` type($result)"
+    )
+
+    ROUNDINGS: ClassVar = IEEE
+
+    rounding_mode = prop_def(RoundingModeAttr)
+    flush_to_zero = opt_prop_def(UnitAttr)
+
+
+class ExtremeFloat(BinaryFloat):
+    """`$op %x, %y flush_to_zero propagate_nan : tile<f32>`."""
+
+    TEXT: ClassVar[str] = (
+        "$lhs `,` $rhs flags(flush_to_zero, propagate_nan) attr-dict `:` type($result)"
+    )
+
+    propagate_nan = opt_prop_def(UnitAttr)
+    flush_to_zero = opt_prop_def(UnitAttr)

@@ -1,0 +1,201 @@
+"""What follows from the definition of an op, worked out once: its values, by name, its properties,
+and the verification of their number and kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType, UnitAttr
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    OptionalDef,
+    OptPropertyDef,
+    PropertyDef,
+    VariadicDef,
+    VerificationContext,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.cuda_tile.constraints import Accepts
+from tilewright.dialects.cuda_tile.type_text import shown
+
+if TYPE_CHECKING:
+    from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp
+
+SEGMENTS = AttrSizedOperandSegments.attribute_name
+
+
+class Arity(Enum):
+    """How many values go by one name."""
+
+    ONE = auto()
+    OPTIONAL = auto()
+    ANY = auto()
+
+    def allows(self, count: int) -> bool:
+        """Whether there may be so many."""
+        return count >= 0 and (self is Arity.ANY or count == 1 or (self, count) == _MISSING)
+
+    @property
+    def words(self) -> str:
+        """The number as diagnostics say it."""
+        return {Arity.ONE: "1", Arity.OPTIONAL: "0 or 1", Arity.ANY: "any number of"}[self]
+
+
+_MISSING = (Arity.OPTIONAL, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An operand or a result: its name, what it may be, how many values it stands for."""
+
+    name: str
+    accepts: Accepts
+    arity: Arity
+
+
+def _places(definitions: Any) -> tuple[Place, ...]:
+    return tuple(Place(name, _accepts(d), _arity(d)) for name, d in definitions)
+
+
+def _accepts(definition: Any) -> Accepts:
+    constraint = getattr(definition.constr, "constraint", definition.constr).constr
+    assert isinstance(constraint, Accepts), constraint
+    return constraint
+
+
+def _arity(definition: Any) -> Arity:
+    if isinstance(definition, OptionalDef):
+        return Arity.OPTIONAL
+    return Arity.ANY if isinstance(definition, VariadicDef) else Arity.ONE
+
+
+class Facts:
+    """What follows from an op's definition."""
+
+    def __init__(self, op: type[CudaTileOp]):
+        self.definition = op.get_irdl_definition()
+        self.operands = _places(self.definition.operands)
+        self.results = _places(self.definition.results)
+        self.segmented = any(
+            isinstance(option, AttrSizedOperandSegments) for option in self.definition.options
+        )
+        self.is_plain = all(place.arity is Arity.ONE for place in (*self.operands, *self.results))
+
+    @cached_property
+    def place(self) -> dict[str, Place]:
+        """Operands and results by name."""
+        return {place.name: place for place in (*self.operands, *self.results)}
+
+    @cached_property
+    def property_name(self) -> dict[str, str]:
+        """What properties are called in generic text, by their names in Python and there."""
+        known = {name: name for name in self.definition.properties}
+        accessors = self.definition.accessor_names
+        return {**known, **{accessor: name for accessor, (name, _) in accessors.items()}}
+
+    def constraint(self, name: str) -> Any:
+        """What a property may be."""
+        return self.definition.properties[self.property_name[name]].constr
+
+    # --- values by name ---
+
+    def values(self, op: CudaTileOp) -> dict[str, tuple[SSAValue, ...]]:
+        """Operands and results by name. Raises VerifyException where their number is wrong."""
+        sizes = self._segments(op) if self.segmented else None
+        operands = _divided(op, "operand", self.operands, op.operands, sizes)
+        return {**operands, **_divided(op, "result", self.results, op.results, None)}
+
+    def _segments(self, op: CudaTileOp) -> tuple[int, ...]:
+        segments = op.properties.get(SEGMENTS, op.attributes.get(SEGMENTS))
+        sizes = tuple(segments.get_values()) if isinstance(segments, DenseArrayBase) else ()
+        if len(sizes) != len(self.operands) or sum(sizes) != len(op.operands):
+            raise VerifyException(
+                f"'{op.name}' expected {SEGMENTS} of {len(self.operands)} numbers that add up to "
+                f"{len(op.operands)}, got {segments}"
+            )
+        return sizes
+
+    # --- verification ---
+
+    def verify(self, op: CudaTileOp) -> dict[str, tuple[SSAValue, ...]]:
+        """Raise VerifyException where a value or a property is not what it may be."""
+        values = self.values(op)
+        for place in (*self.operands, *self.results):
+            for value in values[place.name]:
+                if not place.accepts.takes(value.type):
+                    raise VerifyException(
+                        f"'{op.name}' expected {place.name} to be {place.accepts.words}, "
+                        f"got {shown(value.type)}"
+                    )
+        self._verify_properties(op)
+        return values
+
+    def _verify_properties(self, op: CudaTileOp) -> None:
+        known = self.definition.properties
+        for name, definition in known.items():
+            value = op.properties.get(name)
+            if value is None:
+                if not isinstance(definition, OptPropertyDef) and name != SEGMENTS:
+                    raise VerifyException(
+                        f"'{op.name}' expected {name} to be {_words(definition)}, got none"
+                    )
+            elif not _takes(definition, value):
+                raise VerifyException(
+                    f"'{op.name}' expected {name} to be {_words(definition)}, got {shown(value)}"
+                )
+        for name in op.properties:
+            if name not in known:
+                raise VerifyException(
+                    f"'{op.name}' expected no property but {', '.join(known) or 'none'}, got {name}"
+                )
+
+
+def _divided(
+    op: CudaTileOp,
+    what: str,
+    places: tuple[Place, ...],
+    values: Any,
+    sizes: tuple[int, ...] | None,
+) -> dict[str, tuple[SSAValue, ...]]:
+    """Values by name; without sizes all that are more than one each go to the one that may."""
+    if sizes is None:
+        free = len(values) - sum(place.arity is Arity.ONE for place in places)
+        sizes = tuple(1 if place.arity is Arity.ONE else free for place in places)
+    divided: dict[str, tuple[SSAValue, ...]] = {}
+    start = 0
+    for place, size in zip(places, sizes, strict=True):
+        if not place.arity.allows(size):
+            raise VerifyException(
+                f"'{op.name}' expected {place.arity.words} {what}s as {place.name}, got {size}"
+            )
+        divided[place.name] = tuple(values[start : start + size])
+        start += size
+    if start != len(values):
+        raise VerifyException(f"'{op.name}' expected {start} {what}s, got {len(values)}")
+    return divided
+
+
+def _takes(definition: PropertyDef, value: Attribute) -> bool:
+    if isinstance(definition.constr, Accepts):
+        return definition.constr.takes(value)
+    try:
+        definition.constr.verify(value, VerificationContext())
+    except VerifyException:
+        return False
+    return True
+
+
+def _words(definition: PropertyDef) -> str:
+    if isinstance(definition.constr, Accepts):
+        return definition.constr.words
+    bases = definition.constr.get_bases() or set()
+    names = sorted(base.name.removeprefix("cuda_tile.") for base in bases)
+    return "there without a value" if UnitAttr in bases else f"a {' or '.join(names)}"
+
+
+I1 = IntegerType(1)

@@ -1,0 +1,187 @@
+"""Integer arithmetic, element by element, modulo 2 ** width.
+
+Tile IR specification, integer and bitwise. Integers have no sign of their own: the ops say how
+they read them.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from tilewright.dialects.cuda_tile.attributes import (
+    ComparisonPredicateAttr,
+    IntegerOverflowAttr,
+    RoundingModeAttr,
+    SignednessAttr,
+)
+from tilewright.dialects.cuda_tile.constraints import I1_TILE, INT_TILE
+from tilewright.dialects.cuda_tile.enums import IntegerOverflow, RoundingMode, Signedness
+from tilewright.dialects.cuda_tile.ops.elementwise import (
+    NO_OVERFLOW_RULE,
+    BinaryInteger,
+    OverflowingInteger,
+    SignedInteger,
+    UnaryInteger,
+    verify_rounding,
+)
+from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
+from tilewright.dialects.cuda_tile.versions import V13_2
+
+
+@tile_op(0x01)
+class AbsIOp(UnaryInteger):
+    """|x|, x signed, the result unsigned."""
+
+    name = "cuda_tile.absi"
+
+
+@tile_op(0x03)
+class AddIOp(OverflowingInteger):
+    """x + y."""
+
+    name = "cuda_tile.addi"
+
+
+@tile_op(0x04)
+class AndIOp(BinaryInteger):
+    """x and y, bit by bit."""
+
+    name = "cuda_tile.andi"
+
+
+@tile_op(0x0F)
+class CmpIOp(CudaTileOp):
+    """`cmpi less_than %x, %y, signed : tile<4xi32> -> tile<4xi1>`."""
+
+    name = "cuda_tile.cmpi"
+    TEXT: ClassVar[str] = (
+        "word($comparison_predicate) $lhs `,` $rhs `,` word($signedness) attr-dict `:` "
+        "type($lhs) `->` type($result)"
+    )
+    SAME_TYPES: ClassVar = (("lhs", "rhs"),)
+    SAME_SHAPES: ClassVar = (("lhs", "result"),)
+
+    comparison_predicate = prop_def(ComparisonPredicateAttr)
+    lhs = operand_def(INT_TILE)
+    rhs = operand_def(INT_TILE)
+    signedness = prop_def(SignednessAttr)
+    result = result_def(I1_TILE)
+
+    traits = traits_def(Pure())
+
+
+@tile_op(0x15)
+class DivIOp(BinaryInteger):
+    """x / y, towards zero or as said: `divi %x, %y signed rounding<negative_inf> : tile<i32>`."""
+
+    name = "cuda_tile.divi"
+    TEXT: ClassVar[str] = (
+        "$lhs `,` $rhs word($signedness) choice(rounding, $rounding) attr-dict `:` type($result)"
+    )
+    ROUNDINGS: ClassVar = (RoundingMode.ZERO, RoundingMode.NEGATIVE_INF, RoundingMode.POSITIVE_INF)
+
+    signedness = prop_def(SignednessAttr)
+    rounding = opt_prop_def(RoundingModeAttr, RoundingModeAttr(RoundingMode.ZERO))
+
+    def verify_types(self) -> None:
+        rounding = verify_rounding(self, "rounding")
+        if rounding is RoundingMode.NEGATIVE_INF and self.signedness.data is Signedness.UNSIGNED:
+            raise self.fail("signed where rounding<negative_inf> is, got unsigned")
+
+
+@tile_op(0x46)
+class MaxIOp(SignedInteger):
+    """The greater one."""
+
+    name = "cuda_tile.maxi"
+
+
+@tile_op(0x48)
+class MinIOp(SignedInteger):
+    """The lesser one."""
+
+    name = "cuda_tile.mini"
+
+
+@tile_op(0x4E)
+class MulIOp(OverflowingInteger):
+    """x * y."""
+
+    name = "cuda_tile.muli"
+
+
+@tile_op(0x4D)
+class MulhiIOp(CudaTileOp):
+    """The upper half of x * y, unsigned: `mulhii %x, %y : tile<i32>`."""
+
+    name = "cuda_tile.mulhii"
+    TEXT: ClassVar[str] = "$x `,` $y attr-dict `:` type($result)"
+    SAME_TYPES: ClassVar = (("x", "y", "result"),)
+
+    x = operand_def(INT_TILE)
+    y = operand_def(INT_TILE)
+    result = result_def(INT_TILE)
+
+    traits = traits_def(Pure())
+
+
+@tile_op(0x50, overflow=V13_2)
+class NegIOp(UnaryInteger):
+    """-x: `negi %x overflow<no_signed_wrap> : tile<i32>`."""
+
+    name = "cuda_tile.negi"
+    TEXT: ClassVar[str] = "$source choice(overflow, $overflow) attr-dict `:` type($result)"
+
+    overflow = opt_prop_def(IntegerOverflowAttr, NO_OVERFLOW_RULE)
+
+    def verify_types(self) -> None:
+        if self.overflow.data is IntegerOverflow.NUW:
+            raise self.fail(
+                "overflow of none, no_signed_wrap or no_wrap, got no_unsigned_wrap (it is signed); "
+                "nearest legal: no_signed_wrap"
+            )
+
+
+@tile_op(0x52)
+class OrIOp(BinaryInteger):
+    """x or y, bit by bit."""
+
+    name = "cuda_tile.ori"
+
+
+@tile_op(0x5A)
+class RemIOp(SignedInteger):
+    """x - trunc(x / y) * y, with the sign of x."""
+
+    name = "cuda_tile.remi"
+
+
+@tile_op(0x60)
+class ShLIOp(OverflowingInteger):
+    """x shifted left by y, y unsigned."""
+
+    name = "cuda_tile.shli"
+
+
+@tile_op(0x61)
+class ShRIOp(SignedInteger):
+    """x shifted right by y, y unsigned; `signed` fills with the sign."""
+
+    name = "cuda_tile.shri"
+
+
+@tile_op(0x68)
+class SubIOp(OverflowingInteger):
+    """x - y."""
+
+    name = "cuda_tile.subi"
+
+
+@tile_op(0x6C)
+class XOrIOp(BinaryInteger):
+    """x exclusive or y, bit by bit."""
+
+    name = "cuda_tile.xori"

@@ -1,0 +1,378 @@
+"""Memory through tiles of pointers, tokens, atomics. Tile IR specification, memory and atomics.
+
+Nothing but tokens orders these operations: each may take one and gives one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, TypeVar
+
+from xdsl.dialects.builtin import IntegerAttr, UnitAttr
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
+
+from tilewright.dialects.cuda_tile.attributes import OptimizationHintsAttr
+from tilewright.dialects.cuda_tile.constraints import (
+    I1_TILE,
+    NUMBER_TILE,
+    POINTER_TILE,
+    SCALAR_POINTER,
+    TILE,
+    TOKEN,
+    integer,
+    number_of,
+    one_of,
+)
+from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
+from tilewright.dialects.cuda_tile.enums import (
+    AtomicRMWMode,
+    MemoryOrderingSemantics,
+    MemoryScope,
+    TileEnum,
+)
+from tilewright.dialects.cuda_tile.hints import verify_hints
+from tilewright.dialects.cuda_tile.ops.format_pieces import Read
+from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
+from tilewright.dialects.cuda_tile.type_text import shown
+from tilewright.dialects.cuda_tile.versions import V13_3, V13_4
+
+Choice = TypeVar("Choice", bound=TileEnum)
+
+ATOMIC = ("relaxed", "acquire", "release", "acq_rel")
+"""How atomics may be ordered."""
+
+RMW_ELEMENTS = {
+    AtomicRMWMode.ADDF: ("f16", "bf16", "f32", "f64"),
+    AtomicRMWMode.XCHG: ("i32", "i64", "f32", "f64"),
+}
+"""What memory atomic operations are for; those not named here for i32 and i64."""
+
+
+class MemoryOp(CudaTileOp):
+    """An access to memory: ORDERINGS are how it may be ordered. `weak` ones have no scope."""
+
+    ORDERINGS: ClassVar[tuple[str, ...]] = ATOMIC
+
+    @property
+    def ordering(self) -> MemoryOrderingSemantics:
+        """How it is ordered."""
+        return choice_in(self, "memory_ordering_semantics", MemoryOrderingSemantics)
+
+    @property
+    def scope(self) -> MemoryScope | None:
+        """Who else may access the memory at the same time."""
+        return choice_in(self, "memory_scope", MemoryScope) if self._scoped else None
+
+    @property
+    def _scoped(self) -> bool:
+        return "memory_scope" in self.properties
+
+    def verify_types(self) -> None:
+        ordering = self.ordering.value
+        if ordering not in self.ORDERINGS:
+            raise self.fail(
+                f"memory ordering {one_of(self.ORDERINGS)}, got {ordering}; "
+                f"nearest legal: {self.ORDERINGS[-1]}"
+            )
+        if ordering == "weak" and self._scoped:
+            raise self.fail(f"no memory scope where weak is, got {self.scope}")
+        if ordering != "weak" and not self._scoped:
+            raise self.fail(f"a memory scope where {ordering} is, got none")
+
+    def verify_pointee(self, pointers: SSAValue, name: str, value: SSAValue) -> None:
+        """Raise VerifyException where pointers are not to the elements of a value."""
+        pointee: Any = pointers.type.element_type.pointee_type  # pyright: ignore
+        element: Any = value.type.element_type  # pyright: ignore
+        if pointee != element:
+            raise self.fail(
+                f"pointers to {shown(element)} as {name} has them, got {shown(pointers.type)}"  # pyright: ignore
+            )
+
+
+def choice_in(op: CudaTileOp, name: str, words: type[Choice]) -> Choice:
+    """The case that an i32 of an op stands for."""
+    value = op.properties[name]
+    assert isinstance(value, IntegerAttr)
+    found = words.of_number(value.value.data)
+    assert found is not None
+    return found
+
+
+def verify_rmw(op: CudaTileOp, mode: AtomicRMWMode, element: Attribute) -> None:
+    """Raise VerifyException where an atomic operation is not for a type of elements."""
+    legal = RMW_ELEMENTS.get(mode, ("i32", "i64"))
+    if shown(element) not in legal:
+        raise op.fail(f"elements {one_of(legal)} where mode is {mode}, got {shown(element)}")
+
+
+ORDERING = number_of(MemoryOrderingSemantics)
+SCOPE = number_of(MemoryScope)
+
+
+@tile_op(0x71, V13_3)
+class AllocaOp(CudaTileOp):
+    """Memory of its own: `alloca num_elem = 64, alignment = 16 : tile<ptr<f32>>`."""
+
+    name = "cuda_tile.alloca"
+    TEXT: ClassVar[str] = (
+        "`num_elem` `=` $num_elem `,` `alignment` `=` $alignment flags(global) "
+        "attr-dict `:` type($result)"
+    )
+
+    num_elem = prop_def(integer(64, least=0))
+    alignment = prop_def(integer(64, least=0))
+    global_ = opt_prop_def(UnitAttr, prop_name="global")
+    result = result_def(SCALAR_POINTER)
+
+    traits = traits_def(MemoryWriteEffect())
+
+    def verify_types(self) -> None:
+        alignment = self.alignment.value.data  # pyright: ignore
+        pointee: Any = self.result.type.element_type.pointee_type  # pyright: ignore
+        least = max(ELEMENT_OF[pointee].bits // 8, 1)
+        if alignment & (alignment - 1) or alignment < least:
+            raise self.fail(
+                f"an alignment that is a power of two of {least} or more, as {shown(pointee)} "  # pyright: ignore
+                f"needs, got {alignment}"
+            )
+
+
+@tile_op(0x44)
+class MakeTokenOp(CudaTileOp):
+    """A token that nothing comes before: `make_token : token`."""
+
+    name = "cuda_tile.make_token"
+    TEXT: ClassVar[str] = "attr-dict `:` type($result)"
+
+    result = result_def(TOKEN)
+
+    traits = traits_def(Pure())
+
+
+@tile_op(0x3C)
+class JoinTokensOp(CudaTileOp):
+    """A token behind several: `join_tokens %a, %b : token`."""
+
+    name = "cuda_tile.join_tokens"
+    TEXT: ClassVar[str] = "$tokens attr-dict `:` type($result)"
+
+    tokens = var_operand_def(TOKEN)
+    result = result_def(TOKEN)
+
+    traits = traits_def(Pure())
+
+    def verify_types(self) -> None:
+        if len(self.tokens) < 2:
+            raise self.fail(f"2 tokens or more, got {len(self.tokens)}")
+
+
+@tile_op(0x3D)
+class LoadPtrTkoOp(MemoryOp):
+    """A tile from the memory that a tile of pointers names.
+
+    `%x, %t = load_ptr_tko weak %p, %mask, %padding token=%t0 : tile<4xptr<f32>>, tile<4xi1>,
+    tile<4xf32> -> tile<4xf32>, token`
+    """
+
+    name = "cuda_tile.load_ptr_tko"
+    TEXT: ClassVar[str] = (
+        "word($memory_ordering_semantics) (word($memory_scope)^)? $source (`,` $mask^)? "
+        "(`,` $padding_value^)? (`token=` $token^)? "
+        "hints( = ) attr-dict `:` type($source) "
+        "(`,` type($mask)^)? (`,` type($padding_value)^)? `->` type($result) `,` "
+        "type($result_token)"
+    )
+    SAME_SHAPES: ClassVar = (("source", "result", "mask"),)
+    ORDERINGS: ClassVar = ("weak", "relaxed", "acquire")
+    SAME_TYPES: ClassVar = (("result", "padding_value"),)
+
+    memory_ordering_semantics = prop_def(ORDERING)
+    memory_scope = opt_prop_def(SCOPE)
+    source = operand_def(POINTER_TILE)
+    mask = opt_operand_def(I1_TILE)
+    padding_value = opt_operand_def(NUMBER_TILE)
+    token = opt_operand_def(TOKEN)
+    optimization_hints = opt_prop_def(OptimizationHintsAttr)
+    result = result_def(TILE)
+    result_token = result_def(TOKEN)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryReadEffect())
+
+    @classmethod
+    def settle(cls, read: Read) -> None:
+        mask = read.types.get("mask", [])
+        if mask and "padding_value" not in read.operands and not I1_TILE.takes(mask[0]):
+            read.operands["padding_value"] = read.operands.pop("mask")
+            read.types["padding_value"] = read.types.pop("mask")
+
+    def verify_types(self) -> None:
+        super().verify_types()
+        self.verify_pointee(self.source, "result", self.result)
+
+    def verify_in_place(self) -> None:
+        verify_hints(self, self.optimization_hints)
+
+
+@tile_op(0x65)
+class StorePtrTkoOp(MemoryOp):
+    """A tile to the memory that a tile of pointers names.
+
+    `%t = store_ptr_tko weak %p, %x, %mask token=%t0 : tile<4xptr<f32>>, tile<4xf32>, tile<4xi1> ->
+    token`
+    """
+
+    name = "cuda_tile.store_ptr_tko"
+    TEXT: ClassVar[str] = (
+        "word($memory_ordering_semantics) (word($memory_scope)^)? $destination `,` $value "
+        "(`,` $mask^)? (`token=` $token^)? hints( = ) "
+        "attr-dict `:` type($destination) `,` type($value) (`,` type($mask)^)? `->` "
+        "type($result_token)"
+    )
+    SAME_SHAPES: ClassVar = (("destination", "value", "mask"),)
+    ORDERINGS: ClassVar = ("weak", "relaxed", "release")
+
+    memory_ordering_semantics = prop_def(ORDERING)
+    memory_scope = opt_prop_def(SCOPE)
+    destination = operand_def(POINTER_TILE)
+    value = operand_def(TILE)
+    mask = opt_operand_def(I1_TILE)
+    token = opt_operand_def(TOKEN)
+    optimization_hints = opt_prop_def(OptimizationHintsAttr)
+    result_token = result_def(TOKEN)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryWriteEffect())
+
+    def verify_types(self) -> None:
+        super().verify_types()
+        self.verify_pointee(self.destination, "value", self.value)
+
+    def verify_in_place(self) -> None:
+        verify_hints(self, self.optimization_hints)
+
+
+@tile_op(0x07)
+class AtomicCASTkoOp(MemoryOp):
+    """Where memory holds `cmp` it gets `val`; the result is what it held.
+
+    `%old, %t = atomic_cas_tko relaxed device %p, %c, %v : tile<4xptr<i32>>, tile<4xi32> ->
+    tile<4xi32>, token`
+    """
+
+    name = "cuda_tile.atomic_cas_tko"
+    TEXT: ClassVar[str] = (
+        "word($memory_ordering_semantics) word($memory_scope) $pointers `,` $cmp `,` $val "
+        "(`,` $mask^)? (`token=` $token^)? attr-dict `:` type($pointers) `,` type($val) "
+        "(`,` type($mask)^)? `->` type($result) `,` type($result_token)"
+    )
+    SAME_TYPES: ClassVar = (("cmp", "val", "result"),)
+    SAME_SHAPES: ClassVar = (("pointers", "val", "mask"),)
+
+    memory_ordering_semantics = prop_def(ORDERING)
+    memory_scope = prop_def(SCOPE)
+    pointers = operand_def(POINTER_TILE)
+    cmp = operand_def(TILE)
+    val = operand_def(TILE)
+    mask = opt_operand_def(I1_TILE)
+    token = opt_operand_def(TOKEN)
+    result = result_def(TILE)
+    result_token = result_def(TOKEN)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+    def verify_types(self) -> None:
+        super().verify_types()
+        self.verify_pointee(self.pointers, "val", self.val)
+        verify_rmw(self, AtomicRMWMode.XCHG, self.val.type.element_type)  # pyright: ignore
+
+
+@tile_op(0x08)
+class AtomicRMWTkoOp(MemoryOp):
+    """Memory gets `mode` of what it holds and `arg`; the result is what it held.
+
+    `%old, %t = atomic_rmw_tko relaxed device %p, add, %x : tile<4xptr<i32>>, tile<4xi32> ->
+    tile<4xi32>, token`
+    """
+
+    name = "cuda_tile.atomic_rmw_tko"
+    TEXT: ClassVar[str] = (
+        "word($memory_ordering_semantics) word($memory_scope) $pointers `,` word($mode) `,` $arg "
+        "(`,` $mask^)? (`token=` $token^)? attr-dict `:` type($pointers) `,` type($arg) "
+        "(`,` type($mask)^)? `->` type($result) `,` type($result_token)"
+    )
+    SAME_TYPES: ClassVar = (("arg", "result"),)
+    SAME_SHAPES: ClassVar = (("pointers", "arg", "mask"),)
+
+    memory_ordering_semantics = prop_def(ORDERING)
+    memory_scope = prop_def(SCOPE)
+    pointers = operand_def(POINTER_TILE)
+    mode = prop_def(number_of(AtomicRMWMode))
+    arg = operand_def(TILE)
+    mask = opt_operand_def(I1_TILE)
+    token = opt_operand_def(TOKEN)
+    result = result_def(TILE)
+    result_token = result_def(TOKEN)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+    @property
+    def rmw_mode(self) -> AtomicRMWMode:
+        """What is done with what is read."""
+        return choice_in(self, "mode", AtomicRMWMode)
+
+    def verify_types(self) -> None:
+        super().verify_types()
+        self.verify_pointee(self.pointers, "arg", self.arg)
+        verify_rmw(self, self.rmw_mode, self.arg.type.element_type)  # pyright: ignore
+
+
+class GridDependency(CudaTileOp):
+    """`%t = $op token = %t0 -> token`. Since 13.4."""
+
+    TEXT: ClassVar[str] = "(`token =` $token^)? attr-dict `->` type($result_token)"
+
+    token = opt_operand_def(TOKEN)
+    result_token = result_def(TOKEN)
+
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+
+@tile_op(0x77, V13_4)
+class GdcLaunchDependentsTkoOp(GridDependency):
+    """The grids that depend on this one may start."""
+
+    name = "cuda_tile.gdc_launch_dependents_tko"
+
+
+@tile_op(0x78, V13_4)
+class GdcWaitTkoOp(GridDependency):
+    """Wait for the grids that this one depends on, and for their memory."""
+
+    name = "cuda_tile.gdc_wait_tko"
+
+
+@tile_op(0x7A, V13_4)
+class MemoryFenceAliasTkoOp(CudaTileOp):
+    """Accesses by one address come before those of the same memory by another:
+    `%t = memory_fence_alias_tko %t0`. Since 13.4."""
+
+    name = "cuda_tile.memory_fence_alias_tko"
+    TEXT: ClassVar[str] = "$token attr-dict"
+
+    token = operand_def(TOKEN)
+    result_token = result_def(TOKEN)
+
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())

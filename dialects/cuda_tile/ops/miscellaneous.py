@@ -1,0 +1,77 @@
+"""Assumptions and printing. Tile IR specification, miscellaneous."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    operand_def,
+    opt_operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import MemoryWriteEffect
+
+from tilewright.dialects.cuda_tile.attributes import AssumePredicateAttr
+from tilewright.dialects.cuda_tile.constraints import ANY, TILE, TOKEN, instance_of
+from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
+from tilewright.dialects.cuda_tile.predicates import wrong_predicate
+from tilewright.dialects.cuda_tile.versions import V13_2
+
+CONVERSION = re.compile(r"%[^diuoxXeEfFgGaAcsSpn%]*(?P<end>[diuoxXeEfFgGaAcsSpn%])?")
+"""A conversion of printf."""
+
+
+@tile_op(0x06)
+class AssumeOp(CudaTileOp):
+    """A value of which something is known: `assume div_by<16>, %p : tile<ptr<f32>>`."""
+
+    name = "cuda_tile.assume"
+    TEXT: ClassVar[str] = "predicate($predicate) `,` $value attr-dict `:` type($value)"
+    SAME_TYPES: ClassVar = (("value", "result"),)
+
+    value = operand_def(ANY)
+    predicate = prop_def(
+        instance_of(AssumePredicateAttr, "div_by<...>, same_elements<...> or bounded<...>")
+    )
+    result = result_def(ANY)
+
+    def verify_types(self) -> None:
+        predicate = self.predicate
+        assert isinstance(predicate, AssumePredicateAttr)
+        if (wrong := wrong_predicate(predicate, self.value.type)) is not None:
+            raise self.fail(wrong)
+
+
+@tile_op(0x55, token=V13_2, result_token=V13_2)
+class PrintTkoOp(CudaTileOp):
+    """Print as C's printf does: `%t = print_tko "%d", %x : tile<4xi32> -> token`."""
+
+    name = "cuda_tile.print_tko"
+    TEXT: ClassVar[str] = (
+        "$str_ (`,` $args^)? (`token=` $token^)? attr-dict (`:` type($args)^)? `->` "
+        "type($result_token)"
+    )
+
+    str_ = prop_def(StringAttr, prop_name="str")
+    args = var_operand_def(TILE)
+    token = opt_operand_def(TOKEN)
+    result_token = result_def(TOKEN)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryWriteEffect())
+
+    def verify_types(self) -> None:
+        text = self.str_.data
+        wanted = 0
+        for place in CONVERSION.finditer(text):
+            if place["end"] is None:
+                raise self.fail(f"a conversion like %d or %f at every %, got {place[0][:8]!r}")
+            wanted += place[0] != "%%"
+        if wanted != len(self.args):
+            raise self.fail(f"{wanted} operands as {text!r} has conversions, got {len(self.args)}")

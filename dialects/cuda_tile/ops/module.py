@@ -1,0 +1,290 @@
+"""What a module is made of: kernels and globals. Tile IR specification, core."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+from xdsl.dialects.builtin import (
+    DictionaryAttr,
+    FlatSymbolRefAttr,
+    FunctionType,
+    IntegerAttr,
+    StringAttr,
+    UnitAttr,
+)
+from xdsl.ir import Attribute, Operation
+from xdsl.irdl import opt_prop_def, prop_def, region_def, result_def, traits_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import (
+    IsolatedFromAbove,
+    NoTerminator,
+    Pure,
+    SymbolOpInterface,
+    SymbolTable,
+)
+
+from tilewright.diagnostic import InnerOpError, named
+from tilewright.dialects.cuda_tile.attributes import OptimizationHintsAttr, SymbolVisibilityAttr
+from tilewright.dialects.cuda_tile.constraints import ARRAY, SCALAR_POINTER, instance_of, integer
+from tilewright.dialects.cuda_tile.elements import ElementsAttr
+from tilewright.dialects.cuda_tile.elements_text import parse_elements, print_typed_elements
+from tilewright.dialects.cuda_tile.enums import SymbolVisibility
+from tilewright.dialects.cuda_tile.hints import verify_hints
+from tilewright.dialects.cuda_tile.ops.bodies import (
+    parse_arguments,
+    parse_body,
+    print_arguments,
+    print_body,
+    verify_defined_before,
+)
+from tilewright.dialects.cuda_tile.ops.control_flow import (
+    FUNCTIONS,
+    ReturnOp,
+    listed,
+    print_attributes,
+    verified_block,
+)
+from tilewright.dialects.cuda_tile.ops.format import Read, created
+from tilewright.dialects.cuda_tile.ops.format_pieces import (
+    parse_integer_attr,
+    remaining_attributes,
+    sort_attributes,
+)
+from tilewright.dialects.cuda_tile.ops.format_words import Hints
+from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
+from tilewright.dialects.cuda_tile.scopes import verify_function_scope, verify_globals_unscoped
+from tilewright.dialects.cuda_tile.type_text import parse_type, print_type, print_types, shown
+from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.cuda_tile.versions import V13_3, V13_5
+
+ELEMENTS = instance_of(ElementsAttr, "the elements of a tile")
+HINTS = Hints("=")
+SIGNATURE = ("sym_name", "function_type", "arg_attrs", "res_attrs")
+"""The properties that a signature says."""
+
+
+def parse_signature(parser: Parser, read: Read) -> list[Parser.Argument]:
+    """`@f(%x: tile<f32>) -> tile<f32>`"""
+    read.properties["sym_name"] = parser.parse_symbol_name()
+    arguments = parse_arguments(parser)
+    results: list[Attribute] = []
+    if parser.parse_optional_punctuation("->") is not None:
+        parenthesised = parser.parse_optional_punctuation("(") is not None
+        if not parenthesised:
+            results = [parse_type(parser)]
+        elif parser.parse_optional_punctuation(")") is None:
+            results = parser.parse_comma_separated_list(
+                parser.Delimiter.NONE, lambda: parse_type(parser)
+            )
+            parser.parse_punctuation(")")
+    read.properties["function_type"] = FunctionType.from_lists(
+        [argument.type for argument in arguments], results
+    )
+    return arguments
+
+
+def print_signature(printer: Printer, op: CudaTileOp) -> None:
+    """`@f(%x: tile<f32>) -> tile<f32>`"""
+    name, type_ = op.properties["sym_name"], op.properties["function_type"]
+    assert isinstance(name, StringAttr) and isinstance(type_, FunctionType)
+    printer.print_string(" ")
+    printer.print_symbol_name(name.data)
+    print_arguments(printer, op.regions[0].block.args)
+    if results := type_.outputs.data:
+        printer.print_string(" -> ")
+        if len(results) == 1:
+            print_type(printer, results[0])
+        else:
+            with printer.in_parens():
+                print_types(printer, results)
+
+
+def verify_signature(op: CudaTileOp) -> None:
+    """Raise VerifyException where the block of a function has not its parameters."""
+    type_ = op.properties["function_type"]
+    assert isinstance(type_, FunctionType)
+    wanted: Sequence[Attribute] = type_.inputs.data
+    types = list(verified_block(op, op.regions[0]).arg_types)
+    if types != list(wanted):
+        raise op.fail(f"parameters ({listed(wanted)}) as its type says, got ({listed(types)})")
+    verify_defined_before(op.regions[0], set())
+
+
+@tile_op(0x4B, producer=V13_3)
+class ModuleOp(CudaTileOp):
+    """`module @kernels { ... }`: kernels and globals."""
+
+    name = "cuda_tile.module"
+
+    sym_name = prop_def(StringAttr)
+    producer = opt_prop_def(StringAttr)
+    body = region_def()
+
+    traits = traits_def(NoTerminator(), IsolatedFromAbove(), SymbolOpInterface(), SymbolTable())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        read = Read(cls, parser.pos)
+        read.properties["sym_name"] = parser.parse_symbol_name()
+        if (attributes := parser.parse_optional_attr_dict_with_keyword()) is not None:
+            sort_attributes(read, attributes.data)
+        read.regions.append(parse_body(parser, ()))
+        return created(parser, read)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        if attributes := remaining_attributes(self, ("sym_name",)):
+            printer.print_string(" attributes ")
+            printer.print_attribute(DictionaryAttr(attributes))
+        print_body(printer, self.body)
+
+    def verify_in_place(self) -> None:
+        if len(self.body.blocks) > 1 or any(block.args for block in self.body.blocks):
+            raise self.fail("a body of at most 1 block without arguments, got another")
+        self._verify_names()
+        verify_globals_unscoped(self)
+
+    def _verify_names(self) -> None:
+        met: dict[Attribute, Operation] = {}
+        for block in self.body.blocks:
+            for op in block.ops:
+                name = op.properties.get("sym_name")
+                if not isinstance(name, StringAttr):
+                    continue
+                if name in met:
+                    raise InnerOpError(
+                        op,
+                        f"'{op.name}' expected a name of its own, got @{name.data}, as "
+                        f"{named(met[name])} has it",
+                    )
+                met[name] = op
+
+
+@tile_op(0x16, arg_attrs=V13_5)
+class EntryOp(CudaTileOp):
+    """A kernel: `entry @f(%x: tile<ptr<f32>>, %n: tile<i32>) { ... }`."""
+
+    name = "cuda_tile.entry"
+
+    sym_name = prop_def(StringAttr)
+    function_type = prop_def(FunctionType)
+    arg_attrs = opt_prop_def(ARRAY)
+    res_attrs = opt_prop_def(ARRAY)
+    optimization_hints = opt_prop_def(OptimizationHintsAttr)
+    body = region_def("single_block")
+
+    traits = traits_def(IsolatedFromAbove(), SymbolOpInterface())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        read = Read(cls, parser.pos)
+        arguments = parse_signature(parser, read)
+        HINTS.parse(parser, read)
+        read.regions.append(parse_body(parser, arguments, ReturnOp))
+        sort_attributes(read, parser.parse_optional_attr_dict())
+        return created(parser, read)
+
+    def print(self, printer: Printer) -> None:
+        print_signature(printer, self)
+        if self.optimization_hints is not None and self.optimization_hints.value.data:
+            printer.print_string(" ")
+            HINTS.print(printer, self)
+        print_body(printer, self.body)
+        print_attributes(printer, self, (*SIGNATURE, "optimization_hints"))
+
+    def verify_types(self) -> None:
+        if results := self.function_type.outputs.data:
+            raise self.fail(f"no results, got {listed(results)}")
+        for type_ in self.function_type.inputs.data:
+            if isinstance(type_, TileType) and type_.rank:
+                raise self.fail(f"parameters that are scalar tiles, got {shown(type_)}")
+
+    def verify_in_place(self) -> None:
+        verify_signature(self)
+        verify_function_scope(self)
+        verify_hints(self, self.optimization_hints)
+
+
+@tile_op(0x31, constant=V13_3, symbol_visibility=V13_3)
+class GlobalOp(CudaTileOp):
+    """`global constant @g alignment = 16 <f32: [1.0, 2.0]> : tile<2xf32>`."""
+
+    name = "cuda_tile.global"
+
+    sym_name = prop_def(StringAttr)
+    value = prop_def(ELEMENTS)
+    alignment = opt_prop_def(integer(64), IntegerAttr(0, 64))
+    constant = opt_prop_def(UnitAttr)
+    symbol_visibility = opt_prop_def(
+        SymbolVisibilityAttr, SymbolVisibilityAttr(SymbolVisibility.PUBLIC)
+    )
+
+    traits = traits_def(SymbolOpInterface())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        read = Read(cls, parser.pos)
+        if (word := parser.parse_optional_keyword_in(("public", "private"))) is not None:
+            read.properties["symbol_visibility"] = SymbolVisibilityAttr(SymbolVisibility(word))
+        if parser.parse_optional_keyword("constant") is not None:
+            read.properties["constant"] = UnitAttr()
+        read.properties["sym_name"] = parser.parse_symbol_name()
+        if parser.parse_optional_keyword("alignment") is not None:
+            parser.parse_punctuation("=")
+            read.properties["alignment"] = parse_integer_attr(parser, 64)
+        sort_attributes(read, parser.parse_optional_attr_dict())
+        read.properties["value"] = parse_elements(parser)
+        return created(parser, read)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        if self.symbol_visibility.data is SymbolVisibility.PRIVATE:
+            printer.print_string("private ")
+        if self.constant is not None:
+            printer.print_string("constant ")
+        printer.print_symbol_name(self.sym_name.data)
+        if self.alignment.value.data:  # pyright: ignore
+            printer.print_string(f" alignment = {self.alignment.value.data}")  # pyright: ignore
+        print_attributes(printer, self, list(self.definition.properties))
+        printer.print_string(" ")
+        print_typed_elements(printer, self.value)  # pyright: ignore
+
+    def verify_types(self) -> None:
+        type_: Any = self.value.type  # pyright: ignore
+        if type_.rank != 1:  # pyright: ignore
+            raise self.fail(f"elements of rank 1, got {shown(type_)}")  # pyright: ignore
+
+
+@tile_op(0x2C)
+class GetGlobalOp(CudaTileOp):
+    """The address of a global: `get_global @g : tile<ptr<f32>>`."""
+
+    name = "cuda_tile.get_global"
+    TEXT: ClassVar[str] = "$name_ attr-dict `:` type($result)"
+
+    name_ = prop_def(FlatSymbolRefAttr, prop_name="name")
+    result = result_def(SCALAR_POINTER)
+
+    traits = traits_def(Pure())
+
+    def verify_in_place(self) -> None:
+        name = self.name_.string_value()
+        table = self.parent_op()
+        while table is not None and not table.has_trait(SymbolTable):
+            table = table.parent_op()
+        found = None if table is None else SymbolTable.lookup_symbol(table, name)
+        if not isinstance(found, GlobalOp):
+            got = "none" if found is None else named(found)
+            raise self.fail(f"a global @{name}, got {got}")
+        element: Any = found.value.type.element_type  # pyright: ignore
+        if self.result.type.element_type.pointee_type != element:  # pyright: ignore
+            raise self.fail(
+                f"a pointer to {shown(element)} as @{name} has elements, "  # pyright: ignore
+                f"got {shown(self.result.type)}"
+            )
+
+
+FUNCTIONS.append(EntryOp)

@@ -1,0 +1,135 @@
+"""Multicast objects: memory that several GPUs hold a copy of each. Tile IR specification, views."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
+
+from tilewright.dialects.cuda_tile.attributes import MultimemReductionKindAttr
+from tilewright.dialects.cuda_tile.constraints import INT_TILE, TILE, TILE_VIEW, TOKEN, one_of
+from tilewright.dialects.cuda_tile.enums import MultimemReductionKind, PtrAttr
+from tilewright.dialects.cuda_tile.ops.memory import ORDERING, SCOPE
+from tilewright.dialects.cuda_tile.ops.operation import tile_op
+from tilewright.dialects.cuda_tile.ops.views import INBOUNDS, ViewAccess
+from tilewright.dialects.cuda_tile.type_text import shown
+from tilewright.dialects.cuda_tile.types import PartitionViewType
+from tilewright.dialects.cuda_tile.versions import V13_5
+
+MULTIMEM_ELEMENTS = {
+    MultimemReductionKind.ADD: ("i32", "i64", "f16", "bf16", "f32", "f64"),
+    MultimemReductionKind.MIN: ("i32", "i64", "f16", "bf16"),
+    MultimemReductionKind.MAX: ("i32", "i64", "f16", "bf16"),
+}
+"""What multicast objects may hold to be reduced; kinds not named here want i32 or i64."""
+
+ADD = MultimemReductionKindAttr(MultimemReductionKind.ADD)
+
+
+class MultimemAccess(ViewAccess):
+    """An access to all copies of a tile of a multicast object at once."""
+
+    ORDERINGS: ClassVar = ("weak", "relaxed", "acquire", "release", "acq_rel")
+
+    def verify_memory(self) -> None:
+        view = self.view_type
+        if not isinstance(view, PartitionViewType):
+            raise self.fail(f"a partition_view, got {shown(view)}")
+        if (memory := view.tensor_view.ptr_attr) is not PtrAttr.MULTICAST:
+            raise self.fail(
+                f"a view of multicast memory, got {'none' if memory is None else memory}"
+            )
+        kind = self.properties.get("reduction", ADD)
+        assert isinstance(kind, MultimemReductionKindAttr)
+        element = shown(view.tensor_view.element_type)
+        legal = MULTIMEM_ELEMENTS.get(kind.data, ("i32", "i64"))
+        if "reduction" in self.definition.properties and element not in legal:
+            raise self.fail(
+                f"elements {one_of(legal)} where reduction is {kind.data}, got {element}"
+            )
+
+
+@tile_op(0x7B, V13_5)
+class MultimemLoadReduceViewTkoOp(MultimemAccess):
+    """A tile of a view of a multicast object, reduced over its copies. Since 13.5."""
+
+    name = "cuda_tile.multimem_load_reduce_view_tko"
+    TILE_NAME: ClassVar = "reduced_values"
+    TEXT: ClassVar[str] = (
+        "word($memory_ordering_semantics) (word($memory_scope)^)? $view `[` $index `]` "
+        "(`token =` $token^)? inbounds attributes `:` type($view) index_types($index, $token) "
+        "`->` type($reduced_values) `,` type($result_token)"
+    )
+
+    memory_ordering_semantics = prop_def(ORDERING)
+    memory_scope = opt_prop_def(SCOPE)
+    view = operand_def(TILE_VIEW)
+    index = var_operand_def(INT_TILE)
+    token = opt_operand_def(TOKEN)
+    reduction = opt_prop_def(MultimemReductionKindAttr, ADD)
+    inbounds = opt_prop_def(INBOUNDS)
+    reduced_values = result_def(TILE)
+    result_token = result_def(TOKEN)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryReadEffect())
+
+
+@tile_op(0x7C, V13_5)
+class MultimemReduceViewTkoOp(MultimemAccess):
+    """All copies of a tile of a multicast object get `reduction` of what they hold and a tile.
+    Since 13.5."""
+
+    name = "cuda_tile.multimem_reduce_view_tko"
+    TEXT: ClassVar[str] = (
+        "word($memory_ordering_semantics) (word($memory_scope)^)? $view `,` $tile `[` $index `]` "
+        "(`token =` $token^)? inbounds attributes `:` type($view) `,` type($tile) "
+        "index_types($index, $token) `->` type($result_token)"
+    )
+
+    memory_ordering_semantics = prop_def(ORDERING)
+    memory_scope = prop_def(SCOPE)
+    view = operand_def(TILE_VIEW)
+    tile = operand_def(TILE)
+    index = var_operand_def(INT_TILE)
+    token = opt_operand_def(TOKEN)
+    reduction = opt_prop_def(MultimemReductionKindAttr, ADD)
+    inbounds = opt_prop_def(INBOUNDS)
+    result_token = result_def(TOKEN)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+
+@tile_op(0x7D, V13_5)
+class MultimemStoreViewTkoOp(MultimemAccess):
+    """All copies of a tile of a multicast object get a tile. Since 13.5."""
+
+    name = "cuda_tile.multimem_store_view_tko"
+    TEXT: ClassVar[str] = (
+        "word($memory_ordering_semantics) (word($memory_scope)^)? $view `,` $tile `[` $index `]` "
+        "(`token =` $token^)? inbounds attributes `:` type($view) `,` type($tile) "
+        "index_types($index, $token) `->` type($result_token)"
+    )
+
+    memory_ordering_semantics = prop_def(ORDERING)
+    memory_scope = opt_prop_def(SCOPE)
+    view = operand_def(TILE_VIEW)
+    tile = operand_def(TILE)
+    index = var_operand_def(INT_TILE)
+    token = opt_operand_def(TOKEN)
+    inbounds = opt_prop_def(INBOUNDS)
+    result_token = result_def(TOKEN)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryWriteEffect())

@@ -1,0 +1,408 @@
+"""Views: tensors in global memory, cut into tiles. Tile IR specification, views."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+from xdsl.dialects.builtin import DictionaryAttr, NoneAttr
+from xdsl.ir import Attribute
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.printer import Printer
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
+
+from tilewright.dialects.cuda_tile.attributes import (
+    OptimizationHintsAttr,
+)
+from tilewright.dialects.cuda_tile.constraints import (
+    INT_TILE,
+    SCALAR_INT,
+    SCALAR_POINTER,
+    TENSOR_VIEW,
+    TILE,
+    TILE_VIEW,
+    TOKEN,
+    Accepts,
+    list_of,
+    number_of,
+)
+from tilewright.dialects.cuda_tile.enums import (
+    AtomicRMWMode,
+    MemoryScope,
+    PtrAttr,
+)
+from tilewright.dialects.cuda_tile.hints import verify_hints
+from tilewright.dialects.cuda_tile.ops.extents import (
+    parse_extents,
+    print_extents,
+    verify_extents,
+)
+from tilewright.dialects.cuda_tile.ops.format import Read, created
+from tilewright.dialects.cuda_tile.ops.format_pieces import remaining_attributes, sort_attributes
+from tilewright.dialects.cuda_tile.ops.memory import (
+    ORDERING,
+    SCOPE,
+    MemoryOp,
+    choice_in,
+    verify_rmw,
+)
+from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
+from tilewright.dialects.cuda_tile.type_text import parse_type, print_type, print_types, shown
+from tilewright.dialects.cuda_tile.types import (
+    DYNAMIC,
+    GatherScatterViewType,
+    PartitionViewType,
+    PointerType,
+    StridedViewType,
+    TensorViewType,
+    TileType,
+    TileView,
+)
+from tilewright.dialects.cuda_tile.versions import V13_3, V13_4, V13_5
+
+
+def _is_pointer(type_: Attribute) -> bool:
+    return isinstance(type_, TileType) and isinstance(type_.element_type, PointerType)
+
+
+@tile_op(0x43)
+class MakeTensorViewOp(CudaTileOp):
+    """A tensor from an address: `make_tensor_view %p, shape = [%n, 64], strides = [64, 1] :
+    tile<i32> -> tensor_view<?x64xf32, strides=[64,1]>`."""
+
+    name = "cuda_tile.make_tensor_view"
+
+    base = operand_def(SCALAR_POINTER)
+    dynamic_shape = var_operand_def(SCALAR_INT)
+    dynamic_strides = var_operand_def(SCALAR_INT)
+    result = result_def(TENSOR_VIEW)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(Pure())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        read = Read(cls, parser.pos)
+        read.operands["base"] = [parser.parse_unresolved_operand()]
+        parser.parse_punctuation(",")
+        shape = parse_extents(parser, "shape")
+        parser.parse_punctuation(",")
+        strides = parse_extents(parser, "strides")
+        sort_attributes(read, parser.parse_optional_attr_dict())
+        parser.parse_punctuation(":")
+        start = parser.pos
+        types = [parse_type(parser)]
+        while parser.parse_optional_punctuation(",") or parser.parse_optional_punctuation("->"):
+            types.append(parse_type(parser))
+        result = types.pop()
+        if not isinstance(result, TensorViewType):
+            parser.raise_error(f"expected a tensor_view, got {shown(result)}", start, parser.pos)
+        base = TileType.get((), PointerType.get(result.element_type))
+        if types and _is_pointer(types[0]):
+            base = types.pop(0)
+        read.types["base"], read.types["result"] = [base], [result]
+        for name, (extents, begin), wanted in (
+            ("dynamic_shape", shape, result.shape),
+            ("dynamic_strides", strides, result.strides),
+        ):
+            verify_extents(parser, extents, begin, wanted, name.removeprefix("dynamic_"))
+            read.operands[name] = [x for x, _ in extents if isinstance(x, UnresolvedOperand)]
+            read.types[name] = types[:1] * len(read.operands[name])
+        return created(parser, read)
+
+    def print(self, printer: Printer) -> None:
+        type_ = self.result.type
+        assert isinstance(type_, TensorViewType)
+        printer.print_string(" ")
+        printer.print_operand(self.base)
+        print_extents(printer, "shape", type_.shape, self.dynamic_shape)
+        print_extents(printer, "strides", type_.strides, self.dynamic_strides)
+        if attributes := remaining_attributes(self, ()):
+            printer.print_string(" ")
+            printer.print_attribute(DictionaryAttr(attributes))
+        printer.print_string(" : ")
+        before: list[Attribute] = [] if type_.attribute == NoneAttr() else [self.base.type]
+        before += [value.type for value in (*self.dynamic_shape, *self.dynamic_strides)][:1]
+        if before:
+            print_types(printer, before)
+            printer.print_string(" -> ")
+        print_type(printer, type_)
+
+    def verify_types(self) -> None:
+        type_ = self.result.type
+        assert isinstance(type_, TensorViewType)
+        pointer = self.base.type.element_type  # pyright: ignore
+        assert isinstance(pointer, PointerType)
+        if (pointer.pointee_type, pointer.ptr_attr) != (type_.element_type, type_.ptr_attr):
+            raise self.fail(
+                f"base to point to the elements of {shown(type_)}, got {shown(self.base.type)}"
+            )
+        dynamic = (*self.dynamic_shape, *self.dynamic_strides)
+        for name, values, extents in (
+            ("shape", self.dynamic_shape, type_.shape),
+            ("strides", self.dynamic_strides, type_.strides),
+        ):
+            if len(values) != extents.count(DYNAMIC):
+                raise self.fail(
+                    f"{extents.count(DYNAMIC)} operands for the {name} of {shown(type_)}, "
+                    f"got {len(values)}"
+                )
+        for value in dynamic:
+            if value.type != dynamic[0].type:
+                raise self.fail(
+                    f"sizes and strides of one type, got {shown(dynamic[0].type)} and "
+                    f"{shown(value.type)}"
+                )
+
+
+class MakeView(CudaTileOp):
+    """`$op %tensor : partition_view<tile=(4), tensor_view<64xf32, strides=[1]>>`."""
+
+    TEXT: ClassVar[str] = "$tensor_view attr-dict `:` view($result, $tensor_view)"
+
+    tensor_view = operand_def(TENSOR_VIEW)
+
+    traits = traits_def(Pure())
+
+    def verify_types(self) -> None:
+        wanted: Any = self.results[0].type.tensor_view  # pyright: ignore
+        if self.tensor_view.type != wanted:
+            raise self.fail(
+                f"tensor_view to be {shown(wanted)} as the result has it, "  # pyright: ignore
+                f"got {shown(self.tensor_view.type)}"
+            )
+
+
+@tile_op(0x42)
+class MakePartitionViewOp(MakeView):
+    """A grid of tiles."""
+
+    name = "cuda_tile.make_partition_view"
+
+    result = result_def(
+        Accepts("a partition_view", lambda type_: isinstance(type_, PartitionViewType))
+    )
+
+
+@tile_op(0x74, V13_3)
+class MakeStridedViewOp(MakeView):
+    """Tiles with gaps, or overlapping."""
+
+    name = "cuda_tile.make_strided_view"
+
+    result = result_def(Accepts("a strided_view", lambda type_: isinstance(type_, StridedViewType)))
+
+
+@tile_op(0x73, V13_3)
+class MakeGatherScatterViewOp(MakeView):
+    """Tiles of rows that are named one by one."""
+
+    name = "cuda_tile.make_gather_scatter_view"
+
+    result = result_def(
+        Accepts("a gather_scatter_view", lambda type_: isinstance(type_, GatherScatterViewType))
+    )
+
+
+class Extents(CudaTileOp):
+    """A number for each dimension of `src`."""
+
+    def verify_types(self) -> None:
+        type_ = self.operands[0].type
+        rank = type_.index_rank if isinstance(type_, TileView) else type_.rank  # pyright: ignore
+        if len(self.results) != rank:
+            raise self.fail(
+                f"{rank} results as {shown(type_)} has dimensions, got {len(self.results)}"
+            )
+
+
+@tile_op(0x2D)
+class GetIndexSpaceShapeOp(Extents):
+    """How many tiles a view has: `%m, %n = get_index_space_shape %view : partition_view<...> ->
+    tile<i32>`."""
+
+    name = "cuda_tile.get_index_space_shape"
+    TEXT: ClassVar[str] = "$src attr-dict `:` type($src) `->` rank_types($result, $src)"
+
+    src = operand_def(TILE_VIEW)
+    result = var_result_def(SCALAR_INT)
+
+    traits = traits_def(Pure())
+
+
+@tile_op(0x2F)
+class GetTensorShapeOp(Extents):
+    """The sizes of a tensor: `%m, %n = get_tensor_shape %x : tensor_view<...> -> tile<i32>`."""
+
+    name = "cuda_tile.get_tensor_shape"
+    TEXT: ClassVar[str] = "$src attr-dict `:` type($src) `->` rank_types($result, $src)"
+
+    src = operand_def(TENSOR_VIEW)
+    result = var_result_def(SCALAR_INT)
+
+    traits = traits_def(Pure())
+
+
+INBOUNDS = list_of(1)
+
+
+class ViewAccess(MemoryOp):
+    """An access to a tile of a view: TILE_NAME is what the tile is called."""
+
+    TILE_NAME: ClassVar[str] = "tile"
+
+    @property
+    def view_type(self) -> TileView:
+        """The type of the view."""
+        return self.view.type  # pyright: ignore
+
+    @property
+    def within(self) -> tuple[bool, ...]:
+        """For each index, whether the tile is known to lie within the tensor along it."""
+        value: Any = self.properties.get("inbounds")
+        if value is None:
+            return (False,) * self.view_type.index_rank
+        return tuple(bool(flag) for flag in value.get_values())
+
+    def verify_types(self) -> None:
+        view = self.view_type
+        types: list[Any] = [index.type for index in self.index]  # pyright: ignore
+        if len(types) != view.index_rank:
+            raise self.fail(f"{view.index_rank} indices as the view has, got {len(types)}")
+        tile = getattr(self, self.TILE_NAME).type
+        if tile != view.tile_type:
+            raise self.fail(
+                f"{self.TILE_NAME} to be {shown(view.tile_type)} as the view has it, "
+                f"got {shown(tile)}"
+            )
+        if (wrong := view.wrong_index(types)) is not None:
+            raise self.fail(wrong.removeprefix("expected "))
+        if len(self.within) != view.index_rank:
+            raise self.fail(f"{view.index_rank} inbounds as indices, got {len(self.within)}")
+        super().verify_types()
+        self.verify_memory()
+
+    def verify_memory(self) -> None:
+        """Raise VerifyException where it is not for the view's memory."""
+        if self.view_type.tensor_view.ptr_attr is PtrAttr.MULTICAST:
+            raise self.fail("a view of memory that is no multicast object, got multicast")
+
+
+@tile_op(0x3E, inbounds=V13_4)
+class LoadViewTkoOp(ViewAccess):
+    """A tile of a view: `%x, %t = load_view_tko weak %view[%i, %j] token = %t0 :
+    partition_view<...>, tile<i32> -> tile<4x8xf32>, token`. `inbounds` says along which dimensions
+    the tile lies within the tensor."""
+
+    name = "cuda_tile.load_view_tko"
+    ORDERINGS: ClassVar = ("weak", "relaxed", "acquire")
+    TEXT: ClassVar[str] = (
+        "word($memory_ordering_semantics) (word($memory_scope)^)? $view `[` $index `]` "
+        "(`token =` $token^)? hints( = ) inbounds attributes `:` type($view) index_types($index) "
+        "`->` type($tile) `,` type($result_token)"
+    )
+
+    memory_ordering_semantics = prop_def(ORDERING)
+    memory_scope = opt_prop_def(SCOPE)
+    view = operand_def(TILE_VIEW)
+    index = var_operand_def(INT_TILE)
+    token = opt_operand_def(TOKEN)
+    optimization_hints = opt_prop_def(OptimizationHintsAttr)
+    inbounds = opt_prop_def(INBOUNDS)
+    tile = result_def(TILE)
+    result_token = result_def(TOKEN)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryReadEffect())
+
+    def verify_in_place(self) -> None:
+        verify_hints(self, self.optimization_hints)
+
+
+@tile_op(0x66, inbounds=V13_4)
+class StoreViewTkoOp(ViewAccess):
+    """A tile to a view: `%t = store_view_tko weak %x, %view[%i, %j] : tile<4x8xf32>,
+    partition_view<...>, tile<i32> -> token`."""
+
+    name = "cuda_tile.store_view_tko"
+    ORDERINGS: ClassVar = ("weak", "relaxed", "release")
+    TEXT: ClassVar[str] = (
+        "word($memory_ordering_semantics) (word($memory_scope)^)? $tile `,` $view `[` $index `]` "
+        "(`token =` $token^)? hints( = ) inbounds attributes `:` type($tile) `,` type($view) "
+        "index_types($index) `->` type($result_token)"
+    )
+
+    memory_ordering_semantics = prop_def(ORDERING)
+    memory_scope = opt_prop_def(SCOPE)
+    tile = operand_def(TILE)
+    view = operand_def(TILE_VIEW)
+    index = var_operand_def(INT_TILE)
+    token = opt_operand_def(TOKEN)
+    optimization_hints = opt_prop_def(OptimizationHintsAttr)
+    inbounds = opt_prop_def(INBOUNDS)
+    result_token = result_def(TOKEN)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryWriteEffect())
+
+    def verify_in_place(self) -> None:
+        verify_hints(self, self.optimization_hints)
+
+
+@tile_op(0x75, V13_3, inbounds=V13_5)
+class AtomicRedViewTkoOp(ViewAccess):
+    """A tile of a view gets `mode` of what it holds and `value`: `%t = atomic_red_view_tko relaxed
+    device %view[%i], add, %x : tile<4xi32>, partition_view<...>, tile<i32> -> token`."""
+
+    name = "cuda_tile.atomic_red_view_tko"
+    ORDERINGS: ClassVar = ("relaxed",)
+    TILE_NAME: ClassVar = "value"
+    TEXT: ClassVar[str] = (
+        "word($memory_ordering_semantics) (word($memory_scope)^)? $view `[` $index `]` `,` "
+        "word($mode) `,` $value (`token =` $token^)? inbounds attributes `:` type($value) `,` "
+        "type($view) index_types($index) `->` type($result_token)"
+    )
+
+    memory_ordering_semantics = prop_def(ORDERING)
+    memory_scope = prop_def(SCOPE)
+    view = operand_def(TILE_VIEW)
+    index = var_operand_def(INT_TILE)
+    mode = prop_def(number_of(AtomicRMWMode))
+    value = operand_def(TILE)
+    token = opt_operand_def(TOKEN)
+    inbounds = opt_prop_def(INBOUNDS)
+    result_token = result_def(TOKEN)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+    @property
+    def rmw_mode(self) -> AtomicRMWMode:
+        """What is done with what memory holds."""
+        return choice_in(self, "mode", AtomicRMWMode)
+
+    def verify_types(self) -> None:
+        view, mode = self.view_type, self.rmw_mode
+        if isinstance(view, GatherScatterViewType):
+            raise self.fail(
+                "a partition_view or strided_view, got a gather_scatter_view; "
+                "nearest legal: partition_view"
+            )
+        if view.padding_value is not None:
+            raise self.fail(f"a view without padding_value, got {view.padding_value}")
+        if mode is AtomicRMWMode.XCHG:
+            raise self.fail("a mode other than xchg, got xchg")
+        super().verify_types()
+        verify_rmw(self, mode, view.tensor_view.element_type)
+        if self.scope is MemoryScope.SYS:
+            raise self.fail("memory scope tl_blk or device, got sys; nearest legal: device")

@@ -1,0 +1,76 @@
+"""One memory operation of a gang of blocks, as the memory model sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.ir import Operation
+
+from tilewright.diagnostic import at
+from tilewright.lowering.interpreter.cuda_tile.footprints import Footprint
+
+BlockIds = NDArray[np.int64]
+
+
+class Kind(Enum):
+    """What an operation does to memory. Relaxed, acquiring and releasing ones are atomic: they
+    conflict with plain accesses only."""
+
+    READ = "read"
+    WRITE = "write"
+    ATOMIC = "atomic access"
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """An operation, who did it, and where. `footprint` has a row for each of `blocks`, or one."""
+
+    op: Operation
+    kind: Kind
+    blocks: BlockIds
+    footprint: Footprint
+
+    def place(self) -> str:
+        """The op and its place in the source."""
+        diagnostic = at(self.op.location, "")
+        if diagnostic.line is None:
+            return f"'{self.op.name}'"
+        return f"'{self.op.name}' at {diagnostic.file}:{diagnostic.line}:{diagnostic.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two accesses that nothing orders, at one byte of an allocation."""
+
+    earlier: Access | None
+    later: Access
+    earlier_block: int
+    later_block: int
+    byte: int
+
+    def message(self, coordinates: Any) -> str:
+        """What a diagnostic at the later access says; `coordinates` names a block."""
+        element = self.byte // self.later.footprint.itemsize
+        name = f"{self.later.footprint.allocation.name}[{element}]"
+        other = (
+            f"the {self.earlier.kind.value} of {self.earlier.place()}"
+            if self.earlier
+            else ("another access")
+        )
+        if self.earlier_block == self.later_block:
+            return (
+                f"expected a token from every access that conflicts with its "
+                f"{self.later.kind.value} of {name}, got none from {other} "
+                f"(block {coordinates(self.later_block)}; Tile IR orders memory operations by "
+                f"tokens only)"
+            )
+        return (
+            f"expected no other block to access {name} but atomically, got "
+            f"{other} of block {coordinates(self.earlier_block)} "
+            f"(block {coordinates(self.later_block)} has a {self.later.kind.value}; "
+            f"nothing orders them)"
+        )

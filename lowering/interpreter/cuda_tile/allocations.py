@@ -1,0 +1,160 @@
+"""Global memory as allocations: each argument array, each global, each `alloca` is one.
+
+An allocation owns a window of 2^40 addresses and lies in its middle, so an address names its
+allocation however far an offset strays, and address arithmetic is plain int64 arithmetic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_WINDOW = 40
+_MIDDLE = 1 << (_WINDOW - 1)
+
+
+class Allocation:
+    """A run of bytes with a name, at `base`. `constant`: no kernel may write it."""
+
+    def __init__(self, name: str, octets: NDArray[np.uint8], base: int, *, constant: bool = False):
+        self.name = name
+        self.octets = octets
+        self.base = base
+        self.constant = constant
+        self.written = False
+        """Whether any operation of the kernel may write it; loads from others need no copy."""
+        self.copied = True
+        """Whether the bytes are the run's own, not an argument's."""
+
+    def __len__(self) -> int:
+        return len(self.octets)
+
+    def elements(self, dtype: np.dtype[Any]) -> NDArray[Any]:
+        """All of it as elements of one type, from its first byte."""
+        return self.octets[: len(self) - len(self) % dtype.itemsize].view(dtype)
+
+
+class Allocations:
+    """All allocations of a run, found by address."""
+
+    def __init__(self) -> None:
+        self.all: list[Allocation] = []
+
+    def add(self, name: str, octets: NDArray[np.uint8], *, constant: bool = False) -> Allocation:
+        """Place bytes in memory; the allocation works on them in place."""
+        base = (len(self.all) + 1 << _WINDOW) + _MIDDLE
+        allocation = Allocation(name, octets, base, constant=constant)
+        self.all.append(allocation)
+        return allocation
+
+    def window_of(self, addresses: NDArray[np.int64]) -> NDArray[np.int64]:
+        """For each address the number of its allocation, from 0; other numbers name none."""
+        return (addresses >> _WINDOW) - 1
+
+    def at(self, window: int) -> Allocation | None:
+        """The allocation of a number, or None."""
+        return self.all[window] if 0 <= window < len(self.all) else None
+
+
+class Arguments:
+    """Argument arrays in memory: arrays that share memory share an allocation. Memory that the
+    kernel does not write (`written` says so for each array) is the arrays' own; else a copy.
+
+    `addresses[i]` is where array i begins; `results()` are the arrays as the kernel left them.
+    """
+
+    def __init__(
+        self,
+        arrays: Sequence[NDArray[Any]],
+        written: Sequence[bool],
+        names: Sequence[str],
+        memory: Allocations,
+    ):
+        self.arrays = arrays
+        self.addresses: list[int] = []
+        self._spans: list[tuple[Allocation, int]] = []
+        bounds = [np.lib.array_utils.byte_bounds(array) for array in arrays]
+        groups = _overlapping(bounds)
+        placed: dict[int, tuple[Allocation, int]] = {}
+        filled: dict[int, bool] = {}
+        for i, array in enumerate(arrays):
+            first = groups[i]
+            if first not in placed:
+                members = [j for j, group in enumerate(groups) if group == first]
+                start = min(bounds[j][0] for j in members)
+                end = max(bounds[j][1] for j in members)
+                octets = _own_octets(arrays[members[0]]) if len(members) == 1 else None
+                filled[first] = octets is not None
+                copied = octets is None or any(written[j] for j in members)
+                if octets is None:
+                    octets = np.zeros(end - start, np.uint8)
+                elif copied:
+                    octets = octets.copy()
+                name = " / ".join(names[j] for j in members)
+                placed[first] = memory.add(name, octets), start
+                placed[first][0].copied = copied
+            allocation, start = placed[first]
+            allocation.written |= written[i]
+            begin = array.ctypes.data - start
+            self._spans.append((allocation, begin))
+            self.addresses.append(allocation.base + begin)
+            if not filled[first]:
+                self._image(i)[...] = array
+
+    @property
+    def allocations(self) -> list[Allocation]:
+        """Where each array lies."""
+        return [allocation for allocation, _ in self._spans]
+
+    def _image(self, i: int) -> NDArray[Any]:
+        """Array i as it lies in its allocation."""
+        array = self.arrays[i]
+        allocation, begin = self._spans[i]
+        if not array.size:
+            return np.zeros(array.shape, array.dtype)
+        return np.ndarray(
+            array.shape, array.dtype, allocation.octets.data, offset=begin, strides=array.strides
+        )
+
+    def results(self) -> list[NDArray[Any]]:
+        """The arrays after the run, C-contiguous and apart from the arguments."""
+        images = [self._image(i) for i in range(len(self.arrays))]
+        return [
+            np.ascontiguousarray(image) if self._alone(i) else np.array(image, order="C")
+            for i, image in enumerate(images)
+        ]
+
+    def _alone(self, i: int) -> bool:
+        """Whether the memory of an array is a copy that no other array shares."""
+        allocation = self._spans[i][0]
+        sharing = sum(each is allocation for each, _ in self._spans)
+        return allocation.copied and sharing == 1
+
+    def write_back(self) -> None:
+        """Copy what the run left into the argument arrays themselves."""
+        for i, array in enumerate(self.arrays):
+            if self._spans[i][0].written:
+                array[...] = self._image(i)
+
+
+def _own_octets(array: NDArray[Any]) -> NDArray[np.uint8] | None:
+    """The bytes of an array itself, where they lie in a row; None where they do not."""
+    if not array.flags.c_contiguous:
+        return None
+    return array.reshape(-1).view(np.uint8)
+
+
+def _overlapping(bounds: Sequence[tuple[int, int]]) -> list[int]:
+    """For each span the number of the first span that it is connected to by overlaps."""
+    order = sorted(range(len(bounds)), key=lambda i: bounds[i])
+    groups, end, leader = [0] * len(bounds), -1, -1
+    for i in order:
+        low, high = bounds[i]
+        if leader < 0 or low >= end:
+            leader, end = i, high
+        groups[i] = leader
+        end = max(end, high)
+    return groups

@@ -1,0 +1,237 @@
+"""Rules of atomic operations: read-modify-write, compare-and-swap, reductions into views.
+
+The elements of one operation, and the blocks of a gang, take their turns in row-major order; that
+is one of the orders that Tile IR allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Operation
+
+from tilewright.dialects.cuda_tile.enums import AtomicRMWMode, MultimemReductionKind
+from tilewright.dialects.cuda_tile.ops.memory import AtomicCASTkoOp, AtomicRMWTkoOp
+from tilewright.lowering.interpreter.cuda_tile.accesses import Kind
+from tilewright.lowering.interpreter.cuda_tile.blocks import Preparation, Rule, Step, acting
+from tilewright.lowering.interpreter.cuda_tile.elements import (
+    Element,
+    Tile,
+    as_unsigned,
+    pointee_of,
+)
+from tilewright.lowering.interpreter.cuda_tile.float_arithmetic import arithmetic
+from tilewright.lowering.interpreter.cuda_tile.footprints import Footprint
+from tilewright.lowering.interpreter.cuda_tile.frame import Frame
+from tilewright.lowering.interpreter.cuda_tile.memory_access import Ordering, pointed
+from tilewright.lowering.interpreter.cuda_tile.values import TiledView
+from tilewright.lowering.interpreter.cuda_tile.view_rules import places
+
+Combine = Callable[[Tile, Tile], Tile]
+
+
+def combination(mode: str, element: Element) -> Combine:
+    """What an atomic mode makes of the old value and the operand."""
+    if mode == "addf" or (mode == "add" and element.kind == "float"):
+        return arithmetic("add", element, "nearest_even")
+    if element.kind == "float" and mode in ("min", "max"):
+        return np.fmin if mode == "min" else np.fmax
+    return _INTEGER[mode]
+
+
+def _unsigned(ufunc: Any) -> Combine:
+    return lambda old, new: ufunc(as_unsigned(old), as_unsigned(new)).view(old.dtype)
+
+
+_INTEGER: dict[str, Combine] = {
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "add": np.add,
+    "max": np.maximum,
+    "min": np.minimum,
+    "umax": _unsigned(np.maximum),
+    "umin": _unsigned(np.minimum),
+    "xchg": lambda old, new: new,
+}
+
+
+def in_turns(offsets: NDArray[np.int64]) -> list[Any]:
+    """Indices into flat offsets, in groups without repetition: the k-th has every offset's k-th
+    appearance. A slice of everything where none repeats."""
+    if len(offsets) == 1:
+        return [slice(None)]
+    order = np.argsort(offsets, kind="stable")
+    ranked = offsets[order]
+    first = np.concatenate(([True], ranked[1:] != ranked[:-1]))
+    if first.all():
+        return [slice(None)]
+    starts = np.flatnonzero(first)
+    turn = np.arange(len(offsets)) - np.repeat(starts, np.diff(starts, append=len(offsets)))
+    by_turn = np.argsort(turn, kind="stable")
+    return [order[chosen] for chosen in np.split(by_turn, np.cumsum(np.bincount(turn))[:-1])]
+
+
+def update(
+    footprint: Footprint, element: Element, rows: int, change: Callable[[Tile, Any], Tile]
+) -> Tile:
+    """Replace elements by `change(old, chosen)`, in turns; returns what was there before, as flat
+    elements of the footprint in row-major order. `rows` blocks each do it if the footprint is
+    one for all."""
+    elements = footprint.allocation.elements(element.dtype)
+    offsets = flat_offsets(footprint, rows)
+    old = np.empty(len(offsets), element.dtype)
+    for chosen in in_turns(offsets):
+        where = offsets[chosen]
+        before = elements[where]
+        old[chosen] = before
+        elements[where] = change(before, chosen)
+    return old
+
+
+def flat_offsets(footprint: Footprint, rows: int) -> NDArray[np.int64]:
+    """The elements of a footprint, in row-major order; once for every block."""
+    if footprint.offsets is not None:
+        offsets = np.broadcast_to(footprint.offsets, _shape(footprint, rows))
+        return offsets.ravel() if footprint.mask is None else offsets[_mask(footprint, rows)]
+    each = [footprint.elements_of(row) for row in range(len(footprint.low))]
+    return np.concatenate(each * (rows if len(each) == 1 else 1))
+
+
+def _shape(footprint: Footprint, rows: int) -> tuple[int, ...]:
+    return (rows, *footprint.tile)
+
+
+def _mask(footprint: Footprint, rows: int) -> NDArray[np.bool_]:
+    assert footprint.mask is not None
+    return np.broadcast_to(footprint.mask, _shape(footprint, rows))
+
+
+def _inside(footprint: Footprint, rows: int) -> NDArray[np.bool_] | None:
+    """Which elements of [rows, *tile] a footprint has; None for all."""
+    if footprint.offsets is not None:
+        return None if footprint.mask is None else _mask(footprint, rows)
+    if footprint.whole:
+        return None
+    mask = np.zeros(_shape(footprint, rows), bool)
+    for box in footprint.boxes or ():
+        mask[(box.rows if len(footprint.low) > 1 else slice(None), *box.part)] = True
+    return mask
+
+
+def _operand(tile: Tile, footprint: Footprint, rows: int) -> Tile:
+    """The operand's elements for `flat_offsets`."""
+    whole = np.broadcast_to(tile, _shape(footprint, rows))
+    inside = _inside(footprint, rows)
+    return whole.ravel() if inside is None else whole[inside]
+
+
+def _through_pointers(op: Any, compare: Any, plain: Any) -> Step:
+    """A step that updates what pointers point to and returns what was there."""
+    ordering, element = Ordering(op, Kind.ATOMIC), pointee_of(op.pointers.type)
+    ordering.kind = Kind.ATOMIC
+    values = (op.pointers, op.mask, op.token)
+
+    def run(frame: Frame, *_: Any) -> tuple[Tile, int]:
+        addresses, mask, token = (None if value is None else frame[value] for value in values)
+        own = before = token or 0
+        assert isinstance(addresses, np.ndarray)
+        rows = frame.count
+        unchanged: Any = frame[plain]
+        result = np.array(np.broadcast_to(unchanged, (rows, *addresses.shape[1:])))
+        for footprint, part in pointed(frame, addresses, element, mask):  # type: ignore[arg-type]
+            own |= ordering.note(frame, footprint, before)  # type: ignore[operator]
+            change = compare(frame, footprint, rows)
+            old = update(footprint, element, rows, change)
+            if part is None:
+                result = old.reshape(result.shape)
+            else:
+                result[np.broadcast_to(part, result.shape)] = old
+        return result, own  # type: ignore[return-value]
+
+    return acting(op, run)
+
+
+def _rmw(op: Operation, _: Preparation) -> Step:
+    assert isinstance(op, AtomicRMWTkoOp)
+    combine = combination(_case(op, "mode", AtomicRMWMode), pointee_of(op.pointers.type))
+    argument = op.arg
+
+    def change(frame: Frame, footprint: Footprint, rows: int) -> Callable[[Tile, Any], Tile]:
+        tile: Any = frame[argument]
+        operand = _operand(tile, footprint, rows)
+        return lambda old, chosen: combine(old, operand[chosen])
+
+    return _through_pointers(op, change, argument)
+
+
+def _cas(op: Operation, _: Preparation) -> Step:
+    assert isinstance(op, AtomicCASTkoOp)
+    expected, desired = op.cmp, op.val
+
+    def change(frame: Frame, footprint: Footprint, rows: int) -> Callable[[Tile, Any], Tile]:
+        tiles: Any = (frame[expected], frame[desired])
+        compared, swapped = (_operand(tile, footprint, rows) for tile in tiles)
+
+        def swap(old: Tile, chosen: Any) -> Tile:
+            equal = as_unsigned(old) == as_unsigned(compared[chosen])
+            return np.where(equal, swapped[chosen], old)
+
+        return swap
+
+    return _through_pointers(op, change, expected)
+
+
+def _case(op: Operation, name: str, enum: Any) -> str:
+    number = op.properties[name]
+    assert isinstance(number, IntegerAttr)
+    return str(list(enum)[number.value.data].value)
+
+
+def _into_view(op: Any, mode: str, tile_value: Any) -> Step:
+    ordering = Ordering(op, Kind.ATOMIC)
+    view_value, indices, token_value = op.view, tuple(op.index), op.token
+
+    def run(frame: Frame, *_: Any) -> int:
+        view: Any = frame[view_value]
+        assert isinstance(view, TiledView)
+        element = view.tensor.element
+        combine = combination(mode, element)
+        index: Any = tuple(frame[value] for value in indices)
+        token: Any = 0 if token_value is None else frame[token_value]
+        tile: Any = frame[tile_value]
+        own = token
+        for place in places(frame, op, view, index):
+            some = frame if place.rows is None else frame.narrowed(frame.rows[place.rows])
+            own |= ordering.note(some, place.footprint, token)
+            part = tile if place.rows is None or len(tile) == 1 else tile[place.rows]
+            operand = _operand(part, place.footprint, some.count)
+            update(
+                place.footprint,
+                element,
+                some.count,
+                lambda old, chosen, operand=operand: combine(old, operand[chosen]),
+            )
+        return own
+
+    return acting(op, run)
+
+
+RULES: dict[str, Rule] = {
+    "atomic_rmw_tko": _rmw,
+    "atomic_cas_tko": _cas,
+    "atomic_red_view_tko": lambda op, _: _into_view(
+        op,
+        _case(op, "mode", AtomicRMWMode),
+        op.value,  # type: ignore[attr-defined]
+    ),
+    "multimem_reduce_view_tko": lambda op, _: _into_view(
+        op,
+        _case(op, "reduction", MultimemReductionKind),
+        op.tile,  # type: ignore[attr-defined]
+    ),
+}

@@ -1,0 +1,234 @@
+"""Element-wise floating-point arithmetic with rounding modes and flush-to-zero.
+
+To the nearest, NumPy's own f32 and f64 are IEEE 754's; f16 and bf16 are computed in f32, whose 24
+bits make the second rounding harmless (2p + 2, Figueroa 1995). Towards a direction the value goes
+through a float64 that is exact or lies on the right side of every boundary of the format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
+from tilewright.lowering.interpreter.numerics import Rounding, encode, fma32, fma64
+
+Function = Callable[..., Tile]
+Binary = Callable[[Tile, Tile], Tile]
+Ternary = Callable[[Tile, Tile, Tile], Tile]
+BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
+_SMALLEST_NORMAL = np.float32(2.0**-126)
+_CACHED = 1 << 14
+"""Elements of a piece that a cache holds with all that is computed of it."""
+_ROUNDINGS: dict[str, Rounding] = {
+    "nearest_even": "rn",
+    "zero": "rz",
+    "negative_inf": "rm",
+    "positive_inf": "rp",
+}
+_UFUNCS: dict[str, Any] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "div": np.divide,
+    "sqrt": np.sqrt,
+}
+
+
+def arithmetic(name: str, element: Element, rounding: str, *, flush: bool = False) -> Function:
+    """The function of an operation (add, sub, mul, div, sqrt, fma) on tiles of one element type."""
+    mode = _ROUNDINGS[rounding]
+    if name == "fma":
+        function = _fused(element, mode)
+    elif mode == "rn":
+        function = _nearest(_UFUNCS[name], element)
+    else:
+        function = _directed(name, element, mode)
+    return flushing(function) if flush else function
+
+
+def flushed(tile: Tile) -> Tile:
+    """f32 with subnormals replaced by zeros of their sign."""
+    tiny = np.abs(tile) < _SMALLEST_NORMAL
+    return np.where(tiny, np.copysign(np.float32(0), tile), tile) if tiny.any() else tile
+
+
+def flushing(function: Function) -> Function:
+    """The function with subnormal operands and results taken as zeros."""
+    return lambda *tiles: flushed(function(*map(flushed, tiles)))
+
+
+def widened(tile: Tile) -> NDArray[np.float32]:
+    """f16 or bf16 as f32, exactly."""
+    if tile.dtype != BFLOAT16:
+        return tile.astype(np.float32, order="C")
+    words = tile.view(np.uint16).astype(np.uint32, order="C")
+    words <<= 16
+    return words.view(np.float32)
+
+
+def narrowed(tile: NDArray[np.float32], dtype: np.dtype[Any]) -> Tile:
+    """f32 rounded to f16 or bf16, to nearest even."""
+    if dtype != BFLOAT16:
+        return tile.astype(dtype)
+    words = np.ascontiguousarray(tile).view(np.uint32)
+    nan = np.isnan(tile)
+    rounded = words >> 16
+    rounded &= 1
+    rounded += words
+    rounded += 0x7FFF
+    rounded >>= 16
+    narrow = rounded.astype(np.uint16)
+    if nan.any():
+        narrow[nan] = 0x7FFF
+    return narrow.view(BFLOAT16)
+
+
+def in_cache(function: Function) -> Function:
+    """An element-wise function of several passes, computed on pieces that stay in a cache."""
+
+    def run(*tiles: Tile) -> Tile:
+        first = tiles[0]
+        if first.size <= _CACHED or any(
+            tile.shape != first.shape or not tile.flags.c_contiguous for tile in tiles
+        ):
+            return function(*tiles)
+        flat = [tile.reshape(-1) for tile in tiles]
+        result: Tile | None = None
+        for begin in range(0, first.size, _CACHED):
+            piece = slice(begin, begin + _CACHED)
+            computed = function(*(tile[piece] for tile in flat))
+            if result is None:
+                result = np.empty(first.size, computed.dtype)
+            result[piece] = computed
+        assert result is not None
+        return result.reshape(first.shape)
+
+    return run
+
+
+def in_float32(function: Function, dtype: np.dtype[Any]) -> Function:
+    """A function of f32 on f16 or bf16: widened, computed, rounded."""
+    if dtype.itemsize >= 4:
+        return function
+    return in_cache(lambda *tiles: narrowed(function(*map(widened, tiles)), dtype))
+
+
+def _nearest(ufunc: Any, element: Element) -> Function:
+    return in_float32(ufunc, element.dtype)
+
+
+def _directed(name: str, element: Element, mode: Rounding) -> Function:
+    if element.name == "f64":
+        return _DIRECTED_64[name](mode)
+    assert element.format is not None
+    fmt, dtype, ufunc = element.format, element.dtype, _UFUNCS[name]
+
+    def run(*tiles: Tile) -> Tile:
+        wide = [tile.astype(np.float64) for tile in tiles]
+        if name in ("add", "sub"):
+            # The sum of two f32 need not fit a float64; f32's own fused operation rounds it.
+            other = wide[1] if name == "add" else -wide[1]
+            if dtype == np.float32:
+                one = np.ones(1, np.float32)
+                return fma32(tiles[0], one, other.astype(np.float32), mode)
+            return encode(fma64(wide[0], np.ones(1), other, mode), fmt, mode).view(dtype)
+        return encode(np.asarray(ufunc(*wide)), fmt, mode).view(dtype)
+
+    return run
+
+
+def _sum64(mode: Rounding, sign: float) -> Binary:
+    return lambda x, y: fma64(x, np.ones(1), sign * y, mode)
+
+
+def _product64(mode: Rounding) -> Binary:
+    return lambda x, y: fma64(x, y, _zero_of(x, y), mode)
+
+
+def _zero_of(x: Tile, y: Tile) -> Tile:
+    """A zero of the product's sign, which adds nothing to it."""
+    return np.where(np.signbit(x) ^ np.signbit(y), -0.0, 0.0)
+
+
+def _stepped(quotient: Tile, excess: Tile, mode: Rounding) -> Tile:
+    """The nearest value moved to the directed one; `excess` has the sign of value - exact."""
+    up = (excess < 0) & ((mode == "rp") | ((mode == "rz") & (quotient < 0)))
+    down = (excess > 0) & ((mode == "rm") | ((mode == "rz") & (quotient > 0)))
+    target = np.where(up, np.inf, -np.inf)
+    return np.where(up | down, np.nextafter(quotient, target), quotient)
+
+
+def _quotient64(mode: Rounding) -> Function:
+    def run(x: Tile, y: Tile) -> Tile:
+        quotient = x / y
+        excess = fma64(quotient, y, -x) * np.sign(y)
+        return _stepped(quotient, np.where(np.isfinite(quotient), excess, 0.0), mode)
+
+    return run
+
+
+def _root64(mode: Rounding) -> Function:
+    def run(x: Tile) -> Tile:
+        root = np.sqrt(x)
+        return _stepped(root, np.where(np.isfinite(root), fma64(root, root, -x), 0.0), mode)
+
+    return run
+
+
+_DIRECTED_64: dict[str, Callable[[Rounding], Function]] = {
+    "add": lambda mode: _sum64(mode, 1.0),
+    "sub": lambda mode: _sum64(mode, -1.0),
+    "mul": _product64,
+    "div": _quotient64,
+    "sqrt": _root64,
+}
+
+
+def _fused(element: Element, mode: Rounding) -> Ternary:
+    dtype = element.dtype
+    if dtype == np.float64:
+        return lambda x, y, z: fma64(x, y, z, mode)
+    if dtype == np.float32:
+        return in_cache(_fused32) if mode == "rn" else lambda x, y, z: fma32(x, y, z, mode)
+    fmt = element.format
+    assert fmt is not None
+
+    def narrow(x: Tile, y: Tile, z: Tile) -> Tile:
+        # Rounded to odd in f32, the exact sum still knows its side of every 16-bit boundary.
+        wide = [tile.astype(np.float64) for tile in (x, y, z)]
+        return encode(_odd_sum(wide[0] * wide[1], wide[2]), fmt, mode).view(dtype)
+
+    return narrow
+
+
+def _odd_sum(product: Tile, addend: Tile) -> Tile:
+    """product + addend rounded to odd in float64 (both exact there), signs of zeros kept."""
+    total = product + addend
+    part = total - product
+    error = (product - (total - part)) + (addend - part)
+    words = np.array(total).view(np.int64)
+    inexact = np.isfinite(error) & (error != 0) & np.isfinite(total) & ((words & 1) == 0)
+    words += np.where(inexact, np.where((error > 0) == (total > 0), 1, -1), 0)
+    return words.view(np.float64)
+
+
+def _fused32(x: Tile, y: Tile, z: Tile) -> Tile:
+    """x * y + z in f32, to the nearest: by float64, and again where the two roundings may differ.
+
+    They can only where the float64 sum is inexact and lies halfway between two f32: its low 29
+    bits are 1 and zeros; below the normal range the boundary lies elsewhere.
+    """
+    total = x.astype(np.float64) * y.astype(np.float64)
+    total = total + z
+    result = np.asarray(total.astype(np.float32))
+    halfway = (total.view(np.int64) & 0x1FFFFFFF) == 0x10000000
+    halfway |= np.abs(result) < np.float32(2.0**-125)
+    if halfway.any():
+        a, b, c = (np.broadcast_to(tile, result.shape)[halfway] for tile in (x, y, z))
+        result[halfway] = fma32(a, b, c)
+    return result

@@ -1,0 +1,164 @@
+"""Transcendental functions of tiles: what the chip approximates, and what mathematics says.
+
+Tile IR leaves the last bits of these open. "exact" is the mathematical value rounded once;
+"hardware" uses the special function unit where its instruction is all there is to an operation;
+"fast" is NumPy's f32. f16 and bf16 go through f32, as on the chip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
+from tilewright.lowering.interpreter.cuda_tile.float_arithmetic import (
+    arithmetic,
+    flushing,
+    in_cache,
+    in_float32,
+)
+from tilewright.lowering.interpreter.numerics import special_functions
+
+Function = Callable[..., Tile]
+Numerics: TypeAlias = Literal["hardware", "exact", "fast"]
+
+
+def _reciprocal_root(x: Tile) -> Tile:
+    return 1 / np.sqrt(x)
+
+
+def _unit_exp(x: Tile) -> Tile:
+    return _unit_exp2(x * _LOG2_E)
+
+
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "rsqrt": _reciprocal_root,
+    "exp": np.exp,
+    "exp2": np.exp2,
+    "log": np.log,
+    "log2": np.log2,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+    "atan2": np.arctan2,
+    "pow": np.power,
+}
+_ROUNDED = {"ceil": np.ceil, "floor": np.floor}
+_LOG2_E = np.float32(1.4426950408889634)
+
+
+def function(name: str, element: Element, numerics: Numerics, *, flush: bool = False) -> Function:
+    """A transcendental function on tiles of one element type."""
+    if element.name == "f64":
+        return _FUNCTIONS[name]
+    compute = _FUNCTIONS[name] if numerics == "fast" else _once_rounded(_FUNCTIONS[name])
+    if numerics == "hardware" and name in _UNIT:
+        compute = _UNIT[name]
+    if flush:
+        compute = flushing(compute)
+    return in_float32(compute, element.dtype)
+
+
+def approximate(name: str, numerics: Numerics) -> Function:
+    """`rounding<approx>` of f32: exp, tanh, sqrt, div."""
+    if numerics != "hardware" or name not in _APPROXIMATE:
+        return _once_rounded(_FUNCTIONS.get(name) or {"sqrt": np.sqrt, "div": np.divide}[name])
+    return _APPROXIMATE[name]
+
+
+def rounded_to_integer(name: str, element: Element) -> Function:
+    """ceil and floor."""
+    return in_float32(_ROUNDED[name], element.dtype)
+
+
+def whole_power(x: Tile, exponent: Tile) -> Tile:
+    """x to an integer, computed in float64 and rounded once to the type of x."""
+    return np.power(x.astype(np.float64), exponent.astype(np.float64)).astype(x.dtype)
+
+
+def remainder(element: Element) -> Function:
+    """x - trunc(x / y) * y, exact, with the sign of x."""
+    return in_float32(np.fmod, element.dtype)
+
+
+def _once_rounded(compute: Callable[..., Any]) -> Function:
+    def run(*tiles: Tile) -> Tile:
+        return compute(*(tile.astype(np.float64) for tile in tiles)).astype(np.float32)
+
+    return in_cache(run)
+
+
+def _words(tile: Tile) -> NDArray[np.uint32]:
+    return np.ascontiguousarray(tile).view(np.uint32)
+
+
+def _unit_exp2(x: Tile) -> Tile:
+    """ex2.approx.f32: the unit flushes subnormals, so small arguments are scaled around it."""
+    small = x < np.float32(-126)
+    scaled = np.where(small, x + np.float32(24), x)
+    power = special_functions.ex2(_words(scaled)).view(np.float32)
+    return np.where(small, power * np.float32(2.0**-24), power) if small.any() else power
+
+
+def _unit_rsqrt(x: Tile) -> Tile:
+    """rsqrt.approx.f32: subnormals are scaled into the normal range first."""
+    small = np.abs(x) < np.float32(2.0**-126)
+    scaled = np.where(small, x * np.float32(2.0**24), x)
+    root = special_functions.rsqrt(_words(scaled)).view(np.float32)
+    return np.where(small, root * np.float32(2.0**12), root) if small.any() else root
+
+
+def _approximate_quotient(x: Tile, y: Tile) -> Tile:
+    """div.approx.f32: a product with the unit's reciprocal."""
+    return x * special_functions.rcp(_words(y)).view(np.float32)
+
+
+def _approximate_root(x: Tile) -> Tile:
+    """sqrt.approx.f32: x times the unit's reciprocal root."""
+    root = x * _unit_rsqrt(x)
+    return np.where((x == 0) | np.isposinf(x), x, root)
+
+
+_UNIT: dict[str, Function] = {"exp2": _unit_exp2, "rsqrt": _unit_rsqrt}
+_APPROXIMATE: dict[str, Function] = {
+    "exp": _unit_exp,
+    "div": _approximate_quotient,
+    "sqrt": _approximate_root,
+}
+
+
+def maximum_or_minimum(
+    name: str, element: Element, *, propagate_nan: bool, flush: bool
+) -> Function:
+    """IEEE 754-2019's maximum and minimum (`propagate_nan`), or maximumNumber and minimumNumber."""
+    larger = name == "max"
+    ufunc = {
+        (True, True): np.maximum,
+        (True, False): np.fmax,
+        (False, True): np.minimum,
+        (False, False): np.fmin,
+    }[larger, propagate_nan]
+
+    def run(x: Tile, y: Tile) -> Tile:
+        result = ufunc(x, y)
+        zeros = result == 0
+        if zeros.any() and (zeros := zeros & (x == y)).any():
+            # NumPy takes either of +0 and -0.
+            negative = np.logical_and if larger else np.logical_or
+            sign = negative(np.signbit(x), np.signbit(y))
+            result = np.where(zeros, np.where(sign, result.dtype.type(-0.0), 0.0), result)
+        return result.astype(x.dtype, copy=False)
+
+    compute = flushing(run) if flush else run
+    return in_float32(compute, element.dtype)
+
+
+def full_quotient(element: Element) -> Function:
+    """`rounding<full>`: the quotient within 2 ulp; here rounded to nearest."""
+    return arithmetic("div", element, "nearest_even")

@@ -1,0 +1,160 @@
+"""Rules of `reduce` and `scan`: the region runs on whole slices.
+
+The order is stated, since Tile IR leaves it open. `reduce` folds the upper half of the dimension
+onto the lower one until one element is left; the lower one is the accumulator. `scan` goes
+through the dimension index by index, beginning with the identity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr
+from xdsl.ir import Attribute, Operation
+
+from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp, ScanOp
+from tilewright.lowering.interpreter.cuda_tile.blocks import (
+    Preparation,
+    Prepared,
+    Rule,
+    Step,
+    acting,
+    gathered,
+    run,
+)
+from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile, element_of_tile
+from tilewright.lowering.interpreter.cuda_tile.frame import Frame, Gang
+from tilewright.lowering.interpreter.cuda_tile.values import Value, taken
+
+Tiles = list[Tile]
+Combine = Callable[[Frame, Tiles, Tiles], Tiles]
+_SHORT = 32
+"""Below this many elements a slice is too short to be worth a call of NumPy each: the dimension
+goes in front first."""
+
+
+def _combination(body: Prepared) -> Combine:
+    """The region as a function of elements and accumulators, both [blocks, ...]."""
+
+    def pointwise(frame: Frame, elements: Tiles, accumulators: Tiles) -> Tiles:
+        inner = Frame(frame.gang, frame.rows)
+        return _run(body, inner, elements, accumulators)
+
+    def lane_by_lane(frame: Frame, elements: Tiles, accumulators: Tiles) -> Tiles:
+        # What the region takes from outside belongs to a block: every lane becomes a row.
+        shape = np.broadcast_shapes(*(tile.shape for tile in (*elements, *accumulators)))
+        shape = (frame.count, *shape[1:])
+        lanes = int(np.prod(shape[1:]))
+        gang = Gang(frame.gang.machine, np.repeat(frame.blocks, lanes), frame.gang.order)
+        inner = LaneFrame(gang, frame, np.repeat(np.arange(frame.count), lanes))
+        flat = [
+            [np.broadcast_to(tile, shape).reshape(-1) for tile in tiles]
+            for tiles in (elements, accumulators)
+        ]
+        return [
+            np.broadcast_to(tile, inner.count).reshape(shape) for tile in _run(body, inner, *flat)
+        ]
+
+    return pointwise if body.pointwise else lane_by_lane
+
+
+class LaneFrame(Frame):
+    """A frame whose rows are the lanes of an outer frame's tiles."""
+
+    def __init__(self, gang: Gang, outer: Frame, block_of_lane: Any):
+        super().__init__(gang, np.arange(len(gang.blocks)))
+        self._outer = outer
+        self._block_of_lane = block_of_lane
+
+    def held(self, key: int) -> Value:
+        known = self.values.get(key)
+        if known is None:
+            known = self.values[key] = taken(self._outer.held(key), self._block_of_lane)
+        return known
+
+
+def _run(body: Prepared, inner: Frame, elements: Tiles, accumulators: Tiles) -> Tiles:
+    pairs = zip(elements, accumulators, strict=True)
+    for i, (element, accumulator) in enumerate(pairs):
+        inner[body.arguments[2 * i]] = element
+        inner[body.arguments[2 * i + 1]] = accumulator
+    running = run(body, inner)
+    try:
+        while True:
+            next(running)
+    except StopIteration as stop:
+        return list(gathered(stop.value)[1])  # type: ignore[arg-type]
+
+
+def _reduce(op: Operation, preparation: Preparation) -> Step:
+    assert isinstance(op, ReduceOp)
+    combine = _combination(preparation.block(op.body.block))
+    axis = 1 + _number(op.dim)
+
+    def act(frame: Frame, *tiles: Tile) -> Any:
+        folded: Tiles = list(tiles)
+        along = axis
+        while folded[0].shape[along] > 1:
+            size = folded[0].shape[along]
+            if along > 1 and size <= _SHORT:
+                folded = [np.ascontiguousarray(np.moveaxis(tile, along, 1)) for tile in folded]
+                along = 1
+            lower = [_part(tile, along, slice(0, size // 2)) for tile in folded]
+            upper = [_part(tile, along, slice(size // 2, size)) for tile in folded]
+            folded = combine(frame, upper, lower)
+        results = tuple(np.take(tile, 0, axis=along) for tile in folded)
+        return results if len(tiles) > 1 else next(iter(results))
+
+    return acting(op, act)
+
+
+def _part(tile: Tile, axis: int, part: slice) -> Tile:
+    return tile[(slice(None),) * axis + (part,)]
+
+
+def _scan(op: Operation, preparation: Preparation) -> Step:
+    assert isinstance(op, ScanOp)
+    combine = _combination(preparation.block(op.body.block))
+    axis, backwards = 1 + _number(op.dim), bool(_number(op.reverse))
+    identities = identities_of(op.identities, [element_of_tile(each.type) for each in op.operands])
+
+    def act(frame: Frame, *tiles: Tile) -> Any:
+        slices = [np.ascontiguousarray(np.moveaxis(tile, axis, 0)) for tile in tiles]
+        results = [np.empty_like(each) for each in slices]
+        before = [
+            np.broadcast_to(identity, each.shape[1:])
+            for identity, each in zip(identities, slices, strict=True)
+        ]
+        count = len(slices[0])
+        for i in reversed(range(count)) if backwards else range(count):
+            before = combine(frame, [each[i] for each in slices], before)
+            for result, tile in zip(results, before, strict=True):
+                result[i] = tile
+        scanned = tuple(np.moveaxis(result, 0, axis) for result in results)
+        return scanned if len(tiles) > 1 else next(iter(scanned))
+
+    return acting(op, act)
+
+
+def identities_of(attribute: Attribute, elements: list[Element]) -> Tiles:
+    """The identities of a fold, one number of each element type."""
+    numbers: Any = attribute
+    assert isinstance(attribute, ArrayAttr)
+    return [
+        np.asarray(_value(number)).astype(element.dtype)
+        for number, element in zip(numbers.data, elements, strict=True)
+    ]
+
+
+def _value(number: Any) -> Any:
+    return number.value.data
+
+
+def _number(attribute: Attribute) -> int:
+    assert isinstance(attribute, IntegerAttr)
+    return attribute.value.data
+
+
+RULES: dict[str, Rule] = {"reduce": _reduce, "scan": _scan}

@@ -1,0 +1,80 @@
+"""Gangs of blocks that run together, and the frames that hold their values.
+
+A gang is some blocks of the grid. Where control flow takes them apart, frames narrow to the rows
+that go on; a frame finds a value of its parent's and takes its own rows of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from tilewright.lowering.interpreter.cuda_tile.token_order import TokenOrder
+from tilewright.lowering.interpreter.cuda_tile.values import Rows, Value, taken
+
+if TYPE_CHECKING:
+    from tilewright.lowering.interpreter.cuda_tile.machine import Machine
+
+
+class Gang:
+    """Blocks of a grid, by their number (x fastest), that run as rows of the same arrays."""
+
+    def __init__(self, machine: Machine, blocks: Rows, order: TokenOrder):
+        self.machine = machine
+        self.blocks = blocks
+        self.order = order
+
+
+class Frame:
+    """Values of some rows of a gang."""
+
+    def __init__(self, gang: Gang, rows: Rows, parent: Frame | None = None):
+        self.gang = gang
+        self.rows = rows
+        self.values: dict[int, Value] = {}
+        self._parent = parent
+        self._taken: Rows | None = None
+        if parent is not None and parent.rows is not rows:
+            self._taken = np.searchsorted(parent.rows, rows)
+        self._blocks: Rows | None = None
+
+    @property
+    def count(self) -> int:
+        """How many blocks there are."""
+        return len(self.rows)
+
+    @property
+    def blocks(self) -> Rows:
+        """The numbers of the blocks, the same array at every call."""
+        if self._blocks is None:
+            if len(self.rows) == len(self.gang.blocks):
+                self._blocks = self.gang.blocks
+            else:
+                self._blocks = self.gang.blocks[self.rows]
+        return self._blocks
+
+    def __getitem__(self, value: SSAValue) -> Value:
+        return self.held(id(value))
+
+    def __setitem__(self, value: SSAValue, held: Value) -> None:
+        self.values[id(value)] = held
+
+    def held(self, key: int) -> Value:
+        """What the value of an `id` stands for (SSA values are slow keys)."""
+        known = self.values.get(key)
+        if known is None:
+            assert self._parent is not None, "a value is defined before it is used"
+            known = self._parent.held(key)
+            if self._taken is not None:
+                known = self.values[key] = taken(known, self._taken)
+        return known
+
+    def inner(self) -> Frame:
+        """A frame of the same rows, for a region."""
+        return Frame(self.gang, self.rows, self)
+
+    def narrowed(self, rows: Rows) -> Frame:
+        """A frame of some of the rows; this one if they are all."""
+        return self if len(rows) == self.count else Frame(self.gang, rows, self)

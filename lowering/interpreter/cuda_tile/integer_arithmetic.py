@@ -1,0 +1,185 @@
+"""Element-wise integer arithmetic: two's complement, wrapping, with the overflow that a flag
+rules out reported; i1 is arithmetic modulo 2."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tilewright.lowering.interpreter.cuda_tile.elements import (
+    Tile,
+    as_signed,
+    as_unsigned,
+    unsigned,
+)
+from tilewright.lowering.interpreter.errors import Fault
+
+Function = Callable[..., Tile]
+Binary = Callable[[Tile, Tile], Tile]
+RELATIONS: dict[str, Binary] = {
+    "equal": np.equal,
+    "not_equal": np.not_equal,
+    "less_than": np.less,
+    "less_than_or_equal": np.less_equal,
+    "greater_than": np.greater,
+    "greater_than_or_equal": np.greater_equal,
+}
+
+
+def _modulo_two(on_bits: Binary, on_words: Binary) -> Binary:
+    return lambda x, y: on_bits(x, y) if x.dtype == np.bool_ else on_words(x, y)
+
+
+def _shifted_left(x: Tile, y: Tile) -> Tile:
+    width = 1 if x.dtype == np.bool_ else 8 * x.dtype.itemsize
+    amount, bits = as_unsigned(y), as_unsigned(x)
+    shifted = np.left_shift(bits, np.minimum(amount, width - 1).astype(bits.dtype))
+    return np.where(amount < width, shifted, 0).astype(bits.dtype).view(x.dtype)
+
+
+def shifted_right(signed: bool) -> Function:
+    """x >> y with y unsigned; a shift by the width or more leaves sign bits, or zeros."""
+
+    def run(x: Tile, y: Tile) -> Tile:
+        width = 1 if x.dtype == np.bool_ else 8 * x.dtype.itemsize
+        amount = as_unsigned(y)
+        inside = np.minimum(amount, width - 1)
+        if signed:
+            return np.right_shift(x, inside.astype(x.dtype))
+        bits = as_unsigned(x)
+        shifted = np.where(amount < width, np.right_shift(bits, inside.astype(bits.dtype)), 0)
+        return shifted.astype(bits.dtype).view(x.dtype)
+
+    return run
+
+
+WRAPPING: dict[str, Function] = {
+    "addi": _modulo_two(np.bitwise_xor, np.add),
+    "subi": _modulo_two(np.bitwise_xor, np.subtract),
+    "muli": _modulo_two(np.bitwise_and, np.multiply),
+    "shli": _shifted_left,
+    "andi": np.bitwise_and,
+    "ori": np.bitwise_or,
+    "xori": np.bitwise_xor,
+}
+
+
+def negated(x: Tile) -> Tile:
+    """-x, wrapping; of an i1, x itself."""
+    return x if x.dtype == np.bool_ else np.negative(x)
+
+
+def magnitude(x: Tile) -> Tile:
+    """|x| of a signed integer, whose result reads as unsigned."""
+    return x if x.dtype == np.bool_ else np.abs(x)
+
+
+def ruling_out(name: str, overflow: str, wrapping: Function) -> Function:
+    """The function with the overflow that an attribute says cannot happen as a fault."""
+    signed = overflow in ("no_signed_wrap", "no_wrap")
+    views = [as_signed] * signed + [as_unsigned] * (overflow in ("no_unsigned_wrap", "no_wrap"))
+    if not views:
+        return wrapping
+    exact: dict[str, Function] = {
+        "addi": np.add,
+        "subi": np.subtract,
+        "muli": np.multiply,
+        "negi": np.negative,
+    }
+
+    def run(*tiles: Tile) -> Tile:
+        result = wrapping(*tiles)
+        for view in views:
+            # In whole Python numbers only where float64 cannot rule an overflow out.
+            wide = [view(tile).astype(np.float64) for tile in tiles]
+            if name == "shli":
+                value = wide[0] * np.exp2(as_unsigned(tiles[1]).astype(np.float64))
+            else:
+                value = exact[name](*wide)
+            held = view(result).astype(np.float64)
+            wrong = np.abs(held - value) > np.abs(value) * 2.0**-40 + 0.5
+            if wrong.any():
+                where = tuple(np.argwhere(wrong)[0])
+                operands = ", ".join(
+                    str(view(np.broadcast_to(tile, wrong.shape))[where]) for tile in tiles
+                )
+                raise Fault(
+                    f"expected no overflow (overflow<{overflow}>), got it from {operands}",
+                    int(where[0]) if wrong.shape[0] > 1 else None,
+                )
+        return result
+
+    return run
+
+
+def compared(predicate: str, signed: bool) -> Binary:
+    """A comparison of integers, as i1."""
+    relation, view = RELATIONS[predicate], as_signed if signed else as_unsigned
+    return lambda x, y: relation(view(x), view(y))
+
+
+def extreme(larger: bool, signed: bool) -> Function:
+    """The larger or the smaller of two integers."""
+    view, ufunc = as_signed if signed else as_unsigned, np.maximum if larger else np.minimum
+
+    def run(x: Tile, y: Tile) -> Tile:
+        chosen = ufunc(view(x), view(y))
+        return chosen != 0 if x.dtype == np.bool_ else chosen.view(x.dtype)
+
+    return run
+
+
+def upper_half(x: Tile, y: Tile) -> Tile:
+    """The upper half of the unsigned product."""
+    a, b = as_unsigned(x), as_unsigned(y)
+    if x.dtype == np.bool_:
+        return np.zeros(np.broadcast_shapes(x.shape, y.shape), bool)
+    width = 8 * x.dtype.itemsize
+    if width < 64:
+        product = a.astype(np.uint64) * b.astype(np.uint64)
+        return (product >> np.uint64(width)).astype(a.dtype).view(x.dtype)
+    low, half = np.uint64(0xFFFFFFFF), np.uint64(32)
+    a_low, a_high, b_low, b_high = a & low, a >> half, b & low, b >> half
+    cross = (a_low * b_low >> half) + (a_high * b_low & low) + a_low * b_high
+    return (a_high * b_high + (a_high * b_low >> half) + (cross >> half)).view(x.dtype)
+
+
+def divided(signed: bool, rounding: str) -> Function:
+    """x / y towards zero, minus or plus infinity. By zero, which is undefined, all ones."""
+
+    def run(x: Tile, y: Tile) -> Tile:
+        a, b = _numbers(x, y, signed)
+        zero = b == 0
+        safe = np.where(zero, b.dtype.type(1), b)
+        quotient = a // safe
+        inexact = quotient * safe != a
+        if rounding == "positive_inf":
+            quotient = quotient + inexact
+        elif rounding == "zero" and signed:
+            quotient = quotient + (inexact & ((a < 0) != (safe < 0)))
+        return _held(np.where(zero, ~b, quotient), x)
+
+    return run
+
+
+def remainder(signed: bool) -> Function:
+    """What truncated division leaves, with the dividend's sign; of a zero divisor, the dividend."""
+
+    def run(x: Tile, y: Tile) -> Tile:
+        a, b = _numbers(x, y, signed)
+        return _held(np.where(b == 0, a, np.fmod(a, np.where(b == 0, b.dtype.type(1), b))), x)
+
+    return run
+
+
+def _numbers(x: Tile, y: Tile, signed: bool) -> tuple[Tile, Tile]:
+    view = as_signed if signed else as_unsigned
+    return view(x), view(y)
+
+
+def _held(result: Tile, x: Tile) -> Tile:
+    """A result in the dtype that tiles of its type are held in."""
+    if x.dtype == np.bool_:
+        return (result & 1).astype(bool)
+    return result.astype(unsigned(x.dtype), copy=False).view(x.dtype)

@@ -1,0 +1,182 @@
+"""A Tile IR kernel run on arrays: binds its arguments, prepares it once, runs its grid."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.ir import SSAValue
+
+from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics
+from tilewright.dialects.cuda_tile.ops.module import EntryOp, GlobalOp, ModuleOp
+from tilewright.dialects.cuda_tile.type_text import shown
+from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.lowering.interpreter.cuda_tile import (
+    atomic_rules,
+    control_rules,
+    fold_rules,
+    matrix_rules,
+    output_rules,
+    pointer_rules,
+    pointwise_rules,
+    shape_rules,
+    view_rules,
+)
+from tilewright.lowering.interpreter.cuda_tile.allocations import Allocations, Arguments
+from tilewright.lowering.interpreter.cuda_tile.blocks import Preparation, Rule
+from tilewright.lowering.interpreter.cuda_tile.elements import Element, element_of, element_of_tile
+from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Machine, OrderNeeded
+from tilewright.lowering.interpreter.cuda_tile.memory_access import polls_memory, semantics_of
+from tilewright.lowering.interpreter.cuda_tile.values import Value
+from tilewright.lowering.interpreter.cuda_tile.written_memory import (
+    ANYTHING,
+    Origins,
+    written_memory,
+)
+from tilewright.lowering.interpreter.errors import ExecutionError
+
+RULES: dict[str, Rule] = {
+    **pointwise_rules.RULES,
+    **shape_rules.RULES,
+    **view_rules.RULES,
+    **pointer_rules.RULES,
+    **atomic_rules.RULES,
+    **control_rules.RULES,
+    **fold_rules.RULES,
+    **matrix_rules.RULES,
+    **output_rules.RULES,
+}
+"""How each op is executed."""
+
+_ELEMENTS_OF_A_GANG = 1 << 20
+"""Elements of the largest tile, over all blocks that run together: they stay in a cache."""
+
+
+def run_kernel(
+    entry: EntryOp, launch: Launch, args: Sequence[Any], names: Sequence[str] | None = None
+) -> Arguments:
+    """Run a kernel. `args` are its parameters: an array for every pointer, else a number. `names`
+    are what diagnostics call them.
+
+    Returns the argument arrays in memory, as they are after the run. Raises ExecutionError for
+    wrong arguments and for what no kernel may do; OpError for an op that cannot be executed.
+    """
+    prepared = Preparation(RULES, pointwise_rules.POINTWISE, launch).block(entry.body.block)
+    semantics = [
+        semantics_of(op) for op in entry.walk() if "memory_ordering_semantics" in op.properties
+    ]
+    orders = (MemoryOrderingSemantics.ACQUIRE, MemoryOrderingSemantics.ACQ_REL)
+    may_synchronise = any(each in orders for each in semantics)
+    polls = any(op.name == "cuda_tile.loop" and polls_memory(op) for op in entry.walk())
+    origins = written_memory(entry)
+    attempts = (True,) if polls and may_synchronise else (False, True)
+    for synchronising in attempts:
+        memory = Allocations()
+        arrays, values = bound(entry, args, names, origins, memory)
+        machine = Machine(
+            launch, memory, synchronising=synchronising, may_synchronise=may_synchronise
+        )
+        _place_globals(entry, machine, origins)
+        try:
+            machine.run(prepared, values, 1 if polls else _gang_size(entry))
+        except OrderNeeded:
+            continue
+        return arrays
+    raise AssertionError("a synchronising run needs no other")
+
+
+def _gang_size(entry: EntryOp) -> int:
+    sizes = [
+        value.type.elements
+        for op in entry.walk()
+        for value in op.results
+        if isinstance(value.type, TileType)
+    ]
+    return max(1, _ELEMENTS_OF_A_GANG // max(sizes, default=1))
+
+
+def bound(
+    entry: EntryOp,
+    args: Sequence[Any],
+    names: Sequence[str] | None,
+    origins: Origins,
+    memory: Allocations,
+) -> tuple[Arguments, list[Value]]:
+    """The arguments in memory, and what the parameters stand for; `origins` may be written."""
+    parameters = entry.body.block.args
+    if len(args) != len(parameters):
+        types = ", ".join(shown(parameter.type) for parameter in parameters)
+        raise ExecutionError(
+            f"'{entry.sym_name.data}' expected {len(parameters)} arguments ({types}), "
+            f"got {len(args)}"
+        )
+    pointers = [i for i, each in enumerate(parameters) if _is_pointer(each)]
+    for i in pointers:
+        if not isinstance(args[i], np.ndarray):
+            raise ExecutionError(
+                f"'{entry.sym_name.data}' expected an array as argument {i}, a "
+                f"{shown(parameters[i].type)}, got {type(args[i]).__name__}"
+            )
+    arrays = Arguments(
+        [args[i] for i in pointers],
+        [i in origins or ANYTHING in origins for i in pointers],
+        [f"argument {i}" if names is None else names[i] for i in pointers],
+        memory,
+    )
+    addresses = dict(zip(pointers, arrays.addresses, strict=True))
+    values: list[Value] = []
+    for i, parameter in enumerate(parameters):
+        if i in addresses:
+            values.append(np.full(1, addresses[i], np.int64))
+        else:
+            values.append(_number(entry, i, _element(parameter), args[i]))
+    return arrays, values
+
+
+def _element(parameter: SSAValue) -> Element:
+    return element_of_tile(parameter.type)
+
+
+def _is_pointer(parameter: SSAValue) -> bool:
+    return _element(parameter).kind == "pointer"
+
+
+def _number(entry: EntryOp, i: int, element: Element, number: Any) -> NDArray[Any]:
+    """A scalar argument as a tile; integers are taken modulo their width."""
+    what = f"'{entry.sym_name.data}' expected a number as argument {i}, an {element.name}, got "
+    shape: tuple[int, ...] = np.shape(number)
+    if shape:
+        raise ExecutionError(f"{what}an array of shape {shape}")
+    try:
+        if element.kind == "float":
+            return np.asarray([number]).astype(element.dtype)
+        whole = int(number)
+        if whole != number:
+            raise ValueError
+    except (TypeError, ValueError):
+        raise ExecutionError(f"{what}{number!r}") from None
+    if element.dtype == np.bool_:
+        return np.asarray([bool(whole & 1)])
+    bits = 8 * element.dtype.itemsize
+    if not -(1 << (bits - 1)) <= whole < 1 << bits:
+        raise ExecutionError(f"{what}{whole}")
+    wrapped = whole - (1 << bits) if whole >= 1 << (bits - 1) else whole
+    return np.asarray([wrapped], element.dtype)
+
+
+def _place_globals(entry: EntryOp, machine: Machine, origins: Origins) -> None:
+    module = entry.parent_op()
+    if not isinstance(module, ModuleOp):
+        return
+    for op in module.body.block.ops:
+        if isinstance(op, GlobalOp):
+            value: Any = op.value
+            element = element_of(value.type.element_type)
+            array = np.array(value.array()).astype(element.dtype)
+            octets = np.frombuffer(array.tobytes(), np.uint8).copy()
+            name, constant = op.sym_name.data, op.constant is not None
+            allocation = machine.memory.add(f"@{name}", octets, constant=constant)
+            allocation.written = name in origins or ANYTHING in origins
+            machine.globals[name] = allocation

@@ -1,0 +1,248 @@
+"""Rules of matrix multiplication: as the tensor cores of a chip do it, exactly, or by BLAS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import Float16Type, Float32Type
+from xdsl.ir import Operation
+
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaledOp
+from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.lowering.interpreter.cuda_tile.blocks import (
+    Options,
+    Preparation,
+    Rule,
+    Step,
+    computing,
+)
+from tilewright.lowering.interpreter.cuda_tile.elements import (
+    Element,
+    Tile,
+    as_unsigned,
+    bits_of,
+    element_of,
+    element_of_tile,
+)
+from tilewright.lowering.interpreter.cuda_tile.float_arithmetic import arithmetic, widened
+from tilewright.lowering.interpreter.cuda_tile.pointwise_rules import word
+from tilewright.lowering.interpreter.numerics import (
+    NumericsError,
+    ScaleKind,
+    Unit,
+    decode,
+    dot_add,
+    family_of,
+    model_for,
+)
+
+Product = Callable[[Tile, Tile, Tile], Tile]
+FLOAT32 = element_of(Float32Type())
+_ONE_CORE = 1 << 18
+"""Multiply-adds of a product that OpenBLAS does not spread over threads (interface/gemm.c:
+SMP_THRESHOLD_MIN * GEMM_MULTITHREAD_THRESHOLD)."""
+_BITS_OF_K = 256
+"""Bits of K that one wgmma, tcgen05.mma or m16n8 instruction multiplies."""
+_ROWS_OF_MMA, _ROWS_OF_WGMMA = 16, 64
+"""Tiles of fewer rows are multiplied otherwise (mma.sync and below: H200 records)."""
+
+
+def _multiply(op: Operation, preparation: Preparation) -> Step:
+    assert isinstance(op, MmaFOp)
+    a, c = element_of_tile(op.lhs.type), element_of_tile(op.acc.type)
+    type_, options = op.lhs.type, preparation.options
+    assert isinstance(type_, TileType)
+    return computing(op, _float_product(a, c, type_.shape[-2], options))
+
+
+def _float_product(a: Element, c: Element, rows: int, options: Options) -> Product:
+    """The product of tiles of `rows` rows."""
+    if options.numerics == "fast":
+        return lambda x, y, z: _blas(x, y, z, a, c)
+    types = (_ptx(a), _ptx(a), _ptx(c), _ptx(c))
+    if options.numerics == "exact":
+        return lambda x, y, z: _dot(x, y, z, c, types, "exact")
+    if a.name == "f64":
+        return lambda x, y, z: _dot(x, y, z, c, types, model_for(options.arch, *types[:2], "f64"))
+    if a.name == "f32" or rows < _ROWS_OF_MMA:
+        return lambda x, y, z: _fused_chain(x, y, z, a, c)
+    if a.bits == 8 and c.name == "f16":
+        # tileiras accumulates in f32 and converts (H200, 16x16x16).
+        wide = _float_product(a, FLOAT32, rows, options)
+        return lambda x, y, z: wide(x, y, z.astype(np.float32)).astype(np.float16)
+    step = max(1, _BITS_OF_K // a.bits)
+    for unit in _units(options.arch, rows):
+        try:
+            model = model_for(options.arch, *types[:2], types[3], unit)
+        except NumericsError:
+            continue
+        return lambda x, y, z: _in_steps(x, y, z, c, types, model, step)
+    # No such instruction: tileiras computes in f16, which holds every fp8 value.
+    half = element_of(Float16Type())
+    narrow = _float_product(half, c, rows, options)
+    return lambda x, y, z: narrow(x.astype(np.float16), y.astype(np.float16), z)
+
+
+def _units(arch: str, rows: int) -> tuple[Unit, ...]:
+    """The units that may multiply tiles of so many rows, the one that does first."""
+    large: dict[str, Unit] = {"Hopper": "wgmma", "Blackwell": "tcgen05"}
+    unit = large.get(family_of(arch))
+    return (unit, "mma.sync") if unit and rows >= _ROWS_OF_WGMMA else ("mma.sync",)
+
+
+def _fused_chain(x: Tile, y: Tile, z: Tile, a: Element, c: Element) -> Tile:
+    """f32 multiply-adds in k order from zero, then the addend: what H200's cores do for f32 and for
+    tiles too low for an MMA, but for the order, which Tile IR leaves open."""
+    left, right = (_in_float32(each, a) for each in (x, y))
+    fused = arithmetic("fma", FLOAT32, "nearest_even")
+    total = np.zeros((1,) * z.ndim, np.float32)
+    for k in range(x.shape[-1]):
+        total = fused(left[..., :, k, None], right[..., None, k, :], total)
+    return (total + z).astype(c.dtype)
+
+
+def _in_float32(x: Tile, element: Element) -> Tile:
+    if element.bits <= 8:
+        assert element.format is not None
+        return decode(bits_of(x), element.format).astype(np.float32)
+    return widened(x)
+
+
+def _ptx(element: Element) -> str:
+    assert element.format is not None
+    return element.format.name
+
+
+def _blas(x: Tile, y: Tile, z: Tile, a: Element, c: Element) -> Tile:
+    if a.name == "f64":
+        return np.matmul(x, y) + z
+    product = _in_pieces(_in_float32(x, a), _in_float32(y, a))
+    if c.name == "f32":
+        return np.add(product, z, out=product) if len(product) >= len(z) else product + z
+    return (product + z.astype(np.float32)).astype(c.dtype)
+
+
+def _in_pieces(x: Tile, y: Tile) -> Tile:
+    """x @ y in pieces of rows so small that OpenBLAS keeps to one core: for a tile, starting and
+    awaiting threads takes longer than the product, much longer on a busy machine."""
+    rows = x.shape[-2]
+    piece = max(1, _ONE_CORE // (x.shape[-1] * y.shape[-1]))
+    if piece >= rows or len(x) == len(y) == 1:
+        return np.matmul(x, y)
+    piece = 1 << (piece.bit_length() - 1)
+    parts = x.reshape(*x.shape[:-2], rows // piece, piece, x.shape[-1])
+    product = np.matmul(parts, y[..., None, :, :])
+    return product.reshape(*product.shape[:-3], rows, y.shape[-1])
+
+
+def _in_steps(
+    x: Tile, y: Tile, z: Tile, c: Element, types: tuple[str, ...], model: Any, step: int
+) -> Tile:
+    """A chain of instructions along K, each adding to the result of the last."""
+    total = z
+    for begin in range(0, x.shape[-1], step):
+        part = slice(begin, begin + step)
+        total = _dot(x[..., part], y[..., part, :], total, c, types, model)
+    return total
+
+
+def _dot(
+    x: Tile, y: Tile, z: Tile, c: Element, types: tuple[str, ...], model: Any, **scales: Any
+) -> Tile:
+    rows = max(len(x), len(y), len(z))
+    a, b, acc = (bits_of(np.broadcast_to(each, (rows, *each.shape[1:]))) for each in (x, y, z))
+    a_type, b_type, c_type, d_type = types
+    words = dot_add(
+        a, b, acc, a_type=a_type, b_type=b_type, c_type=c_type, d_type=d_type, model=model, **scales
+    )
+    return words.view(c.dtype)
+
+
+def _multiply_integers(op: Operation, _: Preparation) -> Step:
+    signs = [word(op, name) == "signed" for name in ("signedness_lhs", "signedness_rhs")]
+
+    def run(x: Tile, y: Tile, z: Tile) -> Tile:
+        # Products of 16 bits: float64 holds every sum of fewer than 2^37 of them.
+        left, right = (
+            (each if signed else as_unsigned(each)).astype(np.float64)
+            for each, signed in zip((x, y), signs, strict=True)
+        )
+        sums = np.matmul(left, right).astype(np.int64) + z
+        return sums.astype(np.int32)
+
+    return computing(op, run)
+
+
+def _multiply_scaled(op: Operation, preparation: Preparation) -> Step:
+    assert isinstance(op, MmaFScaledOp)
+    a, scale = element_of_tile(op.lhs.type), element_of_tile(op.lhs_scale.type)
+    assert a.format is not None and scale.format is not None
+    formats = a.format, scale.format
+    options = preparation.options
+    model = None if options.numerics == "fast" else _scaled_model(a, scale, options)
+
+    def run(x: Tile, y: Tile, z: Tile, x_scale: Tile, y_scale: Tile) -> Tile:
+        if model is not None:
+            return _scaled_steps(x, y, z, x_scale, y_scale, a, scale, model)
+        left, right = (decode(bits_of(each), formats[0]) for each in (x, y))
+        left_scale, right_scale = (decode(bits_of(each), formats[1]) for each in (x_scale, y_scale))
+        left = left * np.repeat(left_scale, left.shape[-1] // left_scale.shape[-1], axis=-1)
+        right = right * np.repeat(right_scale, right.shape[-2] // right_scale.shape[-2], axis=-2)
+        return (np.matmul(left, right) + z).astype(np.float32)
+
+    return computing(op, run)
+
+
+_SCALES = {"f8E8M0FNU": "ue8m0", "f8E4M3FN": "ue4m3"}
+
+
+def _scaled_model(a: Element, scale: Element, options: Options) -> Any:
+    """The arithmetic of a scaled MMA; None where no chip's is known: mathematics then, rounded."""
+    if scale.name not in _SCALES:
+        return None
+    if options.numerics == "exact":
+        return "exact"
+    kind: ScaleKind = "mxf8f6f4"
+    if a.name == "f4E2M1FN":
+        kind = "mxf4nvf4" if scale.name == "f8E4M3FN" else "mxf4"
+    try:
+        unit = _units(options.arch, 128)[0]
+        return model_for(options.arch, _ptx(a), _ptx(a), "f32", unit, kind)
+    except NumericsError:
+        return None
+
+
+def _scaled_steps(
+    x: Tile, y: Tile, z: Tile, x_scale: Tile, y_scale: Tile, a: Element, scale: Element, model: Any
+) -> Tile:
+    step = _BITS_OF_K // a.bits if model != "exact" else x.shape[-1]
+    vector = x.shape[-1] // x_scale.shape[-1]
+    step = max(step, vector)
+    types = (_ptx(a), _ptx(a), "f32", "f32")
+    rows = max(len(tile) for tile in (x, y, z, x_scale, y_scale))
+    words = [bits_of(np.broadcast_to(each, (rows, *each.shape[1:]))) for each in (x_scale, y_scale)]
+    total = z
+    for begin in range(0, x.shape[-1], step):
+        part = slice(begin, begin + step)
+        of_scale = slice(begin // vector, -(-(begin + step) // vector))
+        total = _dot(
+            np.broadcast_to(x, (rows, *x.shape[1:]))[..., part],
+            y[..., part, :],
+            total,
+            FLOAT32,
+            types,
+            model,
+            scale_a=words[0][..., of_scale],
+            scale_b=words[1][..., of_scale, :],
+            scale_type=_SCALES[scale.name],
+        )
+    return total
+
+
+RULES: dict[str, Rule] = {
+    "mmaf": _multiply,
+    "mmai": _multiply_integers,
+    "mmaf_scaled": _multiply_scaled,
+}

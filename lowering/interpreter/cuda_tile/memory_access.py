@@ -1,0 +1,166 @@
+"""What memory operations have in common: where they go, what the memory model says, what faults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Operation
+
+from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics
+from tilewright.lowering.interpreter.cuda_tile.accesses import Access, Kind
+from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
+from tilewright.lowering.interpreter.cuda_tile.footprints import Footprint, read, scattered, write
+from tilewright.lowering.interpreter.cuda_tile.frame import Frame
+from tilewright.lowering.interpreter.cuda_tile.token_order import Token
+from tilewright.lowering.interpreter.errors import Fault
+
+_ATOMIC_OPS = frozenset(
+    {"atomic_rmw_tko", "atomic_cas_tko", "atomic_red_view_tko", "multimem_reduce_view_tko"}
+)
+_ACQUIRING = (MemoryOrderingSemantics.ACQUIRE, MemoryOrderingSemantics.ACQ_REL)
+_RELEASING = (MemoryOrderingSemantics.RELEASE, MemoryOrderingSemantics.ACQ_REL)
+
+
+class Ordering:
+    """How an op takes part in the memory model: read off it once."""
+
+    def __init__(self, op: Operation, plain: Kind):
+        semantics = semantics_of(op)
+        self.op = op
+        self.kind = plain if semantics is MemoryOrderingSemantics.WEAK else Kind.ATOMIC
+        self.acquires = semantics in _ACQUIRING
+        self.releases = semantics in _RELEASING
+
+    def note(self, frame: Frame, footprint: Footprint, token: Token) -> Token:
+        """Tell the memory model of an access that is within bounds. Returns the op's own token."""
+        machine = frame.gang.machine
+        if machine.races == "ignore" or not footprint.allocation.written:
+            return token
+        order = frame.gang.order
+        access = Access(self.op, self.kind, frame.blocks, footprint)
+        synchronises = order.synchronising and (self.acquires or self.releases)
+        addresses = _addresses(footprint) if synchronises else None
+        if addresses is not None and self.acquires:
+            # What the releasing block had seen is behind the reader and what takes its token.
+            token |= order.acquired(addresses)
+        token, conflict = order.add(access, token)
+        if conflict is None and not order.synchronising and machine.block_count > 1:
+            conflict = machine.conflicts_of(footprint.allocation).add(access)
+        if addresses is not None and self.releases:
+            order.release(addresses, token)
+        if conflict is not None:
+            machine.report(conflict)
+        return token
+
+
+def semantics_of(op: Operation) -> MemoryOrderingSemantics:
+    """The memory ordering of an op."""
+    number = op.properties["memory_ordering_semantics"]
+    assert isinstance(number, IntegerAttr)
+    return list(MemoryOrderingSemantics)[number.value.data]
+
+
+def polls_memory(op: Operation) -> bool:
+    """Whether a loop may wait for other blocks: it reads what they may write meanwhile."""
+    for inner in op.walk():
+        if inner.name.removeprefix("cuda_tile.") in _ATOMIC_OPS:
+            return True
+        ordered = "memory_ordering_semantics" in inner.properties
+        if ordered and semantics_of(inner) is not MemoryOrderingSemantics.WEAK:
+            return True
+    return False
+
+
+def _addresses(footprint: Footprint) -> NDArray[np.int64]:
+    rows = [footprint.elements_of(row) for row in range(len(footprint.low))]
+    return footprint.allocation.base + np.concatenate(rows) * footprint.itemsize
+
+
+def check_bounds(footprint: Footprint) -> None:
+    """Raise a fault where a footprint leaves its allocation, naming the element."""
+    allocation, size = footprint.allocation, footprint.itemsize
+    elements = len(allocation) // size
+    filled = footprint.high > footprint.low
+    wrong = filled & ((footprint.low < 0) | (footprint.high > elements))
+    if not wrong.any():
+        return
+    row = int(np.argmax(wrong))
+    touched = footprint.elements_of(row)
+    outside = touched[(touched < 0) | (touched >= elements)]
+    element = int(outside[0]) if len(outside) else int(footprint.low[row])
+    raise Fault(
+        f"expected an element of {allocation.name} ({elements} of {size} bytes), got element "
+        f"{element}",
+        row if len(footprint.low) > 1 else None,
+    )
+
+
+def pointed(
+    frame: Frame, addresses: Tile, element: Element, mask: Tile | None
+) -> Iterator[tuple[Footprint, NDArray[np.bool_] | None]]:
+    """The footprints of a tile of pointers, one for each allocation: with the elements [blocks or
+    1, *tile] of it that count, None for all. Raises a fault for pointers to nothing."""
+    memory = frame.gang.machine.memory
+    if mask is not None:
+        addresses, mask = _same_rows(addresses, mask)
+        if not mask.any():
+            return
+    windows = memory.window_of(addresses)
+    counted = windows if mask is None else windows[mask]
+    first = int(counted.flat[0])
+    numbers = [first] if (counted == first).all() else np.unique(counted).tolist()
+    for number in numbers:
+        allocation = memory.at(number)
+        part = mask
+        if len(numbers) > 1:
+            part = windows == number if mask is None else mask & (windows == number)
+        if allocation is None:
+            chosen = addresses if part is None else addresses[part]
+            raise Fault(f"expected pointers into memory, got address {int(chosen.flat[0]):#x}")
+        distance = addresses - allocation.base
+        if part is not None:
+            distance = np.where(part, distance, 0)
+        size = element.bytes
+        if size > 1:
+            astray = distance & (size - 1)
+            if astray.any():
+                byte = int(distance[astray != 0].flat[0])
+                raise Fault(
+                    f"expected addresses that are multiples of {size}, got byte {byte} of "
+                    f"{allocation.name}"
+                )
+            distance = distance >> (size.bit_length() - 1)
+        footprint = scattered(allocation, size, distance, part)
+        check_bounds(footprint)
+        yield footprint, part
+
+
+def _same_rows(addresses: Tile, mask: Tile) -> tuple[Tile, Tile]:
+    """Addresses and mask with as many rows; a mask may differ between blocks, addresses not."""
+    rows = max(len(addresses), len(mask))
+    return tuple(np.broadcast_to(each, (rows, *each.shape[1:])) for each in (addresses, mask))  # type: ignore[return-value]
+
+
+def load(footprint: Footprint, element: Element, padding: Any) -> Tile:
+    """The elements of a footprint as a tile in the dtype that it is held in."""
+    allocation = footprint.allocation
+    if element.dtype == np.bool_:
+        octets = read(footprint, allocation.octets, np.asarray(padding, np.uint8), copy=False)
+        return octets != 0
+    elements = allocation.elements(element.dtype)
+    return read(footprint, elements, padding, copy=allocation.written)
+
+
+def store(footprint: Footprint, element: Element, tile: Tile) -> None:
+    """Write a tile into a footprint."""
+    allocation = footprint.allocation
+    if allocation.constant:
+        raise Fault(f"expected memory that may be written, got constant {allocation.name}")
+    if element.dtype == np.bool_:
+        write(footprint, allocation.octets, tile.view(np.uint8))
+    else:
+        write(footprint, allocation.elements(element.dtype), tile)

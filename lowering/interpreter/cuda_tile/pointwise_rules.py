@@ -1,0 +1,219 @@
+"""Rules of the element-wise ops: arithmetic, comparisons, conversions, constants, select."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from xdsl.ir import Attribute, Operation
+
+from tilewright.dialects.cuda_tile.ops.core import ConstantOp
+from tilewright.lowering.interpreter.cuda_tile import conversions, float_functions
+from tilewright.lowering.interpreter.cuda_tile import integer_arithmetic as integers
+from tilewright.lowering.interpreter.cuda_tile.blocks import Options, Preparation, Rule, Step
+from tilewright.lowering.interpreter.cuda_tile.blocks import computing as step_of
+from tilewright.lowering.interpreter.cuda_tile.elements import (
+    Element,
+    Tile,
+    element_of_tile,
+    pointee_of,
+)
+from tilewright.lowering.interpreter.cuda_tile.float_arithmetic import arithmetic
+
+Function = Callable[..., Any]
+Binary = Callable[[Tile, Tile], Tile]
+Maker = Callable[[Operation, Options], Function]
+
+
+def word(op: Operation, name: str, default: str = "") -> str:
+    """The word of a property that is a choice, or the default."""
+    choice: Attribute | None = op.properties.get(name)
+    return default if choice is None else str(choice.data.value)  # type: ignore[attr-defined]
+
+
+def flag(op: Operation, name: str) -> bool:
+    """Whether a unit property is there."""
+    return name in op.properties
+
+
+def is_signed(op: Operation) -> bool:
+    """Whether the op reads its integers as signed."""
+    return word(op, "signedness") == "signed"
+
+
+def result_element(op: Operation) -> Element:
+    """The element type of the first result."""
+    return element_of_tile(op.results[0].type)
+
+
+def operand_element(op: Operation) -> Element:
+    """The element type of the first operand."""
+    return element_of_tile(op.operands[0].type)
+
+
+# Floats
+
+
+def _rounded(name: str) -> Maker:
+    def make(op: Operation, options: Options) -> Function:
+        element, rounding = result_element(op), word(op, "rounding_mode", "nearest_even")
+        flush = flag(op, "flush_to_zero")
+        if rounding == "approx":
+            compute = float_functions.approximate(name, options.numerics)
+            return float_functions.flushing(compute) if flush else compute
+        if rounding == "full":
+            rounding = "nearest_even"
+        return arithmetic(name, element, rounding, flush=flush)
+
+    return make
+
+
+def _function(name: str) -> Maker:
+    def make(op: Operation, options: Options) -> Function:
+        if word(op, "rounding_mode") == "approx":
+            return float_functions.approximate(name, options.numerics)
+        return float_functions.function(
+            name, result_element(op), options.numerics, flush=flag(op, "flush_to_zero")
+        )
+
+    return make
+
+
+def _extreme(name: str) -> Maker:
+    return lambda op, _: float_functions.maximum_or_minimum(
+        name,
+        result_element(op),
+        propagate_nan=flag(op, "propagate_nan"),
+        flush=flag(op, "flush_to_zero"),
+    )
+
+
+def _absolute(x: Tile) -> Tile:
+    return np.abs(x)
+
+
+def _compare_floats(op: Operation, _: Options) -> Binary:
+    predicate = word(op, "comparison_predicate")
+    relation = integers.RELATIONS[predicate]
+    if word(op, "comparison_ordering") == "ordered":
+        if predicate != "not_equal":
+            return relation
+        return lambda x, y: relation(x, y) & ~(np.isnan(x) | np.isnan(y))
+    if predicate == "not_equal":
+        return relation
+    return lambda x, y: relation(x, y) | np.isnan(x) | np.isnan(y)
+
+
+# Integers
+
+
+def _wrapping(name: str) -> Maker:
+    def make(op: Operation, _: Options) -> Function:
+        return integers.ruling_out(name, word(op, "overflow", "none"), integers.WRAPPING[name])
+
+    return make
+
+
+def _truncated(op: Operation, _: Options) -> Function:
+    narrow = conversions.truncated(result_element(op))
+    return conversions.ruling_out_loss(
+        narrow, operand_element(op), result_element(op), word(op, "overflow", "none")
+    )
+
+
+# Everything else
+
+
+def _constant(op: Operation, _: Options) -> Function:
+    assert isinstance(op, ConstantOp)
+    value: Any = op.value
+    tile: Tile = value.array()[None].astype(result_element(op).dtype, copy=False)
+    tile.flags.writeable = False
+    return lambda: tile
+
+
+def _offset(op: Operation, _: Options) -> Binary:
+    bits = pointee_of(op.operands[0].type).bits
+    if bits >= 8:
+        size = np.int64(bits // 8)
+        return lambda pointer, offset: pointer + offset.astype(np.int64) * size
+    return lambda pointer, offset: pointer + (offset.astype(np.int64) * bits >> 3)
+
+
+def _same(x: Any) -> Any:
+    return x
+
+
+def _select(cond: Tile, x: Tile, y: Tile) -> Tile:
+    return np.where(cond, x, y)
+
+
+MAKERS: dict[str, Maker] = {
+    "addf": _rounded("add"),
+    "subf": _rounded("sub"),
+    "mulf": _rounded("mul"),
+    "divf": _rounded("div"),
+    "sqrt": _rounded("sqrt"),
+    "fma": _rounded("fma"),
+    "absf": lambda op, _: _absolute,
+    "negf": lambda op, _: np.negative,
+    "maxf": _extreme("max"),
+    "minf": _extreme("min"),
+    "remf": lambda op, _: float_functions.remainder(result_element(op)),
+    "ceil": lambda op, _: float_functions.rounded_to_integer("ceil", result_element(op)),
+    "floor": lambda op, _: float_functions.rounded_to_integer("floor", result_element(op)),
+    "fpowi": lambda op, _: float_functions.whole_power,
+    "cmpf": _compare_floats,
+    **{
+        name: _function(name)
+        for name in (
+            *("exp", "exp2", "log", "log2", "sin", "cos", "tan", "sinh", "cosh", "tanh"),
+            *("atan2", "pow", "rsqrt"),
+        )
+    },
+    **{name: _wrapping(name) for name in integers.WRAPPING},
+    "negi": lambda op, _: integers.ruling_out(
+        "negi", word(op, "overflow", "none"), integers.negated
+    ),
+    "absi": lambda op, _: integers.magnitude,
+    "mulhii": lambda op, _: integers.upper_half,
+    "shri": lambda op, _: integers.shifted_right(is_signed(op)),
+    "divi": lambda op, _: integers.divided(is_signed(op), word(op, "rounding", "zero")),
+    "remi": lambda op, _: integers.remainder(is_signed(op)),
+    "maxi": lambda op, _: integers.extreme(larger=True, signed=is_signed(op)),
+    "mini": lambda op, _: integers.extreme(larger=False, signed=is_signed(op)),
+    "cmpi": lambda op, _: integers.compared(word(op, "comparison_predicate"), is_signed(op)),
+    "exti": lambda op, _: conversions.extended(
+        operand_element(op), result_element(op), is_signed(op)
+    ),
+    "trunci": _truncated,
+    "ftof": lambda op, _: conversions.float_to_float(
+        operand_element(op), result_element(op), word(op, "rounding_mode", "nearest_even")
+    ),
+    "ftoi": lambda op, _: conversions.float_to_integer(
+        operand_element(op), result_element(op), is_signed(op)
+    ),
+    "itof": lambda op, _: conversions.integer_to_float(
+        result_element(op), is_signed(op), word(op, "rounding_mode", "nearest_even")
+    ),
+    "bitcast": lambda op, _: conversions.reinterpreted(result_element(op)),
+    "ptr_to_int": lambda op, _: _same,
+    "int_to_ptr": lambda op, _: _same,
+    "ptr_to_ptr": lambda op, _: _same,
+    "constant": _constant,
+    "offset": _offset,
+    "select": lambda op, _: _select,
+    "assume": lambda op, _: _same,
+}
+POINTWISE = frozenset(MAKERS)
+
+
+def _rule(make: Maker) -> Rule:
+    def rule(op: Operation, preparation: Preparation) -> Step:
+        return step_of(op, make(op, preparation.options))
+
+    return rule
+
+
+RULES: dict[str, Rule] = {name: _rule(make) for name, make in MAKERS.items()}

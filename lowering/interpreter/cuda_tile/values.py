@@ -1,0 +1,127 @@
+"""What SSA values stand for while a kernel runs: tiles, views, tokens.
+
+Tiles are arrays [blocks, *shape], tokens whole numbers (token_order.py). Every array may have one
+row for all blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.dialects.cuda_tile.types import (
+    GatherScatterViewType,
+    PartitionViewType,
+    StridedViewType,
+    TileView,
+)
+from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
+
+Rows: TypeAlias = NDArray[np.int64]
+"""Which blocks of a gang, ascending."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TensorView:
+    """A tensor in memory: addresses [blocks], sizes and strides [blocks, rank], in elements."""
+
+    element: Element
+    base: NDArray[np.int64]
+    shape: NDArray[np.int64]
+    strides: NDArray[np.int64]
+
+    def take(self, rows: Rows) -> TensorView:
+        """The view of some blocks."""
+        base, shape, strides = (_rows(each, rows) for each in self._arrays)
+        return TensorView(self.element, base, shape, strides)
+
+    @property
+    def _arrays(self) -> tuple[NDArray[np.int64], ...]:
+        return self.base, self.shape, self.strides
+
+    @property
+    def geometry(self) -> object:
+        """What two views share if the same index means the same element and others others."""
+        if any(len(each) != 1 for each in self._arrays):
+            return None
+        sizes = sorted(zip(self.strides[0].tolist(), self.shape[0].tolist(), strict=True))
+        reach = 0
+        for stride, size in sizes:
+            if size > 1 and stride <= reach:
+                return None
+            reach += stride * (size - 1)
+        return (int(self.base[0]), tuple(self.strides[0].tolist()))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TiledView:
+    """A tensor view cut into tiles as its type says."""
+
+    type: TileView
+    tensor: TensorView
+
+    def take(self, rows: Rows) -> TiledView:
+        """The view of some blocks."""
+        return TiledView(self.type, self.tensor.take(rows))
+
+    @property
+    def dim_map(self) -> tuple[int, ...]:
+        """The dimension of the tensor that each dimension of a tile lies along."""
+        if isinstance(self.type, PartitionViewType | StridedViewType):
+            return self.type.dim_map
+        return tuple(range(self.type.index_rank))
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """Elements of the tensor from one index to the next, for each dimension of a tile."""
+        if isinstance(self.type, StridedViewType):
+            return self.type.traversal_strides
+        if isinstance(self.type, GatherScatterViewType):
+            return (1,) * self.type.index_rank
+        return self.type.tile_shape
+
+    @property
+    def sparse_dim(self) -> int | None:
+        """The dimension whose index is a tile of row numbers, or None."""
+        return self.type.sparse_dim if isinstance(self.type, GatherScatterViewType) else None
+
+    def index_space(self) -> NDArray[np.int64]:
+        """How many tiles there are along every dimension of a tile: [blocks, rank]."""
+        sizes = self.tensor.shape[:, list(self.dim_map)]
+        return -(-sizes // np.asarray(self.steps))
+
+
+Value: TypeAlias = Tile | TensorView | TiledView | int
+
+
+def _rows(array: NDArray[Any], rows: Rows) -> NDArray[Any]:
+    return array if len(array) == 1 else array[rows]
+
+
+def taken(value: Value, rows: Rows) -> Value:
+    """What a value is for some blocks."""
+    if isinstance(value, int):
+        return value
+    return _rows(value, rows) if isinstance(value, np.ndarray) else value.take(rows)
+
+
+def merged(parts: Sequence[tuple[Rows, Value]], rows: Rows) -> Value:
+    """One value of what groups of blocks have: `rows` are all of their blocks, ascending."""
+    first = parts[0][1]
+    if len(parts) == 1:
+        return first
+    if isinstance(first, int):
+        token = 0
+        for _, value in parts:
+            assert isinstance(value, int)
+            token |= value
+        return token
+    assert isinstance(first, np.ndarray), "views do not leave a region"
+    tiles = np.empty((len(rows), *first.shape[1:]), first.dtype)
+    for some, value in parts:
+        tiles[np.searchsorted(rows, some)] = value
+    return tiles

@@ -1,0 +1,88 @@
+"""Which memory a kernel may write: what its stores can reach, from the arguments on.
+
+Loads from memory that no store reaches need no copy, and no race can be there.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilewright.dialects.cuda_tile.ops.module import EntryOp, GetGlobalOp
+from tilewright.dialects.cuda_tile.types import PointerType, TensorViewType, TileType, TileView
+
+ANYTHING = "*"
+"""Memory that the analysis cannot name."""
+
+_DESTINATIONS = {
+    "store_ptr_tko": "destination",
+    "atomic_rmw_tko": "pointers",
+    "atomic_cas_tko": "pointers",
+    "store_view_tko": "view",
+    "atomic_red_view_tko": "view",
+    "multimem_store_view_tko": "view",
+    "multimem_reduce_view_tko": "view",
+}
+Origins = frozenset[int | str]
+_NOWHERE: Origins = frozenset()
+
+
+def written_memory(entry: EntryOp) -> Origins:
+    """The arguments (by number) and globals (by name) that a kernel may write; `ANYTHING` where
+    addresses come from elsewhere."""
+    origins: dict[SSAValue, Origins] = {
+        argument: frozenset({i}) for i, argument in enumerate(entry.body.block.args)
+    }
+    ops = list(entry.walk())
+    changed = True
+    while changed:
+        changed = False
+        for op in ops:
+            changed |= _flow(op, origins)
+    written: set[int | str] = set()
+    for op in ops:
+        field = _DESTINATIONS.get(op.name.removeprefix("cuda_tile."))
+        if field is not None:
+            written |= origins.get(getattr(op, field), _NOWHERE)
+    return frozenset(written)
+
+
+def _flow(op: Operation, origins: dict[SSAValue, Origins]) -> bool:
+    """Hand the origins of an op's operands on. Returns whether any grew."""
+    if isinstance(op, GetGlobalOp):
+        return _grow(origins, op.result, frozenset({op.name_.string_value()}))
+    if op.name == "cuda_tile.int_to_ptr":
+        return _grow(origins, op.results[0], frozenset({ANYTHING}))
+    reached = _NOWHERE.union(*(origins.get(value, _NOWHERE) for value in op.operands))
+    if not reached:
+        return False
+    targets: list[SSAValue] = [*op.results]
+    for region in op.regions:
+        for block in region.blocks:
+            targets += block.args
+    # What leaves a region by its terminator comes out of an op around it, or into its next turn.
+    outer = op.parent_op() if op.next_op is None else None
+    while outer is not None and not isinstance(outer, EntryOp):
+        targets += outer.results
+        for region in outer.regions:
+            targets += _arguments(region.first_block)
+        outer = outer.parent_op()
+    grown = [_grow(origins, target, reached) for target in targets if _addresses(target)]
+    return any(grown)
+
+
+def _arguments(block: Block | None) -> list[SSAValue]:
+    return [] if block is None else list(block.args)
+
+
+def _addresses(value: SSAValue) -> bool:
+    """Whether a value can name memory."""
+    type_ = value.type
+    if isinstance(type_, TileType):
+        return isinstance(type_.element_type, PointerType)
+    return isinstance(type_, TensorViewType | TileView)
+
+
+def _grow(origins: dict[SSAValue, Origins], value: SSAValue, more: Origins) -> bool:
+    before = origins.get(value, _NOWHERE)
+    origins[value] = before | more
+    return not more <= before

@@ -1,0 +1,246 @@
+"""Accesses of threads to global memory, and the races among them.
+
+Of each word it is known who wrote it last and who read it last. Threads of one cluster are ordered
+as in shared memory, CTAs of others not at all. Writes of the value that is there already race with
+nothing, nor do reductions with reductions. Of the threads that read a word before a write the last
+one is remembered.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.machine.clocks import Clocks
+from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
+from tilewright.lowering.interpreter.machine.tensor_map import TensorImage
+from tilewright.lowering.interpreter.values import Bits, Lanes, spread
+
+_NOBODY = -1
+
+ADDRESS_BITS = 40
+"""The bits of an address below the number of its buffer."""
+
+
+@dataclass(eq=False)
+class Accesses:
+    """The last accesses to each word of a buffer: threads of the grid, their clocks, and ops, which
+    of reductions are negative."""
+
+    who: NDArray[np.int32]
+    when: NDArray[np.int32]
+    op: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, words: int) -> Accesses:
+        """Nobody has accessed anything."""
+        nothing = np.zeros(words, dtype=np.int32)
+        return cls(np.full(words, _NOBODY, dtype=np.int32), nothing, nothing.copy())
+
+    def split(self, factor: int) -> Accesses:
+        """Those of words that are smaller by a factor."""
+        return Accesses(*(np.repeat(row, factor) for row in (self.who, self.when, self.op)))
+
+    def note(self, places: NDArray[np.int64], who: NDArray[np.int64], now: NDArray[np.int32],
+             op: int) -> None:  # fmt: skip
+        """Threads access words: [threads, words]."""
+        self.who[places], self.when[places], self.op[places] = who[:, None], now[:, None], op
+
+
+@dataclass(eq=False)
+class Shadow:
+    """The accesses to a buffer, by words of `unit` bytes, the smallest that was accessed."""
+
+    unit: int
+    writes: Accesses
+    reads: Accesses
+
+    def words(self, first: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+        """The words of `size` bytes from each of these bytes on: [threads, words]."""
+        if (factor := self.unit // np.gcd(self.unit, size)) > 1:
+            self.unit //= int(factor)
+            self.writes, self.reads = self.writes.split(int(factor)), self.reads.split(int(factor))
+        return first[:, None] // self.unit + np.arange(size // self.unit)
+
+
+class GlobalAccesses:
+    """Global memory as the threads of a wave see it, its races among all waves: `races` says what
+    becomes of those, "error", "warn" or "ignore"."""
+
+    def __init__(self, memory: GlobalMemory, races: str):
+        self._memory = memory
+        self._races = races
+        self._shadows: dict[int, Shadow] = {}
+
+    def begin(
+        self, ctas: NDArray[np.int64], slots: int, cluster: int, clocks: Clocks,
+        op_names: dict[int, str],
+    ) -> None:  # fmt: skip
+        """A wave begins: these CTAs of the grid, of `slots` thread slots, in clusters."""
+        self._ctas, self._slots, self._cluster = ctas, slots, cluster
+        self._clocks, self._op_names = clocks, op_names
+        self._place = np.full(int(ctas.max()) + 1, _NOBODY, dtype=np.int64)
+        self._place[ctas] = np.arange(len(ctas))
+
+    # Threads
+
+    def load(self, lanes: Lanes, address: Bits, width: int, count: int, op: int) -> Bits:
+        """`count` words of `width` bytes at each address: [threads or 1, count] or, of one, without
+        the second axis."""
+        value = self._memory.load(address, width, count)
+        self._check_pointers(lanes, address, width * count, op)
+        return value
+
+    def read_bytes(
+        self, lanes: Lanes, address: Bits, counts: NDArray[np.int64], size: int, op: int
+    ) -> NDArray[np.uint8]:
+        """The first `counts` bytes at each address, then zeros up to `size`: [threads, size]."""
+        data = self._memory.read_bytes(address, counts, size)
+        reading = counts == size
+        self._check_pointers(lanes[reading], address[reading], size, op)
+        return data
+
+    def store(
+        self, lanes: Lanes, address: Bits, value: Bits, width: int, count: int, op: int
+    ) -> None:
+        """The inverse of `load`: [threads, count] or [threads]."""
+        if self._races == "ignore":
+            self._memory.store(address, value, width, count)
+            return
+        address = spread(address, len(lanes))
+        before = self._memory.load(address, width, count)
+        self._memory.store(address, value, width, count)
+        value = np.broadcast_to(value.reshape(len(value), count), (len(lanes), count))
+        value = value.reshape(before.shape)
+        after = self._memory.load(address, width, count)
+        if (after != value).any():
+            row = int(np.argmax((after != value).reshape(len(value), -1).any(axis=1)))
+            self._report("race on global memory: two threads of the op write one element", row)
+        self._check_pointers(
+            lanes, address, width * count, op, (before != value).reshape(len(value), -1)
+        )
+
+    def _check_pointers(
+        self, lanes: Lanes, address: Bits, size: int, op: int,
+        changed: NDArray[np.bool_] | None = None,
+    ) -> None:  # fmt: skip
+        if self._races == "ignore" or not len(lanes):
+            return
+        every = spread(address, len(lanes)).astype(np.int64)
+        buffer = every >> ADDRESS_BITS
+        numbers: list[int] = np.unique(buffer).tolist()
+        for number in numbers:
+            mine = buffer == number
+            allocation = self._memory.allocations[number - 1]
+            first = every[mine] - allocation.base
+            words = None if changed is None else changed[mine]
+            self._check(lanes[mine], allocation.data, first, size, op, words)
+
+    # Boxes
+
+    def read_box(
+        self, lane: int, image: TensorImage, corner: Sequence[int], op: int
+    ) -> NDArray[np.uint8]:
+        """A box of a tensor, read by a copy of a thread."""
+        data = image.read(corner)
+        self._check_box(lane, image, corner, op, None)
+        return data
+
+    def write_box(
+        self, lane: int, image: TensorImage, corner: Sequence[int], data: NDArray[np.uint8],
+        op: int, kind: str | None,
+    ) -> None:  # fmt: skip
+        """A box of a tensor, written by a copy of a thread or combined by a reduction of a kind."""
+        before = None if self._races == "ignore" else image.read(corner)
+        if kind is None:
+            image.write(corner, data)
+        else:
+            image.reduce(kind, corner, data)
+        if before is None:
+            return
+        changed = (before != image.read(corner)).reshape(-1, image.box.element.bytes).any(axis=1)
+        self._check_box(lane, image, corner, op if kind is None else -op, changed)
+
+    def _check_box(
+        self, lane: int, image: TensorImage, corner: Sequence[int], op: int,
+        changed: NDArray[np.bool_] | None,
+    ) -> None:  # fmt: skip
+        if self._races == "ignore":
+            return
+        inside, places = image.places(corner)
+        size = image.box.element.bytes
+        if changed is not None:
+            changed = changed[inside.ravel(), None]
+        first = places[inside] * size
+        self._check(np.full(len(first), lane), image.data, first, size, op, changed)
+
+    # Races
+
+    def _check(
+        self, lanes: Lanes, data: NDArray[np.uint8], first: NDArray[np.int64], size: int, op: int,
+        changed: NDArray[np.bool_] | None,
+    ) -> None:  # fmt: skip
+        """Accesses of `size` bytes of a buffer from each of these bytes on; of writes, [threads,
+        words], which words are changed."""
+        if not len(lanes):
+            return
+        shadow = self._shadows.get(data.ctypes.data)
+        if shadow is None:
+            words = -(-len(data) // size)
+            shadow = Shadow(size, Accesses.of(words), Accesses.of(words))
+            self._shadows[data.ctypes.data] = shadow
+        places = shadow.words(first, size)
+        who = self._ctas[lanes // self._slots] * self._slots + lanes % self._slots
+        now = self._clocks.now(lanes)
+        if changed is None:
+            self._check_against(lanes, who, places, shadow.writes, op, ("read", "write"), None)
+            shadow.reads.note(places, who, now, op)
+            return
+        changed = np.repeat(changed, places.shape[1] // changed.shape[1], axis=1)
+        for accesses, verb in ((shadow.writes, "write"), (shadow.reads, "read")):
+            self._check_against(lanes, who, places, accesses, op, ("write", verb), changed)
+        shadow.writes.note(places, who, now, op)
+
+    def _check_against(
+        self, lanes: Lanes, who: NDArray[np.int64], places: NDArray[np.int64], accesses: Accesses,
+        op: int, verbs: tuple[str, str], changed: NDArray[np.bool_] | None,
+    ) -> None:  # fmt: skip
+        """Report accesses that are not known to be after these."""
+        others = accesses.who[places]
+        race = (others != _NOBODY) & (others != who[:, None])
+        if changed is not None:
+            race &= changed
+        if op < 0:
+            race &= accesses.op[places] >= 0
+        if not race.any():
+            return
+        row, word = np.nonzero(race)
+        other, cta = others[row, word], lanes[row] // self._slots
+        number = np.minimum(other // self._slots, len(self._place) - 1)
+        there = np.where(number == other // self._slots, self._place[number], _NOBODY)
+        near = (there >= 0) & (there // self._cluster == cta // self._cluster)
+        thread = np.where(near, there * self._slots + other % self._slots, 0).astype(np.int32)
+        when = accesses.when[places[row, word]]
+        known = self._clocks.happened(self._clocks.seen[lanes[row]], thread[:, None], when[:, None])
+        late = np.flatnonzero(~(near & known[:, 0]))
+        if not len(late):
+            return
+        at = int(late[0])
+        place, verb = places[row[at], word[at]], verbs
+        name = self._op_names.get(abs(int(accesses.op[place])), "?")
+        by = f"thread {other[at] % self._slots}" if there[at] == cta[at] else "another CTA"
+        self._report(
+            f"race on global memory: this {verb[0]} and the {verb[1]} by {name} in {by} are "
+            "ordered by nothing",
+            int(row[at]),
+        )
+
+    def _report(self, message: str, row: int) -> None:
+        if self._races == "error":
+            raise Fault(message, row)
+        warnings.warn(message, stacklevel=2)

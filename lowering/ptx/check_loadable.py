@@ -1,0 +1,54 @@
+"""What ptxas and the driver take, asked of `ptx` IR before it becomes text.
+
+IR that a front end or a pass has built need not have been verified since: each instruction says
+here again what is wrong with its constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.diagnostic import OpError, named
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import why_too_much
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.dialects.ptx.control_flow import EntryOp
+from tilewright.dialects.ptx.instruction import PtxOp
+from tilewright.dialects.ptx.types import RegType
+
+
+def check_loadable(entries: Sequence[EntryOp], arch: Target | None) -> None:
+    """Raise OpError for the first kernel that ptxas would refuse, or the driver could not load on
+    `arch`."""
+    names: dict[str, EntryOp] = {}
+    for entry in entries:
+        other = names.setdefault(entry.sym_name.data, entry)
+        if other is not entry:
+            raise OpError(
+                entry, f"'{entry.name}' expected a name that no other kernel of the PTX has, got "
+                f"'{entry.sym_name.data}', which {named(other)} has"
+            )  # fmt: skip
+        _check_verified(entry)
+        why = None if arch is None else why_too_much(entry.shared.value.data, arch)
+        if why is not None:
+            raise OpError(entry, f"'{entry.name}' {why}")
+        _check_body(entry)
+
+
+def _check_verified(op: PtxOp) -> None:
+    try:
+        op.verify_()
+    except VerifyException as error:
+        raise OpError(op, str(error)) from error
+
+
+def _check_body(entry: EntryOp) -> None:
+    for block in entry.body.blocks:
+        for argument in block.args:
+            if not isinstance(argument.type, RegType):
+                raise OpError(entry, f"a block argument of {argument.type} has no PTX text")
+        for op in block.ops:
+            if not isinstance(op, PtxOp):
+                raise OpError(op, f"'{op.name}' has no PTX text")
+            _check_verified(op)

@@ -1,0 +1,65 @@
+"""`cuda-tile-fuse-fma`: a product that is added to or subtracted from becomes one `fma`.
+
+    %p = mulf %a, %b : tile<f32>
+    %s = subf %p, %c : tile<f32>      ->      %n = negf %c : tile<f32>
+                                              %s = fma %a, %b, %n : tile<f32>
+
+The result is rounded once where it was rounded twice: other bits. Both ops round and flush alike,
+and nobody else uses the product.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tilewright.dialects.cuda_tile.ops.floating_point import AddFOp, FmaOp, MulFOp, NegFOp, SubFOp
+
+
+@dataclass(frozen=True)
+class CudaTileFuseFmaPass(ModulePass):
+    """Fuse multiplications with the additions and subtractions behind them."""
+
+    name = "cuda-tile-fuse-fma"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for each in list(op.walk()):
+            if isinstance(each, AddFOp | SubFOp):
+                fuse(each)
+
+
+def fuse(op: AddFOp | SubFOp) -> None:
+    """Fuse a sum or difference with a product it is of, if there is one."""
+    product, other = op.lhs.owner, op.rhs
+    if isinstance(op, AddFOp) and not isinstance(product, MulFOp):
+        product, other = op.rhs.owner, op.lhs
+    if not isinstance(product, MulFOp) or not _alike(op, product):
+        return
+    if isinstance(op, SubFOp):
+        other = _inserted(NegFOp.create(operands=[other], result_types=[other.type]), op)
+    fused = FmaOp.create(
+        operands=[product.lhs, product.rhs, other],
+        result_types=[op.result.type],
+        properties=dict(op.properties),
+    )
+    result = _inserted(fused, op)
+    result.name_hint = op.result.name_hint
+    op.result.replace_all_uses_with(result)
+    Rewriter.erase_op(op)
+    Rewriter.erase_op(product)
+
+
+def _alike(op: Operation, product: MulFOp) -> bool:
+    """Whether a product is used once, and rounded and flushed as the op that uses it."""
+    return product.result.has_one_use() and product.properties == op.properties
+
+
+def _inserted(new: Operation, before: Operation) -> SSAValue:
+    new.location = before.location
+    Rewriter.insert_op(new, InsertPoint.before(before))
+    return new.results[0]

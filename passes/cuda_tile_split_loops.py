@@ -1,0 +1,294 @@
+"""`cuda-tile-split-loops`: a loop whose `if` compares its index with an invariant becomes two.
+
+    for %i in (%a to %b, step %s) {       %u = mini %k, %b      %l = maxi %k, %a
+      %c = cmpi less_than %i, %k          for %i in (%a to %u, step %s) { THEN }
+      if %c { THEN } else { ELSE }    ->  for %i in (%l to %b, step %s) { ELSE }
+    }
+
+Where the step is not one the second loop begins at the first index that is not below %k. An
+attribute `cuda_tile.loop_split` of the `if`, the `for` or the kernel, the innermost first, says how
+many ops a branch must have to be worth it: 0 never splits, 1 always; memory, MMAs and nested
+control flow are worth it at any length. The invariant plus one must not overflow where
+`less_than_or_equal` or `greater_than` compares with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tilewright.dialects.cuda_tile.attributes import (
+    IntegerOverflowAttr,
+    RoundingModeAttr,
+    SignednessAttr,
+)
+from tilewright.dialects.cuda_tile.elements import ElementsAttr, dtype_of
+from tilewright.dialects.cuda_tile.enums import (
+    ComparisonPredicate,
+    IntegerOverflow,
+    RoundingMode,
+    Signedness,
+)
+from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp
+from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, IfOp, YieldOp
+from tilewright.dialects.cuda_tile.ops.core import ConstantOp
+from tilewright.dialects.cuda_tile.ops.integer import (
+    AddIOp,
+    CmpIOp,
+    DivIOp,
+    MaxIOp,
+    MinIOp,
+    MulIOp,
+    SubIOp,
+)
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, StorePtrTkoOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
+from tilewright.dialects.cuda_tile.types import TileType
+
+THRESHOLD = "cuda_tile.loop_split"
+"""The attribute that says from how many ops on a branch is worth a loop of its own."""
+
+HEAVY = (
+    LoadPtrTkoOp,
+    LoadViewTkoOp,
+    StorePtrTkoOp,
+    StoreViewTkoOp,
+    MmaFOp,
+    MmaIOp,
+    ReduceOp,
+    IfOp,
+    ForOp,
+)
+"""Ops that make a branch worth it however short it is."""
+
+MIRRORED = {
+    ComparisonPredicate.LESS_THAN: ComparisonPredicate.GREATER_THAN,
+    ComparisonPredicate.LESS_THAN_OR_EQUAL: ComparisonPredicate.GREATER_THAN_OR_EQUAL,
+    ComparisonPredicate.GREATER_THAN: ComparisonPredicate.LESS_THAN,
+    ComparisonPredicate.GREATER_THAN_OR_EQUAL: ComparisonPredicate.LESS_THAN_OR_EQUAL,
+}
+"""Comparisons that split a loop, and the same with their sides exchanged."""
+
+
+@dataclass(frozen=True)
+class CudaTileSplitLoopsPass(ModulePass):
+    """Split loops at the index where the condition of an `if` changes."""
+
+    name = "cuda-tile-split-loops"
+
+    split_threshold: int = 1
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for loop in list(op.walk(region_first=True)):
+            if isinstance(loop, ForOp):
+                found = next(
+                    filter(None, (self._split_at(loop, each) for each in _ifs(loop))), None
+                )
+                if found is not None:
+                    split(loop, found)
+
+    def _split_at(self, loop: ForOp, branch: IfOp) -> Split | None:
+        threshold = self.split_threshold
+        around = loop.parent_op()
+        while around is not None and around.name != "cuda_tile.entry":
+            around = around.parent_op()
+        for op in (around, loop, branch):
+            hint = None if op is None else op.attributes.get(THRESHOLD)
+            threshold = hint.value.data if isinstance(hint, IntegerAttr) else threshold
+        return find_split(loop, branch, threshold) if threshold else None
+
+
+def _ifs(loop: ForOp) -> list[IfOp]:
+    return [op for op in loop.walk(region_first=True) if isinstance(op, IfOp)]
+
+
+@dataclass(frozen=True)
+class Split:
+    """Where a loop is split: behind the last index below `value`, or, `inclusive`, up to it.
+
+    `branches` are the ifs of the loop that only `compare` decides; `then_first` says that their
+    then branch is that of the first loop.
+    """
+
+    compare: CmpIOp
+    value: SSAValue
+    inclusive: bool
+    then_first: bool
+    branches: tuple[IfOp, ...]
+
+
+def find_split(loop: ForOp, branch: IfOp, threshold: int) -> Split | None:
+    """The split that an `if` asks for, if it does."""
+    compare = branch.condition.owner
+    if not isinstance(compare, CmpIOp) or compare.signedness.data is not _signedness(loop):
+        return None
+    index, predicate, value = loop.region.block.args[0], compare.comparison_predicate.data, None
+    if compare.lhs is index:
+        value = compare.rhs
+    elif compare.rhs is index:
+        value, predicate = compare.lhs, MIRRORED.get(predicate, predicate)
+    if value is None or predicate not in MIRRORED or _is_within(loop, value):
+        return None
+    users = [use.operation for use in compare.result.uses]
+    if not any(isinstance(user, IfOp) and is_worth(user, threshold) for user in users):
+        return None
+    return Split(
+        compare,
+        value,
+        predicate in (ComparisonPredicate.GREATER_THAN, ComparisonPredicate.LESS_THAN_OR_EQUAL),
+        predicate in (ComparisonPredicate.LESS_THAN, ComparisonPredicate.LESS_THAN_OR_EQUAL),
+        tuple(user for user in users if isinstance(user, IfOp) and user.parent_op() is loop),
+    )
+
+
+def is_worth(branch: IfOp, threshold: int) -> bool:
+    """Whether a branch is worth a loop of its own."""
+    if threshold == 1:
+        return True
+    bodies = [list(region.block.ops) for region in branch.regions if region.blocks]
+    return any(
+        len(body) > threshold or any(isinstance(op, HEAVY) for op in body) for body in bodies
+    )
+
+
+def _signedness(loop: ForOp) -> Signedness:
+    return Signedness.SIGNED if loop.unsigned_cmp is None else Signedness.UNSIGNED
+
+
+def _is_within(loop: ForOp, value: SSAValue) -> bool:
+    owner = value.owner
+    return (owner if isinstance(owner, Operation) else owner.parent_op()) in set(loop.walk())
+
+
+# --- rewriting ---
+
+
+class Builder:
+    """Inserts ops before one, at its location."""
+
+    def __init__(self, before: Operation):
+        self.before = before
+
+    def insert(self, op: Operation) -> Operation:
+        """Insert an op."""
+        op.location = self.before.location
+        Rewriter.insert_op(op, InsertPoint.before(self.before))
+        return op
+
+    def integer(
+        self, op: type[Operation], lhs: SSAValue, rhs: SSAValue, **properties: Attribute
+    ) -> SSAValue:
+        """An op of two integers."""
+        new = op.create(operands=[lhs, rhs], result_types=[lhs.type], properties=properties)
+        return self.insert(new).results[0]
+
+
+def split(loop: ForOp, at: Split) -> None:
+    """Replace a loop by two."""
+    builder = Builder(loop)
+    point = split_point(builder, loop, at)
+    signedness = SignednessAttr.of(_signedness(loop))
+    low, high, step = loop.lower_bound, loop.upper_bound, loop.step
+    end = builder.integer(MinIOp, point, high, signedness=signedness)
+    begin = builder.integer(MaxIOp, point, low, signedness=signedness)
+    first = copied(loop, at, (low, end, step), loop.init_values, at.then_first)
+    builder.insert(first)
+    second = copied(loop, at, (begin, high, step), first.results, not at.then_first)
+    builder.insert(second)
+    for old, new in zip(loop.results, second.results, strict=True):
+        old.replace_all_uses_with(new)
+    Rewriter.erase_op(loop)
+
+
+def split_point(builder: Builder, loop: ForOp, at: Split) -> SSAValue:
+    """The index that the second loop begins at, bounds left aside."""
+    type_, step = loop.step.type, loop.step.owner
+    assert isinstance(type_, TileType)
+    exact = {"overflow": IntegerOverflowAttr.of(IntegerOverflow.NONE)}
+    point = at.value
+    if at.inclusive:
+        one = builder.insert(constant(type_, 1)).results[0]
+        point = builder.integer(AddIOp, point, one, **exact)
+    if isinstance(step, ConstantOp) and step.elements.array().flat[0] == 1:
+        return point
+    signedness = _signedness(loop)
+    if signedness is Signedness.UNSIGNED:
+        # What lies below the lower bound would be far above it.
+        unsigned = SignednessAttr.of(signedness)
+        point = builder.integer(MaxIOp, point, loop.lower_bound, signedness=unsigned)
+    count = builder.integer(
+        DivIOp,
+        builder.integer(SubIOp, point, loop.lower_bound, **exact),
+        loop.step,
+        signedness=SignednessAttr.of(signedness),
+        rounding=RoundingModeAttr.of(RoundingMode.POSITIVE_INF),
+    )
+    distance = builder.integer(MulIOp, count, loop.step, **exact)
+    return builder.integer(AddIOp, loop.lower_bound, distance, **exact)
+
+
+def constant(type_: TileType, value: int) -> ConstantOp:
+    """A tile whose elements are all one integer."""
+    elements = ElementsAttr.of_array(type_, np.array(value, dtype_of(type_.element_type)))
+    return ConstantOp.create(result_types=[type_], properties={"value": elements})
+
+
+def copied(
+    loop: ForOp,
+    at: Split,
+    bounds: tuple[SSAValue, SSAValue, SSAValue],
+    carried: Sequence[SSAValue],
+    takes_then: bool,
+) -> ForOp:
+    """A copy of a loop with other bounds, and one branch of the ifs that are decided."""
+    old = loop.region.block
+    block = Block(arg_types=[argument.type for argument in old.args])
+    known: dict[SSAValue, SSAValue] = dict(zip(old.args, block.args, strict=True))
+    for one, other in known.items():
+        other.name_hint = one.name_hint
+    _copy_body(at, block, known, old, takes_then)
+    new = loop.clone_without_regions()
+    new.operands = [*bounds, *carried]
+    new.region.add_block(block)
+    return new
+
+
+def _copy_body(
+    at: Split, block: Block, known: dict[SSAValue, SSAValue], old: Block, takes_then: bool
+) -> None:
+    for op in old.ops:
+        if op is at.compare:
+            if any(use.operation not in at.branches for use in at.compare.result.uses):
+                type_ = at.compare.result.type
+                assert isinstance(type_, TileType)
+                decided = constant(type_, int(takes_then))
+                block.add_op(decided)
+                known[at.compare.result] = decided.result
+        elif op not in at.branches:
+            block.add_op(op.clone(known))
+        elif _copy_branch(block, known, op, takes_then):
+            return
+
+
+def _copy_branch(
+    block: Block, known: dict[SSAValue, SSAValue], branch: Operation, takes_then: bool
+) -> bool:
+    """Copy a branch in place of its `if`; says whether it leaves the block for good."""
+    region = branch.regions[0 if takes_then else 1]
+    for op in region.block.ops if region.blocks else ():
+        if isinstance(op, YieldOp):
+            for result, value in zip(branch.results, op.operands, strict=True):
+                known[result] = known.get(value, value)
+            continue
+        block.add_op(op.clone(known))
+        if isinstance(op, ContinueOp):
+            return True
+    return False

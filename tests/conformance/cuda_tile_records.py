@@ -1,0 +1,312 @@
+"""NVIDIA's cuTile test kernels replayed against what a chip left in memory for them.
+
+    python tests/conformance/cuda_tile_records.py records.tar      # or a folder of records
+
+A record holds the bytecode, the arguments before and after (`tests/silicon/record_cuda_tile.py`
+makes them). Every array has to be equal bit for bit, NaN to NaN, where Tile IR defines the bits;
+where it does not, kernels that use such an operation stay within the bound of `BOUNDS`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import pickle
+import re
+import sys
+import tarfile
+import time
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from tilewright.dialects.cuda_tile.type_text import shown
+from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.execution import ExecutionError
+from tilewright.pipeline import verified
+from tilewright.tile_kernel import DEFAULT_ARCH, TileLaunch, run_tile_kernel
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """How far results may be off where Tile IR leaves the bits open: `ulps` of the result's type,
+    at the `element` itself or at the `largest` element of the array (sums may cancel)."""
+
+    op: str
+    elements: str
+    ulps: float
+    at: str
+    why: str
+
+
+_ORDER = "the order of the sum is open"
+_FUNCTION = "CUDA's function approximates; ours rounds the true value once"
+BOUNDS: tuple[Bound, ...] = (
+    Bound("reduce", "f16 bf16", 8, "largest", _ORDER),
+    Bound("reduce", "f32 f64", 8, "largest", _ORDER),
+    Bound("scan", "f16 bf16", 4, "largest", _ORDER),
+    Bound("scan", "f32 f64", 8, "largest", _ORDER),
+    Bound("mmaf", "f16 f32 f64", 4, "largest", _ORDER),
+    Bound("mmaf_scaled", "f32", 4, "largest", _ORDER),
+    Bound("atomic_rmw_tko", "f16 bf16 f32 f64", 4, "largest", _ORDER),
+    Bound("atomic_red_view_tko", "f16 bf16 f32 f64", 4, "largest", _ORDER),
+    Bound("exp", "f16 bf16 f32 f64", 2, "element", _FUNCTION),
+    Bound("exp2", "f16 bf16 f32 f64", 2, "element", _FUNCTION),
+    Bound("log", "f16 bf16 f32 f64", 2, "element", _FUNCTION),
+    Bound("log2", "f16 bf16 f32 f64", 2, "element", _FUNCTION),
+    Bound("sin", "f16 bf16 f32 f64", 2, "element", _FUNCTION),
+    Bound("cos", "f16 bf16 f32 f64", 2, "element", _FUNCTION),
+    Bound("tan", "f16 bf16 f32 f64", 4, "element", _FUNCTION),
+    Bound("sinh", "f16 bf16 f32 f64", 4, "element", _FUNCTION),
+    Bound("cosh", "f16 bf16 f32 f64", 4, "element", _FUNCTION),
+    Bound("tanh", "f16 bf16 f32 f64", 4, "element", _FUNCTION),
+    Bound("atan2", "f16 bf16 f32 f64", 4, "element", _FUNCTION),
+    Bound("pow", "f16 bf16 f32 f64", 8, "element", _FUNCTION),
+    Bound("fpowi", "f16 bf16 f32 f64", 8, "element", _FUNCTION),
+    Bound("rsqrt", "f16 bf16 f32 f64", 2, "element", _FUNCTION),
+    Bound("divf", "f16 bf16 f32 f64", 2, "element", "approx and full only"),
+    Bound("sqrt", "f16 bf16 f32 f64", 2, "element", "approx only"),
+)
+_BY_OP = {(bound.op, element): bound for bound in BOUNDS for element in bound.elements.split()}
+
+
+@dataclass(frozen=True, slots=True)
+class Undefined:
+    """A test whose kernel does what Tile IR leaves undefined. `found`: what the error says when it
+    is run as it is; `equal`: whether the arrays are as the chip left them with races="ignore"."""
+
+    test: str
+    reason: str
+    found: str | None
+    equal: bool
+
+
+UNDEFINED = (
+    Undefined(
+        "test_tiled_view.py::test_tiled_view_padding_mode",
+        "loads the tile at index 1 of a view that has one tile",
+        "expected index 0 below 1",
+        equal=True,
+    ),
+    Undefined(
+        "test_range.py::test_range_negative_step",
+        "a `for` with step -2 (xfail in cutile-python)",
+        "expected a positive step",
+        equal=True,
+    ),
+    Undefined(
+        "test_atomic.py::test_mixed_scalar_tile_atomic[True]",
+        "atomics on elements 1 to 4 of an array of one element",
+        "expected an element of argument 0",
+        equal=False,
+    ),
+    Undefined(
+        "test_copy.py::test_array_copy_2d_with_padding[PaddingMode.UNDETERMINED",
+        "stores elements of tiles that lie outside of the array, loaded without padding_value",
+        None,
+        equal=False,
+    ),
+)
+
+_DTYPES: dict[str, Any] = {
+    "bfloat16": ml_dtypes.bfloat16,
+    "float8_e4m3fn": ml_dtypes.float8_e4m3fn,
+    "float8_e5m2": ml_dtypes.float8_e5m2,
+}
+
+
+class _Plain(pickle.Unpickler):
+    """Reads plain dicts, lists, numbers, strings and bytes, nothing else."""
+
+    def find_class(self, module_name: str, global_name: str, /) -> Any:
+        raise pickle.UnpicklingError(f"a record holds no {module_name}.{global_name}")
+
+
+def records(path: Path) -> Iterator[tuple[str, Record]]:
+    """The records of a tar file or a folder, with their names."""
+    if path.is_dir():
+        for file in sorted(path.glob("*.pkl")):
+            yield file.stem, _Plain(io.BytesIO(file.read_bytes())).load()
+        return
+    with tarfile.open(path) as tar:
+        for member in sorted(tar.getmembers(), key=lambda member: member.name):
+            if (content := tar.extractfile(member)) is not None:
+                yield Path(member.name).stem, _Plain(io.BytesIO(content.read())).load()
+
+
+def array_of(packed: dict[str, Any]) -> NDArray[Any]:
+    """The elements of a recorded tensor, from its first to its last in memory."""
+    name = packed["dtype"].removeprefix("torch.")
+    dtype = np.dtype(_DTYPES.get(name, name))
+    return np.frombuffer(zlib.decompress(packed["data"]) if packed["data"] else b"", dtype).copy()
+
+
+def arguments(record: Record) -> tuple[list[Any], list[int]]:
+    """The entry's flat parameters, and which of the Python arguments its arrays are."""
+    constraints = re.findall(r"\b(Constant|Array|Scalar)Constraint\(", record["sig"])
+    flat: list[Any] = []
+    arrays: list[int] = []
+    for i, (kind, argument) in enumerate(zip(constraints, record["before"], strict=True)):
+        if kind == "Constant":
+            continue
+        if not isinstance(argument, dict):
+            flat.append(argument)
+            continue
+        arrays.append(i)
+        flat += [array_of(argument), *argument["shape"], *argument["stride"]]
+    return flat, arrays
+
+
+def open_ops(module: ModuleOp) -> list[Bound]:
+    """The bounds of a kernel's operations whose bits Tile IR leaves open, without repetition."""
+    found = {bound: None for op in module.walk() for bound in _bounds_of(op)}
+    return list(found)
+
+
+def _bounds_of(op: Operation) -> list[Bound]:
+    short = op.name.removeprefix("cuda_tile.")
+    rounding = op.properties.get("rounding_mode")
+    if short in ("divf", "sqrt") and str(rounding).split("<")[-1].rstrip(">") not in (
+        "approx",
+        "full",
+    ):
+        return []
+    if short in ("reduce", "scan"):
+        summing = {"cuda_tile.addf", "cuda_tile.mulf", "cuda_tile.fma", "cuda_tile.subf"}
+        if not any(inner.name in summing for inner in op.walk()):
+            return []
+    values = [*op.results, *op.operands]
+    names = {shown(value.type.element_type) for value in values if isinstance(value.type, TileType)}
+    return [bound for name in sorted(names) if (bound := _BY_OP.get((short, name))) is not None]
+
+
+def difference(got: NDArray[Any], want: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where two arrays of one type differ in a bit; NaN equals NaN."""
+    words = np.dtype(f"u{want.dtype.itemsize}")
+    differ = got.view(words) != want.view(words)
+    if want.dtype.kind not in "iub":
+        wide = [each.astype(np.float64) for each in (got, want)]
+        differ &= ~(np.isnan(wide[0]) & np.isnan(wide[1]))
+    return differ
+
+
+def excess(got: NDArray[Any], want: NDArray[Any], bounds: list[Bound]) -> float:
+    """The largest error as a part of what the bounds together allow: up to 1 is within them."""
+    if not bounds or want.dtype.kind in "iub":
+        return np.inf
+    values = [each.astype(np.float64) for each in (got, want)]
+    finite = np.isfinite(values[0]) & np.isfinite(values[1])
+    if (~finite & difference(got, want)).any():
+        return np.inf
+    error = np.abs(values[0] - values[1])[finite]
+    size = np.abs(values[1])[finite]
+    at = {"element": size, "largest": np.full(size.shape, size.max(initial=0.0))}
+    allowed = np.zeros(size.shape)
+    for bound in bounds:
+        allowed += bound.ulps * _ulp(at[bound.at], want.dtype)
+    return float((error / allowed).max(initial=0.0))
+
+
+def _ulp(size: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[np.float64]:
+    info = ml_dtypes.finfo(dtype)
+    exponent = np.maximum(np.frexp(size)[1] - 1, info.minexp)
+    return np.ldexp(1.0, exponent - info.nmant)
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of one record: a verdict, and lines that say more."""
+
+    verdict: str
+    lines: list[str]
+    share: float = 0.0
+
+
+def replay(name: str, record: Record) -> Outcome:
+    """Run a record's kernel and compare its arrays."""
+    undefined = next((each for each in UNDEFINED if record["test"].startswith(each.test)), None)
+    if undefined is not None and undefined.found is not None:
+        try:
+            _run(name, record, "error")
+        except ExecutionError as error:
+            if undefined.found not in str(error):
+                return Outcome("FAILED", [f"expected '{undefined.found}', got {error}"])
+        else:
+            return Outcome("FAILED", [f"expected '{undefined.found}', got no error"])
+        if not undefined.equal:
+            return Outcome("undefined", [])
+    try:
+        module, arrays, results = _run(name, record, "ignore" if undefined else "error")
+    except Exception as error:  # noqa: BLE001: whatever went wrong is this record's verdict
+        return Outcome("FAILED", [f"{type(error).__name__}: {error}"])
+    bounds, share, lines = open_ops(module), 0.0, list[str]()
+    for i, got in zip(arrays, results, strict=True):
+        want = array_of(record["after"][i])
+        differ = difference(got, want)
+        if not differ.any():
+            continue
+        share = max(share, excess(got, want, bounds))
+        where = int(np.argmax(differ))
+        lines.append(
+            f"argument {i}: {int(differ.sum())} of {want.size} {want.dtype} differ, "
+            f"the first at {where}: {got[where]} for {want[where]}"
+        )
+    if undefined is not None:
+        right = not lines if undefined.equal else True
+        return Outcome("undefined" if right else "FAILED", [] if right else lines)
+    if not lines:
+        return Outcome("equal", [])
+    if share > 1:
+        used = ", ".join(f"{bound.op} {bound.ulps}" for bound in bounds) or "none"
+        return Outcome("FAILED", [*lines, f"{share:.3g} of the bound ({used})"], share)
+    return Outcome("within bounds", lines, share)
+
+
+def _run(name: str, record: Record, races: Any) -> tuple[ModuleOp, list[int], list[NDArray[Any]]]:
+    module, _ = verified(record["bytecode"], name)
+    flat, arrays = arguments(record)
+    grid = (*record["grid"], 1, 1)[:3]
+    launch = TileLaunch(grid, arch=record.get("arch", DEFAULT_ARCH), races=races)
+    return module, arrays, run_tile_kernel(module, "k", launch, flat, name)
+
+
+def main() -> int:
+    """Replay every record; the exit status is 1 if one fails."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("path", type=Path, help="records.tar, or a folder of records")
+    parser.add_argument("--only", default="", help="records whose test or name contains this")
+    parser.add_argument("--details", action="store_true", help="show what is within bounds, too")
+    options = parser.parse_args()
+    verdicts: Counter[str] = Counter()
+    begun = time.perf_counter()
+    for name, record in records(options.path):
+        if options.only not in record["test"] and options.only not in name:
+            continue
+        outcome = replay(name, record)
+        verdicts[outcome.verdict] += 1
+        if outcome.verdict == "FAILED" or (options.details and outcome.lines):
+            print(f"{outcome.verdict}: {name} {record['test']} ({record['kernel']})")
+            print(*(f"    {line}" for line in outcome.lines), sep="\n")
+            if outcome.verdict == "within bounds":
+                print(f"    {outcome.share:.2f} of the bound")
+    for undefined in UNDEFINED:
+        print(f"undefined by design: {undefined.test}: {undefined.reason}")
+    total = sum(verdicts.values())
+    shown_counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items()))
+    print(f"{total} records: {shown_counts}; {time.perf_counter() - begun:.1f} s")
+    return 1 if verdicts["FAILED"] or not total else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+"""What xDSL's verifiers of upstream ops leave out is one diagnostic at the op."""
+
+from __future__ import annotations
+
+import pytest
+
+import tilewright as tw
+
+KERNEL = """func.func @k(%x: f32, %v: vector<4xf16>, %c: i1, %i: index, %m: memref<4x4xf32>)
+    attributes {gpu.kernel} {
+  OP
+  func.return
+}"""
+
+WRONG = [
+    ("%y = arith.extf %x : f32 to f16", "'arith.extf' expected a result wider than f32, got f16"),
+    ("%y = arith.truncf %x : f32 to f64",
+     "'arith.truncf' expected a result narrower than f32, got f64"),
+    ("%y = arith.extf %v : vector<4xf16> to vector<2xf32>",
+     "'arith.extf' expected operand and result of one shape"),
+    ("%y = arith.constant 9223372036854775808 : index",
+     "'arith.constant' expected an index of 64 bits"),
+    ("%y = memref.load %m[] : memref<4x4xf32>", "'memref.load' expected 2 indices"),
+    ("memref.store %x, %m[%i] : memref<4x4xf32>", "'memref.store' expected 2 indices"),
+    ("%y = scf.if %c -> (f32) {\n  scf.yield %x : f32\n  }",
+     "'scf.if' expected an else region, since it has results of (f32), got none"),
+    ("%y = memref.alloc() : memref<0xf32, #cute<space smem>>",
+     "'memref.alloc' expected extents of at least 1, got memref<0xf32"),
+    ("cf.br ^0\n  ^0:\n  cf.br ^1(%x : f32)\n  ^1(%y: i32):",
+     "'cf.br' expected its successor's arguments of (i32), got (f32)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("op, message", WRONG, ids=lambda part: part.split("\n")[0][:40])
+def test_what_verifiers_leave_out(op: str, message: str) -> None:
+    with pytest.raises(tw.CompileError) as caught:
+        tw.compile(KERNEL.replace("OP", op), "sm_90a")
+    assert caught.value.message.startswith(message)
+    assert caught.value.line is not None and caught.value.line > 2
+
+
+@pytest.mark.parametrize(
+    "size, message",
+    [
+        ("known_block_size = 128 : i32", "block_size expected array<i32: X, Y, Z>, got 128 : i32"),
+        ("known_block_size = array<i32: 128>", "got 128; nearest legal: 128x1x1"),
+        ("known_block_size = array<i32: 0, 1, 1>", "a block of positive extents, got 0x1x1"),
+        ("known_block_size = array<i32: -32, 1, 1>", "a block of positive extents, got -32x1x1"),
+        ("known_block_size = array<i32: 2048, 1, 1>", "at most 1024 threads, got 2048: 2048x1x1"),
+        ("known_block_size = array<i32: 1, 1, 128>", "at most 1024x1024x64 threads, got 1x1x128"),
+        ("known_cluster_size = array<i32: 64, 1, 1>", "at most 8 CTAs, got 64: 64x1x1"),
+        ("known_cluster_size = array<i32: 0, 1, 1>", "a cluster of positive extents, got 0x1x1"),
+    ],
+)
+def test_sizes_that_no_launch_has(size: str, message: str) -> None:
+    with pytest.raises(tw.CompileError) as caught:
+        tw.compile(
+            f"func.func @k() attributes {{gpu.kernel, gpu.{size}}} {{ func.return }}", "sm_90a"
+        )
+    assert caught.value.message.startswith("'func.func' gpu.known_")
+    assert caught.value.message.endswith(message)
+
+
+def test_a_kernel_has_a_body() -> None:
+    with pytest.raises(tw.CompileError, match="expected a kernel to have a body"):
+        tw.compile("func.func private @k() attributes {gpu.kernel}", "sm_90a")

@@ -1,0 +1,171 @@
+// RUN: tilewright-opt %s --split-input-file --verify-diagnostics
+
+cuda_tile.module @m {
+  entry @f(%p: tile<ptr<f32>>) {
+    // expected-error @+1 {{expected shape of dimension 1 to be 32 as the tensor_view has it, got 64}}
+    %t = make_tensor_view %p, shape = [64, 64], strides = [64, 1] : tensor_view<64x32xf32, strides=[64,1]>
+    return
+  }
+}
+
+// -----
+
+cuda_tile.module @m {
+  entry @f(%p: tile<ptr<f32>>) {
+    // expected-error @+1 {{expected shape of 2 dimensions as the tensor_view, got 1}}
+    %t = make_tensor_view %p, shape = [64], strides = [64, 1] : tensor_view<64x64xf32, strides=[64,1]>
+    return
+  }
+}
+
+// -----
+
+cuda_tile.module @m {
+  entry @f(%i: tile<i32>, %p: tile<ptr<f32>>) {
+    // expected-error @+1 {{expected shape of dimension 0 to be 64 as the tensor_view has it, got an operand}}
+    %t = make_tensor_view %p, shape = [%i, 64], strides = [64, 1] : tensor_view<64x64xf32, strides=[64,1]>
+    return
+  }
+}
+
+// -----
+
+cuda_tile.module @m {
+  entry @f(%p: tile<ptr<f32>>) {
+    // expected-error @+1 {{expected a tensor_view, got tile<f32>}}
+    %t = make_tensor_view %p, shape = [64], strides = [1] : tile<f32>
+    return
+  }
+}
+
+// -----
+
+cuda_tile.module @m {
+  entry @f(%p: tile<ptr<f32>>) {
+    // expected-error @+1 {{operand is used with type !cuda_tile.tile<ptr<f16>>, but has been previously used or defined with type !cuda_tile.tile<ptr<f32>>}}
+    %t = make_tensor_view %p, shape = [64], strides = [1] : tensor_view<64xf16, strides=[1]>
+    return
+  }
+}
+
+// -----
+
+cuda_tile.module @m {
+  entry @f(%i: tile<i32>, %p: tile<ptr<f32>>) {
+    %t = make_tensor_view %p, shape = [64, 64], strides = [64, 1] : tensor_view<64x64xf32, strides=[64,1]>
+    %v = make_partition_view %t : partition_view<tile=(4x8), tensor_view<64x64xf32, strides=[64,1]>>
+    // expected-error @+1 {{'cuda_tile.load_view_tko' expected 2 indices as the view has, got 1}}
+    %r, %u = load_view_tko weak %v[%i] : partition_view<tile=(4x8), tensor_view<64x64xf32, strides=[64,1]>>, tile<i32> -> tile<4x8xf32>, token
+    return
+  }
+}
+
+// -----
+
+cuda_tile.module @m {
+  entry @f(%i: tile<i32>, %p: tile<ptr<f32>>) {
+    %t = make_tensor_view %p, shape = [64, 64], strides = [64, 1] : tensor_view<64x64xf32, strides=[64,1]>
+    %v = make_partition_view %t : partition_view<tile=(4x8), tensor_view<64x64xf32, strides=[64,1]>>
+    // expected-error @+1 {{'cuda_tile.load_view_tko' expected tile to be tile<4x8xf32> as the view has it, got tile<4x4xf32>}}
+    %r, %u = load_view_tko weak %v[%i, %i] : partition_view<tile=(4x8), tensor_view<64x64xf32, strides=[64,1]>>, tile<i32> -> tile<4x4xf32>, token
+    return
+  }
+}
+
+// -----
+
+cuda_tile.module @m {
+  entry @f(%i: tile<i32>, %q: tile<i64>, %p: tile<ptr<f32>>) {
+    %t = make_tensor_view %p, shape = [64, 64], strides = [64, 1] : tensor_view<64x64xf32, strides=[64,1]>
+    %v = make_partition_view %t : partition_view<tile=(4x8), tensor_view<64x64xf32, strides=[64,1]>>
+    // expected-error @+1 {{'cuda_tile.load_view_tko' expected index 1 to be tile<i32> as index 0, got tile<i64>}}
+    %r, %u = load_view_tko weak %v[%i, %q] : partition_view<tile=(4x8), tensor_view<64x64xf32, strides=[64,1]>>, tile<i32>, tile<i64> -> tile<4x8xf32>, token
+    return
+  }
+}
+
+// -----
+
+cuda_tile.module @m {
+  entry @f(%i: tile<i32>, %p: tile<ptr<f32>>) {
+    %t = make_tensor_view %p, shape = [64, 64], strides = [64, 1] : tensor_view<64x64xf32, strides=[64,1]>
+    %v = make_partition_view %t : partition_view<tile=(4x8), tensor_view<64x64xf32, strides=[64,1]>>
+    // expected-error @+1 {{'cuda_tile.load_view_tko' expected 2 inbounds as indices, got 1}}
+    %r, %u = load_view_tko weak %v[%i, %i] inbounds = [true] : partition_view<tile=(4x8), tensor_view<64x64xf32, strides=[64,1]>>, tile<i32> -> tile<4x8xf32>, token
+    return
+  }
+}
+
+// -----
+
+cuda_tile.module @m {
+  entry @f(%i: tile<i32>, %p: tile<ptr<f32>>) {
+    %n = constant <i32: 1> : tile<4x8xi32>
+    %t = make_tensor_view %p, shape = [64, 64], strides = [64, 1] : tensor_view<64x64xf32, strides=[64,1]>
+    %v = make_partition_view %t : partition_view<tile=(4x8), tensor_view<64x64xf32, strides=[64,1]>>
+    // expected-error @+1 {{'cuda_tile.store_view_tko' expected tile to be tile<4x8xf32> as the view has it, got tile<4x8xi32>}}
+    %u = store_view_tko weak %n, %v[%i, %i] : tile<4x8xi32>, partition_view<tile=(4x8), tensor_view<64x64xf32, strides=[64,1]>>, tile<i32> -> token
+    return
+  }
+}
+
+// -----
+
+cuda_tile.module @m {
+  entry @f(%i: tile<i32>, %p: tile<ptr<f32>>) {
+    %f = constant <f32: 1.0> : tile<4x8xf32>
+    %t = make_tensor_view %p, shape = [64, 64], strides = [64, 1] : tensor_view<64x64xf32, strides=[64,1]>
+    %v = make_partition_view %t : partition_view<tile=(4x8), tensor_view<64x64xf32, strides=[64,1]>>
+    // expected-error @+1 {{'cuda_tile.atomic_red_view_tko' expected elements i32 or i64 where mode is add, got f32}}
+    %u = atomic_red_view_tko relaxed device %v[%i, %i], add, %f : tile<4x8xf32>, partition_view<tile=(4x8), tensor_view<64x64xf32, strides=[64,1]>>, tile<i32> -> token
+    return
+  }
+}
+
+// -----
+
+cuda_tile.module @m {
+  entry @f(%i: tile<i32>, %p: tile<ptr<f32>>) {
+    %t = make_tensor_view %p, shape = [64, 64], strides = [64, 1] : tensor_view<64x64xf32, strides=[64,1]>
+    %v = make_partition_view %t : partition_view<tile=(4x8), tensor_view<64x64xf32, strides=[64,1]>>
+    // expected-error @+1 {{'cuda_tile.multimem_load_reduce_view_tko' expected a view of multicast memory, got none}}
+    %r, %u = multimem_load_reduce_view_tko relaxed sys %v[%i, %i] : partition_view<tile=(4x8), tensor_view<64x64xf32, strides=[64,1]>>, tile<i32> -> tile<4x8xf32>, token
+    return
+  }
+}
+
+// -----
+
+cuda_tile.module @m {
+  entry @f(%p: tile<ptr<f32>>) {
+    %t = make_tensor_view %p, shape = [64, 64], strides = [64, 1] : tensor_view<64x64xf32, strides=[64,1]>
+    %v = make_partition_view %t : partition_view<tile=(4x8), tensor_view<64x64xf32, strides=[64,1]>>
+    // expected-error @+1 {{Operation has 2 results, but was given 1 to bind.}}
+    %r = get_index_space_shape %v : partition_view<tile=(4x8), tensor_view<64x64xf32, strides=[64,1]>> -> tile<i32>
+    return
+  }
+}
+
+// -----
+
+cuda_tile.module @m {
+  entry @f(%x: tile<f32>, %p: tile<ptr<f32>>) {
+    %t = make_tensor_view %p, shape = [64, 64], strides = [64, 1] : tensor_view<64x64xf32, strides=[64,1]>
+    %v = make_partition_view %t : partition_view<tile=(4x8), tensor_view<64x64xf32, strides=[64,1]>>
+    // expected-error @+1 {{expected a tensor_view, got tile<f32>}}
+    %r = get_tensor_shape %x : tile<f32> -> tile<i32>
+    return
+  }
+}
+
+// -----
+
+cuda_tile.module @m {
+  entry @f(%p: tile<ptr<f32>>) {
+    %t = make_tensor_view %p, shape = [64, 64], strides = [64, 1] : tensor_view<64x64xf32, strides=[64,1]>
+    %v = make_partition_view %t : partition_view<tile=(4x8), tensor_view<64x64xf32, strides=[64,1]>>
+    // expected-error @+1 {{expected a partition_view, got tile<f32>}}
+    %w = make_partition_view %t : tile<f32>
+    return
+  }
+}

@@ -1,0 +1,73 @@
+"""Schedules: any order of gangs and completions gives the same, or shows what is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+from faults import LEVELS, kernel, run
+from test_examples import gemm_sm90_arguments
+
+import tilewright as tw
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_warp_specialised_gemm(seed: int) -> None:
+    arguments, expected = gemm_sm90_arguments(128, 256, 300)
+    text = (EXAMPLES / "gemm_sm90.mlir").read_text()
+    c = tw.interpret(
+        text, grid=(1,), block=(384,), args=arguments, numerics="exact", schedule=seed,
+        level="ptx" if seed else "atom",
+    )[2]  # fmt: skip
+    np.testing.assert_array_equal(c[:, :256], expected)
+
+
+def test_several_ctas() -> None:
+    rng = np.random.default_rng(0)
+    a, b = (
+        rng.integers(-8, 9, shape).astype(ml_dtypes.bfloat16) for shape in ((128, 40), (40, 64))
+    )
+    c = tw.interpret(
+        (EXAMPLES / "gemm_sm80.mlir").read_text(),
+        "gemm",
+        grid=(1, 2),
+        block=(128,),
+        args=[a, b, np.zeros((128, 64), np.float32), 128, 64, 40, 40, 64, 64],
+        numerics="exact",
+        schedule=7,
+    )[2]
+    np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
+
+
+def spin(flag: str) -> str:
+    """The first thread spins until a thread behind it in the text has set a flag."""
+    return f"""  scf.if %first {{
+    memref.store %one, %p[%c1] : memref<?xi32>
+    %seen = scf.while (%last = %one) : (i32) -> (i32) {{
+      %flag = memref.load %p[%c0] : memref<?xi32>
+      %unset = arith.cmpi ne, %flag, %one : i32
+      scf.condition(%unset) %flag : i32
+    }} do {{
+    ^bb0(%again: i32):
+      scf.yield %again : i32
+    }}
+  }}
+  %second = arith.cmpi eq, %t, %c1 : index
+  scf.if %second {{
+    memref.store %one, %p[{flag}] : memref<?xi32>
+  }}"""
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_spin_lets_others_run(level: str) -> None:
+    run(kernel(spin("%c0")), level, [np.zeros(64, np.int32)])
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_spin_that_never_ends(level: str) -> None:
+    with pytest.raises(tw.ExecutionError, match="after more than max_steps=5000 steps: a loop wa"):
+        run(kernel(spin("%c1")), level, [np.zeros(64, np.int32)], max_steps=5000)

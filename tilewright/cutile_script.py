@@ -1,0 +1,93 @@
+"""Runs a cuTile Python script that expects a GPU on the CPU, as it stands.
+
+    python -m tilewright.cutile_script samples/MatMul.py --correctness-check
+
+`ct.launch` runs kernels here (`tilewright.cutile.on_cpu`), and torch makes the tensors that a
+script asks for on "cuda" on the CPU. Needs torch beside the extra `cutile`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import runpy
+import sys
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack, contextmanager
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+from tilewright.cutile import on_cpu
+
+_CHIP = SimpleNamespace(name="tilewright", major=9, minor=0, multi_processor_count=132)
+"""What torch.cuda says of the device: one that cuTile knows."""
+_ANSWERS: dict[str, Any] = {
+    "is_available": True,
+    "device_count": 1,
+    "current_device": 0,
+    "current_stream": None,
+    "synchronize": None,
+    "get_device_capability": (_CHIP.major, _CHIP.minor),
+    "get_device_properties": _CHIP,
+}
+
+
+def _on_cuda(value: Any) -> bool:
+    """Whether a value names a CUDA device."""
+    return (isinstance(value, str) or type(value).__name__ == "device") and "cuda" in str(value)
+
+
+def _answering(answer: Any) -> Callable[..., Any]:
+    return lambda *_: answer
+
+
+@contextmanager
+def tensors_on_cpu() -> Generator[None]:
+    """Let torch keep on the CPU what is asked for on a CUDA device, and say that it is there."""
+    torch: Any = import_module("torch")
+    mode: Any = import_module("torch.overrides").TorchFunctionMode
+
+    class OnCpu(mode):
+        """Takes "cpu" for "cuda" in every call of torch."""
+
+        def __torch_function__(
+            self, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            if func == torch.Tensor.is_cuda.__get__:
+                return True
+            if func is torch.Tensor.cuda:
+                return args[0]
+            args = tuple("cpu" if _on_cuda(value) else value for value in args)
+            given: dict[str, Any] = kwargs or {}
+            named = {name: "cpu" if _on_cuda(value) else value for name, value in given.items()}
+            return func(*args, **named)
+
+    with ExitStack() as stack:
+        for name, answer in _ANSWERS.items():
+            stack.enter_context(mock.patch.object(torch.cuda, name, _answering(answer)))
+        stack.enter_context(OnCpu())
+        yield
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run a script with its arguments; the exit status is 2 where none is named. Races, and what
+    Tile IR leaves undefined, are warnings where nothing else is asked for."""
+    parser = argparse.ArgumentParser(prog="python -m tilewright.cutile_script")
+    parser.add_argument("--races", choices=("error", "warn", "ignore"), default="warn")
+    parser.add_argument("script", type=Path)
+    parser.add_argument("arguments", nargs=argparse.REMAINDER)
+    options = parser.parse_args(arguments)
+    script = str(options.script)
+    if not options.script.is_file():
+        parser.error(f"expected a script, got {script}")
+    sys.argv = [script, *options.arguments]
+    sys.path.insert(0, str(Path(script).resolve().parent))
+    with on_cpu(races=options.races), tensors_on_cpu():
+        runpy.run_path(script, run_name="__main__")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,74 @@
+"""CUDA Tile IR kernels: `tilewright.interpret` at the program level."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, get_args
+
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.diagnostic import CompileError, Diagnostic, OpError
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
+from tilewright.dialects.cute_nvgpu.lattice.targets import target
+from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
+from tilewright.lowering.interpreter.cuda_tile.kernel import run_kernel
+from tilewright.lowering.interpreter.cuda_tile.machine import Launch as TileLaunch
+from tilewright.lowering.interpreter.cuda_tile.machine import Races, RaceWarning
+from tilewright.lowering.interpreter.errors import ExecutionError
+from tilewright.verification import op_diagnostic
+
+__all__ = [
+    "DEFAULT_ARCH",
+    "RaceWarning",
+    "Races",
+    "TileLaunch",
+    "find_entry",
+    "is_tile_ir",
+    "run_tile_kernel",
+]
+
+DEFAULT_ARCH = "sm_90a"
+"""The chip whose arithmetic matrix products follow where none is named: it has judged it."""
+
+
+def is_tile_ir(module: ModuleOp) -> bool:
+    """Whether a module holds CUDA Tile IR."""
+    return any(isinstance(op, TileModuleOp | EntryOp) for op in module.body.ops)
+
+
+def find_entry(module: ModuleOp, kernel: str | None, name: str = "<string>") -> EntryOp:
+    """The entry of that name, or the only one. Raises CompileError."""
+    entries = [op for op in module.walk() if isinstance(op, EntryOp)]
+    chosen = [op for op in entries if kernel in (None, op.sym_name.data)]
+    if len(chosen) == 1:
+        return chosen[0]
+    names = ", ".join(op.sym_name.data for op in entries) or "none"
+    wanted = "one kernel" if kernel is None else f"a kernel '{kernel}'"
+    raise CompileError(Diagnostic(f"expected {wanted}, got {names}", name))
+
+
+def run_tile_kernel(
+    module: ModuleOp,
+    kernel: str | None,
+    launch: TileLaunch,
+    args: Sequence[Any],
+    name: str = "<string>",
+) -> list[NDArray[Any]]:
+    """Run an entry on its flat parameters. Returns the arrays, in order, as they are after.
+
+    Raises CompileError, TargetError and ExecutionError as `tilewright.interpret` does.
+    """
+    for what, choice, choices in (
+        ("numerics", launch.numerics, get_args(Numerics)),
+        ("races", launch.races, get_args(Races)),
+    ):
+        if choice not in choices:
+            raise ExecutionError(f"expected {what} of {', '.join(choices)}, got '{choice}'")
+    target(launch.arch)
+    entry = find_entry(module, kernel, name)
+    try:
+        return run_kernel(entry, launch, args).results()
+    except OpError as error:
+        raise CompileError(op_diagnostic(error, launch.source)) from None

@@ -1,0 +1,75 @@
+"""`arith.cmpi`, `cmpf` and `select` on vectors, as MLIR has them: masks, element by element.
+
+    %keep = arith.cmpi sle, %key, %query : vector<8xi32>            // vector<8xi1>
+    %masked = arith.select %keep, %scores, %low : vector<8xi1>, vector<8xf32>
+
+xDSL 0.74 has a single i1 for whole vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from xdsl.dialects.arith import CmpfOp, CmpiOp, SelectOp
+from xdsl.dialects.arith import boolLike as BOOL_LIKE
+from xdsl.dialects.builtin import VectorType, i1
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import OperandDef, ResultDef
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.hints import isa
+
+
+def install() -> None:
+    """Repair the three ops."""
+    for op in (CmpiOp, CmpfOp):
+        definition: Any = op.get_irdl_definition()
+        definition.results[:] = [("result", ResultDef(BOOL_LIKE))]
+        made: Any = op
+        made.__init__ = _masking(op.__init__)
+    definition = SelectOp.get_irdl_definition()
+    definition.operands[0] = ("cond", OperandDef(BOOL_LIKE))
+    select: Any = SelectOp
+    select.parse, select.print = classmethod(_parse_select), _print_select
+
+
+def mask_of(type_: Attribute) -> Attribute:
+    """The type of a comparison's result."""
+    return VectorType(i1, type_.get_shape()) if isa(type_, VectorType) else i1
+
+
+def _masking(build: Callable[..., None]) -> Callable[..., None]:
+    def init(self: Any, operand1: Any, operand2: Any, *others: Any, **named: Any) -> None:
+        build(self, operand1, operand2, *others, **named)
+        self.result._type = mask_of(SSAValue.get(operand1).type)
+
+    return init
+
+
+def _parse_select(cls: type[SelectOp], parser: Parser) -> SelectOp:
+    """`%c, %a, %b : f32`, or with a mask `%c, %a, %b : vector<8xi1>, vector<8xf32>`."""
+    unresolved = [parser.parse_unresolved_operand()]
+    for _ in range(2):
+        parser.parse_punctuation(",")
+        unresolved.append(parser.parse_unresolved_operand())
+    attributes = parser.parse_optional_attr_dict()
+    parser.parse_punctuation(":")
+    condition, type_ = i1, parser.parse_type()
+    if parser.parse_optional_punctuation(","):
+        condition, type_ = type_, parser.parse_type()
+    operands = parser.resolve_operands(unresolved, [condition, type_, type_], parser.pos)
+    op = cls(*operands)
+    op.attributes.update(attributes)
+    return op
+
+
+def _print_select(self: SelectOp, printer: Printer) -> None:
+    printer.print_string(" ")
+    printer.print_list(self.operands, printer.print_operand)
+    printer.print_op_attributes(self.attributes)
+    printer.print_string(" : ")
+    if self.cond.type != i1:
+        printer.print_attribute(self.cond.type)
+        printer.print_string(", ")
+    printer.print_attribute(self.result.type)
