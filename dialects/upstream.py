@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
     i1,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.hints import isa
 
 from tilewright.dialects.cute_nvgpu.lattice.launch import why_illegal_block, why_illegal_cluster
 
@@ -34,7 +35,7 @@ def fault(op: Operation) -> str | None:
 
 
 def _width(type_: Attribute) -> int:
-    element = type_.get_element_type() if isinstance(type_, VectorType) else type_
+    element = type_.element_type if isa(type_, VectorType) else type_
     return int(getattr(element, "bitwidth", 0))
 
 
@@ -95,8 +96,8 @@ def _mask(op: arith.CmpiOp | arith.CmpfOp | arith.SelectOp) -> str | None:
     mask, type_ = (op.cond, op.lhs) if isinstance(op, arith.SelectOp) else (op.result, op.lhs)
     if isinstance(op, arith.SelectOp) and mask.type == i1:
         return None
-    wanted = type_.type.get_shape() if isinstance(type_.type, VectorType) else None
-    given = mask.type.get_shape() if isinstance(mask.type, VectorType) else None
+    wanted = type_.type.get_shape() if isa(type_.type, VectorType) else None
+    given = mask.type.get_shape() if isa(mask.type, VectorType) else None
     if wanted != given:
         return f"expected a mask of the shape of {type_.type}, got {mask.type}"
     return None
@@ -137,7 +138,7 @@ _EXTENTS: dict[str, _WhyIllegal] = {
 def _extents_fault(
     given: Attribute, why_illegal: Callable[[Sequence[int]], str | None]
 ) -> str | None:
-    if isinstance(given, DenseArrayBase) and isinstance(given.elt_type, IntegerType):
+    if isa(given, DenseArrayBase[IntegerType]):
         return why_illegal([int(extent) for extent in given.get_values()])
     return f"expected array<i32: X, Y, Z>, got {given}"
 

@@ -179,7 +179,7 @@ def _signature(kernel: Any, args: Sequence[Any]) -> Any:
 def _constraint(kernel: Any, argument: Any, annotation: Any, arrays: Sequence[NDArray[Any]]) -> Any:
     ct, compilation = _cuda_tile(), _compilation()
 
-    if isinstance(argument, np.ndarray):
+    if _is_array(argument):
         array: NDArray[Any] = argument
         strides = [stride // array.itemsize for stride in array.strides]
         aliased = (
@@ -235,9 +235,13 @@ def _held(argument: Any) -> Any:
     return bits.view(getattr(ml_dtypes, name))
 
 
+def _is_array(argument: Any) -> bool:
+    return isinstance(argument, np.ndarray)
+
+
 def _flattened(argument: Any) -> list[Any]:
     """An argument as the entry takes it: an array is its pointer, its shape and its strides."""
-    return _of_array(argument) if isinstance(argument, np.ndarray) else [argument]
+    return _of_array(argument) if _is_array(argument) else [argument]
 
 
 def _of_array(array: NDArray[Any]) -> list[Any]:

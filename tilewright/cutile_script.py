@@ -39,6 +39,10 @@ def _on_cuda(value: Any) -> bool:
     return (isinstance(value, str) or type(value).__name__ == "device") and "cuda" in str(value)
 
 
+def _answering(answer: Any) -> Callable[..., Any]:
+    return lambda *_: answer
+
+
 @contextmanager
 def tensors_on_cpu() -> Generator[None]:
     """Let torch keep on the CPU what is asked for on a CUDA device, and say that it is there."""
@@ -56,16 +60,14 @@ def tensors_on_cpu() -> Generator[None]:
             if func is torch.Tensor.cuda:
                 return args[0]
             args = tuple("cpu" if _on_cuda(value) else value for value in args)
-            named = {
-                name: "cpu" if _on_cuda(value) else value for name, value in (kwargs or {}).items()
-            }
+            given: dict[str, Any] = kwargs or {}
+            named = {name: "cpu" if _on_cuda(value) else value for name, value in given.items()}
             return func(*args, **named)
 
     with ExitStack() as stack:
         for name, answer in _ANSWERS.items():
-            stack.enter_context(
-                mock.patch.object(torch.cuda, name, lambda *_, answer=answer: answer)
-            )
+            answering = mock.Mock(return_value=answer)
+            stack.enter_context(mock.patch.object(torch.cuda, name, answering))
         stack.enter_context(OnCpu())
         yield
 

@@ -32,6 +32,7 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from tilewright import xdsl_repairs
 from tilewright.diagnostic import CompileError, Diagnostic
+from tilewright.nearest_name import nearest_name
 from tilewright.recursion import deep_recursion
 
 xdsl_repairs.install()
@@ -234,6 +235,8 @@ def parse_module(
             message = f"'{foreign}' expected its operands and types as xDSL reads them, got {said}"
         place = _behind(parser, text)
         raise CompileError(_diagnostic(message, text, place, name, line_offset)) from error
+    meant = nearest_name(message, text, place, context or default_context())
+    message += "" if meant is None or "nearest" in message else f"; nearest legal: {meant}"
     raise CompileError(_diagnostic(message, text, place, name, line_offset))
 
 

@@ -83,7 +83,7 @@ def run_pipeline(
     for observer in observers:
         observer(None, module)
     for stage in (*first, *(PIPELINE if stages is None else stages)):
-        with guard(stage.name, module, source):
+        with guard(stage.name, module, source, named=stage in first):
             stage.build(arch).apply(context, module)
             if verify_each or stage.verified:
                 verify(module, source, stage.name)
@@ -91,12 +91,16 @@ def run_pipeline(
             observer(stage.name, module)
 
 
+def _for_any_target(arch: str) -> ModulePass:
+    return ConvertCuteNvgpuToPtxPass()
+
+
 def lower_for_lowest(module: ModuleOp, source: str | None = None) -> str:
     """Lower a verified module in place to the `ptx` level, as for a target that has everything: the
     name of the lowest that its instructions need. Raises CompileError."""
     arch = lowest(required_targets(module)).name
     *above, last = PIPELINE
-    unchecked = replace(last, build=lambda arch: ConvertCuteNvgpuToPtxPass())
+    unchecked = replace(last, build=_for_any_target)
     run_pipeline(module, arch, source, stages=(*above, unchecked))
     with guard(last.name, module, source):
         return lowest([target(arch), *required_targets(module)]).name

@@ -12,6 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.diagnostic import CompileError, Diagnostic, InnerOpError, OpError, at
 from tilewright.dialects import upstream
 from tilewright.dominance import misplaced_uses
+from tilewright.nearest_name import nearest_property
 
 
 def verify(module: ModuleOp, text: str | None = None, after: str | None = None) -> None:
@@ -65,5 +66,7 @@ def _faults(module: ModuleOp, text: str | None) -> list[Diagnostic]:
 
 
 def _named(op: Operation, message: str) -> str:
-    """The message, beginning with the op's name as ours do."""
+    """The message, beginning with the op's name as ours do; of a slip, with what was meant."""
+    if (meant := nearest_property(op, message)) is not None:
+        message = f"{message}; nearest legal: {meant}"
     return message if message.startswith("'") else f"'{op.name}' {message}"

@@ -458,6 +458,8 @@ def acosh(x: Value) -> Value:
     large = x > 2.0**28
     t = choice(large, 1.0, x) - 1.0
     small = log1p(t + t.fma(t, t + t).sqrt())
+    # Below -1 the root is a number again.
+    small = choice(x < 1.0, nan, small)
     return choice(large, log(x) + table("ln2_full", x)[0], small)
 
 

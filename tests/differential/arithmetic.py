@@ -38,7 +38,9 @@ def values(element: str, shape: tuple[int, ...], rng: np.random.Generator) -> np
         special = rng.choice([0.0, -0.0, 1.0, np.inf, -np.inf, np.nan, 65504.0], shape)
     kind = rng.integers(0, 4, shape)
     with np.errstate(all="ignore"):
-        return np.choose(kind, [raw, small.astype(dtype), small.astype(dtype), special.astype(dtype)])
+        return np.choose(
+            kind, [raw, small.astype(dtype), small.astype(dtype), special.astype(dtype)]
+        )
 
 
 # Integers

@@ -15,7 +15,9 @@ THREADS = 32
 
 def bits_of(element: str, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
     """Raw bits of an element type."""
-    return rng.integers(0, 1 << BITS[element] - 1, shape, np.uint64).astype(f"u{BITS[element] // 8}")
+    return rng.integers(0, 1 << BITS[element] - 1, shape, np.uint64).astype(
+        f"u{BITS[element] // 8}"
+    )
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,9 @@ def tiled_copies(draw: Draw) -> Program:
         # By element along the vectors too: a run may lie partly inside.
         inside = draw.number(1, whole[0]), draw.number(1, whole[1])
     gmem = _global(tiling)
-    text = kernel(f"%x: {gmem}, %y: {gmem}", _body(draw, tiling, through_smem, bounds_in, bounds_out))
+    text = kernel(
+        f"%x: {gmem}, %y: {gmem}", _body(draw, tiling, through_smem, bounds_in, bounds_out)
+    )
     rng = draw.generator()
     x = _array(draw, tiling, inside if bounds_in else whole, rng)
     y = _array(draw, tiling, inside if bounds_out else whole, rng)
@@ -119,7 +123,9 @@ def _global(tiling: Tiling) -> str:
     return memref(tiling.element, "gmem", f"(?,?):{strides}", 16)
 
 
-def _array(draw: Draw, tiling: Tiling, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
+def _array(
+    draw: Draw, tiling: Tiling, shape: tuple[int, int], rng: np.random.Generator
+) -> np.ndarray:
     order = shape if tiling.along_columns else shape[::-1]
     pitch = -(-order[1] // tiling.vector) * tiling.vector + tiling.vector * draw.number(0, 2)
     array = bits_of(tiling.element, (order[0], pitch), rng)[:, : order[1]]
@@ -176,7 +182,7 @@ def matrices(draw: Draw) -> Program:
     """ldmatrix to registers, whose elements are stored, and back by stmatrix."""
     element, number, trans = draw.pick(("f16", "bf16")), draw.pick((1, 2, 4)), draw.chance(50)
     rows, pitch = 8 * number, 8 * draw.pick((1, 2, 3, 5))
-    swizzle = "S<{},3,3> o 0 o ".format(draw.pick((1, 2, 3))) if pitch == 8 and number == 4 else ""
+    swizzle = f"S<{draw.pick((1, 2, 3))},3,3> o 0 o " if pitch == 8 and number == 4 else ""
     swizzle = "S<1,3,3> o 0 o " if swizzle and draw.chance(70) else ""
     smem = memref(element, "smem", f"{swizzle}({rows},8):({pitch},1)", 128)
     # What ldmatrix gives a thread: neighbours of a row, or of a column.

@@ -70,11 +70,11 @@ class Program:
                 module = parse_module(self.text, "program.mlir") if module is None else module
                 found[level] = self.run(module, level)
             except (tw.CompileError, tw.ExecutionError, tw.TargetError) as error:
-                return f"{level} refuses: {_general(str(error))}"
+                return f"{level} refuses: {general(str(error))}"
             except Exception as error:
                 last = traceback.extract_tb(error.__traceback__)[-1]
                 place = f"{Path(last.filename).name}:{last.name}"
-                return f"{level} raises {type(error).__name__} in {place}: {_general(str(error))}"
+                return f"{level} raises {type(error).__name__} in {place}: {general(str(error))}"
         first = self.levels[0]
         for level in self.levels[1:]:
             for before, after in zip(found[first], found[level], strict=True):
@@ -86,7 +86,7 @@ class Program:
         return None
 
 
-def _general(message: str) -> str:
+def general(message: str) -> str:
     """The message's first line without place, numbers and what is specific to the program."""
     line = re.sub(r"^\S*:\d+:\d+: (error: )?", "", message.splitlines()[0] if message else "")
     return re.sub(r"%\w+|\d+", "N", line)[:160]

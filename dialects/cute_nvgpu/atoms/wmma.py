@@ -16,7 +16,7 @@ from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom
 from tilewright.dialects.cute_nvgpu.lattice import WMMA_ACCESS, WmmaAccessRow
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, ElementType
-from tilewright.dialects.cute_nvgpu.lattice.row import Major, Shape, shape_text
+from tilewright.dialects.cute_nvgpu.lattice.row import Major, Operand, Shape, shape_text
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WMMA_SPACES, WmmaSpace
 
 
@@ -94,7 +94,8 @@ class WmmaAccess:
 def why_not_loaded(atom: MmaAtom, *loaded: Iterable[WmmaAccess]) -> str | None:
     """Why a `wmma.mma` cannot take what these loaded as A, these as B and these as C, or None where
     it can; how C lay in memory does not matter. PTX ISA 9.7.14.4.5."""
-    for operand, major, accesses in zip("ABC", (*atom.majors, None), loaded, strict=True):
+    operands: tuple[Operand, ...] = ("A", "B", "C")
+    for operand, major, accesses in zip(operands, (*atom.majors, None), loaded, strict=True):
         for access in accesses:
             by, element = major or access.major, atom.element(operand).name
             wanted = find_access("wmma.load", operand.lower(), atom.shape, element, by)

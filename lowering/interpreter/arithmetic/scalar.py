@@ -293,7 +293,10 @@ def _select(type_: str, *_: str) -> Function:
 
 
 def _population(type_: str, *_: str) -> Function:
-    return lambda a: np.bitwise_count(a).astype(np.uint32)
+    def run(a: Bits) -> Bits:
+        return np.bitwise_count(a).astype(np.uint32)
+
+    return run
 
 
 def _leading_zeros(type_: str, *_: str) -> Function:

@@ -144,7 +144,7 @@ INF, NAN = np.inf, np.nan
         ("atan", (INF, -INF, -0.0, NAN), (np.pi / 2, -np.pi / 2, -0.0, NAN)),
         ("erf", (INF, -INF, -0.0, NAN), (1.0, -1.0, -0.0, NAN)),
         ("cbrt", (INF, -INF, -0.0, NAN, 27.0), (INF, -INF, -0.0, NAN, 3.0)),
-        ("acosh", (1.0, 0.5, INF), (0.0, NAN, INF)),
+        ("acosh", (1.0, 0.5, -3.0, -1e30, INF), (0.0, NAN, NAN, NAN, INF)),
         ("atanh", (1.0, -1.0, 2.0, -0.0), (INF, -INF, NAN, -0.0)),
         ("asinh", (INF, -INF, -0.0), (INF, -INF, -0.0)),
         ("floor", (-0.5, -0.0, INF), (-1.0, -0.0, INF)),

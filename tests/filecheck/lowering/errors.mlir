@@ -316,10 +316,3 @@ func.func @f(%x: f32) attributes {gpu.kernel} {
   func.return
 }
 
-// -----
-
-func.func @f(%a: f64) attributes {gpu.kernel} {
-  // expected-error @+1 {{'math.exp2' on f64 has no lowering to ptx; nearest legal: f32}}
-  %y = math.exp2 %a : f64
-  func.return
-}

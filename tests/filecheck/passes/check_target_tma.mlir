@@ -52,7 +52,7 @@ func.func @wait_group() {
 // -----
 
 func.func @registers() {
-  // expected-error @+1 {{'cute_nvgpu.setmaxnreg' requires sm_90a, got target sm_80}}
+  // expected-error @+1 {{'cute_nvgpu.setmaxnreg' requires sm_90a or sm_100f}}
   cute_nvgpu.setmaxnreg dec 40
   func.return
 }

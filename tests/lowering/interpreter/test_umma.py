@@ -20,6 +20,7 @@ from umma_images import (
     result,
     value,
 )
+from umma_programs import atom_of
 
 import tilewright as tw
 
@@ -80,23 +81,6 @@ CASES = {
                          ids=(2, 0)),
 }  # fmt: skip
 KINDS = {"f16": "f16", "bf16": "f16", "tf32": "tf32", "s8": "i8", "u8": "i8"}
-
-
-def atom_of(u: Umma) -> Any:
-    scaled = u.scale_type is not None
-    if u.ws:
-        op = "sm100.mma_ws_sp" if u.sparse else "sm100.mma_ws"
-    else:
-        op = f"sm100.mma{'_bs' if scaled else ''}{'_sp' if u.sparse else ''}"
-    more: dict[str, Any] = {}
-    if scaled:
-        four = "mxf4" if u.vector in (2, 3) and u.scale_type == "ue8m0" else "mxf4nvf4"
-        more = {"kind": four if u.packed else "mxf8f6f4", "scale_vector": u.vector,
-                "scale_type": u.scale_type}  # fmt: skip
-    return tw.atom(
-        op, shape=(u.m, u.n, u.k), elem_type=u.types, cta_group=u.cta_group, ab_major=u.majors,
-        frag_kind="ts" if u.a_in_tmem else "ss", **more,
-    )  # type: ignore[arg-type]  # fmt: skip
 
 
 def run(

@@ -9,8 +9,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from test_wgmma import atom_of, expected, run
+from test_wgmma import expected, run
 from wgmma_kernels import CASES, Case, head, k_major, mma, product_kernel, splat, store_result
+from wgmma_products import atom_of
 
 import tilewright as tw
 from tilewright.parsing import default_context, parse_module

@@ -184,7 +184,7 @@ def _may_take_reciprocal(op: arith.DivfOp) -> bool:
     return FastMathFlag.ALLOW_RECIP in op.fastmath.data
 
 
-_PRODUCTS = {arith.MulUIExtendedOp: "u", arith.MulSIExtendedOp: "s"}
+_PRODUCTS: dict[type[Operation], str] = {arith.MulUIExtendedOp: "u", arith.MulSIExtendedOp: "s"}
 
 
 @runs(arith.AddUIExtendedOp, *_PRODUCTS)

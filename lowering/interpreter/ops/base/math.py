@@ -58,13 +58,13 @@ def _function(op: Operation, builder: Builder) -> Step:
     flags = op.properties.get("fastmath")
     if real == "f32" and flags is not None and FastMathFlag.APPROX_FUNC in flags.data:  # type: ignore[attr-defined]
         program = APPROXIMATIONS.get(op.name, program)
+
+    def computed(*operands: Bits) -> Bits:
+        return _run(program, real, operands)
+
+    compute: Function = computed
     if real == "f32" and op.name in _INSTRUCTIONS:
-        compute: Function = scalar(_INSTRUCTIONS[op.name], "approx.ftz.f32")
-    else:
-
-        def compute(*operands: Bits) -> Bits:
-            return _run(program, real, operands)
-
+        compute = scalar(_INSTRUCTIONS[op.name], "approx.ftz.f32")
     if type_ == real:
         return pure(op, builder, compute)
     widen = upper_half if type_ == "bf16" else scalar("cvt", "f32.f16")
@@ -101,10 +101,12 @@ def _extended(op: Operation, type_: str, letter: str) -> Function:
     if type_ == "pred":
         raise OpError(op, f"'{op.name}' on i1 cannot be interpreted; nearest legal: i8")
     width = int(type_[1:])
-    if width >= 32:
-        return lambda a: a
-    signed = np.dtype(f"int{width}" if letter == "s" else f"uint{width}")
-    return lambda a: a.view(signed).astype(np.int32).view(np.uint32)
+    source = np.dtype(f"int{width}" if letter == "s" else f"uint{width}")
+
+    def extend(a: Bits) -> Bits:
+        return a if width >= 32 else a.view(source).astype(np.int32).view(np.uint32)
+
+    return extend
 
 
 @runs(*(_MATH[name] for name in ON_INTEGERS))

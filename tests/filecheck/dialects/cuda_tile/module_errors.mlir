@@ -36,7 +36,7 @@ cuda_tile.module {
 
 cuda_tile.module @m {
   entry @f(%x: tile<f32>) {
-    // expected-error @+1 {{'cuda_tile.negf' expected operands that are defined before it, got %z}}
+    // expected-error @+1 {{'cuda_tile.negf' expected operand 0 to be defined on every path here, got %z}}
     %y = negf %z : tile<f32>
     %z = negf %x : tile<f32>
     return
@@ -59,9 +59,9 @@ cuda_tile.module @m {
 cuda_tile.module @m {
   entry @f(%c: tile<i1>, %x: tile<f32>) {
     if %c {
-      // expected-error @+1 {{values used but not defined}}
       %z = negf %x : tile<f32>
     }
+    // expected-error @+1 {{values used but not defined: [%z]}}
     %y = "cuda_tile.negf"(%z) : (!cuda_tile.tile<f32>) -> !cuda_tile.tile<f32>
     return
   }

@@ -1,0 +1,40 @@
+"""The kinds of programs that are generated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from copies import matrices, tiled_copies
+from draw import Draw
+from functions import functions
+from mmas import register_mmas, ummas, warp_gemms, warpgroup_gemms, wgmmas
+from reductions import reductions
+from scalars import blocks, scalars, vectors
+from tma import tma
+from tmem_lifetimes import tmem_lifetimes
+from wgmma_orders import wgmma_orders
+
+
+class Case(Protocol):
+    """What a generator gives: a text, and what is wrong with what comes of it."""
+
+    @property
+    def text(self) -> str: ...
+
+    def difference(self) -> str | None: ...
+
+
+KINDS: dict[str, Callable[[Draw], Case]] = {
+    generator.__name__: generator
+    for generator in (
+        scalars, vectors, blocks, functions, tiled_copies, matrices, tma, reductions,
+        register_mmas, warp_gemms, warpgroup_gemms, wgmmas, ummas, wgmma_orders, tmem_lifetimes,
+    )
+}  # fmt: skip
+
+
+def drawn(kind: str, seed: int) -> tuple[Case, list[int]]:
+    """The program of a seed, and the choices that make it."""
+    draw = Draw(f"{kind} {seed}")
+    return KINDS[kind](draw), draw.choices

@@ -1,0 +1,158 @@
+"""Programs of wgmmas in any order: what the check accepts runs, what it rejects does not, and what
+the pass puts in order needs all that it puts there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from draw import Draw
+from test_wgmma_hazards import (
+    BARRIER,
+    CASE,
+    COMMIT,
+    FENCE,
+    check,
+    execute,
+    kernel,
+    m,
+    module_of,
+    wait,
+)
+from wgmma_kernels import SYNC
+
+import tilewright as tw
+from tilewright.diagnostic import OpError
+from tilewright.parsing import default_context
+from tilewright.passes.check_hazards import CheckHazardsPass
+from tilewright.passes.insert_wgmma_sync import InsertWgmmaSyncPass
+
+STORE = f"  memref.store %bf, %a[%half, %side] : {CASE.a.memref}\n"
+SIDE = "  %side = arith.divui %t, %c64 : index\n"
+ORDER = (FENCE, COMMIT, wait(0), wait(1), SYNC)
+INSERTED = (
+    "cute_nvgpu.wgmma.fence",
+    "cute_nvgpu.wgmma.commit_group",
+    "cute_nvgpu.wgmma.wait_group",
+    "cute_nvgpu.fence.proxy.async",
+)
+
+
+class Statements:
+    """Text of a program on two accumulators, and the names of their latest values."""
+
+    def __init__(self, draw: Draw, *, bare: bool):
+        self._draw = draw
+        self._bare = bare
+        self._count = 0
+        self._latest = ["%d_0", "%f_0"]
+
+    def text(self) -> str:
+        body = self._ops(self._draw.number(2, 8))
+        if self._draw.chance(50):
+            body += self._loop() + self._ops(self._draw.number(0, 3))
+        if not self._bare and self._draw.chance(70):
+            body += COMMIT + wait()
+        return SIDE + body
+
+    def _name(self) -> str:
+        self._count += 1
+        return f"%n{self._count}"
+
+    def _ops(self, count: int) -> str:
+        return "".join(self._op() for _ in range(count))
+
+    def _op(self) -> str:
+        choices = [self._wgmma] * 3 + [self._read, self._store]
+        if not self._bare:
+            choices += [lambda: self._draw.pick(ORDER)] * 5
+        return self._draw.pick(choices)()
+
+    def _wgmma(self) -> str:
+        which, name = self._draw.number(0, 1), self._name()
+        before, self._latest[which] = self._latest[which], name
+        return m(0, before, name)
+
+    def _read(self) -> str:
+        value, name = self._draw.pick(self._latest), self._name()
+        return (
+            f"  {name} = cute_nvgpu.fragment.extract {value}[0] : {CASE.c_type} -> f32\n"
+            f"  memref.store {name}, %out[%t] : memref<?xf32>\n"
+        )
+
+    def _store(self) -> str:
+        return STORE + (BARRIER if self._bare else "")
+
+    def _loop(self) -> str:
+        c, init = CASE.c_type, ", ".join(
+            f"{each} = {value}" for each, value in zip(("%p", "%q"), self._latest, strict=True)
+        )  # fmt: skip
+        self._latest = ["%p", "%q"]
+        body = self._ops(self._draw.number(1, 5))
+        yielded = ", ".join(self._latest)
+        self._latest = ["%l#0", "%l#1"]
+        return (
+            f"  %l:2 = scf.for %i = %c0 to %c3 step %c1 iter_args({init}) -> ({c}, {c}) {{\n"
+            f"{body}    scf.yield {yielded} : {c}, {c}\n  }}\n"
+        )
+
+
+def _rejected(run: Callable[[], Any]) -> str | None:
+    try:
+        run()
+    except (OpError, tw.ExecutionError) as error:
+        return str(error)
+    return None
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """A program that orders its wgmmas itself, somehow: all its loops run, so what may go wrong
+    does."""
+
+    text: str
+
+    def difference(self) -> str | None:
+        static = _rejected(lambda: check(self.text))
+        dynamic = _rejected(lambda: execute(self.text, "atom"))
+        if (static is None) != (dynamic is None):
+            return (
+                "the check rejects what runs" if static else "the check accepts what does not run"
+            )
+        if static is None and _rejected(lambda: execute(self.text, "ptx")) is not None:
+            return "runs before the lowering, not after it"
+        return None
+
+
+@dataclass(frozen=True)
+class Bare:
+    """A program whose wgmmas a pass orders."""
+
+    text: str
+
+    def difference(self) -> str | None:
+        module = module_of(self.text)
+        InsertWgmmaSyncPass().apply(default_context(), module)
+        module.verify()
+        CheckHazardsPass().apply(default_context(), module)
+        for level in ("atom", "ptx"):
+            if _rejected(lambda level=level: execute(str(module), level)) is not None:
+                return f"what is put in order does not run at level {level}"
+        for place, op in enumerate(list(module.walk())):
+            if op.name in INSERTED:
+                less = module.clone()
+                list(less.walk())[place].detach()
+                if (
+                    _rejected(lambda less=less: CheckHazardsPass().apply(default_context(), less))
+                    is None
+                ):
+                    return f"{op.name} is put where nothing needs it"
+        return None
+
+
+def wgmma_orders(draw: Draw) -> Ordered | Bare:
+    """Ordered at random, or by the pass."""
+    if draw.chance(25):
+        return Bare(kernel(Statements(draw, bare=True).text(), sync=BARRIER))
+    return Ordered(kernel(Statements(draw, bare=False).text()))
