@@ -79,7 +79,7 @@ class FuncOp(gpu.FuncOp):
             results = parser.parse_optional_comma_separated_list(
                 parser.Delimiter.PAREN, parser.parse_type
             ) or [parser.parse_type()]
-        type_ = FunctionType.from_lists([each.type for each in arguments], results)
+        type_ = FunctionType.from_lists([argument.type for argument in arguments], results)
         for keyword in ("workgroup", "private"):
             if parser.parse_optional_keyword(keyword) is not None:
                 parser.raise_error(f"'{cls.name}' expected no memory attributions, got {keyword}")
@@ -184,8 +184,8 @@ class LaunchOp(gpu.LaunchOp):
             "clusters": self.clusterSizeX or self.clusterSizeY or self.clusterSizeZ,
             "dynamic_shared_memory_size": self.dynamicSharedMemorySize,
         }
-        if found := ", ".join(name for name, given in extra.items() if given):
-            raise VerifyException(f"'{self.name}' expected blocks and threads alone, got {found}")
+        if join := ", ".join(name for name, given in extra.items() if given):
+            raise VerifyException(f"'{self.name}' expected blocks and threads alone, got {join}")
 
 
 def _parsed_places(
@@ -207,7 +207,7 @@ def _parsed_indices(parser: Parser) -> list[Parser.Argument]:
     arguments = parser.parse_comma_separated_list(
         parser.Delimiter.PAREN, lambda: parse(expect_type=False)
     )
-    return [each.resolve(IndexType()) for each in arguments]
+    return [argument.resolve(IndexType()) for argument in arguments]
 
 
 def _parsed_extent(parser: Parser) -> tuple[Parser.Argument, SSAValue]:
@@ -237,8 +237,8 @@ def _print_places(
 
 
 def _parsed_attributes(parser: Parser) -> dict[str, Attribute]:
-    found = parser.parse_optional_attr_dict_with_keyword()
-    return {} if found is None else dict(found.data)
+    attributes = parser.parse_optional_attr_dict_with_keyword()
+    return {} if attributes is None else dict(attributes.data)
 
 
 WITH_TEXT = (ModuleOp, FuncOp, ReturnOp, TerminatorOp, LaunchOp)

@@ -165,7 +165,7 @@ def signature(kernel: Any, args: Sequence[Any]) -> Any:
         raise ExecutionError(
             f"'{_name(kernel)}' expected {len(constants)} arguments, got {len(args)}"
         )
-    arrays: list[NDArray[Any]] = [each for each in args if isinstance(each, np.ndarray)]
+    arrays: list[NDArray[Any]] = [arg for arg in args if isinstance(arg, np.ndarray)]
     annotations = kernel._annotated_function.parameter_annotations
     constraints: list[Any] = [
         compilation.ConstantConstraint(argument)

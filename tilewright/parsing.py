@@ -121,10 +121,10 @@ class LocatedParser(Parser):
     def _parse_location(self) -> Any:
         """The inside of `loc(...)`: xDSL's, and debug info of CUDA Tile IR at any depth."""
         if (alias := self._parse_optional_token(MLIRTokenKind.HASH_IDENT)) is not None:
-            found = self._parse_extended_type_or_attribute(alias.text[1:], False)
-            if isinstance(found, LocationAttr) or found.name == "cuda_tile.di_loc":
-                return found
-            self.raise_error(f"expected a location, got {found}", alias.span)
+            attribute = self._parse_extended_type_or_attribute(alias.text[1:], False)
+            if isinstance(attribute, LocationAttr) or attribute.name == "cuda_tile.di_loc":
+                return attribute
+            self.raise_error(f"expected a location, got {attribute}", alias.span)
         match self.parse_optional_keyword_in(("callsite", "fused")):
             case "callsite":
                 with self.in_parens():

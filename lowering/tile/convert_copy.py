@@ -178,8 +178,8 @@ class Move:
 
         then, other = branch(load), branch(zeros)
         type_ = then.block.last_op.operands[0].type  # type: ignore[union-attr]
-        found = emitter.emit(scf.IfOp(condition, [type_], then, other))
-        return Piece(found) if whole else Piece(None, (found,))
+        chosen = emitter.emit(scf.IfOp(condition, [type_], then, other))
+        return Piece(chosen) if whole else Piece(None, (chosen,))
 
     # --- cp.async ---
 
@@ -231,9 +231,9 @@ class Move:
         for row, values in self._instructions(traits, memory="D"):
             line, at = kernel.place(self.destination, row)
             places = register_places(self.op, self.source, values)
-            held = kernel.read(self.op, self.source, places)
+            fragment = kernel.read(self.op, self.source, places)
             shape = instruction.matrices.row.shape
-            store = StmatrixOp(held, line, [at], trans=instruction.trans, shape=shape)
+            store = StmatrixOp(fragment, line, [at], trans=instruction.trans, shape=shape)
             kernel.emitter.add(store)
 
     # --- tensor memory ---

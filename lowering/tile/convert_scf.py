@@ -68,12 +68,12 @@ class Carried:
 
 
 def _check_carried(op: Operation, values: Sequence[SSAValue]) -> None:
-    for each in values:
-        if isinstance(each.type, TypedAttribute):
+    for value in values:
+        if isinstance(value.type, TypedAttribute):
             raise OpError(
                 op,
-                f"'{op.name}' expected to carry scalars and vectors of registers, got {each.type}; "
-                "nearest legal: carry its integers, and make it of them inside",
+                f"'{op.name}' expected to carry scalars and vectors of registers, got "
+                f"{value.type}; nearest legal: carry its integers, and make it of them inside",
             )
 
 

@@ -122,8 +122,8 @@ def deallocate_rest(source: Any, kernel: Kernel) -> None:
 def _give_back(tensors: list[SSAValue], kernel: Kernel) -> None:
     def by_one_warp() -> None:
         kernel.emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
-        for each in tensors:
-            kernel.emitter.add(tmem.DeallocOp(each))
+        for tensor in tensors:
+            kernel.emitter.add(tmem.DeallocOp(tensor))
 
     _synchronise(kernel)
     kernel.emitter.when(_first_warp(kernel), by_one_warp)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 
 from xdsl.dialects import arith, vector
@@ -23,10 +24,8 @@ def _constant(op: arith.ConstantOp, kernel: Kernel) -> None:
     value = op.value
     assert isinstance(value, DenseIntOrFPElementsAttr)
     made: list[SSAValue] = []
-    for each in value.iter_attrs():
-        made.append(
-            kernel.emitter.once(("constant", each), lambda each=each: arith.ConstantOp(each))  # type: ignore[misc]
-        )
+    for element in value.iter_attrs():
+        made.append(kernel.emitter.once(("constant", element), partial(arith.ConstantOp, element)))
     count = prod(shape_of(op.result.type))
     kernel[op.result] = VectorValue(tuple(made * count if len(made) == 1 else made))
 

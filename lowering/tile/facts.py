@@ -43,10 +43,10 @@ class Facts:
         self._known[value] = fact
 
     def __getitem__(self, value: SSAValue) -> Fact:
-        found = self._known.get(value)
-        if found is None:
-            found = self._known[value] = self._find(value)
-        return found
+        known = self._known.get(value)
+        if known is None:
+            known = self._known[value] = self._find(value)
+        return known
 
     def constant(self, value: SSAValue) -> int | None:
         """The number that a value always is."""

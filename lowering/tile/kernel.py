@@ -79,11 +79,11 @@ class Kernel:
 
     def typed(self, value: SSAValue) -> Typed:
         """The value of the algebra that a value of the source is; an integer is a scalar."""
-        found = self.values.get(value)
-        if isinstance(found, Typed):
-            return found
-        if isinstance(found, SSAValue):
-            lowered = cast("SSAValue", found)
+        known = self.values.get(value)
+        if isinstance(known, Typed):
+            return known
+        if isinstance(known, SSAValue):
+            lowered = cast("SSAValue", known)
             if isinstance(value.type, IntegerType):
                 return Typed("scalar", self.leaf(lowered))
         held = typed_of(value.type)
@@ -120,17 +120,17 @@ class Kernel:
 
     def places(self, modes: Layout) -> Places:
         """Where the elements of a layout are."""
-        found = self._places.get(id(modes))
-        if found is None:
+        known = self._places.get(id(modes))
+        if known is None:
             # The layout is kept as well, so that no other one gets its id.
-            found = self._places[id(modes)] = (modes, Places(modes))
-        return found[1]
+            known = self._places[id(modes)] = (modes, Places(modes))
+        return known[1]
 
     def registers(self, tensor: Tensor) -> Registers:
         """The registers of a tensor in rmem."""
-        found = tensor.base
-        assert isinstance(found, Registers)
-        return found
+        base = tensor.base
+        assert isinstance(base, Registers)
+        return base
 
     def read(self, op: Operation, tensor: Tensor, places: Sequence[int]) -> SSAValue:
         """Elements of a register tensor as a fragment. Raises OpError where there are none yet."""
@@ -186,19 +186,19 @@ class Kernel:
     def _settle(self, op: Operation) -> None:
         """Make fragments of what an op has written of registers, before a later op orders them."""
         for operand in op.operands if isinstance(op, CuteOp) else ():
-            found = self.values.get(operand)
-            if isinstance(found, Typed) and found.kind == "memref":
-                registers = found.value.base
+            known = self.values.get(operand)
+            if isinstance(known, Typed) and known.kind == "memref":
+                registers = known.value.base
                 if isinstance(registers, Registers):
                     registers.settle(self.emitter)
 
     def evaluate(self, op: InferredOp) -> None:
         """The results of an op of the algebra, by its rule."""
         if all(is_static(each.type) for each in op.results):
-            found: list[Any] = [typed_of(each.type) for each in op.results]
+            results: list[Any] = [typed_of(each.type) for each in op.results]
         else:
-            found = op.evaluate([self.typed(operand) for operand in op.operands])
-        for result, value in zip(op.results, found, strict=True):
+            results = op.evaluate([self.typed(operand) for operand in op.operands])
+        for result, value in zip(op.results, results, strict=True):
             self[result] = value if isinstance(value, Typed) else Typed("scalar", value)
 
     def keep(self, op: Operation) -> None:

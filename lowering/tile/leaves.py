@@ -65,10 +65,10 @@ class Leaf(Dynamic):
 
     def result(self, operation: str, operands: tuple[Scalar, ...], width: int) -> Dynamic:
         folded = _FOLDED.get(operation)
-        found = None if folded is None else folded(*operands)
-        if found is None:
-            found = _emitted(self.emitter, operation, operands, width)
-        return found  # type: ignore[return-value]
+        emitted = None if folded is None else folded(*operands)
+        if emitted is None:
+            emitted = _emitted(self.emitter, operation, operands, width)
+        return emitted  # type: ignore[return-value]
 
     def choice(self, then: Callable[[], Scalar], other: Callable[[], Scalar]) -> Scalar:
         found = [then(), other()]

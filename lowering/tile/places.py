@@ -59,10 +59,10 @@ class Places:
                 known += step * at
             else:
                 rest.append(scalar.mul(step, at))
-        found: Scalar = known
+        add: Scalar = known
         for term in rest:
-            found = scalar.add(term, found)
-        return found
+            add = scalar.add(term, add)
+        return add
 
 
 @cache

@@ -74,7 +74,7 @@ def _is_behind(use: Operation, op: Operation) -> bool:
 
 
 def _ancestors(op: Operation) -> Iterator[Operation]:
-    found: Operation | None = op
-    while found is not None:
-        yield found
-        found = found.parent_op()
+    ancestor: Operation | None = op
+    while ancestor is not None:
+        yield ancestor
+        ancestor = ancestor.parent_op()

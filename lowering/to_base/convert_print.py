@@ -114,11 +114,11 @@ def _symbol(op: Operation) -> str | None:
 
 def _printf(op: Operation, module: ModuleOp) -> FuncOp:
     """The module's declaration of printf; a new one at its top where there is none."""
-    found = SymbolTable.lookup_symbol(module, PRINTF)
-    if found is None:
-        found = FuncOp(PRINTF, PRINTF_TYPE, LinkageAttr("external"))
-        Builder(InsertPoint.at_start(module.body.block)).insert(found)
-    if isinstance(found, FuncOp) and found.function_type == PRINTF_TYPE:
-        return found
-    got = found.function_type if isinstance(found, FuncOp) else f"a '{found.name}'"
+    printf = SymbolTable.lookup_symbol(module, PRINTF)
+    if printf is None:
+        printf = FuncOp(PRINTF, PRINTF_TYPE, LinkageAttr("external"))
+        Builder(InsertPoint.at_start(module.body.block)).insert(printf)
+    if isinstance(printf, FuncOp) and printf.function_type == PRINTF_TYPE:
+        return printf
+    got = printf.function_type if isinstance(printf, FuncOp) else f"a '{printf.name}'"
     raise OpError(op, f"'{op.name}' expected @{PRINTF} to be of {PRINTF_TYPE}, got {got}")

@@ -202,8 +202,8 @@ class Conversion:
         """The value of a pure instruction: an earlier one of the same key, or a new one."""
         scope: Scope | None = self.scope
         while scope is not None:
-            if (found := scope.numbering.get(key)) is not None:
-                return found
+            if (known := scope.numbering.get(key)) is not None:
+                return known
             scope = scope.parent
         target = self._outermost(inputs)
         op = build()

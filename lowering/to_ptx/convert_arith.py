@@ -24,14 +24,14 @@ from tilewright.lowering.to_ptx.convert_llvm import fields_of
 
 def scalar(op: Operation, type_: Attribute) -> ScalarType:
     """How the type is held. Raises OpError where it does not lower."""
-    found = scalar_type(type_)
-    if found is None:
+    storage = scalar_type(type_)
+    if storage is None:
         raise OpError(
             op,
             f"'{op.name}' on {type_} has no lowering to ptx; nearest legal: i1, i8, i16, i32, i64, "
             "index, f16, bf16, f32, f64",
         )
-    return found
+    return storage
 
 
 # Constants
@@ -39,14 +39,14 @@ def scalar(op: Operation, type_: Attribute) -> ScalarType:
 
 @lowers(arith.ConstantOp)
 def _constant(op: arith.ConstantOp, to: Conversion) -> None:
-    held = scalar(op, op.result.type)
+    storage = scalar(op, op.result.type)
     bits = constant_bits(op.value)
     if bits is None:
         raise OpError(op, f"'{op.name}' expected an integer or a float, got {op.value}")
-    if held.kind == "pred":
+    if storage.kind == "pred":
         to[op.result] = known_predicate(bool(bits), to)
     else:
-        to[op.result] = to.const(bits, held.kind)
+        to[op.result] = to.const(bits, storage.kind)
 
 
 def known_predicate(value: bool, to: Conversion) -> SSAValue:
@@ -101,9 +101,9 @@ _PREDICATE: dict[type[Operation], type[ScalarOp]] = {
 }
 
 
-def extended(value: SSAValue, held: ScalarType, letter: str, to: Conversion) -> SSAValue:
+def extended(value: SSAValue, storage: ScalarType, letter: str, to: Conversion) -> SSAValue:
     """The value with the bits above an i8 filled in: with its sign (`s`) or zeros (`u`)."""
-    if held.bits != 8:
+    if storage.bits != 8:
         return value
     if (known := constant(value)) is not None:
         known &= 0xFF
@@ -113,17 +113,17 @@ def extended(value: SSAValue, held: ScalarType, letter: str, to: Conversion) -> 
 
 @lowers(*_INTEGER)
 def _integer(op: arith.AddiOp, to: Conversion) -> None:
-    held = scalar(op, op.result.type)
+    storage = scalar(op, op.result.type)
     a, b = to[op.lhs], to[op.rhs]
-    if held.kind == "pred":
+    if storage.kind == "pred":
         if type(op) not in _PREDICATE:
             raise OpError(op, f"'{op.name}' on i1 has no lowering to ptx")
         to[op.result] = to.scalar(_PREDICATE[type(op)], "pred", a, b)
         return
     instruction, prefix, letter, reads_above = _INTEGER[type(op)]
-    type_ = f"{letter}{held.width}"
+    type_ = f"{letter}{storage.width}"
     if reads_above:
-        a, b = extended(a, held, letter, to), extended(b, held, letter, to)
+        a, b = extended(a, storage, letter, to), extended(b, storage, letter, to)
     if instruction is arithmetic.AddOp:
         to[op.result] = to.plus(a, b, type_)
     elif instruction is arithmetic.MulOp and (known := constant(b)) is not None:
@@ -136,52 +136,52 @@ def _integer(op: arith.AddiOp, to: Conversion) -> None:
 
 @lowers(arith.AddUIExtendedOp)
 def _add_extended(op: arith.AddUIExtendedOp, to: Conversion) -> None:
-    held = _wide_integer(op, op.lhs.type)
-    a, b = (extended(to[operand], held, "u", to) for operand in op.operands)
-    type_ = f"u{held.width}"
+    storage = _wide_integer(op, op.lhs.type)
+    a, b = (extended(to[operand], storage, "u", to) for operand in op.operands)
+    type_ = f"u{storage.width}"
     total = to.scalar(arithmetic.AddOp, type_, a, b)
     # Of an i8 the sum stands in 16 bits, of others it wraps around.
-    relation, bound = ("gt", to.const(0xFF, "b16")) if held.bits == 8 else ("lt", a)
+    relation, bound = ("gt", to.const(0xFF, "b16")) if storage.bits == 8 else ("lt", a)
     to[op.sum] = total
     to[op.overflow] = to.scalar(logic.SetpOp, f"{relation}.{type_}", total, bound)
 
 
 @lowers(arith.MulUIExtendedOp, arith.MulSIExtendedOp)
 def _multiply_extended(op: arith.MulUIExtendedOp | arith.MulSIExtendedOp, to: Conversion) -> None:
-    held = _wide_integer(op, op.lhs.type)
+    storage = _wide_integer(op, op.lhs.type)
     letter = "s" if isinstance(op, arith.MulSIExtendedOp) else "u"
-    a, b = (extended(to[operand], held, letter, to) for operand in op.operands)
-    to[op.low] = to.scalar(arithmetic.MulOp, f"lo.{letter}{held.width}", a, b)
-    if held.bits == 8:
+    a, b = (extended(to[operand], storage, letter, to) for operand in op.operands)
+    to[op.low] = to.scalar(arithmetic.MulOp, f"lo.{letter}{storage.width}", a, b)
+    if storage.bits == 8:
         to[op.high] = to.scalar(logic.ShrOp, f"{letter}16", to[op.low], to.const(8, "b32"))
     else:
-        to[op.high] = to.scalar(arithmetic.MulOp, f"hi.{letter}{held.width}", a, b)
+        to[op.high] = to.scalar(arithmetic.MulOp, f"hi.{letter}{storage.width}", a, b)
 
 
 def _wide_integer(op: Operation, type_: Attribute) -> ScalarType:
     """How an integer of more than one bit is held. Raises OpError."""
-    held = scalar(op, type_)
-    if held.kind == "pred":
+    storage = scalar(op, type_)
+    if storage.kind == "pred":
         raise OpError(op, f"'{op.name}' on i1 has no lowering to ptx; nearest legal: i8")
-    return held
+    return storage
 
 
 @lowers(*_SHIFTS)
 def _shift(op: arith.ShLIOp, to: Conversion) -> None:
-    held = scalar(op, op.result.type)
-    if held.kind == "pred":
+    storage = scalar(op, op.result.type)
+    if storage.kind == "pred":
         raise OpError(op, f"'{op.name}' on i1 has no lowering to ptx")
     instruction, letter = _SHIFTS[type(op)]
-    value = extended(to[op.lhs], held, letter, to) if letter in "su" else to[op.lhs]
-    amount = extended(to[op.rhs], held, "u", to)
-    if held.width == 64:
+    value = extended(to[op.lhs], storage, letter, to) if letter in "su" else to[op.lhs]
+    amount = extended(to[op.rhs], storage, "u", to)
+    if storage.width == 64:
         amount = _clamped_narrow(amount, to)
-    elif held.width == 16:
+    elif storage.width == 16:
         known = constant(amount)
         amount = (
             to.const(known, "b32") if known is not None else to.scalar(CvtOp, "u32.u16", amount)
         )
-    to[op.result] = to.scalar(instruction, f"{letter}{held.width}", value, amount)
+    to[op.result] = to.scalar(instruction, f"{letter}{storage.width}", value, amount)
 
 
 def _clamped_narrow(amount: SSAValue, to: Conversion) -> SSAValue:
@@ -197,12 +197,12 @@ def _rounded_division(
     op: arith.CeilDivUIOp | arith.CeilDivSIOp | arith.FloorDivSIOp, to: Conversion
 ) -> None:
     """The truncating quotient, corrected by one where the remainder says so."""
-    held = scalar(op, op.result.type)
-    if held.kind == "pred":
+    storage = scalar(op, op.result.type)
+    if storage.kind == "pred":
         raise OpError(op, f"'{op.name}' on i1 has no lowering to ptx")
     letter = "u" if isinstance(op, arith.CeilDivUIOp) else "s"
-    type_, bits = f"{letter}{held.width}", f"b{held.width}"
-    a, b = (extended(to[operand], held, letter, to) for operand in (op.lhs, op.rhs))
+    type_, bits = f"{letter}{storage.width}", f"b{storage.width}"
+    a, b = (extended(to[operand], storage, letter, to) for operand in (op.lhs, op.rhs))
     quotient = to.scalar(arithmetic.DivOp, type_, a, b)
     remainder = to.scalar(arithmetic.RemOp, type_, a, b)
     zero, one = to.const(0, bits), to.const(1, bits)
@@ -237,19 +237,19 @@ _RELATIONS = ("eq", "ne", "lt", "le", "gt", "ge", "lt", "le", "gt", "ge")
 
 @lowers(arith.CmpiOp)
 def _compare_integers(op: arith.CmpiOp, to: Conversion) -> None:
-    held = scalar(op, op.lhs.type)
+    storage = scalar(op, op.lhs.type)
     predicate = op.predicate.value.data
     letter = "u" if predicate >= 6 else "s"
     a, b = to[op.lhs], to[op.rhs]
-    if held.kind == "pred":
+    if storage.kind == "pred":
         # A true i1 is -1 signed and 1 unsigned.
         ones = to.const(-1 if letter == "s" else 1, "b32")
         zero = to.const(0, "b32")
         a, b = (to.scalar(logic.SelpOp, "b32", ones, zero, each) for each in (a, b))
         width = 32
     else:
-        a, b = extended(a, held, letter, to), extended(b, held, letter, to)
-        width = held.width
+        a, b = extended(a, storage, letter, to), extended(b, storage, letter, to)
+        width = storage.width
     form = f"{_RELATIONS[predicate]}.{letter}{width}"
     to[op.result] = to.scalar(logic.SetpOp, form, a, b)
 
@@ -263,14 +263,14 @@ def _select(op: arith.SelectOp, to: Conversion) -> None:
     if isinstance(op.result.type, FragmentType):
         to[op.result] = _select_list(condition, a, b, to)
         return
-    held = scalar(op, op.result.type)
-    if held.kind == "pred":
+    storage = scalar(op, op.result.type)
+    if storage.kind == "pred":
         inverse = to.scalar(logic.NotOp, "pred", condition)
         kept = to.scalar(logic.AndOp, "pred", a, condition)
         other = to.scalar(logic.AndOp, "pred", b, inverse)
         to[op.result] = to.scalar(logic.OrOp, "pred", kept, other)
     else:
-        to[op.result] = to.scalar(logic.SelpOp, held.kind, a, b, condition)
+        to[op.result] = to.scalar(logic.SelpOp, storage.kind, a, b, condition)
 
 
 def _select_list(condition: SSAValue, a: SSAValue, b: SSAValue, to: Conversion) -> SSAValue:

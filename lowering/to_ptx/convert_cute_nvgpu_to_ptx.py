@@ -126,12 +126,12 @@ def _warp_sync(op: sync.WarpSyncOp, to: Conversion) -> None:
 # Fragments: elements narrower than a register are packed, low bits first
 
 
-def _check_scalar(op: Operation, held: FragmentType) -> None:
+def _check_scalar(op: Operation, fragment: FragmentType) -> None:
     """Raise OpError where an element is narrower than any scalar."""
-    if held.element.bits < 8:
+    if fragment.element.bits < 8:
         raise OpError(
             op,
-            f"'{op.name}' of {held.element_type} has no lowering to ptx; nearest legal: "
+            f"'{op.name}' of {fragment.element_type} has no lowering to ptx; nearest legal: "
             "cute_nvgpu.fragment.cast to 8-bit elements",
         )
 
@@ -143,9 +143,9 @@ def _word_of(value: SSAValue, bits: int, to: Conversion) -> SSAValue:
     return to.scalar(CvtOp, "u32.u16", value)
 
 
-def _packed(parts: list[SSAValue], held: FragmentType, to: Conversion) -> SSAValue:
+def _packed(parts: list[SSAValue], fragment: FragmentType, to: Conversion) -> SSAValue:
     """The register that holds these elements."""
-    bits = held.element.bits
+    bits = fragment.element.bits
     if len(parts) == 1:
         return parts[0]
     if bits == 16:
@@ -158,18 +158,18 @@ def _packed(parts: list[SSAValue], held: FragmentType, to: Conversion) -> SSAVal
     return word
 
 
-def _make(registers: list[SSAValue], held: FragmentType, to: Conversion) -> SSAValue:
+def _make(registers: list[SSAValue], fragment: FragmentType, to: Conversion) -> SSAValue:
     """The list of these registers; a list of one is the register."""
     if len(registers) == 1:
         return registers[0]
-    type_ = reg(held.element.register, len(registers))
+    type_ = reg(fragment.element.register, len(registers))
     return to.pure((ListMakeOp, *registers), registers, lambda: ListMakeOp(registers, type_))
 
 
-def _unpacked(register: SSAValue, place: int, held: FragmentType, to: Conversion) -> SSAValue:
+def _unpacked(register: SSAValue, place: int, fragment: FragmentType, to: Conversion) -> SSAValue:
     """One element of a register."""
-    bits = held.element.bits
-    if held.element.per_register == 1:
+    bits = fragment.element.bits
+    if fragment.element.per_register == 1:
         return register
     if bits == 16:
         pair = to.pure((UnpackOp, register), (register,), lambda: UnpackOp(register))
@@ -180,57 +180,57 @@ def _unpacked(register: SSAValue, place: int, held: FragmentType, to: Conversion
 
 @lowers(fragment.SplatOp)
 def _splat(op: fragment.SplatOp, to: Conversion) -> None:
-    held = op.fragment.type
-    _check_scalar(op, held)
-    word = _packed([to[op.scalar]] * held.element.per_register, held, to)
-    to[op.fragment] = _make([word] * held.registers, held, to)
+    fragment = op.fragment.type
+    _check_scalar(op, fragment)
+    word = _packed([to[op.scalar]] * fragment.element.per_register, fragment, to)
+    to[op.fragment] = _make([word] * fragment.registers, fragment, to)
 
 
 @lowers(fragment.FromElementsOp)
 def _from_elements(op: fragment.FromElementsOp, to: Conversion) -> None:
-    held, width = op.fragment.type, op.fragment.type.element.per_register
-    _check_scalar(op, held)
+    fragment, width = op.fragment.type, op.fragment.type.element.per_register
+    _check_scalar(op, fragment)
     parts = [to[each] for each in op.elements]
-    words = [_packed(parts[i : i + width], held, to) for i in range(0, len(parts), width)]
-    to[op.fragment] = _make(words, held, to)
+    words = [_packed(parts[i : i + width], fragment, to) for i in range(0, len(parts), width)]
+    to[op.fragment] = _make(words, fragment, to)
 
 
 @lowers(fragment.ExtractOp)
 def _extract(op: fragment.ExtractOp, to: Conversion) -> None:
-    held = op.fragment.type
-    assert isinstance(held, FragmentType)
-    _check_scalar(op, held)
-    register, place = divmod(op.position.value.data, held.element.per_register)
-    to[op.scalar] = _unpacked(element(to[op.fragment], register, to), place, held, to)
+    fragment = op.fragment.type
+    assert isinstance(fragment, FragmentType)
+    _check_scalar(op, fragment)
+    register, place = divmod(op.position.value.data, fragment.element.per_register)
+    to[op.scalar] = _unpacked(element(to[op.fragment], register, to), place, fragment, to)
 
 
 @lowers(fragment.InsertOp)
 def _insert(op: fragment.InsertOp, to: Conversion) -> None:
-    held, width = op.result.type, op.result.type.element.per_register
-    _check_scalar(op, held)
+    fragment, width = op.result.type, op.result.type.element.per_register
+    _check_scalar(op, fragment)
     register, place = divmod(op.position.value.data, width)
-    words = [element(to[op.fragment], i, to) for i in range(held.registers)]
-    parts = [_unpacked(words[register], i, held, to) for i in range(width)]
+    words = [element(to[op.fragment], i, to) for i in range(fragment.registers)]
+    parts = [_unpacked(words[register], i, fragment, to) for i in range(width)]
     parts[place] = to[op.scalar]
-    words[register] = _packed(parts, held, to)
-    to[op.result] = _make(words, held, to)
+    words[register] = _packed(parts, fragment, to)
+    to[op.result] = _make(words, fragment, to)
 
 
 @lowers(fragment.SliceOp)
 def _slice(op: fragment.SliceOp, to: Conversion) -> None:
-    held = op.result.type
-    first = op.position.value.data // held.element.per_register
-    words = [element(to[op.fragment], first + i, to) for i in range(held.registers)]
-    to[op.result] = _make(words, held, to)
+    fragment = op.result.type
+    first = op.position.value.data // fragment.element.per_register
+    words = [element(to[op.fragment], first + i, to) for i in range(fragment.registers)]
+    to[op.result] = _make(words, fragment, to)
 
 
 @lowers(fragment.ConcatOp)
 def _concat(op: fragment.ConcatOp, to: Conversion) -> None:
-    held, parts = op.result.type, [to[part] for part in op.fragments]
+    fragment, parts = op.result.type, [to[part] for part in op.fragments]
     if len(parts) == 1:
         to[op.result] = parts[0]
         return
-    type_ = reg(held.element.register, held.registers)
+    type_ = reg(fragment.element.register, fragment.registers)
     to[op.result] = to.pure((ListMakeOp, *parts), parts, lambda: ListMakeOp(parts, type_))
 
 
@@ -336,18 +336,18 @@ def _parameter(op: Operation, type_: object) -> ScalarType:
         return ScalarType(64, "b64", "b64", "u64")
     if isinstance(type_, TmaDescriptorType):
         return ScalarType(64, "b64", "b64", TENSORMAP)
-    found = scalar_type(type_)  # type: ignore[arg-type]
-    if found is None:
+    storage = scalar_type(type_)  # type: ignore[arg-type]
+    if storage is None:
         raise OpError(op, f"kernel argument of {type_} expected a memref, a scalar or a tensor map")
-    return found
+    return storage
 
 
 def _argument(
-    op: Operation, type_: Attribute, register: SSAValue, held: ScalarType, to: Conversion
+    op: Operation, type_: Attribute, register: SSAValue, storage: ScalarType, to: Conversion
 ) -> object:
     if is_memref(type_):
         return argument_tile(op, type_, to.scalar(CvtaOp, "to.global.u64", register))
-    if held.kind == "pred":
+    if storage.kind == "pred":
         return to.scalar(SetpOp, "ne.u16", register, to.const(0, "b16"))
     return register
 
@@ -367,8 +367,8 @@ def _lower_body(body: Region, to: Conversion) -> None:
             to.scope.numbering = {}
             for argument, register in zip(block.args, lowered.args, strict=True):
                 to[argument] = register
-        for each in block.ops:
-            to.lower(each)
+        for op in block.ops:
+            to.lower(op)
 
 
 @lowers(gpu.ReturnOp, ReturnOp, func.ReturnOp)

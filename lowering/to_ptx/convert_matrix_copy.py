@@ -42,17 +42,17 @@ def _movmatrix(op: matrix_copy.MovmatrixOp, to: Conversion) -> None:
 
 @lowers(fragment_memory.LoadOp)
 def _load(op: fragment_memory.LoadOp, to: Conversion) -> None:
-    tile, held = to.tile(op.source), op.fragment.type
+    tile, fragment = to.tile(op.source), op.fragment.type
     address, offset = locate(op, tile, op.indices, to)
-    access = held.element.register
-    to[op.fragment] = to.emit(LdOp(tile.ptx_space, access, address, offset, held.registers))
+    access = fragment.element.register
+    to[op.fragment] = to.emit(LdOp(tile.ptx_space, access, address, offset, fragment.registers))
 
 
 @lowers(fragment_memory.StoreOp)
 def _store(op: fragment_memory.StoreOp, to: Conversion) -> None:
-    tile, held = to.tile(op.dest), op.fragment.type
-    assert isinstance(held, FragmentType)
+    tile, fragment = to.tile(op.dest), op.fragment.type
+    assert isinstance(fragment, FragmentType)
     address, offset = locate(op, tile, op.indices, to)
     predicate = None if op.predicate is None else to[op.predicate]
-    access, value = held.element.register, to[op.fragment]
+    access, value = fragment.element.register, to[op.fragment]
     to.add(StOp(tile.ptx_space, access, address, value, offset, predicate))

@@ -318,11 +318,11 @@ def _mixed(
 @lowers(memref.LoadOp)
 def _load(op: memref.LoadOp, to: Conversion) -> None:
     check_space(op, op.memref.type)
-    held = scalar(op, op.res.type)
+    storage = scalar(op, op.res.type)
     tile = to.tile(op.memref)
     address, offset = locate(op, tile, op.indices, to)
-    value = to.emit(LdOp(tile.ptx_space, held.access, address, offset))
-    if held.kind == "pred":
+    value = to.emit(LdOp(tile.ptx_space, storage.access, address, offset))
+    if storage.kind == "pred":
         value = to.scalar(SetpOp, "ne.u16", value, to.const(0, "b16"))
     to[op.res] = value
 
@@ -330,10 +330,10 @@ def _load(op: memref.LoadOp, to: Conversion) -> None:
 @lowers(memref.StoreOp)
 def _store(op: memref.StoreOp, to: Conversion) -> None:
     check_space(op, op.memref.type)
-    held = scalar(op, op.value.type)
+    storage = scalar(op, op.value.type)
     tile = to.tile(op.memref)
     address, offset = locate(op, tile, op.indices, to)
     value = to[op.value]
-    if held.kind == "pred":
+    if storage.kind == "pred":
         value = to.scalar(SelpOp, "b16", to.const(1, "b16"), to.const(0, "b16"), value)
-    to.add(StOp(tile.ptx_space, held.access, address, value, offset))
+    to.add(StOp(tile.ptx_space, storage.access, address, value, offset))

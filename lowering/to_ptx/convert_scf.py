@@ -49,12 +49,12 @@ def _terminator(block: Block) -> Operation:
 
 @lowers(scf.ForOp)
 def _for(op: scf.ForOp, to: Conversion) -> None:
-    held = scalar(op, op.lb.type)
-    if held.bits < 16:
+    storage = scalar(op, op.lb.type)
+    if storage.bits < 16:
         raise OpError(
             op, f"'{op.name}' over {op.lb.type} has no lowering to ptx; nearest legal: i16"
         )
-    signed = f"s{held.width}"
+    signed = f"s{storage.width}"
     name = to.fresh("for")
     carried = [op.lb, *op.iter_args]
     header = to.new_block(name, registers(op, carried))
@@ -94,7 +94,7 @@ def _while(op: scf.WhileOp, to: Conversion) -> None:
     to.lower_block(before)
     condition = _terminator(before)
     assert isinstance(condition, scf.ConditionOp)
-    passed = [to[each] for each in condition.args]
+    passed = [to[arg] for arg in condition.args]
     to.add(CondBraOp(to[condition.condition], body, end))
 
     to.enter(body, loop=True)

@@ -45,6 +45,8 @@ def _lanes(op: UmmaOp, to: Conversion) -> SSAValue | None:
     """The words of the lane mask as a list of registers."""
     if not op.lane_mask:
         return None
-    held = [to[word] for word in op.lane_mask]
-    words = tuple(held)
-    return to.pure((ListMakeOp, *words), words, lambda: ListMakeOp(held, reg("b32", len(held))))
+    lane_mask = [to[word] for word in op.lane_mask]
+    words = tuple(lane_mask)
+    return to.pure(
+        (ListMakeOp, *words), words, lambda: ListMakeOp(lane_mask, reg("b32", len(lane_mask)))
+    )

@@ -37,7 +37,7 @@ def _make_smem_desc(op: MakeSmemDescOp, to: Conversion) -> None:
     The hardware swizzles the addresses that it makes, so a start address is that of the layout
     without its swizzle.
     """
-    held, tile = op.result.type.tile, to.tile(op.source)
+    smem_tile, tile = op.result.type.tile, to.tile(op.source)
     layout, offset = tile.layout, 0
     if isinstance(layout, ComposedLayout):
         assert isinstance(layout.offset, int)
@@ -52,26 +52,26 @@ def _make_smem_desc(op: MakeSmemDescOp, to: Conversion) -> None:
         )
     word = SmemDescriptor(
         0,
-        held.leading_byte_offset,
-        held.stride_byte_offset,
-        held.swizzle,
-        swizzle_atom=held.swizzle_atom,
-        format=held.format,
+        smem_tile.leading_byte_offset,
+        smem_tile.stride_byte_offset,
+        smem_tile.swizzle,
+        swizzle_atom=smem_tile.swizzle_atom,
+        format=smem_tile.format,
     ).encode()
     low_bits = (word & 0xFFFFFFFF) + (known >> _START_SHIFT)
     address = to.scalar(ShrOp, "u32", start, to.const(_START_SHIFT, "b32"))
     low = to.plus(address, to.const(low_bits, "b32"), "u32")
-    high = _high_half(word >> _HALF, tile, held, to)
+    high = _high_half(word >> _HALF, tile, smem_tile, to)
     to[op.result] = to.pure((PackOp, low, high), (low, high), lambda: PackOp(low, high, "b64"))
 
 
-def _high_half(bits: int, tile: Tile, held: SmemTile, to: Conversion) -> SSAValue:
+def _high_half(bits: int, tile: Tile, smem_tile: SmemTile, to: Conversion) -> SSAValue:
     """SBO and swizzle with the base offset: 0 for memory that starts with its pattern, as what is
     allocated does; what is cast from there may start with any of the pattern's rows."""
     high = to.const(bits, "b32")
-    if held.pattern_rows == 1 or tile.address is tile.base:
+    if smem_tile.pattern_rows == 1 or tile.address is tile.base:
         return high
-    rows = (held.pattern_rows - 1) << _ROW_SHIFT
+    rows = (smem_tile.pattern_rows - 1) << _ROW_SHIFT
     row = to.scalar(AndOp, "b32", tile.address, to.const(rows, "b32"))
     moved = to.scalar(ShlOp, "b32", row, to.const(_BASE_LOW - _ROW_SHIFT, "b32"))
     return to.scalar(OrOp, "b32", moved, high)

@@ -21,10 +21,10 @@ def _stride(op: WmmaAccessOp, tile: Tile, to: Conversion) -> SSAValue:
     several = elements_per_item(op.access.element, op.memory_type)
     stride = op.stride
     if stride is None:
-        held = tile.strides[op.leading_dimension]
-        if not isinstance(held, int):
-            return to.times(to.narrow(held), several, "u32")
-        stride = held
+        stride = tile.strides[op.leading_dimension]
+        if not isinstance(stride, int):
+            return to.times(to.narrow(stride), several, "u32")
+        stride = stride
     return to.const(stride * several, "b32")
 
 

@@ -95,10 +95,10 @@ class ForwardFlow(Generic[Fact]):
         while True:
             after = self._block(body, head)
             back = self.passed(after, body.args, (op.lb, *yielded))
-            found = self.joined(head | back)
-            if rounds == 1 or found == head:
+            joined = self.joined(head | back)
+            if rounds == 1 or joined == head:
                 break
-            head = found
+            head = joined
         left = self.passed(after, op.results, yielded)
         return left if rounds else self.joined(left | never)
 
@@ -129,10 +129,10 @@ class ForwardFlow(Generic[Fact]):
             tested = self._block(before, head)
             inside = self._block(after, self.passed(tested, after.args, condition.args))
             back = self.passed(inside, before.args, _last(after).operands)
-            found = self.joined(head | back)
-            if found == head:
+            joined = self.joined(head | back)
+            if joined == head:
                 return self.passed(tested, op.results, condition.args)
-            head = found
+            head = joined
 
     def _branches(
         self, op: Operation | None, state: frozenset[Fact]

@@ -71,7 +71,7 @@ def contraction_of(op: Operation) -> LinalgContraction | None:
 def _loops(op: LinalgStructuredOperation) -> Shape | None:
     """The loops over M, N and K, or None where they are not those of a matrix product."""
     kinds = [type_.data for type_ in op.get_iterator_types()]
-    maps = [each.data for each in op.get_indexing_maps()]
+    maps = [map_.data for map_ in op.get_indexing_maps()]
     if sorted(kinds) != sorted([IteratorType.PARALLEL] * 2 + [IteratorType.REDUCTION]):
         return None
     uses = [

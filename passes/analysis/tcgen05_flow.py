@@ -274,8 +274,8 @@ def _tensors(op: Asynchronous) -> list[Columns]:
     """The tensors that it accesses."""
     if not isinstance(op, UmmaOp):
         return [_result(op)]
-    held = op.mma_atom.tmem_operands
-    return [columns(value) for name, value in op.sources.items() if name in held]
+    tmem_operands = op.mma_atom.tmem_operands
+    return [columns(value) for name, value in op.sources.items() if name in tmem_operands]
 
 
 def _result(op: Asynchronous) -> Columns:

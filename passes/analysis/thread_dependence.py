@@ -18,13 +18,13 @@ def depends_on_thread(value: SSAValue) -> bool:
     seen: set[SSAValue] = set()
     work = [value]
     while work:
-        found = work.pop()
-        if found in seen or not isinstance(found.type, IndexType | IntegerType):
+        value = work.pop()
+        if value in seen or not isinstance(value.type, IndexType | IntegerType):
             continue
-        seen.add(found)
-        if isinstance(found.owner, _OF_THREADS):
+        seen.add(value)
+        if isinstance(value.owner, _OF_THREADS):
             return True
-        work += _sources(found)
+        work += _sources(value)
     return False
 
 

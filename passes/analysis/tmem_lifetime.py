@@ -124,19 +124,19 @@ class TmemLifetime(ForwardFlow[World]):
         return next(iter(self._in_order(fitting)), None)
 
     def _retrieve(self, op: RetrieveOp, world: World) -> World:
-        found = dict(world.slots).get(slot_of(op))
-        if found is None:
+        known = dict(world.slots).get(slot_of(op))
+        if known is None:
             return world
-        if op.result.type.get_shape()[1] > columns_of(found):
-            self._report("wider", op, found)
-        return replace(world, values=_bound(world.values, op.result, found))
+        if op.result.type.get_shape()[1] > columns_of(known):
+            self._report("wider", op, known)
+        return replace(world, values=_bound(world.values, op.result, known))
 
     def _use(self, op: Operation, world: World) -> World:
         values, freed = dict(world.values), dict(world.freed)
         for value in op.operands:
-            found = values.get(value)
-            if found is not None and found in freed:
-                self._report("freed", op, freed[found])
+            known = values.get(value)
+            if known is not None and known in freed:
+                self._report("freed", op, freed[known])
         if isinstance(op, SliceOp) and op.source in values:
             return replace(world, values=_bound(world.values, op.result, values[op.source]))
         return world

@@ -239,11 +239,13 @@ def _composed(
 def _reading_lines(
     descriptor: SmemDescriptor, major: MajorMode, extents: tuple[int, int], element: ElementType
 ) -> Iterator[str]:
-    found = _reading(descriptor, major, extents, element)
+    reading = _reading(descriptor, major, extents, element)
     other = "mn" if major == "k" else "k"
-    rows = cast("list[list[int]]", found["chunks"])
+    rows = cast("list[list[int]]", reading["chunks"])
     yield ""
-    yield (f"{major.upper()}-major, {extents[0]}x{extents[1]} of {element.name}: {found['layout']}")
+    yield (
+        f"{major.upper()}-major, {extents[0]}x{extents[1]} of {element.name}: {reading['layout']}"
+    )
     step = 8 * CHUNK // element.bits
     heading = [other, *(f"{major}={step * i}" for i in range(len(rows[0])))]
     body = [[str(i), *(f"{number:#x}" for number in row)] for i, row in enumerate(rows)]

@@ -62,9 +62,9 @@ def _kind(name: str, kind: str | None) -> UmmaKind | None:
 
 
 def _instruction(word: int, kind: UmmaKind) -> Iterator[Row]:
-    held = InstructionDescriptor.decode(word, kind)
+    fields = InstructionDescriptor.decode(word, kind)
     for field in sorted(FIELDS[kind], key=lambda entry: entry.bits.low):
-        yield field.name, field.bits.bits, field.bits.words, getattr(held, field.name)
+        yield field.name, field.bits.bits, field.bits.words, getattr(fields, field.name)
 
 
 def _mask(word: int) -> Iterator[Row]:
