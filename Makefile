@@ -31,10 +31,11 @@ types: $(VENV)/test.stamp
 	$(BIN)/pyright -p pyrightconfig.json
 
 ## conformance: the verifier against ptxas on every tensor-core instruction, half an hour; the laws
-## of layouts on many examples
+## of layouts on many examples; every case of which `make test` has a sample
 conformance: $(VENV)/test.stamp
 	$(BIN)/python tests/conformance/ptxas_lattice.py
 	$(BIN)/python -m pytest -n $(JOBS) --hypothesis-profile=thorough tests/dialects/cute tests/lowering/test_cute_to_base.py
+	TILEWRIGHT_THOROUGH=1 $(BIN)/python -m pytest -n $(JOBS)
 
 ## bench: speed against the peers, as ratios
 bench: $(VENV)/bench.stamp

@@ -14,6 +14,7 @@ import random
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 
 import ptxas_bulk
 import verifier_bulk
@@ -125,8 +126,13 @@ def wrong(form: OperandForm) -> Iterator[str]:
             yield f"[%rd0, {{{', '.join(['%r1', '-7', '%r2'][:rank])}}}]"
 
 
-def instructions() -> Iterator[str]:
-    """Every instruction that is asked about."""
+@cache
+def instructions() -> tuple[str, ...]:
+    """Every instruction that is asked about, once."""
+    return tuple(dict.fromkeys(_instructions()))
+
+
+def _instructions() -> Iterator[str]:
     for row in listings():
         for mnemonic in row.mnemonics:
             lists = [row.operands(mnemonic)]
@@ -170,7 +176,7 @@ def quirk(line: str) -> bool:
 
 def sample(number: int, seed: int, target: str) -> list[str]:
     """Some of the instructions, others for every target."""
-    every = list(dict.fromkeys(instructions()))
+    every = instructions()
     return random.Random(f"{seed} {target}").sample(every, min(number, len(every)))
 
 

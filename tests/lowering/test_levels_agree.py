@@ -16,6 +16,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 import test_math
+from covering import covering, themselves
 
 import tilewright as tw
 from tilewright.lowering.to_ptx.conversion import RULES
@@ -215,7 +216,7 @@ def cases(table: dict[str, Sequence[Any]]) -> list[tuple[str, Any]]:
     return [(op, each) for op, rest in table.items() for each in rest]
 
 
-@pytest.mark.parametrize("op, type_", cases(BINARY))
+@pytest.mark.parametrize("op, type_", covering(cases(BINARY), themselves, times=2))
 def test_binary_ops(op: str, type_: str) -> None:
     nonzero = op.removeprefix("arith.") in DIVISIONS
     code = Code(type_, type_)
@@ -266,8 +267,14 @@ def test_select(type_: str) -> None:
     code.agree(*inputs_of(type_, 7), values("i1", 8))
 
 
-@pytest.mark.parametrize("op, pair", cases(CASTS), ids=lambda each: "-".join(each) if
-                         isinstance(each, tuple) else each)  # fmt: skip
+def ends(case: tuple[str, tuple[str, str]]) -> tuple[object, ...]:
+    """What a cast takes, and what it makes."""
+    op, (source, result) = case
+    return (op, source), (op, result)
+
+
+@pytest.mark.parametrize("op, pair", covering(cases(CASTS), ends), ids=lambda each: "-".join(each)
+                         if isinstance(each, tuple) else each)  # fmt: skip
 def test_casts(op: str, pair: tuple[str, str]) -> None:
     source, result = pair
     code = Code(source)
@@ -301,7 +308,9 @@ def illegal_uses() -> list[str]:
     return sorted(integers | floats | casts | {"arith.truncf %v : f64 to bf16"})
 
 
-@pytest.mark.parametrize("use", illegal_uses())
+@pytest.mark.parametrize(
+    "use", covering(illegal_uses(), lambda use: (use.split()[0], use.split(" : ")[1]))
+)
 def test_what_does_not_lower_says_so(use: str) -> None:
     source = use.split(" : ")[1].split(" to ")[0]
     text = f"""func.func @k(%x: memref<?x{source}>) attributes {{gpu.kernel}} {{

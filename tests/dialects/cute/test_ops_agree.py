@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from covering import THOROUGH
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 from op_cases import CASES, LESS_WHEN_DYNAMIC, PURE, STATIC
@@ -19,7 +20,7 @@ from tilewright.dialects.cute.values import Typed, with_dynamic_leaves, with_num
 LANES = 3
 # Shrinking would run hundreds of kernels, for minutes.
 checked = settings(
-    max_examples=max(6, settings().max_examples // 4),
+    max_examples=settings().max_examples // (4 if THOROUGH else 8),
     deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],

@@ -6,9 +6,11 @@ The formulas are those of the PTX ISA's figures and tables (tcgen05), written ou
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 
 import numpy as np
 import pytest
+from covering import covering
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -198,7 +200,15 @@ ACCESSES = [
     for number in shape.numbers
     for packed in (False, True)
 ]
-accesses = pytest.mark.parametrize("shape, number, packed", ACCESSES)
+
+
+def differences(case: tuple[TmemShape, int, bool]) -> tuple[object, ...]:
+    """Packed or not, each shape has its own cells; numbers repeat them."""
+    shape, number, packed = case
+    return (shape, packed), number
+
+
+accesses = pytest.mark.parametrize("shape, number, packed", covering(ACCESSES, differences))
 
 
 def access_of(shape: TmemShape, number: int, packed: bool, half: int = HALF) -> TmemAccess:
@@ -230,12 +240,15 @@ def test_access(shape: TmemShape, number: int, packed: bool) -> None:
                 assert cells(t, r) == memory(t, r)
 
 
-@accesses
-@pytest.mark.parametrize("bits", [4, 8, 16, 32])
+def tiles() -> list[tuple[TmemShape, int, bool, int]]:
+    every = product(ACCESSES, (4, 8, 16, 32))
+    legal = [(*access, bits) for access, bits in every if bits == 16 or not access[2]]
+    return covering(legal, lambda case: ((case[0], *case[2:]), case[1]))
+
+
+@pytest.mark.parametrize("shape, number, packed, bits", tiles())
 def test_tile(shape: TmemShape, number: int, packed: bool, bits: int) -> None:
     """The fragment's layout and that of memory name the same places: lane + lanes * element."""
-    if packed and bits != 16:
-        return
     access = access_of(shape, number, packed)
     memory, tile = access.memory(bits), access.tile(bits)
     assert memory.size() == tile.size() == 32 * access.registers * (32 // bits)

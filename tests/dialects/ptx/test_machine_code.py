@@ -30,7 +30,7 @@ from tilewright.dialects.ptx.registers import SregOp
 from tilewright.ptxas import find_ptxas
 
 ARCHS = ("sm_75", "sm_80", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_110a", "sm_120a")
-FEW, MANY = 2, 18
+FEW, MANY = 2, 10
 BYTES = 16
 """The size of a machine instruction since sm_70."""
 

@@ -3,7 +3,7 @@ not below. What the rows leave out is asked of ptxas in tests/conformance."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import product
 
 import pytest
@@ -104,21 +104,43 @@ def test_every_form_assembles(each: tuple[UmmaRow, int], ptxas: Ptxas) -> None:
     assert report.ok and complaints(text, report) == {}
 
 
+FIRST = {row: next(iter(texts(row, row.tiles[0].cta_group))) for row in UMMA_ROWS}
+
+
+def text_of_rows(rows: Iterable[UmmaRow]) -> tuple[str, list[str]]:
+    """A kernel for each row, and the line of the MMA in each."""
+    kernels = [kernel_of(f"k{i}", row, FIRST[row], "ss", 0) for i, row in enumerate(rows)]
+    text = with_version(text_of(*kernels), NEWEST)
+    lines = [line.strip() for line in text.splitlines()]
+    return text, [line for line in lines if line.startswith("tcgen05.mma")]
+
+
+@pytest.mark.parametrize(
+    "chip", (*WITH_TENSOR_MEMORY, "sm_90a", "sm_100", "sm_103", "sm_120a", "sm_121a")
+)
+def test_where(chip: str, ptxas: Ptxas) -> None:
+    """Every target that a row names takes it, and no other."""
+    legal, illegal = (
+        [row for row in UMMA_ROWS if target(chip).supports(FIRST[row].spelling.target) is ok]
+        for ok in (True, False)
+    )
+    if legal:
+        text = with_target(text_of_rows(legal)[0], chip)
+        report = ptxas(text, chip)
+        assert report.ok, report.output
+    if illegal:
+        text, lines = text_of_rows(illegal)
+        text = with_target(text, chip)
+        said = complaints(text, ptxas(text, chip))
+        assert len(lines) == len(illegal) and [line for line in lines if line not in said] == []
+
+
 @pytest.mark.parametrize("row", UMMA_ROWS, ids=lambda row: name((row, 0)))
-def test_where_and_since_when(row: UmmaRow, ptxas: Ptxas) -> None:
-    """Every target that the row names takes it, and no other; no older version does."""
-    group = row.tiles[0].cta_group
-    said = next(iter(texts(row, group)))
-    text = text_of(kernel_of("kernel", row, said, "ss", 0))
-    [line] = instructions(text, "tcgen05.mma")
-    for chip in (*WITH_TENSOR_MEMORY, "sm_90a", "sm_100", "sm_103", "sm_120a", "sm_121a"):
-        asked = with_target(with_version(text, NEWEST), chip)
-        report = ptxas(asked, chip)
-        assert report.ok == target(chip).supports(said.spelling.target), chip
-        assert report.ok or line in complaints(asked, report)
-    newest = lowest([said.spelling.target]).name
-    lowered = with_target(with_version(text, older_version(said.spelling.ptx_version)), newest)
-    assert not ptxas(lowered, newest).ok
+def test_since_when(row: UmmaRow, ptxas: Ptxas) -> None:
+    """No older version takes it."""
+    newest, spelling = lowest([FIRST[row].spelling.target]).name, FIRST[row].spelling
+    text = with_version(text_of_rows([row])[0], older_version(spelling.ptx_version))
+    assert not ptxas(with_target(text, newest), newest).ok
     assert all(TARGETS[each.name] is each for each in alternatives(row.target))
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
+from covering import covering
 
 import tilewright as tw
 
@@ -48,7 +50,7 @@ def gemm(m: int, n: int, k: int, pad: int, level: Any) -> None:
 
 
 @pytest.mark.parametrize("level", ["atom", "ptx"])
-@pytest.mark.parametrize("size", [(256, 256, 256), (64, 64, 32)])
+@pytest.mark.parametrize("size", [(128, 192, 128), (64, 64, 32)])
 def test_gemm(size: tuple[int, int, int], level: Any) -> None:
     gemm(*size, 0, level)
 
@@ -101,9 +103,17 @@ def gemm_sm90_arguments(m: int, n: int, k: int) -> tuple[list[Any], np.ndarray]:
     return [*maps, k], product
 
 
-@pytest.mark.parametrize("level", ["atom", "ptx"])
-@pytest.mark.parametrize("numerics", ["hardware", "exact"])
-@pytest.mark.parametrize("size", [(128, 256, 64), (130, 258, 328), (1, 2, 3), (200, 250, 65)])
+SIZES = (128, 256, 64), (130, 258, 328), (1, 2, 3), (200, 250, 65)
+RUNS = list(product(SIZES, ("hardware", "exact"), ("atom", "ptx")))
+
+
+def pairs(case: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A size at a level, a level with its numerics."""
+    size, numerics, level = case
+    return (size, level), (numerics, level)
+
+
+@pytest.mark.parametrize("size, numerics, level", covering(RUNS, pairs))
 def test_gemm_sm90(size: tuple[int, int, int], numerics: Any, level: Any) -> None:
     m, n, k = size
     args, expected = gemm_sm90_arguments(m, n, k)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
 import ml_dtypes
 import numpy as np
 import pytest
+from covering import covering, themselves
 from numpy.typing import NDArray
 
 import tilewright as tw
@@ -133,8 +135,12 @@ def test_exact(name: str) -> None:
     np.testing.assert_array_equal(found, gemm.product.astype(np.float32))
 
 
-@pytest.mark.parametrize("arch", ["sm_100a", "sm_103a", "sm_110a"])
-@pytest.mark.parametrize("name", ["gemm_sm100", "gemm_sm100_2sm", "gemm_sm100_mxf8"])
+NAMES = ("gemm_sm100", "gemm_sm100_2sm", "gemm_sm100_mxf8")
+
+
+@pytest.mark.parametrize(
+    "name, arch", covering(product(NAMES, ("sm_100a", "sm_103a", "sm_110a")), themselves)
+)
 def test_they_assemble(name: str, arch: str, ptxas: Callable[..., PtxasReport]) -> None:
     text = tw.compile((EXAMPLES / f"{name}.mlir").read_text(), arch).ptx
     report = ptxas(text, arch)

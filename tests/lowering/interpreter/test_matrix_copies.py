@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from covering import covering
 from fragment_kernels import WARP, Code, both, fragment
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -50,11 +51,17 @@ def width_of(type_: str) -> int:
 
 
 def cases(copies: list[MatrixCopy]) -> list[Any]:
-    return [
-        pytest.param(copy, type_, layout, id=f"{copy}-{type_}-{place}")
+    """Every copy, every type and layout of its form."""
+    every = [
+        (copy, type_, place)
         for copy in copies
         for type_ in element_types(copy)
-        for place, layout in enumerate(LAYOUTS[width_of(type_)])
+        for place in range(len(LAYOUTS[width_of(type_)]))
+    ]
+    chosen = covering(every, lambda case: (case[0], (case[0].row, *case[1:])))
+    return [
+        pytest.param(copy, type_, LAYOUTS[width_of(type_)][place], id=f"{copy}-{type_}-{place}")
+        for copy, type_, place in chosen
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from covering import covering
 from fragment_kernels import WARP, both
 from mma_kernels import ATOMS, chip_of, draw, mma_kernel, operand_words
 
@@ -16,7 +17,13 @@ ARGUMENTS = {"A": "a", "B": "b", "C": "c", "E": "metadata", "SFA": "scale_a_data
 SPARSE = "sm80.sparse_mma", (16, 8, 16), ("f16", "f16", "f32")
 
 
-@pytest.mark.parametrize("atom", ATOMS, ids=str)
+def differences(atom: MmaAtom) -> tuple[object, ...]:
+    """Its row, and each of its types."""
+    op, (a, b, *sums) = atom.row.op, atom.types
+    return atom.row, (op, a), (op, b), (op, *sums)
+
+
+@pytest.mark.parametrize("atom", covering(ATOMS, differences), ids=str)
 def test_every_mma(atom: MmaAtom) -> None:
     """Two warps of random bits each, and the words that `simulate` gives."""
     rng = np.random.default_rng(0)

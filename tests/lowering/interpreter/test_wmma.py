@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import product as product_of
+
 import numpy as np
 import pytest
+from covering import covering
 from fragment_kernels import both
 from wmma_kernels import OPERANDS, matrix_of, product_kernel
 
@@ -34,8 +37,16 @@ def product(atom: MmaAtom, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.nd
     return a @ b + c
 
 
-@pytest.mark.parametrize("major", ["row", "col"])
-@pytest.mark.parametrize("atom", ATOMS, ids=str)
+def differences(case: tuple[MmaAtom, str]) -> tuple[object, ...]:
+    """An atom's row, its types, and how its matrices lie."""
+    atom, major = case
+    return (atom.row, major), atom.types, (atom.shape, atom.types[0], atom.majors, major)
+
+
+PRODUCTS = covering(product_of(ATOMS, ("row", "col")), differences)
+
+
+@pytest.mark.parametrize("atom, major", PRODUCTS, ids=str)
 def test_every_wmma_from_memory_to_memory(atom: MmaAtom, major: str) -> None:
     """Matrices with rows of others around them, C in one layout and D in the other."""
     other = {"row": "col", "col": "row"}[major]
