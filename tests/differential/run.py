@@ -1,6 +1,6 @@
 """Programs in any number: python tests/differential/run.py --count 100000 --jobs 2 [--kind copies]
 
-Prints every kind of difference once, with the seeds that show it first and how often it came, and
+Prints every kind of difference as it comes, and in the end with how often it came and where, and
 saves the first program of each, shrunk, to --save; exit status 1 where there was any.
 """
 
@@ -37,9 +37,12 @@ def main() -> None:
             for kind in options.kind or KINDS
             for first in range(options.first, end, BATCH)
         ]
-        for kind, future in futures:
+        for done, (kind, future) in enumerate(futures, 1):
             for seed, difference in future.result():
+                if (kind, difference) not in seen:
+                    print(f"{kind}, seed {seed}: {difference}", flush=True)
                 seen[kind, difference].append(seed)
+            print(f"{done} of {len(futures)} batches", end="\r", file=sys.stderr, flush=True)
     options.save.mkdir(parents=True, exist_ok=True)
     for (kind, difference), seeds in sorted(seen.items(), key=lambda item: -len(item[1])):
         print(f"{kind}: {len(seeds)} x {difference} (seeds {', '.join(map(str, seeds[:3]))})")
