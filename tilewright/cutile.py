@@ -17,7 +17,7 @@ import io
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import ml_dtypes
 import numpy as np
@@ -31,7 +31,7 @@ from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.pipeline import verified
 from tilewright.tile_kernel import DEFAULT_ARCH, find_entry
 
-__all__ = ["bytecode", "launch", "module", "on_cpu"]
+__all__ = ["bytecode", "launch", "module", "on_cpu", "signature"]
 
 Numerics = Literal["hardware", "exact", "fast"]
 _ENTRY = "k"
@@ -85,7 +85,7 @@ def module(kernel: Any, args: Sequence[Any]) -> ModuleOp:
 
 def bytecode(kernel: Any, args: Sequence[Any]) -> bytes:
     """The Tile IR bytecode of a kernel, as it is compiled for these arguments."""
-    return _bytecode(kernel, _signature(kernel, [_held(argument) for argument in args]))
+    return _bytecode(kernel, signature(kernel, args))
 
 
 @contextmanager
@@ -121,20 +121,20 @@ def _compilation() -> Any:
 
 
 def _module(kernel: Any, args: Sequence[Any]) -> ModuleOp:
-    signature = _signature(kernel, args)
-    key = (kernel, repr(signature))
+    assumed = signature(kernel, args)
+    key = (kernel, repr(assumed))
     known = _MODULES.get(key)
     if known is None:
-        known = _MODULES[key] = verified(_bytecode(kernel, signature), _name(kernel))[0]
+        known = _MODULES[key] = verified(_bytecode(kernel, assumed), _name(kernel))[0]
     return known
 
 
-def _bytecode(kernel: Any, signature: Any) -> bytes:
+def _bytecode(kernel: Any, assumed: Any) -> bytes:
     file = io.BytesIO()
     try:
         _compilation().export_kernel(
             kernel,
-            [signature],
+            [assumed],
             file,
             gpu_code=None,
             output_format="tileir_bytecode",
@@ -155,10 +155,11 @@ def _constants(kernel: Any) -> list[bool]:
     return [getattr(annotation, "constant", False) for annotation in annotations]
 
 
-def _signature(kernel: Any, args: Sequence[Any]) -> Any:
-    """What cuTile's launch would assume of these arguments."""
+def signature(kernel: Any, args: Sequence[Any]) -> Any:
+    """What cuTile's launch would assume of these arguments: cuda.tile.compilation's
+    KernelSignature."""
     compilation = _compilation()
-
+    args = [_held(argument) for argument in args]
     constants = _constants(kernel)
     if len(args) != len(constants):
         raise ExecutionError(
@@ -179,8 +180,8 @@ def _signature(kernel: Any, args: Sequence[Any]) -> Any:
 def _constraint(kernel: Any, argument: Any, annotation: Any, arrays: Sequence[NDArray[Any]]) -> Any:
     ct, compilation = _cuda_tile(), _compilation()
 
-    if isinstance(argument, np.ndarray):
-        array = cast("NDArray[Any]", argument)
+    if _is_array(argument):
+        array: NDArray[Any] = argument
         strides = [stride // array.itemsize for stride in array.strides]
         aliased = (
             any(other is not array and np.may_share_memory(array, other) for other in arrays)
@@ -235,12 +236,13 @@ def _held(argument: Any) -> Any:
     return bits.view(getattr(ml_dtypes, name))
 
 
+def _is_array(argument: Any) -> bool:
+    return isinstance(argument, np.ndarray)
+
+
 def _flattened(argument: Any) -> list[Any]:
     """An argument as the entry takes it: an array is its pointer, its shape and its strides."""
-    if isinstance(argument, np.ndarray):
-        array = cast("NDArray[Any]", argument)
-        return _of_array(array)
-    return [argument]
+    return _of_array(argument) if _is_array(argument) else [argument]
 
 
 def _of_array(array: NDArray[Any]) -> list[Any]:

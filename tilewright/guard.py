@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import replace
 from types import TracebackType
 
 from xdsl.dialects.builtin import ModuleOp
@@ -23,19 +24,26 @@ _EXPECTED = (CompileError, ExecutionError, TargetError, OSError, MemoryError)
 
 @contextmanager
 def guard(
-    step: str, module: ModuleOp, source: str | None = None, name: str | None = None
+    step: str,
+    module: ModuleOp,
+    source: str | None = None,
+    name: str | None = None,
+    *,
+    named: bool = False,
 ) -> Generator[None]:
     """Runs a step on a module. Raises CompileError for whatever else it raises: at the op that was
-    at work, naming the step. The original error is the cause of those that nobody foresaw."""
+    at work, naming the step. The original error is the cause of those that nobody foresaw. A step
+    that is the user's own is `named` by what it says of an op, too."""
     with deep_recursion():
         try:
             yield
         except _EXPECTED:
             raise
         except OpError as error:
-            raise CompileError(op_diagnostic(error, source)) from None
+            raise CompileError(_of(op_diagnostic(error, source), step, named)) from None
         except VerifyException as error:
-            raise CompileError(verify_diagnostic(module, error, source)) from None
+            diagnostic = verify_diagnostic(module, error, source)
+            raise CompileError(_of(diagnostic, step, named)) from None
         except DiagnosticException as error:
             raise CompileError(Diagnostic(f"{error} (in '{step}')", name)) from None
         except RecursionError:
@@ -51,14 +59,19 @@ def guard(
             raise CompileError(_internal(step, error, source, name)) from error
 
 
-def _no_layout(
-    step: str, error: LayoutError, source: str | None, name: str | None
-) -> Diagnostic:
+def _no_layout(step: str, error: LayoutError, source: str | None, name: str | None) -> Diagnostic:
     """What the algebra of layouts does not take, at the op that asks for it."""
     op = _op_at_work(error.__traceback__)
     if op is None:
         return Diagnostic(f"{error} (in '{step}')", name)
     return at(op.location, f"'{op.name}' {error} (in '{step}')", source)
+
+
+def _of(diagnostic: Diagnostic, step: str, named: bool) -> Diagnostic:
+    """What a step says, with its name where that is wanted."""
+    if not named:
+        return diagnostic
+    return replace(diagnostic, message=f"{diagnostic.message} (in '{step}')")
 
 
 def _internal(step: str, error: Exception, source: str | None, name: str | None) -> Diagnostic:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 from bisect import bisect_right
 from functools import cache
 from traceback import walk_tb
@@ -31,6 +32,7 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from tilewright import xdsl_repairs
 from tilewright.diagnostic import CompileError, Diagnostic
+from tilewright.nearest_name import nearest_name
 from tilewright.recursion import deep_recursion
 
 xdsl_repairs.install()
@@ -218,6 +220,12 @@ def parse_module(
         place = error.start
     except RecursionError:
         message, place = "expected IR that nests less deeply", _behind(parser, text)
+    except struct.error as error:
+        # Of an array, whose elements xDSL packs without asking.
+        message, place = f"expected numbers that their type holds ({error})", _behind(parser, text)
+    except NotImplementedError as error:
+        message = f"expected what xDSL's parser implements ({error or 'here'})"
+        place = _behind(parser, text)
     except (VerifyException, ValueError, OverflowError) as error:
         message, place = " ".join(map(str, error.args)).strip(), _behind(parser, text)
     except Exception as error:
@@ -227,6 +235,8 @@ def parse_module(
             message = f"'{foreign}' expected its operands and types as xDSL reads them, got {said}"
         place = _behind(parser, text)
         raise CompileError(_diagnostic(message, text, place, name, line_offset)) from error
+    meant = nearest_name(message, text, place, context or default_context())
+    message += "" if meant is None or "nearest" in message else f"; nearest legal: {meant}"
     raise CompileError(_diagnostic(message, text, place, name, line_offset))
 
 

@@ -83,7 +83,7 @@ def run_pipeline(
     for observer in observers:
         observer(None, module)
     for stage in (*first, *(PIPELINE if stages is None else stages)):
-        with guard(stage.name, module, source):
+        with guard(stage.name, module, source, named=stage in first):
             stage.build(arch).apply(context, module)
             if verify_each or stage.verified:
                 verify(module, source, stage.name)

@@ -12,6 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.diagnostic import CompileError, Diagnostic, InnerOpError, OpError, at
 from tilewright.dialects import upstream
 from tilewright.dominance import misplaced_uses
+from tilewright.nearest_name import nearest_property
 
 
 def verify(module: ModuleOp, text: str | None = None, after: str | None = None) -> None:
@@ -57,9 +58,15 @@ def _faults(module: ModuleOp, text: str | None) -> list[Diagnostic]:
         except VerifyException as error:
             wrong = error.op if isinstance(error, InnerOpError) else op
             faults.append(at(wrong.location, _named(wrong, str(error)), text))
+        except Exception:
+            # Verifiers count on the ops before theirs, one of which is wrong here.
+            if not faults:
+                raise
     return faults
 
 
 def _named(op: Operation, message: str) -> str:
-    """The message, beginning with the op's name as ours do."""
+    """The message, beginning with the op's name as ours do; of a slip, with what was meant."""
+    if (meant := nearest_property(op, message)) is not None:
+        message = f"{message}; nearest legal: {meant}"
     return message if message.startswith("'") else f"'{op.name}' {message}"

@@ -88,6 +88,11 @@ class Layout(Value):
     def __repr__(self) -> str:
         return f"Layout.parse({str(self)!r})"
 
+    def _repr_html_(self) -> str:
+        from tilewright.dialects.cute.drawing import html
+
+        return html(self)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Layout):
             return NotImplemented

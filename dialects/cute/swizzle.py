@@ -127,6 +127,11 @@ class ComposedLayout(Value):
     def __repr__(self) -> str:
         return f"ComposedLayout.parse({str(self)!r})"
 
+    def _repr_html_(self) -> str:
+        from tilewright.dialects.cute.drawing import html
+
+        return html(self)
+
     def __call__(self, *coord: Any) -> Any:
         """The image of a coordinate; a None in it slices, what it fixes going into the offset."""
         crd: Any = coord[0] if len(coord) == 1 else coord

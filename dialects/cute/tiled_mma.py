@@ -211,6 +211,12 @@ def why_no_tiled_mma(mma: TiledMma) -> str | None:
         complement(mma.thread_layout)
     except LayoutError as error:
         return f"expected threads of their own for each atom, got {layout} ({error})"
+    if not covers(mma.thread_layout, mma.threads):
+        nearest = layouts.column_major(layout.shape)
+        return (
+            f"expected atom_layout_MNK to number its {layout.size()} atoms from 0 on, each once, "
+            f"got {layout}; nearest legal: {nearest}"
+        )
     for name, mode, shape in zip("MNK", range(3), traits.shape, strict=True):
         if (reason := _permutation_fault(mma, mode)) is not None:
             return f"expected the permutation of {name} {reason}"

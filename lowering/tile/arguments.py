@@ -11,8 +11,11 @@ from xdsl.dialects.builtin import MemRefType as LineType
 from xdsl.ir import Attribute, Block, SSAValue
 
 from tilewright.dialects.cute.int_tuple import flatten
+from tilewright.dialects.cute.rules.accessors import dynamic_leaves
 from tilewright.dialects.cute.symbolic.scalar import Dynamic, Scalar, width_of
+from tilewright.dialects.cute.symbolic.text import KINDS
 from tilewright.dialects.cute.tensor import Tensor
+from tilewright.dialects.cute.types.algebra import CuteType
 from tilewright.dialects.cute.types.argument import FROM, ArgumentAttr
 from tilewright.dialects.cute.types.tensors import MemRefType, element_type
 from tilewright.dialects.cute.values import Typed, with_dynamic_leaves
@@ -39,9 +42,21 @@ class Arguments:
             name = argument.name_hint or f"arg{number}"
             if isinstance(argument.type, MemRefType):
                 yield argument, self._tensor(number, name, argument)
+            elif isinstance(argument.type, CuteType) and argument.type.kind() in KINDS:
+                yield argument, self._algebra(number, name, argument.type.typed)
             else:
                 value = ArgumentAttr.get(number, "value")
                 yield argument, self._make(argument.type, name, value)
+
+    def _algebra(self, number: int, name: str, typed: Typed) -> Typed:
+        """A value of the algebra, an integer for each leaf that is not known."""
+        leaves: list[Scalar] = []
+        for i, leaf in enumerate(dynamic_leaves(typed)):
+            field = ArgumentAttr.get(number, "field", [i])
+            made = self._make(IntegerType(leaf.width), f"{name}_leaf{i}", field)
+            self._facts[made] = Fact(leaf.divisor)
+            leaves.append(self._leaf(made))
+        return with_dynamic_leaves(typed, leaves)
 
     def _make(self, type_: Attribute, name: str, attribute: ArgumentAttr) -> SSAValue:
         made = self._entry.insert_arg(type_, len(self._entry.args))

@@ -9,11 +9,12 @@ scf.for ... {                     %f = scf.for ... iter_args(%a = %init) -> (fra
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import gcd
+from itertools import islice
+from math import gcd, prod
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import IntegerType
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import IntegerType, VectorType
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
 from tilewright.diagnostic import OpError
@@ -22,6 +23,7 @@ from tilewright.lowering.tile.facts import Fact
 from tilewright.lowering.tile.kernel import Kernel, lowers
 from tilewright.lowering.tile.registers import Chunk, Registers
 from tilewright.lowering.tile.unrolled import indexes_registers, iterations
+from tilewright.lowering.tile.vectors import VectorValue, shape_of
 from tilewright.lowering.tile.written_registers import used_after, written
 
 
@@ -76,7 +78,39 @@ def _check_carried(op: Operation, values: Sequence[SSAValue]) -> None:
 
 
 def _plain(kernel: Kernel, values: Sequence[SSAValue]) -> list[SSAValue]:
-    return [kernel[value] for value in values]
+    """The values one after the other, of a vector its elements."""
+    return [
+        scalar
+        for value in values
+        for scalar in (
+            kernel.vector(value).elements if isa(value.type, VectorType) else [kernel[value]]
+        )
+    ]
+
+
+def _plain_types(values: Sequence[SSAValue]) -> list[Attribute]:
+    """Their types, of a vector those of its elements."""
+    return [
+        type_
+        for value in values
+        for type_ in (
+            [value.type.element_type] * prod(shape_of(value.type))
+            if isa(value.type, VectorType)
+            else [value.type]
+        )
+    ]
+
+
+def _give(kernel: Kernel, olds: Sequence[SSAValue], news: Sequence[SSAValue]) -> None:
+    """Say what `olds` are now: the inverse of `_plain`."""
+    coming = iter(news)
+    for old in olds:
+        if isa(old.type, VectorType):
+            kernel[old] = VectorValue(tuple(islice(coming, prod(shape_of(old.type)))))
+        else:
+            new = next(coming)
+            new.name_hint = old.name_hint
+            kernel[old] = new
 
 
 def _body(
@@ -84,11 +118,9 @@ def _body(
 ) -> tuple[Block, Block]:
     """A block whose arguments are those of the source and what is carried, entered; and the block
     to come back to."""
-    given = [argument.type for argument in source.args]
+    given = _plain_types(source.args)
     block = Block(arg_types=[*given, *(value.type for value in types)])
-    for old, new in zip(source.args, block.args, strict=False):
-        new.name_hint = old.name_hint
-        kernel[old] = new
+    _give(kernel, source.args, block.args)
     outer = kernel.emitter.enter(block)
     carried.enter(block.args[len(given) :])
     return block, outer
@@ -103,10 +135,8 @@ def _yields(source: Block) -> Sequence[SSAValue]:
 def _finish(kernel: Kernel, op: Operation, new: Operation, carried: Carried) -> None:
     """Emit the op that holds the regions, and go on behind it."""
     kernel.emitter.add(new)
-    for old, result in zip(op.results, new.results, strict=False):
-        result.name_hint = old.name_hint
-        kernel[old] = result
-    carried.enter(new.results[len(op.results) :])
+    _give(kernel, op.results, new.results)
+    carried.enter(new.results[len(_plain_types(op.results)) :])
 
 
 @lowers(scf.ForOp)
@@ -166,7 +196,7 @@ def _if(op: scf.IfOp, kernel: Kernel) -> None:
         regions[1] = Region(Block([scf.YieldOp(*before)]))
     carried.restore()
     kernel.emitter.location = place
-    types = [*(result.type for result in op.results), *(each.type for each in before)]
+    types = [*_plain_types(op.results), *(each.type for each in before)]
     _finish(kernel, op, scf.IfOp(condition, types, regions[0], regions[1]), carried)
 
 

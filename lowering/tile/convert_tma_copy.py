@@ -62,7 +62,10 @@ element is in the tile."""
 def _boxes(type_: TmaCopyType, coords: CoordTensor, memory: Tensor) -> list[Box]:
     box, tile = type_.box, static_extents(memory)
     extent_of = dict(zip(box.modes, box.extents, strict=True))
-    steps = [extent_of[_tensor_mode(coords, place)] for place in range(len(tile))]
+    steps = [
+        extent_of[_tensor_mode(coords, place)] if extent > 1 else 1
+        for place, extent in enumerate(tile)
+    ]
     found: list[Box] = []
     for at in product(*(range(0, size, step) for size, step in zip(tile, steps, strict=True))):
         corner = flat_tuple(tuple_sum(coords.start, image(coords.layout, at)))

@@ -18,6 +18,7 @@ from xdsl.traits import IsTerminator
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute import ComposedLayout, Layout
 from tilewright.dialects.cute.types.memref import Space
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.ptx.arithmetic import AddOp, DivOp, MadOp, MulOp, RemOp
 from tilewright.dialects.ptx.convert import CvtOp
 from tilewright.dialects.ptx.instruction import ScalarOp
@@ -91,10 +92,11 @@ class Tile:
 
 
 class Conversion:
-    """Lowers the body of one kernel into the region of a `ptx.entry`."""
+    """Lowers the body of one kernel into the region of a `ptx.entry`, for `arch` where it is
+    named."""
 
-    def __init__(self, region: Region):
-        self.region = region
+    def __init__(self, region: Region, arch: Target | None = None):
+        self.region, self.arch = region, arch
         self.shared = Allocation()
         self.values: dict[SSAValue, Any] = {}
         self.scope = Scope(region.blocks[0], None, False, False, 0)

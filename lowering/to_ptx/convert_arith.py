@@ -19,6 +19,7 @@ from tilewright.dialects.ptx.registers import (
 from tilewright.dialects.ptx.scalar_types import ScalarType, register_type, scalar_type
 from tilewright.dialects.ptx.types import RegType
 from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers
+from tilewright.lowering.to_ptx.convert_llvm import fields_of
 
 
 def scalar(op: Operation, type_: Attribute) -> ScalarType:
@@ -56,10 +57,13 @@ def known_predicate(value: bool, to: Conversion) -> SSAValue:
 
 @lowers(ub.PoisonOp)
 def _poison(op: ub.PoisonOp, to: Conversion) -> None:
-    registers = register_type(op.result.type)
-    if registers is None:
-        raise OpError(op, f"'{op.name}' of {op.result.type} has no lowering to ptx")
-    to[op.result] = to.emit(UndefOp(registers))
+    def undefined(type_: Attribute) -> SSAValue:
+        registers = register_type(type_)
+        if registers is None:
+            raise OpError(op, f"'{op.name}' of {op.result.type} has no lowering to ptx")
+        return to.emit(UndefOp(registers))
+
+    to[op.result] = fields_of(op.result.type, undefined)
 
 
 # Integers
@@ -276,7 +280,7 @@ def _select_list(condition: SSAValue, a: SSAValue, b: SSAValue, to: Conversion) 
         to.scalar(logic.SelpOp, type_.kind.data, element(a, i, to), element(b, i, to), condition)
         for i in range(type_.count.data)
     ]
-    return to.emit(ListMakeOp(parts, type_))
+    return parts[0] if len(parts) == 1 else to.emit(ListMakeOp(parts, type_))
 
 
 def element(registers: SSAValue, position: int, to: Conversion) -> SSAValue:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func, gpu
-from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, DictionaryAttr, ModuleOp
+from xdsl.dialects.llvm import LLVMStructType
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import Pure
 
 from tilewright.diagnostic import OpError
-from tilewright.dialects.cute.types.argument import SIGNATURE
+from tilewright.dialects.cute.types.argument import FROM, SIGNATURE, ArgumentAttr, sources_of
 from tilewright.dialects.cute.types.memref import is_memref
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sync, wmma
@@ -54,6 +56,7 @@ from tilewright.lowering.to_ptx import convert_wgmma as convert_wgmma_to_ptx
 from tilewright.lowering.to_ptx import convert_wmma as convert_wmma_to_ptx
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_arith import element
+from tilewright.lowering.to_ptx.convert_llvm import fields_of, leaves_of
 from tilewright.lowering.to_ptx.convert_memref import argument_tile, locate
 
 # Importing them fills the table of rules.
@@ -256,37 +259,75 @@ def is_kernel(op: Operation) -> bool:
     return isinstance(op, func.FuncOp) and "gpu.kernel" in op.attributes
 
 
-def convert_kernel(op: gpu.FuncOp | func.FuncOp) -> EntryOp:
+def convert_kernel(op: gpu.FuncOp | func.FuncOp, arch: Target | None = None) -> EntryOp:
     """The `ptx.entry` of one kernel. Raises OpError where something does not lower."""
     arguments = op.body.blocks[0].args
-    held = [_parameter(op, argument.type) for argument in arguments]
-    region = Region(Block(arg_types=[reg(PARAMETER_TYPES[each.parameter]) for each in held]))
-    to = Conversion(region)
-    names = [each.name_hint or f"arg{i}" for i, each in enumerate(arguments)]
-    for source, register, type_, name in zip(
-        arguments, region.blocks[0].args, held, names, strict=True
-    ):
+    passed = list(_passed(op, arguments))
+    region = Region(Block(arg_types=[reg(PARAMETER_TYPES[part.how.parameter]) for part in passed]))
+    to = Conversion(region, arch)
+    registers: list[object] = []
+    for part, register in zip(passed, region.blocks[0].args, strict=True):
         to.bind_argument(register)
-        register.name_hint = name
-        to[source] = _argument(op, source, register, type_, to)
+        register.name_hint = part.name
+        registers.append(_argument(op, part.type, register, part.how, to))
+    rest = iter(registers)
+    for argument in arguments:
+        to[argument] = fields_of(argument.type, lambda _: next(rest))
     _lower_body(op.body, to)
     remove_dead(region)
     sizes = op.attributes.get("gpu.known_block_size")
     cluster = op.attributes.get("gpu.known_cluster_size")
     entry = EntryOp(
         op.sym_name.data,
-        [(name, each.parameter) for name, each in zip(names, held, strict=True)],
+        [(part.name, part.how.parameter) for part in passed],
         region,
         to.shared.size,
         to.shared.align,
         sizes.get_values() if isinstance(sizes, DenseArrayBase) else None,  # type: ignore[arg-type]
         cluster.get_values() if isinstance(cluster, DenseArrayBase) else None,  # type: ignore[arg-type]
-        tuple(op.arg_attrs or ()) if isinstance(op, func.FuncOp) else (),
+        tuple(part.attributes for part in passed),
     )
     entry.location = op.location
-    if (signature := op.attributes.get(SIGNATURE)) is not None:
+    signature = op.attributes.get(SIGNATURE)
+    if signature is None and _has_structs(arguments):
+        signature = ArrayAttr([argument.type for argument in arguments])
+    if signature is not None:
         entry.attributes[SIGNATURE] = signature
     return entry
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """A parameter of an entry, and how it is passed."""
+
+    name: str
+    type: Attribute
+    how: ScalarType
+    attributes: DictionaryAttr
+
+
+def _has_structs(arguments: Sequence[SSAValue]) -> bool:
+    return any(isinstance(argument.type, LLVMStructType) for argument in arguments)
+
+
+def _passed(op: gpu.FuncOp | func.FuncOp, arguments: Sequence[SSAValue]) -> Iterator[Passed]:
+    """The parameters that arguments become: of a struct one for each field, which says which."""
+    given = tuple(op.arg_attrs or ()) if isinstance(op, func.FuncOp) else ()
+    structs, sources = _has_structs(arguments), sources_of(op)
+    for i, argument in enumerate(arguments):
+        name = argument.name_hint or f"arg{i}"
+        for path, type_ in leaves_of(argument.type):
+            attributes = given[i] if given else DictionaryAttr({})
+            source = sources[i]
+            if path:
+                number = i if source is None else source.index.data
+                attributes = DictionaryAttr({FROM: ArgumentAttr.get(number, "field", path)})
+            elif structs and source is None:
+                part = "pointer" if is_memref(argument.type) else "value"
+                attributes = DictionaryAttr({**attributes.data, FROM: ArgumentAttr.get(i, part)})
+            yield Passed(
+                "_".join(map(str, (name, *path))), type_, _parameter(op, type_), attributes
+            )
 
 
 def _parameter(op: Operation, type_: object) -> ScalarType:
@@ -302,10 +343,10 @@ def _parameter(op: Operation, type_: object) -> ScalarType:
 
 
 def _argument(
-    op: Operation, source: SSAValue, register: SSAValue, held: ScalarType, to: Conversion
+    op: Operation, type_: Attribute, register: SSAValue, held: ScalarType, to: Conversion
 ) -> object:
-    if is_memref(source.type):
-        return argument_tile(op, source.type, to.scalar(CvtaOp, "to.global.u64", register))
+    if is_memref(type_):
+        return argument_tile(op, type_, to.scalar(CvtaOp, "to.global.u64", register))
     if held.kind == "pred":
         return to.scalar(SetpOp, "ne.u16", register, to.const(0, "b16"))
     return register
@@ -361,7 +402,7 @@ class ConvertCuteNvgpuToPtxPass(ModulePass):
         arch = None if self.arch is None else target(self.arch)
         entries: list[EntryOp] = []
         for top in list(op.body.block.ops):
-            entries += [convert_kernel(kernel) for kernel in _kernels(top)]
+            entries += [convert_kernel(kernel, arch) for kernel in _kernels(top)]
         if arch is not None:
             for entry in entries:
                 _check_instructions(entry, arch)

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import WANTS_ALL_ADDRESSES, WARP
 from tilewright.dialects.cute_nvgpu.ops import fragment_memory, matrix_copy
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.ptx.arithmetic import AddOp
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
+from tilewright.dialects.ptx.logic import SelpOp, SetpOp
 from tilewright.dialects.ptx.matrix_copy import LdmatrixOp, MovmatrixOp, StmatrixOp
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
+from tilewright.lowering.to_ptx.convert_gpu import special
 from tilewright.lowering.to_ptx.convert_memref import locate
 
 
 @lowers(matrix_copy.LdmatrixOp)
 def _ldmatrix(op: matrix_copy.LdmatrixOp, to: Conversion) -> None:
-    address, offset = locate(op, to.tile(op.source), op.indices, to)
-    to[op.fragment] = to.emit(LdmatrixOp(address, op.matrix_copy, offset))
+    tile, copy = to.tile(op.source), op.matrix_copy
+    address, offset = locate(op, tile, op.indices, to)
+    if copy.runs < WARP and to.arch is not None and to.arch.number <= WANTS_ALL_ADDRESSES:
+        # Threads that name no row name the tile's beginning.
+        every = to.scalar(AddOp, "u32", address, to.const(offset, "b32")) if offset else address
+        names = to.scalar(SetpOp, "lt.u32", special("laneid", to), to.const(copy.runs, "b32"))
+        address, offset = to.scalar(SelpOp, "b32", every, tile.address, names), 0
+    to[op.fragment] = to.emit(LdmatrixOp(address, copy, offset))
 
 
 @lowers(matrix_copy.StmatrixOp)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -25,3 +26,12 @@ PAGES = _generator().PAGES
 @pytest.mark.parametrize("name", PAGES)
 def test_page_is_current(name: str) -> None:
     assert (DOCS / name).read_text() == PAGES[name](), "run python docs/generate.py"
+
+
+def test_every_op_has_its_law_and_how_it_is_written() -> None:
+    entries = re.split(r"^### ", (DOCS / "ops.md").read_text(), flags=re.MULTILINE)[1:]
+    assert len(entries) > 270
+    for entry in entries:
+        name, law, *written = entry.split("\n\n", 2)
+        assert law.strip(), name
+        assert f"{name.strip('`')}" in law or any(name.strip("`") in text for text in written), name

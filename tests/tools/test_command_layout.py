@@ -5,9 +5,11 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tilewright.dialects.cute import Layout
+from tilewright.dialects.cute.drawing import colour
+from tilewright.dialects.cute.swizzle import parse_layout
 from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
 from tilewright.tools.commands.layout import fragments
-from tilewright.tools.commands.render_svg import colour
 from tilewright.tools.tilewright import main
 
 BF16 = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
@@ -48,7 +50,7 @@ def test_rows_and_columns_are_those_of_the_isa(operand, formula, values, axes, c
     title, layout, _, heading, *rows = shown(capsys, BF16, operand.lower()).splitlines()
     assert title.startswith(f"{BF16}: {operand}, {len(rows)} x {len(heading.split()) - 1} of ")
     assert title.endswith(f"rows {axes[0]}, columns {axes[1]}")
-    assert layout == f"layout {parse(BF16).tv_layout(operand)}"
+    assert layout == f"layout (thread, value) -> index: {parse(BF16).tv_layout(operand)}"
     assert heading.split()[0] == "\\".join(axes)
     table = [row.split()[1:] for row in rows]
     for thread in range(32):
@@ -64,7 +66,7 @@ def test_svg(tmp_path, capsys):
     name = "{http://www.w3.org/2000/svg}"
     cells = [text for text in root.iter(f"{name}text") if text.get("class") == "cell"]
     fragment = fragments(parse(BF16), "B")
-    expected = [f"T{thread}V{value}" for row in fragment.cells for thread, value in row]
+    expected = [text for row in fragment.cells for text, _ in row]
     assert [cell.text for cell in cells] == expected
     assert len(list(root.iter(f"{name}rect"))) == len(cells) + 1
     width, height = float(root.get("width", 0)), float(root.get("height", 0))
@@ -72,6 +74,31 @@ def test_svg(tmp_path, capsys):
         assert 0 < float(cell.get("x", 0)) < width and 0 < float(cell.get("y", 0)) < height
     # Nothing is referred to that the file does not hold.
     assert not re.search(r"href|url\(|@import", path.read_text())
+
+
+@pytest.mark.parametrize(
+    "text", ["(4,8):(8,1)", "((2,2),(2,4)):((1,4),(2,8))", "8:2", "S<2,0,3> o 0 o (8,4):(4,1)"]
+)
+def test_any_layout(text, capsys):
+    layout = parse_layout(text)
+    title, about, _, heading, *rows = shown(capsys, text).splitlines()
+    assert title == text and about.endswith(f"cosize {layout.cosize()}")
+    table = [list(map(int, row.split()[1:])) for row in rows]
+    down = len(rows)
+    assert heading.split()[1:] == [str(j) for j in range(len(table[0]))]
+    for i, row in enumerate(table):
+        assert row == [layout(i + down * j) for j in range(len(row))]
+    root = ElementTree.fromstring(shown(capsys, text, "--svg", "-"))
+    cells = [each.text for each in root.iter() if each.get("class") == "cell"]
+    assert cells == [str(index) for row in table for index in row]
+    assert ElementTree.fromstring(layout._repr_html_()).tag.endswith("svg")
+
+
+def test_notebooks_show_coordinates_large_layouts_and_atoms():
+    assert "(1,2)" in Layout.parse("(2,3):(1@0,1@1)")._repr_html_()
+    assert Layout((512, 512))._repr_html_() == "<code>(512,512):(1,512)</code>"
+    html = parse(BF16)._repr_html_()
+    assert html.count("<svg") == 3 and "T31V3" in html
 
 
 def test_svg_on_stdout(capsys):
@@ -88,6 +115,15 @@ def test_every_thread_of_a_warp_has_its_colour():
     [
         (["mma.sync.aligned.m16n8k64.row.col.f32.e4m3.e4m3.f32", "A"], "nearest legal mnemonic"),
         (["cp.async.cg.shared.global", "A"], "expected an MMA"),
+        (
+            [
+                "(4,8):(8",
+            ],
+            "expected a layout such as (4,8):(8,1), expected",
+        ),
+        (["(4,8):(8,1)", "A"], "expected neither an operand, --select nor --idesc"),
+        (["(256,256):(1,256)"], "at most 16384 elements to draw, got 65536"),
+        ([BF16], "expected an operand: A, B, C, D, E, SFA or SFB"),
         ([BF16, "A", "--svg", "/nowhere/a.svg"], "cannot write '/nowhere/a.svg': No such file"),
     ],
 )

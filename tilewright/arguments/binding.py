@@ -21,6 +21,7 @@ from tilewright.arguments.dtypes import DTYPES
 from tilewright.arguments.parameters import Parameter
 from tilewright.arguments.tensor_map import TensorMap
 from tilewright.dialects.cute.int_tuple import is_tuple
+from tilewright.dialects.cute.rules.accessors import dynamic_leaves
 from tilewright.dialects.cute.types.algebra import CuteType
 from tilewright.dialects.cute.types.argument import FROM
 from tilewright.dialects.cute.types.memref import is_memref
@@ -30,7 +31,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox, Ten
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.dialects.ptx.control_flow import TENSORMAP
 from tilewright.dialects.ptx.scalar_types import scalar_type
-from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue, bound
+from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, LaneValue, bound
 from tilewright.lowering.interpreter.errors import ExecutionError
 
 
@@ -198,6 +199,8 @@ class Binding:
                 f"arguments, got {source}"
             )
         value, modes = self.values[source.index.data], [mode.data for mode in source.modes]
+        if source.part.data == "field":
+            return _field(value, modes)
         if not isinstance(value, Placed):
             return value
         match source.part.data:
@@ -235,6 +238,17 @@ class Binding:
             else _number(field, part)
             for field, part in zip(fields, arg, strict=True)
         )
+
+
+def _field(value: Any, path: Sequence[int]) -> int:
+    """A number of a struct, or of a value of the algebra."""
+    if isinstance(value, LaneValue):
+        leaf = dynamic_leaves(value.typed)[path[0]]
+        assert isinstance(leaf, LaneInteger)
+        return int(leaf.bits[0])
+    for number in path:
+        value = value[number]
+    return value
 
 
 def _error(parameter: Parameter, message: str) -> ArgumentError:

@@ -1,14 +1,20 @@
-"""Show which thread holds which element of an operand: T<thread>V<value> for every element, rows
-and columns as the figures of the PTX ISA have them (A: m x k, B: k x n, C and D: m x n). E is m x j
-for the j-th 2-bit index of a row, SFA m x s and SFB s x n for the s-th scale factor: of the threads
-that hold one, the one that --select names. Of a tcgen05.mma, with --idesc, the lane and the column
-of tensor memory of every element: L<lane>C<column>."""
+"""Show a layout, '(4,8):(8,1)': the index of every coordinate. Or, of an MMA, which thread holds
+which element of an operand: T<thread>V<value> for every element, rows and columns as the figures of
+the PTX ISA have them (A: m x k, B: k x n, C and D: m x n). E is m x j for the j-th 2-bit index of a
+row, SFA m x s and SFB s x n for the s-th scale factor: of the threads that hold one, the one that
+--select names. Of a tcgen05.mma, with --idesc, the lane and the column of tensor memory of every
+element: L<lane>C<column>."""
 
 from __future__ import annotations
 
 import argparse
+import re
 from typing import cast, get_args
 
+from tilewright.dialects.cute.drawing import Drawing, drawing_of, svg
+from tilewright.dialects.cute.int_tuple import LayoutError
+from tilewright.dialects.cute.swizzle import parse_layout
+from tilewright.dialects.cute.text import LayoutParseError
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
 from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import umma_of
@@ -16,7 +22,6 @@ from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import parse_wgmma
 from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 from tilewright.tools.commands.input import InputError, read_integer
-from tilewright.tools.commands.render_svg import Fragments, svg
 from tilewright.tools.commands.tensor_places import tensor_table
 from tilewright.tools.instructions.catalogue import canonical
 from tilewright.tools.instructions.fragment_places import (
@@ -41,12 +46,13 @@ _AXES: dict[Operand, tuple[str, str]] = {
 """The rows and columns of the figures of the PTX ISA."""
 
 
-def fragments(atom: AnyMma, operand: Operand, choice: tuple[int, ...] = ()) -> Fragments:
+def fragments(atom: AnyMma, operand: Operand, choice: tuple[int, ...] = ()) -> Drawing:
     """Who holds what of that operand; `choice` are values of the selectors that speak of it."""
     held = places(atom, operand, choice)
     outer, inner = atom.extents(operand)
     # The index counts A's m and B's n fastest; the figures draw A's m downwards, B's n across.
-    cells = tuple(tuple(held[i + outer * j] for j in range(inner)) for i in range(outer))
+    text = {place: (f"T{thread}V{value}", thread) for place, (thread, value) in held.items()}
+    cells = tuple(tuple(text[i + outer * j] for j in range(inner)) for i in range(outer))
     down, across = _AXES[operand]
     if across == "n" and operand not in ("C", "D"):
         cells = tuple(zip(*cells, strict=True))
@@ -58,7 +64,8 @@ def fragments(atom: AnyMma, operand: Operand, choice: tuple[int, ...] = ()) -> F
         title += f", the {matrices(atom)} matrices side by side along {_side(operand)}"
     for selector, value in zip(selectors(atom, operand), choice, strict=False):
         title += f", {selector.name} {value}"
-    return Fragments(title, atom.tv_layout(operand), (down, across), cells)
+    about = f"layout (thread, value) -> index: {atom.tv_layout(operand)}"
+    return Drawing(title, about, (down, across), cells)
 
 
 def _side(operand: Operand) -> str:
@@ -67,10 +74,11 @@ def _side(operand: Operand) -> str:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("mnemonic", metavar="MNEMONIC", help="an MMA, as PTX spells it")
+    parser.add_argument("mnemonic", metavar="MNEMONIC", help="a layout, or an MMA as PTX spells it")
     parser.add_argument(
         "operand",
         metavar="OPERAND",
+        nargs="?",
         type=str.upper,
         choices=get_args(Operand),
         help="A, B, C or D; E (sparsity metadata); SFA or SFB (scale factors)",
@@ -86,7 +94,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--svg", metavar="FILE", help="draw it into that file; - is stdout")
 
 
+_LAYOUT = re.compile(r"\s*(\(|\d|S<)")
+
+
 def run(options: argparse.Namespace) -> None:
+    if _LAYOUT.match(options.mnemonic):
+        _show(options, _drawn(options))
+        return
+    if options.operand is None:
+        raise InputError(f"{options.mnemonic} expected an operand: A, B, C, D, E, SFA or SFB")
     if options.mnemonic.strip().startswith("tcgen05.mma"):
         _show_tensor(options)
         return
@@ -99,7 +115,20 @@ def run(options: argparse.Namespace) -> None:
         raise InputError(
             f"{atom.mnemonic} expected an operand of {', '.join(legal)}, got {operand}{why}"
         )
-    shown = fragments(atom, operand, _choice(atom, operand, options.select))
+    _show(options, fragments(atom, operand, _choice(atom, operand, options.select)))
+
+
+def _drawn(options: argparse.Namespace) -> Drawing:
+    """The indices of a layout."""
+    if options.operand is not None or options.select is not None or options.idesc is not None:
+        raise InputError(f"{options.mnemonic} expected neither an operand, --select nor --idesc")
+    try:
+        return drawing_of(parse_layout(options.mnemonic.strip()))
+    except (LayoutError, LayoutParseError) as error:
+        raise InputError(f"expected a layout such as (4,8):(8,1), {error}") from None
+
+
+def _show(options: argparse.Namespace, shown: Drawing) -> None:
     if options.svg is None:
         print(_table(shown))
         return
@@ -163,14 +192,14 @@ def _choice(atom: AnyMma, operand: Operand, text: str | None) -> tuple[int, ...]
     return tuple(map(int, given))
 
 
-def _table(shown: Fragments) -> str:
+def _table(shown: Drawing) -> str:
     """The title, the layout, and the matrix with its row and column numbers."""
     down, across = shown.axes
     rows = [[f"{down}\\{across}", *map(str, range(len(shown.cells[0])))]]
     for number, cells in enumerate(shown.cells):
-        rows.append([str(number), *(f"T{thread}V{value}" for thread, value in cells)])
+        rows.append([str(number), *(text for text, _ in cells)])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
         " ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows
     ]
-    return "\n".join([shown.title, f"layout {shown.layout}", "", *lines])
+    return "\n".join([shown.title, shown.about, "", *lines])

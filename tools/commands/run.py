@@ -51,6 +51,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="tile",
         help="interpret the IR as it is (the default), or lowered to atoms or PTX instructions",
     )
+    parser.add_argument(
+        "--max-steps",
+        metavar="N",
+        type=_count,
+        help="stop after so many ops of the threads, and say where they are",
+    )
     parser.add_argument("--device", action="store_true", help="launch it on the GPU instead")
     parser.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
 
@@ -77,6 +83,12 @@ def _extent(text: str) -> Extent:
         raise argparse.ArgumentTypeError(f"expected X,Y,Z, each 1 or more, got '{text}'")
     x, y, z = (*map(int, words), 1, 1)[:3]
     return x, y, z
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected N, 1 or more, got '{text}'")
+    return int(text)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -125,6 +137,7 @@ def _interpret(
             level=options.level,
             name=name,
             progress=progress.update,
+            max_steps=options.max_steps,
         )
 
 

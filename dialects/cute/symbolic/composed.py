@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import combinations
 from typing import Any, TypeAlias
 
 from tilewright.dialects.cute.int_tuple import LayoutError, flatten, has_underscore, is_tuple
@@ -21,6 +22,7 @@ from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.symbolic.tuples import (
     has_basis,
     is_scalar,
+    is_static,
     product,
     tuple_sum,
 )
@@ -107,16 +109,50 @@ def _slice_swizzled(coord: Any, swizzle: Swizzle, offset: Any, outer: Layout) ->
     sliced = slice_layout(coord, outer)
     if all(leaf is None for leaf in flatten(coord)):
         return compose_unchecked(swizzle, offset, sliced)
-    fields = _Fields(swizzle)
-    along = composition(fields.swizzled, sliced)
-    moved = image(along, scalar.sub(product(along.shape), 1))
-    if not is_scalar(moved):
+    diced, fixed = dice_layout(coord, outer), dice_kept(coord, coord)
+    at = image(diced, fixed)
+    if not is_scalar(image(sliced, scalar.sub(product(sliced.shape), 1))):
         raise LayoutError(f"slice: expected a mode at every leaf, got {outer}")
-    fixed = composition(fields.swizzled, dice_layout(coord, outer))
-    at = scalar.bit_xor(offset, image(fixed, dice_kept(coord, coord)))
-    if moved & ~swizzle(moved):
-        return compose_unchecked(swizzle, at, sliced)
-    return composition(fields.around(at), sliced)
+    whole = compose_unchecked(swizzle, tuple_sum(offset, at), sliced)
+    moved, apart = _bits(sliced), [at] if is_static(at) else _bits(diced)
+    if any(one & other for one, other in combinations([*moved, *apart, _bits_of(offset)], 2)):
+        return whole  # their sum carries
+    fields = _Fields(swizzle)
+    mask = swizzle.yyy_mask | swizzle.zzz_mask
+    along = sum(moved) & mask
+    try:
+        held = (
+            at & mask if isinstance(at, int) else image(composition(fields.swizzled, diced), fixed)
+        )
+        at = scalar.bit_xor(offset, held)
+        if along & ~swizzle(along):
+            return compose_unchecked(swizzle, at, sliced)
+        return composition(fields.around(at), sliced)
+    except LayoutError:
+        return whole  # no whole fields
+
+
+def _bits(layout: Layout) -> list[int]:
+    """The bits that the numbers of each mode have, and perhaps more."""
+    modes = zip(flatten(layout.shape), flatten(layout.stride), strict=True)
+    return [_multiples(extent, stride) for extent, stride in modes]
+
+
+def _multiples(extent: int, stride: int) -> int:
+    """The bits of 0, stride, ... (extent - 1) * stride."""
+    if stride & (stride - 1):
+        return _from_lowest(stride) if extent > 1 else 0
+    return stride * ((1 << (extent - 1).bit_length()) - 1)
+
+
+def _bits_of(number: Scalar) -> int:
+    """The bits that a number has, or may have."""
+    return number if isinstance(number, int) else _from_lowest(scalar.divisor_of(number))
+
+
+def _from_lowest(bits: int) -> int:
+    """All bits from the lowest on."""
+    return -(bits & -bits)
 
 
 class _Fields:

@@ -18,8 +18,9 @@ FROM = "cute.from"
 SIGNATURE = "cute.arguments"
 """The attribute of a lowered kernel that holds the types of its arguments at the tile level."""
 
-_MODES = {"value": 0, "pointer": 0, "shape": 1, "stride": 1, "tensor_map": None}
-"""The parts of an argument, and how many modes say which one; a tensor map has its dimensions."""
+_MODES = {"value": 0, "pointer": 0, "shape": 1, "stride": 1, "tensor_map": None, "field": None}
+"""The parts of an argument, and how many modes say which one; a tensor map has its dimensions, a
+field the numbers that lead to it."""
 
 
 @irdl_attr_definition
@@ -31,7 +32,9 @@ class ArgumentAttr(ParametrizedAttribute):
       the place among the leaves of the shape;
     - `#cute.argument<0, tensor_map<1, 0>, !cute_nvgpu.tma_descriptor<64x32xf16>>`: a tensor map of
       it, whose dimensions are those leaves, outermost first; the type says the box;
-    - `#cute.argument<1, value>`: a scalar as it is.
+    - `#cute.argument<1, value>`: a scalar as it is;
+    - `#cute.argument<1, field<1, 0>>`: field 0 of field 1 of a struct; of a value of the algebra,
+      by its place among the leaves that are not known.
     """
 
     name = "cute.argument"

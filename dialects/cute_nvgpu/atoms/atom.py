@@ -196,6 +196,11 @@ class FragmentAtom(Atom[Row]):
         index = layout[0](threads)[:, None] + layout[1](values)[None, :]
         return np.stack([index % rows, index // rows], axis=-1)
 
+    def _repr_html_(self) -> str:
+        from tilewright.dialects.cute_nvgpu.atoms.drawing import html
+
+        return html(self)
+
 
 @dataclass(frozen=True, slots=True)
 class MmaAtom(FragmentAtom[MmaRow]):

@@ -7,6 +7,7 @@ that a tile wider than its swizzle takes several boxes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -30,7 +31,6 @@ from tilewright.dialects.cute_nvgpu.lattice.tma import (
 )
 
 TmaKind = Literal["load", "store", "reduce"]
-TMA_KINDS: tuple[TmaKind, ...] = ("load", "store", "reduce")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,33 @@ class TmaInstruction:
         """The text between angle brackets in IR."""
         words = [self.kind, self.reduction, "multicast" if self.multicast else None]
         return ", ".join(word for word in words if word)
+
+
+_INSTRUCTIONS = {
+    instruction.parameters: instruction
+    for instruction in (
+        TmaInstruction("load"),
+        TmaInstruction("load", multicast=True),
+        TmaInstruction("store"),
+        *(TmaInstruction("reduce", reduction) for reduction in TENSOR_REDUCE),
+    )
+}
+"""Every instruction by its text; boxes are tiles (no im2col, no gather4)."""
+
+
+def tma_instruction(words: Sequence[str]) -> TmaInstruction:
+    """The instruction that these words name. Raises AtomError, naming the nearest, for others."""
+    text = ", ".join(words)
+    if text in _INSTRUCTIONS:
+        return _INSTRUCTIONS[text]
+
+    def shared(legal: str) -> int:
+        named = legal.split(", ")
+        return 2 * len({*named} & {*words}) - len(named)
+
+    legal = ", ".join(f"<{parameters}>" for parameters in _INSTRUCTIONS)
+    nearest = max(_INSTRUCTIONS, key=shared)
+    raise AtomError(f"expected {legal}, got <{text}>; nearest legal: <{nearest}>")
 
 
 def tensor_box(box: TmaBox) -> TensorBox:

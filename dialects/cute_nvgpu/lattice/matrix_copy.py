@@ -25,6 +25,10 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm, Re
 from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, any_of, target
 
 WARP = 32
+WANTS_ALL_ADDRESSES = 75
+"""The last target on which `ldmatrix` wants valid addresses of all threads, those that name no row
+too. PTX ISA 9.7.14.5.15."""
+
 RUN_BYTES = 16
 """The bytes that one address stands for: a row of a matrix, or a column with `.trans`."""
 

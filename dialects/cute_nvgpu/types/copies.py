@@ -15,10 +15,10 @@ from tilewright.dialects.cute.types.tma import TmaAtomAttr
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.copy import COPY_KINDS, CopyInstruction
 from tilewright.dialects.cute_nvgpu.atoms.tma import (
-    TMA_KINDS,
     TmaInstruction,
     box_for,
     tensor_box,
+    tma_instruction,
 )
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorMapError
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
@@ -144,18 +144,11 @@ class TmaInstructionAttr(Data[TmaInstruction], TmaAtomAttr):
     def parse_parameter(cls, parser: AttrParser) -> TmaInstruction:
         with parser.in_angle_brackets():
             start = parser.pos
-            word = parser.parse_identifier(" for a TMA instruction")
-            if word not in TMA_KINDS:
-                legal = ", ".join(TMA_KINDS)
-                parser.raise_error(f"expected {legal}, got {word}", start, parser.pos)
-            kind = TMA_KINDS[TMA_KINDS.index(word)]
-            words: list[str] = []
+            words = [parser.parse_identifier(" for a TMA instruction")]
             while parser.parse_optional_punctuation(","):
                 words.append(parser.parse_identifier())
-            multicast = "multicast" in words
-            reduction = next((other for other in words if other != "multicast"), None)
             try:
-                return TmaInstruction(kind, reduction, multicast)
+                return tma_instruction(words)
             except AtomError as error:
                 parser.raise_error(f"tma {error}", start, parser.pos)
 

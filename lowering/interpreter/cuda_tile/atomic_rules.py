@@ -29,7 +29,7 @@ from tilewright.lowering.interpreter.cuda_tile.footprints import Footprint
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
 from tilewright.lowering.interpreter.cuda_tile.memory_access import Ordering, pointed
 from tilewright.lowering.interpreter.cuda_tile.values import TiledView
-from tilewright.lowering.interpreter.cuda_tile.view_rules import places
+from tilewright.lowering.interpreter.cuda_tile.view_places import places
 
 Combine = Callable[[Tile, Tile], Tile]
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Attribute, Operation
 
+from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.ops.core import ConstantOp
 from tilewright.lowering.interpreter.cuda_tile import conversions, float_functions
 from tilewright.lowering.interpreter.cuda_tile import integer_arithmetic as integers
@@ -122,6 +123,15 @@ def _truncated(op: Operation, _: Options) -> Function:
     )
 
 
+def _float_to_float(op: Operation, _: Options) -> Function:
+    source, to = operand_element(op), result_element(op)
+    if to.name == "f8E5M3FNU":
+        raise OpError(
+            op, f"'{op.name}' expected a result whose rounding is known, got {to.name} (a preview)"
+        )
+    return conversions.float_to_float(source, to, word(op, "rounding_mode", "nearest_even"))
+
+
 # Everything else
 
 
@@ -188,9 +198,7 @@ MAKERS: dict[str, Maker] = {
         operand_element(op), result_element(op), is_signed(op)
     ),
     "trunci": _truncated,
-    "ftof": lambda op, _: conversions.float_to_float(
-        operand_element(op), result_element(op), word(op, "rounding_mode", "nearest_even")
-    ),
+    "ftof": _float_to_float,
     "ftoi": lambda op, _: conversions.float_to_integer(
         operand_element(op), result_element(op), is_signed(op)
     ),

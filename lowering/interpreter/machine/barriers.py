@@ -96,7 +96,7 @@ class Phase:
 
     expected: int
     arrived: int = 0
-    known: Known | None = None
+    known: Known = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
     waiting: list[Lanes] = field(default_factory=list[Lanes])
     warps: list[NDArray[np.int64]] = field(default_factory=list[NDArray[np.int64]])
 
@@ -132,8 +132,7 @@ class CtaBarriers(Barriers):
                     f"it {phase.expected}"
                 )
             phase.arrived += len(mine)
-            known = self._clocks.publish(mine)
-            phase.known = known if phase.known is None else together(phase.known, known)
+            phase.known = together(phase.known, self._clocks.publish(mine))
             phase.warps.append(np.unique(mine // WARP))
             if waits:
                 phase.waiting.append(mine)
@@ -160,7 +159,6 @@ class CtaBarriers(Barriers):
             )
 
     def _open(self, number: int, phase: Phase) -> None:
-        assert phase.known is not None
         for waiting in phase.waiting:
             self._clocks.learn(waiting, phase.known)
         warps = np.concatenate(phase.warps)
@@ -211,11 +209,10 @@ class ClusterBarrier(Barriers):
         for cluster in np.unique(clusters).tolist():
             mine = lanes[clusters == cluster]
             phase = self._phases.setdefault(cluster, Phase(self._threads))
-            known = self._clocks.publish(mine)
-            phase.known = known if phase.known is None else together(phase.known, known)
+            phase.known = together(phase.known, self._clocks.publish(mine))
             phase.arrived += len(mine)
             if phase.arrived == phase.expected:
-                self._released[cluster] = self._phases.pop(cluster).known  # type: ignore[assignment]
+                self._released[cluster] = self._phases.pop(cluster).known
                 self.completed[cluster] += 1
 
     def wait(self, op: Operation, lanes: Lanes) -> BarrierWait:

@@ -132,11 +132,10 @@ class GlobalAccesses:
         if self._races == "ignore" or not len(lanes):
             return
         every = spread(address, len(lanes)).astype(np.int64)
-        buffer = every >> ADDRESS_BITS
-        numbers: list[int] = np.unique(buffer).tolist()
-        for number in numbers:
+        buffer: NDArray[np.int64] = every >> ADDRESS_BITS
+        for number in np.unique(buffer).tolist():
             mine = buffer == number
-            allocation = self._memory.allocations[number - 1]
+            allocation = self._memory.allocations[int(number) - 1]
             first = every[mine] - allocation.base
             words = None if changed is None else changed[mine]
             self._check(lanes[mine], allocation.data, first, size, op, words)
@@ -185,8 +184,8 @@ class GlobalAccesses:
         self, lanes: Lanes, data: NDArray[np.uint8], first: NDArray[np.int64], size: int, op: int,
         changed: NDArray[np.bool_] | None,
     ) -> None:  # fmt: skip
-        """Accesses of `size` bytes of a buffer from each of these bytes on; of writes, [threads,
-        words], which words are changed."""
+        """Accesses of `size` bytes of a buffer from each of these bytes on; of writes, `changed`
+        are the words that get other values: [threads, words]."""
         if not len(lanes):
             return
         shadow = self._shadows.get(data.ctypes.data)
@@ -201,7 +200,8 @@ class GlobalAccesses:
             self._check_against(lanes, who, places, shadow.writes, op, ("read", "write"), None)
             shadow.reads.note(places, who, now, op)
             return
-        changed = np.repeat(changed, places.shape[1] // changed.shape[1], axis=1)
+        octets = np.repeat(changed, size // changed.shape[1], axis=1)
+        changed = np.asarray(octets.reshape(*places.shape, shadow.unit).any(axis=2))
         for accesses, verb in ((shadow.writes, "write"), (shadow.reads, "read")):
             self._check_against(lanes, who, places, accesses, op, ("write", verb), changed)
         shadow.writes.note(places, who, now, op)

@@ -305,8 +305,12 @@ class Mbarriers:
         self._check_fenced(barrier)
         when = (barrier.column, barrier.completed)
         self._shared.write_async(lane, places, data, op, when)
+        # The copy began after the phases that its thread had waited for were over.
+        waited, columns = np.zeros_like(self._clocks.seen[lane]), list(self._columns.values())
+        waited[columns] = self._clocks.seen[lane, columns]
 
         def land() -> None:
+            barrier.known = together(barrier.known, waited)
             barrier.bytes -= data.size
             barrier.arrived.asynchronous = True
             barrier.settle()

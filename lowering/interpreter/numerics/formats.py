@@ -120,6 +120,7 @@ class FloatFormat:
 _IEEE, _ALL_ONES, _NEVER = NanRule.IEEE, NanRule.ALL_ONES, NanRule.NEVER
 _ALT = "PTX ISA, Alternate Floating-Point Data Formats"
 _BASIC = "PTX ISA, Fundamental Types; IEEE 754"
+_TILE_IR = "CUDA Tile IR 13.4, f8E5M3FNU (developer preview)"
 
 FORMATS: dict[str, FloatFormat] = {
     row.name: row
@@ -138,6 +139,7 @@ FORMATS: dict[str, FloatFormat] = {
             "ue8m0", 8, 8, 0, 127, False, _ALL_ONES, 0xFF, _ALT, signed=False, has_zero=False
         ),
         FloatFormat("ue4m3", 8, 4, 3, 7, False, _ALL_ONES, 0x7F, _ALT, signed=False),
+        FloatFormat("ue5m3", 8, 5, 3, 15, False, _ALL_ONES, 0xFF, _TILE_IR, signed=False),
     )
 }
 

@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from layout_strategies import law, layouts, power_of_two_layouts, values
 
@@ -31,6 +31,7 @@ from tilewright.dialects.cute import (
     upcast,
     zipped_divide,
 )
+from tilewright.dialects.cute.symbolic.composed import slice_any
 
 
 @st.composite
@@ -123,6 +124,25 @@ def test_a_slice_keeps_the_values(layout, data):
         for c in naturals
         if all(w in (None, x) for w, x in zip(open_leaves, flatten(c), strict=True))
     ]
+
+
+# cute.slice: what the fixed modes add may go, how the values differ may not.
+@law
+@given(st.one_of(composed(), composed(power_of_two_layouts)), st.data())
+@example(parse_layout("S<2,0,3> o 1 o (4,4):(8,1)"), (1, None))
+@example(parse_layout("S<2,1,3> o 24 o (4,2,4):(1,16,4)"), (None, None, 3))
+@example(parse_layout("S<2,2,3> o 8 o (8,4,4):(64,64,16)"), (None, None, 2))
+@example(parse_layout("S<2,3,-3> o 0 o (8,3,4):(64,2,4)"), (None, 2, 1))
+@example(parse_layout("S<2,3,3> o 24 o (4,3):(4,64)"), (3, None))
+def test_a_slice_of_a_layout_keeps_how_its_values_differ(layout, data):
+    coord = data
+    if not isinstance(coord, tuple):
+        coord = transform_leaf(
+            lambda s: data.draw(st.one_of(st.none(), st.integers(0, s - 1))), layout.shape
+        )
+    assume(None in flatten(coord))
+    sliced, exact = values(slice_any(coord, layout)), values(layout(coord))
+    assert [v - sliced[0] for v in sliced] == [v - exact[0] for v in exact]
 
 
 @law

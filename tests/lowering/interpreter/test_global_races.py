@@ -78,6 +78,24 @@ def test_a_write_over_what_another_thread_reads() -> None:
     fine(body.replace("SYNC", BARRIER))
 
 
+def test_accesses_of_several_widths() -> None:
+    """Vectors first, then single elements of them."""
+    vector = "!cute_nvgpu.fragment<4xi32>"
+    body = f"""  %c4 = arith.constant 4 : index
+  %c15 = arith.constant 15 : index
+  %few = arith.cmpi ule, %t, %c15 : index
+  %n = arith.index_cast %t : index to i32
+  scf.if %few {{
+    %place = arith.muli %t, %c4 : index
+    %v = cute_nvgpu.fragment.splat %n : i32 -> {vector}
+    cute_nvgpu.fragment.store %v, %p[%place] : {vector}, {P} // OTHER
+  }}
+  SYNC
+  memref.store %one, %p[%t] : {P} // HERE"""
+    racy(body.replace("SYNC", ""), "memref.store", "this write and the write by")
+    fine(body.replace("SYNC", BARRIER))
+
+
 def test_a_cta_that_reads_what_another_one_writes() -> None:
     body = f"""{CTA}  %c64 = arith.constant 64 : index
   %second = arith.cmpi eq, %block, %c1 : index

@@ -234,6 +234,32 @@ def test_faults_of_reductions(left_out: str, words: str, level: Any) -> None:
         tw.interpret(text, grid=(1,), block=(32,), args=args, level=level)
 
 
+def by_every_thread(kind: str, element: str) -> str:
+    """The kernel of reductions, all threads of the CTA issuing theirs."""
+    head, _, tail = reduction_kernel(kind, element).rpartition("scf.if %first")
+    return f"{head}%all = arith.constant true\n  scf.if %all{tail}"
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("kind, element", [("add", "f32"), ("xor", "i32"), ("inc", "i32")])
+def test_a_reduction_that_every_thread_issues_is_refused(
+    kind: str, element: str, level: Any
+) -> None:
+    args = [tw.TensorMap(np.zeros((8, 16), DTYPES[element]), box=(4, 16)) for _ in range(2)]
+    with pytest.raises(tw.ExecutionError, match=rf"one thread to reduce \({kind}\) a box, got"):
+        tw.interpret(by_every_thread(kind, element), grid=(1,), block=(32,), args=args, level=level)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_maximum_that_every_thread_issues_is_warned_of(level: Any) -> None:
+    source = np.arange(128, dtype=np.float16).reshape(8, 16)
+    args = [tw.TensorMap(source, box=(4, 16)), tw.TensorMap(np.zeros_like(source), box=(4, 16))]
+    text = by_every_thread("max", "f16")
+    with pytest.warns(UserWarning, match=r"expected one thread to reduce \(max\) a box, got"):
+        found = tw.interpret(text, grid=(1,), block=(32,), args=args, level=level)[1]
+    np.testing.assert_array_equal(found[:4], source[:4])
+
+
 @pytest.mark.parametrize("level", LEVELS)
 def test_as_on_the_chip_a_box_starts_at_whole_chunks_of_a_row(level: Any) -> None:
     box, element, dtype, swizzle, extents, _ = CASES["swizzle 64"]

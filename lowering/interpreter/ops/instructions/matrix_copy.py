@@ -14,13 +14,18 @@ from numpy.typing import NDArray
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import MatrixCopy
 from tilewright.dialects.cute_nvgpu.lattice import MOVMATRIX
-from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import RUN_BYTES, SourceFormat
+from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import (
+    RUN_BYTES,
+    WANTS_ALL_ADDRESSES,
+    SourceFormat,
+)
+from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.cute_nvgpu.ops import matrix_copy
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.ptx import matrix_copy as ptx_matrix_copy
 from tilewright.lowering.interpreter.arithmetic.elements import elements_of, words_of
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
-from tilewright.lowering.interpreter.errors import faults_of
+from tilewright.lowering.interpreter.errors import Fault, faults_of
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.ops.base.memref import View
 from tilewright.lowering.interpreter.ops.instructions.ptx import as_columns, moved
@@ -117,6 +122,20 @@ def _run_threads(gang: Gang, copy: MatrixCopy, what: str) -> tuple[Lanes, int]:
     return rows.ravel(), warps
 
 
+def _check_addresses(machine: Machine, address: Lanes) -> None:
+    """Raise Fault for a thread whose address is none of 16 bytes of shared memory, though it names
+    no row. PTX ISA 9.7.14.5.15."""
+    bad = (address % RUN_BYTES != 0) | (address + RUN_BYTES > machine.shared.size)
+    if bad.any():
+        thread = int(np.argmax(bad))
+        raise Fault(
+            f"expected valid addresses from all threads on {machine.launch.arch}, got byte "
+            f"{address[thread]} of shared memory, which has {machine.shared.size} (PTX ISA "
+            "9.7.14.5.15); nearest legal: those of the threads that name rows",
+            thread,
+        )
+
+
 # `cute_nvgpu`
 
 
@@ -180,6 +199,8 @@ def _ptx_ldmatrix(op: ptx_matrix_copy.LdmatrixOp, builder: Builder) -> Step:
 
     def step(machine: Machine, gang: Gang) -> None:
         address = moved(gang.regs[source], offset)
+        if target(machine.launch.arch).number <= WANTS_ALL_ADDRESSES:
+            _check_addresses(machine, spread(address, gang.count))
         words = load_matrices(machine, gang, address, copy, number, op.name)
         gang.regs[dest] = words if copy.registers > 1 else words[:, 0]
 

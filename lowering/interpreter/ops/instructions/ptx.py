@@ -104,7 +104,8 @@ def _list_make(op: registers.ListMakeOp, builder: Builder) -> Step:
     def compute(*parts: Bits) -> Bits:
         columns = [as_columns(part) for part in parts]
         count = max(map(len, columns))
-        return np.concatenate([spread(column, count) for column in columns], axis=1)
+        registers = np.concatenate([spread(column, count) for column in columns], axis=1)
+        return registers if registers.shape[1] > 1 else registers[:, 0]
 
     return pure(op, builder, compute)
 

@@ -16,6 +16,7 @@ from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.dialects.ptx import bulk_copy as ptx
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.machine.issued_once import check_issued_once
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.tensor_map import TensorImage, chunk_addresses
 from tilewright.lowering.interpreter.ops.base.memref import View
@@ -177,6 +178,9 @@ def _store_boxes(
 
     def step(machine: Machine, gang: Gang) -> None:
         corners, starts = _corners(gang, coordinates), _each(gang, source(gang))
+        places: list[list[int]] = corners.tolist()
+        boxes = zip(_each(gang, gang.regs[map_]), map(tuple, places), starts, strict=True)
+        check_issued_once(machine, gang, boxes, kind)
 
         def copy(index: int, lane: int, image: TensorImage) -> None:
             places = _places(machine, lane, image, starts[index])

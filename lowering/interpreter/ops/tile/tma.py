@@ -26,6 +26,7 @@ from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue
 from tilewright.lowering.interpreter.arithmetic.reductions import combined
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.machine.issued_once import check_issued_once
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.tile.tensor_access import (
     Places,
@@ -153,6 +154,9 @@ def store(
     """Copy from shared memory, or combine it with what is there; a bulk group completes it."""
     elements = _elements(gang, copy, coords, shared)
     dtype = container(shared)
+    pairs = zip(elements.address, elements.shared, strict=True)
+    boxes = ((to.tobytes(), source.tobytes()) for to, source in pairs)
+    check_issued_once(machine, gang, boxes, copy.reduction)
     for index, lane in enumerate(gang.lanes.tolist()):
         try:
             places = elements.places(machine, lane // machine.slots, index)

@@ -263,3 +263,19 @@ func.func @f(%mma: !mma) {
 func.func @f(%m: !cute.tiled_mma<!cute_nvgpu.wmma.mma<16x16x16, elem_type = (bf16, bf16, f32)>>) {
   func.return
 }
+
+// -----
+
+// No thread has the numbers between.
+// expected-error @+1 {{tiled_mma expected atom_layout_MNK to number its 2 atoms from 0 on, each once, got (2,1,1):(2,0,0); nearest legal: (2,1,1):(1,0,0)}}
+func.func @f(%m: !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>, atom_layout_MNK = "(2,1,1):(2,0,0)">) {
+  func.return
+}
+
+// -----
+
+// Two atoms of the same threads.
+// expected-error @+1 {{tiled_mma expected atom_layout_MNK to number its 4 atoms from 0 on, each once, got (2,2,1):(1,0,0); nearest legal: (2,2,1):(1,2,0)}}
+func.func @f(%m: !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>, atom_layout_MNK = "(2,2,1):(1,0,0)">) {
+  func.return
+}

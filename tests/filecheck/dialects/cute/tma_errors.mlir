@@ -87,21 +87,21 @@ func.func @f(%t: !cute.tma_copy<f16, 128x64xbf16>) {
 
 // -----
 
-// expected-error @+1 {{tma expected a reduction of add, min, max, inc, dec, and, or, xor, got None}}
+// expected-error @+1 {{tma expected <load>, <load, multicast>, <store>, <reduce, add>, <reduce, min>, <reduce, max>, <reduce, inc>, <reduce, dec>, <reduce, and>, <reduce, or>, <reduce, xor>, got <reduce>; nearest legal: <reduce, add>}}
 func.func @f(%t: !cute.tma_copy<#cute_nvgpu.tma<reduce>, 128x64xbf16>) {
   func.return
 }
 
 // -----
 
-// expected-error @+1 {{tma expected multicast with a load alone, got store}}
+// expected-error @+1 {{tma expected <load>, <load, multicast>, <store>, <reduce, add>, <reduce, min>, <reduce, max>, <reduce, inc>, <reduce, dec>, <reduce, and>, <reduce, or>, <reduce, xor>, got <store, multicast>; nearest legal: <store>}}
 func.func @f(%t: !cute.tma_copy<#cute_nvgpu.tma<store, multicast>, 128x64xbf16>) {
   func.return
 }
 
 // -----
 
-// expected-error @+1 {{expected load, store, reduce, got gather}}
+// expected-error @+1 {{tma expected <load>, <load, multicast>, <store>, <reduce, add>, <reduce, min>, <reduce, max>, <reduce, inc>, <reduce, dec>, <reduce, and>, <reduce, or>, <reduce, xor>, got <gather>; nearest legal: <load>}}
 func.func @f(%t: !cute.tma_copy<#cute_nvgpu.tma<gather>, 128x64xbf16>) {
   func.return
 }
@@ -243,5 +243,40 @@ func.func @f(%t: !cute.tma_copy<#cute_nvgpu.tma<reduce, max>, 32x32xf32>) {
 func.func @f(%a: !cute.memref<f32, gmem, align<16>, "(?,?):(?{i64 div=4},1)">) {
   // expected-error @+1 {{(expected elements of ui32, si32, ui64, si64, f16, bf16 for max, got f32 (PTX ISA, cp.reduce.async.bulk.tensor); nearest legal: f16)}}
   %t, %c = cute.make_tma_copy<#cute_nvgpu.tma<reduce, max>, tile = "[32;32]", smem = "(32,32):(32,1)"> (%a)
+  func.return
+}
+
+// -----
+
+// expected-error @+1 {{got <load, banana>; nearest legal: <load>}}
+func.func @f(%t: !cute.tma_copy<#cute_nvgpu.tma<load, banana>, 128x64xbf16>) {
+  func.return
+}
+
+// -----
+
+// expected-error @+1 {{got <load, im2col>; nearest legal: <load>}}
+func.func @f(%t: !cute.tma_copy<#cute_nvgpu.tma<load, im2col>, 128x64xbf16>) {
+  func.return
+}
+
+// -----
+
+// expected-error @+1 {{got <load, gather4>; nearest legal: <load>}}
+func.func @f(%t: !cute.tma_copy<#cute_nvgpu.tma<load, gather4>, 128x64xbf16>) {
+  func.return
+}
+
+// -----
+
+// expected-error @+1 {{got <load, multicast, multicast>; nearest legal: <load, multicast>}}
+func.func @f(%t: !cute.tma_copy<#cute_nvgpu.tma<load, multicast, multicast>, 128x64xbf16>) {
+  func.return
+}
+
+// -----
+
+// expected-error @+1 {{got <reduce, add, multicast>; nearest legal: <reduce, add>}}
+func.func @f(%t: !cute.tma_copy<#cute_nvgpu.tma<reduce, add, multicast>, 128x64xbf16>) {
   func.return
 }

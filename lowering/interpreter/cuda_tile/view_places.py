@@ -1,0 +1,189 @@
+"""Where the tiles of a view lie in memory: the footprints of a load or store of a view."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.ir import Operation
+
+from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation
+from tilewright.lowering.interpreter.cuda_tile.elements import Tile, as_unsigned
+from tilewright.lowering.interpreter.cuda_tile.footprints import Footprint, boxed, scattered
+from tilewright.lowering.interpreter.cuda_tile.frame import Frame
+from tilewright.lowering.interpreter.cuda_tile.memory_access import check_bounds
+from tilewright.lowering.interpreter.cuda_tile.values import TensorView, TiledView
+from tilewright.lowering.interpreter.errors import Fault
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A footprint of some rows of an access (None: all of them), in the access' order."""
+
+    footprint: Footprint
+    rows: NDArray[np.int64] | None
+
+
+def places(
+    frame: Frame, op: Operation, view: TiledView, index: tuple[Tile, ...]
+) -> Iterator[Place]:
+    """Where a tile of a view lies for every block, by allocation. Reports an index outside of the
+    view as undefined; raises a fault for elements outside of the tensor along a dimension of
+    `inbounds`."""
+    memory, tensor = frame.gang.machine.memory, view.tensor
+    starts, gathered = _starts(view, index)
+    if (fault := _outside(view, index, starts)) is not None:
+        frame.gang.machine.undefined(op, frame, fault)
+    columns = list(view.dim_map)
+    sizes, strides = tensor.shape[:, columns], tensor.strides[:, columns]
+    tile = view.type.tile_shape
+    extents = np.clip(sizes - starts, 0, np.asarray(tile))
+    if gathered is not None:
+        extents[:, view.sparse_dim] = tile[view.sparse_dim or 0]
+    _check_inbounds(view, extents, sizes, starts, inbounds_of(op))
+    rows = max(len(starts), len(sizes), len(strides), len(tensor.base))
+    offset = (starts * strides).sum(axis=1)
+    windows = memory.window_of(tensor.base)
+    for number in np.unique(windows).tolist():
+        allocation = memory.at(number)
+        if allocation is None:
+            address = int(tensor.base[windows == number][0])
+            raise Fault(f"expected a tensor in memory, got address {address:#x}")
+        chosen = None
+        if len(windows) > 1 and not (windows == number).all():
+            chosen = np.flatnonzero(windows == number)
+        first = np.broadcast_to(_first(tensor, allocation, windows == number) + offset, (rows,))
+        parts: list[Any] = [sizes, first, extents, strides, starts, gathered]
+        if chosen is not None:
+            parts = [_chosen(part, chosen) for part in parts]
+        yield Place(_footprint(view, allocation, *parts), chosen)
+
+
+def _chosen(part: Any, rows: Numbers) -> Any:
+    return part if part is None or len(part) == 1 else part[rows]
+
+
+def _first(tensor: TensorView, allocation: Allocation, own: NDArray[np.bool_]) -> Numbers:
+    """The element of the allocation where the tensor begins."""
+    size = tensor.element.bytes
+    distance = tensor.base - allocation.base
+    if (distance[own] % size).any():
+        byte = int(distance[own][distance[own] % size != 0][0])
+        raise Fault(f"expected a multiple of {size}, got byte {byte} of {allocation.name}")
+    return distance * 2 if tensor.element.packed else distance // size
+
+
+def _starts(view: TiledView, index: tuple[Tile, ...]) -> tuple[Numbers, Numbers | None]:
+    """Where tiles begin in the tensor [blocks, rank], and the rows [blocks, tile] to gather."""
+    sparse = view.sparse_dim
+    columns: list[Numbers] = []
+    gathered: Numbers | None = None
+    for i, (number, step) in enumerate(zip(index, view.steps, strict=True)):
+        if i == sparse:
+            gathered = as_unsigned(number).astype(np.int64)
+            columns.append(np.zeros(1, np.int64))
+        else:
+            columns.append(as_unsigned(number).astype(np.int64) * step)
+    return np.stack(np.broadcast_arrays(*columns), axis=-1), gathered
+
+
+def _outside(view: TiledView, index: tuple[Tile, ...], starts: Numbers) -> Fault | None:
+    """What is wrong with an index that names no tile of the view: no element is touched then."""
+    sizes = view.tensor.shape[:, list(view.dim_map)]
+    outside = starts >= sizes
+    if view.sparse_dim is not None:
+        outside[:, view.sparse_dim] = False
+    if not outside.any():
+        return None
+    row, axis = (int(number) for number in np.argwhere(outside)[0])
+    space, number = view.index_space(), index[axis]
+    space = space[row if len(space) > 1 else 0]
+    return Fault(
+        f"expected index {axis} below {space[axis]} ({'x'.join(map(str, space))} tiles), got "
+        f"{number[row if len(number) > 1 else 0]}",
+        row if len(outside) > 1 else None,
+    )
+
+
+def _check_inbounds(
+    view: TiledView, extents: Numbers, sizes: Numbers, starts: Numbers, inbounds: tuple[bool, ...]
+) -> None:
+    if not any(inbounds):
+        return
+    beyond = (extents < np.asarray(view.type.tile_shape)) & np.asarray(inbounds)
+    if beyond.any():
+        row, axis = (int(number) for number in np.argwhere(beyond)[0])
+        size = sizes[row if len(sizes) > 1 else 0, axis]
+        start = starts[row if len(starts) > 1 else 0, axis]
+        raise Fault(
+            f"expected a tile within the tensor along dimension {axis} (inbounds), got elements "
+            f"{start} to {start + view.type.tile_shape[axis] - 1} of {size}",
+            row if len(beyond) > 1 else None,
+        )
+
+
+def _footprint(
+    view: TiledView,
+    allocation: Allocation,
+    sizes: Numbers,
+    first: Numbers,
+    extents: Numbers,
+    strides: Numbers,
+    starts: Numbers,
+    gathered: Numbers | None,
+) -> Footprint:
+    tile, size = view.type.tile_shape, view.tensor.element.bytes
+    if gathered is None and not view.tensor.element.packed:
+        footprint = boxed(
+            allocation, size, tile, first, extents, strides, starts, view.tensor.geometry
+        )
+    else:
+        offsets, mask = _every_element(view, sizes, first, extents, strides, gathered)
+        if view.tensor.element.packed:
+            halves = (offsets & 1).astype(np.uint8)
+            footprint = replace(scattered(allocation, size, offsets >> 1, mask), halves=halves)
+        else:
+            footprint = scattered(allocation, size, offsets, mask)
+    check_bounds(footprint)
+    return footprint
+
+
+def _every_element(
+    view: TiledView,
+    sizes: Numbers,
+    first: Numbers,
+    extents: Numbers,
+    strides: Numbers,
+    gathered: Numbers | None,
+) -> tuple[Numbers, NDArray[np.bool_]]:
+    """Offsets of all elements of the tiles, and which of them lie within the tensor."""
+    tile = view.type.tile_shape
+    rank = len(tile)
+
+    def column(numbers: Numbers, axis: int) -> Numbers:
+        return numbers[:, axis].reshape(-1, *[1] * rank)
+
+    offsets: Numbers = first.reshape(-1, *[1] * rank)
+    mask: Any = True
+    for axis, extent in enumerate(tile):
+        spread = [extent if i == axis else 1 for i in range(rank)]
+        if axis == view.sparse_dim and gathered is not None:
+            steps = gathered.reshape(-1, *spread)
+            inside = (steps >= 0) & (steps < column(sizes, axis))
+        else:
+            steps = np.arange(extent).reshape(1, *spread)
+            inside = steps < column(extents, axis)
+        mask = mask & inside
+        offsets = offsets + np.where(inside, steps, 0) * column(strides, axis)
+    return offsets, np.broadcast_to(mask, np.broadcast_shapes(offsets.shape, np.shape(mask)))
+
+
+def inbounds_of(op: Operation) -> tuple[bool, ...]:
+    """The dimensions along which an op says that its tile lies within the tensor."""
+    attribute = op.properties.get("inbounds")
+    return () if attribute is None else tuple(map(bool, attribute.get_values()))  # type: ignore[attr-defined]

@@ -1,0 +1,53 @@
+"""Slips of the pen in IR text: the diagnostic names what was probably meant."""
+
+from __future__ import annotations
+
+import pytest
+
+import tilewright as tw
+from tilewright.parsing import parse_module
+
+SLIPS = [
+    ("%y = arith.adf %x, %x : f32", "arith.addf"),
+    ('%y = "arith.adf"(%x, %x) : (f32, f32) -> f32', "arith.addf"),
+    ("%y = cute.make_layot(%x)", "cute.make_layout"),
+    ("cuet.gemm(%x, %x, %x, %x, %x)", "cute.gemm"),
+    ("%d = cute_nvgpu.sm80.mna %x, %x, %x", "cute_nvgpu.sm80.mma"),
+    ("%i = gpu.thred_id x", "gpu.thread_id"),
+    ('%y = cute.static : !cute.layot<"4:1">', "cute.layout"),
+    ('%y = cute.static : !cuet.layout<"4:1">', "cute.layout"),
+    ('"test.op"() {a = #cute_nvgpu.cpoy<universal, f32, 128>} : () -> ()', "cute_nvgpu.copy"),
+    ('"test.op"() {a = #cute_nvgpu.copy<univresal, f32, 128>} : () -> ()', "universal"),
+    ('"test.op"() {a = #cute_nvgpu.tma<laod>} : () -> ()', "<load>"),
+    ("%y = arith.constant 1.0 : f23", "f32"),
+    ('%a = cute.memref.alloca() : !cute.memref<f32, remm, "4:1">', "rmem"),
+    ("%y = arith.cmpf olq, %x, %x : f32", "olt"),
+    ("%y = arith.addf %x, %x fastmth<fast> : f32", "fastmath"),
+]
+
+
+def message_of(line: str) -> str:
+    with pytest.raises(tw.CompileError) as caught:
+        parse_module(f"func.func @k(%x: f32) {{\n  {line}\n  func.return\n}}")
+    assert caught.value.line == 2
+    return caught.value.message
+
+
+@pytest.mark.parametrize("line, meant", SLIPS)
+def test_slips(line: str, meant: str) -> None:
+    assert message_of(line).endswith(f"; nearest legal: {meant}")
+
+
+def test_what_is_like_nothing_gets_no_name() -> None:
+    assert message_of("%y = zzz.bar %x") == "Operation zzz.bar is not registered"
+
+
+def test_a_property() -> None:
+    text = """func.func @k(%x: f32) {
+  %y = "arith.addf"(%x, %x) <{fastmth = #arith.fastmath<none>}> : (f32, f32) -> f32
+  func.return
+}"""
+    with pytest.raises(
+        tw.CompileError, match="'fastmth' is not defined.*; nearest legal: fastmath"
+    ):
+        tw.compile(text, "sm_80")
