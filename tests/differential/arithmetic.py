@@ -254,8 +254,8 @@ def _casts() -> tuple[Cast, ...]:
     casts = [Cast(op, a, b) for a, b in widened for op in ("extsi", "extui")]
     casts += [Cast("trunci", b, a) for a, b in widened]
     casts += [Cast("index_cast", *pair) for a in whole[1:] for pair in ((a, "index"), ("index", a))]
-    casts += [Cast(op, a, f) for op in ("sitofp", "uitofp")
-              for a, f in (*product(whole, ("f16", "f32", "f64")), ("i8", "bf16"), ("i16", "bf16"))]  # fmt: skip
+    reals = (*product(whole, ("f16", "f32", "f64")), ("i8", "bf16"), ("i16", "bf16"))
+    casts += [Cast(op, a, f) for op in ("sitofp", "uitofp") for a, f in reals]
     casts += [Cast(op, f, a, True) for op in ("fptosi", "fptoui")
               for f, a in product(FLOATS, whole[1:])]  # fmt: skip
     casts += [Cast("extf", a, b) for a, b in product(FLOATS, FLOATS) if bits(a) < bits(b)]

@@ -1,4 +1,4 @@
-"""Programs through ptxas, as many as there are for a target at a time: a call costs half a second."""
+"""Programs through ptxas, all of a target at a time: a call costs half a second."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tilewright.ptxas import assemble
 
 
 def not_assembled(programs: Sequence[tuple[int, Program]]) -> list[tuple[int, str]]:
-    """Seeds of the programs that ptxas refuses, and why; all at once, and where that fails, each."""
+    """Seeds of the programs that ptxas refuses, and why: all at once, then each by itself."""
     by_target: dict[str, list[tuple[int, Program]]] = defaultdict(list)
     for seed, program in programs:
         by_target[program.arch].append((seed, program))

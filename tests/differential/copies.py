@@ -9,7 +9,8 @@ from draw import Draw
 from program import Expected, Program
 from tile_levels import BARRIER, kernel, memref
 
-BITS = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64, "i8": 8, "i16": 16, "i32": 32, "i64": 64}
+BITS = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64, "i32": 32}
+"""The elements whose copies lower, whatever their vectors and bounds."""
 THREADS = 32
 
 
@@ -69,7 +70,7 @@ class Tiling:
     def shared(self, draw: Draw) -> str:
         """A layout in shared memory: padded or swizzled, contiguous along the vectors."""
         rows, columns = self.rows, self.columns
-        across, along = (rows, columns) if self.along_columns else (columns, rows)
+        along = columns if self.along_columns else rows
         base = self.vector.bit_length() - 1
         size = rows * columns
         swizzles = [
@@ -84,7 +85,6 @@ class Tiling:
             swizzle = "S<{},{},{}> o 0 o ".format(*draw.pick(swizzles))
         else:
             pitch += self.vector * draw.number(0, 3)
-        assert across
         strides = f"({pitch},1)" if self.along_columns else f"(1,{pitch})"
         return f"{swizzle}({rows},{columns}):{strides}"
 

@@ -1,4 +1,4 @@
-"""Choices that make a program: drawn from a seed, recorded, and replayed with some of them left out.
+"""Choices that make a program: drawn from a seed, recorded, replayed with some of them left out.
 
 A generator takes every decision from a `Draw`, so a seed gives the same program each time, and a
 shorter list of choices a smaller one: behind its end every choice is the first, the simplest.

@@ -65,9 +65,12 @@ def _operand(draw: Draw, element: str, rng: np.random.Generator) -> np.ndarray:
 
 def _expected(name: str, element: str, law: Any, operands: list[np.ndarray]) -> Expected:
     """NumPy's in f64, and the stated units in the last place around it."""
-    wide = [operand.astype(np.float64) for operand in operands]
+    with np.errstate(all="ignore"):
+        wide = [operand.astype(np.float64) for operand in operands]
     if name in APPROXIMATED:
-        wide = [np.where(np.abs(operand) < LEAST, 0 * operand, operand) for operand in wide]
+        wide = [
+            np.where(np.abs(operand) < LEAST, np.copysign(0, operand), operand) for operand in wide
+        ]
     with np.errstate(all="ignore"):
         exact = law(*wide)
         near = exact.astype(DTYPES[element])

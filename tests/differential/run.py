@@ -1,6 +1,6 @@
 """Programs in any number: python tests/differential/run.py --count 100000 --jobs 2 [--kind copies]
 
-Prints every kind of difference once, with the seeds that show it first and how often it came, and
+Prints every kind of difference as it comes, and in the end with how often it came and where, and
 saves the first program of each, shrunk, to --save; exit status 1 where there was any.
 """
 
@@ -9,50 +9,16 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import defaultdict
-from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / folder) for folder in ("../lowering/interpreter", "../lowering/tile")]
 
-from assembly import not_assembled  # noqa: E402
-from draw import Draw, shrunk  # noqa: E402
-from kinds import KINDS, drawn  # noqa: E402
-from program import Program, general  # noqa: E402
+from kinds import KINDS  # noqa: E402
+from trial import differences, smallest  # noqa: E402
 
 BATCH = 50
-
-
-def differences(kind: str, seeds: Sequence[int], assembles: bool = True) -> list[tuple[int, str]]:
-    """What is wrong with the programs of these seeds."""
-    wrong: list[tuple[int, str]] = []
-    right: list[tuple[int, Program]] = []
-    for seed in seeds:
-        case, _ = drawn(kind, seed)
-        difference = case.difference()
-        if difference is not None:
-            wrong.append((seed, difference))
-        elif isinstance(case, Program) and "ptx" in case.levels:
-            right.append((seed, case))
-    if assembles:
-        wrong += [(seed, general(error)) for seed, error in not_assembled(right)]
-    return wrong
-
-
-def smallest(kind: str, seed: int, difference: str, tries: int = 200) -> str:
-    """The text of a smaller program with the same difference."""
-
-    def fails(choices: Sequence[int]) -> bool:
-        try:
-            return KINDS[kind](Draw(choices)).difference() == difference
-        except Exception:
-            return False
-
-    case, choices = drawn(kind, seed)
-    if case.difference() == difference:
-        case = KINDS[kind](Draw(shrunk(choices, fails, tries)))
-    return f"// {kind}, seed {seed}: {difference}\n{case.text}\n"
 
 
 def main() -> None:
@@ -71,9 +37,12 @@ def main() -> None:
             for kind in options.kind or KINDS
             for first in range(options.first, end, BATCH)
         ]
-        for kind, future in futures:
+        for done, (kind, future) in enumerate(futures, 1):
             for seed, difference in future.result():
+                if (kind, difference) not in seen:
+                    print(f"{kind}, seed {seed}: {difference}", flush=True)
                 seen[kind, difference].append(seed)
+            print(f"{done} of {len(futures)} batches", end="\r", file=sys.stderr, flush=True)
     options.save.mkdir(parents=True, exist_ok=True)
     for (kind, difference), seeds in sorted(seen.items(), key=lambda item: -len(item[1])):
         print(f"{kind}: {len(seeds)} x {difference} (seeds {', '.join(map(str, seeds[:3]))})")

@@ -113,14 +113,15 @@ class Ordered:
 
     text: str
 
+    @property
+    def accepted(self) -> bool:
+        return _rejected(lambda: check(self.text)) is None
+
     def difference(self) -> str | None:
-        static = _rejected(lambda: check(self.text))
-        dynamic = _rejected(lambda: execute(self.text, "atom"))
-        if (static is None) != (dynamic is None):
-            return (
-                "the check rejects what runs" if static else "the check accepts what does not run"
-            )
-        if static is None and _rejected(lambda: execute(self.text, "ptx")) is not None:
+        runs = _rejected(lambda: execute(self.text, "atom")) is None
+        if self.accepted != runs:
+            return "the check rejects what runs" if runs else "the check accepts what does not run"
+        if runs and _rejected(lambda: execute(self.text, "ptx")) is not None:
             return "runs before the lowering, not after it"
         return None
 

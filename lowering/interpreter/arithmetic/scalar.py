@@ -153,9 +153,8 @@ def _multiply_high(type_: str) -> Function:
         if width < 64:
             wide = np.int64 if type_[0] == "s" else np.uint64
             return raw((x.astype(wide) * y.astype(wide) >> wide(width)).astype(x.dtype), type_)
-        product = x.astype(object) * y.astype(object)
-        high = [int(element) >> 64 & 0xFFFFFFFFFFFFFFFF for element in np.atleast_1d(product)]
-        return np.array(high, dtype=np.uint64)
+        product = np.atleast_1d(x.astype(object) * y.astype(object))
+        return (product >> 64 & 0xFFFFFFFFFFFFFFFF).astype(np.uint64)
 
     return run
 

@@ -95,6 +95,21 @@ def test_integers() -> None:
     np.testing.assert_array_equal(found, np.tile([21, -9, 0, -120], (64, 1)))
 
 
+def test_upper_halves_of_products() -> None:
+    found = run(
+        f"""  %n = arith.constant dense<[-7, 3, 0, 40]> : vector<{N}xi64>
+  %l, %h = arith.mulsi_extended %n, %n : vector<{N}xi64>
+  %l2, %h2 = arith.mului_extended %n, %n : vector<{N}xi64>
+  %x = arith.addi %h, %h2 : vector<{N}xi64>
+  %e = vector.extract %x[0] : i64 from vector<{N}xi64>
+  %s = arith.trunci %e : i64 to i32
+  %r = vector.broadcast %s : i32 to vector<{N}xi32>""",
+        A,
+        result="i32",
+    )
+    np.testing.assert_array_equal(found, np.full((64, N), -14))
+
+
 def test_broadcast_of_a_scalar_that_differs_by_thread() -> None:
     found = run(
         f"""  %s = vector.extract %v_a[2] : f32 from {V}

@@ -3,10 +3,7 @@ registers that loops and branches carry."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import pytest
 from tile_levels import BARRIER, kernel, memref, numbers, run
 
 ROWS = memref("f32", "gmem", "(32,8):(8,1)", align=16)
@@ -46,29 +43,6 @@ def test_vectors_compute_on_every_element() -> None:
     relu = np.maximum(2 * x, 0)
     quotient = relu / np.exp2(relu)
     np.testing.assert_allclose(found, quotient - quotient[:, 1:2], rtol=2e-3, atol=1e-6)
-
-
-@pytest.mark.parametrize("kind, reduce", [("add", np.sum), ("max", np.max), ("min", np.min)])
-def test_reductions_over_elements_and_lanes(kind: str, reduce: Any) -> None:
-    rows = memref("f32", "rmem", "(2,4):(0,1)")
-    text = kernel(
-        f"%x: {ROWS}, %y: {memref('f32', 'gmem', '(32,4):(4,1)')}",
-        f"""{OWN}
-  %square = cute.static : !cute.layout<"(2,4):(1,2)">
-  %view = cute.make_view(%held, %square)
-  %sums = cute.memref.alloca() : {rows}
-  cute.reduce<{kind}, [1, 16]> (%view, %sums)
-  %to = cute.slice(%y, %at)
-  %four = cute.static : !cute.layout<"4:1">
-  %line = cute.make_view(%sums, %four)
-  cute.copy(%line, %to)""",
-    )
-    x = numbers((32, 8))
-    found = run(text, x, np.zeros((32, 4), np.float32))[1]
-    lanes = x.reshape(2, 8, 2, 4, 2)
-    expected = reduce(reduce(reduce(lanes, axis=4), axis=2, keepdims=True), axis=0, keepdims=True)
-    expected = np.broadcast_to(expected, (2, 8, 2, 4)).reshape(32, 4)
-    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
 def test_loops_and_branches_carry_registers() -> None:
@@ -130,44 +104,6 @@ def test_what_a_loop_alone_needs_it_does_not_carry() -> None:
     )
     x = numbers((32, 8))
     np.testing.assert_array_equal(run(text, x, np.zeros(32, np.float32))[1], 2 * x[:, 5])
-
-
-@pytest.mark.parametrize("columns", [40, 36, 33])
-@pytest.mark.parametrize("way", ["in", "out"])
-def test_bounds_of_vectors(columns: int, way: str) -> None:
-    """Runs of eight that are inside, outside, or partly so; nothing beyond is touched."""
-    tile = memref("f16", "smem", "(8,32):(32,1)", align=128)
-    gmem = memref("f16", "gmem", "(?,?):(?{div=8},1)", align=16)
-    text = kernel(
-        f"%x: {gmem}, %y: {gmem}",
-        f"""
-  %copy = cute.make_tiled_copy : !cute.tiled_copy<#cute_nvgpu.copy<universal, f16, 128>, \
-layout_tv = "((8,4),8):((1,64),8)", tiler_mn = "[8;32]">
-  %tiler = cute.static : !cute.shape<"(8,32)">
-  %c = cute.make_coord(%c0, %block) : (i32, i32) -> !cute.coord<"(?,?)">
-  %shape = cute.get_shape(%x)
-  %identity = cute.make_identity_tensor(%shape)
-  %gx = cute.local_tile(%x, %tiler, %c)
-  %gy = cute.local_tile(%y, %tiler, %c)
-  %gc = cute.local_tile(%identity, %tiler, %c)
-  %s = cute.memref.alloc() : {tile}
-  %tx = cute.tiled.copy.partition_S(%copy, %gx, %t)
-  %tc = cute.tiled.copy.partition_S(%copy, %gc, %t)
-  %ts = cute.tiled.copy.partition_D(%copy, %s, %t)
-  %ty = cute.tiled.copy.partition_D(%copy, %gy, %t)
-  %r = cute.make_fragment_like(%ts)
-  cute.copy(%copy, %tx, %r) bounds(%tc, %shape)
-  cute.copy(%copy, %r, %ts)
-  {BARRIER}
-  cute.copy(%copy, %ts, %r)
-  cute.copy(%copy, %r, %ty) bounds(%tc, %shape)""",
-    )
-    pitch = -(-columns // 8) * 8
-    x = numbers((7, pitch), np.float16)
-    x[:, columns:] = np.nan
-    y = np.full((7, pitch), 5, np.float16)
-    found = run(text, x[:, :columns], y[:, :columns], grid=(2,))[1]
-    np.testing.assert_array_equal(found, x[:, :columns])
 
 
 def test_boxes_of_a_tile_there_and_back() -> None:
