@@ -78,8 +78,8 @@ def interpret(
     mathematical result once. `progress(done, total)` is called as CTAs finish. Threads run in the
     order of the text where they may or, with a seed as `schedule`, in a random one, in which copies
     and MMAs complete late: what depends on an order that nothing asks for shows under some seed.
-    `max_steps` bounds the ops that the gangs of a wave of CTAs run; the error of a kernel that takes
-    more names the loop that it was in.
+    `max_steps` bounds the ops that the gangs of a wave of CTAs run; the error of a kernel that
+    takes more names the loop that it was in.
     `races` says what becomes of races on global memory: "error", "warn" or (by default, but for
     Tile IR) "ignore".
 

@@ -12,8 +12,8 @@ A tensor map is given like a memref: its box is in the parameter's type.
 DTYPE is f16, bf16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64 or an ml_dtypes name; left out,
 the memref's own. NumPy's file format has no name for bf16 and the 8-bit floats: such an output is
 saved as ml_dtypes saves it (|V2, |V1), and an input may be that or the raw bits as uint16, uint8.
-Outputs are written only when the kernel has run to its end. With --schedules it
-runs in the order of the text, then in N random ones, which must give the same. Put -- before an ARG that argparse
+Outputs are written only when the kernel has run to its end. With --schedules it runs in the order
+of the text, then in N random ones, which must give the same. Put -- before an ARG that argparse
 takes for an option, such as -inf.
 """
 
