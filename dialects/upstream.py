@@ -71,7 +71,7 @@ def _indices(op: memref.LoadOp | memref.StoreOp) -> str | None:
 
 def _alloc(op: memref.AllocOp | memref.AllocaOp) -> str | None:
     type_ = op.memref.type
-    if isinstance(type_, MemRefType) and 0 in type_.get_shape():
+    if 0 in type_.get_shape():
         return f"expected extents of at least 1, got {type_}"
     return None
 

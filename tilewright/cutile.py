@@ -31,7 +31,7 @@ from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.pipeline import verified
 from tilewright.tile_kernel import DEFAULT_ARCH, find_entry
 
-__all__ = ["bytecode", "launch", "module", "on_cpu"]
+__all__ = ["bytecode", "launch", "module", "on_cpu", "signature"]
 
 Numerics = Literal["hardware", "exact", "fast"]
 _ENTRY = "k"
@@ -85,7 +85,7 @@ def module(kernel: Any, args: Sequence[Any]) -> ModuleOp:
 
 def bytecode(kernel: Any, args: Sequence[Any]) -> bytes:
     """The Tile IR bytecode of a kernel, as it is compiled for these arguments."""
-    return _bytecode(kernel, _signature(kernel, [_held(argument) for argument in args]))
+    return _bytecode(kernel, signature(kernel, args))
 
 
 @contextmanager
@@ -121,20 +121,20 @@ def _compilation() -> Any:
 
 
 def _module(kernel: Any, args: Sequence[Any]) -> ModuleOp:
-    signature = _signature(kernel, args)
-    key = (kernel, repr(signature))
+    assumed = signature(kernel, args)
+    key = (kernel, repr(assumed))
     known = _MODULES.get(key)
     if known is None:
-        known = _MODULES[key] = verified(_bytecode(kernel, signature), _name(kernel))[0]
+        known = _MODULES[key] = verified(_bytecode(kernel, assumed), _name(kernel))[0]
     return known
 
 
-def _bytecode(kernel: Any, signature: Any) -> bytes:
+def _bytecode(kernel: Any, assumed: Any) -> bytes:
     file = io.BytesIO()
     try:
         _compilation().export_kernel(
             kernel,
-            [signature],
+            [assumed],
             file,
             gpu_code=None,
             output_format="tileir_bytecode",
@@ -155,10 +155,11 @@ def _constants(kernel: Any) -> list[bool]:
     return [getattr(annotation, "constant", False) for annotation in annotations]
 
 
-def _signature(kernel: Any, args: Sequence[Any]) -> Any:
-    """What cuTile's launch would assume of these arguments."""
+def signature(kernel: Any, args: Sequence[Any]) -> Any:
+    """What cuTile's launch would assume of these arguments: cuda.tile.compilation's
+    KernelSignature."""
     compilation = _compilation()
-
+    args = [_held(argument) for argument in args]
     constants = _constants(kernel)
     if len(args) != len(constants):
         raise ExecutionError(

@@ -39,10 +39,6 @@ def _on_cuda(value: Any) -> bool:
     return (isinstance(value, str) or type(value).__name__ == "device") and "cuda" in str(value)
 
 
-def _answering(answer: Any) -> Callable[..., Any]:
-    return lambda *_: answer
-
-
 @contextmanager
 def tensors_on_cpu() -> Generator[None]:
     """Let torch keep on the CPU what is asked for on a CUDA device, and say that it is there."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 from bisect import bisect_right
 from functools import cache
 from traceback import walk_tb
@@ -219,6 +220,12 @@ def parse_module(
         place = error.start
     except RecursionError:
         message, place = "expected IR that nests less deeply", _behind(parser, text)
+    except struct.error as error:
+        # Of an array, whose elements xDSL packs without asking.
+        message, place = f"expected numbers that their type holds ({error})", _behind(parser, text)
+    except NotImplementedError as error:
+        message = f"expected what xDSL's parser implements ({error or 'here'})"
+        place = _behind(parser, text)
     except (VerifyException, ValueError, OverflowError) as error:
         message, place = " ".join(map(str, error.args)).strip(), _behind(parser, text)
     except Exception as error:

@@ -62,7 +62,7 @@ def _dispatch(words: list[str]) -> None:
     name, *rest = words
     # Importing what every command needs, and no more, is what keeps `--help` quick.
     command = import_module(f"tilewright.tools.commands.{name.replace('-', '_')}")
-    from tilewright.tools.commands.input import InputError
+    from tilewright.tools.commands.input import InputError, UsageError
 
     parser = argparse.ArgumentParser(
         f"tilewright {name}",
@@ -74,6 +74,8 @@ def _dispatch(words: list[str]) -> None:
     options = parser.parse_intermixed_args(rest)
     try:
         command.run(options)
+    except UsageError as error:
+        parser.error(str(error))
     except InputError as error:
         sys.stdout.flush()
         print(error, file=sys.stderr)

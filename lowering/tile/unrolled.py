@@ -47,7 +47,9 @@ def _places(op: Operation) -> Sequence[SSAValue]:
     match op:
         case LoadOp(source=tensor) | StoreOp(destination=tensor) if is_registers(tensor):
             return [op.coord]
-        case InferredOp() if any(map(is_registers, op.results)):
+        case InferredOp() if any(map(is_registers, op.operands)) and any(
+            map(is_registers, op.results)
+        ):
             return [operand for operand in op.operands if not is_registers(operand)]
         case _:
             return []

@@ -23,6 +23,7 @@ import tilewright as tw
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 20
+STEPS = 20_000
 ARCHES = ("sm_75", "sm_80", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a")
 LEAKS = ("Traceback", "internal error")
 
@@ -177,7 +178,12 @@ def interpret(text: str, rng: random.Random) -> None:
         args = [_argument(parameter, rng) for parameter in signature]
         block = rng.choice(((32, 1, 1), (128, 1, 1), (1, 1, 1)))
         tw.interpret(
-            text, grid=(1, 1, 1), block=block, args=args, level=rng.choice(("tile", "atom", "ptx"))
+            text,
+            grid=(1, 1, 1),
+            block=block,
+            args=args,
+            max_steps=STEPS,
+            level=rng.choice(("tile", "atom", "ptx")),
         )
 
     judged(run, tw.CompileError, tw.TargetError, tw.ExecutionError)

@@ -68,7 +68,7 @@ def test_an_error_that_nobody_foresaw(error: Exception, message: str) -> None:
 def test_errors_that_were_foreseen() -> None:
     with pytest.raises(tw.CompileError) as caught:
         tw.compile(AXPY, "sm_80", passes=[Failing()])
-    assert (caught.value.message, caught.value.line) == ("'arith.mulf' is red", LINE)
+    assert (caught.value.message, caught.value.line) == ("'arith.mulf' is red (in 'failing')", LINE)
     with pytest.raises(tw.CompileError, match=r"error: it is red \(in 'failing'\)$"):
         tw.compile(AXPY, "sm_80", passes=[Failing(PassFailedException("it is red"))])
     for passed_on in (OSError("disk"), MemoryError()):

@@ -123,7 +123,6 @@ def test_every_thread_of_a_warp_has_its_colour():
         ),
         (["(4,8):(8,1)", "A"], "expected neither an operand, --select nor --idesc"),
         (["(256,256):(1,256)"], "at most 16384 elements to draw, got 65536"),
-        ([BF16], "expected an operand: A, B, C, D, E, SFA or SFB"),
         ([BF16, "A", "--svg", "/nowhere/a.svg"], "cannot write '/nowhere/a.svg': No such file"),
     ],
 )

@@ -10,7 +10,7 @@ from xdsl.dialects.llvm import LLVMStructType
 from xdsl.ir import Operation
 
 from tilewright.arguments.arrays import ArrayArgument
-from tilewright.arguments.binding import Binding, Bound, Mapped, Placed
+from tilewright.arguments.binding import ArgumentError, Binding, Bound, Mapped, Placed
 from tilewright.arguments.parameters import Parameter, own_parameters
 from tilewright.dialects.cute.int_tuple import flatten, unflatten
 from tilewright.dialects.cute.layout import make_unchecked
@@ -60,7 +60,9 @@ def _number(parameter: Parameter, bits: int) -> NDArray[Any]:
     if parameter.type is None:
         return uniform(bits, PARAMETER_TYPES[parameter.text])
     scalar = scalar_type(parameter.type)
-    assert scalar is not None
+    if scalar is None:
+        raise ArgumentError(f"expected '{parameter.name}' to have a type that registers hold, "
+                            f"got {parameter.text}")  # fmt: skip
     return np.array([bits], dtype=np.uint8) if scalar.bits == 8 else uniform(bits, scalar.kind)
 
 

@@ -15,6 +15,10 @@ class InputError(Exception):
         super().__init__(message if located else f"error: {message}")
 
 
+class UsageError(InputError):
+    """The arguments do not go together: the usage is shown, exit status 2."""
+
+
 def read_text(path: str) -> str:
     """The UTF-8 text of a file, or of stdin where `path` is `-`. Raises InputError."""
     return _text(path, _read(path))

@@ -21,7 +21,7 @@ from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import umma_of
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import parse_wgmma
 from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
-from tilewright.tools.commands.input import InputError, read_integer
+from tilewright.tools.commands.input import InputError, UsageError, read_integer
 from tilewright.tools.commands.tensor_places import tensor_table
 from tilewright.tools.instructions.catalogue import canonical
 from tilewright.tools.instructions.fragment_places import (
@@ -102,7 +102,7 @@ def run(options: argparse.Namespace) -> None:
         _show(options, _drawn(options))
         return
     if options.operand is None:
-        raise InputError(f"{options.mnemonic} expected an operand: A, B, C, D, E, SFA or SFB")
+        raise UsageError(f"{options.mnemonic} expected an operand: A, B, C, D, E, SFA or SFB")
     if options.mnemonic.strip().startswith("tcgen05.mma"):
         _show_tensor(options)
         return

@@ -200,8 +200,8 @@ class GlobalAccesses:
             self._check_against(lanes, who, places, shadow.writes, op, ("read", "write"), None)
             shadow.reads.note(places, who, now, op)
             return
-        changed = np.repeat(changed, size // changed.shape[1], axis=1)
-        changed = changed.reshape(*places.shape, shadow.unit).any(axis=2)
+        octets = np.repeat(changed, size // changed.shape[1], axis=1)
+        changed = np.asarray(octets.reshape(*places.shape, shadow.unit).any(axis=2))
         for accesses, verb in ((shadow.writes, "write"), (shadow.reads, "read")):
             self._check_against(lanes, who, places, accesses, op, ("write", verb), changed)
         shadow.writes.note(places, who, now, op)

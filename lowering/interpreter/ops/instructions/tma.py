@@ -178,7 +178,8 @@ def _store_boxes(
 
     def step(machine: Machine, gang: Gang) -> None:
         corners, starts = _corners(gang, coordinates), _each(gang, source(gang))
-        boxes = zip(_each(gang, gang.regs[map_]), map(tuple, corners.tolist()), starts, strict=True)
+        places: list[list[int]] = corners.tolist()
+        boxes = zip(_each(gang, gang.regs[map_]), map(tuple, places), starts, strict=True)
         check_issued_once(machine, gang, boxes, kind)
 
         def copy(index: int, lane: int, image: TensorImage) -> None:
