@@ -116,6 +116,16 @@ func.func @gemm(%map_a: !map_a, %map_b: !map_b, %map_c: !map_c, %k32: i32)
         %next_parity = arith.select %wraps, %other, %parity : i32
         scf.yield %next, %next_parity : index, i32
       }
+      // No CTA ends before all that the other one's commits signal here has come.
+      %t_stage, %t_parity = scf.for %tail = %c0 to %c4 step %c1 iter_args(%stage = %w_stage, %parity = %w_parity) -> (index, i32) {
+        cute_nvgpu.mbarrier.wait %empty[%stage] parity %parity : !barriers
+        %up = arith.addi %stage, %c1 : index
+        %wraps = arith.cmpi eq, %up, %c4 : index
+        %next = arith.select %wraps, %c0, %up : index
+        %other = arith.xori %parity, %odd : i32
+        %next_parity = arith.select %wraps, %other, %parity : i32
+        scf.yield %next, %next_parity : index, i32
+      }
     }
   }
 

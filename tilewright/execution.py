@@ -77,7 +77,9 @@ def interpret(
     the chip `arch` does (by default the lowest target that the kernel needs), "exact" rounds the
     mathematical result once. `progress(done, total)` is called as CTAs finish. Threads run in the
     order of the text where they may or, with a seed as `schedule`, in a random one, in which copies
-    and MMAs complete late. `max_steps` bounds the ops that the threads run, together or apart.
+    and MMAs complete late: what depends on an order that nothing asks for shows under some seed.
+    `max_steps` bounds the ops that the gangs of a wave of CTAs run; the error of a kernel that
+    takes more names the loop that it was in.
     `races` says what becomes of races on global memory: "error", "warn" or (by default, but for
     Tile IR) "ignore".
 
@@ -92,7 +94,13 @@ def interpret(
     an undefined register, a barrier that not all reach.
     """
     module, source = verified(module_or_text, name)
+    if schedule is not None and schedule < 0:
+        raise ExecutionError(f"expected a seed from 0 on as schedule, got {schedule}")
     if is_tile_ir(module):
+        if schedule is not None:
+            raise ExecutionError(
+                f"expected no schedule for Tile IR, whose blocks run one by one, got {schedule}"
+            )
         if level not in (None, "program") or block is not None:
             got = f"level '{level}'" if block is None else f"block {tuple(block)}"
             raise ExecutionError(f"expected level 'program' and no block for Tile IR, got {got}")
@@ -108,8 +116,6 @@ def interpret(
         return run_tile_kernel(module, kernel, launch, args, name)
     if level == "program" or numerics == "fast":
         raise ExecutionError("expected Tile IR for level 'program' and numerics 'fast', got none")
-    if schedule is not None and schedule < 0:
-        raise ExecutionError(f"expected a seed from 0 on as schedule, got {schedule}")
     if block is None:
         raise ExecutionError("expected a block, got none (only Tile IR kernels have none)")
     return run(
@@ -154,6 +160,8 @@ def run(
         raise ExecutionError(f"expected numerics of {', '.join(NUMERICS)}, got '{numerics}'")
     if level not in LEVELS:
         raise ExecutionError(f"expected level of {', '.join(LEVELS)}, got '{level}'")
+    if races not in get_args(Races):
+        raise ExecutionError(f"expected races of {', '.join(get_args(Races))}, got '{races}'")
     module, text = verified(module_or_text, name)
     source = source or text
     op = find_kernel(module, kernel, name)

@@ -24,6 +24,9 @@ from tilewright.diagnostic import CompileError, Diagnostic, at
 from tilewright.dialects.cute_nvgpu.lattice.targets import lowest
 from tilewright.execution import ExecutionError, find_kernel, interpret, kernel_signature
 from tilewright.passes.check_target import required_targets
+from tilewright.result_difference import bits, first_difference
+from tilewright.schedules import under_schedules
+from tilewright.tile_kernel import Races
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,9 @@ class Trial:
 
     An argument is what `tilewright.interpret` takes, or a shape (a tuple), which stands for an
     array of random elements. `arch` is the chip, by default the lowest target that the kernel
-    needs.
+    needs. `schedule`, `max_steps` and `races` are those of `tilewright.interpret`; where
+    `schedules` is not 0, each run is one in the order of the text, with which as many random ones
+    must agree, of the seeds from `schedule` on.
     """
 
     grid: Sequence[int]
@@ -42,6 +47,10 @@ class Trial:
     seed: int = 0
     numerics: Literal["hardware", "exact"] = "hardware"
     arch: str | None = None
+    schedule: int | None = None
+    schedules: int = 0
+    max_steps: int | None = None
+    races: Races | None = None
 
 
 class ResultCheck:
@@ -82,6 +91,11 @@ class ResultCheck:
         generator = np.random.default_rng(trial.seed)
         pairs = zip(self._parameters, trial.args, strict=True)
         self._args = [self._argument(parameter, arg, generator) for parameter, arg in pairs]
+        self._names = [
+            parameter.name
+            for parameter, arg in zip(self._parameters, self._args, strict=True)
+            if isinstance(arg, np.ndarray | TensorMap)
+        ]
 
     def _argument(self, parameter: Parameter, arg: Any, generator: np.random.Generator) -> Any:
         """The argument; where it is a shape, a random array of the parameter's element type."""
@@ -101,16 +115,24 @@ class ResultCheck:
 
     def _run(self, what: str, module: ModuleOp) -> list[NDArray[Any]]:
         trial = self._trial
-        try:
+        arguments = self._spelled(module)
+
+        def run(schedule: int | None) -> list[NDArray[Any]]:
             return interpret(
                 module,
                 trial.kernel,
                 grid=trial.grid,
                 block=trial.block,
-                args=self._spelled(module),
+                args=arguments,
                 numerics=trial.numerics,
                 arch=self._arch,
+                schedule=schedule,
+                max_steps=trial.max_steps,
+                races=trial.races,
             )
+
+        try:
+            return under_schedules(run, trial.schedule, trial.schedules, self._names)
         except (CompileError, ExecutionError) as error:
             raise self._error(f"{what} does not run: {error}") from None
 
@@ -124,20 +146,13 @@ class ResultCheck:
         ]
 
     def _compare(self, pass_name: str, results: Sequence[NDArray[Any]]) -> None:
-        pairs = zip(self._parameters, self._args, strict=True)
-        names = [
-            parameter.name for parameter, arg in pairs if isinstance(arg, np.ndarray | TensorMap)
-        ]
-        for name, before, after in zip(names, self._results, results, strict=True):
-            differs = np.argwhere(_bits(before) != _bits(after))
-            if len(differs):
-                place = tuple(differs[0])
-                index = ", ".join(map(str, place))
-                raise self._error(
-                    f"'{pass_name}' expected {name}[{index}] = {_shown(before[place])} as before "
-                    f"it, got {_shown(after[place])} ({len(differs)} of {before.size} elements "
-                    f"differ, this one first; seed {self._trial.seed})"
-                )
+        difference = first_difference(self._results, results)
+        if difference is not None:
+            raise self._error(
+                f"'{pass_name}' expected {self._names[difference.array]}[{difference.index}] = "
+                f"{difference.before} as before it, got {difference.after} ({difference.extent}; "
+                f"seed {self._trial.seed})"
+            )
 
     def _error(self, message: str) -> CompileError:
         diagnostic = at(self._location, message, self._source)
@@ -149,15 +164,4 @@ def _lowered(arg: Any, parameter: Parameter, now: Parameter) -> Any:
     dtype = DTYPES.get(parameter.text, ("", ""))[0]
     if now.text == parameter.text or dtype in ("", "float32", "float64"):
         return arg
-    return int(_bits(np.array(arg).astype(dtype))[()])
-
-
-def _bits(array: NDArray[Any]) -> NDArray[Any]:
-    """The elements as unsigned integers."""
-    return array.view(f"uint{8 * array.dtype.itemsize}")
-
-
-def _shown(element: Any) -> str:
-    """A value with its bits, which tell NaNs and zeros apart."""
-    bits = _bits(np.asarray(element))[()]
-    return f"{element} (0x{bits:0{2 * element.itemsize}x})"
+    return int(bits(np.array(arg).astype(dtype))[()])

@@ -2,7 +2,8 @@
 
 It is spelled as for `tilewright run`, except that arrays are given by their shapes:
 
-  --grid X,Y,Z --block X,Y,Z [--kernel NAME] [--seed N] [--numerics N] [--arch TARGET] ARG...
+  --grid X,Y,Z --block X,Y,Z [--kernel NAME] [--seed N] [--numerics N] [--arch TARGET]
+  [--schedule SEED] [--schedules N] [--max-steps N] [--races error|warn|ignore] ARG...
 
   SHAPE[:DTYPE]   random elements: 256x64:bf16; DTYPE is the parameter's own where it is left out
   IN.npy          what the file has
@@ -16,7 +17,7 @@ import shlex
 from typing import TYPE_CHECKING, NoReturn
 
 from tilewright.tools.commands.input import read_target
-from tilewright.tools.commands.run import add_launch_arguments
+from tilewright.tools.commands.run import add_launch_arguments, add_schedule_arguments
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -36,6 +37,7 @@ def trial_options(text: str) -> argparse.Namespace:
     parser = _TrialParser("TRIAL", add_help=False, allow_abbrev=False)
     parser.add_argument("arguments", metavar="ARG", nargs="*")
     add_launch_arguments(parser)
+    add_schedule_arguments(parser)
     parser.add_argument("--seed", type=int, default=0)
     try:
         words = shlex.split(text)
@@ -61,4 +63,8 @@ def read_trial(options: argparse.Namespace, module: ModuleOp, name: str) -> Tria
         seed=options.seed,
         numerics=options.numerics,
         arch=options.arch,
+        schedule=options.schedule,
+        schedules=options.schedules,
+        max_steps=options.max_steps,
+        races=options.races,
     )

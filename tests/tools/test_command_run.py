@@ -133,6 +133,81 @@ def test_element_types(element, dtype, given, place):
     assert saved.dtype == dtype and (saved == values).all()
 
 
+# The last of two warps to store wins.
+LAST_WINS = """
+func.func @k(%p: memref<1xi32>) attributes {gpu.kernel} {
+  %t = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  %team = arith.divui %t, %c128 : index
+  %v = arith.index_cast %team : index to i32
+  %first = arith.cmpi ult, %t, %c128 : index
+  scf.if %first {
+    memref.store %v, %p[%c0] : memref<1xi32>
+  } else {
+    memref.store %v, %p[%c0] : memref<1xi32>
+  }
+  func.return
+}
+"""
+
+
+def last_wins(*words):
+    Path("k.mlir").write_text(LAST_WINS)
+    main(["run", "k.mlir", "--grid", "1", "--block", "256", "p.npy=1", *words])
+
+
+def test_races_on_global_memory(place, capsys):
+    said = refused(capsys, last_wins, "--races", "error")
+    assert "'memref.store' race on global memory: this write and the write by" in said
+    with pytest.warns(UserWarning, match="race on global memory"):
+        last_wins("--races", "warn")
+    last_wins("--races", "ignore")
+    assert np.load("p.npy") == [1]
+
+
+def test_schedules_that_differ(place, capsys):
+    said = refused(capsys, last_wins, "--schedules", "20", "--races", "ignore")
+    told = re.search(
+        r"schedule (\d+) expected p\[0\] = 1 \(0x00000001\) as in the order of the text, got 0 "
+        r"\(0x00000000\) \(1 of 1 elements differ, this one first\)", said
+    )  # fmt: skip
+    assert told is not None, said
+    last_wins("--schedule", told[1], "--races", "ignore", "--quiet")
+    assert np.load("p.npy") == [0]
+    said = refused(
+        capsys, last_wins, "--schedule", told[1], "--schedules", "1", "--races", "ignore"
+    )
+    assert f"schedule {told[1]} expected" in said
+
+
+def test_schedules_that_agree(place):
+    axpy("x.npy", "r.npy=@y.npy", "2", "100", "--schedules", "3", "--max-steps", "10000")
+    assert (np.load("r.npy") == np.arange(100) * 2 + 0.5)[:99].all()
+
+
+def test_a_kernel_that_takes_too_long(place, capsys):
+    said = refused(capsys, last_wins, "--max-steps", "5", "--schedules", "1")
+    assert "is reached after more than max_steps=5 steps" in said and "k.mlir:" in said
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--races", "all"], ["--schedule", "-1"], ["--schedules", "0"], ["--max-steps", "x"]],
+)
+def test_options_of_schedules_that_are_wrong(words, place, capsys):
+    with pytest.raises(SystemExit) as leaving:
+        last_wins(*words)
+    assert leaving.value.code == 2
+    assert f"argument {words[0]}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["races=error", "schedule=1", "schedules=2", "max-steps=9"])
+def test_the_device_has_no_schedules(option, place, capsys):
+    said = refused(capsys, last_wins, "--device", f"--{option}")
+    assert f"expected no --{option.split('=')[0]} with --device" in said
+
+
 WRONG = [
     (["x.npy", "r.npy=@y.npy", "2"], "takes 4 arguments", "got 3; missing: n: i32"),
     (["x.npy", "r.npy=@y.npy", "2", "3", "z"], "takes 4 arguments", "got 5; too many: 'z'"),

@@ -66,6 +66,37 @@ def test_right_passes(opt) -> None:
     assert (status, error) == (0, "") and out == opt(AXPY, "-p", LOWER, "-t", "ptx")[1]
 
 
+def test_schedules(opt) -> None:
+    """Each of them runs, of the seeds from 7 on."""
+    words = trial("--grid 2 --block 64 100 100 2.5 100 --schedule 7 --schedules 2 --races error")
+    assert opt(AXPY, "-p", LOWER, *words)[::2] == (0, "")
+
+
+LAST_WINS = """
+func.func @k(%p: memref<1xi32>) attributes {gpu.kernel} {
+  %t = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  %first = arith.cmpi ult, %t, %c128 : index
+  %v = arith.extui %first : i1 to i32
+  scf.if %first {
+    memref.store %v, %p[%c0] : memref<1xi32>
+  } else {
+    memref.store %v, %p[%c0] : memref<1xi32>
+  }
+  func.return
+}
+"""
+
+
+def test_a_schedule_that_differs(opt, tmp_path: Path) -> None:
+    """Of two warpgroups the last to store wins."""
+    (tmp_path / "k.mlir").write_text(LAST_WINS)
+    words = trial("--grid 1 --block 256 1 --schedules 20 --races ignore")
+    status, _, error = opt(str(tmp_path / "k.mlir"), "-p", LOWER, *words)
+    assert status == 1 and "the kernel before any pass does not run: schedule " in error
+
+
 def test_tensor_maps(opt) -> None:
     words = trial("--grid 1,1 --block 384 --arch sm_90a 128x64 64x128 128x128 64")
     passes = f"cute-nvgpu-synthesize-layouts,cute-nvgpu-check-hazards,{LOWER}"
@@ -106,6 +137,8 @@ def test_inputs_from_a_file(opt, tmp_path: Path) -> None:
     ("--grid 1 --block 64 100 100 x 3", 1, "expected a number for f32, got 'x'"),
     ("--grid 1 --block 64 --arch sm_1 100 100 1 3", 1, "unknown target 'sm_1'"),
     ("--grid 1 --block 64 --kernel f 100 100 1 3", 1, "expected a kernel 'f', got axpy"),
+    ("--grid 1 --block 64 --schedules 0 100 100 1 3", 2, "expected an integer from 1 on, got '0'"),
+    ("--grid 1 --block 64 --max-steps 3 100 100 1 3", 1, "after more than max_steps=3 steps"),
     ("--grid 2 --block 64 100 50 1 100", 1, "the kernel before any pass does not run: "),
 ])  # fmt: skip
 def test_trials_that_are_wrong(opt, words: str, status: int, message: str) -> None:

@@ -12,7 +12,8 @@ A tensor map is given like a memref: its box is in the parameter's type.
 DTYPE is f16, bf16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64 or an ml_dtypes name; left out,
 the memref's own. NumPy's file format has no name for bf16 and the 8-bit floats: such an output is
 saved as ml_dtypes saves it (|V2, |V1), and an input may be that or the raw bits as uint16, uint8.
-Outputs are written only when the kernel has run to its end. Put -- before an ARG that argparse
+Outputs are written only when the kernel has run to its end. With --schedules it runs in the order
+of the text, then in N random ones, which must give the same. Put -- before an ARG that argparse
 takes for an option, such as -inf.
 """
 
@@ -21,7 +22,7 @@ from __future__ import annotations
 import argparse
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,17 +46,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="IR text; - is stdin")
     parser.add_argument("arguments", metavar="ARG", nargs="*", help="see above")
     add_launch_arguments(parser)
+    add_schedule_arguments(parser)
     parser.add_argument(
         "--level",
         choices=("tile", "atom", "ptx"),
         default="tile",
         help="interpret the IR as it is (the default), or lowered to atoms or PTX instructions",
-    )
-    parser.add_argument(
-        "--max-steps",
-        metavar="N",
-        type=_count,
-        help="stop after so many ops of the threads, and say where they are",
     )
     parser.add_argument("--device", action="store_true", help="launch it on the GPU instead")
     parser.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
@@ -77,18 +73,37 @@ def add_launch_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--arch", metavar="TARGET", help="the chip that runs it: sm_90a")
 
 
+def add_schedule_arguments(parser: argparse.ArgumentParser) -> None:
+    """The orders in which the interpreter runs threads, and what it makes of races."""
+    parser.add_argument(
+        "--races",
+        choices=("error", "warn", "ignore"),
+        help="what becomes of races on global memory; tilewright.interpret has the default",
+    )
+    for name, metavar, least, what in (
+        ("schedule", "SEED", 0, "run threads in this random order, and complete copies late"),
+        ("schedules", "N", 1, "run in N random orders too, of the seeds from SEED or 0 on"),
+        ("max-steps", "N", 1, "end a kernel that takes more steps, and name the loop it is in"),
+    ):
+        parser.add_argument(f"--{name}", metavar=metavar, type=_at_least(least), help=what)
+    parser.set_defaults(schedules=0)
+
+
+def _at_least(least: int) -> Callable[[str], int]:
+    def number(text: str) -> int:
+        if not (text.isascii() and text.isdecimal()) or int(text) < least:
+            raise argparse.ArgumentTypeError(f"expected an integer from {least} on, got '{text}'")
+        return int(text)
+
+    return number
+
+
 def _extent(text: str) -> Extent:
     words = text.split(",")
     if not 1 <= len(words) <= 3 or not all(word.isdecimal() and int(word) for word in words):
         raise argparse.ArgumentTypeError(f"expected X,Y,Z, each 1 or more, got '{text}'")
     x, y, z = (*map(int, words), 1, 1)[:3]
     return x, y, z
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected N, 1 or more, got '{text}'")
-    return int(text)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -106,39 +121,55 @@ def run(options: argparse.Namespace) -> None:
         for argument in arguments:
             _check_writable(argument)
         values = [argument.value for argument in arguments]
-        execute = _launch if options.device else _interpret
-        outputs = execute(source, name, values, options)
+        arrays = [argument for argument in arguments if argument.is_array]
+        pairs = zip(parameters, arguments, strict=True)
+        names = [parameter.name for parameter, argument in pairs if argument.is_array]
+        if options.device:
+            _check_for_device(options)
+            outputs = _launch(source, name, values, options)
+        else:
+            outputs = _interpret(source, name, values, names, options)
     except (CompileError, ExecutionError) as error:
         message = str(error)
         located = message.startswith("error: ") or ": error: " in message
         raise InputError(message, located=located) from None
-    arrays = [argument for argument in arguments if argument.is_array]
     for argument, output in zip(arrays, outputs, strict=True):
         if argument.output is not None:
             _write(argument.output, output, options.quiet)
 
 
 def _interpret(
-    source: str | bytes, name: str, values: Sequence[Value], options: argparse.Namespace
+    source: str | bytes,
+    name: str,
+    values: Sequence[Value],
+    names: Sequence[str],
+    options: argparse.Namespace,
 ) -> list[NDArray[Any]]:
-    """The memrefs after the run, in order."""
+    """The memrefs, of these names, after the run, in order."""
     from tilewright.execution import interpret
+    from tilewright.schedules import under_schedules
     from tilewright.tools.commands.render_progress import ProgressBar
 
     with closing(ProgressBar("blocks", shown=not options.quiet)) as progress:
-        return interpret(
-            source,
-            options.kernel,
-            grid=options.grid,
-            block=options.block,
-            args=values,
-            numerics=options.numerics,
-            arch=options.arch,
-            level=options.level,
-            name=name,
-            progress=progress.update,
-            max_steps=options.max_steps,
-        )
+
+        def run(schedule: int | None) -> list[NDArray[Any]]:
+            return interpret(
+                source,
+                options.kernel,
+                grid=options.grid,
+                block=options.block,
+                args=values,
+                numerics=options.numerics,
+                arch=options.arch,
+                level=options.level,
+                name=name,
+                progress=progress.update,
+                schedule=schedule,
+                max_steps=options.max_steps,
+                races=options.races,
+            )
+
+        return under_schedules(run, options.schedule, options.schedules, names)
 
 
 def _launch(
@@ -155,6 +186,14 @@ def _launch(
         )
     except LaunchError as error:
         raise InputError(str(error)) from None
+
+
+def _check_for_device(options: argparse.Namespace) -> None:
+    """Raise InputError for options of the interpreter: a GPU has an order of its own."""
+    for option in ("races", "schedule", "schedules", "max_steps"):
+        if getattr(options, option):
+            name = option.replace("_", "-")
+            raise InputError(f"expected no --{name} with --device, which only interpretation has")
 
 
 def _check_writable(argument: KernelArgument) -> None:

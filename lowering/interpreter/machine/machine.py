@@ -9,6 +9,7 @@ until that has come about: warps that take different paths run independently of 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
@@ -199,6 +200,7 @@ class Machine:
         )
         self.executed = 0
         self._steps = 0
+        self._turns, self._last = Counter[CodeBlock](), dict[CodeBlock, int]()
 
     def special(self, register: str) -> Bits:
         """A special register of every thread slot of the wave: uint32."""
@@ -270,22 +272,29 @@ class Machine:
                 unfenced.update(writes)
             self.executed += gang.count * (len(block.steps) + 1)
             op = block.ending_op
-            self._count(len(block.steps) + 1)
+            if self.launch.max_steps is not None:
+                self._count(gang, block, self.launch.max_steps)
             return self._go_on(gang, block)
         except Fault as fault:
             assert op is not None
             lane = None if fault.lane is None else int(gang.lanes[fault.lane % gang.count])
             self.fail(op, fault.message, lane)
 
-    def _count(self, steps: int) -> None:
-        """Raise Fault where the gangs take more steps than they may."""
-        self._steps += steps
-        most = self.launch.max_steps
-        if most is not None and self._steps > most:
-            raise Fault(
+    def _count(self, gang: Gang, block: CodeBlock, most: int) -> None:
+        """End a run that takes more steps than it may where it spends the latter half of them."""
+        self._steps += len(block.steps) + 1
+        if self._steps <= most // 2:
+            return
+        self._turns[block] += len(block.steps) + 1
+        self._last[block] = int(gang.lanes[0])
+        if self._steps > most:
+            spinning = max(self._turns, key=self._turns.__getitem__)
+            assert spinning.ending_op is not None
+            self.fail(
+                spinning.ending_op,
                 f"is reached after more than max_steps={most} steps: a loop waits for what never "
                 "comes, or takes longer",
-                0,
+                self._last[spinning],
             )
 
     def _go_on(self, gang: Gang, block: CodeBlock) -> list[Gang]:

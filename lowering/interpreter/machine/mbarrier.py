@@ -272,7 +272,7 @@ class Mbarriers:
         barrier = self._at[place]
         self._check_fenced(barrier)
         phase = barrier.column, barrier.completed
-        self._shared.remote.note_commit(lane, place // self._shared.stride, phase)
+        self._shared.remote.note_copy(lane, place // self._shared.stride, phase, "a tcgen05.commit")
         if not barrier.pending:
             raise Fault(
                 f"arrives at {self._named(barrier)}, whose phase {barrier.phase} waits for no more "

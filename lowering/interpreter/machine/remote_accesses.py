@@ -3,12 +3,18 @@ threads of the other one end. PTX ISA, distributed shared memory and barrier.clu
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.errors import Fault
-from tilewright.lowering.interpreter.machine.clocks import Clocks
+from tilewright.lowering.interpreter.machine.clocks import Clocks, Known
+from tilewright.lowering.interpreter.machine.tcgen05_streams import Stream
 from tilewright.lowering.interpreter.values import Lanes
+
+Over = Callable[[Known], bool]
+"""Whether an access is over, as far as those know who know so much: [clocks]."""
 
 
 class RemoteAccesses:
@@ -20,7 +26,7 @@ class RemoteAccesses:
         self._threads = threads
         self._slots = slots
         self._ended: dict[int, int] = {}
-        self._accesses: dict[int, dict[object, tuple[int, int, str]]] = {}
+        self._accesses: dict[int, dict[object, tuple[Over, str]]] = {}
 
     def note(self, lanes: Lanes, ctas: NDArray[np.int64], what: str) -> None:
         """Threads access the shared memory of these CTAs. Raises Fault where one has ended."""
@@ -28,28 +34,37 @@ class RemoteAccesses:
         stamps = self._clocks.now(lanes)
         for index in remote.tolist():
             lane = int(lanes[index])
-            self._note(int(ctas[index]), lane, (lane, int(stamps[index]), what), index)
+            over = self._happened(lane, int(stamps[index]))
+            self._note(int(ctas[index]), lane, over, what, index)
 
     def note_copy(self, lane: int, cta: int, when: tuple[int, int], what: str) -> None:
-        """A copy of a thread, which a phase of an mbarrier, its clock and number, completes."""
-        who = self._clocks.async_writer(when[0])
+        """A copy of a thread, or a commit's arrival, which a phase of an mbarrier, its clock and
+        number, completes. Nothing orders it after earlier ones of the thread at other mbarriers."""
+        column, phase = when
         if cta != lane // self._slots:
-            self._note(cta, who, (who, when[1], what), None)
+            who = self._clocks.async_writer(column)
+            self._note(cta, who, self._happened(who, phase), what, None)
 
-    def note_commit(self, lane: int, cta: int, when: tuple[int, int]) -> None:
-        """A commit of a thread arrives at a phase of an mbarrier, after its earlier ones."""
-        who = self._clocks.async_writer(when[0])
+    def note_operand(self, lane: int, cta: int, stream: Stream, what: str) -> None:
+        """A tcgen05 operation of a thread reads, until a commit of its stream is known of."""
         if cta != lane // self._slots:
-            self._note(cta, ("commit", lane), (who, when[1], "a tcgen05.commit"), None)
+            epoch = stream.epoch
+            self._note(
+                cta, stream, lambda known: stream.complete_by_phase(known) >= epoch, what, None
+            )
 
-    def _note(self, cta: int, key: object, access: tuple[int, int, str], index: int | None) -> None:
+    def _happened(self, who: int, stamp: int) -> Over:
+        access = np.array([[who]], dtype=np.int32), np.array([[stamp]], dtype=np.int32)
+        return lambda known: bool(self._clocks.happened(known[None], *access).all())
+
+    def _note(self, cta: int, key: object, over: Over, what: str, index: int | None) -> None:
         if self._ended.get(cta, 0) == self._threads:
             raise Fault(
                 "accesses the shared memory of another CTA of its cluster, whose threads have all "
                 "ended; nearest legal: a barrier of the cluster at their end",
                 index,
             )
-        self._accesses.setdefault(cta, {})[key] = access
+        self._accesses.setdefault(cta, {})[key] = over, what
 
     def exit(self, lanes: Lanes) -> None:
         """Threads end. Raises Fault where another CTA may still access what their CTA leaves."""
@@ -59,10 +74,9 @@ class RemoteAccesses:
             if self._ended[cta] < self._threads or cta not in self._accesses:
                 continue
             first = cta * self._slots
-            known = self._clocks.seen[first : first + self._slots].max(axis=0)[None]
-            for who, stamp, what in self._accesses[cta].values():
-                access = np.array([[who]], dtype=np.int32), np.array([[stamp]], dtype=np.int32)
-                if not self._clocks.happened(known, *access).all():
+            known: Known = self._clocks.seen[first : first + self._slots].max(axis=0)
+            for over, what in self._accesses[cta].values():
+                if not over(known):
                     raise Fault(
                         f"ends the kernel while {what} of another CTA of its cluster may still "
                         "reach its shared memory: no barrier of the cluster and no mbarrier says "

@@ -278,6 +278,7 @@ class SharedMemory:
         chunks = np.unique(starts)
         self._check_chunks(chunks)
         self._check_async_read(np.array([lane]), self._chunk_places(cta, chunks).reshape(1, -1))
+        self.remote.note_operand(lane, cta, stream, self.op_names[op])
         self.operands.issue(stream, cta, chunks, op)
         return self.data[self._chunk_places(cta, starts)]
 

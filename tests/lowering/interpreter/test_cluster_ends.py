@@ -11,6 +11,10 @@ from test_clusters import BARRIERS, CLUSTER_SYNC, WAIT, bad, both, kernel
 from tmem_kernels import SMEM
 
 import tilewright as tw
+from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.machine.clocks import Clocks
+from tilewright.lowering.interpreter.machine.remote_accesses import RemoteAccesses
+from tilewright.lowering.interpreter.machine.tcgen05_streams import Stream
 
 TILE = f"memref<4xi32, {SMEM}>"
 OUT = "%p: memref<64xi32>"
@@ -74,3 +78,23 @@ def test_the_barrier_of_the_cluster_is_waited_for_once_an_arrival() -> None:
     bad(kernel(f"{CLUSTER_SYNC}\n  {wait} // HERE", OUT), "without having arrived", grid=(2,))
     twice = f"cute_nvgpu.cluster.arrive\n  cute_nvgpu.cluster.arrive // HERE\n  {wait}"
     bad(kernel(twice, OUT), "twice in one phase", grid=(2,))
+
+
+def test_operands_of_a_cta_that_ends() -> None:
+    """An MMA of CTA 0 reads the shared memory of CTA 1 until its commit is known there."""
+    lanes = np.arange(64)
+    for committed, learned in ((False, False), (True, False), (True, True)):
+        clocks = Clocks(1, 2, lanes)
+        remote, stream, phase = RemoteAccesses(clocks, 32, 32), Stream(1, 0, None), 0
+        remote.note_operand(0, 1, stream, "an MMA")
+        remote.note_operand(0, 0, stream, "an MMA")
+        remote.exit(lanes[:32])
+        column = clocks.add_column()
+        if committed:
+            stream.commit([(column, phase)])
+        if learned:
+            clocks.learn_of(lanes[40:41], column, np.array([phase + 1]))
+            remote.exit(lanes[32:])
+            continue
+        with pytest.raises(Fault, match="while an MMA of another CTA of its cluster may still"):
+            remote.exit(lanes[32:])

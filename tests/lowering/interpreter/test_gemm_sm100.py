@@ -121,6 +121,21 @@ def test_gemm_sm100_2sm(size: tuple[int, int, int]) -> None:
     dense(*size).check("gemm_sm100_2sm", (2 * -(-m // 256), -(-n // 256)))
 
 
+@pytest.mark.parametrize("level", ["atom", "ptx"])
+def test_commits_to_a_cta_that_has_ended(level: Any) -> None:
+    """Nothing orders the arrivals of one commit after those of another at a different mbarrier: who
+    has waited for %done does not know that all at %empty are over."""
+    gemm, text = dense(256, 256, 64), (EXAMPLES / "gemm_sm100_2sm.mlir").read_text()
+    first = text.index("      // No CTA ends before all")
+    last = text.index("    }\n  }\n\n  // Warp 5")
+    c = tw.TensorMap(gemm.c, shape=(256, 256), box=(128, 32), swizzle=128)
+    with pytest.raises(tw.ExecutionError, match=r"ends the kernel while a tcgen05.commit of ano"):
+        tw.interpret(
+            text[:first] + text[last:], grid=(2,), block=BLOCK, args=[*gemm.inputs, c, 64],
+            arch="sm_100a", level=level,
+        )  # fmt: skip
+
+
 @pytest.mark.parametrize("size", [(128, 128, 128), (130, 70, 672), (1, 2, 32)])
 def test_gemm_sm100_mxf8(size: tuple[int, int, int]) -> None:
     m, n, _ = size

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -67,7 +69,41 @@ def test_a_spin_lets_others_run(level: str) -> None:
     run(kernel(spin("%c0")), level, [np.zeros(64, np.int32)])
 
 
+@pytest.mark.parametrize("seed", [None, 0, 1])
+def test_a_spin_that_never_ends(seed: int | None) -> None:
+    """The loop that spins is named, though others are at work when the steps run out."""
+    work = """
+  %c200 = arith.constant 200 : index
+  %sum = scf.for %i = %c0 to %c200 step %c1 iter_args(%x = %one) -> (i32) {
+    %y = arith.addi %x, %x : i32
+    scf.yield %y : i32
+  }
+"""
+    text = kernel(work + spin("%c1").replace("-> (i32) {", "-> (i32) { // HERE"))
+    with pytest.raises(tw.ExecutionError) as caught:
+        run(text, "atom", [np.zeros(64, np.int32)], max_steps=5000, schedule=seed)
+    message = str(caught.value)
+    assert "more than max_steps=5000 steps: a loop waits for what never comes" in message
+    assert "block (0,0,0), thread (0,0,0)" in message and "// HERE" in message, message
+
+
 @pytest.mark.parametrize("level", LEVELS)
-def test_a_spin_that_never_ends(level: str) -> None:
+def test_a_spin_that_never_ends_at_each_level(level: str) -> None:
     with pytest.raises(tw.ExecutionError, match="after more than max_steps=5000 steps: a loop wa"):
         run(kernel(spin("%c1")), level, [np.zeros(64, np.int32)], max_steps=5000)
+
+
+@pytest.mark.parametrize(
+    "option, message",
+    [({"schedule": -1}, "expected a seed from 0 on as schedule, got -1"),
+     ({"races": "none"}, "expected races of error, warn, ignore, got 'none'")],
+)  # fmt: skip
+def test_options_that_are_none(option: dict[str, Any], message: str) -> None:
+    with pytest.raises(tw.ExecutionError, match=re.escape(message)):
+        run(kernel(""), "atom", [np.zeros(64, np.int32)], **option)
+
+
+def test_tile_ir_has_no_schedule() -> None:
+    text = "cuda_tile.module @m {\n  entry @k() {\n    return\n  }\n}"
+    with pytest.raises(tw.ExecutionError, match="expected no schedule for Tile IR, .* got 3"):
+        tw.interpret(text, "k", grid=(1,), args=[], schedule=3)
