@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tilewright.execution import ExecutionError, interpret
     from tilewright.kernel import Kernel
     from tilewright.simulation import atom, simulate
+    from tilewright.structured_sparsity import SparseMatrix, densify, sparsify
     from tilewright.verify_by_running import Trial
 
 __version__ = "0.1.0"
@@ -40,6 +41,7 @@ _HOMES = {
     "ExecutionError": "tilewright.execution",
     "Kernel": "tilewright.kernel",
     "MmaAtom": "tilewright.dialects.cute_nvgpu.atoms.atom",
+    "SparseMatrix": "tilewright.structured_sparsity",
     "TargetError": "tilewright.dialects.cute_nvgpu.lattice.targets",
     "TensorMap": "tilewright.arguments.tensor_map",
     "TensorMapError": "tilewright.dialects.cute_nvgpu.descriptors.tensor_box",
@@ -47,8 +49,10 @@ _HOMES = {
     "atom": "tilewright.simulation",
     "compile": "tilewright.compiler",
     "cutile": "tilewright.cutile",
+    "densify": "tilewright.structured_sparsity",
     "interpret": "tilewright.execution",
     "simulate": "tilewright.simulation",
+    "sparsify": "tilewright.structured_sparsity",
 }
 
 _MODULES = frozenset({"cutile"})
@@ -60,6 +64,7 @@ __all__ = [
     "ExecutionError",
     "Kernel",
     "MmaAtom",
+    "SparseMatrix",
     "TargetError",
     "TensorMap",
     "TensorMapError",
@@ -67,8 +72,10 @@ __all__ = [
     "atom",
     "compile",
     "cutile",
+    "densify",
     "interpret",
     "simulate",
+    "sparsify",
 ]
 
 
