@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tilewright import cutile
     from tilewright.arguments.tensor_map import TensorMap
+    from tilewright.block_scaling import Quantized, dequantize, quantize
     from tilewright.compiler import compile
     from tilewright.diagnostic import CompileError
     from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom
@@ -41,6 +42,7 @@ _HOMES = {
     "ExecutionError": "tilewright.execution",
     "Kernel": "tilewright.kernel",
     "MmaAtom": "tilewright.dialects.cute_nvgpu.atoms.atom",
+    "Quantized": "tilewright.block_scaling",
     "SparseMatrix": "tilewright.structured_sparsity",
     "TargetError": "tilewright.dialects.cute_nvgpu.lattice.targets",
     "TensorMap": "tilewright.arguments.tensor_map",
@@ -50,7 +52,9 @@ _HOMES = {
     "compile": "tilewright.compiler",
     "cutile": "tilewright.cutile",
     "densify": "tilewright.structured_sparsity",
+    "dequantize": "tilewright.block_scaling",
     "interpret": "tilewright.execution",
+    "quantize": "tilewright.block_scaling",
     "simulate": "tilewright.simulation",
     "sparsify": "tilewright.structured_sparsity",
 }
@@ -64,6 +68,7 @@ __all__ = [
     "ExecutionError",
     "Kernel",
     "MmaAtom",
+    "Quantized",
     "SparseMatrix",
     "TargetError",
     "TensorMap",
@@ -73,7 +78,9 @@ __all__ = [
     "compile",
     "cutile",
     "densify",
+    "dequantize",
     "interpret",
+    "quantize",
     "simulate",
     "sparsify",
 ]
