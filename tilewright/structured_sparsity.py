@@ -9,7 +9,7 @@ which. PTX ISA 9.7.14.6.1, 9.7.15.6.1 and tcgen05 sparse matrices.
 from __future__ import annotations
 
 from math import prod
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -105,9 +105,8 @@ def densify(
 
 def _extents(atom: SparseAtom) -> tuple[int, int]:
     """(M, stored K). Raises AtomError for what is no sparse atom."""
-    given: object = atom
-    if not isinstance(given, Atom):
-        raise AtomError(f"expected a sparse MMA atom (tilewright.atom), got {given!r}")
+    if not isinstance(cast("object", atom), Atom):
+        raise AtomError(f"expected a sparse MMA atom (tilewright.atom), got {atom!r}")
     sparse = "E" in atom.inputs if isinstance(atom, MmaAtom) else atom.row.sparse
     if not sparse:
         raise AtomError(f"'{atom.op}' expected a sparse MMA, got {atom.mnemonic}, which is dense")
