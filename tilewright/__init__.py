@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tilewright import cutile
     from tilewright.arguments.tensor_map import TensorMap
+    from tilewright.block_scaling import Quantized, dequantize, quantize
     from tilewright.compiler import compile
     from tilewright.diagnostic import CompileError
     from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from tilewright.execution import ExecutionError, interpret
     from tilewright.kernel import Kernel
     from tilewright.simulation import atom, simulate
+    from tilewright.structured_sparsity import SparseMatrix, densify, sparsify
     from tilewright.verify_by_running import Trial
 
 __version__ = "0.1.0"
@@ -40,6 +42,8 @@ _HOMES = {
     "ExecutionError": "tilewright.execution",
     "Kernel": "tilewright.kernel",
     "MmaAtom": "tilewright.dialects.cute_nvgpu.atoms.atom",
+    "Quantized": "tilewright.block_scaling",
+    "SparseMatrix": "tilewright.structured_sparsity",
     "TargetError": "tilewright.dialects.cute_nvgpu.lattice.targets",
     "TensorMap": "tilewright.arguments.tensor_map",
     "TensorMapError": "tilewright.dialects.cute_nvgpu.descriptors.tensor_box",
@@ -47,8 +51,12 @@ _HOMES = {
     "atom": "tilewright.simulation",
     "compile": "tilewright.compiler",
     "cutile": "tilewright.cutile",
+    "densify": "tilewright.structured_sparsity",
+    "dequantize": "tilewright.block_scaling",
     "interpret": "tilewright.execution",
+    "quantize": "tilewright.block_scaling",
     "simulate": "tilewright.simulation",
+    "sparsify": "tilewright.structured_sparsity",
 }
 
 _MODULES = frozenset({"cutile"})
@@ -60,6 +68,8 @@ __all__ = [
     "ExecutionError",
     "Kernel",
     "MmaAtom",
+    "Quantized",
+    "SparseMatrix",
     "TargetError",
     "TensorMap",
     "TensorMapError",
@@ -67,8 +77,12 @@ __all__ = [
     "atom",
     "compile",
     "cutile",
+    "densify",
+    "dequantize",
     "interpret",
+    "quantize",
     "simulate",
+    "sparsify",
 ]
 
 

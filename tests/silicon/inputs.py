@@ -13,10 +13,14 @@ from numpy.typing import NDArray
 from tilewright.dialects.cute_nvgpu.atoms.atom import WARP, MmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.elements import register_bits
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
+from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, Form
+from tilewright.dialects.ptx.types import KINDS
 
 THREADS = 128
 MMA_CASES = 4
 _FP8 = {"e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2}
+NARROW_RESULTS = {"f16x2", "bf16x2", "tf32", "e4m3x2", "e5m2x2", "e2m3x2", "e3m2x2", "ue8m0x2",
+                  "s8", "u8"}  # fmt: skip
 _SPECIAL: dict[int, tuple[int, ...]] = {
     16: (0, 0x8000, 0x7C00, 0xFC00, 0x7E00, 0x3C00, 0xBC00, 1, 0x7FFF, 0xFFFF, 0x03FF),
     32: (0, 0x80000000, 0x7F800000, 0xFF800000, 0x7FC00000, 0x3F800000, 0xBF800000, 1,
@@ -41,6 +45,26 @@ def scalar_inputs(width: int, arity: int, seed: int) -> list[NDArray[Any]]:
         small = bits >> rng.integers(0, width, THREADS).astype(dtype)
         pick = rng.integers(0, 3, THREADS)
         columns.append(np.choose(pick, [special, bits, small]).astype(dtype))
+    return columns
+
+
+_WIDE = {"f32": np.float32, "f16x2": np.float16, "bf16x2": ml_dtypes.bfloat16}
+
+
+def form_inputs(form: Form, seed: int) -> list[NDArray[Any]]:
+    """An array of THREADS values for each operand of a scalar form. Of a conversion to narrow
+    floats half of them are of modest size, so that they round instead of overflowing."""
+    columns: list[NDArray[Any]] = []
+    for place, type_ in enumerate(form.types):
+        kind = REGISTER_OF[type_]
+        width = KINDS["b16" if kind == "pred" else kind]
+        (column,) = scalar_inputs(width, 1, seed * 8 + place)
+        if type_ in _WIDE and form.result in NARROW_RESULTS:
+            rng = np.random.default_rng([seed, place])
+            shape = (THREADS // 2, width // 8 // np.dtype(_WIDE[type_]).itemsize)
+            values = rng.standard_normal(shape) * np.exp2(rng.integers(-11, 10, shape))
+            column[::2] = values.astype(_WIDE[type_]).view(column.dtype)[:, 0]
+        columns.append(column)
     return columns
 
 

@@ -9,6 +9,7 @@ from xdsl.ir import Block, Region, SSAValue
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.lattice import WmmaRow
+from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.ptx import wmma
 from tilewright.dialects.ptx.arithmetic import OPS as ARITHMETIC
 from tilewright.dialects.ptx.arithmetic import AddOp, MulOp
@@ -30,9 +31,14 @@ from tilewright.dialects.ptx.types import KINDS, RegType, reg
 SCALAR_OPS: tuple[type[ScalarOp], ...] = (*ARITHMETIC, *LOGIC, CvtOp)
 
 
-def scalar_forms() -> list[tuple[type[ScalarOp], str]]:
-    """Every form of every scalar instruction."""
-    return [(op, form) for op in SCALAR_OPS for form in op.FORMS]
+def scalar_forms(arch: str) -> list[tuple[int, type[ScalarOp], str]]:
+    """Every form of every scalar instruction that the chip runs, each with a seed."""
+    every = [(op, form) for op in SCALAR_OPS for form in op.FORMS]
+    return [
+        (seed, op, form)
+        for seed, (op, form) in enumerate(every)
+        if target(arch).supports(op.FORMS[form].requirement.target)
+    ]
 
 
 class Code:

@@ -21,7 +21,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent))
 
 import warpgroup_mmas
-from inputs import MMA_CASES, THREADS, mma_inputs, scalar_inputs
+from inputs import MMA_CASES, THREADS, form_inputs, mma_inputs
 from kernels import access_type, mma_kernel, scalar_forms, scalar_kernel
 from matrix_copies import arguments, copies_of, kernel, result
 from wmma_matrices import access_arguments, access_kernel, access_result, accesses_of
@@ -51,12 +51,9 @@ def all_mmas(
 def record_scalars(arch: str) -> dict[str, Any]:
     """The results of every scalar form, by mnemonic."""
     results: dict[str, Any] = {}
-    for seed, (op, form) in enumerate(scalar_forms()):
+    for seed, op, form in scalar_forms(arch):
         row = op.FORMS[form]
-        inputs = [
-            scalar_inputs(KINDS[access_type(each)], 1, seed * 8 + i)[0]
-            for i, each in enumerate(row.types)
-        ]
+        inputs = form_inputs(row, seed)
         out = np.zeros(THREADS, dtype=f"uint{KINDS[access_type(row.result)]}")
         kernel = tw.compile(scalar_kernel(op, form), arch)
         results[f"{op.name}.{form}"] = kernel.launch(*inputs, out, grid=(1,), block=(THREADS,))[-1]

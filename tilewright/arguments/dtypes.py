@@ -35,6 +35,13 @@ DTYPES: dict[str, tuple[str, ...]] = {
 }
 """NumPy's names of the dtypes that an element type takes, the usual one first."""
 
+_HALF_BYTES = {"si4": ml_dtypes.int4, "ui4": ml_dtypes.uint4}
+
+
+def dtype_of_element(mlir: str) -> np.dtype[Any]:
+    """The usual dtype of an element type, one element a byte where it has fewer bits."""
+    return np.dtype(_HALF_BYTES[mlir] if mlir in _HALF_BYTES else DTYPES[mlir][0])
+
 
 def random_array(
     shape: Sequence[int], dtype: np.dtype[Any], generator: np.random.Generator

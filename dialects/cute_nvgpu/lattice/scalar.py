@@ -3,14 +3,16 @@ PTX ISA 9.7.1 to 9.7.9."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import product
 
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm, Result, Scalar
 from tilewright.dialects.cute_nvgpu.lattice.targets import (
     BASELINE,
     Minimum,
     Requirement,
+    any_of,
     needs,
     target,
 )
@@ -20,6 +22,9 @@ REGISTER_OF: dict[str, str] = {
     **dict.fromkeys(("b16", "s16", "u16", "f16", "bf16"), "b16"),
     **dict.fromkeys(("b32", "s32", "u32", "f16x2", "bf16x2"), "b32"),
     **dict.fromkeys(("b64", "s64", "u64"), "b64"),
+    **dict.fromkeys(("e4m3x2", "e5m2x2", "e2m3x2", "e3m2x2", "ue8m0x2"), "b16"),
+    **dict.fromkeys(("s8", "u8"), "b16"),
+    "tf32": "b32",
     "f32": "f32",
     "f64": "f64",
 }
@@ -209,6 +214,69 @@ def _narrow(to: str, source: str) -> Form:
     return Form(f"{to}.{source}", ("b16",), to)
 
 
+# Narrow floats, two in a register: a in its upper half, b in its lower one. What ptxas 13.5 takes.
+_SATFINITE = (8, 1)
+_TF32 = needs("sm_90", (7, 8))
+_TF32_SATFINITE = needs("sm_100", (8, 6))
+_FP8 = needs("sm_89", (8, 1))
+_NARROW_TARGETS = any_of("sm_100f", "sm_110f", "sm_120f")
+_NARROW = Requirement(_NARROW_TARGETS, (8, 6))
+_NARROW_FROM_HALVES = Requirement(_NARROW_TARGETS, (9, 1))
+_NARROW_TO_BF16 = Requirement(_NARROW_TARGETS, (9, 2))
+_STOCHASTIC = Requirement(any_of("sm_100a", "sm_103a"), (8, 7))
+
+
+def _pair(to: str, modifiers: str, requirement: Requirement) -> Form:
+    """Of two f32; where the rounding is stochastic, by the bits of a third operand."""
+    bits = ("b32",) if modifiers.startswith("rs") else ()
+    return Form(f"{modifiers}{to}.f32", ("f32", "f32", *bits), to, requirement)
+
+
+def _halves() -> Iterator[Form]:
+    """f32 to f16, bf16 and tf32, with every modifier."""
+    for rounding, relu, satfinite in product(("rn.", "rz."), ("", "relu."), ("", "satfinite.")):
+        modifiers = rounding + relu + satfinite
+        since = _SATFINITE if satfinite else (7, 0)
+        for to in ("f16", "bf16"):
+            lowest = BASELINE if modifiers in ("rn.", "rz.") else needs("sm_70", since)
+            single = lowest if to == "f16" and not relu else needs("sm_80", since)
+            yield _conversion(to, "f32", modifiers, single)
+            yield _pair(f"{to}x2", modifiers, needs("sm_80", since))
+        tf32 = _TF32_SATFINITE if satfinite else _TF32
+        yield _conversion("tf32", "f32", rounding + satfinite + relu, tf32)
+    yield _conversion("tf32", "f32", "rna.", needs("sm_80", (7, 0)))
+    yield _conversion("tf32", "f32", "rna.satfinite.", needs("sm_80", _SATFINITE))
+    for to, relu, satfinite in product(("f16x2", "bf16x2"), ("", "relu."), ("", "satfinite.")):
+        yield _pair(to, f"rs.{relu}{satfinite}", _STOCHASTIC)
+
+
+def _narrow_floats() -> Iterator[Form]:
+    """8- and 6-bit floats, and scale factors, from f32 and from pairs of f16 and bf16, and back."""
+    for name, relu in product(("e4m3x2", "e5m2x2", "e2m3x2", "e3m2x2"), ("", "relu.")):
+        wide = name[1:4] in ("4m3", "5m2")
+        known = _FP8 if wide else _NARROW
+        modifiers = f"rn.satfinite.{relu}"
+        yield _pair(name, modifiers, known)
+        yield _conversion(name, "f16x2", modifiers, _FP8 if wide else _NARROW_FROM_HALVES)
+        yield _conversion(name, "bf16x2", modifiers, _NARROW_FROM_HALVES)
+        yield _conversion("f16x2", name, f"rn.{relu}", known)
+        yield _conversion("bf16x2", name, f"rn.{relu}", _NARROW_TO_BF16)
+    for rounding, satfinite in product(("rz.", "rp."), ("", "satfinite.")):
+        yield _pair("ue8m0x2", rounding + satfinite, _NARROW)
+        yield _conversion("ue8m0x2", "bf16x2", rounding + satfinite, _NARROW)
+    yield _conversion("bf16x2", "ue8m0x2", "rn.", _NARROW)
+
+
+def _octets() -> Iterator[Form]:
+    """8-bit integers, clamped, in the low bits of a b16 that has their sign or zeros above."""
+    for octet in ("s8", "u8"):
+        for source, rounding in product(("f32", "f16"), ("rni.", "rzi.")):
+            yield Form(f"{rounding}sat.{octet}.{source}", (source,), octet)
+        yield Form(f"sat.{octet}.s32", ("s32",), octet)
+        for real in ("f16", "f32", "f64"):
+            yield Form(f"rn.{real}.{octet}", (octet,), real)
+
+
 def _conversions() -> dict[str, Form]:
     rows = [_conversion(to, source) for to in _INTEGERS for source in _INTEGERS if to != source]
     rows += [_narrow(to, source) for to in _INTEGERS for source in ("s8", "u8")]
@@ -229,7 +297,10 @@ def _conversions() -> dict[str, Form]:
         for real in _FLOAT
         for direction in ("rni", "rmi", "rpi", "rzi")
     ]
-    return {row.suffix: row for row in rows}
+    table = {row.suffix: row for row in rows}
+    for row in (*_halves(), *_narrow_floats(), *_octets()):
+        table.setdefault(row.suffix, row)
+    return table
 
 
 CONVERT = (

@@ -21,7 +21,7 @@ def elements_of(words: NDArray[Any], element: ElementType) -> NDArray[Any]:
     data = words.view(np.uint8)
     shifts = np.arange(0, 8, element.bits, dtype=np.uint8)
     values = data[..., None] >> shifts & np.uint8((1 << element.bits) - 1)
-    return values.reshape(*data.shape[:-1], -1)
+    return values.reshape(*data.shape[:-1], data.shape[-1] * len(shifts))
 
 
 def words_of(elements: NDArray[Any], element: ElementType) -> NDArray[Any]:
@@ -29,7 +29,8 @@ def words_of(elements: NDArray[Any], element: ElementType) -> NDArray[Any]:
     packed = np.ascontiguousarray(elements)
     if element.bits < 8:
         shifts = np.arange(0, 8, element.bits, dtype=np.uint8)
-        parts = packed.reshape(*packed.shape[:-1], -1, len(shifts)) << shifts
+        octets = packed.shape[-1] // len(shifts)
+        parts = packed.reshape(*packed.shape[:-1], octets, len(shifts)) << shifts
         packed = np.bitwise_or.reduce(parts, axis=-1, dtype=np.uint8)
     return packed.view(f"uint{register_bits(element.register)}")
 

@@ -13,6 +13,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from tilewright.lowering.interpreter.arithmetic.float_conversions import float_conversion
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.numerics import fma32, fma64, special_functions
 from tilewright.lowering.interpreter.values import Bits
@@ -363,6 +364,10 @@ def _conversion(form: str) -> Function:
     *modifiers, to, source = form.split(".")
     if to == source:
         return _pointwise(_ROUNDINGS[modifiers[0]])(to)
+    if to in ("s8", "u8"):
+        return partial(_to_octet, to=to, source=source, rounding=modifiers[0])
+    if {"x2", "tf32"} & {to[-2:], to} or {"rz", "relu", "satfinite"} & set(modifiers):
+        return float_conversion(modifiers, to, source)
     if to[0] in "su" and source in FLOATS:
         return partial(_float_to_integer, to=to, source=source)
     if "f64" in (to, source) and to in FLOATS and source in FLOATS:
@@ -387,6 +392,16 @@ def _convert_double(a: Bits, to: str, source: str) -> Bits:
         nan = np.isnan(result)
         return np.where(nan, bits | _QUIET, bits) if nan.any() else bits
     return bits
+
+
+def _to_octet(a: Bits, to: str, source: str, rounding: str) -> Bits:
+    """Clamped to 8 bits, with its sign or zeros above them; NaN becomes 0."""
+    info = np.iinfo(_DTYPES[to])
+    with np.errstate(all="ignore"):
+        value = np.nan_to_num(typed(a, source).astype(np.float64), posinf=np.inf, neginf=-np.inf)
+    if rounding in _ROUNDINGS:
+        value = _ROUNDINGS[rounding](value)
+    return np.clip(value, info.min, info.max).astype(np.int16).view(np.uint16)
 
 
 def _float_to_integer(a: Bits, to: str, source: str) -> Bits:

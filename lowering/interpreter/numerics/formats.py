@@ -105,6 +105,11 @@ class FloatFormat:
         return self.infinity - (1 << self.ignored_low_bits)
 
     @cached_property
+    def largest(self) -> float:
+        """The largest finite value."""
+        return float(decode(np.array([self.max_finite], dtype=self.container), self)[0])
+
+    @cached_property
     def values(self) -> Floats:
         """Value of every word of an at most 16-bit format: float64 [2**bits]."""
         words = np.arange(1 << self.container.itemsize * 8, dtype=np.int64)

@@ -1,0 +1,120 @@
+"""`cvt` between float types with a modifier, and of pairs of narrow floats. PTX ISA 9.7.9.21.
+
+Of two operands the first is the upper half of the result. A result is rounded once, from the exact
+value; `relu` makes negative ones +0, `satfinite` keeps them within the type's finite numbers. NaN
+is the type's NaN, of a type without one its largest number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.lowering.interpreter.numerics import FloatFormat, decode, encode, format_named
+from tilewright.lowering.interpreter.numerics.formats import Floats
+from tilewright.lowering.interpreter.values import Bits
+
+Function = Callable[..., Bits]
+
+_PAIR = "x2"
+_STOCHASTIC_BITS = {"f16": 13, "bf16": 16}
+"""How many random bits an element takes: those of an f32 that its type has not."""
+
+
+def float_conversion(modifiers: list[str], to: str, source: str) -> Function:
+    """The function of `cvt.MODIFIERS.to.source`: raw bits in, raw bits out."""
+    from_, into = format_named(source.removesuffix(_PAIR)), format_named(to.removesuffix(_PAIR))
+    rounders = _ROUNDERS if into.has_zero else _POWERS
+    narrowed = rounders[next(word for word in modifiers if word in rounders)]
+
+    def element(values: Floats, random: Bits) -> Bits:
+        if "relu" in modifiers:
+            values = np.where(values <= 0, 0.0, values)
+        if "satfinite" in modifiers:
+            values = np.clip(values, -into.largest, into.largest)
+        return narrowed(values, into, random)
+
+    def run(*operands: Bits) -> Bits:
+        random = operands[-1]
+        if not to.endswith(_PAIR):
+            return element(decode(operands[0], from_), random)
+        high, low = _halves(operands[0], from_) if source.endswith(_PAIR) else operands[:2]
+        upper = element(decode(high, from_), random >> random.dtype.type(random.itemsize * 4))
+        lower = element(decode(low, from_), random)
+        width = _field(into)
+        word = np.dtype(f"uint{2 * width}").type
+        return upper.astype(word) << word(width) | lower.astype(word)
+
+    return run
+
+
+def _field(fmt: FloatFormat) -> int:
+    """The bits that an element takes in a pair."""
+    return 8 * fmt.container.itemsize
+
+
+def _halves(word: Bits, fmt: FloatFormat) -> tuple[Bits, Bits]:
+    """(upper, lower) elements of pairs."""
+    width = word.dtype.type(_field(fmt))
+    return (word >> width).astype(fmt.container), word.astype(fmt.container)
+
+
+def _to_nearest(values: Floats, fmt: FloatFormat, random: Bits) -> Bits:
+    return encode(values, fmt)
+
+
+def _towards_zero(values: Floats, fmt: FloatFormat, random: Bits) -> Bits:
+    return encode(values, fmt, "rz")
+
+
+def _ties_away(values: Floats, fmt: FloatFormat, random: Bits) -> Bits:
+    """tf32, to nearest: half a unit more of the magnitude, cut off."""
+    with np.errstate(all="ignore"):
+        words = values.astype(np.float32).view(np.uint32)
+    half = np.uint32(1 << (fmt.ignored_low_bits - 1))
+    rounded = (words + half) & ~np.uint32(2 * half - 1)
+    return np.where(np.isnan(values), np.uint32(fmt.canonical_nan or 0), rounded)
+
+
+def _stochastic(values: Floats, fmt: FloatFormat, random: Bits) -> Bits:
+    """Away from zero where the random bits carry out of the bits that are cut off."""
+    count = _STOCHASTIC_BITS[fmt.name]
+    cut = encode(values, fmt, "rz")
+    away = encode(values, fmt, "rp"), encode(values, fmt, "rm")
+    outward = np.where(np.signbit(values), away[1], away[0]).astype(cut.dtype)
+    near, far = decode(cut, fmt), decode(outward, fmt)
+    with np.errstate(all="ignore"):
+        share = np.abs(values - near) / np.abs(far - near)
+        beyond = np.isinf(far) & np.isfinite(near)
+        unit = np.abs(near - decode(cut - cut.dtype.type(1), fmt))
+        share = np.where(beyond, np.abs(values - near) / unit, share)
+        part = np.nan_to_num(np.floor(share * 2.0**count), posinf=0.0).astype(np.int64)
+    carries = part + (random.astype(np.int64) & ((1 << count) - 1)) >= 1 << count
+    return np.where(carries & (part > 0), outward, cut)
+
+
+def _power(up: bool) -> Callable[[Floats, FloatFormat, Bits], Bits]:
+    """A power of two next to the magnitude; beyond the largest, and of NaN, the NaN."""
+
+    def narrowed(values: Floats, fmt: FloatFormat, random: Bits) -> Bits:
+        magnitude = np.abs(values)
+        finite: NDArray[Any] = np.isfinite(values)
+        significand, exponent = np.frexp(np.where(finite & (magnitude > 0), magnitude, 2.0**-1000))
+        power = exponent - 1 + (significand > 0.5) * up
+        words = np.maximum(power + fmt.bias, 0)
+        fits = finite & (words <= fmt.max_finite)
+        return np.where(fits, words, fmt.canonical_nan or 0).astype(fmt.container)
+
+    return narrowed
+
+
+_ROUNDERS: dict[str, Callable[[Floats, FloatFormat, Bits], Bits]] = {
+    "rn": _to_nearest,
+    "rz": _towards_zero,
+    "rna": _ties_away,
+    "rs": _stochastic,
+}
+_POWERS = {"rz": _power(up=False), "rp": _power(up=True)}
