@@ -228,11 +228,13 @@ class Machine:
         while not ready:
             self.schedule.land()
             gangs[:] = [part for gang in gangs for part in self._by_readiness(gang)]
-            ready = [gang for gang in gangs if gang.awaited is None]
+            # Threads of a warp wait for those further behind, asleep or not, while anything moves.
+            level = _not_ahead(gangs) if self.schedule.is_random else gangs
+            ready = [gang for gang in level if gang.awaited is None]
             if not ready and not self.schedule.land(must=True):
-                self._deadlock(gangs)
-        if self.schedule.is_random:
-            ready = _not_ahead(ready)
+                ready = _not_ahead([gang for gang in gangs if gang.awaited is None])
+                if not ready:
+                    self._deadlock(gangs)
         numbers = [gang.block.number for gang in ready]
         first = self.schedule.choose(ready, numbers, [int(gang.lanes[0]) for gang in ready])
         same = [gang for gang in ready if gang.block is first.block]

@@ -1,0 +1,149 @@
+"""All mutants of the examples: python tests/mutation/run.py [--example gemm_sm90] [--level atom]
+
+Prints a table by kind and every mutant that nothing catches; `--report` writes docs/hazards.md.
+Verdicts can be kept in a file (`--verdicts FILE`): those that it has are not asked for again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+
+from mutants import Mutant, mutants
+from subjects import SUBJECTS, Array, Level
+from verdicts import CRASHED, EQUIVALENT, MISSED, VERDICTS, WRONG, Verdict, judge
+from xdsl.dialects.builtin import ModuleOp
+
+LEVELS: tuple[Level, ...] = ("tile", "atom", "ptx")
+BATCH = 6
+
+
+@cache
+def subject_at(example: str, level: Level) -> tuple[ModuleOp, list[Mutant], list[Array]]:
+    """A kernel at a level, its mutants, and what it gives unmutated."""
+    subject = SUBJECTS[example]
+    module, _ = subject.module(example, level)
+    return module, mutants(example, level, module), subject.run(module)
+
+
+def verdicts_on(example: str, level: Level, chosen: Iterable[int]) -> list[Verdict]:
+    """The verdicts on some mutants, by their numbers."""
+    module, every, right = subject_at(example, level)
+    subject = SUBJECTS[example]
+    judged = (judge(every[number], module, subject, level, right) for number in chosen)
+    return [verdict for verdict in judged if verdict is not None]
+
+
+def numbers_of(example: str, level: Level, known: set[str], share: float) -> list[int]:
+    """The mutants that are to be judged."""
+    module, _ = SUBJECTS[example].module(example, level)
+    every = [
+        number
+        for number, mutant in enumerate(mutants(example, level, module))
+        if mutant.name not in known
+    ]
+    random.Random(f"{example} {level}").shuffle(every)
+    return every[: round(share * len(every))]
+
+
+def kind_of(kind: str) -> str:
+    """The row of the table that a kind is counted in."""
+    for word in ("stage", "guard", "role"):
+        if kind.startswith(word):
+            return word
+    return kind if kind in ("remove", "earlier", "later", "parity", "read") else "number"
+
+
+def table(verdicts: Iterable[Verdict]) -> list[str]:
+    """Rows of a Markdown table: kinds of mutants by what becomes of them."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for verdict in verdicts:
+        for row in (kind_of(verdict.kind), "**all**"):
+            counts[row][verdict.outcome] += 1
+    rows = [f"| kind | mutants | {' | '.join(VERDICTS)} |", "|---" * (len(VERDICTS) + 2) + "|"]
+    for kind in sorted(counts, key=lambda kind: (kind == "**all**", kind)):
+        numbers = [counts[kind].total(), *(counts[kind][verdict] for verdict in VERDICTS)]
+        rows.append(f"| {kind} | {' | '.join(map(str, numbers))} |")
+    return rows
+
+
+def report(verdicts: list[Verdict]) -> str:
+    """docs/hazards.md."""
+    lines = [__doc__.partition("\n")[0] if __doc__ else ""]
+    lines = ["# Hazards, by mutation", "", INTRODUCTION, *table(verdicts), ""]
+    for level in LEVELS:
+        own = [each for each in verdicts if each.name.split("/")[1] == level]
+        if own:
+            lines += [f"## Level {level}", "", *table(own), ""]
+    rules = Counter(each.why for each in verdicts if each.outcome == EQUIVALENT)
+    lines += ["## Equivalent, by rule", ""]
+    lines += [f"- {rule}: {count}" for rule, count in sorted(rules.items())]
+    for outcome in (MISSED, WRONG, CRASHED):
+        names = sorted(each.name for each in verdicts if each.outcome == outcome)
+        lines += ["", f"## {outcome.capitalize()}: {len(names)}", ""]
+        lines += [f"- `{name}`" for name in names]
+    return "\n".join(lines) + "\n"
+
+
+INTRODUCTION = """Every synchronising op of the kernels in `examples/` is removed, moved past its neighbours, taken out of
+its branch, or has its counts, bytes, parities, stages or guard changed, at every level, one at a time.
+This page is written by `python tests/mutation/run.py --report docs/hazards.md`; a sample is part of the tests.
+
+A mutant is *caught statically* by the passes of `tw.compile` (at the `ptx` level by the verifier alone),
+*caught when run* by `tw.interpret` in the order of the text or *on a schedule* with one of two seeds, *equivalent*
+by a rule of `tests/mutation/equivalences.py`. It is *missed* where every run gives the kernel's result and no rule
+says that it must, which does not say that it is wrong; *wrong* where a run gives something else without
+an error.
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--example", choices=SUBJECTS, action="append")
+    parser.add_argument("--level", choices=LEVELS, action="append")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--share", type=float, default=1.0, help="of the mutants, at random")
+    parser.add_argument("--verdicts", type=Path, help="a file of verdicts, read and added to")
+    parser.add_argument("--report", type=Path, help="the page to write")
+    options = parser.parse_args()
+    verdicts: list[Verdict] = []
+    if options.verdicts and options.verdicts.exists():
+        lines = options.verdicts.read_text().splitlines()
+        verdicts = [Verdict(**json.loads(line)) for line in lines]
+    known = {verdict.name for verdict in verdicts}
+    with ProcessPoolExecutor(options.jobs) as pool:
+        work: list[tuple[str, Level, list[int]]] = []
+        for example in options.example or SUBJECTS:
+            for level in SUBJECTS[example].levels:
+                if options.level and level not in options.level:
+                    continue
+                chosen = numbers_of(example, level, known, options.share)
+                work += [
+                    (example, level, chosen[first : first + BATCH])
+                    for first in range(0, len(chosen), BATCH)
+                ]
+        random.Random(0).shuffle(work)
+        batches = [pool.submit(verdicts_on, *part) for part in work]
+        for batch in as_completed(batches):
+            verdicts += batch.result()
+            if options.verdicts:
+                with options.verdicts.open("a") as file:
+                    file.writelines(json.dumps(asdict(each)) + "\n" for each in batch.result())
+    verdicts.sort(key=lambda verdict: verdict.name)
+    print("\n".join(table(verdicts)))
+    for verdict in verdicts:
+        if verdict.outcome in (MISSED, WRONG, CRASHED):
+            print(f"{verdict.outcome}: {verdict.name} {verdict.why}")
+    if options.report:
+        options.report.write_text(report(verdicts))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""What becomes of a mutant: caught statically, caught when run, equivalent by a rule, or not."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import FrameType
+
+from equivalences import rule_for
+from mutants import Mutant
+from subjects import STATIC, Array, Level, Subject
+from xdsl.dialects.builtin import ModuleOp
+
+import tilewright as tw
+from tilewright.pipeline import run_pipeline, verified
+
+SCHEDULES = (0, 1)
+"""The seeds of the runs after the one in the order of the text."""
+
+PATIENCE = 120
+"""Seconds that one mutant may take."""
+
+STATICALLY, RUN, SCHEDULED = "caught statically", "caught when run", "caught on a schedule"
+EQUIVALENT, MISSED, WRONG = "equivalent", "missed", "wrong"
+CRASHED = "crash"
+VERDICTS = (STATICALLY, RUN, SCHEDULED, EQUIVALENT, MISSED, WRONG, CRASHED)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The outcome of one mutant, and by what: a pass, a message or a rule. `runs` says whether a
+    mutant that is caught statically is caught when run too."""
+
+    name: str
+    kind: str
+    outcome: str
+    why: str = ""
+
+
+@contextmanager
+def bounded(seconds: int) -> Iterator[None]:
+    """Raise TimeoutError after some seconds."""
+
+    def stop(signum: int, frame: FrameType | None) -> None:
+        raise TimeoutError(f"took more than {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def static_error(module: ModuleOp, subject: Subject, level: Level) -> str | None:
+    """The stage of `tw.compile` that refuses a module, and what it says."""
+    stage = "verify"
+    stages = () if level == "ptx" else STATIC
+
+    def left(name: str | None, module: ModuleOp) -> None:
+        nonlocal stage
+        places = [None, *(other.name for other in stages)]
+        stage = places[min(places.index(name) + 1, len(places) - 1)] or "verify"
+
+    try:
+        copy, source = verified(module)
+        run_pipeline(copy, subject.arch, source, stages=stages, observers=[left])
+    except tw.CompileError as error:
+        return f"{stage}: {_first_line(error)}"
+    return None
+
+
+def judge(
+    mutant: Mutant, module: ModuleOp, subject: Subject, level: Level, right: list[Array]
+) -> Verdict | None:
+    """The verdict on a mutant of a module whose run gives `right`; None where its edit changes
+    nothing."""
+    mutated = mutant.of(module)
+    if mutated is None:
+        return None
+
+    def verdict(outcome: str, why: str = "") -> Verdict:
+        return Verdict(mutant.name, mutant.kind, outcome, why)
+
+    try:
+        with bounded(PATIENCE):
+            if why := static_error(mutated, subject, level):
+                return verdict(STATICALLY, why)
+            for schedule in (None, *SCHEDULES):
+                caught = RUN if schedule is None else SCHEDULED
+                try:
+                    result = subject.run(mutated, schedule)
+                except (tw.ExecutionError, tw.CompileError) as error:
+                    return verdict(caught, _first_line(error))
+                if any(a.tobytes() != b.tobytes() for a, b in zip(result, right, strict=True)):
+                    return verdict(WRONG, f"schedule {schedule}")
+    except Exception as error:
+        return verdict(CRASHED, f"{type(error).__name__}: {error}")
+    rule = rule_for(mutant, module, mutated)
+    return verdict(EQUIVALENT, rule) if rule else verdict(MISSED)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0].partition("error: ")[2]
