@@ -91,6 +91,8 @@ def at(location: Attribute, message: str, source: str | None = None) -> Diagnost
     if place is None:
         return Diagnostic(message)
     file, line, column = place.filename.data, place.line.data, place.column.data
+    if place is not location and file.endswith(".py") and hasattr(location, "source"):
+        column += 1  # cuTile's debug info counts columns from 0, as Python's `ast` does
     return Diagnostic(message, file, line, column, _line(file, line, source))
 
 

@@ -31,7 +31,15 @@ from tilewright.lowering.interpreter.machine.machine import Launch
 from tilewright.passes.check_target import required_targets
 from tilewright.pipeline import lower_for_lowest, lower_tiles, run_pipeline, verified
 from tilewright.recursion import deep_recursion
-from tilewright.tile_kernel import DEFAULT_ARCH, Races, TileLaunch, is_tile_ir, run_tile_kernel
+from tilewright.tile_kernel import (
+    DEFAULT_ARCH,
+    Races,
+    TileLaunch,
+    entry_parameters,
+    find_entry,
+    is_tile_ir,
+    run_tile_kernel,
+)
 
 __all__ = ["ExecutionError", "Parameter", "interpret", "kernel_signature"]
 
@@ -194,6 +202,8 @@ def kernel_signature(
 ) -> list[Parameter]:
     """The parameters of a kernel. Raises CompileError where there is no such kernel."""
     module, _ = verified(module_or_text, name)
+    if is_tile_ir(module):
+        return entry_parameters(find_entry(module, kernel, name))
     return kernel_parameters(find_kernel(module, kernel, name))
 
 

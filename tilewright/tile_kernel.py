@@ -8,9 +8,12 @@ from typing import Any, get_args
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 
+from tilewright.arguments.parameters import Parameter
 from tilewright.diagnostic import CompileError, Diagnostic, OpError
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
+from tilewright.dialects.cuda_tile.type_text import shown
+from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
 from tilewright.lowering.interpreter.cuda_tile.kernel import run_kernel
@@ -24,6 +27,7 @@ __all__ = [
     "RaceWarning",
     "Races",
     "TileLaunch",
+    "entry_parameters",
     "find_entry",
     "is_tile_ir",
     "run_tile_kernel",
@@ -47,6 +51,16 @@ def find_entry(module: ModuleOp, kernel: str | None, name: str = "<string>") -> 
     names = ", ".join(op.sym_name.data for op in entries) or "none"
     wanted = "one kernel" if kernel is None else f"a kernel '{kernel}'"
     raise CompileError(Diagnostic(f"expected {wanted}, got {names}", name))
+
+
+def entry_parameters(entry: EntryOp) -> list[Parameter]:
+    """The flat parameters of an entry: pointers and numbers."""
+    parameters: list[Parameter] = []
+    for i, argument in enumerate(entry.body.block.args):
+        assert isinstance(argument.type, TileType)
+        element = argument.type.element_type
+        parameters.append(Parameter(argument.name_hint or f"arg{i}", shown(element), element))
+    return parameters
 
 
 def run_tile_kernel(

@@ -17,6 +17,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation
 
 from tilewright.diagnostic import CompileError, at
+from tilewright.dialects.cuda_tile.type_text import shown
+from tilewright.dialects.cuda_tile.types import PointerType
 from tilewright.dialects.cute.int_tuple import flatten
 from tilewright.dialects.cute.types.argument import ArgumentAttr, signature_of, sources_of
 from tilewright.dialects.cute.types.memref import is_memref
@@ -39,11 +41,13 @@ class Parameter:
 
     @property
     def element(self) -> str | None:
-        """The element type of a memref or tensor map, in MLIR's words."""
+        """The element type of a memref, tensor map or pointer, in MLIR's words."""
         if isinstance(self.type, TensorMemRefType):
             return self.type.tensor.element
         if is_memref(self.type):
             return str(self.type.element_type)
+        if isinstance(self.type, PointerType):
+            return shown(self.type.pointee_type)
         return None if self.box is None else self.box.element.mlir
 
     @property

@@ -7,7 +7,12 @@ One ARG for each parameter of the kernel, in order:
   OUT.npy=@IN.npy         a memref that starts as IN.npy and is written to OUT.npy afterwards
   3, 0x10, -1.5, nan      a scalar, integer or float as the parameter's type has it
 
-A tensor map is given like a memref: its box is in the parameter's type.
+A tensor map is given like a memref: its box is in the parameter's type. A kernel of CUDA Tile IR
+(bytecode, or text) takes the entry's flat parameters: a file, as for a memref, for every pointer
+to an array's first element, numbers for the rest (cuTile: an array's shape, then its strides in
+elements). It has a --grid of tile blocks and no --block:
+
+  tilewright run add.tileirbc --grid 8 a.npy 1000 1 b.npy 1000 1 c.npy=1000 1000 1
 
 DTYPE is f16, bf16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64 or an ml_dtypes name; left out,
 the memref's own. NumPy's file format has no name for bf16 and the 8-bit floats: such an output is
@@ -22,6 +27,8 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import sys
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -43,32 +50,36 @@ Extent = tuple[int, int, int]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="IR text; - is stdin")
+    parser.add_argument("file", metavar="FILE", help="IR text, or Tile IR bytecode; - is stdin")
     parser.add_argument("arguments", metavar="ARG", nargs="*", help="see above")
-    add_launch_arguments(parser)
+    add_launch_arguments(parser, block_required=False)
     add_schedule_arguments(parser)
     parser.add_argument(
         "--level",
-        choices=("tile", "atom", "ptx"),
-        default="tile",
+        choices=("program", "tile", "atom", "ptx"),
         help="interpret the IR as it is (the default), or lowered to atoms or PTX instructions",
     )
     parser.add_argument("--device", action="store_true", help="launch it on the GPU instead")
     parser.add_argument("--quiet", action="store_true", help="no progress bar, no summary")
 
 
-def add_launch_arguments(parser: argparse.ArgumentParser) -> None:
+def add_launch_arguments(parser: argparse.ArgumentParser, *, block_required: bool = True) -> None:
     """The kernel that runs, its threads, and the chip."""
     parser.add_argument("--kernel", metavar="NAME", help="which kernel; needed where FILE has more")
     for name, what in (("grid", "blocks of the grid"), ("block", "threads of a block")):
         parser.add_argument(
-            f"--{name}", metavar="X,Y,Z", required=True, type=_extent, help=f"{what}; X, or X,Y too"
+            f"--{name}",
+            metavar="X,Y,Z",
+            required=name == "grid" or block_required,
+            type=_extent,
+            help=f"{what}; X, or X,Y too",
         )
     parser.add_argument(
         "--numerics",
-        choices=("hardware", "exact"),
+        choices=("hardware", "exact", "fast"),
         default="hardware",
-        help="as the chip rounds (the default), or the exact result rounded once",
+        help="as the chip rounds (the default), the exact result rounded once, or (Tile IR only) "
+        "NumPy's f32",
     )
     parser.add_argument("--arch", metavar="TARGET", help="the chip that runs it: sm_90a")
 
@@ -78,7 +89,7 @@ def add_schedule_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--races",
         choices=("error", "warn", "ignore"),
-        help="what becomes of races on global memory; tilewright.interpret has the default",
+        help="what becomes of races on global memory: for Tile IR an error by default",
     )
     for name, metavar, least, what in (
         ("schedule", "SEED", 0, "run threads in this random order, and complete copies late"),
@@ -148,9 +159,14 @@ def _interpret(
     """The memrefs, of these names, after the run, in order."""
     from tilewright.execution import interpret
     from tilewright.schedules import under_schedules
+    from tilewright.tile_kernel import RaceWarning
     from tilewright.tools.commands.render_progress import ProgressBar
 
-    with closing(ProgressBar("blocks", shown=not options.quiet)) as progress:
+    with (
+        warnings.catch_warnings(action="always", category=RaceWarning),
+        closing(ProgressBar("blocks", shown=not options.quiet)) as progress,
+    ):
+        warnings.showwarning = _show_warning
 
         def run(schedule: int | None) -> list[NDArray[Any]]:
             return interpret(
@@ -172,6 +188,10 @@ def _interpret(
         return under_schedules(run, options.schedule, options.schedules, names)
 
 
+def _show_warning(message: Warning | str, *_: Any) -> None:
+    print(str(message).replace(": error: ", ": warning: ", 1), file=sys.stderr)
+
+
 def _launch(
     source: str | bytes, name: str, values: Sequence[Value], options: argparse.Namespace
 ) -> list[NDArray[Any]]:
@@ -179,6 +199,8 @@ def _launch(
     from tilewright.compiler import compile
     from tilewright.launcher import LaunchError, device_arch
 
+    if options.block is None:
+        raise InputError("expected --block for --device, got none (Tile IR runs on the CPU only)")
     try:
         compiled = compile(source, options.arch or device_arch(), name=name)
         return compiled.launch(

@@ -139,7 +139,7 @@ class _Reader:
     # Scalars
 
     def _scalar(self, text: str, type_text: str) -> int | float:
-        if not type_text.lstrip("b").startswith("f"):
+        if not type_text.lstrip("bt").startswith("f"):
             return self._integer(text, type_text)
         try:
             return float(text)

@@ -59,6 +59,22 @@ class Allocations:
         return self.all[window] if 0 <= window < len(self.all) else None
 
 
+class ArrayTable:
+    """A list of arrays as a kernel takes it: for each a row of 64-bit words in memory, its address,
+    its shape and its strides in elements."""
+
+    def __init__(self, arrays: Sequence[NDArray[Any]]):
+        self.arrays = arrays
+
+    def words(self, addresses: Sequence[int]) -> NDArray[np.int64]:
+        """The table, where the arrays lie at some addresses."""
+        rows = [
+            [address, *array.shape, *(stride // array.itemsize for stride in array.strides)]
+            for array, address in zip(self.arrays, addresses, strict=True)
+        ]
+        return np.array(rows, np.int64)
+
+
 class Arguments:
     """Argument arrays in memory: arrays that share memory share an allocation. Memory that the
     kernel does not write (`written` says so for each array) is the arrays' own; else a copy.
@@ -118,6 +134,10 @@ class Arguments:
         return np.ndarray(
             array.shape, array.dtype, allocation.octets.data, offset=begin, strides=array.strides
         )
+
+    def fill(self, i: int, content: NDArray[Any]) -> None:
+        """Let array i hold something else from the start."""
+        self._image(i)[...] = content
 
     def results(self) -> list[NDArray[Any]]:
         """The arrays after the run, C-contiguous and apart from the arguments."""

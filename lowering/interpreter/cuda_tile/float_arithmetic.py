@@ -22,6 +22,7 @@ Binary = Callable[[Tile, Tile], Tile]
 Ternary = Callable[[Tile, Tile, Tile], Tile]
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 _SMALLEST_NORMAL = np.float32(2.0**-126)
+_SUBNORMAL_HALVES = np.float32(2.0**-125)
 _CACHED = 1 << 14
 """Elements of a piece that a cache holds with all that is computed of it."""
 _ROUNDINGS: dict[str, Rounding] = {
@@ -194,7 +195,7 @@ def _fused(element: Element, mode: Rounding) -> Ternary:
     if dtype == np.float64:
         return lambda x, y, z: fma64(x, y, z, mode)
     if dtype == np.float32:
-        return in_cache(_fused32) if mode == "rn" else lambda x, y, z: fma32(x, y, z, mode)
+        return _fused32 if mode == "rn" else lambda x, y, z: fma32(x, y, z, mode)
     fmt = element.format
     assert fmt is not None
 
@@ -223,12 +224,29 @@ def _fused32(x: Tile, y: Tile, z: Tile) -> Tile:
     They can only where the float64 sum is inexact and lies halfway between two f32: its low 29
     bits are 1 and zeros; below the normal range the boundary lies elsewhere.
     """
-    total = x.astype(np.float64) * y.astype(np.float64)
-    total = total + z
-    result = np.asarray(total.astype(np.float32))
-    halfway = (total.view(np.int64) & 0x1FFFFFFF) == 0x10000000
-    halfway |= np.abs(result) < np.float32(2.0**-125)
-    if halfway.any():
-        a, b, c = (np.broadcast_to(tile, result.shape)[halfway] for tile in (x, y, z))
-        result[halfway] = fma32(a, b, c)
+    shape = np.broadcast_shapes(x.shape, y.shape, z.shape)
+    flat = [np.broadcast_to(tile, shape).reshape(-1) for tile in (x, y, z)]
+    result = np.empty(shape, np.float32)
+    wide = np.empty((2, min(result.size, _CACHED)))
+    for begin in range(0, result.size, _CACHED):
+        piece = slice(begin, begin + _CACHED)
+        _fuse_piece([tile[piece] for tile in flat], result.reshape(-1)[piece], wide)
     return result
+
+
+def _fuse_piece(tiles: list[Tile], result: Tile, wide: NDArray[np.float64]) -> None:
+    """A piece of `_fused32`; `wide` is room for two float64 an element."""
+    total, other = wide[:, : len(result)]
+    np.copyto(total, tiles[0])
+    np.copyto(other, tiles[1])
+    np.multiply(total, other, total)
+    np.copyto(other, tiles[2])
+    np.add(total, other, total)
+    np.copyto(result, total, casting="same_kind")
+    words = np.bitwise_and(total.view(np.int64), 0x1FFFFFFF, other.view(np.int64))
+    halfway = words == 0x10000000
+    if np.abs(result).min() < _SUBNORMAL_HALVES:
+        # A zero is exact: products of f32 do not underflow in float64.
+        halfway |= (np.abs(result) < _SUBNORMAL_HALVES) & (total != 0)
+    if halfway.any():
+        result[halfway] = fma32(*(tile[halfway] for tile in tiles))

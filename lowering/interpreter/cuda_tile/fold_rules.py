@@ -21,6 +21,7 @@ from tilewright.lowering.interpreter.cuda_tile.blocks import (
     Rule,
     Step,
     acting,
+    computing,
     gathered,
     run,
 )
@@ -30,6 +31,8 @@ from tilewright.lowering.interpreter.cuda_tile.values import Value, taken
 
 Tiles = list[Tile]
 Combine = Callable[[Frame, Tiles, Tiles], Tiles]
+_CACHED = 1 << 18
+"""Elements that a cache holds with the halves that are made of them."""
 _SHORT = 32
 """Below this many elements a slice is too short to be worth a call of NumPy each: the dimension
 goes in front first."""
@@ -90,24 +93,70 @@ def _run(body: Prepared, inner: Frame, elements: Tiles, accumulators: Tiles) -> 
 
 def _reduce(op: Operation, preparation: Preparation) -> Step:
     assert isinstance(op, ReduceOp)
-    combine = _combination(preparation.block(op.body.block))
+    body = preparation.block(op.body.block)
     axis = 1 + _number(op.dim)
+    single = _single_function(body)
+    if single is not None:
+        return computing(op, lambda tile: _folded_in_cache(single, tile, axis))
+    combine = _combination(body)
 
     def act(frame: Frame, *tiles: Tile) -> Any:
-        folded: Tiles = list(tiles)
-        along = axis
-        while folded[0].shape[along] > 1:
-            size = folded[0].shape[along]
-            if along > 1 and size <= _SHORT:
-                folded = [np.ascontiguousarray(np.moveaxis(tile, along, 1)) for tile in folded]
-                along = 1
-            lower = [_part(tile, along, slice(0, size // 2)) for tile in folded]
-            upper = [_part(tile, along, slice(size // 2, size)) for tile in folded]
-            folded = combine(frame, upper, lower)
-        results = tuple(np.take(tile, 0, axis=along) for tile in folded)
-        return results if len(tiles) > 1 else next(iter(results))
+        results = _folded(lambda upper, lower: combine(frame, upper, lower), list(tiles), axis)
+        return tuple(results) if len(tiles) > 1 else next(iter(results))
 
     return acting(op, act)
+
+
+def _single_function(body: Prepared) -> Callable[[Tile, Tile], Tile] | None:
+    """The region as a function of an element and an accumulator, where it is one operation."""
+    if len(body.steps) != 1 or len(body.arguments) != 2 or not body.pointwise:
+        return None
+    step = body.steps[0]
+    if step.compute is None or body.leaving != step.results:
+        return None
+    compute = step.compute
+    if step.operands == body.arguments:
+        return compute
+    if step.operands == body.arguments[::-1]:
+        return lambda element, accumulator: compute(accumulator, element)
+    return None
+
+
+def _folded_in_cache(function: Callable[[Tile, Tile], Tile], tile: Tile, axis: int) -> Tile:
+    """The fold of one tile, by pieces of which the halves stay in a cache: first along rows, as
+    long as they are; then the dimension goes in front, and halves are whole."""
+    shape = (*tile.shape[:axis], *tile.shape[axis + 1 :])
+    size, inner = tile.shape[axis], int(np.prod(tile.shape[axis + 1 :]))
+    rows = tile.reshape(-1, size, inner)
+    short = size
+    while short > 1 and short * inner > _SHORT:
+        short //= 2
+    folded = np.empty((len(rows), short, inner), tile.dtype)
+    count = max(1, _CACHED // (size * inner))
+    for begin in range(0, len(rows) if short < size else 0, count):
+        part = rows[begin : begin + count]
+        while part.shape[1] > short:
+            half = part.shape[1] // 2
+            part = function(part[:, half:], part[:, :half])
+        folded[begin : begin + count] = part
+    columns = np.moveaxis(folded if short < size else rows, 1, 0).reshape(short, -1)
+    while len(columns) > 1:
+        half = len(columns) // 2
+        columns = function(columns[half:], columns[:half])
+    return columns.reshape(shape)
+
+
+def _folded(combine: Callable[[Tiles, Tiles], Tiles], folded: Tiles, axis: int) -> Tiles:
+    """Tiles folded along an axis, upper halves onto lower ones."""
+    while folded[0].shape[axis] > 1:
+        size = folded[0].shape[axis]
+        if axis > 1 and size <= _SHORT:
+            folded = [np.ascontiguousarray(np.moveaxis(tile, axis, 1)) for tile in folded]
+            axis = 1
+        lower = [_part(tile, axis, slice(0, size // 2)) for tile in folded]
+        upper = [_part(tile, axis, slice(size // 2, size)) for tile in folded]
+        folded = combine(upper, lower)
+    return [np.take(tile, 0, axis=axis) for tile in folded]
 
 
 def _part(tile: Tile, axis: int, part: slice) -> Tile:

@@ -24,7 +24,11 @@ from tilewright.lowering.interpreter.cuda_tile import (
     shape_rules,
     view_rules,
 )
-from tilewright.lowering.interpreter.cuda_tile.allocations import Allocations, Arguments
+from tilewright.lowering.interpreter.cuda_tile.allocations import (
+    Allocations,
+    Arguments,
+    ArrayTable,
+)
 from tilewright.lowering.interpreter.cuda_tile.blocks import Preparation, Rule
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, element_of, element_of_tile
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Machine, OrderNeeded
@@ -114,18 +118,17 @@ def bound(
         )
     pointers = [i for i, each in enumerate(parameters) if _is_pointer(each)]
     for i in pointers:
-        if not isinstance(args[i], np.ndarray):
+        if not isinstance(args[i], np.ndarray | ArrayTable):
             raise ExecutionError(
                 f"'{entry.sym_name.data}' expected an array as argument {i}, a "
                 f"{shown(parameters[i].type)}, got {type(args[i]).__name__}"
             )
-    arrays = Arguments(
-        [args[i] for i in pointers],
-        [i in origins or ANYTHING in origins for i in pointers],
-        [f"argument {i}" if names is None else names[i] for i in pointers],
+    arrays, addresses = _placed(
+        {i: args[i] for i in pointers},
+        {i: i in origins or ANYTHING in origins for i in pointers},
+        {i: f"argument {i}" if names is None else names[i] for i in pointers},
         memory,
     )
-    addresses = dict(zip(pointers, arrays.addresses, strict=True))
     values: list[Value] = []
     for i, parameter in enumerate(parameters):
         if i in addresses:
@@ -133,6 +136,33 @@ def bound(
         else:
             values.append(_number(entry, i, _element(parameter), args[i]))
     return arrays, values
+
+
+def _placed(
+    pointed: dict[int, NDArray[Any] | ArrayTable],
+    written: dict[int, bool],
+    names: dict[int, str],
+    memory: Allocations,
+) -> tuple[Arguments, dict[int, int]]:
+    """Arrays, and tables with their arrays behind them, in memory; where each parameter's lies."""
+    rows: list[tuple[NDArray[Any], bool, str]] = []
+    members: dict[int, range] = {}
+    for i, content in pointed.items():
+        if isinstance(content, ArrayTable):
+            blank = content.words([0] * len(content.arrays))
+            rows.append((blank, written[i], names[i]))
+        else:
+            rows.append((content, written[i], names[i]))
+    for i, content in pointed.items():
+        if isinstance(content, ArrayTable):
+            members[i] = range(len(rows), len(rows) + len(content.arrays))
+            # The kernel makes pointers of the table's words: stores may go anywhere.
+            rows += [(each, True, f"{names[i]}[{j}]") for j, each in enumerate(content.arrays)]
+    arrays = Arguments(*([row[column] for row in rows] for column in range(3)), memory)  # type: ignore[arg-type]
+    for place, (i, content) in enumerate(pointed.items()):
+        if isinstance(content, ArrayTable):
+            arrays.fill(place, content.words([arrays.addresses[j] for j in members[i]]))
+    return arrays, dict(zip(pointed, arrays.addresses, strict=False))
 
 
 def _element(parameter: SSAValue) -> Element:

@@ -1,0 +1,48 @@
+"""The example of docs/cutile.md runs, and its race is found where the page says."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import tilewright as tw
+from tilewright.tools.tilewright import main
+
+PAGE = (Path(__file__).parents[2] / "docs" / "cutile.md").read_text()
+EXAMPLE = re.findall(r"^```python\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)[0]
+
+
+def run(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    (folder / "add.py").write_text(text)
+    command = [sys.executable, "add.py"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+
+
+def test_the_example_prints_what_the_page_says(tmp_path: Path) -> None:
+    done = run(EXAMPLE, tmp_path)
+    assert f"$ python add.py\n{done.stdout}" in PAGE and done.stdout, done.stderr
+
+
+def test_its_race_is_found(tmp_path: Path) -> None:
+    error = run(EXAMPLE.replace("ct.store(c, (i,)", "ct.store(c, (0,)"), tmp_path).stderr
+    said = error[error.index("ExecutionError: ") :].removeprefix("ExecutionError: ")
+    assert said.replace(str(tmp_path) + "/", "") in PAGE
+
+
+def test_its_bytecode_runs_from_the_shell(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "kernel.py").write_text(EXAMPLE)
+    monkeypatch.syspath_prepend(tmp_path)
+    from kernel import add
+
+    a, b = np.arange(1000.0), np.ones(1000)
+    np.save("a.npy", a)
+    np.save("b.npy", b)
+    Path("add.tileirbc").write_bytes(tw.cutile.bytecode(add, (a, b, np.zeros(1000), 128)))
+    (command,) = re.findall(r"^\$ tilewright (run .*)$", PAGE, flags=re.MULTILINE)
+    main(command.split())
+    assert (np.load("c.npy") == a + b).all()

@@ -1,0 +1,124 @@
+"""cuTile Python kernels on the CPU: what a kernel may take, and where its errors point."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import cuda.tile as ct
+import ml_dtypes
+import numpy as np
+import pytest
+
+import tilewright as tw
+
+Int = ct.Constant[int]
+
+
+@ct.kernel
+def add(a, b, c, T: Int):
+    i = ct.bid(0)
+    ct.store(c, (i,), ct.load(a, (i,), (T,)) + ct.load(b, (i,), (T,)))
+
+
+@ct.kernel
+def everywhere_at_once(a, c, T: Int):
+    ct.store(c, (0,), ct.load(a, (ct.bid(0),), (T,)))
+
+
+@ct.kernel
+def of_pair(pair, c, scale: tuple[float, Int]):
+    tile = ct.load(pair[0], (0,), (16,)) + ct.load(pair[1], (0,), (16,))
+    ct.store(c, (0,), tile * scale[0] + scale[1])
+
+
+@ct.kernel
+def of_list(arrays, total):
+    result = ct.zeros((4, 8), dtype=ct.float32)
+    for i in range(len(arrays)):
+        tile = ct.load(arrays[i], (0, 0), (4, 8))
+        result += tile
+        ct.store(arrays[i], (0, 0), -tile)
+    ct.store(total, (0, 0), result)
+
+
+@ct.kernel
+def of_static_shape(
+    a: Annotated[Any, ct.ArrayAnnotation(static_shape_dims=(0,))], c: ct.IndexedWithInt64
+):
+    ct.store(c, (0,), ct.load(a, (0,), (a.shape[0],)))
+
+
+def test_arrays_are_written_in_place() -> None:
+    for dtype in (np.float32, np.int64, np.float16, ml_dtypes.bfloat16):
+        a, b, c = np.arange(100).astype(dtype), np.ones(100, dtype), np.zeros(100, dtype)
+        tw.cutile.launch((4,), add, (a, b, c, 32))
+        assert (c == a + b).all()
+
+
+def test_launch_as_a_script_has_it() -> None:
+    a, c = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+    with tw.cutile.on_cpu():
+        ct.launch(None, (2,), add, (a, a, c, 32))
+    assert (c == 2 * a).all()
+
+
+def test_tuples_are_their_items() -> None:
+    a, b = np.arange(16, dtype=np.float32), np.ones(16, np.float32)
+    c = np.zeros_like(a)
+    tw.cutile.launch((1,), of_pair, ((a, b), c, (0.5, 3)))
+    assert (c == (a + b) * 0.5 + 3).all()
+
+
+def test_lists_are_tables_of_arrays() -> None:
+    arrays = [np.full((4, 8), 2.0**i, np.float32) for i in range(3)]
+    arrays[1] = np.asfortranarray(arrays[1])
+    total = np.zeros((4, 8), np.float32)
+    tw.cutile.launch((1,), of_list, (arrays, total))
+    assert (total == 7).all()
+    assert [float(array[3, 7]) for array in arrays] == [-1, -2, -4]
+
+
+def test_static_shapes_and_wide_indices() -> None:
+    a, c = np.arange(8, dtype=np.int32), np.zeros(8, np.int32)
+    tw.cutile.launch((1,), of_static_shape, (a, c))
+    assert (c == a).all()
+
+
+def test_a_race_is_shown_at_its_line() -> None:
+    a, c = np.ones(64, np.float32), np.zeros(64, np.float32)
+    with pytest.raises(tw.ExecutionError) as caught:
+        tw.cutile.launch((2,), everywhere_at_once, (a, c, 32))
+    head, line, caret = str(caught.value).split("\n")
+    assert f"{Path(__file__).name}:" in head and "expected no other block to access c[0]" in head
+    assert line[len(caret) - 1 :].startswith("ct.store(c, (0,)")
+    tw.cutile.launch((2,), everywhere_at_once, (a, c, 32), races="ignore")
+    assert (c[:32] == 1).all() and (c[32:] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("kernel", "args", "message"),
+    [
+        (add, (1, 2), "'add' expected 4 arguments, got 2"),
+        (add, ("a", "b", "c", 4), "'a' expected an array, a number, a tuple of them or a list"),
+        (add, (np.zeros(2, complex),) * 3 + (2,), "'a' expected an array of a type that cuTile"),
+        (of_list, ([], np.zeros((4, 8))), "'arrays' expected a list of arrays, got one of nothing"),
+        (of_list, ([np.ones(3), np.ones((3, 3))], np.zeros((4, 8))), "of one dtype and rank"),
+        (of_pair, ((np.ones(16),) * 2, np.ones(16), (1.0, 2, 3)), "'scale' expected 2 items"),
+    ],
+)
+def test_refused(kernel: Any, args: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(tw.ExecutionError, match=message.replace("[", r"\[")):
+        tw.cutile.launch((1,), kernel, args)
+
+
+def test_what_cutile_rejects() -> None:
+    with pytest.raises(tw.CompileError, match="add"):
+        tw.cutile.launch((1,), add, (np.ones(4), np.ones((4, 4)), np.ones(4), 4))
+
+
+def test_a_kernel_without_a_source_file() -> None:
+    names: dict[str, Any] = {"ct": ct}
+    exec("@ct.kernel\ndef k(a):\n    pass", names)
+    with pytest.raises(tw.CompileError, match="could not get source code"):
+        tw.cutile.launch((1,), names["k"], (np.ones(4),))

@@ -1,0 +1,87 @@
+"""`tilewright run` of CUDA Tile IR: bytecode and text, races, what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from tilewright.tools.tilewright import main
+
+BYTECODE = Path(__file__).parents[1] / "lowering/interpreter/cuda_tile/fixtures/saxpy.tileirbc"
+STORES = """
+cuda_tile.module @m {
+  entry @stores(%to: tile<ptr<bf16>>, %value: tile<bf16>) {
+    %token = store_ptr_tko weak %to, %value : tile<ptr<bf16>>, tile<bf16> -> token
+  }
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty folder to run in, with what the kernels take."""
+    monkeypatch.chdir(tmp_path)
+    np.save("x.npy", np.arange(1000, dtype=np.float32))
+    np.save("y.npy", np.ones(1000, np.float32))
+    Path("stores.mlir").write_text(STORES)
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    with pytest.raises(SystemExit) as leaving:
+        main(["run", *words])
+    assert leaving.value.code == 1
+    return capsys.readouterr().err
+
+
+def test_bytecode_takes_flat_parameters(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["x.npy", "1000", "1", "r.npy=@y.npy", "1000", "1", "1.5"]
+    main(["run", str(BYTECODE), "--grid", "4", *words])
+    assert (np.load("r.npy") == np.arange(1000) * 1.5 + 1).all()
+    assert (np.load("y.npy") == 1).all()
+    assert capsys.readouterr().out == "r.npy: 1000 float32\n"
+
+
+def test_text_with_races_as_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["stores.mlir", "--grid", "2", "--quiet", "to.npy=1:bf16", "2.5"]
+    message = "'cuda_tile.store_ptr_tko' expected no other block to access argument 0[0]"
+    said = refused(capsys, *command)
+    assert said.startswith("stores.mlir:4:") and f"error: {message}" in said
+    assert not Path("to.npy").exists()
+    main(["run", *command, "--races", "warn"])
+    said = capsys.readouterr().err
+    assert said.startswith("stores.mlir:4:") and f"warning: {message}" in said
+    main(["run", *command, "--races", "ignore", "--numerics", "fast"])
+    assert capsys.readouterr().err == ""
+    assert np.load("to.npy").view(ml_dtypes.bfloat16).tolist() == [2.5]
+
+
+def test_one_block_has_no_race(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["run", "stores.mlir", "--grid", "1", "to.npy=4", "1"])
+    assert np.load("to.npy").view(ml_dtypes.bfloat16).tolist() == [1, 0, 0, 0]
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--grid", "1", "--block", "32", "to.npy=1", "1"], "no block for Tile IR, got block"),
+        (["--grid", "1", "--level", "ptx", "to.npy=1", "1"], "got level 'ptx'"),
+        (["--grid", "1", "--device", "to.npy=1", "1"], "Tile IR runs on the CPU only"),
+        (["--grid", "1", "to.npy=1"], "takes 2 arguments (to: ptr<bf16>, value: bf16), got 1"),
+        (["--grid", "1", "x.npy", "1"], "argument 1 (to: ptr<bf16>): expected dtype bfloat16"),
+        (["--grid", "1", "to.npy=1", "one"], "expected a number for bf16, got 'one'"),
+        (["--grid", "1", "--kernel", "k", "to.npy=1", "1"], "expected a kernel 'k', got stores"),
+    ],
+)
+def test_refused(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert message in refused(capsys, "stores.mlir", *words)
+    assert not Path("to.npy").exists()
+
+
+def test_other_kernels_need_a_block(capsys: pytest.CaptureFixture[str]) -> None:
+    axpy = str(Path(__file__).parents[2] / "examples" / "axpy.mlir")
+    words = ["--grid", "1", "x.npy", "y.npy", "1", "100"]
+    assert "expected a block, got none" in refused(capsys, axpy, *words)

@@ -1,0 +1,206 @@
+"""The parameters of a cuTile kernel: what cuTile is told of the arguments, and how its calling
+convention (`cutile_python_v2`) lays them out as the flat parameters of the entry."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.lowering.interpreter.cuda_tile.allocations import ArrayTable
+from tilewright.lowering.interpreter.errors import ExecutionError
+
+_DTYPES: dict[Any, str] = {
+    np.dtype(bool): "bool_",
+    np.dtype(ml_dtypes.bfloat16): "bfloat16",
+    np.dtype(ml_dtypes.float8_e4m3fn): "float8_e4m3fn",
+    np.dtype(ml_dtypes.float8_e5m2): "float8_e5m2",
+    np.dtype(ml_dtypes.float8_e8m0fnu): "float8_e8m0fnu",
+}
+_TORCH_BITS = {
+    "bfloat16": "int16",
+    "float8_e4m3fn": "uint8",
+    "float8_e5m2": "uint8",
+    "float8_e8m0fnu": "uint8",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter: its name, its annotation as cuTile has read it, and its argument, tensors of
+    torch as arrays."""
+
+    name: str
+    annotation: Any
+    argument: Any
+
+    def flat(self) -> Generator[tuple[str, Any]]:
+        """What the entry takes for it, with names: an array is its pointer, shape and strides, a
+        list a table of them and its length, a tuple its items; constants are left out."""
+        argument = self.argument
+        if isinstance(argument, tuple):
+            for item in self._items():
+                yield from item.flat()
+        elif not getattr(self.annotation, "constant", False):
+            parts = [argument]
+            if isinstance(argument, list):
+                parts = [ArrayTable(argument), len(argument)]
+            elif isinstance(argument, np.ndarray):
+                array: NDArray[Any] = argument
+                parts = [array, *array.shape, *strides_of(array)]
+            yield from ((self.name, part) for part in parts)
+
+    def arrays(self) -> Generator[NDArray[Any]]:
+        """All arrays of the argument, those of lists and tuples too."""
+        if isinstance(self.argument, tuple):
+            for item in self._items():
+                yield from item.arrays()
+        elif isinstance(self.argument, list):
+            yield from self.argument
+        elif isinstance(self.argument, np.ndarray):
+            yield self.argument
+
+    def constraint(self, arrays: Sequence[NDArray[Any]]) -> Any:
+        """What cuTile may assume; `arrays` are those of all parameters. Raises ExecutionError."""
+        compilation = import_module("cuda.tile.compilation")
+        argument, annotation = self.argument, self.annotation
+        if isinstance(argument, tuple):
+            return compilation.TupleConstraint([item.constraint(arrays) for item in self._items()])
+        if getattr(annotation, "constant", False):
+            return compilation.ConstantConstraint(argument)
+        if isinstance(argument, list):
+            return self._list_constraint(arrays)
+        if isinstance(argument, np.ndarray):
+            return self._array_constraint(argument, getattr(annotation, "array", None), arrays)
+        return self._scalar_constraint()
+
+    def _items(self) -> list[Parameter]:
+        items: tuple[Any, ...] = self.argument
+        nodes = getattr(self.annotation, "items", None)
+        if nodes is None:
+            nodes = (getattr(self.annotation, "each", self.annotation),) * len(items)
+        if len(nodes) != len(items):
+            raise ExecutionError(f"'{self.name}' expected {len(nodes)} items, got {len(items)}")
+        return [
+            Parameter(f"{self.name}[{i}]", node, item)
+            for i, (node, item) in enumerate(zip(nodes, items, strict=True))
+        ]
+
+    def _list_constraint(self, arrays: Sequence[NDArray[Any]]) -> Any:
+        elements: list[Any] = self.argument
+        if not elements or not all(isinstance(element, np.ndarray) for element in elements):
+            kinds = ", ".join(sorted({type(each).__name__ for each in elements})) or "nothing"
+            raise ExecutionError(f"'{self.name}' expected a list of arrays, got one of {kinds}")
+        kinds = {(element.dtype.name, element.ndim) for element in elements}
+        if len(kinds) > 1:
+            shown = ", ".join(f"{ndim}-D {dtype}" for dtype, ndim in sorted(kinds))
+            raise ExecutionError(
+                f"'{self.name}' expected arrays of one dtype and rank, got {shown}"
+            )
+        annotation = getattr(getattr(self.annotation, "list", None), "element", None)
+        described = [self._array_constraint(each, annotation, arrays) for each in elements]
+        shared = next((each for each in described if each.alias_groups), described[0])
+        same = all(
+            (each.stride_constant, each.shape_constant)
+            == (shared.stride_constant, shared.shape_constant)
+            for each in described
+        )
+        if not same:
+            shared = self._array_constraint(elements[0], annotation, arrays, assume=False)
+        return import_module("cuda.tile.compilation").ListConstraint(
+            shared, alias_groups=(), elements_may_alias=bool(shared.alias_groups)
+        )
+
+    def _array_constraint(
+        self,
+        array: NDArray[Any],
+        annotation: Any,
+        arrays: Sequence[NDArray[Any]],
+        *,
+        assume: bool = True,
+    ) -> Any:
+        ct, compilation = import_module("cuda.tile"), import_module("cuda.tile.compilation")
+        strides = strides_of(array)
+        # The array itself is one of them.
+        aliased = sum(np.may_share_memory(array, other) for other in arrays) > 1
+        fixed = _dims(annotation, "static_stride_dims", array.ndim)
+        unit = assume and not fixed
+        shape = _dims(annotation, "static_shape_dims", array.ndim)
+        return compilation.ArrayConstraint(
+            self._dtype(ct, array.dtype),
+            array.ndim,
+            index_dtype=getattr(annotation, "index_dtype", None) or ct.int32,
+            stride_lower_bound_incl=0,
+            alias_groups=("shared",) if aliased else (),
+            may_alias_internally=0 in strides,
+            stride_constant=[
+                stride if i in fixed or (unit and stride == 1) else None
+                for i, stride in enumerate(strides)
+            ],
+            shape_constant=[size if i in shape else None for i, size in enumerate(array.shape)],
+        )
+
+    def _scalar_constraint(self) -> Any:
+        ct, compilation = import_module("cuda.tile"), import_module("cuda.tile.compilation")
+        dtype = getattr(getattr(self.annotation, "scalar", None), "dtype", None)
+        if dtype is not None:
+            return compilation.ScalarConstraint(dtype)
+        for kind, default in ((bool, ct.bool_), (int, ct.int32), (float, ct.float32)):
+            if isinstance(self.argument, kind):
+                return compilation.ScalarConstraint(default)
+        raise ExecutionError(
+            f"'{self.name}' expected an array, a number, a tuple of them or a list of arrays, got "
+            f"{type(self.argument).__name__}"
+        )
+
+    def _dtype(self, ct: Any, dtype: np.dtype[Any]) -> Any:
+        known = getattr(ct, _DTYPES.get(dtype, dtype.name), None)
+        if known is None:
+            raise ExecutionError(
+                f"'{self.name}' expected an array of a type that cuTile has, got {dtype}"
+            )
+        return known
+
+
+def parameters_of(kernel: Any, args: Sequence[Any]) -> list[Parameter]:
+    """The parameters of a kernel with their arguments. Raises ExecutionError."""
+    function = kernel._annotated_function
+    annotations = function.parameter_annotations
+    if len(args) != len(annotations):
+        raise ExecutionError(
+            f"'{function.pyfunc.__name__}' expected {len(annotations)} arguments, got {len(args)}"
+        )
+    rows = zip(function.pysig.parameters, annotations, args, strict=True)
+    return [Parameter(name, annotation, as_array(argument)) for name, annotation, argument in rows]
+
+
+def as_array(argument: Any) -> Any:
+    """A NumPy array in place of a torch tensor, sharing its memory, in tuples and lists too."""
+    if isinstance(argument, tuple | list):
+        kind = list if isinstance(argument, list) else tuple
+        return kind(map(as_array, argument))
+    if not type(argument).__module__.startswith("torch") or not hasattr(argument, "device"):
+        return argument
+    if argument.device.type != "cpu":
+        raise ExecutionError(f"expected tensors on the CPU, got one on {argument.device}")
+    name = str(argument.dtype).removeprefix("torch.")
+    tensor = argument.detach()
+    if name not in _TORCH_BITS:
+        return tensor.numpy()
+    torch: Any = import_module("torch")
+    bits: NDArray[Any] = tensor.view(getattr(torch, _TORCH_BITS[name])).numpy()
+    return bits.view(getattr(ml_dtypes, name))
+
+
+def strides_of(array: NDArray[Any]) -> list[int]:
+    """Strides in elements."""
+    return [stride // array.itemsize for stride in array.strides]
+
+
+def _dims(annotation: Any, field: str, ndim: int) -> set[int]:
+    return {dim % ndim for dim in getattr(annotation, field, None) or ()}
