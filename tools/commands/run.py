@@ -159,11 +159,10 @@ def _interpret(
     """The memrefs, of these names, after the run, in order."""
     from tilewright.execution import interpret
     from tilewright.schedules import under_schedules
-    from tilewright.tile_kernel import RaceWarning
     from tilewright.tools.commands.render_progress import ProgressBar
 
     with (
-        warnings.catch_warnings(action="always", category=RaceWarning),
+        warnings.catch_warnings(action="always", category=UserWarning),
         closing(ProgressBar("blocks", shown=not options.quiet)) as progress,
     ):
         warnings.showwarning = _show_warning
