@@ -155,12 +155,14 @@ def disagreements(lines: list[str], target: str) -> list[str]:
     """Where ptxas and `check-ptx` differ, and about what."""
     taken = ptxas_bulk.taken(lines, target)
     legal = verifier_bulk.verdicts(lines, target)
-    reasons = verifier_bulk.reasons(lines, target)
+    judged = zip(lines, taken, legal, strict=True)
+    differing = [(line, ok) for line, ok, verdict in judged if verdict is not ok]
+    # Whoever takes a line has no reason against it: the few others are asked for theirs.
+    reasons = verifier_bulk.reasons([line for line, _ in differing], target)
     return [
         f"{target}: {line} {'taken by ptxas' if ok else 'refused by ptxas'}; {why or 'legal'}"
-        for line, ok, verdict, why in zip(lines, taken, legal, reasons, strict=True)
-        if verdict is not ok
-        and not (ok and ("undocumented" in why or quirk(line) or _advised_against(line, why)))
+        for (line, ok), why in zip(differing, reasons, strict=True)
+        if not (ok and ("undocumented" in why or quirk(line) or _advised_against(line, why)))
     ]
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
+from failures import failures
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import WARP, AtomError, MmaAtom, atoms_of
 from tilewright.dialects.cute_nvgpu.atoms.lookup import find, parse
@@ -20,9 +23,7 @@ ATOMS = [
 BF16 = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
 
 
-@pytest.mark.parametrize("atom", ATOMS, ids=str)
-@pytest.mark.parametrize("operand", OPERANDS)
-def test_every_element_of_the_matrix_is_held_once(atom: MmaAtom, operand: Operand) -> None:
+def check_every_element_of_the_matrix_is_held_once(atom: MmaAtom, operand: Operand) -> None:
     rows, columns = atom.extents(operand)
     coords = atom.coords(operand)
     assert coords.shape == (WARP, atom.values(operand), 2)
@@ -31,8 +32,11 @@ def test_every_element_of_the_matrix_is_held_once(atom: MmaAtom, operand: Operan
     assert len(np.unique(places, axis=0)) == len(places) == rows * columns
 
 
-@pytest.mark.parametrize("atom", ATOMS, ids=str)
-def test_registers_hold_the_values(atom: MmaAtom) -> None:
+def test_every_element_of_the_matrix_is_held_once() -> None:
+    assert not failures(check_every_element_of_the_matrix_is_held_once, product(ATOMS, OPERANDS))
+
+
+def check_registers_hold_the_values(atom: MmaAtom) -> None:
     for operand in OPERANDS:
         register, count = atom.registers(operand)
         bits = atom.element(operand).bits * atom.values(operand)
@@ -41,11 +45,14 @@ def test_registers_hold_the_values(atom: MmaAtom) -> None:
         assert atom.registers("C") == atom.registers("D")
 
 
+def test_registers_hold_the_values() -> None:
+    assert not failures(check_registers_hold_the_values, product(ATOMS))
+
+
 REPEATED: tuple[Operand, ...] = ("E", "SFA", "SFB")
 
 
-@pytest.mark.parametrize("atom", [atom for atom in ATOMS if len(atom.inputs) > 3], ids=str)
-def test_metadata_and_scale_factors_cover_their_matrices(atom: MmaAtom) -> None:
+def check_metadata_and_scale_factors_cover_their_matrices(atom: MmaAtom) -> None:
     """Once by the threads and bytes of every selector, as many times as there are selectors."""
     legal = {each.name: each.legal for each in atom.selectors}
     assert len(atom.selectors) == (atom.row.sparsity is not None) + 4 * (atom.row.scale is not None)
@@ -61,6 +68,13 @@ def test_metadata_and_scale_factors_cover_their_matrices(atom: MmaAtom) -> None:
             "SFB": len(legal.get("byte-id-b", ())) * len(legal.get("thread-id-b", ())),
         }[operand]
         assert len(times) == rows * columns and (times == choices).all()
+
+
+def test_metadata_and_scale_factors_cover_their_matrices() -> None:
+    assert not failures(
+        check_metadata_and_scale_factors_cover_their_matrices,
+        product(atom for atom in ATOMS if len(atom.inputs) > 3),
+    )
 
 
 def test_quad_pairs_as_the_isa_gives_them() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 
 import numpy as np
 import pytest
+from failures import failures
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import WARP, AtomError, MmaAtom, atoms_of
 from tilewright.dialects.cute_nvgpu.atoms.lookup import find, parse
@@ -19,9 +21,9 @@ F16 = "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32"
 LOAD = "wmma.load.a.sync.aligned.row.m16n16k16.f16"
 
 
-@pytest.mark.parametrize("atom", ATOMS, ids=str)
-@pytest.mark.parametrize("operand", OPERANDS)
-def test_every_element_of_the_matrix_is_held_equally_often(atom: MmaAtom, operand: Operand) -> None:
+def check_every_element_of_the_matrix_is_held_equally_often(
+    atom: MmaAtom, operand: Operand
+) -> None:
     """Several times by f16 A and B alone, which always take eight registers."""
     rows, columns = atom.extents(operand)
     places, times = np.unique(atom.coords(operand).reshape(-1, 2), axis=0, return_counts=True)
@@ -33,6 +35,12 @@ def test_every_element_of_the_matrix_is_held_equally_often(atom: MmaAtom, operan
     assert atom.registers(operand) == ("b32", 8) if multiplicand else set(times) == {1}
 
 
+def test_every_element_of_the_matrix_is_held_equally_often() -> None:
+    assert not failures(
+        check_every_element_of_the_matrix_is_held_equally_often, product(ATOMS, OPERANDS)
+    )
+
+
 def test_how_often_an_f16_element_is_held() -> None:
     """PTX ISA 9.7.14.4.1: eight registers whatever the extents, 16 x 16, 8 x 16 or 32 x 16."""
     shapes = {(16, 16, 16): (2, 2), (8, 32, 16): (4, 1), (32, 8, 16): (1, 4)}
@@ -42,8 +50,7 @@ def test_how_often_an_f16_element_is_held() -> None:
         assert held == expected
 
 
-@pytest.mark.parametrize("access", ACCESSES, ids=str)
-def test_loads_and_stores_have_the_layouts_of_the_mma(access: WmmaAccess) -> None:
+def check_loads_and_stores_have_the_layouts_of_the_mma(access: WmmaAccess) -> None:
     row = access.row
     users = [
         atom
@@ -57,6 +64,10 @@ def test_loads_and_stores_have_the_layouts_of_the_mma(access: WmmaAccess) -> Non
         rows, columns = atom.extents(row.operand)
         assert row.extents == ((columns, rows) if row.operand == "B" else (rows, columns))
     assert row.target in [atom.row.target for atom in users]
+
+
+def test_loads_and_stores_have_the_layouts_of_the_mma() -> None:
+    assert not failures(check_loads_and_stores_have_the_layouts_of_the_mma, product(ACCESSES))
 
 
 @pytest.mark.parametrize(

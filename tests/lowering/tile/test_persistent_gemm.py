@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product as product_of
 from pathlib import Path
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
+from covering import covering, themselves
 from tile_levels import LEVELS, run
 
 import tilewright as tw
@@ -65,8 +67,7 @@ FAULTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("case", FAULTS)
+@pytest.mark.parametrize("case, level", covering(product_of(FAULTS, LEVELS), themselves))
 def test_faults(case: str, level: Any) -> None:
     before, after, words = FAULTS[case]
     assert before in TEXT
