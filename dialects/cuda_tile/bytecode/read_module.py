@@ -66,6 +66,11 @@ def _no_collection() -> Generator[None]:
         yield
     finally:
         if enabled:
+            if not gc.get_freeze_count():
+                # What was made counts as old at once: the next collection of young objects would
+                # walk all of it.
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
 
 
