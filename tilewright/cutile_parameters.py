@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
@@ -49,9 +49,10 @@ class Parameter:
         elif not getattr(self.annotation, "constant", False):
             parts = [argument]
             if isinstance(argument, list):
-                parts = [ArrayTable(argument), len(argument)]
+                table = cast("list[Any]", argument)
+                parts = [ArrayTable(table), len(table)]
             elif isinstance(argument, np.ndarray):
-                array: NDArray[Any] = argument
+                array = cast("NDArray[Any]", argument)
                 parts = [array, *array.shape, *strides_of(array)]
             yield from ((self.name, part) for part in parts)
 
@@ -61,9 +62,9 @@ class Parameter:
             for item in self._items():
                 yield from item.arrays()
         elif isinstance(self.argument, list):
-            yield from self.argument
+            yield from cast("list[NDArray[Any]]", self.argument)
         elif isinstance(self.argument, np.ndarray):
-            yield self.argument
+            yield cast("NDArray[Any]", self.argument)
 
     def constraint(self, arrays: Sequence[NDArray[Any]]) -> Any:
         """What cuTile may assume; `arrays` are those of all parameters. Raises ExecutionError."""
@@ -76,7 +77,8 @@ class Parameter:
         if isinstance(argument, list):
             return self._list_constraint(arrays)
         if isinstance(argument, np.ndarray):
-            return self._array_constraint(argument, getattr(annotation, "array", None), arrays)
+            array = cast("NDArray[Any]", argument)
+            return self._array_constraint(array, getattr(annotation, "array", None), arrays)
         return self._scalar_constraint()
 
     def _items(self) -> list[Parameter]:
@@ -182,8 +184,8 @@ def parameters_of(kernel: Any, args: Sequence[Any]) -> list[Parameter]:
 def as_array(argument: Any) -> Any:
     """A NumPy array in place of a torch tensor, sharing its memory, in tuples and lists too."""
     if isinstance(argument, tuple | list):
-        kind = list if isinstance(argument, list) else tuple
-        return kind(map(as_array, argument))
+        items = [as_array(item) for item in cast("Sequence[Any]", argument)]
+        return items if isinstance(argument, list) else tuple(items)
     if not type(argument).__module__.startswith("torch") or not hasattr(argument, "device"):
         return argument
     if argument.device.type != "cpu":

@@ -97,7 +97,7 @@ def _reduce(op: Operation, preparation: Preparation) -> Step:
     axis = 1 + _number(op.dim)
     single = _single_function(body)
     if single is not None:
-        return computing(op, lambda tile: _folded_in_cache(single, tile, axis))
+        return computing(op, partial(_folded_in_cache, single, axis=axis))
     combine = _combination(body)
 
     def act(frame: Frame, *tiles: Tile) -> Any:
