@@ -34,7 +34,7 @@ from tilewright.dialects.ptx.logic import AndOp, SelpOp, SetpOp, ShlOp, ShrOp, X
 from tilewright.dialects.ptx.registers import SharedAddressOp
 from tilewright.dialects.ptx.scalar_types import element_bytes
 from tilewright.lowering.to_ptx.conversion import Conversion, Tile, constant, lowers
-from tilewright.lowering.to_ptx.convert_arith import divide, scalar
+from tilewright.lowering.to_ptx.convert_arith import divide, held
 from tilewright.lowering.to_ptx.known_bits import addends, lowest, possible_bits
 
 
@@ -318,11 +318,11 @@ def _mixed(
 @lowers(memref.LoadOp)
 def _load(op: memref.LoadOp, to: Conversion) -> None:
     check_space(op, op.memref.type)
-    held = scalar(op, op.res.type)
+    kept = held(op, op.res.type)
     tile = to.tile(op.memref)
     address, offset = locate(op, tile, op.indices, to)
-    value = to.emit(LdOp(tile.ptx_space, held.access, address, offset))
-    if held.kind == "pred":
+    value = to.emit(LdOp(tile.ptx_space, kept.access, address, offset))
+    if kept.kind == "pred":
         value = to.scalar(SetpOp, "ne.u16", value, to.const(0, "b16"))
     to[op.res] = value
 
@@ -330,10 +330,10 @@ def _load(op: memref.LoadOp, to: Conversion) -> None:
 @lowers(memref.StoreOp)
 def _store(op: memref.StoreOp, to: Conversion) -> None:
     check_space(op, op.memref.type)
-    held = scalar(op, op.value.type)
+    kept = held(op, op.value.type)
     tile = to.tile(op.memref)
     address, offset = locate(op, tile, op.indices, to)
     value = to[op.value]
-    if held.kind == "pred":
+    if kept.kind == "pred":
         value = to.scalar(SelpOp, "b16", to.const(1, "b16"), to.const(0, "b16"), value)
-    to.add(StOp(tile.ptx_space, held.access, address, value, offset))
+    to.add(StOp(tile.ptx_space, kept.access, address, value, offset))
