@@ -12,7 +12,7 @@ from tilewright.dialects.ptx.instruction import ScalarOp
 
 @irdl_op_definition
 class CvtOp(ScalarOp):
-    """`cvt.FORM d, a`."""
+    """`cvt.FORM d, a`; of two halves `d, a, b`, and `rbits` where rounding is stochastic."""
 
     name = "ptx.cvt"
     FORMS: ClassVar = SCALARS["cvt"].forms

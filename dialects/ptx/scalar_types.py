@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
+    Float8E4M3FNType,
+    Float8E5M2Type,
     Float16Type,
     Float32Type,
     Float64Type,
@@ -63,11 +65,20 @@ def scalar_type(type_: Attribute) -> ScalarType | None:
     return _SCALARS.get(type_)
 
 
+NARROW_FLOATS: dict[Attribute, str] = {Float8E4M3FNType(): "e4m3", Float8E5M2Type(): "e5m2"}
+"""Floats by PTX name, held as an i8 is: memory and casts know them, arithmetic does not."""
+
+
+def held_type(type_: Attribute) -> ScalarType | None:
+    """How a scalar type is held that need not be computed on."""
+    return _SCALARS[IntegerType(8)] if type_ in NARROW_FLOATS else scalar_type(type_)
+
+
 def register_type(type_: Attribute) -> RegType | None:
     """The registers that hold a value of the type, or None where it does not lower."""
     if isinstance(type_, FragmentType):
         return reg(type_.element.register, type_.registers)
-    scalar = scalar_type(type_)
+    scalar = held_type(type_)
     return None if scalar is None else reg(scalar.kind)
 
 

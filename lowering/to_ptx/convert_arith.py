@@ -16,7 +16,7 @@ from tilewright.dialects.ptx.registers import (
     ListMakeOp,
     UndefOp,
 )
-from tilewright.dialects.ptx.scalar_types import ScalarType, register_type, scalar_type
+from tilewright.dialects.ptx.scalar_types import ScalarType, held_type, register_type, scalar_type
 from tilewright.dialects.ptx.types import RegType
 from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers
 from tilewright.lowering.to_ptx.convert_llvm import fields_of
@@ -32,6 +32,11 @@ def scalar(op: Operation, type_: Attribute) -> ScalarType:
             "index, f16, bf16, f32, f64",
         )
     return storage
+
+
+def held(op: Operation, type_: Attribute) -> ScalarType:
+    """How the type is held, f8 too. Raises OpError where it does not lower."""
+    return held_type(type_) or scalar(op, type_)
 
 
 # Constants

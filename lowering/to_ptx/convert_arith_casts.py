@@ -11,11 +11,11 @@ from xdsl.dialects.builtin import (
 from tilewright.diagnostic import OpError
 from tilewright.dialects.ptx import logic
 from tilewright.dialects.ptx.convert import CvtOp
-from tilewright.dialects.ptx.registers import MovOp
-from tilewright.dialects.ptx.scalar_types import scalar_type
+from tilewright.dialects.ptx.registers import ListGetOp, MovOp, UnpackOp
+from tilewright.dialects.ptx.scalar_types import NARROW_FLOATS, scalar_type
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers, signed
-from tilewright.lowering.to_ptx.convert_arith import extended, scalar
+from tilewright.lowering.to_ptx.convert_arith import extended, held, scalar
 from tilewright.lowering.to_ptx.convert_arith_floats import BF16, F16, float_type, narrowed, widened
 
 
@@ -83,29 +83,43 @@ def _float_to_integer(op: arith.FPToSIOp | arith.FPToUIOp, to: Conversion) -> No
 
 @lowers(arith.ExtFOp)
 def _extend_float(op: arith.ExtFOp, to: Conversion) -> None:
-    scalar(op, op.input.type)
+    held(op, op.input.type)
     scalar(op, op.result.type)
     wide = str(op.result.type) == "f64"
-    if wide and op.input.type == F16:
+    value, source = to[op.input], op.input.type
+    if (narrow := NARROW_FLOATS.get(source)) is not None:
+        pair = to.scalar(CvtOp, f"rn.f16x2.{narrow}x2", value)
+        halves = to.pure((UnpackOp, pair), (pair,), lambda: UnpackOp(pair))
+        value = to.pure((ListGetOp, halves, 0), (halves,), lambda: ListGetOp(halves, 0))
+        source = F16
+    if source == F16 and op.result.type == F16:
+        to[op.result] = value
+    elif wide and source == F16:
         # Through f32 a NaN would lose its payload.
-        to[op.result] = to.scalar(CvtOp, "f64.f16", to[op.input])
-        return
-    value = widened(to[op.input], op.input.type, to)
-    to[op.result] = to.scalar(CvtOp, "f64.f32", value) if wide else value
+        to[op.result] = to.scalar(CvtOp, "f64.f16", value)
+    else:
+        value = widened(value, source, to)
+        value = narrowed(value, op.result.type, to)
+        to[op.result] = to.scalar(CvtOp, "f64.f32", value) if wide else value
 
 
 @lowers(arith.TruncFOp)
 def _truncate_float(op: arith.TruncFOp, to: Conversion) -> None:
     source, type_ = op.input.type, op.result.type
     scalar(op, source)
-    scalar(op, type_)
+    held(op, type_)
     value = to[op.input]
-    if str(source) != "f64":
+    if (narrow := NARROW_FLOATS.get(type_)) is not None and str(source) != "f64":
+        # The value is the lower half of a pair.
+        value = widened(value, source, to)
+        form = f"rn.satfinite.{narrow}x2.f32"
+        to[op.result] = to.scalar(CvtOp, form, to.const(0, "f32"), value)
+    elif str(source) != "f64":
         to[op.result] = narrowed(value, type_, to)
-    elif type_ == BF16:
+    elif type_ == BF16 or type_ in NARROW_FLOATS:
         raise OpError(
-            op, "'arith.truncf' from f64 to bf16 has no lowering to ptx (through f32 it would be "
-            "rounded twice); nearest legal: to f32, then to bf16"
+            op, f"'arith.truncf' from f64 to {type_} has no lowering to ptx (through f32 it would "
+            f"be rounded twice); nearest legal: to f32, then to {type_}"
         )  # fmt: skip
     else:
         to[op.result] = to.scalar(CvtOp, f"rn.{type_}.f64", value)
@@ -113,7 +127,7 @@ def _truncate_float(op: arith.TruncFOp, to: Conversion) -> None:
 
 @lowers(arith.BitcastOp)
 def _bitcast(op: arith.BitcastOp, to: Conversion) -> None:
-    source, result = scalar(op, op.input.type), scalar(op, op.result.type)
+    source, result = held(op, op.input.type), held(op, op.result.type)
     if isinstance(op.input.type, IndexType) or source.bits != result.bits:
         raise OpError(op, f"'{op.name}' expected types of equal width")
     value = to[op.input]

@@ -34,7 +34,7 @@ from tilewright.dialects.ptx.logic import AndOp, SelpOp, SetpOp, ShlOp, ShrOp, X
 from tilewright.dialects.ptx.registers import SharedAddressOp
 from tilewright.dialects.ptx.scalar_types import element_bytes
 from tilewright.lowering.to_ptx.conversion import Conversion, Tile, constant, lowers
-from tilewright.lowering.to_ptx.convert_arith import divide, scalar
+from tilewright.lowering.to_ptx.convert_arith import divide, held
 from tilewright.lowering.to_ptx.known_bits import addends, lowest, possible_bits
 
 
@@ -318,7 +318,7 @@ def _mixed(
 @lowers(memref.LoadOp)
 def _load(op: memref.LoadOp, to: Conversion) -> None:
     check_space(op, op.memref.type)
-    storage = scalar(op, op.res.type)
+    storage = held(op, op.res.type)
     tile = to.tile(op.memref)
     address, offset = locate(op, tile, op.indices, to)
     value = to.emit(LdOp(tile.ptx_space, storage.access, address, offset))
@@ -330,7 +330,7 @@ def _load(op: memref.LoadOp, to: Conversion) -> None:
 @lowers(memref.StoreOp)
 def _store(op: memref.StoreOp, to: Conversion) -> None:
     check_space(op, op.memref.type)
-    storage = scalar(op, op.value.type)
+    storage = held(op, op.value.type)
     tile = to.tile(op.memref)
     address, offset = locate(op, tile, op.indices, to)
     value = to[op.value]

@@ -16,7 +16,7 @@ PYTHON, TEXT = (
 )
 
 
-@pytest.mark.parametrize("code, shown", zip(PYTHON, TEXT, strict=True))
+@pytest.mark.parametrize("code, shown", list(zip(PYTHON, TEXT, strict=True)))
 def test_an_example_prints_what_is_shown(code: str, shown: str) -> None:
     output = io.StringIO()
     with contextlib.redirect_stdout(output):

@@ -21,7 +21,7 @@ from tilewright.diagnostic import OpError, at
 from tilewright.dialects.cute.types.algebra import CuteType
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.ptx.constant_bits import constant_bits
-from tilewright.dialects.ptx.scalar_types import scalar_type
+from tilewright.dialects.ptx.scalar_types import NARROW_FLOATS, scalar_type
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue, chosen
 from tilewright.lowering.interpreter.arithmetic.scalar import rounded_down, rounded_up, scalar
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
@@ -53,6 +53,8 @@ def element_type(type_: Attribute) -> Attribute:
 
 def container(op: Operation, type_: Attribute) -> np.dtype[Any]:
     """The dtype that holds a scalar of an MLIR type."""
+    if type_ in NARROW_FLOATS:
+        return np.dtype(np.uint8)
     name = type_name(op, type_, "u")
     return np.dtype(bool) if name == "pred" else np.dtype(f"uint{name.lstrip('bfu')}")
 
@@ -346,17 +348,48 @@ def upper_half(value: Bits) -> Bits:
     return value.astype(np.uint32) << np.uint32(16)
 
 
+def _to_single(source: str) -> Compute:
+    if source == "f32":
+        return same
+    return upper_half if source == "bf16" else scalar("cvt", "f32.f16")
+
+
+def _to_narrow(source: str, result: str) -> Compute:
+    """To the lower half of a pair."""
+    widen, narrow = _to_single(source), scalar("cvt", f"rn.satfinite.{result}x2.f32")
+    return lambda a: narrow(np.zeros_like(single := widen(a)), single).astype(np.uint8)
+
+
+def _from_narrow(source: str, result: str) -> Compute:
+    """From the lower half of a pair, through f16, which has every value."""
+    pair = scalar("cvt", f"rn.f16x2.{source}x2")
+    single, double = scalar("cvt", "f32.f16"), scalar("cvt", "f64.f16")
+    narrow = {"f16": same, "f32": single, "f64": double}.get(result)
+    if narrow is None:
+        half = scalar("cvt", f"rn.{result}.f32")
+        return lambda a: half(single(pair(a.astype(np.uint16)).astype(np.uint16)))
+    return lambda a: narrow(pair(a.astype(np.uint16)).astype(np.uint16))
+
+
 @runs(arith.ExtFOp, arith.TruncFOp)
 def _cast_float(op: arith.ExtFOp | arith.TruncFOp, builder: Builder) -> Step:
-    source, result = type_name(op, op.input.type), type_name(op, op.result.type)
+    source, result = (
+        NARROW_FLOATS.get(element_type(type_)) or type_name(op, type_)
+        for type_ in (op.input.type, op.result.type)
+    )
     if source == result:
         return unary(op, builder, same)
-    if (source, result) == ("f64", "bf16"):
+    if source == "f64" and (result == "bf16" or result in NARROW_FLOATS.values()):
+        type_ = element_type(op.result.type)
         raise OpError(
             op,
-            f"'{op.name}' from f64 to bf16 cannot be interpreted (no instruction rounds it once); "
-            "nearest legal: to f32, then to bf16",
+            f"'{op.name}' from f64 to {type_} cannot be interpreted (no instruction rounds it "
+            f"once); nearest legal: to f32, then to {type_}",
         )
+    if result in NARROW_FLOATS.values():
+        return unary(op, builder, _to_narrow(source, result))
+    if source in NARROW_FLOATS.values():
+        return unary(op, builder, _from_narrow(source, result))
     if source == "bf16":
         # A bf16 is the upper half of the f32 of the same value, NaN and all.
         if result == "f32":

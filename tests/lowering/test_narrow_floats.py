@@ -1,0 +1,87 @@
+"""`arith.extf` and `truncf` from and to 8-bit floats, by ml_dtypes at both levels and by ptxas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import tilewright as tw
+from tilewright.ptxas import assemble
+
+DTYPES: dict[str, Any] = {
+    "f64": np.float64, "f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16,
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2,
+}  # fmt: skip
+NARROW = ("f8E4M3FN", "f8E5M2")
+KERNEL = """
+func.func @k(%x: memref<?x{source}>, %y: memref<?x{to}>) attributes {{gpu.kernel}} {{
+  %i = "gpu.thread_id"() <{{dimension = #gpu<dim x>}}> : () -> index
+  %a = memref.load %x[%i] : memref<?x{source}>
+  %b = arith.{op} {operands} : {types}
+  memref.store %b, %y[%i] : memref<?x{to}>
+  func.return
+}}
+"""
+
+
+def cast(op: str, source: str, to: str) -> str:
+    return KERNEL.format(op=op, source=source, to=to, operands="%a", types=f"{source} to {to}")
+
+
+def run(text: str, x: Any, to: str, level: Any) -> Any:
+    y = np.zeros(x.size, DTYPES[to])
+    return tw.interpret(text, grid=(1,), block=(x.size,), args=[x, y], level=level)[1]
+
+
+@pytest.mark.parametrize("level", ["atom", "ptx"])
+@pytest.mark.parametrize("to", ["f16", "bf16", "f32", "f64"])
+@pytest.mark.parametrize("source", NARROW)
+def test_every_narrow_float_is_extended_exactly(source: str, to: str, level: str) -> None:
+    x = np.arange(256, dtype=np.uint8).view(DTYPES[source])
+    wide = run(cast("extf", source, to), x, to, level)
+    np.testing.assert_array_equal(wide.astype(np.float64), x.astype(np.float64))
+
+
+@pytest.mark.parametrize("level", ["atom", "ptx"])
+@pytest.mark.parametrize("source", ["f16", "bf16", "f32"])
+@pytest.mark.parametrize("to", NARROW)
+def test_truncation_is_to_nearest_and_saturates(to: str, source: str, level: str) -> None:
+    largest = float(ml_dtypes.finfo(DTYPES[to]).max)
+    values = np.arange(128, dtype=np.uint8).view(DTYPES[to]).astype(np.float64)
+    values = values[np.isfinite(values)]
+    beside = [(values[1:] + values[:-1]) / 2, values * 1.03, -values, values * 1e4]
+    x = np.concatenate([values, *beside, [np.inf, -np.inf, np.nan]]).astype(DTYPES[source])
+    narrow = run(cast("truncf", source, to), x[:1024], to, level)
+    exact = x[:1024].astype(np.float64)
+    expected = np.clip(exact, -largest, largest).astype(DTYPES[to])
+    nan = np.isnan(exact)
+    assert (narrow.view(np.uint8)[nan] == 0x7F).all()
+    np.testing.assert_array_equal(narrow[~nan].view(np.uint8), expected[~nan].view(np.uint8))
+
+
+@pytest.mark.parametrize("narrow", NARROW)
+@pytest.mark.parametrize("wide", ["f16", "bf16", "f32"])
+def test_casts_assemble(wide: str, narrow: str) -> None:
+    for text in (cast("extf", narrow, wide), cast("truncf", wide, narrow)):
+        kernel = tw.compile(text, "sm_89")
+        assert kernel.ptx.splitlines()[1:3] == [".version 8.1", ".target sm_89"]
+        report = assemble(kernel.ptx, "sm_89")
+        assert report.ok, report.output
+
+
+def test_what_narrow_floats_cannot() -> None:
+    add = KERNEL.format(op="addf", source="f8E5M2", to="f8E5M2", operands="%a, %a", types="f8E5M2")
+    with pytest.raises(tw.CompileError, match=r"'arith.addf' on f8E5M2 has no lowering to ptx"):
+        tw.compile(add, "sm_90a")
+    with pytest.raises(tw.CompileError, match=r"'arith.addf' on f8E5M2 cannot be interpreted"):
+        run(add, np.zeros(8, DTYPES["f8E5M2"]), "f8E5M2", "atom")
+    double = cast("truncf", "f64", "f8E4M3FN")
+    with pytest.raises(tw.CompileError, match=r"nearest legal: to f32, then to f8E4M3FN"):
+        tw.compile(double, "sm_90a")
+    with pytest.raises(tw.CompileError, match=r"once\); nearest legal: to f32, then to f8E4M3FN"):
+        run(double, np.zeros(8), "f8E4M3FN", "atom")
+    with pytest.raises(tw.CompileError, match="requires sm_89"):
+        tw.compile(cast("extf", "f8E5M2", "f32"), "sm_80")
