@@ -112,7 +112,7 @@ def in_order(name: str, order: tuple[int, ...]) -> ModuleOp:
 
 def given_back_by_warp_1() -> ModuleOp:
     """gemm_sm100 whose tensor memory another warp gives back than the one that allocated it."""
-    module, text = SUBJECTS["gemm_sm100"].module("gemm_sm100", "atom")
+    _, text = SUBJECTS["gemm_sm100"].module("gemm_sm100", "atom")
     head, _, tail = text.rpartition("  scf.if %allocates {")
     frees = "  %frees = arith.cmpi eq, %warp, %c1 : index\n  scf.if %frees {"
     return verified(head + frees + tail, "gemm_sm100")[0]

@@ -21,9 +21,7 @@ def same_text(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) 
     return str(before) == str(after)
 
 
-def no_other_allocation(
-    mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp
-) -> bool:
+def no_other_allocation(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
     """The permit to allocate tensor memory is given back at another time or not at all, in a kernel
     that allocates once: it ends with the CTA (PTX ISA, tcgen05.relinquish_alloc_permit), and other
     kernels only wait."""
@@ -83,8 +81,8 @@ def _number(op: Operation) -> int:
 
 
 def needless_wait(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
-    """A wait for cp.async behind which nothing touches shared memory, waits or arrives, on any path:
-    copies that land later change nothing, and a wait at another place only waits."""
+    """A wait for cp.async behind which nothing touches shared memory, waits or arrives on any
+    path: copies that land later change nothing, and a wait at another place only waits."""
     if _short(op) != "cp.async.wait_group" or not isinstance(op.parent_op(), KERNELS):
         return False
     following = _reachable(op)

@@ -137,7 +137,9 @@ def main() -> None:
     parser.add_argument("--example", choices=SUBJECTS, action="append")
     parser.add_argument("--level", choices=LEVELS, action="append")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--share", type=float, default=1.0, help="of the mutants, at random; 0: none")
+    parser.add_argument(
+        "--share", type=float, default=1.0, help="of the mutants, at random; 0: none"
+    )
     parser.add_argument("--verdicts", type=Path, help="a file of verdicts, read and added to")
     parser.add_argument("--report", type=Path, help="the page to write")
     options = parser.parse_args()

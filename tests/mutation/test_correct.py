@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from correct_kernels import SMALL, corpus
+from subjects import STATIC
 
 import tilewright as tw
 from tilewright.pipeline import run_pipeline
-from subjects import STATIC
 
 REFUSED = {
     f"{name}, roles {order}": "expected tensor memory that is complete, got what"
