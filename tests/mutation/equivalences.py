@@ -3,11 +3,15 @@ enough that a run gives the same."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from mutants import Mutant, acts
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Operation
+
+from tilewright.dialects.ptx.control_flow import EntryOp
 
 Rule = Callable[[Mutant, Operation, ModuleOp, ModuleOp], bool]
 
@@ -17,9 +21,7 @@ def same_text(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) 
     return str(before) == str(after)
 
 
-def no_other_allocation(
-    mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp
-) -> bool:
+def no_other_allocation(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
     """The permit to allocate tensor memory is given back at another time or not at all, in a kernel
     that allocates once: it ends with the CTA (PTX ISA, tcgen05.relinquish_alloc_permit), and other
     kernels only wait."""
@@ -42,41 +44,82 @@ def _neighbour(op: Operation, step: int) -> Operation | None:
     return beside
 
 
-LOCAL = (
-    "mbarrier.init",
-    "fence.proxy.async",
-    "wgmma.fence",
-    "fence.mbarrier_init",
-    "setmaxnreg",
-    "tcgen05.fence.before_thread_sync",
-    "tcgen05.fence.after_thread_sync",
-    "prefetch.tensormap",
-)
-"""Ops that neither wait nor let others go on, and of which the pairs below are about other things."""
-
-COMMUTING = {
-    frozenset(pair)
-    for pair in (
-        ("mbarrier.init", "mbarrier.init"),
-        ("setmaxnreg", "scf.for"),
-        ("fence.proxy.async", "fence.proxy.async"),
-    )
-}
-
-
 def independent(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
-    """Two ops change places that neither wait for nor release anyone, and touch other things: two
-    `mbarrier.init`s of different barriers."""
+    """`mbarrier.init`s of two barriers change places: neither waits for nor releases anyone."""
     if mutant.kind not in ("earlier", "later"):
         return False
     other = _neighbour(op, -1 if mutant.kind == "earlier" else 1)
-    if other is None:
-        return False
-    return frozenset((_short(op), _short(other))) in COMMUTING
+    return other is not None and _short(op) == _short(other) == "mbarrier.init"
 
 
 def _short(op: Operation) -> str:
     return op.name.partition(".")[2]
+
+
+def renamed_barrier(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
+    """A `bar.sync` takes a number that no other barrier has, in a kernel where nobody only arrives:
+    the same threads meet at it, and as all of the old number stand in one block, they met nobody
+    at another one."""
+    if not mutant.kind.startswith("barrier") or _short(op) != "bar.sync":
+        return False
+    barriers = [each for each in before.walk() if BARRIER.fullmatch(_short(each))]
+    step = int(mutant.kind.removeprefix("barrier"))
+    if any("arrive" in each.name for each in barriers) or _number(op) + step > 15:
+        return False
+    alike = [each for each in barriers if _number(each) == _number(op)]
+    return all(each.parent is op.parent for each in alike) and all(
+        _number(each) != _number(op) + step for each in barriers
+    )
+
+
+BARRIER = re.compile(r"barrier|bar\.(sync|arrive)")
+
+
+def _number(op: Operation) -> int:
+    number = op.properties.get("barrier")
+    return number.value.data if isinstance(number, IntegerAttr) else 0
+
+
+def needless_wait(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
+    """A wait for cp.async behind which nothing touches shared memory, waits or arrives on any
+    path: copies that land later change nothing, and a wait at another place only waits."""
+    if _short(op) != "cp.async.wait_group" or not isinstance(op.parent_op(), KERNELS):
+        return False
+    following = _reachable(op)
+    return op not in following and not any(_touches(inner) for inner in following)
+
+
+KERNELS = (FuncOp, EntryOp)
+
+
+def _reachable(op: Operation) -> set[Operation]:
+    """All ops that may run after one of a kernel's body."""
+    block = op.parent_block()
+    assert block is not None and block.last_op is not None
+    result: set[Operation] = set()
+    last = op.next_op
+    while last is not None:
+        result |= set(last.walk())
+        last = last.next_op
+    ahead, seen = list(block.last_op.successors), set[Block]()
+    while ahead:
+        block = ahead.pop()
+        if block in seen:
+            continue
+        seen.add(block)
+        result |= {inner for each in block.ops for inner in each.walk()}
+        assert block.last_op is not None
+        ahead += block.last_op.successors
+    return result
+
+
+def _touches(op: Operation) -> bool:
+    """Whether an op may access shared memory or order threads: all but stores to global memory."""
+    if not acts(op) or op.name.startswith("scf."):
+        return False
+    if op.name == "ptx.st":
+        return op.properties["space"] != StringAttr("global")
+    return op.name != "memref.store" or "smem" in str(op.operands[1].type)
 
 
 RULES: dict[str, Rule] = {
@@ -84,6 +127,8 @@ RULES: dict[str, Rule] = {
     "no other allocation": no_other_allocation,
     "stricter wait": stricter,
     "independent neighbours": independent,
+    "renamed barrier": renamed_barrier,
+    "needless wait": needless_wait,
 }
 
 

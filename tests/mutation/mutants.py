@@ -16,7 +16,6 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, ModuleOp, UnitAttr, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 
-
 SYNCHRONISES = re.compile(
     r"\w+\.(mbarrier\.|fence|wgmma\.(fence|commit|wait)|cp\.async\.(bulk\.)?(commit|wait)"
     r"|bar\.|barrier|cluster\.(arrive|wait|mbarrier)|tcgen05\.(commit|wait|fence|alloc|dealloc|relinq)"
@@ -94,9 +93,11 @@ def _edits(op: Operation) -> Iterator[tuple[str, Edit]]:
             yield "role: outside its if", _leave
         yield from _numbers(op)
         yield from _operands(op)
-    elif op.name == "ptx.cp.async.bulk.tensor.load":
-        yield from _operands(op)
-    elif op.name == "cute_nvgpu.tma.load" or op.name.endswith("make_smem_desc"):
+    elif (
+        op.name == "ptx.cp.async.bulk.tensor.load"
+        or op.name == "cute_nvgpu.tma.load"
+        or op.name.endswith("make_smem_desc")
+    ):
         yield from _operands(op)
     elif isinstance(op, scf.IfOp) and not op.results and any(map(synchronises, op.walk())):
         yield "guard: true", lambda op: _guard(op, 1)
@@ -123,7 +124,7 @@ def _move(op: Operation, step: int) -> bool:
             return False
         passed.append(beside)
         beside = beside.prev_op if step < 0 else beside.next_op
-    if beside is None or beside.next_op is None and step > 0:
+    if beside is None or (beside.next_op is None and step > 0):
         return False
     if step < 0 and any(value.owner in (*passed, beside) for value in op.operands):
         return False
