@@ -249,4 +249,5 @@ def _fuse_piece(tiles: list[Tile], result: Tile, wide: NDArray[np.float64]) -> N
         # A zero is exact: products of f32 do not underflow in float64.
         halfway |= (np.abs(result) < _SUBNORMAL_HALVES) & (total != 0)
     if halfway.any():
-        result[halfway] = fma32(*(tile[halfway] for tile in tiles))
+        x, y, z = (tile[halfway] for tile in tiles)
+        result[halfway] = fma32(x, y, z)

@@ -8,6 +8,7 @@ through the dimension index by index, beginning with the identity.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
