@@ -1,8 +1,8 @@
 """Mutants of a kernel: one synchronising operation removed, moved or changed.
 
-A mutant is named after its kernel, level, line, op and kind,
-`gemm_sm90/atom/97:mbarrier.wait/remove`, with a number before the kind where one line has several such ops. A name stays as long as its line
-and op do.
+A mutant is named after its kernel, level, line, op and kind, as in
+`gemm_sm90/atom/97:mbarrier.wait/remove`, with a number before the kind where one line has several
+such ops. A name stays as long as its line and op do.
 """
 
 from __future__ import annotations
