@@ -1,8 +1,8 @@
 """Mutants of a kernel: one synchronising operation removed, moved or changed.
 
-A mutant is named after its kernel, level, line, op and kind, `gemm_sm90/atom/97:mbarrier.wait/remove`,
-with a number before the kind where one line has several such ops. A name stays as long as its line
-and op do.
+A mutant is named after its kernel, level, line, op and kind, as in
+`gemm_sm90/atom/97:mbarrier.wait/remove`, with a number before the kind where one line has several
+such ops. A name stays as long as its line and op do.
 """
 
 from __future__ import annotations
@@ -93,11 +93,7 @@ def _edits(op: Operation) -> Iterator[tuple[str, Edit]]:
             yield "role: outside its if", _leave
         yield from _numbers(op)
         yield from _operands(op)
-    elif (
-        op.name == "ptx.cp.async.bulk.tensor.load"
-        or op.name == "cute_nvgpu.tma.load"
-        or op.name.endswith("make_smem_desc")
-    ):
+    elif op.name in ("cute_nvgpu.tma.load", "cute_nvgpu.make_smem_desc"):
         yield from _operands(op)
     elif isinstance(op, scf.IfOp) and not op.results and any(map(synchronises, op.walk())):
         yield "guard: true", lambda op: _guard(op, 1)

@@ -119,16 +119,18 @@ def report(verdicts: list[Verdict]) -> str:
     return "\n".join(lines) + "\n"
 
 
-INTRODUCTION = """Every synchronising op of the kernels in `examples/` is removed, moved past its neighbours, taken out of
-its branch, or has its counts, bytes, parities, stages or guard changed, at every level, one at a time.
-This page is written by `python tests/mutation/run.py --report docs/hazards.md`; a sample is part of the tests.
-Where fewer mutants were judged than there are, the table says so: they are a random share.
+INTRODUCTION = """\
+Every synchronising op of the kernels in `examples/` is removed, moved past its neighbours, taken
+out of its branch, or has its counts, bytes, parities, stages or guard changed, at every level, one
+at a time. This page is written by `python tests/mutation/run.py --report docs/hazards.md`; a sample
+is part of the tests. Where fewer mutants were judged than there are, they are a random share.
 
-A mutant is *caught statically* by the passes of `tw.compile` (at the `ptx` level by the verifier alone),
-*caught when run* by `tw.interpret` in the order of the text or *on a schedule* with one of two seeds, *equivalent*
-by a rule of `tests/mutation/equivalences.py`. It is *missed* where every run gives the kernel's result and no rule
-says that it must, which does not say that it is wrong; *wrong* where a run gives something else without
-an error.
+A mutant is *caught statically* by the passes of `tw.compile` (at the `ptx` level by the verifier
+alone), *caught when run* by `tw.interpret` in the order of the text or *on a schedule* with one of
+two seeds, *equivalent* by a rule of `tests/mutation/equivalences.py`. It is *missed* where every
+run gives the kernel's result and no rule says that it must, which does not say that it is wrong;
+*wrong* where a run gives something else without an error: a guard of a store, or a coordinate of a
+copy, which no synchronisation can see.
 """
 
 
@@ -137,9 +139,7 @@ def main() -> None:
     parser.add_argument("--example", choices=SUBJECTS, action="append")
     parser.add_argument("--level", choices=LEVELS, action="append")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument(
-        "--share", type=float, default=1.0, help="of the mutants, at random; 0: none"
-    )
+    parser.add_argument("--share", type=float, default=1.0, help="of the mutants; 0: none")
     parser.add_argument("--verdicts", type=Path, help="a file of verdicts, read and added to")
     parser.add_argument("--report", type=Path, help="the page to write")
     options = parser.parse_args()

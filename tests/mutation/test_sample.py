@@ -1,5 +1,5 @@
-"""A sample of the mutants of synchronisation: all are caught or proven equivalent, but for those that
-are known."""
+"""A sample of the mutants of synchronisation: all are caught or proven equivalent, but for those
+that are known."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from faults import LEVELS, kernel, run
 from test_examples import gemm_sm90_arguments
+from test_gemm_sm100 import dense
 
 import tilewright as tw
 
@@ -26,6 +27,14 @@ def test_a_warp_specialised_gemm(seed: int) -> None:
         level="ptx" if seed else "atom",
     )[2]  # fmt: skip
     np.testing.assert_array_equal(c[:, :256], expected)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_an_elected_lane_that_sleeps_is_waited_for(seed: int) -> None:
+    """31 threads of a warp do not go ahead to the CTA's barrier while the elected one waits."""
+    gemm = dense(128, 256, 320)
+    runs = [gemm.run("gemm_sm100", (1, 1), "atom", schedule=each) for each in (seed, None)]
+    np.testing.assert_array_equal(*runs)
 
 
 def test_several_ctas() -> None:
