@@ -9,8 +9,8 @@ from instruction_family import Candidate, Point, spell
 from lattice_families import FAMILIES
 from listed_and_refused import LISTED_AND_REFUSED
 
-# Of a family and target: what no exception is of has hundreds of points that differ in a number,
-# and `make conformance` asks about every one. The exceptions are of families that are asked whole.
+# Of a family and target: hundreds of points differ in a number, and `make conformance` asks about
+# more of them, and about every one by ptxas_lattice.py.
 ENOUGH = 100 if THOROUGH else 40
 TARGETS = ("sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120a", "sm_120f")
 

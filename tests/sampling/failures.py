@@ -10,8 +10,9 @@ def failures(check: Callable[..., None], cases: Iterable[tuple[Any, ...]]) -> st
     """What fails of a check's asserts, a paragraph for each case; "" where nothing does. Any other
     exception tells which case it is of by a note."""
     failed: list[str] = []
-    tried = 0
-    for tried, case in enumerate(cases, 1):
+    every = list(cases)
+    assert every, "no case at all"
+    for case in every:
         label = ", ".join(map(str, case))
         try:
             check(*case)
@@ -20,5 +21,4 @@ def failures(check: Callable[..., None], cases: Iterable[tuple[Any, ...]]) -> st
         except Exception as error:
             error.add_note(f"of {label}")
             raise
-    assert tried, "no case at all"
     return "\n".join(failed)
