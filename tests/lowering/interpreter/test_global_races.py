@@ -180,7 +180,7 @@ def test_readers_of_two_ctas() -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_readers_are_all_that_a_write_may_race_with(seed: int) -> None:
-    """Against a set of all readers of each word: a write meets every one of its own cluster, and one
+    """Against a set of all readers of each word: a write meets all of its own cluster, and one
     of another cluster where there is any."""
     rng = np.random.default_rng(seed)
     cluster, words, unit = 8, 12, 1

@@ -105,7 +105,7 @@ def test_options_that_are_none(option: dict[str, Any], message: str) -> None:
 
 def test_tile_ir_has_no_schedule() -> None:
     text = "cuda_tile.module @m {\n  entry @k() {\n    return\n  }\n}"
-    with pytest.raises(tw.ExecutionError, match="expected no schedule for Tile IR, .* got 3"):
+    with pytest.raises(tw.ExecutionError, match=r"expected no schedule for Tile IR, .* got 3"):
         tw.interpret(text, "k", grid=(1,), args=[], schedule=3)
 
 
