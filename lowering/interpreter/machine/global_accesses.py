@@ -1,9 +1,7 @@
 """Accesses of threads to global memory, and the races among them.
 
-Of each word it is known who wrote it last and who read it last. Threads of one cluster are ordered
-as in shared memory, CTAs of others not at all. Writes of the value that is there already race with
-nothing, nor do reductions with reductions. Of the threads that read a word before a write the last
-one is remembered.
+Threads of one cluster are ordered as in shared memory, CTAs of others not at all. Writes of the
+value that is there already race with nothing, nor do reductions with reductions.
 """
 
 from __future__ import annotations
@@ -19,37 +17,11 @@ from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.clocks import Clocks
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.tensor_map import TensorImage
+from tilewright.lowering.interpreter.machine.word_accesses import NOBODY, Accesses, Readers, Row
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
-
-_NOBODY = -1
 
 ADDRESS_BITS = 40
 """The bits of an address below the number of its buffer."""
-
-
-@dataclass(eq=False)
-class Accesses:
-    """The last accesses to each word of a buffer: threads of the grid, their clocks, and ops, which
-    of reductions are negative."""
-
-    who: NDArray[np.int32]
-    when: NDArray[np.int32]
-    op: NDArray[np.int32]
-
-    @classmethod
-    def of(cls, words: int) -> Accesses:
-        """Nobody has accessed anything."""
-        nothing = np.zeros(words, dtype=np.int32)
-        return cls(np.full(words, _NOBODY, dtype=np.int32), nothing, nothing.copy())
-
-    def split(self, factor: int) -> Accesses:
-        """Those of words that are smaller by a factor."""
-        return Accesses(*(np.repeat(row, factor) for row in (self.who, self.when, self.op)))
-
-    def note(self, places: NDArray[np.int64], who: NDArray[np.int64], now: NDArray[np.int32],
-             op: int) -> None:  # fmt: skip
-        """Threads access words: [threads, words]."""
-        self.who[places], self.when[places], self.op[places] = who[:, None], now[:, None], op
 
 
 @dataclass(eq=False)
@@ -58,13 +30,14 @@ class Shadow:
 
     unit: int
     writes: Accesses
-    reads: Accesses
+    reads: Readers
 
     def words(self, first: NDArray[np.int64], size: int) -> NDArray[np.int64]:
         """The words of `size` bytes from each of these bytes on: [threads, words]."""
         if (factor := self.unit // np.gcd(self.unit, size)) > 1:
             self.unit //= int(factor)
-            self.writes, self.reads = self.writes.split(int(factor)), self.reads.split(int(factor))
+            self.writes = self.writes.split(int(factor))
+            self.reads.split(int(factor))
         return first[:, None] // self.unit + np.arange(size // self.unit)
 
 
@@ -76,16 +49,15 @@ class GlobalAccesses:
         self._memory = memory
         self._races = races
         self._shadows: dict[int, Shadow] = {}
+        self._first = self._ctas = 0
 
     def begin(
-        self, ctas: NDArray[np.int64], slots: int, cluster: int, clocks: Clocks,
-        op_names: dict[int, str],
-    ) -> None:  # fmt: skip
-        """A wave begins: these CTAs of the grid, of `slots` thread slots, in clusters."""
-        self._ctas, self._slots, self._cluster = ctas, slots, cluster
+        self, ctas: int, slots: int, cluster: int, clocks: Clocks, op_names: dict[int, str]
+    ) -> None:
+        """A wave of so many CTAs begins, of `slots` thread slots, in clusters."""
+        self._first, self._ctas = self._first + self._ctas, ctas
+        self._slots, self._cluster = slots, cluster
         self._clocks, self._op_names = clocks, op_names
-        self._place = np.full(int(ctas.max()) + 1, _NOBODY, dtype=np.int64)
-        self._place[ctas] = np.arange(len(ctas))
 
     # Threads
 
@@ -191,51 +163,60 @@ class GlobalAccesses:
         shadow = self._shadows.get(data.ctypes.data)
         if shadow is None:
             words = -(-len(data) // size)
-            shadow = Shadow(size, Accesses.of(words), Accesses.of(words))
+            readers = Readers(words, self._slots * self._cluster)
+            shadow = Shadow(size, Accesses.of(words), readers)
             self._shadows[data.ctypes.data] = shadow
         places = shadow.words(first, size)
-        who = self._ctas[lanes // self._slots] * self._slots + lanes % self._slots
+        who = self._first * self._slots + lanes
         now = self._clocks.now(lanes)
+        every = np.arange(places.size)
+        written = shadow.writes.at(places.ravel())
         if changed is None:
-            self._check_against(lanes, who, places, shadow.writes, op, ("read", "write"), None)
+            self._check_against(lanes, who, places, every, written, op, ("read", "write"))
             shadow.reads.note(places, who, now, op)
             return
         octets = np.repeat(changed, size // changed.shape[1], axis=1)
         changed = np.asarray(octets.reshape(*places.shape, shadow.unit).any(axis=2))
-        for accesses, verb in ((shadow.writes, "write"), (shadow.reads, "read")):
-            self._check_against(lanes, who, places, accesses, op, ("write", verb), changed)
+        if changed.any():
+            rows = [("write", every, written)]
+            rows += [("read", index, row) for index, row in shadow.reads.of(places)]
+            for verb, index, row in rows:
+                chosen = changed.ravel()[index]
+                accesses = row[0][chosen], row[1][chosen], row[2][chosen]
+                self._check_against(
+                    lanes, who, places, index[chosen], accesses, op, ("write", verb)
+                )
         shadow.writes.note(places, who, now, op)
 
     def _check_against(
-        self, lanes: Lanes, who: NDArray[np.int64], places: NDArray[np.int64], accesses: Accesses,
-        op: int, verbs: tuple[str, str], changed: NDArray[np.bool_] | None,
+        self, lanes: Lanes, who: NDArray[np.int64], places: NDArray[np.int64],
+        index: NDArray[np.int64], accesses: Row, op: int, verbs: tuple[str, str],
     ) -> None:  # fmt: skip
-        """Report accesses that are not known to be after these."""
-        others = accesses.who[places]
-        race = (others != _NOBODY) & (others != who[:, None])
-        if changed is not None:
-            race &= changed
+        """Report accesses that are not known to be before those of the threads to `places`; `index`
+        says, of each, to which."""
+        others, stamps, ops = accesses
+        row = index // places.shape[1]
+        race = (others != NOBODY) & (others != who[row])
         if op < 0:
-            race &= accesses.op[places] >= 0
+            race &= ops >= 0
         if not race.any():
             return
-        row, word = np.nonzero(race)
-        other, cta = others[row, word], lanes[row] // self._slots
-        number = np.minimum(other // self._slots, len(self._place) - 1)
-        there = np.where(number == other // self._slots, self._place[number], _NOBODY)
-        near = (there >= 0) & (there // self._cluster == cta // self._cluster)
-        thread = np.where(near, there * self._slots + other % self._slots, 0).astype(np.int32)
-        when = accesses.when[places[row, word]]
-        known = self._clocks.happened(self._clocks.seen[lanes[row]], thread[:, None], when[:, None])
+        row, other, stamps, ops = row[race], others[race], stamps[race], ops[race]
+        cta = lanes[row] // self._slots
+        there = other // self._slots - self._first
+        near = there // self._cluster == cta // self._cluster
+        thread = np.where(near, other - self._first * self._slots, 0).astype(np.int32)
+        known = self._clocks.happened(
+            self._clocks.seen[lanes[row]], thread[:, None], stamps[:, None]
+        )
         late = np.flatnonzero(~(near & known[:, 0]))
         if not len(late):
             return
         at = int(late[0])
-        place, verb = places[row[at], word[at]], verbs
-        name = self._op_names.get(abs(int(accesses.op[place])), "?")
+        name = self._op_names.get(abs(int(ops[at])), "?")
         by = f"thread {other[at] % self._slots}" if there[at] == cta[at] else "another CTA"
         self._report(
-            f"race on global memory: this {verb[0]} and the {verb[1]} by {name} in {by} are "
+            f"race on global memory: this {verbs[0]} and the {verbs[1]} by {name} in {by} are "
             "ordered by nothing",
             int(row[at]),
         )

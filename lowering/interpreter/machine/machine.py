@@ -192,7 +192,7 @@ class Machine:
         self.cluster_barrier = ClusterBarrier(
             self.clocks, clusters, self.threads, self.slots, cluster
         )
-        accesses.begin(ctas, self.slots, cluster, self.clocks, self.shared.op_names)
+        accesses.begin(len(ctas), self.slots, cluster, self.clocks, self.shared.op_names)
         for number, op in enumerate(program.ops, 1):
             self.shared.op_names[number] = named(op)
         self._special = SpecialRegisters(

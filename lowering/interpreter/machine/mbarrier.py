@@ -6,6 +6,7 @@ are there for whoever has waited for the phase that they complete, and for nobod
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -297,10 +298,16 @@ class Mbarriers:
             )
 
     def land(
-        self, lane: int, place: int, places: NDArray[np.int64], data: NDArray[np.uint8], op: int
+        self,
+        lane: int,
+        place: int,
+        places: NDArray[np.int64],
+        data: NDArray[np.uint8],
+        again: Callable[[], NDArray[np.uint8]],
+        op: int,
     ) -> None:
         """The bytes of a copy land, and the phase of the mbarrier at `place` waits for them no
-        longer."""
+        longer. A copy that lands late reads its source `again`."""
         barrier = self._at[place]
         self._check_fenced(barrier)
         when = (barrier.column, barrier.completed)
@@ -310,6 +317,8 @@ class Mbarriers:
         waited[columns] = self._clocks.seen[lane, columns]
 
         def land() -> None:
+            if self._schedule.is_random:
+                self._shared.data[places] = again()
             barrier.known = together(barrier.known, waited)
             barrier.bytes -= data.size
             barrier.arrived.asynchronous = True

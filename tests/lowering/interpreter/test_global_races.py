@@ -13,6 +13,7 @@ from test_schedules import EXAMPLES
 from test_thread_clocks import STORED
 
 import tilewright as tw
+from tilewright.lowering.interpreter.machine.word_accesses import Readers
 
 BARRIER = '"gpu.barrier"() : () -> ()'
 P = "memref<?xi32>"
@@ -20,9 +21,10 @@ CTA = '  %block = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index\n'
 
 
 def racy(body: str, op: str, *words: str, **launch: Any) -> None:
+    """An error, and none where races are ignored."""
     fault(body, op, "race on global memory", *words, races="error", **launch)
     for level in LEVELS:
-        run(kernel(body), level, [np.zeros(64, np.int32)], **launch)
+        run(kernel(body), level, [np.zeros(64, np.int32)], races="ignore", **launch)
 
 
 def fine(body: str, **launch: Any) -> None:
@@ -135,3 +137,75 @@ def test_ctas_that_store_one_box(value: str, races: bool) -> None:
             continue
         with pytest.raises(tw.ExecutionError, match=r"this write and the write by .* another CTA"):
             run(text, level, args(), grid=(2,), races="error")
+
+
+# Thread 0 and then thread 32 read an element; thread 63, which one of them has told, writes it.
+TWO_READERS = f"""  %c48 = arith.constant 48 : index
+  %hi = arith.cmpi eq, %t, %c32 : index
+  %last = arith.cmpi eq, %t, %c63 : index
+  %high = arith.cmpi uge, %t, %c32 : index
+  scf.if %first {{
+    %u = memref.load %p[%c0] : {P} // OTHER
+  }}
+  BEFORE
+  scf.if %hi {{
+    %v = memref.load %p[%c0] : {P}
+  }}
+  scf.if %high {{
+    cute_nvgpu.bar.warp.sync
+  }}
+  scf.if %last {{
+    memref.store %one, %p[%c0] : {P} // HERE
+  }}"""
+
+
+def test_the_first_of_two_readers() -> None:
+    """The last one is known to be before the write, the first one is not."""
+    racy(TWO_READERS.replace("BEFORE", ""), "memref.store", "this write and the read", "thread 0 ")
+    fine(TWO_READERS.replace("BEFORE", BARRIER))
+
+
+def test_readers_of_two_ctas() -> None:
+    """CTA 1 reads after CTA 0, and writes: it is in a race with CTA 0, not with itself."""
+    body = f"""{CTA}  %second = arith.cmpi eq, %block, %c1 : index
+  %v = memref.load %p[%c0] : {P}
+  {BARRIER}
+  %writes = arith.andi %second, %first : i1
+  scf.if %writes {{
+    memref.store %one, %p[%c0] : {P} // HERE
+  }}"""
+    racy(body, "memref.store", "this write and the read by", "another CTA", grid=(2,))
+    fine(body.replace("%p[%c0]", "%p[%block]"), grid=(2,))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_readers_are_all_that_a_write_may_race_with(seed: int) -> None:
+    """Against a set of all readers of each word: a write meets all of its own cluster, and one
+    of another cluster where there is any."""
+    rng = np.random.default_rng(seed)
+    cluster, words, unit = 8, 12, 1
+    readers, reads = Readers(words, cluster), [dict[int, int]() for _ in range(words)]
+    readers._limit = 16  # pyright: ignore[reportPrivateUsage]
+    for time in range(60):
+        if unit == 1 and time == 30:
+            readers.split(2)
+            unit, reads = 2, [dict(word) for word in reads for _ in range(2)]
+        who = rng.choice(3 * cluster, rng.integers(1, 6), replace=False)
+        places = rng.integers(0, len(reads), (len(who), 2))
+        readers.note(places, who, np.full(len(who), time, np.int32), time + 1)
+        for thread, row in zip(who.tolist(), places.tolist(), strict=True):
+            for word in row:
+                reads[word][thread] = time
+        written = rng.integers(0, len(reads), (3, 2))
+        seen = [dict[int, int]() for _ in range(written.size)]
+        for index, (threads, stamps, ops) in readers.of(written):
+            assert (ops == stamps + 1)[threads >= 0].all()
+            for at, thread, stamp in zip(index, threads.tolist(), stamps.tolist(), strict=True):
+                if thread >= 0:
+                    seen[at][thread] = max(stamp, seen[at].get(thread, -1))
+        for word, got in zip(written.ravel().tolist(), seen, strict=True):
+            assert all(reads[word][thread] >= stamp for thread, stamp in got.items())
+            clusters = {thread // cluster for thread in reads[word]}
+            assert len({thread // cluster for thread in got}) >= min(len(clusters), 2)
+            if len(clusters) == 1:
+                assert got == reads[word]

@@ -114,5 +114,50 @@ def test_options_that_are_none(option: dict[str, Any], message: str) -> None:
 
 def test_tile_ir_has_no_schedule() -> None:
     text = "cuda_tile.module @m {\n  entry @k() {\n    return\n  }\n}"
-    with pytest.raises(tw.ExecutionError, match="expected no schedule for Tile IR, .* got 3"):
+    with pytest.raises(tw.ExecutionError, match=r"expected no schedule for Tile IR, .* got 3"):
         tw.interpret(text, "k", grid=(1,), args=[], schedule=3)
+
+
+LATE = """func.func @k(%from: !cute_nvgpu.tma_descriptor<1x32xi32>, %out: memref<32xi32>)
+    attributes {gpu.kernel} {
+  %c0 = arith.constant 0 : index
+  %even = arith.constant 0 : i32
+  %t = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %first = arith.cmpi eq, %t, %c0 : index
+  %bar = memref.alloc() : BARRIER
+  %a = memref.alloc() : TILE
+  %b = memref.alloc() : TILE
+  memref.store %even, %b[%c0, %t] : TILE
+  cute_nvgpu.fence.proxy.async
+  scf.if %first {
+    cute_nvgpu.mbarrier.init %bar[%c0] count 1 : BARRIER
+    cute_nvgpu.fence.mbarrier_init
+  }
+  "gpu.barrier"() : () -> ()
+  scf.if %first {
+    cute_nvgpu.mbarrier.arrive.expect_tx %bar[%c0] bytes 128 : BARRIER
+    cute_nvgpu.tma.load %from[%c0, %c0] to %a[%c0, %c0] mbarrier %bar[%c0] : MAP to TILE, BARRIER
+    WAIT
+    cute_nvgpu.tma.store %b[%c0, %c0] to %from[%c0, %c0] : TILE to MAP
+    cute_nvgpu.cp.async.bulk.commit_group
+    cute_nvgpu.cp.async.bulk.wait_group 0
+  }
+  cute_nvgpu.mbarrier.wait %bar[%c0] parity %even : BARRIER
+  %v = memref.load %a[%c0, %t] : TILE
+  memref.store %v, %out[%t] : memref<32xi32>
+  func.return
+}"""
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_copy_reads_late(level: str) -> None:
+    """The thread overwrites what its copy reads, before or after it has waited for it."""
+    wait = "cute_nvgpu.mbarrier.wait %bar[%c0] parity %even : BARRIER"
+    for waits, late in (("", 0), (wait, 1)):
+        text = LATE.replace("WAIT", waits).replace("MAP", "!cute_nvgpu.tma_descriptor<1x32xi32>")
+        text = text.replace("BARRIER", "memref<1xi64, #cute<space smem>>")
+        text = text.replace("TILE", "memref<1x32xi32, #cute<space smem>>")
+        for seed, expected in ((None, 1), (0, late), (1, late)):
+            source = tw.TensorMap(np.ones((1, 32), np.int32), box=(1, 32))
+            found = run(text, level, [source, np.zeros(32, np.int32)], block=(32,), schedule=seed)
+            assert found[1].tolist() == [expected] * 32

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -132,9 +133,10 @@ def _load_boxes(load: _Load) -> Step:
         def copy(index: int, lane: int, image: TensorImage) -> None:
             corner = _corner(corners[index], image)
             data = machine.accesses.read_box(lane, image, corner, load.number)
+            again = partial(image.read, corner)
             for cta, barrier in machine.mbarriers.receivers(lane, barriers[index], masks[index]):
                 places = _places(machine, lane, image, starts[index], cta)
-                machine.mbarriers.land(lane, barrier, places, data, load.number)
+                machine.mbarriers.land(lane, barrier, places, data, again, load.number)
 
         _for_each_thread(machine, gang, gang.regs[load.map], copy)
 

@@ -8,6 +8,7 @@ global memory reads as zeros and is not written.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -136,16 +137,27 @@ def load(
     for index, lane in enumerate(gang.lanes.tolist()):
         values = np.zeros(elements.inside.shape[1], dtype=dtype)
         inside = elements.inside[index]
-        if inside.any():
-            address = elements.address[index, inside].astype(np.uint64)
+        address = elements.address[index, inside].astype(np.uint64)
+        if len(address):
             lanes = np.full(len(address), lane)
             values[inside] = machine.accesses.load(lanes, address, elements.width, 1, op)
+        again = partial(_read, machine, values, inside, address, elements.width)
+        data = values.view(np.uint8)
         try:
             for cta, place in machine.mbarriers.receivers(lane, barriers[index], masks[index]):
                 places = elements.places(machine, cta, index)
-                machine.mbarriers.land(lane, place, places, values.view(np.uint8), op)
+                machine.mbarriers.land(lane, place, places, data, again, op)
         except Fault as fault:
             raise Fault(fault.message, index) from None
+
+
+def _read(
+    machine: Machine, values: NDArray[Any], inside: NDArray[np.bool_], address: Bits, width: int
+) -> NDArray[np.uint8]:
+    """What is in global memory now, zeros where it lies outside."""
+    if len(address):
+        values[inside] = machine.memory.load(address, width)
+    return values.view(np.uint8)
 
 
 def store(

@@ -1,0 +1,150 @@
+"""Who accessed the words of a buffer of global memory: of each the last writer, and every reader
+that a write might race with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+NOBODY = -1
+
+_COMPACT = 1 << 16
+"""The entries of a log from which on only the last read of each word by each thread is kept."""
+
+Row = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
+"""Threads, their clocks, and ops, of reductions negative: [accesses]."""
+
+
+@dataclass(eq=False)
+class Accesses:
+    """The last access to each word of a buffer: threads of the grid, their clocks, and ops, which
+    of reductions are negative."""
+
+    who: NDArray[np.int32]
+    when: NDArray[np.int32]
+    op: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, words: int) -> Accesses:
+        """Nobody has accessed anything."""
+        nothing = np.zeros(words, dtype=np.int32)
+        return cls(np.full(words, NOBODY, dtype=np.int32), nothing, nothing.copy())
+
+    def split(self, factor: int) -> Accesses:
+        """Those of words that are smaller by a factor."""
+        return Accesses(*(np.repeat(row, factor) for row in (self.who, self.when, self.op)))
+
+    def note(self, places: NDArray[np.int64], who: NDArray[np.int64], now: NDArray[np.int32],
+             op: int) -> None:  # fmt: skip
+        """Threads access words: [threads, words]."""
+        self.who[places], self.when[places], self.op[places] = who[:, None], now[:, None], op
+
+    def at(self, places: NDArray[np.int64]) -> Row:
+        """Those of some words."""
+        return self.who[places], self.when[places], self.op[places]
+
+    def put(self, places: NDArray[np.int64], row: Row) -> None:
+        """Accesses to words, of which one to each word is kept."""
+        self.who[places], self.when[places], self.op[places] = row
+
+
+class Readers:
+    """The reads of each word: the last one, the last one by another cluster than that, and in a log
+    the earlier ones of the same cluster.
+
+    That is all a write can race with: where two clusters have read a word, one of them is another
+    than the writer's, and nothing orders clusters.
+    """
+
+    def __init__(self, words: int, cluster: int):
+        self._cluster = cluster
+        self._last, self._elsewhere = Accesses.of(words), Accesses.of(words)
+        self._logged = np.zeros(words, dtype=np.bool_)
+        self._log: list[tuple[NDArray[np.int64], Row]] = []
+        self._size, self._limit = 0, _COMPACT
+
+    def split(self, factor: int) -> None:
+        """The words become smaller by a factor."""
+        self._last, self._elsewhere = self._last.split(factor), self._elsewhere.split(factor)
+        self._logged = np.repeat(self._logged, factor)
+        parts = np.arange(factor)
+        self._log = [
+            ((places[:, None] * factor + parts).ravel(), _repeated(row, factor))
+            for places, row in self._log
+        ]
+
+    def note(self, places: NDArray[np.int64], who: NDArray[np.int64], now: NDArray[np.int32],
+             op: int) -> None:  # fmt: skip
+        """Threads read words: [threads, words]."""
+        reader = np.broadcast_to(who[:, None], places.shape).astype(np.int32)
+        before = self._last.at(places)
+        self._last.note(places, who, now, op)
+        displaced = (before[0] != NOBODY) & (before[0] != reader)
+        if displaced.any():
+            self._displace(places[displaced], _chosen(before, displaced))
+        # Of threads of one op that read one word the last one stays.
+        beaten = self._last.who[places] != reader
+        if beaten.any():
+            when = np.broadcast_to(now[:, None], places.shape).astype(np.int32)
+            row = reader, when, np.full(places.shape, op, dtype=np.int32)
+            self._displace(places[beaten], _chosen(row, beaten))
+
+    def _displace(self, places: NDArray[np.int64], row: Row) -> None:
+        """Reads of words, [reads], that are not the last ones."""
+        near = row[0] // self._cluster == self._last.who[places] // self._cluster
+        self._elsewhere.put(places[~near], _chosen(row, ~near))
+        if not near.any():
+            return
+        self._logged[places[near]] = True
+        self._log.append((places[near], _chosen(row, near)))
+        self._size += int(near.sum())
+        if self._size > self._limit:
+            self._compact()
+
+    def _compact(self) -> None:
+        places, row = self._whole_log()
+        # Of equal keys `unique` finds the first one.
+        key = places[::-1] << 32 | row[0][::-1]
+        last = len(places) - 1 - np.unique(key, return_index=True)[1]
+        self._log = [(places[last], _chosen(row, last))]
+        self._size = len(last)
+        self._limit = max(_COMPACT, 2 * self._size)
+
+    def _whole_log(self) -> tuple[NDArray[np.int64], Row]:
+        places = np.concatenate([places for places, _ in self._log])
+        who, when, op = (
+            np.concatenate(rows) for rows in zip(*(r for _, r in self._log), strict=True)
+        )
+        return places, (who, when, op)
+
+    def of(self, places: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], Row]]:
+        """The reads that writes of words, [threads, words], may race with: the index of each in
+        `places`, flat, and the reads."""
+        everywhere = np.arange(places.size)
+        yield everywhere, self._last.at(places.ravel())
+        yield everywhere, self._elsewhere.at(places.ravel())
+        if not self._logged[places].any():
+            return
+        words, row = self._whole_log()
+        order = np.argsort(places, axis=None, kind="stable")
+        written = places.ravel()[order]
+        # A word that several threads write is looked at for each of them.
+        first, last = (np.searchsorted(written, words, side) for side in ("left", "right"))
+        counts = last - first
+        if counts.any():
+            read = np.repeat(np.arange(len(words)), counts)
+            offset = np.arange(len(read)) - np.repeat(np.cumsum(counts) - counts, counts)
+            yield order[np.repeat(first, counts) + offset], _chosen(row, read)
+
+
+def _chosen(row: Row, index: NDArray[np.bool_] | NDArray[np.int64]) -> Row:
+    who, when, op = row
+    return who[index], when[index], op[index]
+
+
+def _repeated(row: Row, factor: int) -> Row:
+    who, when, op = row
+    return np.repeat(who, factor), np.repeat(when, factor), np.repeat(op, factor)
