@@ -13,6 +13,7 @@ REFUSED = {
     f"{name}, roles {order}": "expected tensor memory that is complete, got what"
     for name in ("gemm_sm100", "gemm_sm100_2sm", "gemm_sm100_mxf8", "tile_gemm_sm100")
     for order in ("0 2 1", "2 0 1", "2 1 0")
+    if (name, order) != ("gemm_sm100_2sm", "2 1 0")
 }
 """What the static check says no to today, wrongly, and with which words. It may only shrink."""
 

@@ -48,6 +48,6 @@ def test_a_property() -> None:
   func.return
 }"""
     with pytest.raises(
-        tw.CompileError, match="'fastmth' is not defined.*; nearest legal: fastmath"
+        tw.CompileError, match=r"'fastmth' is not defined.*; nearest legal: fastmath"
     ):
         tw.compile(text, "sm_80")

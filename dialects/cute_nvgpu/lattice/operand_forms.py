@@ -157,7 +157,10 @@ class Register(OperandForm):
         return Misfit(f"a .{self.register} register{where}", next(given, self.spelling))
 
 
-NO_LITERAL = ("f16", "bf16", "f16x2", "bf16x2")
+NO_LITERAL = (
+    *("f16", "bf16", "f16x2", "bf16x2"),
+    *("e4m3x2", "e5m2x2", "e2m3x2", "e3m2x2", "ue8m0x2"),
+)
 """Instruction types that have no constants."""
 
 

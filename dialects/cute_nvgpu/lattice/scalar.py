@@ -7,7 +7,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
 
-from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm, Result, Scalar
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
+    OperandForm,
+    Register,
+    Result,
+    Scalar,
+)
 from tilewright.dialects.cute_nvgpu.lattice.targets import (
     BASELINE,
     Minimum,
@@ -59,10 +64,13 @@ class ScalarRow:
     def operands(self, suffix: str) -> tuple[OperandForm, ...]:
         """The operands of a form, in PTX's order."""
         form = self.forms[suffix]
-        sources = (
+        sources: list[OperandForm] = [
             Scalar(name, "s32" if name in self.counts else type_, plain=self.plain)
             for name, type_ in zip("abc", form.types, strict=False)
-        )
+        ]
+        if suffix.startswith("rs."):
+            # The random bits stand in a register.
+            sources[-1] = Register("c")
         more = self.third is not None and form.result == "f32"
         third = (Scalar("c", "f32", optional=True, target=self.third),) if more else ()
         return Result("d", REGISTER_OF[form.result], self.results), *sources, *third

@@ -44,6 +44,12 @@ def test_every_op_has_a_case() -> None:
 
 
 def same(found: Any, expected: Any) -> bool:
+    if isinstance(found, Layout) and isinstance(expected, ComposedLayout):
+        # A plain slice through a swizzle: the iterator has the offset.
+        first = expected(0)
+        return found.size() == expected.size() and all(
+            found(i) == expected(i) - first for i in range(found.size())
+        )
     if isinstance(found, Layout | ComposedLayout):
         return isinstance(expected, Layout | ComposedLayout) and equivalent(found, expected)
     return found == expected
