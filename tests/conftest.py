@@ -6,13 +6,17 @@ import gc
 from collections.abc import Callable
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tilewright.ptxas import PtxasReport, assemble, find_ptxas
 
 # Examples are drawn anew each time, so that runs add up. `make conformance` draws many at once.
-settings.register_profile("each-run", max_examples=25, deadline=None)
-settings.register_profile("thorough", max_examples=500, deadline=None)
+# How many draws a strategy throws away is no fault of what is tested.
+_LENIENT = [HealthCheck.filter_too_much, HealthCheck.too_slow]
+for _name, _examples in (("each-run", 25), ("thorough", 500)):
+    settings.register_profile(
+        _name, max_examples=_examples, deadline=None, suppress_health_check=_LENIENT
+    )
 settings.load_profile("each-run")
 
 

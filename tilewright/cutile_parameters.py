@@ -58,13 +58,14 @@ class Parameter:
 
     def arrays(self) -> Generator[NDArray[Any]]:
         """All arrays of the argument, those of lists and tuples too."""
-        if isinstance(self.argument, tuple):
+        argument = self.argument
+        if isinstance(argument, tuple):
             for item in self._items():
                 yield from item.arrays()
-        elif isinstance(self.argument, list):
-            yield from cast("list[NDArray[Any]]", self.argument)
-        elif isinstance(self.argument, np.ndarray):
-            yield cast("NDArray[Any]", self.argument)
+        elif isinstance(argument, list):
+            yield from cast("list[NDArray[Any]]", argument)
+        elif isinstance(argument, np.ndarray):
+            yield cast("NDArray[Any]", argument)
 
     def constraint(self, arrays: Sequence[NDArray[Any]]) -> Any:
         """What cuTile may assume; `arrays` are those of all parameters. Raises ExecutionError."""

@@ -26,6 +26,8 @@ _STOCHASTIC_BITS = {"f16": 13, "bf16": 16}
 
 def float_conversion(modifiers: list[str], to: str, source: str) -> Function:
     """The function of `cvt.MODIFIERS.to.source`: raw bits in, raw bits out."""
+    if to == "tf32" and "rna" in modifiers:
+        return _saturated_ties_away if "satfinite" in modifiers else _ties_away
     from_, into = format_named(source.removesuffix(_PAIR)), format_named(to.removesuffix(_PAIR))
     rounders = _ROUNDERS if into.has_zero else _POWERS
     narrowed = rounders[next(word for word in modifiers if word in rounders)]
@@ -70,13 +72,24 @@ def _towards_zero(values: Floats, fmt: FloatFormat, random: Bits) -> Bits:
     return encode(values, fmt, "rz")
 
 
-def _ties_away(values: Floats, fmt: FloatFormat, random: Bits) -> Bits:
-    """tf32, to nearest: half a unit more of the magnitude, cut off."""
-    with np.errstate(all="ignore"):
-        words = values.astype(np.float32).view(np.uint32)
-    half = np.uint32(1 << (fmt.ignored_low_bits - 1))
-    rounded = (words + half) & ~np.uint32(2 * half - 1)
-    return np.where(np.isnan(values), np.uint32(fmt.canonical_nan or 0), rounded)
+_TF32 = format_named("tf32")
+_HALF = np.uint32(1 << _TF32.ignored_low_bits - 1)
+_KEPT = ~np.uint32(2 * _HALF - 1)
+_INFINITY = np.uint32(0x7F800000)
+
+
+def _ties_away(words: Bits) -> Bits:
+    """f32 to tf32, to nearest: half a unit more of the magnitude, cut off. Of NaN and infinity the
+    bits are cut off alone (H100)."""
+    finite = (words & _INFINITY) != _INFINITY
+    return np.where(finite, words + _HALF, words) & _KEPT
+
+
+def _saturated_ties_away(words: Bits) -> Bits:
+    """The same, one unit less where it is no finite number, NaN included (H100)."""
+    rounded = _ties_away(words)
+    finite = (rounded & _INFINITY) != _INFINITY
+    return np.where(finite, rounded, rounded - 2 * _HALF)
 
 
 def _stochastic(values: Floats, fmt: FloatFormat, random: Bits) -> Bits:
@@ -114,7 +127,6 @@ def _power(up: bool) -> Callable[[Floats, FloatFormat, Bits], Bits]:
 _ROUNDERS: dict[str, Callable[[Floats, FloatFormat, Bits], Bits]] = {
     "rn": _to_nearest,
     "rz": _towards_zero,
-    "rna": _ties_away,
     "rs": _stochastic,
 }
 _POWERS = {"rz": _power(up=False), "rp": _power(up=True)}

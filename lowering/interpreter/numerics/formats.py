@@ -134,7 +134,7 @@ FORMATS: dict[str, FloatFormat] = {
         FloatFormat("f32", 32, 8, 23, 127, True, _IEEE, 0x7FFFFFFF, _BASIC),
         FloatFormat("f16", 16, 5, 10, 15, True, _IEEE, 0x7FFF, _BASIC),
         FloatFormat("bf16", 16, 8, 7, 127, True, _IEEE, 0x7FFF, _ALT),
-        FloatFormat("tf32", 32, 8, 10, 127, True, _IEEE, 0x7FFFFFFF, _ALT, ignored_low_bits=13),
+        FloatFormat("tf32", 32, 8, 10, 127, True, _IEEE, 0x7FFFE000, _ALT, ignored_low_bits=13),
         FloatFormat("e4m3", 8, 4, 3, 7, False, _ALL_ONES, 0x7F, _ALT),
         FloatFormat("e5m2", 8, 5, 2, 15, True, _IEEE, 0x7F, _ALT),
         FloatFormat("e3m2", 6, 3, 2, 3, False, _NEVER, None, _ALT),

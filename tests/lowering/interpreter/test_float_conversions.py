@@ -20,7 +20,7 @@ DTYPES: dict[str, Any] = {
     "e2m3": ml_dtypes.float6_e2m3fn, "e3m2": ml_dtypes.float6_e3m2fn,
     "ue8m0": ml_dtypes.float8_e8m0fnu,
 }  # fmt: skip
-NAN = {"f16": 0x7FFF, "bf16": 0x7FFF, "e4m3": 0x7F, "e5m2": 0x7F, "tf32": 0x7FFFFFFF}
+NAN = {"f16": 0x7FFF, "bf16": 0x7FFF, "e4m3": 0x7F, "e5m2": 0x7F, "tf32": 0x7FFFE000}
 
 
 def split(form: str) -> tuple[list[str], str, str]:

@@ -23,7 +23,12 @@ from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.ptx.constant_bits import constant_bits
 from tilewright.dialects.ptx.scalar_types import NARROW_FLOATS, scalar_type
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue, chosen
-from tilewright.lowering.interpreter.arithmetic.scalar import rounded_down, rounded_up, scalar
+from tilewright.lowering.interpreter.arithmetic.scalar import (
+    Function,
+    rounded_down,
+    rounded_up,
+    scalar,
+)
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.values import Bits, Undefined
@@ -348,27 +353,35 @@ def upper_half(value: Bits) -> Bits:
     return value.astype(np.uint32) << np.uint32(16)
 
 
-def _to_single(source: str) -> Compute:
+def _to_single(source: str) -> Function:
     if source == "f32":
         return same
     return upper_half if source == "bf16" else scalar("cvt", "f32.f16")
 
 
-def _to_narrow(source: str, result: str) -> Compute:
+def _to_narrow(source: str, result: str) -> Function:
     """To the lower half of a pair."""
     widen, narrow = _to_single(source), scalar("cvt", f"rn.satfinite.{result}x2.f32")
-    return lambda a: narrow(np.zeros_like(single := widen(a)), single).astype(np.uint8)
+
+    def run(a: Bits) -> Bits:
+        single = widen(a)
+        return narrow(np.zeros_like(single), single).astype(np.uint8)
+
+    return run
 
 
-def _from_narrow(source: str, result: str) -> Compute:
+def _from_narrow(source: str, result: str) -> Function:
     """From the lower half of a pair, through f16, which has every value."""
     pair = scalar("cvt", f"rn.f16x2.{source}x2")
     single, double = scalar("cvt", "f32.f16"), scalar("cvt", "f64.f16")
-    narrow = {"f16": same, "f32": single, "f64": double}.get(result)
-    if narrow is None:
-        half = scalar("cvt", f"rn.{result}.f32")
-        return lambda a: half(single(pair(a.astype(np.uint16)).astype(np.uint16)))
-    return lambda a: narrow(pair(a.astype(np.uint16)).astype(np.uint16))
+    rounds = result not in ("f16", "f32", "f64")
+    half = scalar("cvt", f"rn.{result}.f32") if rounds else same
+    widen = {"f16": same, "f64": double}.get(result, single)
+
+    def run(a: Bits) -> Bits:
+        return half(widen(pair(a.astype(np.uint16)).astype(np.uint16)))
+
+    return run
 
 
 @runs(arith.ExtFOp, arith.TruncFOp)
