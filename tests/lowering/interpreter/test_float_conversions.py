@@ -131,7 +131,9 @@ def test_tf32(form: str) -> None:
     (bits,), (values,) = operands(CVT[form])
     got = scalar("cvt", form)(bits)
     nan = np.isnan(values)
-    assert (got[nan] == NAN["tf32"]).all() and not (got[~nan] & 0x1FFF).any()
+    assert not (got & 0x1FFF).any()
+    # What `rna` makes of NaN, the silicon fixtures say.
+    assert "rna" in modifiers or (got[nan] == NAN["tf32"]).all()
     with np.errstate(all="ignore"):
         exact = np.where(nan, 0.0, values)
         if "relu" in modifiers:
