@@ -10,6 +10,8 @@ import struct
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from tilewright.dialects.math_functions.coefficients import TABLES
+
 
 class Leaf(Protocol):
     """Where instructions go. Handles are the leaf's own: SSA values, or arrays of raw bits."""
@@ -237,3 +239,30 @@ def scaled(value: Value, exponent: Value) -> Value:
     half = exponent >> 1
     first, second = two_power(half, value.format), two_power(exponent - half, value.format)
     return value * first * second
+
+
+def table(name: str, x: Value) -> tuple[float, ...]:
+    """A polynomial, or the parts of a constant, in the type of x."""
+    return TABLES[name, x.type_]
+
+
+def clamped(x: Value, low: float, high: float) -> Value:
+    """x within bounds; NaN stays."""
+    return x.number(low).where(x < low, x.number(high).where(x > high, x))
+
+
+def choice(condition: Value, then: Value | float, other: Value) -> Value:
+    """One of two values."""
+    return (then if isinstance(then, Value) else other.number(then)).where(condition, other)
+
+
+def product(a: Value, b: Value) -> tuple[Value, Value]:
+    """a * b and what rounding took from it."""
+    high = a * b
+    return high, a.fma(b, -high)
+
+
+def quick_sum(a: Value, b: Value) -> tuple[Value, Value]:
+    """a + b, |a| >= |b|, and what rounding took from it."""
+    high = a + b
+    return high, b - (high - a)
