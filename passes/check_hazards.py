@@ -12,11 +12,9 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from tilewright.diagnostic import OpError, named
-from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
-from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemAccessOp
-from tilewright.passes.analysis.tcgen05_flow import Tcgen05Flow
-from tilewright.passes.analysis.tcgen05_hazards import reject_tcgen05
+from tilewright.passes.analysis.hazards.check import check
+from tilewright.passes.analysis.hazards.launches import is_kernel
 from tilewright.passes.analysis.wgmma_flow import Hazard, Rule, WgmmaFlow
 
 
@@ -64,9 +62,11 @@ class CheckHazardsPass(ModulePass):
             if not isinstance(function, func.FuncOp | gpu.FuncOp):
                 continue
             if has_wgmma(function):
-                WgmmaFlow(function, _reject).follow(function.body)
-            if _has_tensor_memory(function):
-                Tcgen05Flow(function, reject_tcgen05).follow(function.body, frozenset())
+                report = _reject_registers if is_kernel(function) else _reject
+                WgmmaFlow(function, report).follow(function.body)
+            hazard, _ = check(function)
+            if hazard is not None:
+                raise hazard.error()
 
 
 def has_wgmma(function: Operation) -> bool:
@@ -74,12 +74,13 @@ def has_wgmma(function: Operation) -> bool:
     return any(isinstance(op, WarpgroupMmaOp) for op in function.walk())
 
 
-def _has_tensor_memory(function: Operation) -> bool:
-    return any(isinstance(op, CtaGroupOp | TmemAccessOp) for op in function.walk())
-
-
 def _reject(hazard: Hazard) -> None:
     raise OpError(hazard.op, f"'{hazard.op.name}' {_MESSAGES[hazard.rule](hazard)}")
+
+
+def _reject_registers(hazard: Hazard) -> None:
+    if hazard.rule not in ("memory", "proxy"):
+        _reject(hazard)
 
 
 _WAIT = "nearest legal: cute_nvgpu.wgmma.wait_group 0 before it (PTX ISA 9.7.15.7.3)"

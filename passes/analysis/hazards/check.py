@@ -1,0 +1,66 @@
+"""Whether a function has a hazard: every launch that is worth following is followed."""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation
+
+from tilewright.passes.analysis.hazards.follow import OutOfBounds, Program, TooLong
+from tilewright.passes.analysis.hazards.happens_before import Machine
+from tilewright.passes.analysis.hazards.launches import Launch, launches
+from tilewright.passes.analysis.hazards.report import Hazard
+from tilewright.passes.analysis.hazards.roles import roles_of
+
+LONGEST_RING = 8
+
+
+def check(function: Operation) -> tuple[Hazard | None, dict[Operation, str]]:
+    """The first hazard of a function, or None, and what could not be decided."""
+    program = Program(function)
+    if not program.has_events:
+        return None, {}
+    unproven: dict[Operation, str] = {}
+    for alternatives in launches(function, rings(function), guesses=program.has_conditions):
+        first: Hazard | None = None
+        for launch in alternatives:
+            hazard = follow(program, launch, unproven)
+            if not isinstance(hazard, Hazard) or _is_avoided(program, launch):
+                first = None
+                break
+            first = first or hazard
+        if first is not None:
+            return first, unproven
+    return None, unproven
+
+
+def _is_avoided(program: Program, launch: Launch) -> bool:
+    """Other arguments make no hazard: nobody says that the kernel is launched with these."""
+    if not program.arguments - set(launch.leaves):
+        return False
+    return any(follow(program, variant, {}) is None for variant in launch.variants())
+
+
+def follow(
+    program: Program, launch: Launch, unproven: dict[Operation, str]
+) -> Hazard | OutOfBounds | None:
+    """The first hazard of one launch; OutOfBounds where it is none that is meant."""
+    try:
+        trace = program.run(launch)
+        if trace.events and not trace.undecided:
+            Machine(trace, launch, *roles_of(trace.events, launch)).run()
+    except (Hazard, OutOfBounds) as found:
+        return found
+    except TooLong:
+        program.say_unproven(program.function, "it has more events than are followed")
+    finally:
+        unproven |= program.trace.unproven
+    return None
+
+
+def rings(function: Operation) -> int:
+    """The stages of the longest ring of mbarriers."""
+    sizes = [
+        op.results[0].type.get_shape()[0]  # type: ignore[attr-defined]
+        for op in function.walk()
+        if op.name == "memref.alloc" and "xi64" in str(op.results[0].type)
+    ]
+    return min(max(sizes, default=1), LONGEST_RING)
