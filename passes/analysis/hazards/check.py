@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
-from tilewright.passes.analysis.hazards.follow import OutOfBounds, Program, TooLong
+from tilewright.passes.analysis.hazards.follow import OutOfBounds, Program, TooLong, Trace
 from tilewright.passes.analysis.hazards.happens_before import Machine
 from tilewright.passes.analysis.hazards.launches import Launch, launches
 from tilewright.passes.analysis.hazards.report import Hazard
@@ -45,6 +45,7 @@ def follow(
     """The first hazard of one launch; OutOfBounds where it is none that is meant."""
     try:
         trace = program.run(launch)
+        _check_beside(trace)
         if trace.events and not trace.undecided:
             Machine(trace, launch, *roles_of(trace.events, launch)).run()
     except (Hazard, OutOfBounds) as found:
@@ -54,6 +55,17 @@ def follow(
     finally:
         unproven |= program.trace.unproven
     return None
+
+
+def _check_beside(trace: Trace) -> None:
+    """Raise Hazard for the element behind a ring of mbarriers, or before it: a ring is what an index
+    runs around in. One that runs on and on is an array that other arguments are meant for."""
+    for op, (last, size) in trace.beside.items():
+        if last in (-1, size):
+            raise Hazard(
+                "beside", op, missing=f"one of {size} mbarriers, got number {last}",
+                nearest=f"{last % size}",
+            )  # fmt: skip
 
 
 def rings(function: Operation) -> int:

@@ -101,6 +101,10 @@ class Trace:
     events: list[Event] = field(default_factory=list[Event])
     unproven: dict[Operation, str] = field(default_factory=dict[Operation, str])
     undecided: bool = False
+    beside: dict[Operation, tuple[int, int]] = field(
+        default_factory=dict[Operation, tuple[int, int]]
+    )
+    """Elements of rings of mbarriers that are none of theirs: the last one, and how many there are."""
 
 
 class Program:
@@ -528,7 +532,13 @@ class Program:
             self.say_unproven(op, "its mbarrier or parity is not known before it runs")
             self.trace.undecided = True
             return
+        size = placement_of(view.type)
         for part, (number, *others) in self._split(mask, (cell, *scalars)):
+            if size is not None and not 0 <= number - view.first < size.size:
+                last, _ = self.trace.beside.get(op, (number, 0))
+                self.trace.beside[op] = (max(last, number) if number >= 0 else -1, size.size)
+                self.trace.undecided = True
+                continue
             self._emit(op, effect, part, (view.root, number), tuple(others), accesses)
 
     def _element(self, view: View, indices: list[Any]) -> Any:
@@ -536,10 +546,7 @@ class Program:
         if placement is None:
             return UNKNOWN
         if all(isinstance(index, int) for index in indices):
-            cell = int(placement.cells(indices, ())[0, 0])
-            if not 0 <= cell < placement.size:
-                raise OutOfBounds
-            return cell + view.first
+            return int(placement.cells(indices, ())[0, 0]) + view.first
         wide = [np.broadcast_to(index, self.launch.slots) for index in indices]
         return placement.cells(wide, ())[:, 0] + view.first
 

@@ -13,9 +13,11 @@ from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
+from xdsl.dialects import memref
 from xdsl.ir import Operation
 
 from tilewright.diagnostic import named
+from tilewright.dialects.cute_nvgpu.ops import tmem
 from tilewright.passes.analysis.hazards.accesses import Access, Part, clash
 from tilewright.passes.analysis.hazards.events import Place
 from tilewright.passes.analysis.hazards.follow import WARP, Event, OutOfBounds, Trace, View
@@ -42,6 +44,9 @@ from tilewright.passes.analysis.hazards.roles import Role
 from tilewright.passes.analysis.hazards.scalars import UNKNOWN
 
 WARPGROUP = 128
+REGISTERS, MOST_REGISTERS = 64 * 1024, 256
+"""The registers of an SM, and the most that a thread may have."""
+
 ALWAYS = 1 << 30
 """When a thread alone knows of itself: always."""
 
@@ -95,6 +100,9 @@ class Machine:
         for role in roles:
             self._warps[role.warp].append(role.number)
         self._ended: set[int] = set()
+        self.registers: dict[int, int] = {}
+        self.free: defaultdict[int, int] = defaultdict(int)
+        self.asking: dict[int, tuple[int, int, list[int]]] = {}
         self._queue: list[tuple[int, int]] = []
         self._next = [0] * len(roles)
         self._handlers: dict[str, Callable[[int, Event, list[int]], Iterable[int]]] = {
@@ -130,7 +138,7 @@ class Machine:
             "tmem.wait_store": lambda index, event, roles: self._tile_wait("tmem.store", roles),
             "tmem.alloc": self._alloc,
             "tmem.dealloc": self._dealloc,
-            "registers": lambda index, event, roles: roles,
+            "registers": self._registers,
         }
 
     # Running
@@ -223,7 +231,9 @@ class Machine:
 
     # Gathering
 
-    def _together(self, index: int, event: Event, roles: list[int], team: int = 1) -> list[int]:
+    def _together(
+        self, index: int, event: Event, roles: list[int], team: int = 1, *, meet: bool = True
+    ) -> list[int]:
         """The roles that may go on, once all of their warp, or warps, of this event are there."""
         ready: list[int] = []
         for warp, there in self._by_team(roles, team).items():
@@ -234,7 +244,8 @@ class Machine:
             gathered += there
             if len(gathered) == len(wanted):
                 del self.gathered[index, warp]
-                self._meet(wanted)
+                if meet:
+                    self._meet(wanted)
                 ready += wanted
         return ready
 
@@ -391,7 +402,7 @@ class Machine:
         if not self.is_kernel:
             return
         if barrier.made is None:
-            if barrier.count is None and not self._is_made_somewhere(event):
+            if barrier.count is None and not self._is_ours(event):
                 return
             raise Hazard("unmade", event.op)
         op, maker, time = barrier.made
@@ -400,12 +411,10 @@ class Machine:
         if asynchronous and not barrier.fenced:
             raise Hazard("unseen", event.op, op)
 
-    def _is_made_somewhere(self, event: Event) -> bool:
-        """The function makes an mbarrier of the same memory."""
+    def _is_ours(self, event: Event) -> bool:
+        """The memory of an mbarrier is the function's own: nobody else makes one there."""
         assert event.barrier is not None
-        root = event.barrier[0]
-        return any(e.kind == "init" and e.barrier is not None and e.barrier[0] is root
-                   for e in self.events)  # fmt: skip
+        return isinstance(getattr(event.barrier[0], "owner", None), memref.AllocOp)
 
     def _check_behind(self, event: Event, barrier: Mbarrier, role: int) -> None:
         """An arrival, or a copy's bytes, are behind the phase before."""
@@ -527,6 +536,15 @@ class Machine:
         if event.kind == "wait":
             (barrier,) = self._mbarriers(event, role)
             missing, nearest = _waits_for(barrier)
+        elif event.kind == "registers":
+            team = self._team(role, WARPGROUP // WARP)
+            cta, count, _ = self.asking.get(team, (self.roles[role].cta, 0, []))
+            most = (self.registers.get(team, 0) + self.free[cta]) // 8 * 8
+            missing = (
+                f"its warpgroup asks for {count} registers a thread, has "
+                f"{self.registers.get(team, 0)}, and others have given back {self.free[cta]}"
+            )
+            nearest = f"{most}, or a setmaxnreg dec in another warpgroup"
         elif event.kind == "bar":
             barrier = self.barriers[self.roles[role].cta, event.constant[0]]
             missing = f"the barrier counts {barrier.expected} threads, and {barrier.threads} arrive"
@@ -551,6 +569,8 @@ class Machine:
             if found is None:
                 continue
             key = (self.roles[role].cta, view.root)
+            if isinstance(event.op, tmem.RetrieveOp) and self.is_kernel:
+                self._check_written(key, found[0], event)
             self._add(role, key, place.writes, Part(event, found[0], found[1], found[2]))
         return roles
 
@@ -592,11 +612,21 @@ class Machine:
 
     def _check(self, key: Key, access: Access, roles: Sequence[int]) -> None:
         """Raise Hazard where an access that roles start conflicts with one before."""
+        if self.is_kernel and not access.writes and not access.generic:
+            self._check_written(key, access.cells, access.parts[0].event)
         for other in self.accesses.get(key, ()):
             if not other.cells & access.cells or not (access.writes or other.writes):
                 continue
             for role in roles:
                 self._check_pair(other, access, role)
+
+    def _check_written(self, key: Key, cells: int, event: Event) -> None:
+        """Raise Hazard where none of these cells was ever written."""
+        owner = getattr(key[1], "owner", None)
+        if isinstance(owner, memref.AllocOp) and cells and not any(
+            other.writes and other.cells & cells for other in self.accesses.get(key, ())
+        ):
+            raise Hazard("nothing", event.op)
 
     def _check_pair(self, other: Access, access: Access, role: int) -> None:
         if not self.is_kernel and "umma" not in (other.kind, access.kind):
@@ -611,8 +641,6 @@ class Machine:
             return
         found = clash(other.parts, access.parts, apart=own)
         if found is None:
-            return
-        if other.generic and not access.generic and other.kind == "threads" and False:
             return
         raise self._conflict(other, access, found, role)
 
@@ -816,7 +844,8 @@ class Machine:
     # wgmma
 
     def _wgmma(self, index: int, event: Event, roles: list[int]) -> list[int]:
-        ready = self._together(index, event, roles, WARPGROUP // WARP)
+        ready = self._together(index, event, roles, WARPGROUP // WARP, meet=False)
+        self._meet_warps(ready)
         for team, members in self._by_team(ready, WARPGROUP // WARP).items():
             speakers = list({self.roles[role].warp: role for role in members}.values())
             for place, view, indices in event.accesses:
@@ -830,6 +859,7 @@ class Machine:
                 self._check(key, access, speakers)
                 self.accesses[key].append(access)
                 self.streams["wgmma", team].append(access)
+            self._meet(members)
         return ready
 
     def _wgmma_commit(self, index: int, event: Event, roles: list[int]) -> list[int]:
@@ -847,12 +877,44 @@ class Machine:
             self.streams["wgmma", team] = [
                 access for access in stream if len(access.done) < len(access.group)
             ]
-        self._meet_again(ready)
+        self._meet_warps(ready)
         return ready
 
-    def _meet_again(self, roles: list[int]) -> None:
+    def _meet_warps(self, roles: list[int]) -> None:
         for members in self._by_team(roles, 1).values():
             self._meet(members)
+
+    # Registers
+
+    def _registers(self, index: int, event: Event, roles: list[int]) -> list[int]:
+        """`setmaxnreg`: what a warpgroup gives back is there for others of its CTA. It begins with
+        as many a thread as one CTA may have on an SM, or ptxas leaves setmaxnreg out."""
+        ready = self._together(index, event, roles, WARPGROUP // WARP)
+        action, count = event.constant
+        waiting = list[int]()
+        for team, members in self._by_team(ready, WARPGROUP // WARP).items():
+            cta = self.roles[members[0]].cta
+            first = min(REGISTERS // self.launch.threads // 8 * 8, MOST_REGISTERS)
+            held = self.registers.setdefault(team, first)
+            if action == "inc":
+                self.asking[team] = (cta, count, members)
+                waiting += members
+            else:
+                self.free[cta] += max(held - count, 0)
+                self.registers[team] = min(held, count)
+        self._grant(waiting)
+        return [role for role in ready if role not in waiting]
+
+    def _grant(self, waiting: list[int]) -> None:
+        """Give warpgroups the registers that they ask for, as far as there are any."""
+        for team, (cta, count, members) in list(self.asking.items()):
+            missing = count - self.registers[team]
+            if missing <= self.free[cta]:
+                self.free[cta] -= max(missing, 0)
+                self.registers[team] = max(count, self.registers[team])
+                del self.asking[team]
+                for role in members:
+                    self._advance(role)
 
     # tcgen05
 
@@ -950,6 +1012,7 @@ class Machine:
 
     def _alloc(self, index: int, event: Event, roles: list[int]) -> list[int]:
         ready = self._together(index, event, roles)
+        self._check_one_warp(event)
         place, view, indices = event.accesses[0]
         for members in self._by_team(ready, 1).values():
             found = self._cells_of(event, place, view, indices, members[0], "warp")
@@ -961,6 +1024,7 @@ class Machine:
 
     def _dealloc(self, index: int, event: Event, roles: list[int]) -> list[int]:
         ready = self._together(index, event, roles)
+        self._check_one_warp(event)
         place, view, indices = event.accesses[0]
         for members in self._by_team(ready, 1).values():
             cells = self._tensor_cells(event, place, view, indices, members[0])
@@ -968,6 +1032,14 @@ class Machine:
                 access = Access("tmem.dealloc", members[0], True, cells, [Part(event, cells)])
                 self._check_tensor((self.roles[members[0]].cta, view.root), access, members[0])
         return ready
+
+    def _check_one_warp(self, event: Event) -> None:
+        """Raise Hazard where more than one warp of a CTA allocates, or gives back."""
+        roles = self.members[event.mask.number]
+        warps = {self.roles[role].warp for role in roles}
+        ctas = {self.roles[role].cta for role in roles}
+        if self.is_kernel and len(warps) > len(ctas):
+            raise Hazard("warps", event.op, missing=f"{len(warps) // len(ctas)}")
 
     def _check_tensor(self, key: Key, access: Access, role: int) -> None:
         known = self.fenced[role]

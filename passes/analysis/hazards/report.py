@@ -153,5 +153,14 @@ _RULES: dict[str, str] = {
         "that may still reach it; nearest legal: cute_nvgpu.cluster.arrive and cute_nvgpu.cluster.wait "
         "before the end (PTX ISA, barrier.cluster)"
     ),
+    "beside": "expected {missing}; nearest legal: {nearest} (PTX ISA, mbarrier)",
+    "warps": (
+        "expected one warp, got {missing}; nearest legal: in a branch of one warp (PTX ISA, "
+        "tcgen05.alloc)"
+    ),
+    "nothing": (
+        "expected shared memory that something has written, got what nothing writes before this; "
+        "nearest legal: what writes it, and a barrier or a wait, before this"
+    ),
     "pool": "expected {missing}; nearest legal: {nearest} (PTX ISA, setmaxnreg)",
 }
