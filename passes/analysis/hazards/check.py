@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation
 
 from tilewright.passes.analysis.hazards.follow import OutOfBounds, Program, TooLong, Trace
@@ -19,7 +20,9 @@ def check(function: Operation) -> tuple[Hazard | None, dict[Operation, str]]:
     if not program.has_events:
         return None, {}
     unproven: dict[Operation, str] = {}
-    for alternatives in launches(function, rings(function), guesses=program.has_conditions):
+    for alternatives in launches(
+        function, program.loops, rings(program), guesses=program.has_conditions
+    ):
         first: Hazard | None = None
         for launch in alternatives:
             hazard = follow(program, launch, unproven)
@@ -47,7 +50,8 @@ def follow(
         trace = program.run(launch)
         _check_beside(trace)
         if trace.events and not trace.undecided:
-            Machine(trace, launch, *roles_of(trace.events, launch)).run()
+            roles, members = roles_of(trace.events, launch)
+            Machine(trace, launch, roles, members, program.memory).run()
     except (Hazard, OutOfBounds) as found:
         return found
     except TooLong:
@@ -68,11 +72,8 @@ def _check_beside(trace: Trace) -> None:
             )  # fmt: skip
 
 
-def rings(function: Operation) -> int:
+def rings(program: Program) -> int:
     """The stages of the longest ring of mbarriers."""
-    sizes = [
-        op.results[0].type.get_shape()[0]  # type: ignore[attr-defined]
-        for op in function.walk()
-        if op.name == "memref.alloc" and "xi64" in str(op.results[0].type)
-    ]
+    types = (effect.barrier.memref.type for effect in program.effects if effect.barrier is not None)
+    sizes = [type_.get_shape()[0] for type_ in types if isinstance(type_, MemRefType)]
     return min(max(sizes, default=1), LONGEST_RING)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import Any
 
 from xdsl.dialects import gpu, memref
@@ -40,7 +39,7 @@ from tilewright.dialects.cute_nvgpu.ops.umma import UmmaOp
 from tilewright.dialects.cute_nvgpu.ops.wmma_memory import extents_of
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class Place:
     """An element of a memref, or the elements that lie `extents` from it on, by dimension. In tensor
     memory `columns` of some `lanes` (all of a tensor's where None)."""
@@ -55,7 +54,7 @@ class Place:
     writes: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class Effect:
     """An event that an op is: `kind`, its barrier, its places, numbers and a constant."""
 
@@ -69,10 +68,11 @@ class Effect:
 
 def effect_of(op: Operation) -> Effect | None:
     """The event that an op is, or None."""
-    for kind in (type(op), *_BASES):
-        if kind in _EFFECTS and isinstance(op, kind):
-            return _EFFECTS[kind](op)
-    return None
+    kind = type(op)
+    if (row := _EFFECTS.get(kind, _MISSING)) is _MISSING:
+        row = next((_EFFECTS[base] for base in _BASES if issubclass(kind, base)), None)
+        _EFFECTS[kind] = row
+    return None if row is None else row(op)
 
 
 def _shared(value: SSAValue) -> bool:
@@ -194,7 +194,9 @@ def _plain(kind: str) -> Callable[[Any], Effect]:
 _BASES = (UmmaOp, WarpgroupMmaOp, tmem_access.TmemAccessOp)
 """Bases of families of ops, each with one row."""
 
-_EFFECTS: dict[type[Operation], Callable[[Any], Effect | None]] = {
+_MISSING: Any = object()
+
+_EFFECTS: dict[type[Operation], Callable[[Any], Effect | None] | None] = {
     # Threads' own accesses to shared memory.
     memref.LoadOp: lambda op: _generic(op.memref, op.indices),
     memref.StoreOp: lambda op: _generic(op.memref, op.indices, writes=True, constant=op.value),
@@ -287,7 +289,3 @@ _EFFECTS: dict[type[Operation], Callable[[Any], Effect | None]] = {
     tcgen05_sync.FenceAfterThreadSyncOp: _plain("fence.after"),
 }
 
-
-def threads_of(shape: Sequence[int]) -> int:
-    """The threads of a block."""
-    return prod(shape)

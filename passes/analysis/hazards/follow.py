@@ -22,7 +22,7 @@ from tilewright.dialects.cute_nvgpu.ops import cluster, shuffle, tmem, tmem_acce
 from tilewright.dialects.cute_nvgpu.ops.warp_specialization import ElectSyncOp
 from tilewright.passes.analysis.hazards.events import Effect, Place, effect_of
 from tilewright.passes.analysis.hazards.launches import Launch, Leaf
-from tilewright.passes.analysis.hazards.placement import placement_of, tensor_offset
+from tilewright.passes.analysis.hazards.placement import Placement, placement_of, tensor_offset
 from tilewright.passes.analysis.hazards.report import Hazard
 from tilewright.passes.analysis.hazards.scalars import (
     BINARY,
@@ -68,7 +68,13 @@ class View:
 
     root: object
     type: MemRefType[Any]
+    placement: Placement | None
     first: Any = 0
+
+
+def view_of(root: object, type_: MemRefType[Any], first: Any = 0) -> View:
+    """A memref of that type."""
+    return View(root, type_, placement_of(type_), first)
 
 
 @dataclass(eq=False, slots=True)
@@ -94,6 +100,17 @@ class Event:
     rounds: tuple[tuple[Operation, int], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Operands:
+    """Where the operands of an event are kept: its places, its barrier, its numbers."""
+
+    places: list[tuple[Place, int, list[int]]]
+    barrier: int | None
+    indices: list[int]
+    scalars: list[int]
+    predicate: int | None
+
+
 @dataclass(slots=True)
 class Trace:
     """The events of all threads, and what could not be decided."""
@@ -112,6 +129,7 @@ class Program:
 
     def __init__(self, function: Operation):
         self.function = function
+        self.memory: dict[tuple[Any, ...], Any] = {}
         self._slots: dict[SSAValue, int] = {}
         self._initial: list[Any] = []
         self._body: Region = function.regions[0]
@@ -121,7 +139,6 @@ class Program:
         self._forward_loaded()
         self._needed: set[SSAValue] = set()
         self._find_needed()
-        self._order = {op: place for place, op in enumerate(function.walk())}
         self._blocks: dict[Block, list[Step]] = {}
         for block in self._body.blocks:
             self._blocks[block] = self._compile(block)
@@ -130,6 +147,16 @@ class Program:
     def has_events(self) -> bool:
         """There is anything to check."""
         return bool(self._effects)
+
+    @property
+    def loops(self) -> list[scf.ForOp]:
+        """The loops that hold events, outer ones first."""
+        return [op for op in self._effects if isinstance(op, scf.ForOp)]
+
+    @property
+    def effects(self) -> list[Effect]:
+        """What the ops do."""
+        return [effect for effect in self._effects.values() if effect is not None]
 
     @property
     def has_conditions(self) -> bool:
@@ -157,8 +184,9 @@ class Program:
         for block in region.blocks:
             for op in block.ops:
                 if op.regions:
-                    if any([self._find(inner) for inner in op.regions]):
-                        self._effects[op] = None
+                    self._effects[op] = None
+                    if not any([self._find(inner) for inner in op.regions]):
+                        del self._effects[op]
                 elif (effect := effect_of(op)) is not None:
                     self._effects[op] = effect
                     if isinstance(op, tmem_access.TmemAccessOp):
@@ -246,7 +274,7 @@ class Program:
 
     def _argument(self, value: SSAValue) -> Any:
         if isinstance(value.type, MemRefType):
-            return View(value, value.type)
+            return view_of(value, value.type)
         if isinstance(value.type, IndexType | IntegerType):
             return self.launch.leaf(value)
         return UNKNOWN
@@ -351,7 +379,7 @@ class Program:
                     wide = not (isinstance(value.type, IntegerType) and value.type.width.data == 1)
                     self._initial.append((place, number if wide else number & 1))
                 elif isinstance(owner, memref.AllocOp | memref.AllocaOp | memref.GetGlobalOp):
-                    self._initial.append((place, View(value, value.type)))  # type: ignore[arg-type]
+                    self._initial.append((place, view_of(value, value.type)))  # type: ignore[arg-type]
         return self._initial
 
     def _value(self, op: Operation) -> Step | None:
@@ -431,7 +459,7 @@ class Program:
             case tmem.RetrieveOp():
                 indices = [self._slots[index] for index in op.indices]
                 type_ = op.result.type
-                return lambda mask: View(
+                return lambda mask: view_of(
                     ("tmem", op.slot, tuple(str(self.env[i]) for i in indices)), type_
                 )
             case tmem.SliceOp():
@@ -472,14 +500,14 @@ class Program:
             if not isinstance(begin, int):
                 return UNKNOWN
             first = begin
-        return View(view.root, type_, first)
+        return view_of(view.root, type_, first)
 
     def _sliced(self, op: tmem.SliceOp) -> Any:
         view = self.env[self._slots[op.source]]
         indices = [self.env[self._slots[index]] for index in op.indices]
         if not isinstance(view, View) or any(index is UNKNOWN for index in indices):
             return UNKNOWN
-        return View(view.root, op.result.type, view.first + tensor_offset(view.type, indices))
+        return view_of(view.root, op.result.type, view.first + tensor_offset(view.type, indices))
 
     def _load(self, op: Operation, mask: Mask) -> Loading:
         loading = Loading(op, mask.flags.copy())
@@ -492,9 +520,18 @@ class Program:
         if effect.kind == "use":
             operands = [self._slots[value] for value in op.operands if value in self._loaded]
             return lambda mask: self._use(op, operands, mask)
+        slots, barrier = self._slots, effect.barrier
+        operands = Operands(
+            [(place, slots[place.memref], [slots[index] for index in place.indices])
+             for place in effect.places],
+            None if barrier is None else slots[barrier.memref],
+            [] if barrier is None else [slots[index] for index in barrier.indices],
+            [slots[value] for value in effect.scalars],
+            None if effect.predicate is None else slots[effect.predicate],
+        )  # fmt: skip
         if effect.kind == "tmem.wait_load":
-            return lambda mask: (self._wait_load(mask), self._record(op, effect, mask))[0]
-        return lambda mask: self._record(op, effect, mask)
+            return lambda mask: (self._wait_load(mask), self._record(op, effect, operands, mask))[0]
+        return lambda mask: self._record(op, effect, operands, mask)
 
     def _use(self, op: Operation, operands: list[int], mask: Mask) -> None:
         for place in operands:
@@ -507,24 +544,24 @@ class Program:
             loading.flags &= ~mask.flags
         self._loading = [loading for loading in self._loading if loading.flags.any()]
 
-    def _record(self, op: Operation, effect: Effect, mask: Mask) -> None:
+    def _record(self, op: Operation, effect: Effect, slots: Operands, mask: Mask) -> None:
         self._tick()
-        env, slots = self.env, self._slots
-        if effect.predicate is not None:
-            then, _ = self.parted(op, env[slots[effect.predicate]], mask)
+        env = self.env
+        if slots.predicate is not None:
+            then, _ = self.parted(op, env[slots.predicate], mask)
             if then is None:
                 return
             mask = then
         accesses = tuple(
-            (place, env[slots[place.memref]], tuple(env[slots[index]] for index in place.indices))
-            for place in effect.places
+            (place, env[memref_], tuple([env[index] for index in indices]))
+            for place, memref_, indices in slots.places
         )
-        barrier, scalars = effect.barrier, tuple(env[slots[value]] for value in effect.scalars)
-        if barrier is None:
+        if slots.barrier is None:
             self._emit(op, effect, mask, None, (), accesses)
             return
-        view = env[slots[barrier.memref]]
-        indices = [env[slots[index]] for index in barrier.indices]
+        scalars = tuple([env[value] for value in slots.scalars])
+        view = env[slots.barrier]
+        indices = [env[index] for index in slots.indices]
         cell: Any = UNKNOWN
         if isinstance(view, View) and not any(index is UNKNOWN for index in indices):
             cell = self._element(view, indices)
@@ -532,7 +569,7 @@ class Program:
             self.say_unproven(op, "its mbarrier or parity is not known before it runs")
             self.trace.undecided = True
             return
-        size = placement_of(view.type)
+        size = view.placement
         for part, (number, *others) in self._split(mask, (cell, *scalars)):
             if size is not None and not 0 <= number - view.first < size.size:
                 last, _ = self.trace.beside.get(op, (number, 0))
@@ -542,9 +579,11 @@ class Program:
             self._emit(op, effect, part, (view.root, number), tuple(others), accesses)
 
     def _element(self, view: View, indices: list[Any]) -> Any:
-        placement = placement_of(view.type)
+        placement = view.placement
         if placement is None:
             return UNKNOWN
+        if len(indices) == 1 and isinstance(indices[0], int) and placement.plain:
+            return indices[0] + view.first
         if all(isinstance(index, int) for index in indices):
             return int(placement.cells(indices, ())[0, 0]) + view.first
         wide = [np.broadcast_to(index, self.launch.slots) for index in indices]

@@ -23,15 +23,8 @@ from tilewright.passes.analysis.hazards.events import Place
 from tilewright.passes.analysis.hazards.follow import WARP, Event, OutOfBounds, Trace, View
 from tilewright.passes.analysis.hazards.launches import Launch
 from tilewright.passes.analysis.hazards.phases import Barrier, Clock, Mbarrier, join
-from tilewright.passes.analysis.hazards.placement import (
-    HALF,
-    bits_set,
-    matrix_offsets,
-    placement_of,
-    tensor_cells,
-    tensor_offset,
-    tensor_set,
-)
+from tilewright.passes.analysis.hazards.cells import Cells, Memory
+from tilewright.passes.analysis.hazards.placement import is_tensor
 from tilewright.passes.analysis.hazards.report import (
     NO_AFTER,
     NO_BEFORE,
@@ -61,8 +54,9 @@ class Machine:
     """The roles of a launch; `run` raises Hazard for the first thing that is wrong."""
 
     def __init__(
-        self, trace: Trace, launch: Launch, roles: list[Role], members: dict[int, list[int]]
-    ):
+        self, trace: Trace, launch: Launch, roles: list[Role], members: dict[int, list[int]],
+        memory: Memory,
+    ):  # fmt: skip
         self.events, self.launch, self.trace = trace.events, launch, trace
         self.roles, self.members = roles, members
         self.is_kernel = launch.is_kernel
@@ -95,11 +89,17 @@ class Machine:
         self.groups: defaultdict[tuple[str, int], int] = defaultdict(int)
         self.gathered: defaultdict[tuple[object, int], list[int]] = defaultdict(list)
         self.remote: list[tuple[int, tuple[int, int], Operation]] = []
-        self._cells: dict[tuple[object, ...], tuple[int, Any]] = {}
+        self.cells = Cells(trace, roles, memory)
         self._warps: defaultdict[int, list[int]] = defaultdict(list)
         for role in roles:
             self._warps[role.warp].append(role.number)
         self._ended: set[int] = set()
+        self._stirred = [0] * len(roles)
+        self._wanted: dict[tuple[int, int, int], list[int]] = {}
+        self._met: dict[tuple[int, ...], list[int]] = {}
+        self._teams = {
+            size: [self._team_of(role, size) for role in roles] for size in (1, WARPGROUP // WARP)
+        }
         self.registers: dict[int, int] = {}
         self.free: defaultdict[int, int] = defaultdict(int)
         self.asking: dict[int, tuple[int, int, list[int]]] = {}
@@ -187,7 +187,8 @@ class Machine:
         self._enqueue(role)
 
     def _end(self, role: int) -> None:
-        self._flush(role)
+        if self.pending[role]:
+            self._flush(role)
         self._ended.add(role)
         for access in self.streams["bulk", role]:
             if self.is_kernel and not access.done:
@@ -204,23 +205,29 @@ class Machine:
 
     def _let_go(self, role: int) -> Clock:
         """What a role knows, of what it did itself too; what it does from now on is after that."""
+        self._stirred[role] += 1
         out = list(self.knows[role])
         out[role] = self.now[role]
         self.now[role] += 1
         return out
 
     def _learn(self, role: int, known: Sequence[int]) -> None:
+        self._stirred[role] += 1
         join(self.knows[role], known)
 
     def _meet(self, roles: Sequence[int]) -> None:
         """Roles learn all of each other."""
         if len(roles) == 1 and self.roles[roles[0]].alone:
             return
+        who = tuple(roles)
+        if self._met.get(who) == [self._stirred[role] for role in roles]:
+            return
         together = self._let_go(roles[0])
         for role in roles[1:]:
             join(together, self._let_go(role))
         for role in roles:
             self._learn(role, together)
+        self._met[who] = [self._stirred[role] for role in roles]
 
     def _is_over(self, access: Access, role: int, known: Clock) -> bool:
         """Somebody who knows that knows that the access is over."""
@@ -237,9 +244,13 @@ class Machine:
         """The roles that may go on, once all of their warp, or warps, of this event are there."""
         ready: list[int] = []
         for warp, there in self._by_team(roles, team).items():
-            wanted = [r for r in self.members[event.mask.number] if self._team(r, team) == warp]
-            if self.is_kernel:
-                self._check_aligned(event, wanted, warp, team)
+            key = (event.mask.number, warp, team)
+            if (wanted := self._wanted.get(key)) is None:
+                members = self.members[event.mask.number]
+                wanted = [r for r in members if self._team(r, team) == warp]
+                if self.is_kernel:
+                    self._check_aligned(event, wanted, warp, team)
+                self._wanted[key] = wanted
             gathered = self.gathered[index, warp]
             gathered += there
             if len(gathered) == len(wanted):
@@ -249,15 +260,19 @@ class Machine:
                 ready += wanted
         return ready
 
+    def _team_of(self, role: Role, size: int) -> int:
+        first = role.cta * self.launch.stride // WARP
+        return first + (role.warp - first) // size * size
+
     def _team(self, role: int, size: int) -> int:
-        found = self.roles[role]
-        first = found.cta * self.launch.stride // WARP
-        return first + (found.warp - first) // size * size
+        """The first warp of so many that a role is of."""
+        return self._teams[size][role]
 
     def _by_team(self, roles: list[int], size: int) -> dict[int, list[int]]:
         teams: dict[int, list[int]] = {}
+        numbers = self._teams[size]
         for role in roles:
-            teams.setdefault(self._team(role, size), []).append(role)
+            teams.setdefault(numbers[role], []).append(role)
         return teams
 
     def _check_aligned(self, event: Event, wanted: list[int], warp: int, size: int) -> None:
@@ -563,15 +578,15 @@ class Machine:
     # Threads' own accesses
 
     def _access(self, index: int, event: Event, roles: list[int]) -> list[int]:
-        place, view, indices = event.accesses[0]
-        for role in roles:
-            found = self._cells_of(event, place, view, indices, role, event.constant)
+        place, view, _ = access = event.accesses[0]
+        touched = self.cells.shared(event, access, roles, event.constant)
+        for role, found in zip(roles, touched, strict=True):
             if found is None:
                 continue
             key = (self.roles[role].cta, view.root)
             if isinstance(event.op, tmem.RetrieveOp) and self.is_kernel:
-                self._check_written(key, found[0], event)
-            self._add(role, key, place.writes, Part(event, found[0], found[1], found[2]))
+                self._check_written(key, found.cells, event)
+            self._add(role, key, place.writes, Part(event, *found))
         return roles
 
     def _add(self, role: int, key: Key, writes: bool, part: Part) -> None:
@@ -587,6 +602,7 @@ class Machine:
     def _flush(self, role: int) -> None:
         """Check the accesses since the last event of a role that orders anything."""
         pending, self.pending[role] = self.pending[role], {}
+        self._stirred[role] += 1
         for (key, writes), parts in pending.items():
             cells = 0
             for part in parts:
@@ -682,92 +698,15 @@ class Machine:
                 verb = "writes" if other.writes else "reads"
                 return Hazard("race", op, before, verb, where)
 
-    # Cells
-
-    def _cells_of(
-        self, event: Event, place: Place, view: Any, indices: tuple[Any, ...], role: int,
-        constant: Any = None,
-    ) -> tuple[int, Any, Any] | None:  # fmt: skip
-        """The cells of shared memory that a role accesses, and by thread where they differ."""
-        if not isinstance(view, View) or any(index is UNKNOWN for index in indices):
-            self.trace.unproven.setdefault(event.op, "its place is not known before it runs")
-            return None
-        placement = placement_of(view.type)
-        if placement is None or not isinstance(view.first, int):
-            self.trace.unproven.setdefault(event.op, "its memory has no static layout")
-            return None
-        lanes = self.roles[role].lanes
-        if isinstance(constant, int):
-            lanes = lanes[lanes % WARP < constant]
-        elif constant == "warp":
-            lanes = lanes[:1]
-        if not len(lanes):
-            return None
-        own = tuple(
-            index if isinstance(index, int) else index[lanes].tobytes() for index in indices
-        )
-        key = (place, view.root, view.first, own)
-        if (found := self._cells.get(key)) is None:
-            numbers = [index if isinstance(index, int) else index[lanes] for index in indices]
-            if place.matrix is not None:
-                view_type = place.matrix.result.type
-                per_item = max(8 // view_type.element.bits, 1)
-                first = np.asarray(numbers[0], dtype=np.int64).reshape(-1, 1)
-                cells = placement.through(first + matrix_offsets(view_type.layout.data, per_item))
-            else:
-                cells = placement.cells(numbers, place.extents)
-            cells = cells + view.first
-            cells, size = self._in_root(cells, view, placement.bits)
-            if cells.min() < 0 or cells.max() >= size:
-                raise OutOfBounds
-            found = self._cells[key] = bits_set(cells, size), cells
-        return found[0], found[1], lanes
-
-    def _in_root(self, cells: Any, view: View, bits: int) -> tuple[Any, int]:
-        """Elements of a view as elements of what was allocated."""
-        root = getattr(view.root, "type", view.type)
-        whole = placement_of(root) if root is not view.type else None
-        if whole is None:
-            whole = placement_of(view.type)
-        assert whole is not None
-        if whole.bits == bits:
-            return cells, whole.size
-        size = whole.size * whole.bits // 8
-        wide = bits // 8
-        return (cells[..., None] * wide + np.arange(wide)).reshape(len(cells), -1), size
-
-    def _tensor_cells(
-        self, event: Event, place: Place, view: Any, indices: tuple[Any, ...], role: int
-    ) -> int | None:
-        """The cells of tensor memory that a role accesses."""
-        if not isinstance(view, View) or any(index is UNKNOWN for index in indices):
-            self.trace.unproven.setdefault(event.op, "its place is not known before it runs")
-            return None
-        lane = self.roles[role].lanes[0]
-        numbers = [index if isinstance(index, int) else int(index[lane]) for index in indices]
-        first = view.first if isinstance(view.first, int) else int(view.first[lane])
-        halves, columns = tensor_cells(view.type)
-        if place.columns is not None:
-            first += int(tensor_offset(view.type, numbers)) if numbers else 0
-            within = tensor_offset(view.type, numbers) % (1 << 16)
-            if within + place.columns > columns.bit_length():
-                raise OutOfBounds
-            columns = (1 << place.columns) - 1
-            halves = range(max((place.lanes or HALF) // HALF, 1))
-        key = (place, view.root, first)
-        if (found := self._cells.get(key)) is None:
-            found = self._cells[key] = tensor_set(first, tuple(halves), columns), None
-        return found[0]
-
     # Asynchronous copies
 
     def _cp_async(self, index: int, event: Event, roles: list[int]) -> list[int]:
-        place, view, indices = event.accesses[0]
-        for role in roles:
-            found = self._cells_of(event, place, view, indices, role)
+        _, view, _ = event.accesses[0]
+        touched = self.cells.shared(event, event.accesses[0], roles)
+        for role, found in zip(roles, touched, strict=True):
             if found is None:
                 continue
-            access = Access("cp.async", role, True, found[0], [Part(event, *found)])
+            access = Access("cp.async", role, True, found.cells, [Part(event, *found)])
             access.group[role] = self.groups["cp", role] + 1
             key = (self.roles[role].cta, view.root)
             self._check(key, access, [role])
@@ -792,11 +731,11 @@ class Machine:
         return roles
 
     def _tma_load(self, index: int, event: Event, roles: list[int]) -> list[int]:
-        place, view, indices = event.accesses[0]
+        _, view, _ = event.accesses[0]
         mask = event.scalars[0] if event.scalars else None
         for role in roles:
             threads = len(self.roles[role].lanes)
-            found = self._cells_of(event, place, view, indices, role)
+            found = self.cells.one(event, event.accesses[0], role)
             own = self.roles[role].cta
             ctas = [own] if mask is None else [c for c in range(self.launch.ctas) if mask >> c & 1]
             for cta, barrier in zip(ctas, self._mbarriers(event, role, mask), strict=True):
@@ -819,9 +758,9 @@ class Machine:
         return roles
 
     def _tma_store(self, index: int, event: Event, roles: list[int]) -> list[int]:
-        place, view, indices = event.accesses[0]
+        _, view, _ = event.accesses[0]
         for role in roles:
-            found = self._cells_of(event, place, view, indices, role)
+            found = self.cells.one(event, event.accesses[0], role)
             if found is None:
                 continue
             access = Access("tma.store", role, False, found[0], [Part(event, found[0])])
@@ -848,11 +787,10 @@ class Machine:
         self._meet_warps(ready)
         for team, members in self._by_team(ready, WARPGROUP // WARP).items():
             speakers = list({self.roles[role].warp: role for role in members}.values())
-            for place, view, indices in event.accesses:
-                cells, root = 0, getattr(view, "root", None)
-                for speaker in speakers:
-                    found = self._cells_of(event, place, view, indices, speaker)
-                    cells |= found[0] if found else 0
+            for operand in event.accesses:
+                cells, root = 0, getattr(operand[1], "root", None)
+                for found in self.cells.shared(event, operand, speakers):
+                    cells |= found.cells if found else 0
                 access = Access("wgmma", speakers[0], False, cells, [Part(event, cells)])
                 access.group = {role: self.groups["wgmma", role] + 1 for role in members}
                 key = (self.roles[speakers[0]].cta, root)
@@ -924,19 +862,20 @@ class Machine:
             own = self.roles[role].cta
             ctas = [own, own ^ 1] if _pairs(event) and self.launch.ctas > 1 else [own]
             for cta in ctas:
-                for place, view, indices in event.accesses:
-                    self._operand(event, place, view, indices, role, cta)
+                for operand in event.accesses:
+                    self._operand(event, operand, role, cta)
         return roles
 
     def _operand(
-        self, event: Event, place: Place, view: Any, indices: tuple[Any, ...], role: int, cta: int
-    ) -> None:  # fmt: skip
-        in_tensor = isinstance(view, View) and _is_tensor(view)
+        self, event: Event, operand: tuple[Place, View, tuple[Any, ...]], role: int, cta: int
+    ) -> None:
+        place, view, _ = operand
+        in_tensor = isinstance(view, View) and is_tensor(view.type)
         if in_tensor:
-            cells = self._tensor_cells(event, place, view, indices, role)
+            cells = self.cells.tensor(event, operand, role)
         else:
-            found = self._cells_of(event, place, view, indices, role)
-            cells = None if found is None else found[0]
+            found = self.cells.one(event, operand, role)
+            cells = None if found is None else found.cells
         if cells is None:
             return
         access = Access("umma", role, place.writes, cells, [Part(event, cells)])
@@ -992,9 +931,9 @@ class Machine:
 
     def _tile(self, index: int, event: Event, roles: list[int]) -> list[int]:
         ready = self._together(index, event, roles)
-        place, view, indices = event.accesses[0]
+        place, view, _ = event.accesses[0]
         for warp, members in self._by_team(ready, 1).items():
-            cells = self._tensor_cells(event, place, view, indices, members[0])
+            cells = self.cells.tensor(event, event.accesses[0], members[0])
             if cells is None:
                 continue
             access = Access(event.kind, members[0], place.writes, cells, [Part(event, cells)])
@@ -1013,21 +952,21 @@ class Machine:
     def _alloc(self, index: int, event: Event, roles: list[int]) -> list[int]:
         ready = self._together(index, event, roles)
         self._check_one_warp(event)
-        place, view, indices = event.accesses[0]
+        place, view, _ = event.accesses[0]
         for members in self._by_team(ready, 1).values():
-            found = self._cells_of(event, place, view, indices, members[0], "warp")
+            found = self.cells.one(event, event.accesses[0], members[0], "warp")
             if found is not None:
                 self._add(members[0], (self.roles[members[0]].cta, view.root), True,
-                          Part(event, found[0], found[1], found[2]))  # fmt: skip
+                          Part(event, *found))  # fmt: skip
                 self._flush(members[0])
         return ready
 
     def _dealloc(self, index: int, event: Event, roles: list[int]) -> list[int]:
         ready = self._together(index, event, roles)
         self._check_one_warp(event)
-        place, view, indices = event.accesses[0]
+        place, view, _ = event.accesses[0]
         for members in self._by_team(ready, 1).values():
-            cells = self._tensor_cells(event, place, view, indices, members[0])
+            cells = self.cells.tensor(event, event.accesses[0], members[0])
             if cells is not None:
                 access = Access("tmem.dealloc", members[0], True, cells, [Part(event, cells)])
                 self._check_tensor((self.roles[members[0]].cta, view.root), access, members[0])
@@ -1124,12 +1063,6 @@ def _line(op: Operation) -> str:
 
 def _made(barrier: Mbarrier) -> str:
     return named(barrier.made[0]) if barrier.made else "the caller"
-
-
-def _is_tensor(view: View) -> bool:
-    from tilewright.passes.analysis.hazards.placement import is_tensor
-
-    return is_tensor(view.type)
 
 
 def _pairs(event: Event) -> bool:

@@ -3,7 +3,7 @@ as often as it takes to see everything that they do."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
@@ -129,7 +129,9 @@ def is_kernel(function: Operation) -> bool:
     )
 
 
-def launches(function: Operation, rings: int, *, guesses: bool) -> Iterator[list[Launch]]:
+def launches(
+    function: Operation, loops: Sequence[scf.ForOp], rings: int, *, guesses: bool
+) -> Iterator[list[Launch]]:
     """What to follow: lists of launches of which one must be right (the threads of a block may not
     be said); `rings` is the number of stages of the longest ring, and with `guesses` there are
     conditions that only a run decides."""
@@ -137,8 +139,8 @@ def launches(function: Operation, rings: int, *, guesses: bool) -> Iterator[list
     cluster = _extents(function, "gpu.known_cluster_size") or (1, 1, 1)
     known = _extents(function, "gpu.known_block_size")
     blocks = [known] if known else [(threads, 1, 1) for threads in _threads(function, kernel)]
-    loops = dynamic_loops(function)
-    for leaves in _lengths(loops, rings):
+    dynamic = [loop for loop in loops if any(map(_leaves, (loop.lb, loop.ub, loop.step)))]
+    for leaves in _lengths(dynamic, rings):
         for guessed in (True, False) if guesses else (True,):
             yield [Launch(block, cluster, leaves, guessed, kernel) for block in blocks]
 
@@ -159,16 +161,6 @@ def _threads(function: Operation, kernel: bool) -> list[int]:
 
 
 # How often loops go round
-
-
-def dynamic_loops(function: Operation) -> list[scf.ForOp]:
-    """The loops whose length depends on arguments."""
-    return [
-        op
-        for op in function.walk()
-        if isinstance(op, scf.ForOp)
-        and any(_leaves(bound) for bound in (op.lb, op.ub, op.step))
-    ]
 
 
 def _lengths(loops: list[scf.ForOp], rings: int) -> Iterator[dict[Leaf, int]]:
@@ -195,27 +187,29 @@ def _around(loop: scf.ForOp, loops: list[scf.ForOp]) -> bool:
 
 
 def _solve(loops: list[scf.ForOp], goals: Mapping[scf.ForOp, int]) -> dict[Leaf, int]:
-    """Arguments that bring the loops near those lengths, one argument after the other."""
+    """Arguments that bring the loops to those lengths or near, one argument after the other."""
     leaves: dict[Leaf, int] = {}
     for loop in loops:
-        concerned = [
-            leaf
-            for leaf in dict.fromkeys(
-                leaf for bound in (loop.ub, loop.lb, loop.step) for leaf in _leaves(bound)
-            )
-            if leaf not in leaves
-        ]
-        for leaf in concerned:
-            best = min(_LADDER, key=lambda number: _distance(loop, goals, {**leaves, leaf: number}))
-            leaves[leaf] = best
+        bounds = (loop.ub, loop.lb, loop.step)
+        for leaf in dict.fromkeys(leaf for bound in bounds for leaf in _leaves(bound)):
+            if leaf not in leaves:
+                leaves[leaf] = _nearest(loop, goals[loop], leaf, leaves)
     return leaves
 
 
-def _distance(
-    loop: scf.ForOp, goals: Mapping[scf.ForOp, int], leaves: Mapping[Leaf, int]
-) -> tuple[int, int]:
-    length = _length(loop, leaves)
-    return abs(length - goals[loop]) if length else 1 << 20, sum(leaves.values())
+def _nearest(
+    loop: scf.ForOp, goal: int, leaf: Leaf, leaves: Mapping[Leaf, int]
+) -> int:
+    """The first number of an argument that makes a loop as long as wanted, or nearest to it."""
+    best, least = 1, 1 << 20
+    for number in _LADDER:
+        length = _length(loop, {**leaves, leaf: number})
+        distance = abs(length - goal) if length else 1 << 20
+        if distance < least:
+            best, least = number, distance
+        if not least or length > goal:
+            break
+    return best
 
 
 def _length(loop: scf.ForOp, leaves: Mapping[Leaf, int]) -> int:

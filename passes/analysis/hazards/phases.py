@@ -17,9 +17,7 @@ Rounds = tuple[tuple[Operation, int], ...]
 
 def join(into: Clock, other: Sequence[int]) -> None:
     """Learn what another one knows."""
-    for place, (mine, theirs) in enumerate(zip(into, other, strict=True)):
-        if theirs > mine:
-            into[place] = theirs
+    into[:] = [mine if mine > theirs else theirs for mine, theirs in zip(into, other, strict=True)]
 
 
 @dataclass(slots=True)

@@ -36,6 +36,11 @@ class Placement:
     bits: int
     size: int
 
+    @property
+    def plain(self) -> bool:
+        """Elements lie one behind the other."""
+        return len(self.modes) == 1 and self.modes[0][-1][1] == 1 and len(self.modes[0]) == 1
+
     def cells(self, indices: Sequence[Any], extents: Sequence[tuple[int, int]]) -> Cells:
         """The elements from these indices on, [threads or 1, elements]."""
         lengths = dict(extents)
