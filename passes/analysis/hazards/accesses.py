@@ -26,8 +26,8 @@ class Part(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class Access:
-    """Accesses of one role, or of the warps of `team`, from one let-go to the next: the cells of all
-    of them, and when they are over: known to whoever has one of the clocks `done` at that time.
+    """Accesses of one role, or of a team of warps, from one let-go to the next: the cells of all of
+    them, and when they are over: known to whoever has one of the clocks `done` at that time.
 
     `kind` is threads', cp.async, tma.load, tma.store, wgmma, umma, tmem.load, tmem.store or
     tmem.dealloc; `fences` are the times of proxy fences behind it."""

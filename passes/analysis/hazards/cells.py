@@ -50,8 +50,8 @@ class Cells:
         self, event: Event, access: tuple[Place, View, tuple[Any, ...]], roles: Sequence[int],
         constant: Any = None,
     ) -> list[Touched | None]:  # fmt: skip
-        """The cells of shared memory that each role accesses, None where that is not known, or none.
-        `constant` says which threads of a warp do: so many, or "warp": one for all."""
+        """The cells of shared memory that each role accesses, None where that is not known, or
+        none. `constant` says which threads of a warp do: so many, or "warp": one for all."""
         place, view, indices = access
         placement = self._placement(event, view, indices)
         if placement is None:
@@ -77,9 +77,7 @@ class Cells:
         """The cells of one role."""
         return self.shared(event, access, [role], constant)[0]
 
-    def _placement(
-        self, event: Event, view: object, indices: tuple[Any, ...]
-    ) -> Placement | None:
+    def _placement(self, event: Event, view: object, indices: tuple[Any, ...]) -> Placement | None:
         if not isinstance(view, View) or any(index is UNKNOWN for index in indices):
             self._trace.unproven.setdefault(event.op, "its place is not known before it runs")
             return None
@@ -112,10 +110,9 @@ def _chosen(lanes: Array, constant: Any) -> Array:
     return lanes[:1] if constant == "warp" else lanes
 
 
-def _cells(
-    place: Place, view: View, numbers: list[Any], placement: Placement
-) -> tuple[Array, int]:
-    """Cells of what was allocated, by thread or for all, and how many it has. Raises OutOfBounds."""
+def _cells(place: Place, view: View, numbers: list[Any], placement: Placement) -> tuple[Array, int]:
+    """Cells of what was allocated, by thread or for all, and how many it has. Raises
+    OutOfBounds."""
     if place.matrix is not None:
         matrix = place.matrix.result.type
         per_item = max(8 // matrix.element.bits, 1)

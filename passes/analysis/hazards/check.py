@@ -62,8 +62,8 @@ def follow(
 
 
 def _check_beside(trace: Trace) -> None:
-    """Raise Hazard for the element behind a ring of mbarriers, or before it: a ring is what an index
-    runs around in. One that runs on and on is an array that other arguments are meant for."""
+    """Raise Hazard for the element behind a ring of mbarriers, or before it: a ring is what an
+    index runs around in. One that runs on is an array that other arguments are meant for."""
     for op, (last, size) in trace.beside.items():
         if last in (-1, size):
             raise Hazard(

@@ -41,8 +41,8 @@ from tilewright.dialects.cute_nvgpu.ops.wmma_memory import extents_of
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Place:
-    """An element of a memref, or the elements that lie `extents` from it on, by dimension. In tensor
-    memory `columns` of some `lanes` (all of a tensor's where None)."""
+    """An element of a memref, or the elements that lie `extents` from it on, by dimension. In
+    tensor memory `columns` of some `lanes` (all of a tensor's where None)."""
 
     memref: SSAValue
     indices: tuple[SSAValue, ...]
@@ -160,9 +160,7 @@ def _umma(op: UmmaOp) -> Effect:
 
 
 def _copy(op: tmem_copy.CopyOp) -> Effect:
-    place = Place(
-        op.dest, tuple(op.indices), columns=op.copy_shape.columns, lanes=128, writes=True
-    )
+    place = Place(op.dest, tuple(op.indices), columns=op.copy_shape.columns, lanes=128, writes=True)
     source = matrix_place(op.source)
     places = (place,) if source is None else (place, source)
     return Effect("umma", places=places, constant=("cp", op.shape.data))
@@ -204,14 +202,21 @@ _EFFECTS: dict[type[Operation], Callable[[Any], Effect | None] | None] = {
         op.source, op.indices, elements=_vector(op.source, op.fragment.type)
     ),
     fragment_memory.StoreOp: lambda op: _generic(
-        op.dest, op.indices, elements=_vector(op.dest, op.fragment.type), writes=True,
-        predicate=op.predicate, constant=op.fragment,
+        op.dest,
+        op.indices,
+        elements=_vector(op.dest, op.fragment.type),
+        writes=True,
+        predicate=op.predicate,
+        constant=op.fragment,
     ),
     matrix_copy.LdmatrixOp: lambda op: _generic(
         op.source, op.indices, elements=_elements(op.source, 16), constant=op.matrix_copy.runs
     ),
     matrix_copy.StmatrixOp: lambda op: _generic(
-        op.dest, op.indices, elements=_elements(op.dest, 16), writes=True,
+        op.dest,
+        op.indices,
+        elements=_elements(op.dest, 16),
+        writes=True,
         constant=op.matrix_copy.runs,
     ),
     wmma.LoadOp: _wmma,
@@ -221,7 +226,8 @@ _EFFECTS: dict[type[Operation], Callable[[Any], Effect | None] | None] = {
         "cp.async",
         places=(
             Place(
-                op.dest, tuple(op.dest_indices),
+                op.dest,
+                tuple(op.dest_indices),
                 ((len(op.dest_indices) - 1, _elements(op.dest, op.size.value.data)),),
                 writes=True,
             ),
@@ -279,13 +285,10 @@ _EFFECTS: dict[type[Operation], Callable[[Any], Effect | None] | None] = {
     tmem_access.WaitStoreOp: _plain("tmem.wait_store"),
     tmem.AllocOp: lambda op: Effect("tmem.alloc", places=(_slot(op),)),
     tmem.RetrieveOp: lambda op: Effect("access", places=(_slot(op),)),
-    tmem.DeallocOp: lambda op: Effect(
-        "tmem.dealloc", places=(Place(op.source, (), writes=True),)
-    ),
+    tmem.DeallocOp: lambda op: Effect("tmem.dealloc", places=(Place(op.source, (), writes=True),)),
     tcgen05_sync.CommitOp: lambda op: Effect(
         "commit", _bar(op), scalars=() if op.mask is None else (op.mask,)
     ),
     tcgen05_sync.FenceBeforeThreadSyncOp: _plain("fence.before"),
     tcgen05_sync.FenceAfterThreadSyncOp: _plain("fence.after"),
 }
-

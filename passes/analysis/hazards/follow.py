@@ -121,7 +121,7 @@ class Trace:
     beside: dict[Operation, tuple[int, int]] = field(
         default_factory=dict[Operation, tuple[int, int]]
     )
-    """Elements of rings of mbarriers that are none of theirs: the last one, and how many there are."""
+    """Elements of rings of mbarriers that are none of theirs: the last, and how many there are."""
 
 
 class Program:
@@ -172,7 +172,8 @@ class Program:
         return {
             argument
             for argument in self._body.blocks[0].args
-            if argument in self._needed and isinstance(argument.type, IndexType | IntegerType)
+            if argument in self._needed
+            and isinstance(argument.type, IndexType | IntegerType)
             and argument.type != i1
         }
 
@@ -317,9 +318,7 @@ class Program:
         if self._steps_left < 0:
             raise TooLong
 
-    def parted(
-        self, op: Operation, condition: Any, mask: Mask
-    ) -> tuple[Mask | None, Mask | None]:
+    def parted(self, op: Operation, condition: Any, mask: Mask) -> tuple[Mask | None, Mask | None]:
         """The threads for which a condition holds, and the others."""
         if condition is UNKNOWN:
             self.say_unproven(op, "its condition is not known before it runs")
@@ -496,7 +495,11 @@ class Program:
             offsets = op.static_offsets.get_values()
             begin = offsets[0] if offsets else 0
             if op.offsets:
-                begin = self.env[self._slots[op.offsets[0]]] if op.offsets[0] in self._slots else UNKNOWN
+                begin = (
+                    self.env[self._slots[op.offsets[0]]]
+                    if op.offsets[0] in self._slots
+                    else UNKNOWN
+                )
             if not isinstance(begin, int):
                 return UNKNOWN
             first = begin

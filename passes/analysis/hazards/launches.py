@@ -1,5 +1,5 @@
-"""Launches that a kernel is followed in: how many threads, and arguments by which its loops go round
-as often as it takes to see everything that they do."""
+"""Launches that a kernel is followed in: how many threads, and arguments by which its loops go
+round as often as it takes to see everything that they do."""
 
 from __future__ import annotations
 
@@ -156,7 +156,9 @@ def _extents(function: Operation, name: str) -> tuple[int, int, int] | None:
 def _threads(function: Operation, kernel: bool) -> list[int]:
     """The threads that a block may have, likely numbers first."""
     if not kernel:
-        return [128 if any(op.name.startswith("cute_nvgpu.sm90.") for op in function.walk()) else 32]
+        return [
+            128 if any(op.name.startswith("cute_nvgpu.sm90.") for op in function.walk()) else 32
+        ]
     return [128, 256, 96, 64, 32, 384, 160, 192, 224, 288, 320, 352, 512, 1024]
 
 
@@ -197,9 +199,7 @@ def _solve(loops: list[scf.ForOp], goals: Mapping[scf.ForOp, int]) -> dict[Leaf,
     return leaves
 
 
-def _nearest(
-    loop: scf.ForOp, goal: int, leaf: Leaf, leaves: Mapping[Leaf, int]
-) -> int:
+def _nearest(loop: scf.ForOp, goal: int, leaf: Leaf, leaves: Mapping[Leaf, int]) -> int:
     """The first number of an argument that makes a loop as long as wanted, or nearest to it."""
     best, least = 1, 1 << 20
     for number in _LADDER:

@@ -79,8 +79,8 @@ class Mbarrier:
 
 @dataclass(eq=False, slots=True)
 class Barrier:
-    """A barrier of threads: its clock's number, what has arrived at the round that is under way, and
-    the roles that wait."""
+    """A barrier of threads: its clock's number, what has arrived at the round that is under way,
+    and the roles that wait."""
 
     clock: int
     width: int

@@ -130,8 +130,8 @@ COLUMNS = 512
 
 @cache
 def tensor_cells(type_: MemRefType[Any]) -> tuple[tuple[int, ...], int]:
-    """The cells of a whole tensor in tensor memory relative to its first: half windows of lanes, and
-    columns, as a set."""
+    """The cells of a whole tensor in tensor memory relative to its first: half windows of lanes,
+    and columns, as a set."""
     layout, bits = layout_of(type_), bits_of(type_.element_type)
     assert isinstance(layout, Layout) and bits is not None
     per_cell = max(CELL_BITS // bits, 1)

@@ -33,9 +33,7 @@ AFTER = "cute_nvgpu.tcgen05.fence.after_thread_sync"
 BEFORE = "cute_nvgpu.tcgen05.fence.before_thread_sync"
 COMMIT = "cute_nvgpu.tcgen05.commit"
 
-NO_COMMIT = (
-    f"no tcgen05.commit follows it; nearest legal: {COMMIT} after it, {WAIT} before this"
-)
+NO_COMMIT = f"no tcgen05.commit follows it; nearest legal: {COMMIT} after it, {WAIT} before this"
 NO_WAIT = (
     "no wait for the mbarrier of its tcgen05.commit is before this; nearest legal: "
     f"{WAIT} before it"
@@ -60,20 +58,21 @@ _RULES: dict[str, str] = {
         "has completed; nearest legal: cute_nvgpu.tmem.wait_store before it (PTX ISA, tcgen05.wait)"
     ),
     "loading": (
-        "expected tensor memory that nothing reads, got what {other} reads, which no tmem.wait_load "
-        "has completed; nearest legal: cute_nvgpu.tmem.wait_load before it (PTX ISA, tcgen05.wait)"
+        "expected tensor memory that nothing reads, got what {other} reads, which no "
+        "tmem.wait_load has completed; nearest legal: cute_nvgpu.tmem.wait_load before it (PTX "
+        "ISA, tcgen05.wait)"
     ),
     "result": (
-        "expected tensor memory that is complete, got what {other} writes, and {missing} (PTX ISA, "
-        "tcgen05.commit)"
+        "expected tensor memory that is complete, got what {other} writes, and {missing} "
+        "(PTX ISA, tcgen05.commit)"
     ),
     "read": (
-        "expected tensor memory that nothing reads, got what {other} reads, and {missing} (PTX ISA, "
-        "tcgen05 memory consistency)"
+        "expected tensor memory that nothing reads, got what {other} reads, and {missing} (PTX "
+        "ISA, tcgen05 memory consistency)"
     ),
     "memory": (
-        "expected shared memory that nothing reads, got what {other} reads, and {missing} (PTX ISA, "
-        "tcgen05.commit)"
+        "expected shared memory that nothing reads, got what {other} reads, and {missing} "
+        "(PTX ISA, tcgen05.commit)"
     ),
     "wgmma": (
         "expected memory that no wgmma reads, got that of {other}, {missing} (PTX ISA 9.7.15.7.3)"
@@ -121,15 +120,15 @@ _RULES: dict[str, str] = {
         "its thread has not waited for it; nearest legal: cute_nvgpu.mbarrier.wait before it (PTX "
         "ISA, mbarrier)"
     ),
-    "count": (
-        "expected {missing}; nearest legal: {nearest} (PTX ISA, mbarrier.arrive)"
-    ),
+    "count": ("expected {missing}; nearest legal: {nearest} (PTX ISA, mbarrier.arrive)"),
     "missed": (
-        "expected to see each phase before the next one is over, got a wait that {missing}; nearest "
-        "legal: an arrival behind this wait that the next phase waits for (PTX ISA, "
+        "expected to see each phase before the next one is over, got a wait that {missing}; "
+        "nearest legal: an arrival behind this wait that the next phase waits for (PTX ISA, "
         "mbarrier.try_wait)"
     ),
-    "deadlock": "expected to go on, got a wait that nothing ends: {missing}; nearest legal: {nearest}",
+    "deadlock": (
+        "expected to go on, got a wait that nothing ends: {missing}; nearest legal: {nearest}"
+    ),
     "elected": (
         "expected one thread, got {missing}; nearest legal: in a branch of one thread "
         "(cute_nvgpu.elect.sync)"
@@ -143,15 +142,15 @@ _RULES: dict[str, str] = {
         "cp.async.bulk.wait_group)"
     ),
     "generation": (
-        "expected to arrive behind the barrier's last round, got an arrival that may come before it "
-        "is over, so that it counts for that one; nearest legal: another barrier number (PTX ISA, "
-        "bar)"
+        "expected to arrive behind the barrier's last round, got an arrival that may come before "
+        "it is over, so that it counts for that one; nearest legal: another barrier number "
+        "(PTX ISA, bar)"
     ),
     "threads": "expected {missing}; nearest legal: {nearest} (PTX ISA, bar)",
     "leaves": (
-        "expected to end when other CTAs of the cluster are done with its shared memory, got {other} "
-        "that may still reach it; nearest legal: cute_nvgpu.cluster.arrive and cute_nvgpu.cluster.wait "
-        "before the end (PTX ISA, barrier.cluster)"
+        "expected to end when other CTAs of the cluster are done with its shared memory, got "
+        "{other} that may still reach it; nearest legal: cute_nvgpu.cluster.arrive and "
+        "cute_nvgpu.cluster.wait before the end (PTX ISA, barrier.cluster)"
     ),
     "beside": "expected {missing}; nearest legal: {nearest} (PTX ISA, mbarrier)",
     "warps": (

@@ -66,7 +66,10 @@ def _unsigned(function: Binary) -> Binary:
     def compared(a: Any, b: Any) -> Any:
         a, b = _word(a), _word(b)
         if isinstance(a, int) != isinstance(b, int):
-            a, b = np.uint64(a) if isinstance(a, int) else a, np.uint64(b) if isinstance(b, int) else b
+            a, b = (
+                np.uint64(a) if isinstance(a, int) else a,
+                np.uint64(b) if isinstance(b, int) else b,
+            )
         return function(a, b)
 
     return compared
@@ -133,7 +136,9 @@ def select(condition: Scalar, then: object, other: object) -> object:
         return then if condition else other
     if then is other:
         return then
-    if condition is UNKNOWN or not (isinstance(then, int | np.ndarray) and isinstance(other, int | np.ndarray)):
+    if condition is UNKNOWN or not (
+        isinstance(then, int | np.ndarray) and isinstance(other, int | np.ndarray)
+    ):
         return UNKNOWN
     return np.where(condition, then, other)
 
