@@ -54,7 +54,7 @@ class Copies(SharedAccesses):
                 self._check_behind(event, barrier, role)
                 done = (barrier.clock, barrier.completed + 1)
                 if cta != own:
-                    self.remote.append((cta, done, event.op))
+                    self.remote.append((cta, [done], event.op))
                 if found is not None:
                     access = Access("tma.load", role, True, found[0], [Part(event, found[0])],
                                     [done])  # fmt: skip

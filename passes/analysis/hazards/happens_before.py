@@ -138,9 +138,9 @@ class Machine(TensorAccesses):
         """What reaches another CTA of the cluster is over, as its threads know at their end."""
         if not self.is_kernel or not self.remote:
             return
-        for cta, (clock, time), op in self.remote:
+        for cta, done, op in self.remote:
             rows = [self.knows[role.number] for role in self.roles if role.cta == cta]
-            if clock >= 0 and not any(row[clock] >= time for row in rows):
+            if not any(row[clock] >= time for row in rows for clock, time in done):
                 last = [self._last_op(role.number) for role in self.roles
                         if role.cta == cta and self._traces[role.number]]  # fmt: skip
                 raise Hazard("leaves", last[-1] if last else op, op)

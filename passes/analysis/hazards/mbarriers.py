@@ -84,7 +84,7 @@ class Mbarriers(ThreadBarriers):
             for barrier in self._mbarriers(event, role, mask):
                 self._check_made(event, barrier, role, False)
                 if mask is not None and mask != 1 << self.roles[role].cta:
-                    self.remote.append((event.scalars[0], (role, self.now[role]), event.op))
+                    self.remote.append((event.scalars[0], [(role, self.now[role])], event.op))
                 self._arrive_at(event, barrier, role, count, expected)
         return roles
 

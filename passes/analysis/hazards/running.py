@@ -65,11 +65,12 @@ class Run:
                 self.knows[role.number][role.number] = ALWAYS
         self.accesses: defaultdict[Key, list[Access]] = defaultdict(list)
         self.tensors: defaultdict[Key, list[Access]] = defaultdict(list)
-        self.pending: list[dict[tuple[Key, bool], list[Part]]] = [{} for _ in roles]
+        self.pending: list[dict[tuple[Key, bool], Access]] = [{} for _ in roles]
         self.streams: defaultdict[tuple[str, int], list[Access]] = defaultdict(list)
         self.groups: defaultdict[tuple[str, int], int] = defaultdict(int)
         self.gathered: defaultdict[tuple[object, int], list[int]] = defaultdict(list)
-        self.remote: list[tuple[int, tuple[int, int], Operation]] = []
+        self.remote: list[tuple[int, list[tuple[int, int]], Operation]] = []
+        # What reaches the shared memory of another CTA: its clocks when it is over, and its op.
         self.cells = Cells(trace, roles, memory)
         self._warps: defaultdict[int, list[int]] = defaultdict(list)
         for role in roles:

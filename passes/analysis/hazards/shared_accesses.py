@@ -35,19 +35,21 @@ class SharedAccesses(Mbarriers):
         if not self.roles[role].alone and self.is_kernel:
             for other in (True, False) if writes else (True,):
                 before = pending.get((key, other))
-                if before and (found := clash(before, [part], apart=True)):
+                if before is None or not before.cells & part.cells:
+                    continue
+                if found := clash(before.parts, [part], apart=True):
                     self._race(found, other, role)
-        pending.setdefault((key, writes), []).append(part)
+        if (access := pending.get((key, writes))) is None:
+            access = pending[key, writes] = Access("threads", role, writes, 0, [])
+        access.cells |= part.cells
+        access.parts.append(part)
 
     def _flush(self, role: int) -> None:
         """Check the accesses since the last event of a role that orders anything."""
         pending, self.pending[role] = self.pending[role], {}
         self._stirred[role] += 1
-        for (key, writes), parts in pending.items():
-            cells = 0
-            for part in parts:
-                cells |= part.cells
-            access = Access("threads", role, writes, cells, parts, [(role, self.now[role])])
+        for (key, _), access in pending.items():
+            access.done.append((role, self.now[role]))
             self._check(key, access, [role])
             self._keep(key, access)
 

@@ -60,7 +60,7 @@ class TensorAccesses(Warpgroups):
             self._check(key, access, [role])
             self.accesses[key].append(access)
         if cta != self.roles[role].cta:
-            self.remote.append((cta, (-1, id(access)), event.op))
+            self.remote.append((cta, access.done, event.op))
         self.streams["umma", role].append(access)
 
     def _check_alone(self, event: Event, role: int) -> None:
@@ -80,6 +80,10 @@ class TensorAccesses(Warpgroups):
                 for access in self.streams["umma", role]:
                     access.done.append((barrier.clock, barrier.completed + 1))
                     access.committed = True
+                if mask is not None and barrier is not self._mbarriers(event, role)[0]:
+                    cta = next(c for c in range(self.launch.ctas)
+                               if self.mbarriers[c, *event.barrier] is barrier)  # fmt: skip
+                    self.remote.append((cta, [(barrier.clock, barrier.completed + 1)], event.op))
                 barrier.learn(out)
                 barrier.now.asynchronous = True
                 barrier.pending -= 1
