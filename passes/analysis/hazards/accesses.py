@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tilewright.passes.analysis.hazards.follow import Event
+from tilewright.passes.analysis.hazards.trace import Event
 
 Over = Callable[["Access"], bool]
 

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.passes.analysis.hazards.events import Place
-from tilewright.passes.analysis.hazards.follow import WARP, Event, OutOfBounds, Trace, View
 from tilewright.passes.analysis.hazards.placement import (
     HALF,
     Placement,
@@ -22,6 +21,7 @@ from tilewright.passes.analysis.hazards.placement import (
 )
 from tilewright.passes.analysis.hazards.roles import Role
 from tilewright.passes.analysis.hazards.scalars import UNKNOWN
+from tilewright.passes.analysis.hazards.trace import WARP, Event, OutOfBounds, Trace, View
 
 Array = NDArray[np.int64]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tilewright.passes.analysis.hazards.accesses import Access, Part
-from tilewright.passes.analysis.hazards.follow import Event
 from tilewright.passes.analysis.hazards.running import ALWAYS
 from tilewright.passes.analysis.hazards.shared_accesses import SharedAccesses
+from tilewright.passes.analysis.hazards.trace import Event
 
 
 class Copies(SharedAccesses):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from heapq import heappop
 
-from tilewright.passes.analysis.hazards.follow import WARP, Event
 from tilewright.passes.analysis.hazards.mbarriers import waits_for
 from tilewright.passes.analysis.hazards.report import Hazard
 from tilewright.passes.analysis.hazards.running import WARPGROUP
 from tilewright.passes.analysis.hazards.shared_accesses import no_wait
 from tilewright.passes.analysis.hazards.tensor_accesses import TensorAccesses
+from tilewright.passes.analysis.hazards.trace import WARP, Event
 
 Handler = Callable[[int, Event, list[int]], Iterable[int]]
 

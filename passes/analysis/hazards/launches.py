@@ -79,10 +79,6 @@ class Launch:
         """The slots that have a thread."""
         return np.arange(self.slots) % self.stride < self.threads
 
-    def guess(self, op: Operation) -> bool:
-        """A condition that is not known before it runs."""
-        return self.guessed
-
     def leaf(self, value: SSAValue) -> int:
         """An argument, or an extent of one."""
         leaf = leaf_of(value)

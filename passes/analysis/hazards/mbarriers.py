@@ -7,10 +7,10 @@ from heapq import heappush
 from xdsl.dialects import memref
 
 from tilewright.diagnostic import named
-from tilewright.passes.analysis.hazards.follow import Event
 from tilewright.passes.analysis.hazards.phases import Mbarrier
 from tilewright.passes.analysis.hazards.report import Hazard
 from tilewright.passes.analysis.hazards.thread_barriers import ThreadBarriers
+from tilewright.passes.analysis.hazards.trace import Event
 
 
 class Mbarriers(ThreadBarriers):

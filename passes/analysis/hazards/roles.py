@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tilewright.passes.analysis.hazards.follow import WARP, Event
 from tilewright.passes.analysis.hazards.launches import Launch
+from tilewright.passes.analysis.hazards.trace import WARP, Event
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -16,11 +16,11 @@ from xdsl.ir import Operation
 from tilewright.diagnostic import named
 from tilewright.passes.analysis.hazards.accesses import Access, Part
 from tilewright.passes.analysis.hazards.cells import Cells, Memory
-from tilewright.passes.analysis.hazards.follow import WARP, Event, Trace
 from tilewright.passes.analysis.hazards.launches import Launch
 from tilewright.passes.analysis.hazards.phases import Barrier, Clock, Mbarrier, join
 from tilewright.passes.analysis.hazards.report import Hazard
 from tilewright.passes.analysis.hazards.roles import Role
+from tilewright.passes.analysis.hazards.trace import WARP, Event, Trace
 
 WARPGROUP = 128
 

@@ -8,10 +8,10 @@ from xdsl.dialects import memref
 
 from tilewright.dialects.cute_nvgpu.ops import tmem
 from tilewright.passes.analysis.hazards.accesses import Access, Part, clash
-from tilewright.passes.analysis.hazards.follow import Event
 from tilewright.passes.analysis.hazards.mbarriers import Mbarriers
 from tilewright.passes.analysis.hazards.report import NO_COMMIT, NO_WAIT, Hazard
 from tilewright.passes.analysis.hazards.running import Key
+from tilewright.passes.analysis.hazards.trace import Event
 
 
 class SharedAccesses(Mbarriers):

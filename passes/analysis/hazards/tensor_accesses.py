@@ -7,7 +7,6 @@ from typing import Any
 
 from tilewright.passes.analysis.hazards.accesses import Access, Part
 from tilewright.passes.analysis.hazards.events import Place
-from tilewright.passes.analysis.hazards.follow import Event, View
 from tilewright.passes.analysis.hazards.placement import is_tensor
 from tilewright.passes.analysis.hazards.report import (
     NO_AFTER,
@@ -18,6 +17,7 @@ from tilewright.passes.analysis.hazards.report import (
     Hazard,
 )
 from tilewright.passes.analysis.hazards.running import Key
+from tilewright.passes.analysis.hazards.trace import Event, View
 from tilewright.passes.analysis.hazards.warpgroups import Warpgroups
 
 _ORDERED = {("cp", "mma"), ("shift", "mma"), ("mma", "shift"), ("mma", "cp")}

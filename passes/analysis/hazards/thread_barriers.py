@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tilewright.passes.analysis.hazards.follow import Event
 from tilewright.passes.analysis.hazards.phases import Barrier
 from tilewright.passes.analysis.hazards.report import Hazard
 from tilewright.passes.analysis.hazards.running import Run
+from tilewright.passes.analysis.hazards.trace import Event
 
 
 class ThreadBarriers(Run):

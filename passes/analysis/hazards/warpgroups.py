@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tilewright.passes.analysis.hazards.accesses import Access, Part
 from tilewright.passes.analysis.hazards.copies import Copies
-from tilewright.passes.analysis.hazards.follow import WARP, Event
 from tilewright.passes.analysis.hazards.running import WARPGROUP
+from tilewright.passes.analysis.hazards.trace import WARP, Event
 
 REGISTERS, MOST_REGISTERS = 64 * 1024, 256
 """The registers of an SM, and the most that a thread may have."""
