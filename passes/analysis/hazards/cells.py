@@ -34,6 +34,9 @@ class Touched(NamedTuple):
     lanes: Array
 
 
+Operand = tuple[Place, Any, tuple[Any, ...]]
+"""What an event accesses: where, in which memref (a View, or unknown), at which indices."""
+
 Memory = dict[tuple[Any, ...], Any]
 """Cells that were computed before, of all launches of a function."""
 
@@ -47,7 +50,7 @@ class Cells:
         self._memory = memory
 
     def shared(
-        self, event: Event, access: tuple[Place, View, tuple[Any, ...]], roles: Sequence[int],
+        self, event: Event, access: Operand, roles: Sequence[int],
         constant: Any = None,
     ) -> list[Touched | None]:  # fmt: skip
         """The cells of shared memory that each role accesses, None where that is not known, or
@@ -71,7 +74,7 @@ class Cells:
         ]
 
     def one(
-        self, event: Event, access: tuple[Place, View, tuple[Any, ...]], role: int,
+        self, event: Event, access: Operand, role: int,
         constant: Any = None,
     ) -> Touched | None:  # fmt: skip
         """The cells of one role."""
@@ -86,14 +89,10 @@ class Cells:
             return None
         return view.placement
 
-    def tensor(
-        self, event: Event, access: tuple[Place, View, tuple[Any, ...]], role: int
-    ) -> int | None:
+    def tensor(self, event: Event, access: Operand, role: int) -> int | None:
         """The cells of tensor memory that a role accesses, or None where that is not known."""
         place, view, indices = access
-        if self._placement(event, view, indices) is None and not isinstance(view, View):
-            return None
-        if any(index is UNKNOWN for index in indices):
+        if self._placement(event, view, indices) is None:
             return None
         lane = self._roles[role].lanes[0]
         numbers = [index if isinstance(index, int) else int(index[lane]) for index in indices]

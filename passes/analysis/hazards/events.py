@@ -120,13 +120,13 @@ def _box(op: Any, memory: SSAValue, indices: Sequence[SSAValue], *, writes: bool
     return Place(memory, tuple(indices), tuple(extents.items()), writes=writes)
 
 
-def _tma_load(op: tma.TmaLoadOp) -> Effect:
+def _tma_load(op: Any) -> Effect:
     return Effect(
         "tma.load",
         Place(op.barrier, tuple(op.barrier_indices)),
         (_box(op, op.dest, op.dest_indices, writes=True),),
         () if op.mask is None else (op.mask,),
-        op.map.type.box.bytes,  # pyright: ignore[reportAttributeAccessIssue]
+        op.map.type.box.bytes,
     )
 
 

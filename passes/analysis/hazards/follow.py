@@ -17,12 +17,10 @@ from tilewright.passes.analysis.hazards.launches import Launch
 from tilewright.passes.analysis.hazards.recording import Recording
 from tilewright.passes.analysis.hazards.scalars import UNKNOWN, select
 from tilewright.passes.analysis.hazards.trace import (
-    Flags,
-    Loading,
     Mask,
     Trace,
 )
-from tilewright.passes.analysis.hazards.values import MOST_EVENTS, Step
+from tilewright.passes.analysis.hazards.values import Step
 
 
 class Program(Recording):
@@ -34,16 +32,7 @@ class Program(Recording):
 
     def run(self, launch: Launch) -> Trace:
         """The events of a launch. Raises Hazard, OutOfBounds and TooLong."""
-        self.launch = launch
-        self.trace = Trace()
-        self.rounds: tuple[tuple[Operation, int], ...] = ()
-        self._masks: dict[bytes, Mask] = {}
-        self._elected: dict[int, Flags] = {}
-        self._loading: list[Loading] = []
-        self.env: list[Any] = [UNKNOWN] * len(self._slots)
-        for place, value in self._constants:
-            self.env[place] = value
-        self._steps_left = MOST_EVENTS
+        self.begin(launch)
         for argument in self._body.blocks[0].args:
             if argument in self._needed:
                 self.env[self._slots[argument]] = self._argument(argument)

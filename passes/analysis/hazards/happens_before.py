@@ -59,11 +59,6 @@ class Machine(TensorAccesses):
 
     def run(self) -> None:
         """Run all roles to their ends."""
-        traces: list[list[int]] = [[] for _ in self.roles]
-        for index, event in enumerate(self.events):
-            for role in self.members[event.mask.number]:
-                traces[role].append(index)
-        self._traces = traces
         for role in range(len(self.roles)):
             self._enqueue(role)
         while True:

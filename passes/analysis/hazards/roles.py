@@ -34,10 +34,10 @@ def roles_of(events: list[Event], launch: Launch) -> tuple[list[Role], dict[int,
     _, which = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
     which = which.reshape(-1)
     order = np.argsort(which, kind="stable")
-    starts = np.searchsorted(which[order], np.arange(which.max() + 1))
+    starts = np.cumsum(np.bincount(which))[:-1]
     roles = [
         Role(number, int(lanes[0]) // launch.stride, int(lanes[0]) // WARP, lanes)
-        for number, lanes in enumerate(np.split(slots[order], starts[1:]))
+        for number, lanes in enumerate(np.split(slots[order], starts))
     ]
     members = {
         number: [role.number for role in roles if mask.flags[role.lanes[0]]]

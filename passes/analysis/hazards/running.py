@@ -87,6 +87,14 @@ class Run:
         self.asking: dict[int, tuple[int, int, list[int]]] = {}
         self._queue: list[tuple[int, int]] = []
         self._next = [0] * len(roles)
+        self._traces: list[list[int]] = [[] for _ in roles]
+        for index, event in enumerate(self.events):
+            for role in self.members[event.mask.number]:
+                self._traces[role].append(index)
+
+    def _end(self, role: int) -> None:
+        """A role has no more events."""
+        raise NotImplementedError
 
     def _advance(self, role: int) -> None:
         self._next[role] += 1

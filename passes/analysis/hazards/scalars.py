@@ -130,17 +130,15 @@ CASTS: tuple[type[Operation], ...] = (arith.IndexCastOp, arith.ExtUIOp, arith.Ex
 """Ops that change the width of a number that fits."""
 
 
-def select(condition: Scalar, then: object, other: object) -> object:
+def select(condition: Any, then: Any, other: Any) -> Any:
     """`then` or `other`, by thread."""
     if isinstance(condition, int | np.bool_):
         return then if condition else other
     if then is other:
-        return then
-    if condition is UNKNOWN or not (
-        isinstance(then, int | np.ndarray) and isinstance(other, int | np.ndarray)
-    ):
-        return UNKNOWN
-    return np.where(condition, then, other)
+        return other
+    values: tuple[Any, ...] = then, other
+    numbers = all(isinstance(value, int | np.ndarray) for value in values)
+    return UNKNOWN if condition is UNKNOWN or not numbers else np.where(condition, *values)
 
 
 def truncated(a: Scalar, width: int) -> Scalar:

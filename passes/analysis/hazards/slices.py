@@ -60,9 +60,7 @@ class Slice:
         return {
             argument
             for argument in self._body.blocks[0].args
-            if argument in self._needed
-            and isinstance(argument.type, IndexType | IntegerType)
-            and argument.type != i1
+            if argument in self._needed and argument.type != i1 and is_number(argument)
         }
 
     def _find(self, region: Region) -> bool:
@@ -127,6 +125,11 @@ class Slice:
     def slot(self, value: SSAValue) -> int:
         """Where a value is kept; of what is not needed, a place of its own."""
         return self._slots.setdefault(value, len(self._slots))
+
+
+def is_number(value: SSAValue) -> bool:
+    """An integer."""
+    return isinstance(value.type, IndexType | IntegerType)
 
 
 def _handed_on(op: Operation, index: int) -> Sequence[SSAValue]:

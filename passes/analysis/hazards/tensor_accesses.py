@@ -39,7 +39,7 @@ class TensorAccesses(Warpgroups):
         return roles
 
     def _operand(
-        self, event: Event, operand: tuple[Place, View, tuple[Any, ...]], role: int, cta: int
+        self, event: Event, operand: tuple[Place, Any, tuple[Any, ...]], role: int, cta: int
     ) -> None:
         place, view, _ = operand
         in_tensor = isinstance(view, View) and is_tensor(view.type)
@@ -81,8 +81,9 @@ class TensorAccesses(Warpgroups):
                     access.done.append((barrier.clock, barrier.completed + 1))
                     access.committed = True
                 if mask is not None and barrier is not self._mbarriers(event, role)[0]:
+                    assert event.barrier is not None
                     cta = next(c for c in range(self.launch.ctas)
-                               if self.mbarriers[c, *event.barrier] is barrier)  # fmt: skip
+                               if self.mbarriers[(c, *event.barrier)] is barrier)  # fmt: skip
                     self.remote.append((cta, [(barrier.clock, barrier.completed + 1)], event.op))
                 barrier.learn(out)
                 barrier.now.asynchronous = True

@@ -66,7 +66,7 @@ class Event:
     mask: Mask
     barrier: tuple[object, int] | None
     scalars: tuple[int, ...]
-    accesses: tuple[tuple[Place, View, tuple[Any, ...]], ...]
+    accesses: tuple[tuple[Place, Any, tuple[Any, ...]], ...]
     constant: Any
     rounds: tuple[tuple[Operation, int], ...]
 

@@ -7,27 +7,32 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import arith, gpu, memref
-from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, MemRefType
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1
 from xdsl.ir import Operation, SSAValue
 
+from tilewright.dialects.cute.types.memref import is_memref
 from tilewright.dialects.cute_nvgpu.ops import cluster, shuffle, tmem, tmem_access
 from tilewright.dialects.cute_nvgpu.ops.warp_specialization import ElectSyncOp
+from tilewright.passes.analysis.hazards.launches import Launch
 from tilewright.passes.analysis.hazards.placement import tensor_offset
 from tilewright.passes.analysis.hazards.scalars import (
     BINARY,
     CASTS,
     COMPARISONS,
     UNKNOWN,
+    Array,
+    Unknown,
     select,
     truncated,
 )
-from tilewright.passes.analysis.hazards.slices import Slice
+from tilewright.passes.analysis.hazards.slices import Slice, is_number
 from tilewright.passes.analysis.hazards.trace import (
     WARP,
     Flags,
     Loading,
     Mask,
     TooLong,
+    Trace,
     View,
     view_of,
 )
@@ -41,6 +46,19 @@ MOST_EVENTS = 40_000
 class Values(Slice):
     """What the ops of a function compute in a launch."""
 
+    def begin(self, launch: Launch) -> None:
+        """Forget the last launch."""
+        self.launch = launch
+        self.trace = Trace()
+        self.rounds: tuple[tuple[Operation, int], ...] = ()
+        self._masks: dict[bytes, Mask] = {}
+        self._elected: dict[int, Flags] = {}
+        self._loading: list[Loading] = []
+        self.env: list[Any] = [UNKNOWN] * len(self._slots)
+        for place, value in self._constants:
+            self.env[place] = value
+        self._steps_left = MOST_EVENTS
+
     def mask(self, flags: Flags) -> Mask:
         """The set of these threads."""
         key = flags.tobytes()
@@ -53,9 +71,9 @@ class Values(Slice):
         self.trace.unproven.setdefault(op, why)
 
     def _argument(self, value: SSAValue) -> Any:
-        if isinstance(value.type, MemRefType):
+        if is_memref(value.type):
             return view_of(value, value.type)
-        if isinstance(value.type, IndexType | IntegerType):
+        if is_number(value):
             return self.launch.leaf(value)
         return UNKNOWN
 
@@ -86,8 +104,7 @@ class Values(Slice):
                 owner = value.owner
                 if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
                     number = owner.value.value.data
-                    wide = not (isinstance(value.type, IntegerType) and value.type.width.data == 1)
-                    self._initial.append((place, number if wide else number & 1))
+                    self._initial.append((place, number & 1 if value.type == i1 else number))
                 elif isinstance(owner, memref.AllocOp | memref.AllocaOp | memref.GetGlobalOp):
                     self._initial.append((place, view_of(value, value.type)))  # type: ignore[arg-type]
         return self._initial
@@ -105,7 +122,7 @@ class Values(Slice):
 
             def binary(mask: Mask) -> None:
                 value = function(self.env[a], self.env[b])  # type: ignore[index]
-                self.env[places[0]] = value & 1 if bit and value is not UNKNOWN else value
+                self.env[places[0]] = truncated(value, 1) if bit else value
 
             return binary
         if kind in CASTS:
@@ -154,7 +171,7 @@ class Values(Slice):
         """Values of the launch, of threads and of memory."""
         match op:
             case gpu.ThreadIdOp() | gpu.BlockIdOp() | gpu.BlockDimOp() | gpu.GridDimOp():
-                axis = "xyz".index(op.dimension.data.value)
+                axis = "xyz".index(str(op.dimension.data.value))
                 return lambda mask: self.launch.special(op.name, axis)
             case gpu.LaneIdOp() | gpu.SubgroupIdOp() | cluster.RankOp():
                 return lambda mask: self.launch.special(op.name, 0)
@@ -189,32 +206,25 @@ class Values(Slice):
         return flags
 
     def _shuffled(self, op: shuffle.ShflSyncOp, value: Any) -> Any:
-        if isinstance(value, np.ndarray):
-            lanes = np.arange(len(value))
-            other = op.lane.value.data
-            from_ = lanes ^ other if op.mode.data == "bfly" else lanes // WARP * WARP + other
-            return value[np.minimum(from_, len(value) - 1)]
-        return value
+        if isinstance(value, int | Unknown):
+            return value
+        numbers: Array = value
+        lanes, other = np.arange(len(numbers)), op.lane.value.data
+        source = lanes ^ other if op.mode.data == "bfly" else lanes // WARP * WARP + other
+        return numbers[np.minimum(source, len(numbers) - 1)]
 
     def _cast_view(self, op: Operation, view: Any) -> Any:
         if not isinstance(view, View):
             return UNKNOWN
         type_ = op.results[0].type
-        assert isinstance(type_, MemRefType)
-        first = view.first
-        if isinstance(op, memref.ReinterpretCastOp):
-            offsets = op.static_offsets.get_values()
-            begin = offsets[0] if offsets else 0
-            if op.offsets:
-                begin = (
-                    self.env[self._slots[op.offsets[0]]]
-                    if op.offsets[0] in self._slots
-                    else UNKNOWN
-                )
-            if not isinstance(begin, int):
-                return UNKNOWN
-            first = begin
-        return view_of(view.root, type_, first)
+        assert is_memref(type_)
+        if not isinstance(op, memref.ReinterpretCastOp):
+            return view_of(view.root, type_, view.first)
+        static: Any = op.static_offsets.get_values()
+        begin: Any = static[0] if static else 0
+        if op.offsets:
+            begin = self.env[self.slot(op.offsets[0])]
+        return view_of(view.root, type_, begin) if isinstance(begin, int) else UNKNOWN
 
     def _sliced(self, op: tmem.SliceOp) -> Any:
         view = self.env[self._slots[op.source]]
