@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from heapq import heappop
 
 from tilewright.passes.analysis.hazards.mbarriers import waits_for
@@ -18,7 +19,7 @@ Handler = Callable[[int, Event, list[int]], Iterable[int]]
 class Machine(TensorAccesses):
     """The roles of a launch; `run` raises Hazard for the first thing that is wrong."""
 
-    @property
+    @cached_property
     def _handlers(self) -> dict[str, Handler]:
         """What an event does, by its kind: the roles that go on at once."""
         return {

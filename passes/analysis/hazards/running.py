@@ -137,7 +137,10 @@ class Run:
         """A role that knows so much knows that an access is over: of a wgmma, of which all have a
         part, it may have waited itself."""
         own = role if access.kind == "wgmma" else -1
-        return any(known[clock] >= time or clock == own for clock, time in access.done)
+        for clock, time in access.done:  # noqa: SIM110
+            if known[clock] >= time or clock == own:
+                return True
+        return False
 
     def _together(
         self, index: int, event: Event, roles: list[int], team: int = 1, *, meet: bool = True
