@@ -329,14 +329,8 @@ def math_page() -> str:
     def error(ulps: float) -> str:
         return "exact" if ulps == 0 else f"{ulps:g}"
 
-    chip = ("math.exp2", "math.log2", "math.rsqrt")
     rows = [
-        [
-            f"`{name}`",
-            "the chip's instruction" if name in chip else error(function.ulps[0]),
-            error(function.ulps[1]),
-            "the same" if name in chip else approximation(name),
-        ]
+        [f"`{name}`", *map(error, function.ulps), approximation(name)]
         for name, function in FUNCTIONS.items()
     ]
     integers = ", ".join(f"`{name}`" for name in ON_INTEGERS)

@@ -44,7 +44,7 @@ def held(op: Operation, type_: Attribute) -> ScalarType:
 
 @lowers(arith.ConstantOp)
 def _constant(op: arith.ConstantOp, to: Conversion) -> None:
-    storage = scalar(op, op.result.type)
+    storage = held(op, op.result.type)
     bits = constant_bits(op.value)
     if bits is None:
         raise OpError(op, f"'{op.name}' expected an integer or a float, got {op.value}")

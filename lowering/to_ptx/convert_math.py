@@ -33,12 +33,6 @@ _OPS: dict[str, type[ScalarOp]] = {
     for op in module.OPS
     if issubclass(op, ScalarOp)
 }
-_INSTRUCTIONS: dict[type[Operation], str] = {
-    math.Exp2Op: "ex2",
-    math.Log2Op: "lg2",
-    math.RsqrtOp: "rsqrt",
-}
-"""Functions that are one approximation of the chip's on f32."""
 
 
 class Emitted:
@@ -72,13 +66,10 @@ def _function(op: Operation, to: Conversion) -> None:
     scalar(op, type_)
     real, leaf = float_type(type_), Emitted(to)
     operands = [widened(to[operand], type_, to) for operand in op.operands]
-    if real == "f32" and type(op) in _INSTRUCTIONS:
-        result = leaf.instruction(_INSTRUCTIONS[type(op)], "approx.ftz.f32", *operands)
-    else:
-        program = FUNCTIONS[op.name].program
-        if real == "f32" and is_approximate(op):
-            program = APPROXIMATIONS.get(op.name, program)
-        result = program(*(Value(leaf, operand, real) for operand in operands)).handle
+    program = FUNCTIONS[op.name].program
+    if real == "f32" and is_approximate(op):
+        program = APPROXIMATIONS.get(op.name, program)
+    result = program(*(Value(leaf, operand, real) for operand in operands)).handle
     to[op.results[0]] = narrowed(result, type_, to)
 
 

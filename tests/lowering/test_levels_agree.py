@@ -42,8 +42,9 @@ BINARY: dict[str, tuple[str, ...]] = {
     **{f"arith.{op}": ("f16", "bf16", "f32") for op in ("maximumf", "minimumf")},
 }
 UNARY = {
-    **dict.fromkeys(("arith.negf", "math.absf", "math.sqrt"), FLOATS),
-    **dict.fromkeys(("math.exp2", "math.log2", "math.rsqrt"), ("f16", "bf16", "f32")),
+    **dict.fromkeys(
+        ("arith.negf", "math.absf", "math.sqrt", "math.exp2", "math.log2", "math.rsqrt"), FLOATS
+    ),
 }
 PREDICATES = {
     "arith.cmpi": ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"),

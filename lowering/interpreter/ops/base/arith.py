@@ -58,7 +58,7 @@ def element_type(type_: Attribute) -> Attribute:
 
 def container(op: Operation, type_: Attribute) -> np.dtype[Any]:
     """The dtype that holds a scalar of an MLIR type."""
-    if type_ in NARROW_FLOATS:
+    if element_type(type_) in NARROW_FLOATS:
         return np.dtype(np.uint8)
     name = type_name(op, type_, "u")
     return np.dtype(bool) if name == "pred" else np.dtype(f"uint{name.lstrip('bfu')}")

@@ -22,8 +22,6 @@ from tilewright.lowering.interpreter.ops.base.arith import pure, type_name, uppe
 from tilewright.lowering.interpreter.values import Bits
 
 _MATH: dict[str, type[Operation]] = {op.name: op for op in math.Math.operations}
-# What is one approximation of the chip's on f32.
-_INSTRUCTIONS = {"math.exp2": "ex2", "math.log2": "lg2", "math.rsqrt": "rsqrt"}
 
 
 class Computed:
@@ -59,12 +57,9 @@ def _function(op: Operation, builder: Builder) -> Step:
     if real == "f32" and flags is not None and FastMathFlag.APPROX_FUNC in flags.data:  # type: ignore[attr-defined]
         program = APPROXIMATIONS.get(op.name, program)
 
-    def computed(*operands: Bits) -> Bits:
+    def compute(*operands: Bits) -> Bits:
         return _run(program, real, operands)
 
-    compute: Function = computed
-    if real == "f32" and op.name in _INSTRUCTIONS:
-        compute = scalar(_INSTRUCTIONS[op.name], "approx.ftz.f32")
     if type_ == real:
         return pure(op, builder, compute)
     widen = upper_half if type_ == "bf16" else scalar("cvt", "f32.f16")
