@@ -345,7 +345,8 @@ and rounded once more.
 {table(["op", "f32", "f64", "`fastmath<afn>` on f32"], rows)}
 
 Exact on integers of 1 to 64 bits: {integers}. `math.fpowi` is `math.powf` in f64. `math.fma`, and
-conversions of `arith` (f64 to bf16 and fp8, integers to bf16 too) round once, whatever the chip lacks.
+conversions of `arith` (f64 to bf16 and fp8, integers to bf16 too) round once, whatever the chip
+lacks.
 """
 
 
