@@ -61,7 +61,7 @@ func.func @f(%n: i8) attributes {gpu.kernel} {
 // -----
 
 func.func @f(%n: index, %m: memref<4xf32>) attributes {gpu.kernel} {
-  // expected-error @+1 {{'scf.for' cannot carry a value of memref<4xf32>; nearest legal: scalars and fragments (carry an index into the memref instead)}}
+  // expected-error @+1 {{'scf.for' cannot carry a value of memref<4xf32>; nearest legal: scalars, fragments and structs of them (carry an index into the memref instead)}}
   %r = scf.for %i = %n to %n step %n iter_args(%x = %m) -> (memref<4xf32>) {
     scf.yield %x : memref<4xf32>
   }
