@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i64
+from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -31,6 +31,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tma import (
     TENSOR_STORE,
     TensorCopyRow,
 )
+from tilewright.dialects.fields import NUMBER
 from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp
 from tilewright.dialects.ptx.types import reg
 
@@ -101,17 +102,6 @@ class TensorLoadOp(TensorCopyOp):
         " (`cache_hint` $cache_hint^)? attr-dict"
     )
 
-    def __init__(
-        self,
-        dest: SSAValue,
-        map: SSAValue,
-        coordinates: Sequence[SSAValue],
-        barrier: SSAValue,
-        cache_hint: SSAValue | None = None,
-        mask: SSAValue | None = None,
-    ):
-        super().__init__(operands=[dest, map, coordinates, barrier, mask, cache_hint])
-
     @property
     def row(self) -> TensorCopyRow:
         return TENSOR_LOAD if self.mask is None else TENSOR_LOAD_MULTICAST
@@ -175,15 +165,6 @@ class TensorStoreOp(TensorFromSharedOp):
         "$map `,` `[` $coordinates `]` `,` $source (`cache_hint` $cache_hint^)? attr-dict"
     )
 
-    def __init__(
-        self,
-        map: SSAValue,
-        coordinates: Sequence[SSAValue],
-        source: SSAValue,
-        cache_hint: SSAValue | None = None,
-    ):
-        super().__init__(operands=[map, coordinates, source, cache_hint])
-
     @property
     def row(self) -> TensorCopyRow:
         return TENSOR_STORE
@@ -205,18 +186,6 @@ class TensorReduceOp(TensorFromSharedOp):
     assembly_format = (
         "$kind $map `,` `[` $coordinates `]` `,` $source (`cache_hint` $cache_hint^)? attr-dict"
     )
-
-    def __init__(
-        self,
-        kind: str,
-        map: SSAValue,
-        coordinates: Sequence[SSAValue],
-        source: SSAValue,
-        cache_hint: SSAValue | None = None,
-    ):
-        super().__init__(
-            operands=[map, coordinates, source, cache_hint], properties={"kind": StringAttr(kind)}
-        )
 
     @property
     def row(self) -> TensorCopyRow:
@@ -247,18 +216,10 @@ class BulkWaitGroupOp(RowOp):
     name = "ptx.cp.async.bulk.wait_group"
     ROW: ClassVar = BULK_WAIT_GROUP
 
-    pending = prop_def(IntegerAttr.constr(type=i64))
+    pending = prop_def(NUMBER)
     read = opt_prop_def(UnitAttr)
 
     assembly_format = "$pending (`read` $read^)? attr-dict"
-
-    def __init__(self, pending: int, *, read: bool = False):
-        super().__init__(
-            properties={
-                "pending": IntegerAttr(pending, i64),
-                "read": UnitAttr() if read else None,
-            }
-        )
 
     @property
     def mnemonic(self) -> str:
@@ -285,9 +246,6 @@ class PrefetchTensormapOp(RowOp):
     map = operand_def(reg("b64"))
 
     assembly_format = "$map attr-dict"
-
-    def __init__(self, map: SSAValue):
-        super().__init__(operands=[map])
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"a": self.map}

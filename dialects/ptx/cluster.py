@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, i64
-from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
@@ -17,6 +15,7 @@ from tilewright.dialects.cute_nvgpu.lattice.cluster import (
     MAPA,
     MBARRIER_ARRIVE_CLUSTER,
 )
+from tilewright.dialects.fields import NUMBER
 from tilewright.dialects.ptx.instruction import Given, RowOp
 from tilewright.dialects.ptx.types import reg
 
@@ -33,9 +32,6 @@ class RankOp(RowOp):
     traits = traits_def(Pure())
 
     assembly_format = "attr-dict"
-
-    def __init__(self) -> None:
-        super().__init__(result_types=[reg("b32")])
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"d": self.result, "%cluster_ctarank": "%cluster_ctarank"}
@@ -81,9 +77,6 @@ class MapaOp(RowOp):
 
     assembly_format = "$address `,` $rank attr-dict"
 
-    def __init__(self, address: SSAValue, rank: SSAValue):
-        super().__init__(operands=[address, rank], result_types=[reg("b32")])
-
     def operand_values(self) -> Mapping[str, Given]:
         return {"d": self.result, "a": self.address, "b": self.rank}
 
@@ -101,12 +94,9 @@ class MbarrierArriveOp(RowOp):
     ROW: ClassVar = MBARRIER_ARRIVE_CLUSTER
 
     address = operand_def(reg("b32"))
-    offset = prop_def(IntegerAttr.constr(type=i64))
+    offset = prop_def(NUMBER)
 
     assembly_format = "$address `,` $offset attr-dict"
-
-    def __init__(self, address: SSAValue, offset: int = 0):
-        super().__init__(operands=[address], properties={"offset": IntegerAttr(offset, i64)})
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"state": "_", "addr": (self.address, self.offset.value.data)}

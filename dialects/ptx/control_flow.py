@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
+    IRDLOperation,
     irdl_op_definition,
     operand_def,
     opt_prop_def,
@@ -41,6 +42,7 @@ from tilewright.dialects.cute_nvgpu.lattice.launch import (
     why_illegal_cluster,
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement, needs
+from tilewright.dialects.fields import NUMBER
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -84,8 +86,8 @@ class EntryOp(PtxOp):
     sym_name = prop_def(SymbolNameConstraint())
     parameters = prop_def(ArrayAttr[StringAttr])
     parameter_names = prop_def(ArrayAttr[StringAttr])
-    shared = prop_def(IntegerAttr.constr(type=i64))
-    align = prop_def(IntegerAttr.constr(type=i64))
+    shared = prop_def(NUMBER)
+    align = prop_def(NUMBER)
     reqntid = opt_prop_def(DenseArrayBase.constr(i32))
     cluster = opt_prop_def(DenseArrayBase.constr(i32))
     arg_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
@@ -106,7 +108,8 @@ class EntryOp(PtxOp):
         arg_attrs: Sequence[DictionaryAttr] = (),
     ):
         attrs = ArrayAttr(arg_attrs) if any(attributes.data for attributes in arg_attrs) else None
-        super().__init__(
+        IRDLOperation.__init__(
+            self,
             properties={
                 "sym_name": StringAttr(name),
                 "parameters": ArrayAttr([StringAttr(type_) for _, type_ in parameters]),
@@ -273,7 +276,7 @@ class BraOp(PtxOp):
     assembly_format = "$dest (`(` $arguments^ `:` type($arguments) `)`)? attr-dict"
 
     def __init__(self, dest: Block, arguments: Sequence[SSAValue] = ()):
-        super().__init__(operands=[arguments], successors=[dest])
+        IRDLOperation.__init__(self, operands=[arguments], successors=[dest])
 
     def verify_(self) -> None:
         _verify_edge(self.name, self.arguments, self.dest)
@@ -307,7 +310,8 @@ class CondBraOp(PtxOp):
         then_arguments: Sequence[SSAValue] = (),
         else_arguments: Sequence[SSAValue] = (),
     ):
-        super().__init__(
+        IRDLOperation.__init__(
+            self,
             operands=[condition, then_arguments, else_arguments],
             successors=[then_block, else_block],
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
@@ -31,6 +31,7 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
+from tilewright.dialects.fields import NUMBER
 from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import RegType, reg
@@ -43,7 +44,7 @@ class _AccessOp(PtxOp):
 
     space = prop_def(StringAttr)
     access = prop_def(StringAttr)
-    offset = prop_def(IntegerAttr.constr(type=i64))
+    offset = prop_def(NUMBER)
 
     def data_type(self) -> RegType:
         """The register list that is loaded or stored."""
@@ -103,11 +104,7 @@ class LdOp(_AccessOp):
     )
 
     def __init__(self, space: str, access: str, address: SSAValue, offset: int = 0, count: int = 1):
-        super().__init__(
-            operands=[address],
-            properties=_access(space, access, offset),
-            result_types=[reg(ACCESS_TYPES[access], count)],
-        )
+        super().__init__(address, reg(ACCESS_TYPES[access], count), space, access, offset)
 
     def data_type(self) -> RegType:
         return self.result.type
@@ -147,9 +144,7 @@ class StOp(_AccessOp):
         offset: int = 0,
         predicate: SSAValue | None = None,
     ):
-        super().__init__(
-            operands=[address, value, predicate], properties=_access(space, access, offset)
-        )
+        super().__init__(address, value, space, access, offset, predicate=predicate)
 
     def data_type(self) -> RegType:
         assert isinstance(self.value.type, RegType)
@@ -163,14 +158,6 @@ class StOp(_AccessOp):
         return self.predicate
 
 
-def _access(space: str, access: str, offset: int) -> dict[str, StringAttr | IntegerAttr]:
-    return {
-        "space": StringAttr(space),
-        "access": StringAttr(access),
-        "offset": IntegerAttr(offset, i64),
-    }
-
-
 @irdl_op_definition
 class CpAsyncOp(PtxOp):
     """`cp.async.CACHE.shared.global [dst], [src], size{, src-size}`. PTX ISA 9.7.9.25.3.1."""
@@ -181,22 +168,9 @@ class CpAsyncOp(PtxOp):
     source = operand_def(reg("b64"))
     source_size = opt_operand_def(reg("b32"))
     cache = prop_def(StringAttr)
-    size = prop_def(IntegerAttr.constr(type=i64))
+    size = prop_def(NUMBER)
 
     assembly_format = "$cache $dest `,` $source `,` $size (`,` $source_size^)? attr-dict"
-
-    def __init__(
-        self,
-        cache: str,
-        dest: SSAValue,
-        source: SSAValue,
-        size: int,
-        source_size: SSAValue | None = None,
-    ):
-        super().__init__(
-            operands=[dest, source, source_size],
-            properties={"cache": StringAttr(cache), "size": IntegerAttr(size, i64)},
-        )
 
     @property
     def mnemonic(self) -> str:
@@ -249,12 +223,9 @@ class CpAsyncWaitGroupOp(RowOp):
     name = "ptx.cp.async.wait_group"
     ROW: ClassVar = CP_ASYNC_WAIT_GROUP
 
-    pending = prop_def(IntegerAttr.constr(type=i64))
+    pending = prop_def(NUMBER)
 
     assembly_format = "$pending attr-dict"
-
-    def __init__(self, pending: int):
-        super().__init__(properties={"pending": IntegerAttr(pending, i64)})
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"N": self.pending.value.data}

@@ -14,7 +14,6 @@ from typing import ClassVar, NamedTuple, Protocol, Self, TypeAlias
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     prop_def,
     traits_def,
     var_operand_def,
@@ -28,6 +27,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, SCALARS, Form
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Minimum, Requirement
+from tilewright.dialects.fields import FieldsOp
 from tilewright.dialects.ptx.types import RegType, reg
 
 
@@ -43,7 +43,7 @@ Given: TypeAlias = Item | Sequence[Item] | None
 which the form of the operand writes them; None where the operand is left out."""
 
 
-class PtxOp(IRDLOperation):
+class PtxOp(FieldsOp):
     """Any op of the dialect that stands for an instruction."""
 
     @property
@@ -130,11 +130,7 @@ class ScalarOp(PtxOp):
     traits = traits_def(Pure())
 
     def __init__(self, form: str, inputs: Sequence[SSAValue]):
-        super().__init__(
-            operands=[inputs],
-            result_types=[[reg(REGISTER_OF[self.FORMS[form].result])]],
-            properties={"form": StringAttr(form)},
-        )
+        super().__init__(inputs, [reg(REGISTER_OF[self.FORMS[form].result])], form)
 
     @classmethod
     def of(cls, form: str, inputs: Sequence[SSAValue]) -> Self:

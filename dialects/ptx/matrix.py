@@ -51,12 +51,8 @@ class WarpMmaOp(PtxOp):
     )
 
     def __init__(self, inputs: Sequence[SSAValue], atom: MmaAtom, selectors: Sequence[int] = ()):
-        immediates = DenseArrayBase.from_list(i64, list(selectors)) if selectors else None
-        super().__init__(
-            operands=[list(inputs)],
-            properties={"form": StringAttr(self.form_of(atom)), "selectors": immediates},
-            result_types=[reg(*atom.registers("D"))],
-        )
+        result = reg(*atom.registers("D"))
+        super().__init__(inputs, result, self.form_of(atom), selectors=selectors or None)
 
     @classmethod
     def form_of(cls, atom: MmaAtom) -> str:

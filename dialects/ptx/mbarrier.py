@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, i64
-from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
@@ -21,7 +19,8 @@ from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
     MBARRIER_TRY_WAIT,
     why_illegal_count,
 )
-from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp
+from tilewright.dialects.fields import NUMBER
+from tilewright.dialects.ptx.instruction import Given, RowOp
 from tilewright.dialects.ptx.types import reg
 
 
@@ -29,12 +28,9 @@ class MbarrierOp(RowOp):
     """An instruction on the mbarrier at an address of shared memory plus a constant offset."""
 
     address = operand_def(reg("b32"))
-    offset = prop_def(IntegerAttr.constr(type=i64))
+    offset = prop_def(NUMBER)
 
     assembly_format = "$address `,` $offset attr-dict"
-
-    def __init__(self, address: SSAValue, offset: int):
-        super().__init__(operands=[address], properties={"offset": IntegerAttr(offset, i64)})
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"state": "_", "addr": (self.address, self.offset.value.data)}
@@ -47,16 +43,9 @@ class _CountedOp(MbarrierOp):
     WHAT: ClassVar[str]
     LOWEST: ClassVar[int] = 1
 
-    count = prop_def(IntegerAttr.constr(type=i64))
+    count = prop_def(NUMBER)
 
     assembly_format = "$address `,` $offset `,` $count attr-dict"
-
-    def __init__(self, address: SSAValue, offset: int, count: int):
-        PtxOp.__init__(
-            self,
-            operands=[address],
-            properties={"offset": IntegerAttr(offset, i64), "count": IntegerAttr(count, i64)},
-        )
 
     def operand_values(self) -> Mapping[str, Given]:
         return {**super().operand_values(), self.COUNT: self.count.value.data}
@@ -90,19 +79,9 @@ class ArriveOp(MbarrierOp):
 
     name = "ptx.mbarrier.arrive"
 
-    count = opt_prop_def(IntegerAttr.constr(type=i64))
+    count = opt_prop_def(NUMBER)
 
     assembly_format = "$address `,` $offset (`,` $count^)? attr-dict"
-
-    def __init__(self, address: SSAValue, offset: int, count: int | None = None):
-        PtxOp.__init__(
-            self,
-            operands=[address],
-            properties={
-                "offset": IntegerAttr(offset, i64),
-                "count": None if count is None else IntegerAttr(count, i64),
-            },
-        )
 
     @property
     def row(self) -> InstructionRow:
@@ -142,11 +121,6 @@ class TryWaitParityOp(MbarrierOp):
     parity = operand_def(reg("b32"))
 
     assembly_format = "$address `,` $offset `,` $parity attr-dict"
-
-    def __init__(self, address: SSAValue, offset: int, parity: SSAValue):
-        PtxOp.__init__(
-            self, operands=[address, parity], properties={"offset": IntegerAttr(offset, i64)}
-        )
 
     def operand_values(self) -> Mapping[str, Given]:
         # The printer asks again until this predicate of its own is true.

@@ -24,6 +24,7 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import MOV
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import constant
+from tilewright.dialects.fields import NUMBER
 from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp, SharedPlace
 from tilewright.dialects.ptx.types import KINDS, RegType, reg
 
@@ -55,7 +56,7 @@ class ConstOp(RowOp):
     traits = traits_def(Pure())
 
     def __init__(self, bits: int, kind: str):
-        super().__init__(properties={"bits": IntegerAttr(bits, i64)}, result_types=[reg(kind)])
+        super().__init__(reg(kind), bits)
 
     @property
     def row(self) -> InstructionRow:
@@ -112,9 +113,6 @@ class UndefOp(NameOp):
 
     assembly_format = "attr-dict `:` type($result)"
 
-    def __init__(self, type_: RegType):
-        super().__init__(result_types=[type_])
-
 
 @irdl_op_definition
 class SregOp(RowOp):
@@ -132,9 +130,6 @@ class SregOp(RowOp):
     result = result_def(reg("b32"))
 
     traits = traits_def(Pure())
-
-    def __init__(self, register: str):
-        super().__init__(properties={"register": StringAttr(register)}, result_types=[reg("b32")])
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"d": self.result, "a": f"%{self.register.data}"}
@@ -170,13 +165,10 @@ class SharedAddressOp(RowOp):
     name = "ptx.shared_address"
     ROW: ClassVar = MOV["u32"]
 
-    offset = prop_def(IntegerAttr.constr(type=i64))
+    offset = prop_def(NUMBER)
     result = result_def(reg("b32"))
 
     traits = traits_def(Pure())
-
-    def __init__(self, offset: int):
-        super().__init__(properties={"offset": IntegerAttr(offset, i64)}, result_types=[reg("b32")])
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"d": self.result, "a": SharedPlace(self.offset.value.data)}
@@ -204,9 +196,6 @@ class MovOp(RowOp):
     traits = traits_def(Pure())
 
     assembly_format = "$source attr-dict `:` type($source) `->` type($result)"
-
-    def __init__(self, source: SSAValue, result: RegType):
-        super().__init__(operands=[source], result_types=[result])
 
     @property
     def row(self) -> InstructionRow:
@@ -248,7 +237,7 @@ class PackOp(RowOp):
     """The kind of the halves, by that of the result."""
 
     def __init__(self, low: SSAValue, high: SSAValue, kind: str = "b32"):
-        super().__init__(operands=[low, high], result_types=[reg(kind)])
+        super().__init__(low, high, reg(kind))
 
     @property
     def row(self) -> InstructionRow:
@@ -303,9 +292,6 @@ class UnpackOp(RowOp):
 
     traits = traits_def(Pure())
 
-    def __init__(self, source: SSAValue):
-        super().__init__(operands=[source], result_types=[reg("b16", 2)])
-
     @property
     def row(self) -> InstructionRow:
         return MOV["b32"]
@@ -343,9 +329,6 @@ class ListMakeOp(NameOp):
 
     assembly_format = "$parts attr-dict `:` type($parts) `->` type($result)"
 
-    def __init__(self, parts: Sequence[SSAValue], result: RegType):
-        super().__init__(operands=[parts], result_types=[result])
-
     def verify_(self) -> None:
         types = [part.type for part in self.parts if isinstance(part.type, RegType)]
         result = self.result.type
@@ -368,7 +351,7 @@ class ListGetOp(NameOp):
     name = "ptx.list.get"
 
     source = operand_def(RegType)
-    position = prop_def(IntegerAttr.constr(type=i64))
+    position = prop_def(NUMBER)
     result = result_def(RegType)
 
     traits = traits_def(Pure())
@@ -377,11 +360,7 @@ class ListGetOp(NameOp):
 
     def __init__(self, source: SSAValue, position: int):
         assert isinstance(source.type, RegType)
-        super().__init__(
-            operands=[source],
-            properties={"position": IntegerAttr(position, i64)},
-            result_types=[reg(source.type.kind.data)],
-        )
+        super().__init__(source, reg(source.type.kind.data), position)
 
     def verify_(self) -> None:
         source = self.source.type

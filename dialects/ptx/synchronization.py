@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice import NAMED_BARRIER
 from tilewright.dialects.cute_nvgpu.lattice.sync import BAR_ARRIVE, BAR_SYNC, BAR_WARP_SYNC
+from tilewright.dialects.fields import NUMBER
 from tilewright.dialects.ptx.instruction import Given, RowOp
 
 WHOLE_WARP = 0xFFFFFFFF
@@ -20,18 +20,10 @@ WHOLE_WARP = 0xFFFFFFFF
 class _BarrierOp(RowOp):
     """A numbered barrier of the CTA; without `threads`, all of the CTA's threads take part."""
 
-    barrier = prop_def(IntegerAttr.constr(type=i64))
-    threads = opt_prop_def(IntegerAttr.constr(type=i64))
+    barrier = prop_def(NUMBER)
+    threads = opt_prop_def(NUMBER)
 
     assembly_format = "$barrier (`,` $threads^)? attr-dict"
-
-    def __init__(self, barrier: int, threads: int | None = None):
-        super().__init__(
-            properties={
-                "barrier": IntegerAttr(barrier, i64),
-                "threads": None if threads is None else IntegerAttr(threads, i64),
-            }
-        )
 
     def operand_values(self) -> Mapping[str, Given]:
         threads = None if self.threads is None else self.threads.value.data

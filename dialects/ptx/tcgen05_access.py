@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import StringAttr, UnitAttr
+from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
@@ -36,6 +36,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
     TmemAccessRow,
     TmemReduceRow,
 )
+from tilewright.dialects.fields import NUMBER, Field
 from tilewright.dialects.ptx.instruction import Given, PtxOp
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -44,8 +45,8 @@ class AccessOp(PtxOp):
     """A load or store of a shape, at an address plus a constant offset in columns."""
 
     shape = prop_def(StringAttr)
-    half = opt_prop_def(IntegerAttr.constr(type=i64))
-    offset = prop_def(IntegerAttr.constr(type=i64))
+    half = opt_prop_def(NUMBER)
+    offset = prop_def(NUMBER)
 
     ROW: ClassVar[TmemAccessRow | TmemReduceRow]
 
@@ -91,17 +92,9 @@ class AccessOp(PtxOp):
             )
 
 
-def _properties(access: TmemAccess, offset: int) -> dict[str, Attribute | None]:
-    return {
-        "shape": StringAttr(access.shape.name),
-        "half": IntegerAttr(access.half, i64) if access.shape.halves else None,
-        "offset": IntegerAttr(offset, i64),
-    }
-
-
-def _packed_properties(access: TmemAccess, offset: int) -> dict[str, Attribute | None]:
-    packed = UnitAttr() if access.packed else None
-    return {**_properties(access, offset), "packed": packed}
+def _form(access: TmemAccess, offset: int) -> dict[str, Field]:
+    half = access.half if access.shape.halves else None
+    return {"shape": access.shape.name, "half": half, "offset": offset}
 
 
 @irdl_op_definition
@@ -127,11 +120,7 @@ class LdOp(AccessOp):
     )
 
     def __init__(self, address: SSAValue, result: RegType, access: TmemAccess, offset: int = 0):
-        super().__init__(
-            operands=[address],
-            properties=_packed_properties(access, offset),
-            result_types=[result],
-        )
+        super().__init__(address, result, packed=access.packed, **_form(access, offset))
 
     @property
     def data(self) -> RegType:
@@ -175,7 +164,7 @@ class StOp(AccessOp):
     )
 
     def __init__(self, address: SSAValue, value: SSAValue, access: TmemAccess, offset: int = 0):
-        super().__init__(operands=[address, value], properties=_packed_properties(access, offset))
+        super().__init__(address, value, packed=access.packed, **_form(access, offset))
 
     @property
     def data(self) -> RegType:
@@ -228,11 +217,8 @@ class LdRedOp(AccessOp):
     def __init__(
         self, address: SSAValue, result: RegType, access: TmemAccess, form: str, offset: int = 0
     ):
-        super().__init__(
-            operands=[address],
-            properties={**_properties(access, offset), "form": StringAttr(form)},
-            result_types=[result, reg(result.kind.data)],
-        )
+        reduced = reg(result.kind.data)
+        super().__init__(address, result, reduced, form=form, **_form(access, offset))
 
     @property
     def data(self) -> RegType:

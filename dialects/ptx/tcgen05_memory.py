@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import StringAttr
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
@@ -32,6 +31,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
     TmemCopyShape,
 )
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
+from tilewright.dialects.fields import NUMBER
 from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp
 from tilewright.dialects.ptx.types import reg
 
@@ -44,7 +44,7 @@ class GroupOp(RowOp, CtaGroupOp):
         assert isinstance(self.ROW, TmemRow)
         return self.ROW
 
-    cta_group = prop_def(IntegerAttr.constr(type=i64))
+    cta_group = prop_def(NUMBER)
 
     @property
     def group(self) -> int:
@@ -76,20 +76,10 @@ class AllocOp(GroupOp):
     ROW: ClassVar = TMEM_ALLOC
 
     slot = operand_def(reg("b32"))
-    offset = prop_def(IntegerAttr.constr(type=i64))
-    columns = prop_def(IntegerAttr.constr(type=i64))
+    offset = prop_def(NUMBER)
+    columns = prop_def(NUMBER)
 
     assembly_format = "`group` $cta_group $slot `,` $offset `,` $columns attr-dict"
-
-    def __init__(self, slot: SSAValue, offset: int, columns: int, group: int):
-        super().__init__(
-            operands=[slot],
-            properties={
-                "offset": IntegerAttr(offset, i64),
-                "columns": IntegerAttr(columns, i64),
-                "cta_group": IntegerAttr(group, i64),
-            },
-        )
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"dst": (self.slot, self.offset.value.data), "nCols": self.columns.value.data}
@@ -112,18 +102,9 @@ class DeallocOp(GroupOp):
     ROW: ClassVar = TMEM_DEALLOC
 
     address = operand_def(reg("b32"))
-    columns = prop_def(IntegerAttr.constr(type=i64))
+    columns = prop_def(NUMBER)
 
     assembly_format = "`group` $cta_group $address `,` $columns attr-dict"
-
-    def __init__(self, address: SSAValue, columns: int, group: int):
-        super().__init__(
-            operands=[address],
-            properties={
-                "columns": IntegerAttr(columns, i64),
-                "cta_group": IntegerAttr(group, i64),
-            },
-        )
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"taddr": self.address, "nCols": self.columns.value.data}
@@ -141,9 +122,6 @@ class RelinquishAllocPermitOp(GroupOp):
     ROW: ClassVar = TMEM_RELINQUISH
 
     assembly_format = "`group` $cta_group attr-dict"
-
-    def __init__(self, group: int):
-        super().__init__(properties={"cta_group": IntegerAttr(group, i64)})
 
 
 # Copies and shifts
@@ -165,31 +143,12 @@ class CpOp(GroupOp):
     source_format = opt_prop_def(StringAttr)
     address = operand_def(reg("b32"))
     descriptor = operand_def(reg("b64"))
-    offset = prop_def(IntegerAttr.constr(type=i64))
+    offset = prop_def(NUMBER)
 
     assembly_format = (
         "`group` $cta_group $shape ($source_format^)? $address `,` $offset `,` $descriptor"
         " attr-dict"
     )
-
-    def __init__(
-        self,
-        address: SSAValue,
-        descriptor: SSAValue,
-        shape: TmemCopyShape,
-        group: int,
-        source_format: str | None = None,
-        offset: int = 0,
-    ):
-        super().__init__(
-            operands=[address, descriptor],
-            properties={
-                "shape": StringAttr(shape.spelled),
-                "source_format": None if source_format is None else StringAttr(source_format),
-                "offset": IntegerAttr(offset, i64),
-                "cta_group": IntegerAttr(group, i64),
-            },
-        )
 
     @property
     def copy_shape(self) -> TmemCopyShape:
@@ -237,18 +196,9 @@ class ShiftOp(GroupOp):
     ROW: ClassVar = TMEM_SHIFT
 
     address = operand_def(reg("b32"))
-    offset = prop_def(IntegerAttr.constr(type=i64))
+    offset = prop_def(NUMBER)
 
     assembly_format = "`group` $cta_group $address `,` $offset attr-dict"
-
-    def __init__(self, address: SSAValue, group: int, offset: int = 0):
-        super().__init__(
-            operands=[address],
-            properties={
-                "offset": IntegerAttr(offset, i64),
-                "cta_group": IntegerAttr(group, i64),
-            },
-        )
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"taddr": (self.address, self.offset.value.data)}

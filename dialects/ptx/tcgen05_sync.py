@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, i64
-from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, prop_def
 
 from tilewright.dialects.cute_nvgpu.lattice.tmem import (
@@ -18,6 +16,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import (
     TMEM_WAIT_STORE,
     TmemRow,
 )
+from tilewright.dialects.fields import NUMBER
 from tilewright.dialects.ptx.instruction import Given, RowOp
 from tilewright.dialects.ptx.tcgen05_memory import GroupOp
 from tilewright.dialects.ptx.types import reg
@@ -75,18 +74,9 @@ class CommitOp(GroupOp):
 
     address = operand_def(reg("b32"))
     mask = opt_operand_def(reg("b16"))
-    offset = prop_def(IntegerAttr.constr(type=i64))
+    offset = prop_def(NUMBER)
 
     assembly_format = "`group` $cta_group $address `,` $offset (`multicast` $mask^)? attr-dict"
-
-    def __init__(self, address: SSAValue, offset: int, group: int, mask: SSAValue | None = None):
-        super().__init__(
-            operands=[address, mask],
-            properties={
-                "offset": IntegerAttr(offset, i64),
-                "cta_group": IntegerAttr(group, i64),
-            },
-        )
 
     @property
     def row(self) -> TmemRow:

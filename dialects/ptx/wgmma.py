@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cache
 from typing import ClassVar
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, UnitAttr, i64
+from xdsl.dialects.builtin import DenseArrayBase, StringAttr, UnitAttr, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -42,6 +42,7 @@ from tilewright.dialects.cute_nvgpu.lattice.sync import (
     WGMMA_WAIT_GROUP,
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
+from tilewright.dialects.fields import NUMBER, Field
 from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -75,7 +76,7 @@ class WgmmaOp(PtxOp):
     d = result_def(RegType)
 
     form = prop_def(StringAttr)
-    selector = opt_prop_def(IntegerAttr.constr(type=i64))
+    selector = opt_prop_def(NUMBER)
     zero = opt_prop_def(UnitAttr)
     immediates = opt_prop_def(DenseArrayBase.constr(i64))
 
@@ -95,10 +96,7 @@ class WgmmaOp(PtxOp):
         atom: WgmmaAtom,
         *,
         negated: tuple[bool, bool] = (False, False),
-        scale_d: SSAValue | None = None,
-        zero: bool = False,
-        metadata: SSAValue | None = None,
-        selector: int | None = None,
+        **fields: Field,
     ):
         flags = {
             "imm-scale-a": negated[0],
@@ -108,16 +106,7 @@ class WgmmaOp(PtxOp):
         }
         immediates = [LEGAL_IMMEDIATES[name][flags[name]] for name in atom.immediates]
         form = atom.mnemonic.removeprefix(_PREFIX).replace(_ALIGNED, "")
-        super().__init__(
-            operands=[a, b, c, metadata, scale_d],
-            properties={
-                "form": StringAttr(form),
-                "selector": None if selector is None else IntegerAttr(selector, i64),
-                "zero": UnitAttr() if zero else None,
-                "immediates": DenseArrayBase.from_list(i64, immediates) if immediates else None,
-            },
-            result_types=[c.type],
-        )
+        super().__init__(a, b, c, c.type, form, immediates=immediates or None, **fields)
 
     @property
     def mnemonic(self) -> str:
@@ -234,12 +223,9 @@ class WgmmaWaitGroupOp(RowOp):
     name = "ptx.wgmma.wait_group"
     ROW: ClassVar = WGMMA_WAIT_GROUP
 
-    pending = prop_def(IntegerAttr.constr(type=i64))
+    pending = prop_def(NUMBER)
 
     assembly_format = "$pending attr-dict"
-
-    def __init__(self, pending: int):
-        super().__init__(properties={"pending": IntegerAttr(pending, i64)})
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"N": self.pending.value.data}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
@@ -16,6 +16,7 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import SPACES
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaSpace
+from tilewright.dialects.fields import NUMBER
 from tilewright.dialects.ptx.instruction import Given, PtxOp
 from tilewright.dialects.ptx.matrix import WarpMmaOp
 from tilewright.dialects.ptx.registers import ConstOp
@@ -56,7 +57,7 @@ class WmmaAccessOp(PtxOp):
     """
 
     form = prop_def(StringAttr)
-    offset = prop_def(IntegerAttr.constr(type=i64))
+    offset = prop_def(NUMBER)
 
     @property
     def mnemonic(self) -> str:
@@ -149,14 +150,8 @@ class LoadOp(WmmaAccessOp):
         self, access: WmmaAccess, space: WmmaSpace, address: SSAValue, stride: SSAValue,
         offset: int = 0,
     ):  # fmt: skip
-        super().__init__(
-            operands=[address, stride],
-            properties={
-                "form": StringAttr(form_of(access, space)),
-                "offset": IntegerAttr(offset, i64),
-            },
-            result_types=[reg(*access.row.registers)],
-        )
+        result = reg(*access.row.registers)
+        super().__init__(address, stride, result, form_of(access, space), offset)
 
     def operand_values(self) -> Mapping[str, Given]:
         address = (self.address, self.offset.value.data)
@@ -191,13 +186,7 @@ class StoreOp(WmmaAccessOp):
         self, access: WmmaAccess, space: WmmaSpace, address: SSAValue, value: SSAValue,
         stride: SSAValue, offset: int = 0,
     ):  # fmt: skip
-        super().__init__(
-            operands=[address, value, stride],
-            properties={
-                "form": StringAttr(form_of(access, space)),
-                "offset": IntegerAttr(offset, i64),
-            },
-        )
+        super().__init__(address, value, stride, form_of(access, space), offset)
 
     def operand_values(self) -> Mapping[str, Given]:
         address = (self.address, self.offset.value.data)

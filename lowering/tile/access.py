@@ -125,7 +125,7 @@ def store_piece(
     line, at = kernel.place(tensor, first)
     if count * tensor.bits in VECTOR_BITS:
         value = piece.as_fragment(register_element(tensor), kernel)
-        kernel.emitter.add(fragment_memory.StoreOp(value, line, [at], predicate))
+        kernel.emitter.add(fragment_memory.StoreOp(value, line, [at], predicate=predicate))
         return
     for i, value in enumerate(piece.as_scalars(kernel)):
         place = kernel.place(tensor, first + i)[1] if i else at

@@ -193,7 +193,7 @@ class Move:
             fill = None if inside.is_all else self._bytes(inside, count, size // count)
             source, above = kernel.place(self.source, first)
             dest, below = kernel.place(self.destination, first)
-            kernel.emitter.add(CpAsyncOp(source, [above], dest, [below], size, cache, fill))
+            kernel.emitter.add(CpAsyncOp(source, [above], dest, [below], size, cache, fill=fill))
 
     def _bytes(self, inside: Inside, count: int, width: int) -> SSAValue:
         """How many bytes are within bounds, as i32."""

@@ -89,7 +89,7 @@ def _one(op: CopyOp, corner: list[Any], at: Any, kernel: Kernel) -> None:
             kernel.emitter.add(tma.TmaStoreOp(line, [place], map_, coordinates))
         else:
             reduction = tma.TmaReduction(kind)
-            kernel.emitter.add(tma.TmaReduceOp(reduction, line, [place], map_, coordinates))
+            kernel.emitter.add(tma.TmaReduceOp(line, [place], map_, coordinates, reduction))
         return
     pipeline = pipeline_of(kernel, op.pipeline)
     assert pipeline.full is not None

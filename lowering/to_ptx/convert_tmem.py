@@ -171,20 +171,20 @@ def _wait_store(op: tmem_access.WaitStoreOp, to: Conversion) -> None:
 def _copy(op: tmem_copy.CopyOp, to: Conversion) -> None:
     address, offset = tmem_address(op, op.dest, op.indices, to)
     source = to[op.source]
-    to.add(ptx.CpOp(address, source, op.copy_shape, op.group, op.source_format, offset))
+    to.add(ptx.CpOp(address, source, op.shape, offset, op.group, source_format=op.source_format))
 
 
 @lowers(tmem_copy.ShiftOp)
 def _shift(op: tmem_copy.ShiftOp, to: Conversion) -> None:
     address, offset = tmem_address(op, op.source, op.indices, to)
-    to.add(ptx.ShiftOp(address, op.group, offset))
+    to.add(ptx.ShiftOp(address, offset, op.group))
 
 
 @lowers(tcgen05_sync.CommitOp)
 def _commit(op: tcgen05_sync.CommitOp, to: Conversion) -> None:
     barrier, offset = locate(op, to.tile(op.barrier), op.indices, to)
     mask = None if op.mask is None else to[op.mask]
-    to.add(ptx_sync.CommitOp(barrier, offset, op.group, mask))
+    to.add(ptx_sync.CommitOp(barrier, offset, op.group, mask=mask))
 
 
 @lowers(tcgen05_sync.FenceBeforeThreadSyncOp)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IndexType, MemRefType, i32
-from xdsl.ir import SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -45,9 +43,6 @@ class RankOp(NvgpuOp):
     traits = traits_def(Pure())
 
     assembly_format = "attr-dict"
-
-    def __init__(self) -> None:
-        super().__init__(result_types=[i32])
 
 
 @irdl_op_definition
@@ -101,9 +96,6 @@ class MbarrierArriveOp(NvgpuOp):
     rank = operand_def(i32)
 
     assembly_format = "$barrier `[` $indices `]` `rank` $rank attr-dict `:` type($barrier)"
-
-    def __init__(self, barrier: SSAValue, indices: Sequence[SSAValue], rank: SSAValue):
-        super().__init__(operands=[barrier, indices, rank])
 
     def verify_(self) -> None:
         verify_mbarrier(self.name, self.barrier.type, len(self.indices))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
@@ -20,6 +17,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.fields import NUMBER
 
 
 def _verify_element(op: str, fragment: FragmentType, scalar: Attribute) -> None:
@@ -48,9 +46,6 @@ class SplatOp(BaselineOp):
 
     assembly_format = "$scalar attr-dict `:` type($scalar) `->` type($fragment)"
 
-    def __init__(self, scalar: SSAValue, fragment: FragmentType):
-        super().__init__(operands=[scalar], result_types=[fragment])
-
     def verify_(self) -> None:
         _verify_element(self.name, self.fragment.type, self.scalar.type)
 
@@ -73,9 +68,6 @@ class FromElementsOp(BaselineOp):
 
     assembly_format = "$elements attr-dict `:` type($elements) `->` type($fragment)"
 
-    def __init__(self, elements: Sequence[SSAValue], fragment: FragmentType):
-        super().__init__(operands=[elements], result_types=[fragment])
-
     def verify_(self) -> None:
         count = self.fragment.type.count.data
         if len(self.elements) != count:
@@ -89,7 +81,7 @@ class FromElementsOp(BaselineOp):
 class _IndexedOp(BaselineOp):
     """A fragment op that names one element by its place in register order."""
 
-    position = prop_def(IntegerAttr.constr(type=i64))
+    position = prop_def(NUMBER)
 
     def verify_position(self, fragment: FragmentType) -> None:
         count, position = fragment.count.data, self.position.value.data
@@ -119,11 +111,7 @@ class ExtractOp(_IndexedOp):
     assembly_format = "$fragment `[` $position `]` attr-dict `:` type($fragment) `->` type($scalar)"
 
     def __init__(self, fragment: SSAValue[FragmentType], position: int):
-        super().__init__(
-            operands=[fragment],
-            properties={"position": IntegerAttr(position, i64)},
-            result_types=[fragment.type.element_type],
-        )
+        super().__init__(fragment, fragment.type.element_type, position)
 
     def verify_(self) -> None:
         assert isinstance(self.fragment.type, FragmentType)
@@ -154,11 +142,7 @@ class InsertOp(_IndexedOp):
     )
 
     def __init__(self, scalar: SSAValue, fragment: SSAValue[FragmentType], position: int):
-        super().__init__(
-            operands=[scalar, fragment],
-            properties={"position": IntegerAttr(position, i64)},
-            result_types=[fragment.type],
-        )
+        super().__init__(scalar, fragment, fragment.type, position)
 
     def verify_(self) -> None:
         assert isinstance(self.fragment.type, FragmentType)
@@ -190,13 +174,6 @@ class SliceOp(_IndexedOp):
     traits = traits_def(Pure())
 
     assembly_format = "$fragment `[` $position `]` attr-dict `:` type($fragment) `->` type($result)"
-
-    def __init__(self, fragment: SSAValue, position: int, result: FragmentType):
-        super().__init__(
-            operands=[fragment],
-            properties={"position": IntegerAttr(position, i64)},
-            result_types=[result],
-        )
 
     def verify_(self) -> None:
         whole, part = self.fragment.type, self.result.type
@@ -231,9 +208,6 @@ class ConcatOp(BaselineOp):
 
     assembly_format = "$fragments attr-dict `:` type($fragments) `->` type($result)"
 
-    def __init__(self, fragments: Sequence[SSAValue], result: FragmentType):
-        super().__init__(operands=[fragments], result_types=[result])
-
     def verify_(self) -> None:
         whole, count = self.result.type, 0
         for fragment in self.fragments:
@@ -265,9 +239,6 @@ class CastOp(BaselineOp):
     traits = traits_def(Pure())
 
     assembly_format = "$source attr-dict `:` type($source) `->` type($result)"
-
-    def __init__(self, source: SSAValue, result: FragmentType):
-        super().__init__(operands=[source], result_types=[result])
 
     def verify_(self) -> None:
         assert isinstance(self.source.type, FragmentType)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.dialects.builtin import IndexType, MemRefType, i1
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     irdl_op_definition,
@@ -46,9 +44,6 @@ class LoadOp(BaselineOp):
 
     assembly_format = "$source `[` $indices `]` attr-dict `:` type($source) `->` type($fragment)"
 
-    def __init__(self, source: SSAValue, indices: Sequence[SSAValue], fragment: FragmentType):
-        super().__init__(operands=[source, list(indices)], result_types=[fragment])
-
     def verify_(self) -> None:
         _verify(self.name, self.source.type, len(self.indices), self.fragment.type)
 
@@ -79,15 +74,6 @@ class StoreOp(BaselineOp):
         "$fragment `,` $dest `[` $indices `]` (`if` $predicate^)? attr-dict `:`"
         " type($fragment) `,` type($dest)"
     )
-
-    def __init__(
-        self,
-        fragment: SSAValue,
-        dest: SSAValue,
-        indices: Sequence[SSAValue],
-        predicate: SSAValue | None = None,
-    ):
-        super().__init__(operands=[fragment, dest, list(indices), predicate])
 
     def verify_(self) -> None:
         assert isinstance(self.fragment.type, FragmentType)

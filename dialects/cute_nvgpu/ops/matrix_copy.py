@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IndexType, UnitAttr
 from xdsl.dialects.utils import EnumAttribute
-from xdsl.ir import Attribute, Data, SpacedOpaqueSyntaxAttribute, SSAValue
+from xdsl.ir import Attribute, Data, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import (
     irdl_attr_definition,
     irdl_op_definition,
@@ -80,7 +79,7 @@ class MatrixCopyOp(NvgpuOp):
     CHIP_CHOOSES: ClassVar[bool | None] = False
 
     trans = opt_prop_def(UnitAttr)
-    shape = opt_prop_def(MatrixShapeAttr)
+    shape = opt_prop_def(MatrixShapeAttr, MatrixShapeAttr(DEFAULT_SHAPE))
 
     @property
     def row(self) -> MatrixCopyRow:
@@ -211,25 +210,6 @@ class LdmatrixOp(MatrixCopyOp):
         " attr-dict `:` type($source) `->` type($fragment)"
     )
 
-    def __init__(
-        self,
-        source: SSAValue,
-        indices: Sequence[SSAValue],
-        fragment: FragmentType,
-        *,
-        trans: bool = False,
-        shape: Shape = DEFAULT_SHAPE,
-        src_fmt: SrcFmt | None = None,
-    ):
-        super().__init__(
-            operands=[source, indices],
-            properties={
-                **_form(trans, shape),
-                "src_fmt": None if src_fmt is None else SrcFmtAttr(src_fmt),
-            },
-            result_types=[fragment],
-        )
-
     @property
     def source_format(self) -> str | None:
         return None if self.src_fmt is None else self.src_fmt.data.value
@@ -268,17 +248,6 @@ class StmatrixOp(MatrixCopyOp):
         " `:` type($fragment) `,` type($dest)"
     )
 
-    def __init__(
-        self,
-        fragment: SSAValue,
-        dest: SSAValue,
-        indices: Sequence[SSAValue],
-        *,
-        trans: bool = False,
-        shape: Shape = DEFAULT_SHAPE,
-    ):
-        super().__init__(operands=[fragment, dest, indices], properties=_form(trans, shape))
-
     @property
     def held(self) -> FragmentType:
         assert isinstance(self.fragment.type, FragmentType)
@@ -316,9 +285,6 @@ class MovmatrixOp(NvgpuOp):
     traits = traits_def(NoMemoryEffect())
 
     assembly_format = "$fragment attr-dict `:` type($fragment) `->` type($result)"
-
-    def __init__(self, fragment: SSAValue, result: FragmentType):
-        super().__init__(operands=[fragment], result_types=[result])
 
     def verify_(self) -> None:
         source, result = self.fragment.type, self.result.type

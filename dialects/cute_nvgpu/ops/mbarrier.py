@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, i32, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_op_definition,
     operand_def,
     opt_prop_def,
@@ -31,6 +29,7 @@ from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
 )
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
+from tilewright.dialects.fields import NUMBER
 
 
 def verify_mbarrier(op: str, type_: Attribute, indices: int) -> None:
@@ -50,9 +49,6 @@ class MbarrierOp(NvgpuOp):
 
     assembly_format = "$barrier `[` $indices `]` attr-dict `:` type($barrier)"
 
-    def __init__(self, barrier: SSAValue, indices: Sequence[SSAValue]):
-        super().__init__(operands=[barrier, list(indices)])
-
     def verify_(self) -> None:
         verify_mbarrier(self.name, self.barrier.type, len(self.indices))
 
@@ -62,13 +58,6 @@ class _CountedOp(MbarrierOp):
 
     WHAT: ClassVar[str]
     LOWEST: ClassVar[int] = 1
-
-    def __init__(self, barrier: SSAValue, indices: Sequence[SSAValue], count: int | None = None):
-        IRDLOperation.__init__(
-            self,
-            operands=[barrier, list(indices)],
-            properties={"count": None if count is None else IntegerAttr(count, i64)},
-        )
 
     def verify_(self) -> None:
         super().verify_()
@@ -95,7 +84,7 @@ class InitOp(_CountedOp):
     ROW: ClassVar = MBARRIER_INIT
     WHAT: ClassVar = "arrivals"
 
-    count = prop_def(IntegerAttr.constr(type=i64))
+    count = prop_def(NUMBER)
 
     assembly_format = "$barrier `[` $indices `]` `count` $count attr-dict `:` type($barrier)"
 
@@ -131,7 +120,7 @@ class ArriveOp(_CountedOp):
     name = "cute_nvgpu.mbarrier.arrive"
     WHAT: ClassVar = "arrivals"
 
-    count = opt_prop_def(IntegerAttr.constr(type=i64))
+    count = opt_prop_def(NUMBER)
 
     assembly_format = "$barrier `[` $indices `]` (`count` $count^)? attr-dict `:` type($barrier)"
 
@@ -157,7 +146,7 @@ class ArriveExpectTxOp(_CountedOp):
     WHAT: ClassVar = "bytes"
     LOWEST: ClassVar = 0
 
-    count = prop_def(IntegerAttr.constr(type=i64))
+    count = prop_def(NUMBER)
 
     assembly_format = "$barrier `[` $indices `]` `bytes` $count attr-dict `:` type($barrier)"
 
@@ -183,9 +172,6 @@ class WaitOp(MbarrierOp):
     parity = operand_def(i32)
 
     assembly_format = "$barrier `[` $indices `]` `parity` $parity attr-dict `:` type($barrier)"
-
-    def __init__(self, barrier: SSAValue, indices: Sequence[SSAValue], parity: SSAValue):
-        IRDLOperation.__init__(self, operands=[barrier, list(indices), parity])
 
 
 @irdl_op_definition

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import Float32Type, IntegerAttr, IntegerType, StringAttr, i64
+from xdsl.dialects.builtin import Float32Type, IntegerType, StringAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 from xdsl.parser import Parser
@@ -13,6 +13,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.sync import SHFL_SYNC
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
+from tilewright.dialects.fields import NUMBER
 
 SHUFFLED: tuple[Attribute, ...] = (Float32Type(), IntegerType(32))
 """The types that one instruction moves: 32 bits."""
@@ -36,15 +37,11 @@ class ShflSyncOp(NvgpuOp):
 
     mode = prop_def(StringAttr)
     value = operand_def()
-    lane = prop_def(IntegerAttr.constr(type=i64))
+    lane = prop_def(NUMBER)
     result = result_def()
 
     def __init__(self, mode: str, value: SSAValue, lane: int):
-        super().__init__(
-            operands=[value],
-            properties={"mode": StringAttr(mode), "lane": IntegerAttr(lane, i64)},
-            result_types=[value.type],
-        )
+        super().__init__(value, value.type, mode, lane)
 
     @classmethod
     def parse(cls, parser: Parser) -> ShflSyncOp:

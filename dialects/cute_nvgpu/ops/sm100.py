@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, UnitAttr, i32, i64
+from xdsl.dialects.builtin import MemRefType, UnitAttr, i32, i64
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -24,13 +24,14 @@ from tilewright.dialects.cute_nvgpu.types.shared_atoms import (
     Sm100MmaWsAtomType,
     Sm100MmaWsSpAtomType,
 )
+from tilewright.dialects.fields import NUMBER
 
 
 class _Sparse:
     """A structured-sparse A: its metadata, and which of two columns they are in."""
 
     e = operand_def(MemRefType)
-    selector = prop_def(IntegerAttr.constr(type=i64))
+    selector = prop_def(NUMBER)
 
 
 class _Scaled:
@@ -38,15 +39,15 @@ class _Scaled:
 
     sfa = operand_def(MemRefType)
     sfb = operand_def(MemRefType)
-    sfa_id = prop_def(IntegerAttr.constr(type=i64))
-    sfb_id = prop_def(IntegerAttr.constr(type=i64))
+    sfa_id = prop_def(NUMBER)
+    sfb_id = prop_def(NUMBER)
 
 
 class _Plain:
     """Without scale factors: lanes of D left out, D scaled, A shifted."""
 
     disable_output_lane = var_operand_def(i32)
-    scale_input_d = opt_prop_def(IntegerAttr.constr(type=i64))
+    scale_input_d = opt_prop_def(NUMBER)
     ashift = opt_prop_def(UnitAttr)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i1, i64
+from xdsl.dialects.builtin import UnitAttr, i1
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
@@ -30,6 +30,7 @@ from tilewright.dialects.cute_nvgpu.types.shared_atoms import (
     WgmmaAtomType,
 )
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
+from tilewright.dialects.fields import NUMBER
 
 
 class WarpgroupMmaOp(NvgpuOp):
@@ -61,14 +62,13 @@ class WarpgroupMmaOp(NvgpuOp):
     ):
         """The MMA of A, B, C and, where it is sparse, the metadata."""
         super().__init__(
-            operands=[*inputs, scale_d],
-            properties={
-                "atom": WGMMA_ATOM_TYPES[atom.op](atom),
-                "selector": IntegerAttr(selector, i64) if atom.row.sparse else None,
-                "negate_a": UnitAttr() if negate_a else None,
-                "negate_b": UnitAttr() if negate_b else None,
-            },
-            result_types=[inputs[2].type],
+            *inputs,
+            inputs[2].type,
+            atom=WGMMA_ATOM_TYPES[atom.op](atom),
+            scale_d=scale_d,
+            negate_a=negate_a,
+            negate_b=negate_b,
+            **({"selector": selector} if atom.row.sparse else {}),
         )
 
     @property
@@ -162,7 +162,7 @@ class SparseMmaOp(WarpgroupMmaOp):
     e = operand_def(FragmentType)
     scale_d = opt_operand_def(i1)
     atom = prop_def(Sm90SparseMmaAtomType)
-    selector = prop_def(IntegerAttr.constr(type=i64))
+    selector = prop_def(NUMBER)
 
     assembly_format = (
         "$a `,` $b `,` $c `,` $e `[` $selector `]` (`scale_d` $scale_d^)?"

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.dialects.builtin import DenseArrayBase, IndexType, MemRefType, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -71,19 +69,6 @@ class MakeSmemDescOp(BaselineOp):
     assembly_format = (
         "$source `[` $indices `]` (`modes` $modes^)? attr-dict `:` type($source) `->` type($result)"
     )
-
-    def __init__(
-        self,
-        source: SSAValue,
-        indices: Sequence[SSAValue],
-        result_type: SmemDescViewType,
-        modes: tuple[int, int] | None = None,
-    ):
-        super().__init__(
-            operands=[source, list(indices)],
-            properties={"modes": None if modes is None else DenseArrayBase.from_list(i64, modes)},
-            result_types=[result_type],
-        )
 
     @property
     def matrix_modes(self) -> tuple[int, int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.irdl import irdl_op_definition, prop_def
 from xdsl.utils.exceptions import VerifyException
 
@@ -15,23 +14,16 @@ from tilewright.dialects.cute_nvgpu.lattice.sync import (
     NAMED_BARRIER,
 )
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
+from tilewright.dialects.fields import NUMBER
 
 
 class _NamedBarrierOp(NvgpuOp):
     """A barrier by number, for a count of threads (whole warps). PTX ISA 9.7.13.1."""
 
-    barrier = prop_def(IntegerAttr.constr(type=i64))
-    threads = prop_def(IntegerAttr.constr(type=i64))
+    barrier = prop_def(NUMBER)
+    threads = prop_def(NUMBER)
 
     assembly_format = "$barrier `threads` $threads attr-dict"
-
-    def __init__(self, barrier: int, threads: int):
-        super().__init__(
-            properties={
-                "barrier": IntegerAttr(barrier, i64),
-                "threads": IntegerAttr(threads, i64),
-            }
-        )
 
     def verify_(self) -> None:
         why = NAMED_BARRIER.why_illegal(self.barrier.value.data, self.threads.value.data)

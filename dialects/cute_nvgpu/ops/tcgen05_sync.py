@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IndexType, MemRefType, i16
-from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     irdl_op_definition,
@@ -24,7 +22,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import (
 )
 from tilewright.dialects.cute_nvgpu.ops.instruction import PlainOp
 from tilewright.dialects.cute_nvgpu.ops.mbarrier import verify_mbarrier
-from tilewright.dialects.cute_nvgpu.ops.tmem import TmemOp, group_property
+from tilewright.dialects.cute_nvgpu.ops.tmem import TmemOp
 
 
 @irdl_op_definition
@@ -56,17 +54,6 @@ class CommitOp(TmemOp):
         "$barrier `[` $indices `]` (`multicast` $mask^)? (`cta_group` $cta_group^)? attr-dict"
         " `:` type($barrier)"
     )
-
-    def __init__(
-        self,
-        barrier: SSAValue,
-        indices: Sequence[SSAValue],
-        mask: SSAValue | None = None,
-        cta_group: int = 1,
-    ):
-        super().__init__(
-            operands=[barrier, indices, mask], properties={"cta_group": group_property(cta_group)}
-        )
 
     @property
     def row(self) -> TmemRow:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import (
     IndexType,
-    IntegerAttr,
     MemRefType,
     UnitAttr,
     i16,
     i64,
 )
 from xdsl.dialects.utils import EnumAttribute
-from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute, SSAValue
+from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     irdl_attr_definition,
@@ -45,6 +43,7 @@ from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
 from tilewright.dialects.cute_nvgpu.ops.mbarrier import verify_mbarrier
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
+from tilewright.dialects.fields import NUMBER
 
 
 @irdl_op_definition
@@ -88,23 +87,6 @@ class TmaLoadOp(NvgpuOp):
         " `:` type($map) `to` type($dest) `,` type($barrier)"
     )
 
-    def __init__(
-        self,
-        map: SSAValue,
-        coordinates: Sequence[SSAValue],
-        dest: SSAValue,
-        dest_indices: Sequence[SSAValue],
-        barrier: SSAValue,
-        barrier_indices: Sequence[SSAValue],
-        cache_hint: SSAValue | None = None,
-        mask: SSAValue | None = None,
-    ):
-        super().__init__(
-            operands=[
-                map, coordinates, dest, dest_indices, barrier, barrier_indices, mask, cache_hint,
-            ]
-        )  # fmt: skip
-
     @property
     def row(self) -> TensorCopyRow:
         return TENSOR_LOAD if self.mask is None else TENSOR_LOAD_MULTICAST
@@ -145,16 +127,6 @@ class TmaStoreOp(NvgpuOp):
         "$source `[` $source_indices `]` `to` $map `[` $coordinates `]`"
         " (`cache_hint` $cache_hint^)? attr-dict `:` type($source) `to` type($map)"
     )
-
-    def __init__(
-        self,
-        source: SSAValue,
-        source_indices: Sequence[SSAValue],
-        map: SSAValue,
-        coordinates: Sequence[SSAValue],
-        cache_hint: SSAValue | None = None,
-    ):
-        super().__init__(operands=[source, source_indices, map, coordinates, cache_hint])
 
     def verify_(self) -> None:
         verify_box(self.name, "source", self.map.type, len(self.coordinates), self.source.type,
@@ -213,20 +185,6 @@ class TmaReduceOp(NvgpuOp):
         " (`cache_hint` $cache_hint^)? attr-dict"
         " `:` type($source) `to` type($map)"
     )
-
-    def __init__(
-        self,
-        kind: TmaReduction,
-        source: SSAValue,
-        source_indices: Sequence[SSAValue],
-        map: SSAValue,
-        coordinates: Sequence[SSAValue],
-        cache_hint: SSAValue | None = None,
-    ):
-        super().__init__(
-            operands=[source, source_indices, map, coordinates, cache_hint],
-            properties={"kind": TmaReductionAttr(kind)},
-        )
 
     @property
     def row(self) -> TensorCopyRow:
@@ -294,18 +252,10 @@ class BulkWaitGroupOp(NvgpuOp):
     name = "cute_nvgpu.cp.async.bulk.wait_group"
     ROW: ClassVar = BULK_WAIT_GROUP
 
-    pending = prop_def(IntegerAttr.constr(type=i64))
+    pending = prop_def(NUMBER)
     read = opt_prop_def(UnitAttr)
 
     assembly_format = "$pending (`read` $read^)? attr-dict"
-
-    def __init__(self, pending: int, *, read: bool = False):
-        super().__init__(
-            properties={
-                "pending": IntegerAttr(pending, i64),
-                "read": UnitAttr() if read else None,
-            }
-        )
 
     def verify_(self) -> None:
         if (pending := self.pending.value.data) < 0:
@@ -331,9 +281,6 @@ class PrefetchTensormapOp(NvgpuOp):
     map = operand_def(TmaDescriptorType)
 
     assembly_format = "$map attr-dict `:` type($map)"
-
-    def __init__(self, map: SSAValue):
-        super().__init__(operands=[map])
 
 
 OPS = [

@@ -7,11 +7,10 @@ memref whose layout counts lanes and columns (`tmem_layouts`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, i32, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import IndexType, MemRefType, i32
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -39,7 +38,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import (
     TmemRow,
     why_illegal_columns,
 )
-from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
+from tilewright.dialects.cute_nvgpu.ops.cta_group import ONE_CTA, CtaGroupOp
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp, NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import (
     bits_of,
@@ -48,11 +47,7 @@ from tilewright.dialects.cute_nvgpu.ops.memory_operand import (
     verify_memref,
     verify_tmem,
 )
-
-
-def group_property(group: int) -> IntegerAttr | None:
-    """The property of a CTA group; one CTA is written as nothing."""
-    return None if group == 1 else IntegerAttr(group, i64)
+from tilewright.dialects.fields import NUMBER
 
 
 def allocation_type(columns: int, element_type: Attribute = i32) -> MemRefType:
@@ -98,11 +93,11 @@ class TmemOp(CtaGroupOp, NvgpuOp):
 
     ROW: ClassVar[TmemRow]
 
-    cta_group = opt_prop_def(IntegerAttr.constr(type=i64))
+    cta_group = opt_prop_def(NUMBER, ONE_CTA)
 
     @property
     def group(self) -> int:
-        return 1 if self.cta_group is None else self.cta_group.value.data
+        return self.cta_group.value.data
 
     @property
     def mnemonic(self) -> str:
@@ -131,23 +126,12 @@ class AllocOp(TmemOp):
 
     slot = operand_def(MemRefType)
     indices = var_operand_def(IndexType())
-    columns = prop_def(IntegerAttr.constr(type=i64))
+    columns = prop_def(NUMBER)
 
     assembly_format = (
         "$slot `[` $indices `]` `columns` $columns (`cta_group` $cta_group^)? attr-dict"
         " `:` type($slot)"
     )
-
-    def __init__(
-        self, slot: SSAValue, indices: Sequence[SSAValue], columns: int, cta_group: int = 1
-    ):
-        super().__init__(
-            operands=[slot, indices],
-            properties={
-                "columns": IntegerAttr(columns, i64),
-                "cta_group": group_property(cta_group),
-            },
-        )
 
     def verify_(self) -> None:
         super().verify_()
@@ -176,9 +160,6 @@ class RetrieveOp(BaselineOp):
 
     assembly_format = "$slot `[` $indices `]` attr-dict `:` type($slot) `->` type($result)"
 
-    def __init__(self, slot: SSAValue, indices: Sequence[SSAValue], result_type: MemRefType):
-        super().__init__(operands=[slot, indices], result_types=[result_type])
-
     def verify_(self) -> None:
         verify_slot(self.name, self.slot.type, len(self.indices))
         allocated_columns(self.name, "result", self.result.type)
@@ -203,9 +184,6 @@ class DeallocOp(TmemOp):
     source = operand_def(MemRefType)
 
     assembly_format = "$source (`cta_group` $cta_group^)? attr-dict `:` type($source)"
-
-    def __init__(self, source: SSAValue, cta_group: int = 1):
-        super().__init__(operands=[source], properties={"cta_group": group_property(cta_group)})
 
     @property
     def columns(self) -> int:
@@ -234,9 +212,6 @@ class RelinquishAllocPermitOp(TmemOp):
 
     assembly_format = "(`cta_group` $cta_group^)? attr-dict"
 
-    def __init__(self, cta_group: int = 1):
-        super().__init__(properties={"cta_group": group_property(cta_group)})
-
 
 @irdl_op_definition
 class SliceOp(BaselineOp):
@@ -261,9 +236,6 @@ class SliceOp(BaselineOp):
     traits = traits_def(Pure())
 
     assembly_format = "$source `[` $indices `]` attr-dict `:` type($source) `->` type($result)"
-
-    def __init__(self, source: SSAValue, indices: Sequence[SSAValue], result_type: MemRefType):
-        super().__init__(operands=[source, indices], result_types=[result_type])
 
     def verify_(self) -> None:
         source = verify_tmem(self.name, "source", self.source.type, len(self.indices))

@@ -40,6 +40,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import constant_index, verify_tmem
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.fields import NUMBER
 
 
 @irdl_attr_definition
@@ -71,7 +72,7 @@ class TmemAccessOp(NvgpuOp):
     HALF_CELLS: ClassVar[str]
 
     shape = prop_def(TmemShapeAttr)
-    half = opt_prop_def(IntegerAttr.constr(type=i64))
+    half = opt_prop_def(NUMBER)
 
     @property
     def tile_operand(self) -> tuple[SSAValue, Sequence[SSAValue]]:
@@ -255,22 +256,6 @@ class LoadOp(TmemAccessOp):
         " `:` type($source) `->` type($fragment)"
     )
 
-    def __init__(
-        self,
-        source: SSAValue,
-        indices: Sequence[SSAValue],
-        fragment: FragmentType,
-        shape: str,
-        *,
-        pack: bool = False,
-        half: int | None = None,
-    ):
-        super().__init__(
-            operands=[source, indices],
-            properties={**access_form(shape, half), "pack": UnitAttr() if pack else None},
-            result_types=[fragment],
-        )
-
     @property
     def tile_operand(self) -> tuple[SSAValue, Sequence[SSAValue]]:
         return self.source, self.indices
@@ -313,21 +298,6 @@ class StoreOp(TmemAccessOp):
         "$fragment `,` $dest `[` $indices `]` `shape` $shape (`unpack` $unpack^)? (`half` $half^)?"
         " attr-dict `:` type($fragment) `,` type($dest)"
     )
-
-    def __init__(
-        self,
-        fragment: SSAValue,
-        dest: SSAValue,
-        indices: Sequence[SSAValue],
-        shape: str,
-        *,
-        unpack: bool = False,
-        half: int | None = None,
-    ):
-        super().__init__(
-            operands=[fragment, dest, indices],
-            properties={**access_form(shape, half), "unpack": UnitAttr() if unpack else None},
-        )
 
     @property
     def tile_operand(self) -> tuple[SSAValue, Sequence[SSAValue]]:

@@ -21,7 +21,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.cute_nvgpu.lattice.tmem_access import TMEM_LOAD_REDUCE
-from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemAccessOp, access_form
+from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemAccessOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 
 
@@ -89,16 +89,10 @@ class LoadReduceOp(TmemAccessOp):
         nan: bool = False,
         unsigned: bool = False,
     ):
-        flags = {"abs": abs, "nan": nan, "unsigned": unsigned}
         super().__init__(
-            operands=[source, indices],
-            properties={
-                **access_form(shape, half),
-                "reduction": ReductionAttr(reduction),
-                **{name: UnitAttr() if flag else None for name, flag in flags.items()},
-            },
-            result_types=[fragment, fragment.element_type],
-        )
+            source, indices, fragment, fragment.element_type, reduction=reduction, shape=shape,
+            half=half, abs=abs, nan=nan, unsigned=unsigned,
+        )  # fmt: skip
 
     @property
     def tile_operand(self) -> tuple[SSAValue, Sequence[SSAValue]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, i1, i64
+from xdsl.dialects.builtin import StringAttr, i1
 from xdsl.irdl import irdl_op_definition, prop_def, result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -12,6 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import ELECT_SYNC, SETMAXNREG
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
+from tilewright.dialects.fields import NUMBER
 
 
 @irdl_op_definition
@@ -32,9 +33,6 @@ class ElectSyncOp(NvgpuOp):
 
     assembly_format = "attr-dict"
 
-    def __init__(self) -> None:
-        super().__init__(result_types=[i1])
-
 
 @irdl_op_definition
 class SetmaxnregOp(NvgpuOp):
@@ -53,12 +51,7 @@ class SetmaxnregOp(NvgpuOp):
     ROW: ClassVar = SETMAXNREG
 
     action = prop_def(StringAttr)
-    registers = prop_def(IntegerAttr.constr(type=i64))
-
-    def __init__(self, action: str, registers: int):
-        super().__init__(
-            properties={"action": StringAttr(action), "registers": IntegerAttr(registers, i64)}
-        )
+    registers = prop_def(NUMBER)
 
     @classmethod
     def parse(cls, parser: Parser) -> SetmaxnregOp:

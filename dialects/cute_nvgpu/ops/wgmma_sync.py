@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.irdl import irdl_op_definition, prop_def
 from xdsl.utils.exceptions import VerifyException
 
@@ -15,6 +14,7 @@ from tilewright.dialects.cute_nvgpu.lattice.sync import (
     WGMMA_WAIT_GROUP,
 )
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
+from tilewright.dialects.fields import NUMBER
 
 
 @irdl_op_definition
@@ -63,12 +63,9 @@ class WgmmaWaitGroupOp(NvgpuOp):
     name = "cute_nvgpu.wgmma.wait_group"
     ROW: ClassVar = WGMMA_WAIT_GROUP
 
-    pending = prop_def(IntegerAttr.constr(type=i64))
+    pending = prop_def(NUMBER)
 
     assembly_format = "$pending attr-dict"
-
-    def __init__(self, pending: int):
-        super().__init__(properties={"pending": IntegerAttr(pending, i64)})
 
     def verify_(self) -> None:
         if (pending := self.pending.value.data) < 0:

@@ -151,11 +151,8 @@ class LoadOp(WmmaAccessOp):
     )
 
     def __init__(self, source: SSAValue, indices: Sequence[SSAValue], access: WmmaAccess):
-        super().__init__(
-            operands=[source, indices],
-            properties={"atom": WmmaLoadType(access)},
-            result_types=[FragmentType.of(access.element, access.row.values)],
-        )
+        result = FragmentType.of(access.element, access.row.values)
+        super().__init__(source, indices, result, WmmaLoadType(access))
 
     @property
     def memory(self) -> SSAValue:
@@ -188,13 +185,6 @@ class StoreOp(WmmaAccessOp):
     assembly_format = (
         "$fragment `,` $dest `[` $indices `]` $atom attr-dict `:` type($fragment) `,` type($dest)"
     )
-
-    def __init__(
-        self, fragment: SSAValue, dest: SSAValue, indices: Sequence[SSAValue], access: WmmaAccess
-    ):
-        super().__init__(
-            operands=[fragment, dest, indices], properties={"atom": WmmaStoreType(access)}
-        )
 
     @property
     def memory(self) -> SSAValue:

@@ -39,12 +39,12 @@ def mbarriers(kernel: Kernel) -> dict[str, list[PtxOp]]:
     address, parity = kernel.shared_address(64), kernel.input("b32")
     one = kernel.constant(1, "b32")
     return {
-        "init": [mbarrier.InitOp(address, at, n) for at in (0, 8) for n in (1, MAX_ARRIVALS)],
+        "init": [mbarrier.InitOp(address, n, at) for at in (0, 8) for n in (1, MAX_ARRIVALS)],
         "inval": [mbarrier.InvalOp(address, -8)],
         "arrive": [mbarrier.ArriveOp(address, at) for at in (0, 16)],
-        "arrive_count": [mbarrier.ArriveOp(address, 8, n) for n in (1, MAX_ARRIVALS)],
-        "expect_tx": [mbarrier.ArriveExpectTxOp(address, 8, n) for n in (0, MAX_ARRIVALS)],
-        "try_wait": [mbarrier.TryWaitParityOp(address, 8, each) for each in (parity, one)],
+        "arrive_count": [mbarrier.ArriveOp(address, 8, count=n) for n in (1, MAX_ARRIVALS)],
+        "expect_tx": [mbarrier.ArriveExpectTxOp(address, n, 8) for n in (0, MAX_ARRIVALS)],
+        "try_wait": [mbarrier.TryWaitParityOp(address, each, 8) for each in (parity, one)],
         "fence": [mbarrier.FenceMbarrierInitOp()],
     }
 
@@ -55,17 +55,17 @@ def boxes(kernel: Kernel) -> dict[str, list[PtxOp]]:
     ranks = [coordinates[:rank] for rank in range(1, 6)]
     return {
         "load": [
-            bulk_copy.TensorLoadOp(address, map_, each, address, policy)
+            bulk_copy.TensorLoadOp(address, map_, each, address, cache_hint=policy)
             for each in ranks
             for policy in (None, hint)
         ],
         "store": [
-            bulk_copy.TensorStoreOp(map_, each, address, policy)
+            bulk_copy.TensorStoreOp(map_, each, address, cache_hint=policy)
             for each in ranks
             for policy in (None, hint)
         ],
         "reduce": [
-            bulk_copy.TensorReduceOp(kind, map_, each, address, policy)
+            bulk_copy.TensorReduceOp(map_, each, address, kind, cache_hint=policy)
             for kind in TENSOR_REDUCE
             for each in ranks
             for policy in (None, hint)
@@ -138,7 +138,9 @@ def multicasts(kernel: Kernel) -> list[PtxOp]:
     coordinates = [kernel.input("b32"), kernel.constant(-7, "b32")] * 3
     masks = (kernel.input("b16"), kernel.constant(3, "b16"))
     return [
-        bulk_copy.TensorLoadOp(address, map_, coordinates[:rank], address, policy, mask)
+        bulk_copy.TensorLoadOp(
+            address, map_, coordinates[:rank], address, cache_hint=policy, mask=mask
+        )
         for rank in range(1, 6)
         for policy in (None, hint)
         for mask in masks

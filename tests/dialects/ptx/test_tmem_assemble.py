@@ -81,14 +81,14 @@ def reductions(kernel: Kernel, group: int) -> list[PtxOp]:
 def copies(kernel: Kernel, group: int) -> list[PtxOp]:
     address, descriptor = kernel.input("b32"), kernel.input("b64")
     return [
-        memory.CpOp(address, descriptor, shape, group, source, 4)
+        memory.CpOp(address, descriptor, shape.spelled, 4, group, source_format=source)
         for shape in TMEM_COPY_SHAPES.values()
         for source in (None, *TMEM_COPY.formats)
     ]
 
 
 def shifts(kernel: Kernel, group: int) -> list[PtxOp]:
-    return [memory.ShiftOp(kernel.input("b32"), group, 8)]
+    return [memory.ShiftOp(kernel.input("b32"), 8, group)]
 
 
 def synchronization(kernel: Kernel, group: int) -> list[PtxOp]:
@@ -99,7 +99,7 @@ def synchronization(kernel: Kernel, group: int) -> list[PtxOp]:
         sync.FenceBeforeThreadSyncOp(),
         sync.FenceAfterThreadSyncOp(),
         sync.CommitOp(barrier, 8, group),
-        sync.CommitOp(barrier, 8, group, mask),
+        sync.CommitOp(barrier, 8, group, mask=mask),
     ]
 
 
