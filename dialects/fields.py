@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, UnitAttr, i64
@@ -113,8 +113,8 @@ def _property(field: PropertyDef, value: Any) -> Attribute | None:
 
 
 _OF: dict[type[Attribute], Any] = {
-    UnitAttr: lambda present: UnitAttr(),
+    UnitAttr: lambda _: UnitAttr(),  # pyright: ignore[reportUnknownLambdaType]
     IntegerAttr: number,
-    DenseArrayBase: lambda numbers: DenseArrayBase.from_list(i64, numbers),
+    DenseArrayBase: partial(DenseArrayBase.from_list, i64),
 }
 """What makes the attributes that take more than their value."""

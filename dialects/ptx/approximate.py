@@ -40,6 +40,3 @@ class RsqrtOp(ScalarOp):
 
     name = "ptx.rsqrt"
     FORMS: ClassVar = SCALARS["rsqrt"].forms
-
-
-OPS = [Ex2Op, Lg2Op, RcpOp, RsqrtOp]

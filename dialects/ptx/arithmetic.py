@@ -104,6 +104,3 @@ class SqrtOp(ScalarOp):
 
     name = "ptx.sqrt"
     FORMS: ClassVar = SCALARS["sqrt"].forms
-
-
-OPS = [AddOp, SubOp, MulOp, MadOp, FmaOp, DivOp, RemOp, AbsOp, NegOp, MinOp, MaxOp, SqrtOp]

@@ -249,13 +249,3 @@ class PrefetchTensormapOp(RowOp):
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"a": self.map}
-
-
-OPS = [
-    TensorLoadOp,
-    TensorStoreOp,
-    TensorReduceOp,
-    BulkCommitGroupOp,
-    BulkWaitGroupOp,
-    PrefetchTensormapOp,
-]

@@ -100,6 +100,3 @@ class MbarrierArriveOp(RowOp):
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"state": "_", "addr": (self.address, self.offset.value.data)}
-
-
-OPS = [RankOp, ArriveOp, WaitOp, MapaOp, MbarrierArriveOp]

@@ -342,6 +342,3 @@ class RetOp(PtxOp):
     traits = traits_def(IsTerminator(), HasParent(EntryOp))
 
     assembly_format = "attr-dict"
-
-
-OPS = [EntryOp, BraOp, CondBraOp, RetOp]

@@ -24,6 +24,3 @@ class CvtaOp(ScalarOp):
 
     name = "ptx.cvta"
     FORMS: ClassVar = SCALARS["cvta"].forms
-
-
-OPS = [CvtOp, CvtaOp]

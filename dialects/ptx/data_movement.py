@@ -236,6 +236,3 @@ class CpAsyncWaitGroupOp(RowOp):
                 f"'{self.name}' expected a count of groups, got {self.pending.value.data}; "
                 "nearest legal: 0"
             )
-
-
-OPS = [LdOp, StOp, CpAsyncOp, CpAsyncCommitGroupOp, CpAsyncWaitGroupOp]

@@ -96,6 +96,3 @@ class ShrOp(ScalarOp):
 
     name = "ptx.shr"
     FORMS: ClassVar = SCALARS["shr"].forms
-
-
-OPS = [SetpOp, SelpOp, AndOp, OrOp, XorOp, NotOp, PopcOp, ClzOp, BrevOp, ShlOp, ShrOp]

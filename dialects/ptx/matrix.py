@@ -144,6 +144,3 @@ class MmaOp(WarpMmaOp):
     """
 
     name = "ptx.mma"
-
-
-OPS = [MmaOp]

@@ -172,6 +172,3 @@ class MovmatrixOp(RowOp):
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"d": self.d, "a": self.a}
-
-
-OPS = [LdmatrixOp, StmatrixOp, MovmatrixOp]

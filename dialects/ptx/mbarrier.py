@@ -135,6 +135,3 @@ class FenceMbarrierInitOp(RowOp):
     ROW: ClassVar = FENCE_MBARRIER_INIT
 
     assembly_format = "attr-dict"
-
-
-OPS = [InitOp, InvalOp, ArriveOp, ArriveExpectTxOp, TryWaitParityOp, FenceMbarrierInitOp]

@@ -374,6 +374,3 @@ class ListGetOp(NameOp):
             raise VerifyException(
                 f"'{self.name}' expected result {reg(source.kind.data)}, got {self.result.type}"
             )
-
-
-OPS = [ConstOp, UndefOp, SregOp, SharedAddressOp, MovOp, PackOp, UnpackOp, ListMakeOp, ListGetOp]

@@ -58,6 +58,3 @@ class ShflSyncOp(RowOp):
                 f"'{self.name}' expected one register of 32 bits, got {self.value.type} "
                 f"to {self.result.type}"
             )
-
-
-OPS = [ShflSyncOp]

@@ -68,6 +68,3 @@ class WarpSyncOp(RowOp):
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"membermask": WHOLE_WARP}
-
-
-OPS = [BarSyncOp, BarArriveOp, WarpSyncOp]

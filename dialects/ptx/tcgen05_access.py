@@ -263,6 +263,3 @@ REDUCE_FORMS = tuple(
     f"{reduction}{modifiers}.{type_}" for reduction, type_, modifiers in _REDUCE_FORMS
 )
 """`max.abs.NaN.f32`: what is reduced, and how."""
-
-
-OPS = [LdOp, StOp, LdRedOp]

@@ -202,6 +202,3 @@ class ShiftOp(GroupOp):
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"taddr": (self.address, self.offset.value.data)}
-
-
-OPS = [AllocOp, DeallocOp, RelinquishAllocPermitOp, CpOp, ShiftOp]

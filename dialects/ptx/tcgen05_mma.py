@@ -222,6 +222,3 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
 @cache
 def _operand_forms(mnemonic: str, place: UmmaFragmentKind, masked: bool) -> Sequence[OperandForm]:
     return umma_operands(parse_mnemonic(mnemonic), place, masked=masked)
-
-
-OPS = [Tcgen05MmaOp]

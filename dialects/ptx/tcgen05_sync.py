@@ -84,6 +84,3 @@ class CommitOp(GroupOp):
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"mbar": (self.address, self.offset.value.data), "ctaMask": self.mask}
-
-
-OPS = [WaitLdOp, WaitStOp, FenceBeforeThreadSyncOp, FenceAfterThreadSyncOp, CommitOp]

@@ -65,6 +65,3 @@ class SetmaxnregOp(RowOp):
             )
         if (why := SETMAXNREG.why_illegal(self.registers.value.data)) is not None:
             raise VerifyException(f"'{self.name}' {why}")
-
-
-OPS = [ElectSyncOp, SetmaxnregOp]

@@ -246,6 +246,3 @@ class FenceProxyAsyncOp(RowOp):
     ROW: ClassVar = FENCE_PROXY_ASYNC
 
     assembly_format = "attr-dict"
-
-
-OPS = [WgmmaOp, WgmmaFenceOp, WgmmaCommitGroupOp, WgmmaWaitGroupOp, FenceProxyAsyncOp]

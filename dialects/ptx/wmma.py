@@ -194,6 +194,3 @@ class StoreOp(WmmaAccessOp):
 
     def verify_(self) -> None:
         self.verify_access(self.value)
-
-
-OPS = [LoadOp, MmaOp, StoreOp]

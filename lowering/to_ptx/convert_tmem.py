@@ -171,7 +171,11 @@ def _wait_store(op: tmem_access.WaitStoreOp, to: Conversion) -> None:
 def _copy(op: tmem_copy.CopyOp, to: Conversion) -> None:
     address, offset = tmem_address(op, op.dest, op.indices, to)
     source = to[op.source]
-    to.add(ptx.CpOp(address, source, op.shape, offset, op.group, source_format=op.source_format))
+    to.add(
+        ptx.CpOp(
+            address, source, op.copy_shape.spelled, offset, op.group, source_format=op.source_format
+        )
+    )
 
 
 @lowers(tmem_copy.ShiftOp)

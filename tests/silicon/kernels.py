@@ -7,17 +7,16 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Region, SSAValue
 
+from tilewright.dialects.contents import ops_of
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.lattice import WmmaRow
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
-from tilewright.dialects.ptx import wmma
-from tilewright.dialects.ptx.arithmetic import OPS as ARITHMETIC
+from tilewright.dialects.ptx import arithmetic, logic, wmma
 from tilewright.dialects.ptx.arithmetic import AddOp, MulOp
 from tilewright.dialects.ptx.control_flow import EntryOp, RetOp
 from tilewright.dialects.ptx.convert import CvtaOp, CvtOp
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
 from tilewright.dialects.ptx.instruction import REGISTER_OF, ScalarOp
-from tilewright.dialects.ptx.logic import OPS as LOGIC
 from tilewright.dialects.ptx.logic import SelpOp, SetpOp
 from tilewright.dialects.ptx.matrix import MmaOp
 from tilewright.dialects.ptx.registers import (
@@ -28,7 +27,10 @@ from tilewright.dialects.ptx.registers import (
 )
 from tilewright.dialects.ptx.types import KINDS, RegType, reg
 
-SCALAR_OPS: tuple[type[ScalarOp], ...] = (*ARITHMETIC, *LOGIC, CvtOp)
+SCALAR_OPS: tuple[type[ScalarOp], ...] = (
+    *(op for op in ops_of(arithmetic, logic) if issubclass(op, ScalarOp)),
+    CvtOp,
+)
 
 
 def scalar_forms(arch: str) -> list[tuple[int, type[ScalarOp], str]]:

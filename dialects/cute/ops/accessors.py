@@ -244,21 +244,3 @@ class SelectOp(ModeOp):
     source = operand_def()
     mode = prop_def(DenseArrayBase)
     result = result_def()
-
-
-ACCESSORS = (
-    GetShapeOp,
-    GetStrideOp,
-    ComposedGetInnerOp,
-    ComposedGetOffsetOp,
-    ComposedGetOuterOp,
-    ToIntTupleOp,
-    ToShapeOp,
-    ToStrideOp,
-    ToCoordOp,
-    GetLeavesOp,
-    GetLayoutsFromTileOp,
-    GetScalarsOp,
-    GetOp,
-    SelectOp,
-)

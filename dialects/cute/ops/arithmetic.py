@@ -143,6 +143,3 @@ class EqualOp(CompareOp):
                 f"'{self.name}' op expects lhs and rhs to be the same kind, but got "
                 f"{left.quoted} and {right.quoted}"
             )
-
-
-ARITHMETIC = (TupleAddOp, TupleSubOp, ShapeDivOp, CeilDivOp, ElemLessOp, EqualOp)

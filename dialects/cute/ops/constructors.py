@@ -278,19 +278,3 @@ class MakeIdentityLayoutOp(InferredOp):
 
     shape = operand_def()
     result = result_def()
-
-
-CONSTRUCTORS = (
-    StaticOp,
-    PrintOp,
-    MakeIntTupleOp,
-    MakeShapeOp,
-    MakeStrideOp,
-    MakeCoordOp,
-    MakeTileOp,
-    MakeLayoutOp,
-    MakeComposedLayoutOp,
-    MakeLayoutLikeOp,
-    MakeOrderedLayoutOp,
-    MakeIdentityLayoutOp,
-)

@@ -331,6 +331,3 @@ class ReduceOp(WriteOp):
                     f"'{self.name}' expected bits of a lane's number, 1, 2, 4, 8 or 16, "
                     f"got {mask}; nearest legal: {nearest}"
                 )
-
-
-ELEMENT_OPS = (LoadVecOp, LoadOp, CoordsOp, StoreVecOp, StoreOp, FillOp, ReduceOp)

@@ -162,17 +162,3 @@ class DiceOp(KeepOp):
 
     name = "cute.dice"
     RULE: ClassVar = staticmethod(layout_algebra.dice_modes)
-
-
-LAYOUT_ALGEBRA = (
-    CompositionOp,
-    CoalesceOp,
-    ComplementOp,
-    FlattenOp,
-    RightInverseOp,
-    LeftInverseOp,
-    GroupModesOp,
-    RecastLayoutOp,
-    SliceOp,
-    DiceOp,
-)

@@ -100,6 +100,3 @@ class DeallocOp(CuteOp):
                 f"'{self.name}' expected the result of a cute.memref.alloc in tmem, got {type_} "
                 "(shared memory lives as long as the kernel)"
             )
-
-
-MEMORY_OPS = (AllocOp, AllocaOp, DeallocOp)

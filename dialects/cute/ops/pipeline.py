@@ -150,13 +150,3 @@ class ConsumerReleaseOp(PipelineUseOp):
     executes it, and the stage is empty when they are complete. `cp_async`: nothing."""
 
     name = "cute.pipeline.consumer_release"
-
-
-PIPELINE_OPS = (
-    PipelineCreateOp,
-    PipelineStageOp,
-    ProducerAcquireOp,
-    ProducerCommitOp,
-    ConsumerWaitOp,
-    ConsumerReleaseOp,
-)

@@ -83,6 +83,3 @@ class TileSchedulerCoordOp(NumbersOp):
     index = operand_def()
     tiles = operand_def()
     result = result_def()
-
-
-SCHEDULER_OPS = (TileSchedulerBoundsOp, TileSchedulerCoordOp)

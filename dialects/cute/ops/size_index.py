@@ -157,17 +157,3 @@ class PrependToRankOp(PadOp):
 
     name = "cute.prepend_to_rank"
     RULE: ClassVar = staticmethod(size_index.prepend_to_rank)
-
-
-SIZE_INDEX = (
-    SizeOp,
-    CosizeOp,
-    TupleProductOp,
-    TupleProductEachOp,
-    LayoutEvalOp,
-    Crd2IdxOp,
-    Idx2CrdOp,
-    IncrementCoordOp,
-    AppendToRankOp,
-    PrependToRankOp,
-)

@@ -163,13 +163,3 @@ class LocalPartitionOp(InferredOp):
     threads = operand_def()
     index = operand_def()
     result = result_def()
-
-
-TENSOR_OPS = (
-    MakeViewOp,
-    GetLayoutOp,
-    MakeIdentityTensorOp,
-    MakeFragmentLikeOp,
-    LocalTileOp,
-    LocalPartitionOp,
-)

@@ -236,17 +236,3 @@ class RetileOp(InferredOp):
     copy = operand_def()
     fragment = operand_def()
     result = result_def()
-
-
-TILED_OPS = (
-    MakeTiledMmaOp,
-    MakeTiledCopyOp,
-    MakeTiledCopyAOp,
-    MakeTiledCopyBOp,
-    MakeTiledCopyCOp,
-    MmaPartitionOp,
-    MakeFragmentOp,
-    CopyPartitionSOp,
-    CopyPartitionDOp,
-    RetileOp,
-)

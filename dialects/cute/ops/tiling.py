@@ -136,18 +136,3 @@ class TileToShapeOp(InferredOp):
     shape = operand_def()
     order = opt_operand_def()
     result = result_def()
-
-
-TILING = (
-    LogicalProductOp,
-    ZippedProductOp,
-    TiledProductOp,
-    FlatProductOp,
-    BlockedProductOp,
-    RakedProductOp,
-    LogicalDivideOp,
-    ZippedDivideOp,
-    TiledDivideOp,
-    FlatDivideOp,
-    TileToShapeOp,
-)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar, cast
 
 from xdsl.dialects.builtin import StringAttr
@@ -81,6 +80,3 @@ def _parse_text(parser: Parser, name: str) -> StringAttr:
     except LayoutParseError as error:
         parser.raise_error(f'failed to parse {name} from "{text}": {error}', start, parser.pos)
     return StringAttr(read.text)
-
-
-TMA_OPS: Sequence[type[MakeTmaCopyOp]] = (MakeTmaCopyOp,)

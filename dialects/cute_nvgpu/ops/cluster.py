@@ -99,6 +99,3 @@ class MbarrierArriveOp(NvgpuOp):
 
     def verify_(self) -> None:
         verify_mbarrier(self.name, self.barrier.type, len(self.indices))
-
-
-OPS = [RankOp, ArriveOp, WaitOp, MbarrierArriveOp]

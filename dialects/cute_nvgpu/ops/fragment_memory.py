@@ -114,6 +114,3 @@ def _verify_element(op: str, memory: Attribute, fragment: FragmentType) -> None:
         raise VerifyException(
             f"'{op}' expected a fragment of the memory's element type {memory}, got {fragment}"
         )
-
-
-OPS = [LoadOp, StoreOp]

@@ -84,8 +84,8 @@ class MatrixCopyOp(NvgpuOp):
     @property
     def row(self) -> MatrixCopyRow:
         """The row of the lattice. Raises AtomError where there is none."""
-        shape = DEFAULT_SHAPE if self.shape is None else self.shape.data
-        return find_row(self.name.removeprefix("cute_nvgpu."), shape, self.source_format)
+        name = self.name.removeprefix("cute_nvgpu.")
+        return find_row(name, self.shape.data, self.source_format)
 
     @property
     def source_format(self) -> str | None:
@@ -255,13 +255,6 @@ class StmatrixOp(MatrixCopyOp):
 
     def verify_(self) -> None:
         self.verify_matrices(self.dest.type, len(self.indices))
-
-
-def _form(trans: bool, shape: Shape) -> dict[str, Attribute | None]:
-    return {
-        "trans": UnitAttr() if trans else None,
-        "shape": None if shape == DEFAULT_SHAPE else MatrixShapeAttr(shape),
-    }
 
 
 @irdl_op_definition

@@ -187,6 +187,3 @@ class FenceMbarrierInitOp(PlainOp):
 
     name = "cute_nvgpu.fence.mbarrier_init"
     ROW: ClassVar = FENCE_MBARRIER_INIT
-
-
-OPS = [InitOp, InvalOp, ArriveOp, ArriveExpectTxOp, WaitOp, FenceMbarrierInitOp]

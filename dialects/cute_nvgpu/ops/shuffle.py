@@ -71,6 +71,3 @@ class ShflSyncOp(NvgpuOp):
             raise VerifyException(
                 f"'{self.name}' expected {legal}, got {self.value.type} (a lane gives 32 bits)"
             )
-
-
-OPS = [ShflSyncOp]

@@ -98,6 +98,3 @@ class FenceAfterThreadSyncOp(PlainOp):
 
     name = "cute_nvgpu.tcgen05.fence.after_thread_sync"
     ROW: ClassVar = FENCE_AFTER
-
-
-SYNC_OPS = [CommitOp, FenceBeforeThreadSyncOp, FenceAfterThreadSyncOp]

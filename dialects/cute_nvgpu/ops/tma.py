@@ -281,13 +281,3 @@ class PrefetchTensormapOp(NvgpuOp):
     map = operand_def(TmaDescriptorType)
 
     assembly_format = "$map attr-dict `:` type($map)"
-
-
-OPS = [
-    TmaLoadOp,
-    TmaStoreOp,
-    TmaReduceOp,
-    BulkCommitGroupOp,
-    BulkWaitGroupOp,
-    PrefetchTensormapOp,
-]

@@ -35,7 +35,6 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import (
     TMEM_ALLOC,
     TMEM_DEALLOC,
     TMEM_RELINQUISH,
-    TmemRow,
     why_illegal_columns,
 )
 from tilewright.dialects.cute_nvgpu.ops.cta_group import ONE_CTA, CtaGroupOp
@@ -90,8 +89,6 @@ def verify_slot(op: str, type_: Attribute, indices: int) -> None:
 
 class TmemOp(CtaGroupOp, NvgpuOp):
     """An op of one row, for one CTA or a pair."""
-
-    ROW: ClassVar[TmemRow]
 
     cta_group = opt_prop_def(NUMBER, ONE_CTA)
 
@@ -259,6 +256,3 @@ class SliceOp(BaselineOp):
         )
         lane, column = divmod(offset * bits // CELL_BITS, LANE_STRIDE)
         return lane, column
-
-
-ALLOCATION_OPS = [AllocOp, RetrieveOp, DeallocOp, RelinquishAllocPermitOp, SliceOp]

@@ -346,6 +346,3 @@ class WaitStoreOp(PlainOp):
 
     name = "cute_nvgpu.tmem.wait_store"
     ROW: ClassVar = TMEM_WAIT_STORE
-
-
-ACCESS_OPS = [LoadOp, StoreOp, WaitLoadOp, WaitStoreOp]

@@ -190,6 +190,3 @@ class ShiftOp(TmemOp):
                 f"'{self.name}' source expected a first mode of lanes, of stride {lane}, "
                 f"got {layout}"
             )
-
-
-COPY_OPS = [CopyOp, ShiftOp]

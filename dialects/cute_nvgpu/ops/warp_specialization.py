@@ -78,6 +78,3 @@ class SetmaxnregOp(NvgpuOp):
             )
         if (why := SETMAXNREG.why_illegal(self.registers.value.data)) is not None:
             raise VerifyException(f"'{self.name}' {why}")
-
-
-OPS = [ElectSyncOp, SetmaxnregOp]

@@ -21,6 +21,7 @@ from ptx_kernels import (
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Region
 
+from tilewright.dialects.contents import ops_of
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MAX_ARRIVALS, SETMAXNREG
 from tilewright.dialects.cute_nvgpu.lattice.targets import alternatives, target
 from tilewright.dialects.cute_nvgpu.lattice.tma import TENSOR_REDUCE
@@ -130,7 +131,7 @@ def test_at_its_lowest_target_and_version(
 def test_every_op_is_here() -> None:
     kernel = Kernel()
     found = {type(op) for group in GROUPS for ops in group(kernel).values() for op in ops}
-    assert found == {*mbarrier.OPS, *bulk_copy.OPS, *warp_specialization.OPS, *cluster.OPS}
+    assert found == {*ops_of(mbarrier, bulk_copy, warp_specialization, cluster)}
 
 
 def multicasts(kernel: Kernel) -> list[PtxOp]:

@@ -16,6 +16,7 @@ from ptx_kernels import (
 )
 from xdsl.dialects.builtin import ModuleOp
 
+from tilewright.dialects.contents import ops_of
 from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import TmemAccess
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.cute_nvgpu.lattice.tmem import ALLOCATIONS, CTA_GROUPS
@@ -176,7 +177,7 @@ def test_for_a_target(ptxas: Ptxas) -> None:
 
 def test_every_op_is_here() -> None:
     found = {type(op) for group in GROUPS for op in group(Kernel(), 1)}
-    assert found == {*memory.OPS, *access.OPS, *sync.OPS}
+    assert found == {*ops_of(memory, access, sync)}
 
 
 def test_ptxas_takes_one_cta_group_in_a_kernel(ptxas: Ptxas) -> None:
