@@ -16,10 +16,10 @@ there, and neither is what a field says by itself.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, UnitAttr, i64
 from xdsl.ir import Attribute, SSAValue
@@ -31,6 +31,7 @@ from xdsl.irdl import (
     PropertyDef,
     ResultDef,
     VariadicDef,
+    irdl_op_definition,
 )
 
 NUMBER = IntegerAttr.constr(type=i64)
@@ -66,6 +67,22 @@ class FieldsOp(IRDLOperation):
                 if name in fields
             },
         )
+
+
+_Op = TypeVar("_Op", bound=FieldsOp)
+
+
+def fields_op(name: str, row: Any = None) -> Callable[[type[_Op]], type[_Op]]:
+    """Define an op: its name, and the row of its instruction where one is that of all such ops."""
+
+    def define(class_: type[_Op]) -> type[_Op]:
+        class_.name = name
+        defined: Any = irdl_op_definition(class_)
+        if row is not None:
+            defined.ROW = row
+        return defined
+
+    return define
 
 
 def number(value: int) -> IntegerAttr[IntegerType]:

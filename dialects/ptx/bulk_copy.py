@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -31,7 +29,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tma import (
     TENSOR_STORE,
     TensorCopyRow,
 )
-from tilewright.dialects.fields import NUMBER
+from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp
 from tilewright.dialects.ptx.types import reg
 
@@ -76,7 +74,7 @@ class TensorCopyOp(PtxOp):
             )
 
 
-@irdl_op_definition
+@fields_op("ptx.cp.async.bulk.tensor.load")
 class TensorLoadOp(TensorCopyOp):
     """`cp.async.bulk.tensor.Nd.shared::cluster.global... [dst], [map, {c}], [mbar]{, policy}`.
 
@@ -85,8 +83,6 @@ class TensorLoadOp(TensorCopyOp):
     ptx.cp.async.bulk.tensor.load %dst, %map, [%c0, %c1], %mbar multicast %mask
     ```
     """
-
-    name = "ptx.cp.async.bulk.tensor.load"
 
     dest = operand_def(reg("b32"))
     map = operand_def(reg("b64"))
@@ -150,7 +146,7 @@ class TensorFromSharedOp(TensorCopyOp):
         return self.cache_hint is not None
 
 
-@irdl_op_definition
+@fields_op("ptx.cp.async.bulk.tensor.store")
 class TensorStoreOp(TensorFromSharedOp):
     """`cp.async.bulk.tensor.Nd.global.shared::cta.tile.bulk_group [map, {c}], [src]{, policy}`.
 
@@ -158,8 +154,6 @@ class TensorStoreOp(TensorFromSharedOp):
     ptx.cp.async.bulk.tensor.store %map, [%c0, %c1], %src
     ```
     """
-
-    name = "ptx.cp.async.bulk.tensor.store"
 
     assembly_format = (
         "$map `,` `[` $coordinates `]` `,` $source (`cache_hint` $cache_hint^)? attr-dict"
@@ -170,7 +164,7 @@ class TensorStoreOp(TensorFromSharedOp):
         return TENSOR_STORE
 
 
-@irdl_op_definition
+@fields_op("ptx.cp.reduce.async.bulk.tensor")
 class TensorReduceOp(TensorFromSharedOp):
     """`cp.reduce.async.bulk.tensor.Nd.global.shared::cta.KIND.tile.bulk_group [map, {c}], [src]`.
 
@@ -178,8 +172,6 @@ class TensorReduceOp(TensorFromSharedOp):
     ptx.cp.reduce.async.bulk.tensor "add" %map, [%c0, %c1], %src
     ```
     """
-
-    name = "ptx.cp.reduce.async.bulk.tensor"
 
     kind = prop_def(StringAttr)
 
@@ -199,22 +191,16 @@ class TensorReduceOp(TensorFromSharedOp):
         super().verify_()
 
 
-@irdl_op_definition
+@fields_op("ptx.cp.async.bulk.commit_group", BULK_COMMIT_GROUP)
 class BulkCommitGroupOp(RowOp):
     """`cp.async.bulk.commit_group`."""
-
-    name = "ptx.cp.async.bulk.commit_group"
-    ROW: ClassVar = BULK_COMMIT_GROUP
 
     assembly_format = "attr-dict"
 
 
-@irdl_op_definition
+@fields_op("ptx.cp.async.bulk.wait_group", BULK_WAIT_GROUP)
 class BulkWaitGroupOp(RowOp):
     """`cp.async.bulk.wait_group{.read} N`."""
-
-    name = "ptx.cp.async.bulk.wait_group"
-    ROW: ClassVar = BULK_WAIT_GROUP
 
     pending = prop_def(NUMBER)
     read = opt_prop_def(UnitAttr)
@@ -236,12 +222,9 @@ class BulkWaitGroupOp(RowOp):
             )
 
 
-@irdl_op_definition
+@fields_op("ptx.prefetch.tensormap", PREFETCH_TENSORMAP)
 class PrefetchTensormapOp(RowOp):
     """`prefetch.tensormap [map]`."""
-
-    name = "ptx.prefetch.tensormap"
-    ROW: ClassVar = PREFETCH_TENSORMAP
 
     map = operand_def(reg("b64"))
 

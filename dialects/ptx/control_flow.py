@@ -20,7 +20,6 @@ from xdsl.ir import Block, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -42,7 +41,7 @@ from tilewright.dialects.cute_nvgpu.lattice.launch import (
     why_illegal_cluster,
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement, needs
-from tilewright.dialects.fields import NUMBER
+from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -66,7 +65,7 @@ _PARAMETER_LAYOUT: dict[str, tuple[int, int]] = {
 _CLUSTERS = needs("sm_90", (7, 8))
 
 
-@irdl_op_definition
+@fields_op("ptx.entry")
 class EntryOp(PtxOp):
     """A kernel: `.entry name(params) { body }`. PTX ISA 5.4.1.
 
@@ -80,8 +79,6 @@ class EntryOp(PtxOp):
     kernel's static or (above 48 KB) dynamic shared memory in bytes. A parameter may carry
     attributes, `%x: u64 {cute.from = #cute.argument<0, pointer>}`.
     """
-
-    name = "ptx.entry"
 
     sym_name = prop_def(SymbolNameConstraint())
     parameters = prop_def(ArrayAttr[StringAttr])
@@ -262,11 +259,9 @@ def _print_parameter(
     printer.print_op_attributes(attributes.data)
 
 
-@irdl_op_definition
+@fields_op("ptx.bra")
 class BraOp(PtxOp):
     """Go to a block: `bra.uni LABEL`. PTX ISA 9.7.12.3."""
-
-    name = "ptx.bra"
 
     arguments = var_operand_def(RegType)
     dest = successor_def()
@@ -282,11 +277,9 @@ class BraOp(PtxOp):
         _verify_edge(self.name, self.arguments, self.dest)
 
 
-@irdl_op_definition
+@fields_op("ptx.cond_bra")
 class CondBraOp(PtxOp):
     """Go to one of two blocks by a predicate: `@p bra LABEL`. PTX ISA 9.7.12.3."""
-
-    name = "ptx.cond_bra"
 
     condition = operand_def(reg("pred"))
     then_arguments = var_operand_def(RegType)
@@ -333,11 +326,9 @@ def _verify_edge(op: str, arguments: Sequence[SSAValue], dest: Block) -> None:
         )
 
 
-@irdl_op_definition
+@fields_op("ptx.ret")
 class RetOp(PtxOp):
     """Leave the kernel. PTX ISA 9.7.12.6."""
-
-    name = "ptx.ret"
 
     traits = traits_def(IsTerminator(), HasParent(EntryOp))
 

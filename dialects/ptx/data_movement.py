@@ -8,7 +8,6 @@ from typing import ClassVar
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     prop_def,
@@ -31,7 +30,7 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
-from tilewright.dialects.fields import NUMBER
+from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import RegType, reg
@@ -84,7 +83,7 @@ class _AccessOp(PtxOp):
             )
 
 
-@irdl_op_definition
+@fields_op("ptx.ld", LD)
 class LdOp(_AccessOp):
     """Load from memory. PTX ISA 9.7.9.8.
 
@@ -92,9 +91,6 @@ class LdOp(_AccessOp):
     %v = ptx.ld "global" "f32" %address, 16 : !ptx.reg<b64> -> !ptx.reg<f32>
     ```
     """
-
-    name = "ptx.ld"
-    ROW: ClassVar = LD
 
     address = operand_def(RegType)
     result = result_def(RegType)
@@ -113,7 +109,7 @@ class LdOp(_AccessOp):
         return {"d": self.result, "a": (self.address, self.offset.value.data)}
 
 
-@irdl_op_definition
+@fields_op("ptx.st", ST)
 class StOp(_AccessOp):
     """Store to memory, with a predicate where that holds: `@p st`. PTX ISA 9.7.9.11.
 
@@ -122,9 +118,6 @@ class StOp(_AccessOp):
     ptx.st "global" "f32" %address, 16, %v if %p : !ptx.reg<b64>, !ptx.reg<f32>
     ```
     """
-
-    name = "ptx.st"
-    ROW: ClassVar = ST
 
     address = operand_def(RegType)
     value = operand_def(RegType)
@@ -158,11 +151,9 @@ class StOp(_AccessOp):
         return self.predicate
 
 
-@irdl_op_definition
+@fields_op("ptx.cp.async")
 class CpAsyncOp(PtxOp):
     """`cp.async.CACHE.shared.global [dst], [src], size{, src-size}`. PTX ISA 9.7.9.25.3.1."""
-
-    name = "ptx.cp.async"
 
     dest = operand_def(reg("b32"))
     source = operand_def(reg("b64"))
@@ -206,22 +197,16 @@ class CpAsyncOp(PtxOp):
             )
 
 
-@irdl_op_definition
+@fields_op("ptx.cp.async.commit_group", CP_ASYNC_COMMIT_GROUP)
 class CpAsyncCommitGroupOp(RowOp):
     """`cp.async.commit_group`. PTX ISA 9.7.9.25.3.2."""
-
-    name = "ptx.cp.async.commit_group"
-    ROW: ClassVar = CP_ASYNC_COMMIT_GROUP
 
     assembly_format = "attr-dict"
 
 
-@irdl_op_definition
+@fields_op("ptx.cp.async.wait_group", CP_ASYNC_WAIT_GROUP)
 class CpAsyncWaitGroupOp(RowOp):
     """`cp.async.wait_group N`. PTX ISA 9.7.9.25.3.3."""
-
-    name = "ptx.cp.async.wait_group"
-    ROW: ClassVar = CP_ASYNC_WAIT_GROUP
 
     pending = prop_def(NUMBER)
 

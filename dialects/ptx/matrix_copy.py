@@ -11,7 +11,6 @@ from typing import ClassVar
 from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -27,7 +26,7 @@ from tilewright.dialects.cute_nvgpu.atoms.operands import matrix_copy_operands
 from tilewright.dialects.cute_nvgpu.lattice import MOVMATRIX, MatrixCopyRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
-from tilewright.dialects.fields import NUMBER
+from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -87,7 +86,7 @@ class MatrixCopyOp(PtxOp):
             )
 
 
-@irdl_op_definition
+@fields_op("ptx.ldmatrix")
 class LdmatrixOp(MatrixCopyOp):
     """`ldmatrix.sync.aligned.SHAPE.xN{.trans}.shared.TYPE d, [a]`. PTX ISA 9.7.14.5.15.
 
@@ -97,7 +96,6 @@ class LdmatrixOp(MatrixCopyOp):
     ```
     """
 
-    name = "ptx.ldmatrix"
     MNEMONIC: ClassVar = "ldmatrix"
 
     address = operand_def(reg("b32"))
@@ -119,7 +117,7 @@ class LdmatrixOp(MatrixCopyOp):
         return {"r": self.result, "p": (self.address, self.offset.value.data)}
 
 
-@irdl_op_definition
+@fields_op("ptx.stmatrix")
 class StmatrixOp(MatrixCopyOp):
     """`stmatrix.sync.aligned.SHAPE.xN{.trans}.shared.TYPE [a], d`. PTX ISA 9.7.14.5.16.
 
@@ -129,7 +127,6 @@ class StmatrixOp(MatrixCopyOp):
     ```
     """
 
-    name = "ptx.stmatrix"
     MNEMONIC: ClassVar = "stmatrix"
 
     address = operand_def(reg("b32"))
@@ -151,7 +148,7 @@ class StmatrixOp(MatrixCopyOp):
         return {"r": self.value, "p": (self.address, self.offset.value.data)}
 
 
-@irdl_op_definition
+@fields_op("ptx.movmatrix", MOVMATRIX)
 class MovmatrixOp(RowOp):
     """`movmatrix.sync.aligned.m8n8.trans.b16 d, a`. PTX ISA 9.7.14.5.17.
 
@@ -159,9 +156,6 @@ class MovmatrixOp(RowOp):
     %d = ptx.movmatrix %a
     ```
     """
-
-    name = "ptx.movmatrix"
-    ROW: ClassVar = MOVMATRIX
 
     a = operand_def(reg("b32"))
     d = result_def(reg("b32"))

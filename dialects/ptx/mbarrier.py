@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def
+from xdsl.irdl import operand_def, opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
@@ -19,7 +19,7 @@ from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
     MBARRIER_TRY_WAIT,
     why_illegal_count,
 )
-from tilewright.dialects.fields import NUMBER
+from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import Given, RowOp
 from tilewright.dialects.ptx.types import reg
 
@@ -56,28 +56,21 @@ class _CountedOp(MbarrierOp):
             raise VerifyException(f"'{self.name}' {why}")
 
 
-@irdl_op_definition
+@fields_op("ptx.mbarrier.init", MBARRIER_INIT)
 class InitOp(_CountedOp):
     """`mbarrier.init.shared.b64 [a], count`."""
 
-    name = "ptx.mbarrier.init"
-    ROW: ClassVar = MBARRIER_INIT
     WHAT: ClassVar = "arrivals"
 
 
-@irdl_op_definition
+@fields_op("ptx.mbarrier.inval", MBARRIER_INVAL)
 class InvalOp(MbarrierOp):
     """`mbarrier.inval.shared.b64 [a]`."""
 
-    name = "ptx.mbarrier.inval"
-    ROW: ClassVar = MBARRIER_INVAL
 
-
-@irdl_op_definition
+@fields_op("ptx.mbarrier.arrive")
 class ArriveOp(MbarrierOp):
     """`mbarrier.arrive.shared.b64 _, [a]{, count}`."""
-
-    name = "ptx.mbarrier.arrive"
 
     count = opt_prop_def(NUMBER)
 
@@ -98,23 +91,18 @@ class ArriveOp(MbarrierOp):
                 raise VerifyException(f"'{self.name}' {why}")
 
 
-@irdl_op_definition
+@fields_op("ptx.mbarrier.arrive.expect_tx", MBARRIER_ARRIVE_EXPECT_TX)
 class ArriveExpectTxOp(_CountedOp):
     """`mbarrier.arrive.expect_tx.shared.b64 _, [a], bytes`."""
 
-    name = "ptx.mbarrier.arrive.expect_tx"
-    ROW: ClassVar = MBARRIER_ARRIVE_EXPECT_TX
     COUNT: ClassVar = "txCount"
     WHAT: ClassVar = "bytes"
     LOWEST: ClassVar = 0
 
 
-@irdl_op_definition
+@fields_op("ptx.mbarrier.try_wait.parity", MBARRIER_TRY_WAIT)
 class TryWaitParityOp(MbarrierOp):
     """`mbarrier.try_wait.parity.shared.b64 p, [a], parity`, in a loop until p is true."""
-
-    name = "ptx.mbarrier.try_wait.parity"
-    ROW: ClassVar = MBARRIER_TRY_WAIT
 
     # xDSL puts a subclass's operands before those of its base.
     address = operand_def(reg("b32"))
@@ -127,11 +115,8 @@ class TryWaitParityOp(MbarrierOp):
         return {**super().operand_values(), "waitComplete": "done", "phaseParity": self.parity}
 
 
-@irdl_op_definition
+@fields_op("ptx.fence.mbarrier_init", FENCE_MBARRIER_INIT)
 class FenceMbarrierInitOp(RowOp):
     """`fence.mbarrier_init.release.cluster`."""
-
-    name = "ptx.fence.mbarrier_init"
-    ROW: ClassVar = FENCE_MBARRIER_INIT
 
     assembly_format = "attr-dict"

@@ -8,7 +8,6 @@ from typing import ClassVar, Self
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -24,7 +23,7 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import MOV
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import constant
-from tilewright.dialects.fields import NUMBER
+from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp, SharedPlace
 from tilewright.dialects.ptx.types import KINDS, RegType, reg
 
@@ -39,7 +38,7 @@ class NameOp(PtxOp):
     """A name of registers, no instruction."""
 
 
-@irdl_op_definition
+@fields_op("ptx.const")
 class ConstOp(RowOp):
     """A constant: its bits in a register, or an immediate where the instruction takes one.
 
@@ -47,8 +46,6 @@ class ConstOp(RowOp):
     %0 = ptx.const 16 : !ptx.reg<b32>
     ```
     """
-
-    name = "ptx.const"
 
     bits = prop_def(IntegerAttr)
     result = result_def(RegType)
@@ -96,7 +93,7 @@ class ConstOp(RowOp):
         return self.bits.value.data % (1 << KINDS[self.result.type.kind.data])
 
 
-@irdl_op_definition
+@fields_op("ptx.undef")
 class UndefOp(NameOp):
     """A register that nothing has written: reading it is an error. No instruction.
 
@@ -105,8 +102,6 @@ class UndefOp(NameOp):
     ```
     """
 
-    name = "ptx.undef"
-
     result = result_def(RegType)
 
     traits = traits_def(Pure())
@@ -114,7 +109,7 @@ class UndefOp(NameOp):
     assembly_format = "attr-dict `:` type($result)"
 
 
-@irdl_op_definition
+@fields_op("ptx.sreg", MOV["u32"])
 class SregOp(RowOp):
     """Read a special register: `mov.u32 d, %tid.x`. PTX ISA 10.
 
@@ -122,9 +117,6 @@ class SregOp(RowOp):
     %0 = ptx.sreg "tid.x"
     ```
     """
-
-    name = "ptx.sreg"
-    ROW: ClassVar = MOV["u32"]
 
     register = prop_def(StringAttr)
     result = result_def(reg("b32"))
@@ -153,7 +145,7 @@ class SregOp(RowOp):
             )
 
 
-@irdl_op_definition
+@fields_op("ptx.shared_address", MOV["u32"])
 class SharedAddressOp(RowOp):
     """An address in the kernel's shared memory, by its offset in bytes: `mov.u32 d, smem+256`.
 
@@ -161,9 +153,6 @@ class SharedAddressOp(RowOp):
     %0 = ptx.shared_address 256
     ```
     """
-
-    name = "ptx.shared_address"
-    ROW: ClassVar = MOV["u32"]
 
     offset = prop_def(NUMBER)
     result = result_def(reg("b32"))
@@ -184,11 +173,9 @@ class SharedAddressOp(RowOp):
         printer.print_op_attributes(self.attributes)
 
 
-@irdl_op_definition
+@fields_op("ptx.mov")
 class MovOp(RowOp):
     """Move the bits of a register to another of the same width: `mov.b32`. PTX ISA 9.7.9.1."""
-
-    name = "ptx.mov"
 
     source = operand_def(RegType)
     result = result_def(RegType)
@@ -215,7 +202,7 @@ class MovOp(RowOp):
             )
 
 
-@irdl_op_definition
+@fields_op("ptx.pack")
 class PackOp(RowOp):
     """Two registers side by side in one of twice the width: `mov.b32 d, {lo, hi}` of 16-bit
     registers, `mov.b64 d, {lo, hi}` of 32-bit ones. PTX ISA 9.7.9.2.
@@ -224,8 +211,6 @@ class PackOp(RowOp):
     %0 = ptx.pack b32 %lo, %hi
     ```
     """
-
-    name = "ptx.pack"
 
     low = operand_def(RegType)
     high = operand_def(RegType)
@@ -281,11 +266,9 @@ class PackOp(RowOp):
             )
 
 
-@irdl_op_definition
+@fields_op("ptx.unpack")
 class UnpackOp(RowOp):
     """The two 16-bit halves of a 32-bit register: `mov.b32 {lo, hi}, a`. PTX ISA 9.7.9.2."""
-
-    name = "ptx.unpack"
 
     source = operand_def(reg("b32"))
     halves = result_def(reg("b16", 2))
@@ -316,11 +299,9 @@ class UnpackOp(RowOp):
         printer.print_op_attributes(self.attributes)
 
 
-@irdl_op_definition
+@fields_op("ptx.list.make")
 class ListMakeOp(NameOp):
     """A register list of these registers and lists, in order. A name, no instruction."""
-
-    name = "ptx.list.make"
 
     parts = var_operand_def(RegType)
     result = result_def(RegType)
@@ -344,11 +325,9 @@ class ListMakeOp(NameOp):
             )
 
 
-@irdl_op_definition
+@fields_op("ptx.list.get")
 class ListGetOp(NameOp):
     """One register of a list, by its place. A name, no instruction."""
-
-    name = "ptx.list.get"
 
     source = operand_def(RegType)
     position = prop_def(NUMBER)

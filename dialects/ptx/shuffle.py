@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
+from xdsl.irdl import operand_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.sync import SHFL_SYNC
-from tilewright.dialects.fields import NUMBER
+from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import Given, RowOp
 from tilewright.dialects.ptx.synchronization import WHOLE_WARP
 from tilewright.dialects.ptx.types import RegType, reg
 
 
-@irdl_op_definition
+@fields_op("ptx.shfl.sync", SHFL_SYNC)
 class ShflSyncOp(RowOp):
     """`shfl.sync.MODE.b32 d, a, N, 31, 0xffffffff`: the 32 bits of another lane.
 
@@ -25,9 +24,6 @@ class ShflSyncOp(RowOp):
     %1 = ptx.shfl.sync "bfly" %0, 2 : !ptx.reg<f32> -> !ptx.reg<f32>
     ```
     """
-
-    name = "ptx.shfl.sync"
-    ROW: ClassVar = SHFL_SYNC
 
     mode = prop_def(StringAttr)
     value = operand_def(RegType)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
 
-from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def
+from xdsl.irdl import opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice import NAMED_BARRIER
 from tilewright.dialects.cute_nvgpu.lattice.sync import BAR_ARRIVE, BAR_SYNC, BAR_WARP_SYNC
-from tilewright.dialects.fields import NUMBER
+from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import Given, RowOp
 
 WHOLE_WARP = 0xFFFFFFFF
@@ -36,20 +35,14 @@ class _BarrierOp(RowOp):
             raise VerifyException(f"'{self.name}' {why}")
 
 
-@irdl_op_definition
+@fields_op("ptx.bar.sync", BAR_SYNC)
 class BarSyncOp(_BarrierOp):
     """`bar.sync a{, b}`: arrive and wait. PTX ISA 9.7.13.1."""
 
-    name = "ptx.bar.sync"
-    ROW: ClassVar = BAR_SYNC
 
-
-@irdl_op_definition
+@fields_op("ptx.bar.arrive", BAR_ARRIVE)
 class BarArriveOp(_BarrierOp):
     """`bar.arrive a, b`: arrive without waiting. PTX ISA 9.7.13.1."""
-
-    name = "ptx.bar.arrive"
-    ROW: ClassVar = BAR_ARRIVE
 
     def verify_(self) -> None:
         super().verify_()
@@ -57,12 +50,9 @@ class BarArriveOp(_BarrierOp):
             raise VerifyException(f"'{self.name}' expected a count of threads (bar.arrive a, b)")
 
 
-@irdl_op_definition
+@fields_op("ptx.bar.warp.sync", BAR_WARP_SYNC)
 class WarpSyncOp(RowOp):
     """`bar.warp.sync 0xffffffff`. PTX ISA 9.7.13.2."""
-
-    name = "ptx.bar.warp.sync"
-    ROW: ClassVar = BAR_WARP_SYNC
 
     assembly_format = "attr-dict"
 

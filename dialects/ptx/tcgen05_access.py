@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
@@ -36,7 +36,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
     TmemAccessRow,
     TmemReduceRow,
 )
-from tilewright.dialects.fields import NUMBER, Field
+from tilewright.dialects.fields import NUMBER, Field, fields_op
 from tilewright.dialects.ptx.instruction import Given, PtxOp
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -97,7 +97,7 @@ def _form(access: TmemAccess, offset: int) -> dict[str, Field]:
     return {"shape": access.shape.name, "half": half, "offset": offset}
 
 
-@irdl_op_definition
+@fields_op("ptx.tcgen05.ld", TMEM_LOAD)
 class LdOp(AccessOp):
     """`tcgen05.ld.sync.aligned.SHAPE.xN{.pack::16b}.b32 {r}, [taddr]{, half}`.
 
@@ -106,9 +106,6 @@ class LdOp(AccessOp):
     %q = ptx.tcgen05.ld "16x32bx2" packed half 16 %t, 8 : !ptx.reg<b32 x 8>
     ```
     """
-
-    name = "ptx.tcgen05.ld"
-    ROW: ClassVar = TMEM_LOAD
 
     packed = opt_prop_def(UnitAttr)
     address = operand_def(reg("b32"))
@@ -142,7 +139,7 @@ class LdOp(AccessOp):
         return self.access.mnemonic(TMEM_LOAD)
 
 
-@irdl_op_definition
+@fields_op("ptx.tcgen05.st", TMEM_STORE)
 class StOp(AccessOp):
     """`tcgen05.st.sync.aligned.SHAPE.xN{.unpack::16b}.b32 [taddr], {half,} {r}`.
 
@@ -150,9 +147,6 @@ class StOp(AccessOp):
     ptx.tcgen05.st "32x32b" %t, 0, %r : !ptx.reg<b32 x 8>
     ```
     """
-
-    name = "ptx.tcgen05.st"
-    ROW: ClassVar = TMEM_STORE
 
     packed = opt_prop_def(UnitAttr)
     address = operand_def(reg("b32"))
@@ -192,7 +186,7 @@ class StOp(AccessOp):
             raise VerifyException(f"'{self.name}' {why}")
 
 
-@irdl_op_definition
+@fields_op("ptx.tcgen05.ld.red", TMEM_LOAD_REDUCE)
 class LdRedOp(AccessOp):
     """`tcgen05.ld.red.sync.aligned.SHAPE.xN.OP{.abs}{.NaN}.TYPE {r}, red, [taddr]{, half}`.
 
@@ -200,9 +194,6 @@ class LdRedOp(AccessOp):
     %r, %m = ptx.tcgen05.ld.red "32x32b" "max.abs.f32" %t, 0 : !ptx.reg<f32 x 8>
     ```
     """
-
-    name = "ptx.tcgen05.ld.red"
-    ROW: ClassVar = TMEM_LOAD_REDUCE
 
     form = prop_def(StringAttr)
     address = operand_def(reg("b32"))

@@ -6,10 +6,9 @@ Shapes, mnemonics and requirements are read from the atom lattice.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def
+from xdsl.irdl import operand_def, opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
@@ -31,7 +30,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
     TmemCopyShape,
 )
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
-from tilewright.dialects.fields import NUMBER
+from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp
 from tilewright.dialects.ptx.types import reg
 
@@ -63,7 +62,7 @@ def _verify_columns(op: PtxOp, columns: int) -> None:
         raise VerifyException(f"'{op.name}' {why}")
 
 
-@irdl_op_definition
+@fields_op("ptx.tcgen05.alloc", TMEM_ALLOC)
 class AllocOp(GroupOp):
     """`tcgen05.alloc.cta_group::G.sync.aligned.shared::cta.b32 [slot], columns`.
 
@@ -71,9 +70,6 @@ class AllocOp(GroupOp):
     ptx.tcgen05.alloc group 1 %slot, 0, 256
     ```
     """
-
-    name = "ptx.tcgen05.alloc"
-    ROW: ClassVar = TMEM_ALLOC
 
     slot = operand_def(reg("b32"))
     offset = prop_def(NUMBER)
@@ -89,7 +85,7 @@ class AllocOp(GroupOp):
         _verify_columns(self, self.columns.value.data)
 
 
-@irdl_op_definition
+@fields_op("ptx.tcgen05.dealloc", TMEM_DEALLOC)
 class DeallocOp(GroupOp):
     """`tcgen05.dealloc.cta_group::G.sync.aligned.b32 taddr, columns`.
 
@@ -97,9 +93,6 @@ class DeallocOp(GroupOp):
     ptx.tcgen05.dealloc group 1 %t, 256
     ```
     """
-
-    name = "ptx.tcgen05.dealloc"
-    ROW: ClassVar = TMEM_DEALLOC
 
     address = operand_def(reg("b32"))
     columns = prop_def(NUMBER)
@@ -114,12 +107,9 @@ class DeallocOp(GroupOp):
         _verify_columns(self, self.columns.value.data)
 
 
-@irdl_op_definition
+@fields_op("ptx.tcgen05.relinquish_alloc_permit", TMEM_RELINQUISH)
 class RelinquishAllocPermitOp(GroupOp):
     """`tcgen05.relinquish_alloc_permit.cta_group::G.sync.aligned`."""
-
-    name = "ptx.tcgen05.relinquish_alloc_permit"
-    ROW: ClassVar = TMEM_RELINQUISH
 
     assembly_format = "`group` $cta_group attr-dict"
 
@@ -127,7 +117,7 @@ class RelinquishAllocPermitOp(GroupOp):
 # Copies and shifts
 
 
-@irdl_op_definition
+@fields_op("ptx.tcgen05.cp")
 class CpOp(GroupOp):
     """`tcgen05.cp.cta_group::G.SHAPE{.b8x16.FORMAT} [taddr], descriptor`.
 
@@ -136,8 +126,6 @@ class CpOp(GroupOp):
     ptx.tcgen05.cp group 1 "128x128b" "b6x16_p32" %t, 4, %desc
     ```
     """
-
-    name = "ptx.tcgen05.cp"
 
     shape = prop_def(StringAttr)
     source_format = opt_prop_def(StringAttr)
@@ -183,7 +171,7 @@ class CpOp(GroupOp):
             )
 
 
-@irdl_op_definition
+@fields_op("ptx.tcgen05.shift", TMEM_SHIFT)
 class ShiftOp(GroupOp):
     """`tcgen05.shift.cta_group::G.down [taddr]`.
 
@@ -191,9 +179,6 @@ class ShiftOp(GroupOp):
     ptx.tcgen05.shift group 1 %t, 0
     ```
     """
-
-    name = "ptx.tcgen05.shift"
-    ROW: ClassVar = TMEM_SHIFT
 
     address = operand_def(reg("b32"))
     offset = prop_def(NUMBER)

@@ -10,7 +10,6 @@ from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -33,7 +32,7 @@ from tilewright.dialects.cute_nvgpu.lattice.sm100 import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
-from tilewright.dialects.fields import NUMBER, Field
+from tilewright.dialects.fields import NUMBER, Field, fields_op
 from tilewright.dialects.ptx.instruction import Given, PtxOp
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import RegType, reg
@@ -41,7 +40,7 @@ from tilewright.dialects.ptx.types import RegType, reg
 _PREFIX = "tcgen05.mma."
 
 
-@irdl_op_definition
+@fields_op("ptx.tcgen05.mma")
 class Tcgen05MmaOp(PtxOp, CtaGroupOp):
     """`tcgen05.mma... [d], a, b-desc{, [sp-meta]}, idesc{, lanes}{, [sfa], [sfb]}, enable-input-d;`
 
@@ -53,8 +52,6 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
     an address of tensor memory. Without the predicate it accumulates always or, with `zero`, never.
     `lanes` are the words of disable-output-lane, a list of registers.
     """
-
-    name = "ptx.tcgen05.mma"
 
     d = operand_def(reg("b32"))
     a = operand_def(RegType)

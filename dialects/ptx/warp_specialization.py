@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr
-from xdsl.irdl import irdl_op_definition, prop_def, result_def
+from xdsl.irdl import prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import ELECT_SYNC, SETMAXNREG
-from tilewright.dialects.fields import NUMBER
+from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import Given, RowOp
 from tilewright.dialects.ptx.synchronization import WHOLE_WARP
 from tilewright.dialects.ptx.types import reg
 
 
-@irdl_op_definition
+@fields_op("ptx.elect.sync", ELECT_SYNC)
 class ElectSyncOp(RowOp):
     """`elect.sync _|p, 0xffffffff`."""
-
-    name = "ptx.elect.sync"
-    ROW: ClassVar = ELECT_SYNC
 
     leader = result_def(reg("pred"))
 
@@ -31,7 +27,7 @@ class ElectSyncOp(RowOp):
         return {"p": ("_", self.leader), "membermask": WHOLE_WARP}
 
 
-@irdl_op_definition
+@fields_op("ptx.setmaxnreg", SETMAXNREG)
 class SetmaxnregOp(RowOp):
     """`setmaxnreg.ACTION.sync.aligned.u32 N`.
 
@@ -42,9 +38,6 @@ class SetmaxnregOp(RowOp):
     ptxas ignores it unless it knows the registers at entry, which `.minnctapersm` beside `.reqntid`
     says.
     """
-
-    name = "ptx.setmaxnreg"
-    ROW: ClassVar = SETMAXNREG
 
     action = prop_def(StringAttr)
     registers = prop_def(NUMBER)

@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr, UnitAttr, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -42,7 +40,7 @@ from tilewright.dialects.cute_nvgpu.lattice.sync import (
     WGMMA_WAIT_GROUP,
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
-from tilewright.dialects.fields import NUMBER, Field
+from tilewright.dialects.fields import NUMBER, Field, fields_op
 from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -51,7 +49,7 @@ _ALIGNED = "sync.aligned."
 _SPARSE = "sp."
 
 
-@irdl_op_definition
+@fields_op("ptx.wgmma.mma_async")
 class WgmmaOp(PtxOp):
     """`wgmma.mma_async{.sp}.sync.aligned... d, a, b-desc{, sp-meta, sp-sel}, scale-d, ...;`
 
@@ -65,8 +63,6 @@ class WgmmaOp(PtxOp):
     Without the predicate `scale_d` it accumulates always or, with `zero`, never. `immediates` are
     those after scale-d, in PTX's order. PTX ISA 9.7.15.5.2 and 9.7.15.6.3.
     """
-
-    name = "ptx.wgmma.mma_async"
 
     a = operand_def(RegType)
     b = operand_def(reg("b64"))
@@ -196,32 +192,23 @@ def _operand_forms(mnemonic: str, kind: FragmentKind) -> Sequence[OperandForm]:
     return wgmma_operands(replace(parse_wgmma(mnemonic), frag_kind=kind))
 
 
-@irdl_op_definition
+@fields_op("ptx.wgmma.fence", WGMMA_FENCE)
 class WgmmaFenceOp(RowOp):
     """`wgmma.fence.sync.aligned`. PTX ISA 9.7.15.7.1."""
 
-    name = "ptx.wgmma.fence"
-    ROW: ClassVar = WGMMA_FENCE
-
     assembly_format = "attr-dict"
 
 
-@irdl_op_definition
+@fields_op("ptx.wgmma.commit_group", WGMMA_COMMIT_GROUP)
 class WgmmaCommitGroupOp(RowOp):
     """`wgmma.commit_group.sync.aligned`. PTX ISA 9.7.15.7.2."""
 
-    name = "ptx.wgmma.commit_group"
-    ROW: ClassVar = WGMMA_COMMIT_GROUP
-
     assembly_format = "attr-dict"
 
 
-@irdl_op_definition
+@fields_op("ptx.wgmma.wait_group", WGMMA_WAIT_GROUP)
 class WgmmaWaitGroupOp(RowOp):
     """`wgmma.wait_group.sync.aligned N`. PTX ISA 9.7.15.7.3."""
-
-    name = "ptx.wgmma.wait_group"
-    ROW: ClassVar = WGMMA_WAIT_GROUP
 
     pending = prop_def(NUMBER)
 
@@ -238,11 +225,8 @@ class WgmmaWaitGroupOp(RowOp):
             )
 
 
-@irdl_op_definition
+@fields_op("ptx.fence.proxy.async", FENCE_PROXY_ASYNC)
 class FenceProxyAsyncOp(RowOp):
     """`fence.proxy.async`: generic writes before what the async proxy does. PTX ISA 9.7.13.4."""
-
-    name = "ptx.fence.proxy.async"
-    ROW: ClassVar = FENCE_PROXY_ASYNC
 
     assembly_format = "attr-dict"

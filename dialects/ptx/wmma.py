@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
+from xdsl.irdl import operand_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
@@ -16,7 +16,7 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import SPACES
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaSpace
-from tilewright.dialects.fields import NUMBER
+from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import Given, PtxOp
 from tilewright.dialects.ptx.matrix import WarpMmaOp
 from tilewright.dialects.ptx.registers import ConstOp
@@ -26,7 +26,7 @@ from tilewright.dialects.register_origins import origins
 _ALIGNED = "sync.aligned."
 
 
-@irdl_op_definition
+@fields_op("ptx.wmma.mma")
 class MmaOp(WarpMmaOp):
     """`wmma.mma{.op.popc}.sync.aligned.ALAYOUT.BLAYOUT.SHAPE... d, a, b, c`. PTX ISA 9.7.14.4.5.
 
@@ -37,8 +37,6 @@ class MmaOp(WarpMmaOp):
 
     The form is the mnemonic without `wmma.mma.` and `sync.aligned.`.
     """
-
-    name = "ptx.wmma.mma"
 
     def verify_(self) -> None:
         super().verify_()
@@ -125,7 +123,7 @@ def form_of(access: WmmaAccess, space: WmmaSpace) -> str:
     return access.mnemonic(space).removeprefix(f"{access.op}.").replace(_ALIGNED, "")
 
 
-@irdl_op_definition
+@fields_op("ptx.wmma.load")
 class LoadOp(WmmaAccessOp):
     """`wmma.load.{a,b,c}.sync.aligned.LAYOUT.SHAPE.SPACE.TYPE r, [p], stride`.
     PTX ISA 9.7.14.4.3.
@@ -135,8 +133,6 @@ class LoadOp(WmmaAccessOp):
        : !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b32 x 8>
     ```
     """
-
-    name = "ptx.wmma.load"
 
     address = operand_def(RegType)
     elements = operand_def(reg("b32"))
@@ -161,7 +157,7 @@ class LoadOp(WmmaAccessOp):
         self.verify_access(self.result)
 
 
-@irdl_op_definition
+@fields_op("ptx.wmma.store")
 class StoreOp(WmmaAccessOp):
     """`wmma.store.d.sync.aligned.LAYOUT.SHAPE.SPACE.TYPE [p], r, stride`. PTX ISA 9.7.14.4.4.
 
@@ -170,8 +166,6 @@ class StoreOp(WmmaAccessOp):
       : !ptx.reg<b64>, !ptx.reg<f32 x 8>
     ```
     """
-
-    name = "ptx.wmma.store"
 
     address = operand_def(RegType)
     value = operand_def(RegType)

@@ -35,11 +35,11 @@ SCALAR_OPS: tuple[type[ScalarOp], ...] = (
 
 def scalar_forms(arch: str) -> list[tuple[int, type[ScalarOp], str]]:
     """Every form of every scalar instruction that the chip runs, each with a seed."""
-    every = [(op, form) for op in SCALAR_OPS for form in op.FORMS]
+    every = [(op, form) for op in SCALAR_OPS for form in op.ROW.forms]
     return [
         (seed, op, form)
         for seed, (op, form) in enumerate(every)
-        if target(arch).supports(op.FORMS[form].requirement.target)
+        if target(arch).supports(op.ROW.forms[form].requirement.target)
     ]
 
 
@@ -102,7 +102,7 @@ def access_type(type_: str) -> str:
 
 def scalar_kernel(op_type: type[ScalarOp], form: str) -> ModuleOp:
     """Thread i computes one form on element i of the input buffers into the last buffer."""
-    row = op_type.FORMS[form]
+    row = op_type.ROW.forms[form]
     code = Code(len(row.types) + 1)
     inputs = [
         _load(code, pointer, type_)

@@ -65,11 +65,9 @@ class Reinterpretation(CudaTileOp):
     traits = traits_def(Pure())
 
 
-@tile_op(0x09)
+@tile_op("cuda_tile.bitcast", 0x09)
 class BitcastOp(Reinterpretation):
     """The same bits, read as another type of numbers of the same width."""
-
-    name = "cuda_tile.bitcast"
 
     source = operand_def(NUMBER_TILE)
     result = result_def(NUMBER_TILE)
@@ -84,31 +82,25 @@ class BitcastOp(Reinterpretation):
             )
 
 
-@tile_op(0x33)
+@tile_op("cuda_tile.int_to_ptr", 0x33)
 class IntToPtrOp(Reinterpretation):
     """Addresses from numbers."""
-
-    name = "cuda_tile.int_to_ptr"
 
     source = operand_def(I64_TILE)
     result = result_def(POINTER_TILE)
 
 
-@tile_op(0x56)
+@tile_op("cuda_tile.ptr_to_int", 0x56)
 class PtrToIntOp(Reinterpretation):
     """Numbers from addresses."""
-
-    name = "cuda_tile.ptr_to_int"
 
     source = operand_def(POINTER_TILE)
     result = result_def(I64_TILE)
 
 
-@tile_op(0x57)
+@tile_op("cuda_tile.ptr_to_ptr", 0x57)
 class PtrToPtrOp(Reinterpretation):
     """The same addresses, of another type of numbers."""
-
-    name = "cuda_tile.ptr_to_ptr"
 
     source = operand_def(POINTER_TILE)
     result = result_def(POINTER_TILE)
@@ -122,11 +114,10 @@ class Conversion(CudaTileOp):
     traits = traits_def(Pure())
 
 
-@tile_op(0x25)
+@tile_op("cuda_tile.exti", 0x25)
 class ExtIOp(Conversion):
     """Wider integers: `exti %x signed : tile<i8> -> tile<i32>`."""
 
-    name = "cuda_tile.exti"
     TEXT: ClassVar[str] = "$from_ word($signedness) attr-dict `:` type($from_) `->` type($to)"
 
     from_ = operand_def(ANY_INT_TILE)
@@ -139,11 +130,10 @@ class ExtIOp(Conversion):
             raise self.fail(f"to of wider elements than {source.type}, got {result.type}")
 
 
-@tile_op(0x6B)
+@tile_op("cuda_tile.trunci", 0x6B)
 class TruncIOp(Conversion):
     """Narrower integers: `trunci %x overflow<no_wrap> : tile<i32> -> tile<i8>`."""
 
-    name = "cuda_tile.trunci"
     TEXT: ClassVar[str] = (
         "$from_ choice(overflow, $overflow) attr-dict `:` type($from_) `->` type($to)"
     )
@@ -158,11 +148,10 @@ class TruncIOp(Conversion):
             raise self.fail(f"to of narrower elements than {source.type}, got {result.type}")
 
 
-@tile_op(0x2A)
+@tile_op("cuda_tile.ftof", 0x2A)
 class FToFOp(Conversion):
     """Other floats: `ftof %x rounding<zero> : tile<f32> -> tile<f16>`."""
 
-    name = "cuda_tile.ftof"
     TEXT: ClassVar[str] = (
         "$from_ choice(rounding, $rounding_mode) attr-dict `:` type($from_) `->` type($to)"
     )
@@ -178,11 +167,10 @@ class FToFOp(Conversion):
         verify_rounding(self, "rounding_mode", ftof_roundings(source, result))
 
 
-@tile_op(0x2B, saturating=V13_4)
+@tile_op("cuda_tile.ftoi", 0x2B, saturating=V13_4)
 class FToIOp(Conversion):
     """Integers, towards zero: `ftoi %x signed saturating : tile<f32> -> tile<i32>`."""
 
-    name = "cuda_tile.ftoi"
     TEXT: ClassVar[str] = (
         "$from_ word($signedness) choice(rounding, $rounding_mode) flags(saturating) "
         "attr-dict `:` type($from_) `->` type($to)"
@@ -200,11 +188,10 @@ class FToIOp(Conversion):
         verify_rounding(self, "rounding_mode")
 
 
-@tile_op(0x3B)
+@tile_op("cuda_tile.itof", 0x3B)
 class IToFOp(Conversion):
     """Floats: `itof %x signed : tile<i32> -> tile<f32>`."""
 
-    name = "cuda_tile.itof"
     TEXT: ClassVar[str] = (
         "$from_ word($signedness) choice(rounding, $rounding_mode) attr-dict `:` type($from_) "
         "`->` type($to)"

@@ -71,11 +71,10 @@ def verify_same_bytes(op: CudaTileOp) -> None:
         )
 
 
-@tile_op(0x0B)
+@tile_op("cuda_tile.broadcast", 0x0B)
 class BroadcastOp(CudaTileOp):
     """Dimensions of 1 repeated: `broadcast %x : tile<1x4xf32> -> tile<8x4xf32>`."""
 
-    name = "cuda_tile.broadcast"
     TEXT: ClassVar[str] = "$source attr-dict `:` type($source) `->` type($result)"
     SAME_ELEMENTS: ClassVar = (("source", "result"),)
     SAME_RANKS: ClassVar = (("source", "result"),)
@@ -95,11 +94,10 @@ class BroadcastOp(CudaTileOp):
             )
 
 
-@tile_op(0x0C)
+@tile_op("cuda_tile.cat", 0x0C)
 class CatOp(CudaTileOp):
     """Two tiles as one: `cat %x, %y dim = 0 : tile<2x4xf32>, tile<2x4xf32> -> tile<4x4xf32>`."""
 
-    name = "cuda_tile.cat"
     TEXT: ClassVar[str] = (
         "$lhs `,` $rhs `dim` `=` $dim attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)"
     )
@@ -128,11 +126,9 @@ class CatOp(CudaTileOp):
                 )
 
 
-@tile_op(0x10)
+@tile_op("cuda_tile.constant", 0x10)
 class ConstantOp(CudaTileOp):
     """`constant <f32: [1.0, 2.0]> : tile<2xf32>`; one number stands for all."""
-
-    name = "cuda_tile.constant"
 
     value = prop_def(ELEMENTS)
     result = result_def(NUMBER_TILE)
@@ -168,12 +164,11 @@ class ConstantOp(CudaTileOp):
             )
 
 
-@tile_op(0x26)
+@tile_op("cuda_tile.extract", 0x26)
 class ExtractOp(CudaTileOp):
     """A tile of a tile, in units of its own shape: `extract %x[%i, %j] : tile<4x8xf32> ->
     tile<2x2xf32>`."""
 
-    name = "cuda_tile.extract"
     TEXT: ClassVar[str] = "$source `[` $indices `]` attr-dict `:` type($source) `->` type($result)"
     SAME_ELEMENTS: ClassVar = (("source", "result"),)
     SAME_RANKS: ClassVar = (("source", "result"),)
@@ -188,12 +183,11 @@ class ExtractOp(CudaTileOp):
         verify_parts(self, "result", self.result, "source", self.source)
 
 
-@tile_op(0x76, V13_4)
+@tile_op("cuda_tile.insert", 0x76, V13_4)
 class InsertOp(CudaTileOp):
     """A tile with a part replaced, in units of the part's shape: `insert %x, %y[%i, %j] :
     tile<2x2xf32>, tile<4x8xf32>`. Since 13.4."""
 
-    name = "cuda_tile.insert"
     TEXT: ClassVar[str] = (
         "$source `,` $destination `[` $indices `]` attr-dict `:` type($source) `,` "
         "type($destination)"
@@ -213,11 +207,10 @@ class InsertOp(CudaTileOp):
         verify_parts(self, "source", self.source, "destination", self.destination)
 
 
-@tile_op(0x30)
+@tile_op("cuda_tile.get_tile_block_id", 0x30)
 class GetTileBlockIdOp(CudaTileOp):
     """Which block this is: `%x, %y, %z = get_tile_block_id : tile<i32>`."""
 
-    name = "cuda_tile.get_tile_block_id"
     TEXT: ClassVar[str] = "attr-dict `:` type($block_id_x)"
     SAME_TYPES: ClassVar = (("block_id_x", "block_id_y", "block_id_z"),)
 
@@ -228,11 +221,10 @@ class GetTileBlockIdOp(CudaTileOp):
     traits = traits_def(Pure())
 
 
-@tile_op(0x2E)
+@tile_op("cuda_tile.get_num_tile_blocks", 0x2E)
 class GetNumTileBlocksOp(CudaTileOp):
     """How many blocks there are: `%x, %y, %z = get_num_tile_blocks : tile<i32>`."""
 
-    name = "cuda_tile.get_num_tile_blocks"
     TEXT: ClassVar[str] = "attr-dict `:` type($grid_size_x)"
     SAME_TYPES: ClassVar = (("grid_size_x", "grid_size_y", "grid_size_z"),)
 
@@ -243,11 +235,10 @@ class GetNumTileBlocksOp(CudaTileOp):
     traits = traits_def(Pure())
 
 
-@tile_op(0x3A)
+@tile_op("cuda_tile.iota", 0x3A)
 class IotaOp(CudaTileOp):
     """0, 1, 2 and so on: `iota : tile<4xi32>`."""
 
-    name = "cuda_tile.iota"
     TEXT: ClassVar[str] = "attr-dict `:` type($result)"
 
     result = result_def(INT_TILE)
@@ -266,12 +257,11 @@ class IotaOp(CudaTileOp):
             )
 
 
-@tile_op(0x51)
+@tile_op("cuda_tile.offset", 0x51)
 class OffsetOp(CudaTileOp):
     """Pointers moved by so many numbers: `offset %p, %n : tile<4xptr<f32>>, tile<4xi32> ->
     tile<4xptr<f32>>`."""
 
-    name = "cuda_tile.offset"
     TEXT: ClassVar[str] = (
         "$ptr `,` $offset attr-dict `:` type($ptr) `,` type($offset) `->` type($result)"
     )
@@ -285,11 +275,10 @@ class OffsetOp(CudaTileOp):
     traits = traits_def(Pure())
 
 
-@tile_op(0x6F, V13_3)
+@tile_op("cuda_tile.pack", 0x6F, V13_3)
 class PackOp(CudaTileOp):
     """The bytes of a tile: `pack %x : tile<8xf4E2M1FN> -> tile<4xi8>`."""
 
-    name = "cuda_tile.pack"
     TEXT: ClassVar[str] = "$source attr-dict `:` type($source) `->` type($result)"
     SAME_RANKS: ClassVar = (("source", "result"),)
 
@@ -302,11 +291,10 @@ class PackOp(CudaTileOp):
         verify_same_bytes(self)
 
 
-@tile_op(0x70, V13_3)
+@tile_op("cuda_tile.unpack", 0x70, V13_3)
 class UnpackOp(CudaTileOp):
     """The numbers of bytes: `unpack %x : tile<4xi8> -> tile<8xf4E2M1FN>`."""
 
-    name = "cuda_tile.unpack"
     TEXT: ClassVar[str] = "$source attr-dict `:` type($source) `->` type($result)"
     SAME_RANKS: ClassVar = (("source", "result"),)
 
@@ -319,11 +307,10 @@ class UnpackOp(CudaTileOp):
         verify_same_bytes(self)
 
 
-@tile_op(0x53)
+@tile_op("cuda_tile.permute", 0x53)
 class PermuteOp(CudaTileOp):
     """Dimensions in another order: `permute %x [1, 0] : tile<4x8xf32> -> tile<8x4xf32>`."""
 
-    name = "cuda_tile.permute"
     TEXT: ClassVar[str] = "$source $permutation attr-dict `:` type($source) `->` type($result)"
     SAME_ELEMENTS: ClassVar = (("source", "result"),)
     SAME_RANKS: ClassVar = (("source", "result"),)
@@ -350,11 +337,10 @@ class PermuteOp(CudaTileOp):
             )
 
 
-@tile_op(0x5B)
+@tile_op("cuda_tile.reshape", 0x5B)
 class ReshapeOp(CudaTileOp):
     """The same elements in another shape: `reshape %x : tile<4x2xf32> -> tile<8xf32>`."""
 
-    name = "cuda_tile.reshape"
     TEXT: ClassVar[str] = "$source attr-dict `:` type($source) `->` type($result)"
     SAME_ELEMENTS: ClassVar = (("source", "result"),)
 
@@ -372,12 +358,11 @@ class ReshapeOp(CudaTileOp):
             )
 
 
-@tile_op(0x5F)
+@tile_op("cuda_tile.select", 0x5F)
 class SelectOp(CudaTileOp):
     """One tile where a condition holds, else the other: `select %c, %x, %y : tile<4xi1>,
     tile<4xf32>`."""
 
-    name = "cuda_tile.select"
     TEXT: ClassVar[str] = (
         "$cond `,` $val_if_true `,` $val_if_false attr-dict `:` type($cond) `,` type($result)"
     )

@@ -82,12 +82,11 @@ MMAF_OPERAND = tiles_of(types_of("f16", "bf16", "f32", "f64", "tf32", "f8E4M3FN"
 MMAF_RESULT = tiles_of(types_of("f16", "f32", "f64"))
 
 
-@tile_op(0x49, fast_acc=V13_3)
+@tile_op("cuda_tile.mmaf", 0x49, fast_acc=V13_3)
 class MmaFOp(Mma):
     """A B + C, of (batches of) matrices: `mmaf %a, %b, %c : tile<4x8xf16>, tile<8x2xf16>,
     tile<4x2xf32>`. `fast_acc` lets Hopper accumulate fp8 as its tensor cores do."""
 
-    name = "cuda_tile.mmaf"
     TEXT: ClassVar[str] = (
         "$lhs `,` $rhs `,` $acc flags(fast_acc) attr-dict `:` "
         "type($lhs) `,` type($rhs) `,` type($acc)"
@@ -115,11 +114,10 @@ SCALE = tiles_of(types_of("f8E4M3FN", "f8E8M0FNU", "fnv8E5M3FNU"))
 SCALED_RESULT = tiles_of(types_of("f32"))
 
 
-@tile_op(0x72, V13_3)
+@tile_op("cuda_tile.mmaf_scaled", 0x72, V13_3)
 class MmaFScaledOp(Mma):
     """(A scaled) (B scaled) + C: each scale factor is that of 16 or 32 elements along k."""
 
-    name = "cuda_tile.mmaf_scaled"
     TEXT: ClassVar[str] = (
         "$lhs `,` $rhs `,` $acc `,` $lhs_scale `,` $rhs_scale attr-dict `:` "
         "type($lhs) `,` type($rhs) `,` type($acc) `,` type($lhs_scale) `,` type($rhs_scale)"
@@ -168,12 +166,11 @@ class MmaFScaledOp(Mma):
 I32_TILE = tiles_of(types_of("i32"))
 
 
-@tile_op(0x4A)
+@tile_op("cuda_tile.mmai", 0x4A)
 class MmaIOp(Mma):
     """A B + C, of (batches of) matrices: `mmai %a, %b, %c signed unsigned : tile<4x8xi8>,
     tile<8x2xi8>, tile<4x2xi32>`."""
 
-    name = "cuda_tile.mmai"
     TEXT: ClassVar[str] = (
         "$lhs `,` $rhs `,` $acc word($signedness_lhs) word($signedness_rhs) attr-dict `:` "
         "type($lhs) `,` type($rhs) `,` type($acc)"

@@ -112,11 +112,9 @@ def verify_signature(op: CudaTileOp) -> None:
     verify_defined_before(op.regions[0], set())
 
 
-@tile_op(0x4B, producer=V13_3)
+@tile_op("cuda_tile.module", 0x4B, producer=V13_3)
 class ModuleOp(CudaTileOp):
     """`module @kernels { ... }`: kernels and globals."""
-
-    name = "cuda_tile.module"
 
     sym_name = prop_def(StringAttr)
     producer = opt_prop_def(StringAttr)
@@ -163,11 +161,9 @@ class ModuleOp(CudaTileOp):
                 met[name] = op
 
 
-@tile_op(0x16, arg_attrs=V13_5)
+@tile_op("cuda_tile.entry", 0x16, arg_attrs=V13_5)
 class EntryOp(CudaTileOp):
     """A kernel: `entry @f(%x: tile<ptr<f32>>, %n: tile<i32>) { ... }`."""
-
-    name = "cuda_tile.entry"
 
     sym_name = prop_def(StringAttr)
     function_type = prop_def(FunctionType)
@@ -208,11 +204,9 @@ class EntryOp(CudaTileOp):
         verify_hints(self, self.optimization_hints)
 
 
-@tile_op(0x31, constant=V13_3, symbol_visibility=V13_3)
+@tile_op("cuda_tile.global", 0x31, constant=V13_3, symbol_visibility=V13_3)
 class GlobalOp(CudaTileOp):
     """`global constant @g alignment = 16 <f32: [1.0, 2.0]> : tile<2xf32>`."""
-
-    name = "cuda_tile.global"
 
     sym_name = prop_def(StringAttr)
     value = prop_def(ELEMENTS)
@@ -258,11 +252,10 @@ class GlobalOp(CudaTileOp):
             raise self.fail(f"elements of rank 1, got {shown(type_)}")  # pyright: ignore
 
 
-@tile_op(0x2C)
+@tile_op("cuda_tile.get_global", 0x2C)
 class GetGlobalOp(CudaTileOp):
     """The address of a global: `get_global @g : tile<ptr<f32>>`."""
 
-    name = "cuda_tile.get_global"
     TEXT: ClassVar[str] = "$name_ attr-dict `:` type($result)"
 
     name_ = prop_def(FlatSymbolRefAttr, prop_name="name")

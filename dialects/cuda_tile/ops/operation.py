@@ -1,8 +1,7 @@
 """The base of the ops: what bytecode needs to know of one, its text, its verification.
 
-    @tile_op(0x49, fast_acc=V13_3)
+    @tile_op("cuda_tile.mmaf", 0x49, fast_acc=V13_3)
     class MmaFOp(CudaTileOp):
-        name = "cuda_tile.mmaf"
         TEXT: ClassVar[str] = "$lhs `,` $rhs `,` $acc flags(fast_acc) attr-dict `:` ..."
         SAME_TYPES: ClassVar = (("acc", "result"),)
 
@@ -167,12 +166,13 @@ OPS: list[type[CudaTileOp]] = []
 
 
 def tile_op(
-    opcode: int, since: Version = V13_1, **later: Version
+    name: str, opcode: int, since: Version = V13_1, **later: Version
 ) -> Callable[[type[_Op]], type[_Op]]:
-    """Define an op: its number in bytecode, since when there is one, and which of its fields came
-    in which later version."""
+    """Define an op: its name, its number in bytecode, since when there is one, and which of its
+    fields came in which later version."""
 
     def define(class_: type[_Op]) -> type[_Op]:
+        class_.name = name
         defined = irdl_op_definition(class_)
         # xDSL's verification of the definition is ours in `Facts`, with ours of the diagnostics.
         defined.verify_ = CudaTileOp.verify_

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import IndexType, i32
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     prop_def,
@@ -21,10 +18,10 @@ from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_contiguous, verify_memref
 from tilewright.dialects.cute_nvgpu.types.fragments import CacheAttr
-from tilewright.dialects.fields import NUMBER
+from tilewright.dialects.fields import NUMBER, fields_op
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.cp.async", CP_ASYNC)
 class CpAsyncOp(NvgpuOp):
     """Start an asynchronous copy of `size` bytes from global to shared memory.
 
@@ -37,9 +34,6 @@ class CpAsyncOp(NvgpuOp):
     `fill` 0 the source address is not touched. The copy is complete for the executing thread
     after a `cp.async.wait_group`. PTX ISA 9.7.9.25.3.1.
     """
-
-    name = "cute_nvgpu.cp.async"
-    ROW: ClassVar = CP_ASYNC
 
     source = operand_def()
     source_indices = var_operand_def(IndexType)
@@ -78,7 +72,7 @@ class CpAsyncOp(NvgpuOp):
         verify_contiguous(self.name, "dest", dest, size)
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.cp.async.commit_group", CP_ASYNC)
 class CpAsyncCommitGroupOp(PlainOp):
     """Close the executing thread's group of pending `cp.async`.
 
@@ -89,11 +83,8 @@ class CpAsyncCommitGroupOp(PlainOp):
     PTX ISA 9.7.9.25.3.2.
     """
 
-    name = "cute_nvgpu.cp.async.commit_group"
-    ROW: ClassVar = CP_ASYNC
 
-
-@irdl_op_definition
+@fields_op("cute_nvgpu.cp.async.wait_group", CP_ASYNC)
 class CpAsyncWaitGroupOp(NvgpuOp):
     """Wait until at most `pending` of the executing thread's latest groups are in flight.
 
@@ -103,9 +94,6 @@ class CpAsyncWaitGroupOp(NvgpuOp):
 
     PTX ISA 9.7.9.25.3.3.
     """
-
-    name = "cute_nvgpu.cp.async.wait_group"
-    ROW: ClassVar = CP_ASYNC
 
     pending = prop_def(NUMBER)
 

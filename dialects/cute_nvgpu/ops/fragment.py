@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -17,7 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.dialects.fields import NUMBER
+from tilewright.dialects.fields import NUMBER, fields_op
 
 
 def _verify_element(op: str, fragment: FragmentType, scalar: Attribute) -> None:
@@ -28,7 +27,7 @@ def _verify_element(op: str, fragment: FragmentType, scalar: Attribute) -> None:
         )
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.fragment.splat")
 class SplatOp(BaselineOp):
     """Every element of the fragment is the scalar.
 
@@ -36,8 +35,6 @@ class SplatOp(BaselineOp):
     %acc = cute_nvgpu.fragment.splat %zero : f32 -> !cute_nvgpu.fragment<4xf32>
     ```
     """
-
-    name = "cute_nvgpu.fragment.splat"
 
     scalar = operand_def()
     fragment = result_def(FragmentType)
@@ -50,7 +47,7 @@ class SplatOp(BaselineOp):
         _verify_element(self.name, self.fragment.type, self.scalar.type)
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.fragment.from_elements")
 class FromElementsOp(BaselineOp):
     """The fragment of these scalars, in register order.
 
@@ -58,8 +55,6 @@ class FromElementsOp(BaselineOp):
     %f = cute_nvgpu.fragment.from_elements %x, %y : f32 -> !cute_nvgpu.fragment<2xf32>
     ```
     """
-
-    name = "cute_nvgpu.fragment.from_elements"
 
     elements = var_operand_def()
     fragment = result_def(FragmentType)
@@ -92,7 +87,7 @@ class _IndexedOp(BaselineOp):
             )
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.fragment.extract")
 class ExtractOp(_IndexedOp):
     """One element of a fragment, by its place in register order.
 
@@ -100,8 +95,6 @@ class ExtractOp(_IndexedOp):
     %x = cute_nvgpu.fragment.extract %d[2] : !cute_nvgpu.fragment<4xf32> -> f32
     ```
     """
-
-    name = "cute_nvgpu.fragment.extract"
 
     fragment = operand_def(FragmentType)
     scalar = result_def()
@@ -119,7 +112,7 @@ class ExtractOp(_IndexedOp):
         _verify_element(self.name, self.fragment.type, self.scalar.type)
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.fragment.insert")
 class InsertOp(_IndexedOp):
     """The fragment with one element replaced.
 
@@ -127,8 +120,6 @@ class InsertOp(_IndexedOp):
     %e = cute_nvgpu.fragment.insert %x, %d[2] : f32, !cute_nvgpu.fragment<4xf32>
     ```
     """
-
-    name = "cute_nvgpu.fragment.insert"
 
     scalar = operand_def()
     fragment = operand_def(FragmentType)
@@ -154,7 +145,7 @@ class InsertOp(_IndexedOp):
             )
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.fragment.slice")
 class SliceOp(_IndexedOp):
     """Some neighbouring elements of a fragment, in whole registers, as a fragment.
 
@@ -165,8 +156,6 @@ class SliceOp(_IndexedOp):
 
     One `ldmatrix.x4` so gives the B fragments of two MMAs.
     """
-
-    name = "cute_nvgpu.fragment.slice"
 
     fragment = operand_def(FragmentType)
     result = result_def(FragmentType)
@@ -189,7 +178,7 @@ class SliceOp(_IndexedOp):
             )
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.fragment.concat")
 class ConcatOp(BaselineOp):
     """Fragments one after the other as one fragment: what `slice` takes apart.
 
@@ -198,8 +187,6 @@ class ConcatOp(BaselineOp):
         : !cute_nvgpu.fragment<4xbf16>, !cute_nvgpu.fragment<4xbf16> -> !cute_nvgpu.fragment<8xbf16>
     ```
     """
-
-    name = "cute_nvgpu.fragment.concat"
 
     fragments = var_operand_def(FragmentType)
     result = result_def(FragmentType)
@@ -220,7 +207,7 @@ class ConcatOp(BaselineOp):
             )
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.fragment.cast")
 class CastOp(BaselineOp):
     """The same registers under another fragment type: element type, count or layout.
 
@@ -230,8 +217,6 @@ class CastOp(BaselineOp):
 
     The bits stay where they are; both fragments must fill the same registers.
     """
-
-    name = "cute_nvgpu.fragment.cast"
 
     source = operand_def(FragmentType)
     result = result_def(FragmentType)

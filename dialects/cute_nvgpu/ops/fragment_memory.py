@@ -6,7 +6,6 @@ from xdsl.dialects.builtin import IndexType, MemRefType, i1
 from xdsl.ir import Attribute
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     result_def,
@@ -20,12 +19,13 @@ from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_contiguous, verify_memref
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType, element_of
+from tilewright.dialects.fields import fields_op
 
 ACCESS_BYTES = (4, 8, 16)
 """The bytes that one access moves: whole registers, at most 16 bytes. PTX ISA 9.7.9.8, 9.7.9.11."""
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.fragment.load")
 class LoadOp(BaselineOp):
     """The elements from an index on, 4, 8 or 16 bytes of them, in register order.
 
@@ -35,8 +35,6 @@ class LoadOp(BaselineOp):
 
     They lie side by side, and their address is a multiple of their size. PTX ISA 9.7.9.8.
     """
-
-    name = "cute_nvgpu.fragment.load"
 
     source = operand_def(MemRefType)
     indices = var_operand_def(IndexType())
@@ -48,7 +46,7 @@ class LoadOp(BaselineOp):
         _verify(self.name, self.source.type, len(self.indices), self.fragment.type)
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.fragment.store")
 class StoreOp(BaselineOp):
     """Write a fragment of 4, 8 or 16 bytes side by side, from an index on.
 
@@ -60,8 +58,6 @@ class StoreOp(BaselineOp):
     Its address is a multiple of its size. With a predicate only threads where it holds write, and
     the others may name any address. PTX ISA 9.7.9.11.
     """
-
-    name = "cute_nvgpu.fragment.store"
 
     fragment = operand_def(FragmentType)
     dest = operand_def(MemRefType)

@@ -9,7 +9,6 @@ from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, Data, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import (
     irdl_attr_definition,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     result_def,
@@ -37,6 +36,7 @@ from tilewright.dialects.cute_nvgpu.lattice.row import shape_text
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, verify_holders
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_contiguous, verify_memref
 from tilewright.dialects.cute_nvgpu.types.fragments import MLIR_TYPES, FragmentType
+from tilewright.dialects.fields import fields_op
 
 DEFAULT_SHAPE: Shape = (8, 8)
 
@@ -179,7 +179,7 @@ def verify_neighbours(op: str, fragment: FragmentType, width: int) -> None:
                 )
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.ldmatrix")
 class LdmatrixOp(MatrixCopyOp):
     """Load 1, 2 or 4 matrices from shared memory into a fragment.
 
@@ -197,8 +197,6 @@ class LdmatrixOp(MatrixCopyOp):
     of a 16x16 one thread 16*i + r. `src_fmt` unpacks 6- or 4-bit elements: 16 bytes of ui8 are 16
     elements and padding, and each lands in the low bits of a byte. PTX ISA 9.7.14.5.15.
     """
-
-    name = "cute_nvgpu.ldmatrix"
 
     source = operand_def()
     indices = var_operand_def(IndexType)
@@ -222,7 +220,7 @@ class LdmatrixOp(MatrixCopyOp):
         self.verify_matrices(self.source.type, len(self.indices))
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.stmatrix")
 class StmatrixOp(MatrixCopyOp):
     """Store a fragment to shared memory as 1, 2 or 4 matrices.
 
@@ -236,8 +234,6 @@ class StmatrixOp(MatrixCopyOp):
     Without a shape they are 8x8, of 16-bit elements: the inverse of `ldmatrix`. Each thread's
     indices name 16 bytes, thread 8*i + r those of matrix i. PTX ISA 9.7.14.5.16.
     """
-
-    name = "cute_nvgpu.stmatrix"
 
     fragment = operand_def(FragmentType)
     dest = operand_def()
@@ -257,7 +253,7 @@ class StmatrixOp(MatrixCopyOp):
         self.verify_matrices(self.dest.type, len(self.indices))
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.movmatrix", MOVMATRIX)
 class MovmatrixOp(NvgpuOp):
     """Transpose an 8x8 matrix of 16-bit elements across the warp.
 
@@ -268,9 +264,6 @@ class MovmatrixOp(NvgpuOp):
     A thread holds of the result what it held of the source, rows and columns exchanged.
     PTX ISA 9.7.14.5.17.
     """
-
-    name = "cute_nvgpu.movmatrix"
-    ROW: ClassVar = MOVMATRIX
 
     fragment = operand_def(FragmentType)
     result = result_def(FragmentType)

@@ -3,7 +3,7 @@ pairs (`sm70`)."""
 
 from __future__ import annotations
 
-from xdsl.irdl import irdl_op_definition, prop_def
+from xdsl.irdl import prop_def
 
 from tilewright.dialects.cute_nvgpu.ops import wmma
 from tilewright.dialects.cute_nvgpu.ops.register_mma import (
@@ -24,9 +24,10 @@ from tilewright.dialects.cute_nvgpu.types.atoms import (
     Sm120MmaBsSpAtomType,
     Sm120MmaSpAtomType,
 )
+from tilewright.dialects.fields import fields_op
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.sm70.mma")
 class Sm70MmaOp(DenseMma):
     """D = A * B + C on f16, with any layouts of A and B. PTX ISA 9.7.14.5.1.
 
@@ -38,12 +39,10 @@ class Sm70MmaOp(DenseMma):
     ```
     """
 
-    name = "cute_nvgpu.sm70.mma"
-
     atom = prop_def(Sm70MmaAtomType)
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.sm80.mma")
 class Sm80MmaOp(DenseMma):
     """D = A * B + C on f16, bf16, tf32, f64, integers or single bits.
 
@@ -56,12 +55,10 @@ class Sm80MmaOp(DenseMma):
     ```
     """
 
-    name = "cute_nvgpu.sm80.mma"
-
     atom = prop_def(Sm80MmaAtomType)
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.sm80.sparse_mma")
 class Sm80SparseMmaOp(SparseMma):
     """D = A * B + C with a structured-sparse A of f16, bf16, tf32 or integers. PTX ISA 9.7.14.6.
 
@@ -74,12 +71,10 @@ class Sm80SparseMmaOp(SparseMma):
     ```
     """
 
-    name = "cute_nvgpu.sm80.sparse_mma"
-
     atom = prop_def(Sm80SparseMmaAtomType)
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.sm89.mma")
 class Sm89MmaOp(DenseMma):
     """D = A * B + C on e4m3 and e5m2, in any pair.
 
@@ -92,12 +87,10 @@ class Sm89MmaOp(DenseMma):
     ```
     """
 
-    name = "cute_nvgpu.sm89.mma"
-
     atom = prop_def(Sm89MmaAtomType)
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.sm89.sparse_mma")
 class Sm89SparseMmaOp(SparseMma):
     """D = A * B + C on e4m3 and e5m2 with a structured-sparse A. PTX ISA 9.7.14.6.
 
@@ -110,12 +103,10 @@ class Sm89SparseMmaOp(SparseMma):
     ```
     """
 
-    name = "cute_nvgpu.sm89.sparse_mma"
-
     atom = prop_def(Sm89SparseMmaAtomType)
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.SM120.mma")
 class Sm120MmaOp(DenseMma):
     """D = A * B + C on e4m3, e5m2, e3m2, e2m3 and e2m1, in any pair. PTX ISA 9.7.14.5.14.
 
@@ -128,12 +119,10 @@ class Sm120MmaOp(DenseMma):
     ```
     """
 
-    name = "cute_nvgpu.SM120.mma"
-
     atom = prop_def(Sm120MmaAtomType)
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.SM120.mma_sp")
 class Sm120MmaSpOp(SparseMma):
     """D = A * B + C on 8-, 6- and 4-bit floats with a structured-sparse A. PTX ISA 9.7.14.6.
 
@@ -146,12 +135,10 @@ class Sm120MmaSpOp(SparseMma):
     ```
     """
 
-    name = "cute_nvgpu.SM120.mma_sp"
-
     atom = prop_def(Sm120MmaSpAtomType)
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.SM120.mma_bs")
 class Sm120MmaBsOp(ScaledMma):
     """D = (A * SFA) * (B * SFB) + C, the scale factors by row of A, column of B and block of K.
     PTX ISA 9.7.14.3.
@@ -167,12 +154,10 @@ class Sm120MmaBsOp(ScaledMma):
     ```
     """
 
-    name = "cute_nvgpu.SM120.mma_bs"
-
     atom = prop_def(Sm120MmaBsAtomType)
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.SM120.mma_bs_sp")
 class Sm120MmaBsSpOp(ScaledSparseMma):
     """A block-scaled MMA with a structured-sparse A. PTX ISA 9.7.14.3 and 9.7.14.6.
 
@@ -186,8 +171,6 @@ class Sm120MmaBsSpOp(ScaledSparseMma):
        -> !cute_nvgpu.fragment<4xf32>
     ```
     """
-
-    name = "cute_nvgpu.SM120.mma_bs_sp"
 
     atom = prop_def(Sm120MmaBsSpAtomType)
 

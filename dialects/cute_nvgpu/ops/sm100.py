@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import MemRefType, UnitAttr, i32, i64
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -24,7 +23,7 @@ from tilewright.dialects.cute_nvgpu.types.shared_atoms import (
     Sm100MmaWsAtomType,
     Sm100MmaWsSpAtomType,
 )
-from tilewright.dialects.fields import NUMBER
+from tilewright.dialects.fields import NUMBER, fields_op
 
 
 class _Sparse:
@@ -64,7 +63,7 @@ _PLAIN = (
 _STATIONARY = " (`zero_column_mask` $zero_column_mask^)?"
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.sm100.mma")
 class MmaOp(_Plain, UmmaOp):
     """D = A * B + D on f16, bf16, tf32, floats of 8, 6 and 4 bits, or bytes.
 
@@ -80,7 +79,6 @@ class MmaOp(_Plain, UmmaOp):
     divides D by a power of two first. PTX ISA, tcgen05.mma.
     """
 
-    name = "cute_nvgpu.sm100.mma"
     TENSORS: ClassVar = ("D", "A", "B")
 
     atom = prop_def(Sm100MmaAtomType)
@@ -88,7 +86,7 @@ class MmaOp(_Plain, UmmaOp):
     assembly_format = umma_format(TENSORS, *_PLAIN)
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.sm100.mma_sp")
 class MmaSpOp(_Sparse, _Plain, UmmaOp):
     """D = A * B + D with a structured-sparse A, of which half the K is stored.
 
@@ -101,7 +99,6 @@ class MmaSpOp(_Sparse, _Plain, UmmaOp):
     tcgen05.mma.sp.
     """
 
-    name = "cute_nvgpu.sm100.mma_sp"
     TENSORS: ClassVar = ("D", "A", "B", "E")
 
     atom = prop_def(Sm100MmaSpAtomType)
@@ -109,7 +106,7 @@ class MmaSpOp(_Sparse, _Plain, UmmaOp):
     assembly_format = umma_format(TENSORS, *_PLAIN)
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.sm100.mma_bs")
 class MmaBsOp(_Scaled, UmmaOp):
     """D = (A * SFA) * (B * SFB) + D, the scale factors by row of A, column of B and block of K.
 
@@ -122,7 +119,6 @@ class MmaBsOp(_Scaled, UmmaOp):
     The ids say at which byte of a word the scale factors start. PTX ISA, tcgen05.mma.
     """
 
-    name = "cute_nvgpu.sm100.mma_bs"
     TENSORS: ClassVar = ("D", "A", "B", "SFA", "SFB")
 
     atom = prop_def(Sm100MmaBsAtomType)
@@ -130,7 +126,7 @@ class MmaBsOp(_Scaled, UmmaOp):
     assembly_format = umma_format(TENSORS)
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.sm100.mma_bs_sp")
 class MmaBsSpOp(_Sparse, _Scaled, UmmaOp):
     """A block-scaled MMA with a structured-sparse A.
 
@@ -143,7 +139,6 @@ class MmaBsSpOp(_Sparse, _Scaled, UmmaOp):
     PTX ISA, tcgen05.mma.sp.
     """
 
-    name = "cute_nvgpu.sm100.mma_bs_sp"
     TENSORS: ClassVar = ("D", "A", "B", "E", "SFA", "SFB")
 
     atom = prop_def(Sm100MmaBsSpAtomType)
@@ -151,7 +146,7 @@ class MmaBsSpOp(_Sparse, _Scaled, UmmaOp):
     assembly_format = umma_format(TENSORS)
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.sm100.mma_ws")
 class MmaWsOp(_Stationary, UmmaOp):
     """D = A * B + D, B kept for the MMAs that follow: weight-stationary, for M of 32, 64 and 128.
 
@@ -163,7 +158,6 @@ class MmaWsOp(_Stationary, UmmaOp):
     `zero_column_mask` is a descriptor of columns of B that count as zeros. PTX ISA, tcgen05.mma.ws.
     """
 
-    name = "cute_nvgpu.sm100.mma_ws"
     TENSORS: ClassVar = ("D", "A", "B")
 
     atom = prop_def(Sm100MmaWsAtomType)
@@ -171,7 +165,7 @@ class MmaWsOp(_Stationary, UmmaOp):
     assembly_format = umma_format(TENSORS, _STATIONARY)
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.sm100.mma_ws_sp")
 class MmaWsSpOp(_Sparse, _Stationary, UmmaOp):
     """A weight-stationary MMA with a structured-sparse A.
 
@@ -183,7 +177,6 @@ class MmaWsSpOp(_Sparse, _Stationary, UmmaOp):
     PTX ISA, tcgen05.mma.ws.sp.
     """
 
-    name = "cute_nvgpu.sm100.mma_ws_sp"
     TENSORS: ClassVar = ("D", "A", "B", "E")
 
     atom = prop_def(Sm100MmaWsSpAtomType)

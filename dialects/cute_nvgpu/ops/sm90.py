@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import UnitAttr, i1
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -30,7 +29,7 @@ from tilewright.dialects.cute_nvgpu.types.shared_atoms import (
     WgmmaAtomType,
 )
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
-from tilewright.dialects.fields import NUMBER
+from tilewright.dialects.fields import NUMBER, fields_op
 
 
 class WarpgroupMmaOp(NvgpuOp):
@@ -116,7 +115,7 @@ class WarpgroupMmaOp(NvgpuOp):
             )
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.sm90.mma")
 class MmaOp(WarpgroupMmaOp):
     """D = A * B + C on f16, bf16, tf32, fp8, integers or single bits.
 
@@ -129,8 +128,6 @@ class MmaOp(WarpgroupMmaOp):
     ```
     """
 
-    name = "cute_nvgpu.sm90.mma"
-
     atom = prop_def(Sm90MmaAtomType)
 
     assembly_format = (
@@ -139,7 +136,7 @@ class MmaOp(WarpgroupMmaOp):
     )
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.sm90.sparse_mma")
 class SparseMmaOp(WarpgroupMmaOp):
     """D = A * B + C with a structured-sparse A, of which half the K is stored.
 
@@ -152,8 +149,6 @@ class SparseMmaOp(WarpgroupMmaOp):
        -> !cute_nvgpu.fragment<32xf32>
     ```
     """
-
-    name = "cute_nvgpu.sm90.sparse_mma"
 
     # xDSL puts a subclass's operands before those of its base.
     a = operand_def()

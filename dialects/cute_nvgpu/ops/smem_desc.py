@@ -5,7 +5,6 @@ from __future__ import annotations
 from xdsl.dialects.builtin import DenseArrayBase, IndexType, MemRefType, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     result_def,
@@ -31,9 +30,10 @@ from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
+from tilewright.dialects.fields import fields_op
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.make_smem_desc")
 class MakeSmemDescOp(BaselineOp):
     """The matrix that begins at an element of a memref in shared memory.
 
@@ -56,8 +56,6 @@ class MakeSmemDescOp(BaselineOp):
 
     PTX ISA 9.7.15.5.1.2.
     """
-
-    name = "cute_nvgpu.make_smem_desc"
 
     source = operand_def(MemRefType)
     indices = var_operand_def(IndexType())

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from xdsl.irdl import irdl_op_definition, prop_def
+from xdsl.irdl import prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.sync import (
@@ -14,7 +12,7 @@ from tilewright.dialects.cute_nvgpu.lattice.sync import (
     NAMED_BARRIER,
 )
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
-from tilewright.dialects.fields import NUMBER
+from tilewright.dialects.fields import NUMBER, fields_op
 
 
 class _NamedBarrierOp(NvgpuOp):
@@ -31,7 +29,7 @@ class _NamedBarrierOp(NvgpuOp):
             raise VerifyException(f"'{self.name}' {why}")
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.bar.sync", BAR_SYNC)
 class BarSyncOp(_NamedBarrierOp):
     """Wait at a named barrier until `threads` threads of the CTA have arrived.
 
@@ -40,11 +38,8 @@ class BarSyncOp(_NamedBarrierOp):
     ```
     """
 
-    name = "cute_nvgpu.bar.sync"
-    ROW: ClassVar = BAR_SYNC
 
-
-@irdl_op_definition
+@fields_op("cute_nvgpu.bar.arrive", BAR_ARRIVE)
 class BarArriveOp(_NamedBarrierOp):
     """Arrive at a named barrier without waiting.
 
@@ -53,11 +48,8 @@ class BarArriveOp(_NamedBarrierOp):
     ```
     """
 
-    name = "cute_nvgpu.bar.arrive"
-    ROW: ClassVar = BAR_ARRIVE
 
-
-@irdl_op_definition
+@fields_op("cute_nvgpu.bar.warp.sync", BAR_WARP_SYNC)
 class WarpSyncOp(PlainOp):
     """All 32 threads of the warp wait for each other, and see each other's memory accesses.
 
@@ -67,6 +59,3 @@ class WarpSyncOp(PlainOp):
 
     PTX ISA 9.7.13.2.
     """
-
-    name = "cute_nvgpu.bar.warp.sync"
-    ROW: ClassVar = BAR_WARP_SYNC

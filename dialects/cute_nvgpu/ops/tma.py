@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import (
     IndexType,
     MemRefType,
@@ -16,7 +14,6 @@ from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     irdl_attr_definition,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -43,10 +40,10 @@ from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
 from tilewright.dialects.cute_nvgpu.ops.mbarrier import verify_mbarrier
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
-from tilewright.dialects.fields import NUMBER
+from tilewright.dialects.fields import NUMBER, fields_op
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.tma.load")
 class TmaLoadOp(NvgpuOp):
     """Start to copy a box of a tensor in global memory to shared memory.
 
@@ -66,8 +63,6 @@ class TmaLoadOp(NvgpuOp):
     set: to the same place of its shared memory, and its bytes are counted down at the mbarrier that
     the CTA has at the same place. PTX ISA, cp.async.bulk.tensor.
     """
-
-    name = "cute_nvgpu.tma.load"
 
     map = operand_def(TmaDescriptorType)
     coordinates = var_operand_def(IndexType())
@@ -97,7 +92,7 @@ class TmaLoadOp(NvgpuOp):
         verify_mbarrier(self.name, self.barrier.type, len(self.barrier_indices))
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.tma.store", TENSOR_STORE)
 class TmaStoreOp(NvgpuOp):
     """Start to copy a box from shared memory to a tensor in global memory.
 
@@ -111,9 +106,6 @@ class TmaStoreOp(NvgpuOp):
     `fence.proxy.async` before the barrier that lets this thread go on; the shared memory may be
     overwritten after `cp.async.bulk.wait_group`. PTX ISA, cp.async.bulk.tensor.
     """
-
-    name = "cute_nvgpu.tma.store"
-    ROW: ClassVar = TENSOR_STORE
 
     source = operand_def(MemRefType)
     source_indices = var_operand_def(IndexType())
@@ -153,7 +145,7 @@ class TmaReductionAttr(EnumAttribute[TmaReduction], SpacedOpaqueSyntaxAttribute)
     name = "cute_nvgpu.tma_reduction"
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.tma.reduce")
 class TmaReduceOp(NvgpuOp):
     """Start to combine a tensor in global memory with a box from shared memory.
 
@@ -168,8 +160,6 @@ class TmaReduceOp(NvgpuOp):
     from 0 or above it. Elements are combined one by one, in any order with those of other copies;
     otherwise it is a `tma.store`. PTX ISA, cp.reduce.async.bulk.tensor.
     """
-
-    name = "cute_nvgpu.tma.reduce"
 
     source = operand_def(MemRefType)
     source_indices = var_operand_def(IndexType())
@@ -222,7 +212,7 @@ def verify_box(
         raise VerifyException(f"'{op}' {what} {error}") from None
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.cp.async.bulk.commit_group", BULK_COMMIT_GROUP)
 class BulkCommitGroupOp(PlainOp):
     """Close the executing thread's group of pending stores by TMA.
 
@@ -233,11 +223,8 @@ class BulkCommitGroupOp(PlainOp):
     PTX ISA, cp.async.bulk.commit_group.
     """
 
-    name = "cute_nvgpu.cp.async.bulk.commit_group"
-    ROW: ClassVar = BULK_COMMIT_GROUP
 
-
-@irdl_op_definition
+@fields_op("cute_nvgpu.cp.async.bulk.wait_group", BULK_WAIT_GROUP)
 class BulkWaitGroupOp(NvgpuOp):
     """Wait until at most `pending` of the executing thread's latest groups are not complete.
 
@@ -248,9 +235,6 @@ class BulkWaitGroupOp(NvgpuOp):
 
     With `read`, until they have read their shared memory. PTX ISA, cp.async.bulk.wait_group.
     """
-
-    name = "cute_nvgpu.cp.async.bulk.wait_group"
-    ROW: ClassVar = BULK_WAIT_GROUP
 
     pending = prop_def(NUMBER)
     read = opt_prop_def(UnitAttr)
@@ -264,7 +248,7 @@ class BulkWaitGroupOp(NvgpuOp):
             )
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.prefetch.tensormap", PREFETCH_TENSORMAP)
 class PrefetchTensormapOp(NvgpuOp):
     """Bring a tensor map near before the first copy needs it.
 
@@ -274,9 +258,6 @@ class PrefetchTensormapOp(NvgpuOp):
 
     PTX ISA, prefetch.tensormap.
     """
-
-    name = "cute_nvgpu.prefetch.tensormap"
-    ROW: ClassVar = PREFETCH_TENSORMAP
 
     map = operand_def(TmaDescriptorType)
 

@@ -7,12 +7,9 @@ memref whose layout counts lanes and columns (`tmem_layouts`).
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import IndexType, MemRefType, i32
 from xdsl.ir import Attribute
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -46,7 +43,7 @@ from tilewright.dialects.cute_nvgpu.ops.memory_operand import (
     verify_memref,
     verify_tmem,
 )
-from tilewright.dialects.fields import NUMBER
+from tilewright.dialects.fields import NUMBER, fields_op
 
 
 def allocation_type(columns: int, element_type: Attribute = i32) -> MemRefType:
@@ -105,7 +102,7 @@ class TmemOp(CtaGroupOp, NvgpuOp):
         self.verify_group()
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.tmem.alloc", TMEM_ALLOC)
 class AllocOp(TmemOp):
     """Allocate columns of tensor memory and write their address to a word of shared memory.
 
@@ -117,9 +114,6 @@ class AllocOp(TmemOp):
     All threads of one warp execute it together; with cta_group 2, one warp of either CTA. It waits
     until there are so many free columns. PTX ISA, tcgen05.alloc.
     """
-
-    name = "cute_nvgpu.tmem.alloc"
-    ROW: ClassVar = TMEM_ALLOC
 
     slot = operand_def(MemRefType)
     indices = var_operand_def(IndexType())
@@ -137,7 +131,7 @@ class AllocOp(TmemOp):
             raise VerifyException(f"'{self.name}' {why}")
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.tmem.retrieve")
 class RetrieveOp(BaselineOp):
     """The tensor memory whose address an allocation wrote to shared memory.
 
@@ -148,8 +142,6 @@ class RetrieveOp(BaselineOp):
 
     The allocation must be before it: a barrier in between. A load from shared memory in PTX.
     """
-
-    name = "cute_nvgpu.tmem.retrieve"
 
     slot = operand_def(MemRefType)
     indices = var_operand_def(IndexType())
@@ -162,7 +154,7 @@ class RetrieveOp(BaselineOp):
         allocated_columns(self.name, "result", self.result.type)
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.tmem.dealloc", TMEM_DEALLOC)
 class DeallocOp(TmemOp):
     """Give an allocation back, all of it.
 
@@ -174,9 +166,6 @@ class DeallocOp(TmemOp):
     All threads of one warp execute it together; with cta_group 2, one warp of either CTA. Whoever
     used the tensor memory must be done. PTX ISA, tcgen05.dealloc.
     """
-
-    name = "cute_nvgpu.tmem.dealloc"
-    ROW: ClassVar = TMEM_DEALLOC
 
     source = operand_def(MemRefType)
 
@@ -192,7 +181,7 @@ class DeallocOp(TmemOp):
         _ = self.columns
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.tmem.relinquish_alloc_permit", TMEM_RELINQUISH)
 class RelinquishAllocPermitOp(TmemOp):
     """The CTA allocates no more tensor memory, so that another one on its SM may.
 
@@ -204,13 +193,10 @@ class RelinquishAllocPermitOp(TmemOp):
     tcgen05.relinquish_alloc_permit.
     """
 
-    name = "cute_nvgpu.tmem.relinquish_alloc_permit"
-    ROW: ClassVar = TMEM_RELINQUISH
-
     assembly_format = "(`cta_group` $cta_group^)? attr-dict"
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.tmem.slice")
 class SliceOp(BaselineOp):
     """The tensor that begins at an element of another one in tensor memory, as whatever it is.
 
@@ -223,8 +209,6 @@ class SliceOp(BaselineOp):
     The result's layout counts from that element, in elements of its own type. It lies within the
     lanes and columns of the source. An addition to the address in PTX.
     """
-
-    name = "cute_nvgpu.tmem.slice"
 
     source = operand_def(MemRefType)
     indices = var_operand_def(IndexType())

@@ -9,7 +9,6 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, UnitAttr, 
 from xdsl.ir import Attribute, Data, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
     irdl_attr_definition,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -35,12 +34,11 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS, TMEM_WAIT_LOA
 from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
     TMEM_LOAD,
     TMEM_STORE,
-    TmemAccessRow,
 )
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import constant_index, verify_tmem
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.dialects.fields import NUMBER
+from tilewright.dialects.fields import NUMBER, fields_op
 
 
 @irdl_attr_definition
@@ -221,7 +219,7 @@ def access_form(shape: str, half: int | None) -> dict[str, Attribute | None]:
     }
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.tmem.load", TMEM_LOAD)
 class LoadOp(TmemAccessOp):
     """Load a tile from tensor memory into a fragment.
 
@@ -242,8 +240,6 @@ class LoadOp(TmemAccessOp):
     further right. The registers are there after `tmem.wait_load`. PTX ISA, tcgen05.ld.
     """
 
-    name = "cute_nvgpu.tmem.load"
-    ROW: ClassVar[TmemAccessRow] = TMEM_LOAD
     HALF_CELLS: ClassVar = "pack"
 
     source = operand_def(MemRefType)
@@ -272,7 +268,7 @@ class LoadOp(TmemAccessOp):
         self.verify_access()
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.tmem.store", TMEM_STORE)
 class StoreOp(TmemAccessOp):
     """Store a fragment to a tile of tensor memory: the inverse of `tmem.load`.
 
@@ -285,8 +281,6 @@ class StoreOp(TmemAccessOp):
     `tmem.wait_store`. PTX ISA, tcgen05.st.
     """
 
-    name = "cute_nvgpu.tmem.store"
-    ROW: ClassVar[TmemAccessRow] = TMEM_STORE
     HALF_CELLS: ClassVar = "unpack"
 
     fragment = operand_def(FragmentType)
@@ -317,7 +311,7 @@ class StoreOp(TmemAccessOp):
             raise VerifyException(f"'{self.name}' {why}")
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.tmem.wait_load", TMEM_WAIT_LOAD)
 class WaitLoadOp(PlainOp):
     """Wait until the threads' loads from tensor memory are complete.
 
@@ -329,11 +323,8 @@ class WaitLoadOp(PlainOp):
     the warp execute it together. PTX ISA, tcgen05.wait.
     """
 
-    name = "cute_nvgpu.tmem.wait_load"
-    ROW: ClassVar = TMEM_WAIT_LOAD
 
-
-@irdl_op_definition
+@fields_op("cute_nvgpu.tmem.wait_store", TMEM_WAIT_STORE)
 class WaitStoreOp(PlainOp):
     """Wait until the threads' stores to tensor memory are complete.
 
@@ -343,6 +334,3 @@ class WaitStoreOp(PlainOp):
 
     All threads of the warp execute it together. PTX ISA, tcgen05.wait.
     """
-
-    name = "cute_nvgpu.tmem.wait_store"
-    ROW: ClassVar = TMEM_WAIT_STORE

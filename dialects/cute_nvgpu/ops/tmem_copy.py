@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Attribute, Data, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import (
     irdl_attr_definition,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -37,6 +34,7 @@ from tilewright.dialects.cute_nvgpu.ops.matrix_copy import SrcFmtAttr
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import bits_of, tmem_span, verify_tmem
 from tilewright.dialects.cute_nvgpu.ops.tmem import TmemOp
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
+from tilewright.dialects.fields import fields_op
 
 _MULTICAST = {shape.multicast.replace("::", "_"): shape.multicast
               for shape in TMEM_COPY_SHAPES.values()}  # fmt: skip
@@ -66,7 +64,7 @@ class CopyShapeAttr(Data[str], SpacedOpaqueSyntaxAttribute):
         printer.print_string(self.data.replace("::", "_").replace(".", " "))
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.tmem.copy", TMEM_COPY)
 class CopyOp(TmemOp):
     """Start to copy a matrix from shared memory to tensor memory.
 
@@ -82,9 +80,6 @@ class CopyOp(TmemOp):
     waited for its `tcgen05.commit`. With cta_group 2, both CTAs of the pair get it. PTX ISA,
     tcgen05.cp.
     """
-
-    name = "cute_nvgpu.tmem.copy"
-    ROW: ClassVar = TMEM_COPY
 
     source = operand_def(SmemDescViewType)
     dest = operand_def(MemRefType)
@@ -151,7 +146,7 @@ def _verify_columns(op: str, type_: MemRefType[Attribute], columns: int) -> None
         )
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.tmem.shift", TMEM_SHIFT)
 class ShiftOp(TmemOp):
     """Start to move rows of 8 columns down by one lane, all but the last.
 
@@ -163,9 +158,6 @@ class ShiftOp(TmemOp):
     The indices name the first element of the first row, whose lane is a multiple of 32. One thread
     executes it. PTX ISA, tcgen05.shift.
     """
-
-    name = "cute_nvgpu.tmem.shift"
-    ROW: ClassVar = TMEM_SHIFT
 
     source = operand_def(MemRefType)
     indices = var_operand_def(IndexType())

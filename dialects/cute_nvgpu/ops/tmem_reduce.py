@@ -10,7 +10,6 @@ from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
     irdl_attr_definition,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -23,6 +22,7 @@ from xdsl.utils.str_enum import StrEnum
 from tilewright.dialects.cute_nvgpu.lattice.tmem_access import TMEM_LOAD_REDUCE
 from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemAccessOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.fields import fields_op
 
 
 class Reduction(StrEnum):
@@ -43,7 +43,7 @@ _REDUCED = {"f32": ("f32",), "i32": ("s32", "u32")}
 """PTX types that each MLIR type may be reduced as; the second is that of `unsigned`."""
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.tmem.load_reduce", TMEM_LOAD_REDUCE)
 class LoadReduceOp(TmemAccessOp):
     """Load a tile, and give each thread the least or the greatest of the elements that it loads.
 
@@ -57,8 +57,6 @@ class LoadReduceOp(TmemAccessOp):
     results are there after `tmem.wait_load`. PTX ISA, tcgen05.ld.
     """
 
-    name = "cute_nvgpu.tmem.load_reduce"
-    ROW: ClassVar = TMEM_LOAD_REDUCE
     HALF_CELLS: ClassVar = "pack"
 
     source = operand_def(MemRefType)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import StringAttr, i1
-from xdsl.irdl import irdl_op_definition, prop_def, result_def
+from xdsl.irdl import prop_def, result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import ELECT_SYNC, SETMAXNREG
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
-from tilewright.dialects.fields import NUMBER
+from tilewright.dialects.fields import NUMBER, fields_op
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.elect.sync", ELECT_SYNC)
 class ElectSyncOp(NvgpuOp):
     """True in one thread of the warp, the same one each time.
 
@@ -26,15 +24,12 @@ class ElectSyncOp(NvgpuOp):
     All threads of the warp execute it together. PTX ISA, elect.sync.
     """
 
-    name = "cute_nvgpu.elect.sync"
-    ROW: ClassVar = ELECT_SYNC
-
     leader = result_def(i1)
 
     assembly_format = "attr-dict"
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.setmaxnreg", SETMAXNREG)
 class SetmaxnregOp(NvgpuOp):
     """Let each thread of the warpgroup have that many registers from here on.
 
@@ -46,9 +41,6 @@ class SetmaxnregOp(NvgpuOp):
     All threads of the warpgroup execute it together; the kernel needs `gpu.known_block_size`. PTX
     ISA, setmaxnreg.
     """
-
-    name = "cute_nvgpu.setmaxnreg"
-    ROW: ClassVar = SETMAXNREG
 
     action = prop_def(StringAttr)
     registers = prop_def(NUMBER)

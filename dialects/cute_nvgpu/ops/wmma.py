@@ -8,7 +8,6 @@ from typing import ClassVar
 from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -25,10 +24,11 @@ from tilewright.dialects.cute_nvgpu.ops.wmma_memory import static_stride, verify
 from tilewright.dialects.cute_nvgpu.types.atoms import WmmaMmaAtomType
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.cute_nvgpu.types.wmma import WmmaAccessType, WmmaLoadType, WmmaStoreType
+from tilewright.dialects.fields import fields_op
 from tilewright.dialects.register_origins import origins
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.wmma.mma")
 class MmaOp(DenseMma):
     """D = A * B + C on the fragments of `wmma.load`s of its shape, types and layouts.
 
@@ -43,7 +43,6 @@ class MmaOp(DenseMma):
     PTX ISA 9.7.14.4.5.
     """
 
-    name = "cute_nvgpu.wmma.mma"
     CHIP_CHOOSES: ClassVar[bool | None] = True
 
     atom = prop_def(WmmaMmaAtomType)
@@ -127,7 +126,7 @@ class WmmaAccessOp(NvgpuOp):
         verify_holders(self, "a fragment", self.held)
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.wmma.load")
 class LoadOp(WmmaAccessOp):
     """Load A, B or C of a `wmma.mma` from global or shared memory.
 
@@ -139,8 +138,6 @@ class LoadOp(WmmaAccessOp):
 
     Rows (or columns) must lie on `WmmaAccess.alignment()` bytes. PTX ISA 9.7.14.4.3.
     """
-
-    name = "cute_nvgpu.wmma.load"
 
     source = operand_def()
     atom = prop_def(WmmaLoadType)
@@ -163,7 +160,7 @@ class LoadOp(WmmaAccessOp):
         return self.fragment
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.wmma.store")
 class StoreOp(WmmaAccessOp):
     """Store D of a `wmma.mma` to global or shared memory.
 
@@ -175,8 +172,6 @@ class StoreOp(WmmaAccessOp):
 
     Rows (or columns) must lie on `WmmaAccess.alignment()` bytes. PTX ISA 9.7.14.4.4.
     """
-
-    name = "cute_nvgpu.wmma.store"
 
     fragment = operand_def(FragmentType)
     dest = operand_def()
