@@ -37,9 +37,17 @@ SPECIAL_REGISTERS = (
 class NameOp(PtxOp):
     """A name of registers, no instruction."""
 
+    traits = traits_def(Pure())
+
+
+class MoveOp(RowOp):
+    """A form of `mov`, which has no effect but its result."""
+
+    traits = traits_def(Pure())
+
 
 @fields_op("ptx.const")
-class ConstOp(RowOp):
+class ConstOp(MoveOp):
     """A constant: its bits in a register, or an immediate where the instruction takes one.
 
     ```mlir
@@ -49,8 +57,6 @@ class ConstOp(RowOp):
 
     bits = prop_def(IntegerAttr)
     result = result_def(RegType)
-
-    traits = traits_def(Pure())
 
     def __init__(self, bits: int, kind: str):
         super().__init__(reg(kind), bits)
@@ -104,13 +110,11 @@ class UndefOp(NameOp):
 
     result = result_def(RegType)
 
-    traits = traits_def(Pure())
-
     assembly_format = "attr-dict `:` type($result)"
 
 
 @fields_op("ptx.sreg", MOV["u32"])
-class SregOp(RowOp):
+class SregOp(MoveOp):
     """Read a special register: `mov.u32 d, %tid.x`. PTX ISA 10.
 
     ```mlir
@@ -121,21 +125,10 @@ class SregOp(RowOp):
     register = prop_def(StringAttr)
     result = result_def(reg("b32"))
 
-    traits = traits_def(Pure())
+    assembly_format = "$register attr-dict"
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"d": self.result, "a": f"%{self.register.data}"}
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        op = cls(parser.parse_str_literal())
-        op.attributes |= parser.parse_optional_attr_dict()
-        return op
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_attribute(self.register)
-        printer.print_op_attributes(self.attributes)
 
     def verify_(self) -> None:
         if self.register.data not in SPECIAL_REGISTERS:
@@ -146,7 +139,7 @@ class SregOp(RowOp):
 
 
 @fields_op("ptx.shared_address", MOV["u32"])
-class SharedAddressOp(RowOp):
+class SharedAddressOp(MoveOp):
     """An address in the kernel's shared memory, by its offset in bytes: `mov.u32 d, smem+256`.
 
     ```mlir
@@ -156,8 +149,6 @@ class SharedAddressOp(RowOp):
 
     offset = prop_def(NUMBER)
     result = result_def(reg("b32"))
-
-    traits = traits_def(Pure())
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"d": self.result, "a": SharedPlace(self.offset.value.data)}
@@ -174,13 +165,11 @@ class SharedAddressOp(RowOp):
 
 
 @fields_op("ptx.mov")
-class MovOp(RowOp):
+class MovOp(MoveOp):
     """Move the bits of a register to another of the same width: `mov.b32`. PTX ISA 9.7.9.1."""
 
     source = operand_def(RegType)
     result = result_def(RegType)
-
-    traits = traits_def(Pure())
 
     assembly_format = "$source attr-dict `:` type($source) `->` type($result)"
 
@@ -203,7 +192,7 @@ class MovOp(RowOp):
 
 
 @fields_op("ptx.pack")
-class PackOp(RowOp):
+class PackOp(MoveOp):
     """Two registers side by side in one of twice the width: `mov.b32 d, {lo, hi}` of 16-bit
     registers, `mov.b64 d, {lo, hi}` of 32-bit ones. PTX ISA 9.7.9.2.
 
@@ -215,8 +204,6 @@ class PackOp(RowOp):
     low = operand_def(RegType)
     high = operand_def(RegType)
     result = result_def(RegType)
-
-    traits = traits_def(Pure())
 
     HALVES: ClassVar[dict[str, str]] = {"b32": "b16", "b64": "b32"}
     """The kind of the halves, by that of the result."""
@@ -267,13 +254,13 @@ class PackOp(RowOp):
 
 
 @fields_op("ptx.unpack")
-class UnpackOp(RowOp):
+class UnpackOp(MoveOp):
     """The two 16-bit halves of a 32-bit register: `mov.b32 {lo, hi}, a`. PTX ISA 9.7.9.2."""
 
     source = operand_def(reg("b32"))
     halves = result_def(reg("b16", 2))
 
-    traits = traits_def(Pure())
+    assembly_format = "$source attr-dict"
 
     @property
     def row(self) -> InstructionRow:
@@ -286,18 +273,6 @@ class UnpackOp(RowOp):
     def operand_values(self) -> Mapping[str, Given]:
         return {"d": self.halves, "a": self.source}
 
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        source = parser.resolve_operand(parser.parse_unresolved_operand(), reg("b32"))
-        op = cls(source)
-        op.attributes |= parser.parse_optional_attr_dict()
-        return op
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_operand(self.source)
-        printer.print_op_attributes(self.attributes)
-
 
 @fields_op("ptx.list.make")
 class ListMakeOp(NameOp):
@@ -305,8 +280,6 @@ class ListMakeOp(NameOp):
 
     parts = var_operand_def(RegType)
     result = result_def(RegType)
-
-    traits = traits_def(Pure())
 
     assembly_format = "$parts attr-dict `:` type($parts) `->` type($result)"
 
@@ -332,8 +305,6 @@ class ListGetOp(NameOp):
     source = operand_def(RegType)
     position = prop_def(NUMBER)
     result = result_def(RegType)
-
-    traits = traits_def(Pure())
 
     assembly_format = "$source `[` $position `]` attr-dict `:` type($source) `->` type($result)"
 

@@ -6,8 +6,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
 
 from tilewright.dialects.cuda_tile.attributes import (
     IntegerOverflowAttr,
@@ -29,7 +28,7 @@ from tilewright.dialects.cuda_tile.ops.elementwise import (
     NO_OVERFLOW_RULE,
     verify_rounding,
 )
-from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
+from tilewright.dialects.cuda_tile.ops.operation import PureOp, tile_op
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.versions import V13_4
 
@@ -56,13 +55,11 @@ def ftof_roundings(from_: Element, to: Element) -> tuple[RoundingMode, ...]:
     return (RoundingMode.NEAREST_EVEN, RoundingMode.ZERO)
 
 
-class Reinterpretation(CudaTileOp):
+class Reinterpretation(PureOp):
     """`$op %x : tile<4xi32> -> tile<4xf32>`."""
 
     TEXT: ClassVar[str] = "$source attr-dict `:` type($source) `->` type($result)"
     SAME_SHAPES: ClassVar = (("source", "result"),)
-
-    traits = traits_def(Pure())
 
 
 @tile_op("cuda_tile.bitcast", 0x09)
@@ -106,12 +103,10 @@ class PtrToPtrOp(Reinterpretation):
     result = result_def(POINTER_TILE)
 
 
-class Conversion(CudaTileOp):
+class Conversion(PureOp):
     """`$op %x ... : tile<4xi32> -> tile<4xf32>`; operand and result are called `from_` and `to`."""
 
     SAME_SHAPES: ClassVar = (("from_", "to"),)
-
-    traits = traits_def(Pure())
 
 
 @tile_op("cuda_tile.exti", 0x25)

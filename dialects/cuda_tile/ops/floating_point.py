@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
 
 from tilewright.dialects.cuda_tile.attributes import (
     ComparisonOrderingAttr,
@@ -27,7 +26,7 @@ from tilewright.dialects.cuda_tile.ops.elementwise import (
     RoundedFloat,
     UnaryFloat,
 )
-from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
+from tilewright.dialects.cuda_tile.ops.operation import PureOp, tile_op
 from tilewright.dialects.cuda_tile.versions import V13_2, V13_3, V13_4
 
 FULL = RoundingModeAttr(RoundingMode.FULL)
@@ -44,7 +43,7 @@ class AddFOp(RoundedFloat):
 
 
 @tile_op("cuda_tile.atan2", 0x6E, V13_2)
-class Atan2Op(CudaTileOp):
+class Atan2Op(PureOp):
     """The angle of the point (y, x): `atan2 %x, %y` is atan(x / y) in the right quadrant."""
 
     TEXT: ClassVar[str] = "$x `,` $y attr-dict `:` type($result)"
@@ -54,8 +53,6 @@ class Atan2Op(CudaTileOp):
     y = operand_def(FLOAT_TILE)
     result = result_def(FLOAT_TILE)
 
-    traits = traits_def(Pure())
-
 
 @tile_op("cuda_tile.ceil", 0x0D)
 class CeilOp(UnaryFloat):
@@ -63,7 +60,7 @@ class CeilOp(UnaryFloat):
 
 
 @tile_op("cuda_tile.cmpf", 0x0E)
-class CmpFOp(CudaTileOp):
+class CmpFOp(PureOp):
     """`cmpf less_than ordered %x, %y : tile<4xf32> -> tile<4xi1>`."""
 
     TEXT: ClassVar[str] = (
@@ -78,8 +75,6 @@ class CmpFOp(CudaTileOp):
     lhs = operand_def(FLOAT_TILE)
     rhs = operand_def(FLOAT_TILE)
     result = result_def(I1_TILE)
-
-    traits = traits_def(Pure())
 
 
 @tile_op("cuda_tile.cos", 0x12)
@@ -183,7 +178,7 @@ class NegFOp(UnaryFloat):
 
 
 @tile_op("cuda_tile.pow", 0x54)
-class PowOp(CudaTileOp):
+class PowOp(PureOp):
     """x to the y: `pow %x, %y : tile<f32>`."""
 
     TEXT: ClassVar[str] = "$source `,` $exponent attr-dict `:` type($result)"
@@ -192,8 +187,6 @@ class PowOp(CudaTileOp):
     source = operand_def(FLOAT_TILE)
     exponent = operand_def(FLOAT_TILE)
     result = result_def(FLOAT_TILE)
-
-    traits = traits_def(Pure())
 
 
 class FPowFOp(PowOp):
@@ -207,7 +200,7 @@ class FPowFOp(PowOp):
 
 
 @tile_op("cuda_tile.fpowi", 0x79, V13_4)
-class FPowIOp(CudaTileOp):
+class FPowIOp(PureOp):
     """x to an integer: `fpowi %x, %n : tile<f32>, tile<i32>`. Since 13.4."""
 
     TEXT: ClassVar[str] = "$source `,` $exponent attr-dict `:` type($source) `,` type($exponent)"
@@ -217,8 +210,6 @@ class FPowIOp(CudaTileOp):
     source = operand_def(FLOAT_TILE)
     exponent = operand_def(INT_TILE)
     result = result_def(FLOAT_TILE)
-
-    traits = traits_def(Pure())
 
 
 @tile_op("cuda_tile.remf", 0x59)

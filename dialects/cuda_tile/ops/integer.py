@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
 
 from tilewright.dialects.cuda_tile.attributes import (
     ComparisonPredicateAttr,
@@ -27,7 +26,7 @@ from tilewright.dialects.cuda_tile.ops.elementwise import (
     UnaryInteger,
     verify_rounding,
 )
-from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
+from tilewright.dialects.cuda_tile.ops.operation import PureOp, tile_op
 from tilewright.dialects.cuda_tile.versions import V13_2
 
 
@@ -47,7 +46,7 @@ class AndIOp(BinaryInteger):
 
 
 @tile_op("cuda_tile.cmpi", 0x0F)
-class CmpIOp(CudaTileOp):
+class CmpIOp(PureOp):
     """`cmpi less_than %x, %y, signed : tile<4xi32> -> tile<4xi1>`."""
 
     TEXT: ClassVar[str] = (
@@ -62,8 +61,6 @@ class CmpIOp(CudaTileOp):
     rhs = operand_def(INT_TILE)
     signedness = prop_def(SignednessAttr)
     result = result_def(I1_TILE)
-
-    traits = traits_def(Pure())
 
 
 @tile_op("cuda_tile.divi", 0x15)
@@ -100,7 +97,7 @@ class MulIOp(OverflowingInteger):
 
 
 @tile_op("cuda_tile.mulhii", 0x4D)
-class MulhiIOp(CudaTileOp):
+class MulhiIOp(PureOp):
     """The upper half of x * y, unsigned: `mulhii %x, %y : tile<i32>`."""
 
     TEXT: ClassVar[str] = "$x `,` $y attr-dict `:` type($result)"
@@ -109,8 +106,6 @@ class MulhiIOp(CudaTileOp):
     x = operand_def(INT_TILE)
     y = operand_def(INT_TILE)
     result = result_def(INT_TILE)
-
-    traits = traits_def(Pure())
 
 
 @tile_op("cuda_tile.negi", 0x50, overflow=V13_2)

@@ -7,13 +7,12 @@ from __future__ import annotations
 from typing import ClassVar
 
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
 
 from tilewright.dialects.cuda_tile.attributes import SignednessAttr
 from tilewright.dialects.cuda_tile.constraints import I8_TILE, one_of, tiles_of
 from tilewright.dialects.cuda_tile.element_types import types_of
-from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
+from tilewright.dialects.cuda_tile.ops.operation import PureOp, tile_op
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cuda_tile.versions import V13_3
@@ -39,14 +38,12 @@ SCALE_BLOCKS = {
 """How many elements along k one scale factor is for, by the types of elements and of factors."""
 
 
-class Mma(CudaTileOp):
+class Mma(PureOp):
     """A multiplication of matrices."""
 
     SAME_TYPES: ClassVar = (("acc", "result"),)
     SAME_ELEMENTS: ClassVar = (("lhs", "rhs"),)
     SAME_RANKS: ClassVar = (("lhs", "rhs", "acc"),)
-
-    traits = traits_def(Pure())
 
     def tile(self, name: str) -> TileType:
         """The type of an operand."""

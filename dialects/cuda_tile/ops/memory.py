@@ -19,7 +19,7 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tilewright.dialects.cuda_tile.attributes import OptimizationHintsAttr
 from tilewright.dialects.cuda_tile.constraints import (
@@ -42,7 +42,7 @@ from tilewright.dialects.cuda_tile.enums import (
 )
 from tilewright.dialects.cuda_tile.hints import verify_hints
 from tilewright.dialects.cuda_tile.ops.format_pieces import Read
-from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
+from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, PureOp, tile_op
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.versions import V13_3, V13_4
 
@@ -147,26 +147,22 @@ class AllocaOp(CudaTileOp):
 
 
 @tile_op("cuda_tile.make_token", 0x44)
-class MakeTokenOp(CudaTileOp):
+class MakeTokenOp(PureOp):
     """A token that nothing comes before: `make_token : token`."""
 
     TEXT: ClassVar[str] = "attr-dict `:` type($result)"
 
     result = result_def(TOKEN)
 
-    traits = traits_def(Pure())
-
 
 @tile_op("cuda_tile.join_tokens", 0x3C)
-class JoinTokensOp(CudaTileOp):
+class JoinTokensOp(PureOp):
     """A token behind several: `join_tokens %a, %b : token`."""
 
     TEXT: ClassVar[str] = "$tokens attr-dict `:` type($result)"
 
     tokens = var_operand_def(TOKEN)
     result = result_def(TOKEN)
-
-    traits = traits_def(Pure())
 
     def verify_types(self) -> None:
         if len(self.tokens) < 2:

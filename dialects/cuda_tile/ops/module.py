@@ -20,7 +20,6 @@ from xdsl.printer import Printer
 from xdsl.traits import (
     IsolatedFromAbove,
     NoTerminator,
-    Pure,
     SymbolOpInterface,
     SymbolTable,
 )
@@ -53,7 +52,7 @@ from tilewright.dialects.cuda_tile.ops.format_pieces import (
     sort_attributes,
 )
 from tilewright.dialects.cuda_tile.ops.format_words import Hints
-from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
+from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, PureOp, tile_op
 from tilewright.dialects.cuda_tile.scopes import verify_function_scope, verify_globals_unscoped
 from tilewright.dialects.cuda_tile.type_text import parse_type, print_type, print_types, shown
 from tilewright.dialects.cuda_tile.types import TileType
@@ -253,15 +252,13 @@ class GlobalOp(CudaTileOp):
 
 
 @tile_op("cuda_tile.get_global", 0x2C)
-class GetGlobalOp(CudaTileOp):
+class GetGlobalOp(PureOp):
     """The address of a global: `get_global @g : tile<ptr<f32>>`."""
 
     TEXT: ClassVar[str] = "$name_ attr-dict `:` type($result)"
 
     name_ = prop_def(FlatSymbolRefAttr, prop_name="name")
     result = result_def(SCALAR_POINTER)
-
-    traits = traits_def(Pure())
 
     def verify_in_place(self) -> None:
         name = self.name_.string_value()

@@ -24,9 +24,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from xdsl.ir import SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition
+from xdsl.irdl import IRDLOperation, irdl_op_definition, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cuda_tile.enums import RoundingMode
@@ -133,6 +134,12 @@ class CudaTileOp(IRDLOperation):
     def fail(self, rule: str) -> VerifyException:
         """The exception that says `'op' expected RULE, got VALUE`."""
         return VerifyException(f"'{self.name}' expected {rule}")
+
+
+class PureOp(CudaTileOp):
+    """An op that has no effect but its results."""
+
+    traits = traits_def(Pure())
 
 
 def _element(value: SSAValue) -> Any:

@@ -56,7 +56,7 @@ from tilewright.dialects.cuda_tile.ops.memory import (
     choice_in,
     verify_rmw,
 )
-from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
+from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, PureOp, tile_op
 from tilewright.dialects.cuda_tile.type_text import parse_type, print_type, print_types, shown
 from tilewright.dialects.cuda_tile.types import (
     DYNAMIC,
@@ -76,7 +76,7 @@ def _is_pointer(type_: Attribute) -> bool:
 
 
 @tile_op("cuda_tile.make_tensor_view", 0x43)
-class MakeTensorViewOp(CudaTileOp):
+class MakeTensorViewOp(PureOp):
     """A tensor from an address: `make_tensor_view %p, shape = [%n, 64], strides = [64, 1] :
     tile<i32> -> tensor_view<?x64xf32, strides=[64,1]>`."""
 
@@ -86,7 +86,6 @@ class MakeTensorViewOp(CudaTileOp):
     result = result_def(TENSOR_VIEW)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(Pure())
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -163,14 +162,12 @@ class MakeTensorViewOp(CudaTileOp):
                 )
 
 
-class MakeView(CudaTileOp):
+class MakeView(PureOp):
     """`$op %tensor : partition_view<tile=(4), tensor_view<64xf32, strides=[1]>>`."""
 
     TEXT: ClassVar[str] = "$tensor_view attr-dict `:` view($result, $tensor_view)"
 
     tensor_view = operand_def(TENSOR_VIEW)
-
-    traits = traits_def(Pure())
 
     def verify_types(self) -> None:
         wanted: Any = self.results[0].type.tensor_view  # pyright: ignore

@@ -19,6 +19,12 @@ from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.fields import NUMBER, fields_op
 
 
+class RegistersOp(BaselineOp):
+    """An op on the registers of fragments alone."""
+
+    traits = traits_def(Pure())
+
+
 def _verify_element(op: str, fragment: FragmentType, scalar: Attribute) -> None:
     if scalar != fragment.element_type:
         raise VerifyException(
@@ -28,7 +34,7 @@ def _verify_element(op: str, fragment: FragmentType, scalar: Attribute) -> None:
 
 
 @fields_op("cute_nvgpu.fragment.splat")
-class SplatOp(BaselineOp):
+class SplatOp(RegistersOp):
     """Every element of the fragment is the scalar.
 
     ```mlir
@@ -39,8 +45,6 @@ class SplatOp(BaselineOp):
     scalar = operand_def()
     fragment = result_def(FragmentType)
 
-    traits = traits_def(Pure())
-
     assembly_format = "$scalar attr-dict `:` type($scalar) `->` type($fragment)"
 
     def verify_(self) -> None:
@@ -48,7 +52,7 @@ class SplatOp(BaselineOp):
 
 
 @fields_op("cute_nvgpu.fragment.from_elements")
-class FromElementsOp(BaselineOp):
+class FromElementsOp(RegistersOp):
     """The fragment of these scalars, in register order.
 
     ```mlir
@@ -58,8 +62,6 @@ class FromElementsOp(BaselineOp):
 
     elements = var_operand_def()
     fragment = result_def(FragmentType)
-
-    traits = traits_def(Pure())
 
     assembly_format = "$elements attr-dict `:` type($elements) `->` type($fragment)"
 
@@ -73,7 +75,7 @@ class FromElementsOp(BaselineOp):
             _verify_element(self.name, self.fragment.type, element.type)
 
 
-class _IndexedOp(BaselineOp):
+class _IndexedOp(RegistersOp):
     """A fragment op that names one element by its place in register order."""
 
     position = prop_def(NUMBER)
@@ -99,8 +101,6 @@ class ExtractOp(_IndexedOp):
     fragment = operand_def(FragmentType)
     scalar = result_def()
 
-    traits = traits_def(Pure())
-
     assembly_format = "$fragment `[` $position `]` attr-dict `:` type($fragment) `->` type($scalar)"
 
     def __init__(self, fragment: SSAValue[FragmentType], position: int):
@@ -124,8 +124,6 @@ class InsertOp(_IndexedOp):
     scalar = operand_def()
     fragment = operand_def(FragmentType)
     result = result_def(FragmentType)
-
-    traits = traits_def(Pure())
 
     assembly_format = (
         "$scalar `,` $fragment `[` $position `]` attr-dict `:`"
@@ -160,8 +158,6 @@ class SliceOp(_IndexedOp):
     fragment = operand_def(FragmentType)
     result = result_def(FragmentType)
 
-    traits = traits_def(Pure())
-
     assembly_format = "$fragment `[` $position `]` attr-dict `:` type($fragment) `->` type($result)"
 
     def verify_(self) -> None:
@@ -179,7 +175,7 @@ class SliceOp(_IndexedOp):
 
 
 @fields_op("cute_nvgpu.fragment.concat")
-class ConcatOp(BaselineOp):
+class ConcatOp(RegistersOp):
     """Fragments one after the other as one fragment: what `slice` takes apart.
 
     ```mlir
@@ -190,8 +186,6 @@ class ConcatOp(BaselineOp):
 
     fragments = var_operand_def(FragmentType)
     result = result_def(FragmentType)
-
-    traits = traits_def(Pure())
 
     assembly_format = "$fragments attr-dict `:` type($fragments) `->` type($result)"
 
@@ -208,7 +202,7 @@ class ConcatOp(BaselineOp):
 
 
 @fields_op("cute_nvgpu.fragment.cast")
-class CastOp(BaselineOp):
+class CastOp(RegistersOp):
     """The same registers under another fragment type: element type, count or layout.
 
     ```mlir
@@ -220,8 +214,6 @@ class CastOp(BaselineOp):
 
     source = operand_def(FragmentType)
     result = result_def(FragmentType)
-
-    traits = traits_def(Pure())
 
     assembly_format = "$source attr-dict `:` type($source) `->` type($result)"
 
