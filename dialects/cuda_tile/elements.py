@@ -20,6 +20,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
+from tilewright.dialects.cuda_tile.numbers_text import print_numbers
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
 
@@ -99,10 +100,15 @@ class ElementsAttr(ParametrizedAttribute, BuiltinAttribute):
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         raise NotImplementedError("read as dense<...>")
 
-    def print_builtin(self, printer: Printer) -> None:
-        from tilewright.dialects.cuda_tile.elements_text import print_elements
+    def print_numbers(self, printer: Printer) -> None:
+        """The numbers alone, `[1.0, 2.0]`, one for all where they are equal."""
+        array = self.array()
+        if self.is_splat:
+            array = array.reshape(-1)[:1].reshape(())
+        print_numbers(printer, array, self.type.element_type)
 
+    def print_builtin(self, printer: Printer) -> None:
         printer.print_string("dense<")
-        print_elements(printer, self)
+        self.print_numbers(printer)
         printer.print_string("> : ")
         printer.print_attribute(self.type)

@@ -22,6 +22,7 @@ from tilewright.dialects.cute.coordinate import (
     pair_leaves,
     slice_,
 )
+from tilewright.dialects.cute.drawing import html
 from tilewright.dialects.cute.int_tuple import (
     IntTuple,
     LayoutError,
@@ -89,8 +90,6 @@ class Layout(Value):
         return f"Layout.parse({str(self)!r})"
 
     def _repr_html_(self) -> str:
-        from tilewright.dialects.cute.drawing import html
-
         return html(self)
 
     def __eq__(self, other: object) -> bool:

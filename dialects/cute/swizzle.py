@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from tilewright.dialects.cute.coordinate import coordinate_add
+from tilewright.dialects.cute.drawing import html
 from tilewright.dialects.cute.int_tuple import (
     IntTuple,
     LayoutError,
@@ -128,8 +129,6 @@ class ComposedLayout(Value):
         return f"ComposedLayout.parse({str(self)!r})"
 
     def _repr_html_(self) -> str:
-        from tilewright.dialects.cute.drawing import html
-
         return html(self)
 
     def __call__(self, *coord: Any) -> Any:

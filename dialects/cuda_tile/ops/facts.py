@@ -6,12 +6,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerType, UnitAttr
+from xdsl.dialects.builtin import DenseArrayBase, UnitAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
+    IRDLOperation,
     OptionalDef,
     OptPropertyDef,
     PropertyDef,
@@ -22,9 +23,6 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cuda_tile.constraints import Accepts
 from tilewright.dialects.cuda_tile.type_text import shown
-
-if TYPE_CHECKING:
-    from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp
 
 SEGMENTS = AttrSizedOperandSegments.attribute_name
 
@@ -77,7 +75,7 @@ def _arity(definition: Any) -> Arity:
 class Facts:
     """What follows from an op's definition."""
 
-    def __init__(self, op: type[CudaTileOp]):
+    def __init__(self, op: type[IRDLOperation]):
         self.definition = op.get_irdl_definition()
         self.operands = _places(self.definition.operands)
         self.results = _places(self.definition.results)
@@ -104,13 +102,13 @@ class Facts:
 
     # --- values by name ---
 
-    def values(self, op: CudaTileOp) -> dict[str, tuple[SSAValue, ...]]:
+    def values(self, op: IRDLOperation) -> dict[str, tuple[SSAValue, ...]]:
         """Operands and results by name. Raises VerifyException where their number is wrong."""
         sizes = self._segments(op) if self.segmented else None
         operands = _divided(op, "operand", self.operands, op.operands, sizes)
         return {**operands, **_divided(op, "result", self.results, op.results, None)}
 
-    def _segments(self, op: CudaTileOp) -> tuple[int, ...]:
+    def _segments(self, op: IRDLOperation) -> tuple[int, ...]:
         segments = op.properties.get(SEGMENTS, op.attributes.get(SEGMENTS))
         sizes = tuple(segments.get_values()) if isinstance(segments, DenseArrayBase) else ()
         if len(sizes) != len(self.operands) or sum(sizes) != len(op.operands):
@@ -122,7 +120,7 @@ class Facts:
 
     # --- verification ---
 
-    def verify(self, op: CudaTileOp) -> dict[str, tuple[SSAValue, ...]]:
+    def verify(self, op: IRDLOperation) -> dict[str, tuple[SSAValue, ...]]:
         """Raise VerifyException where a value or a property is not what it may be."""
         values = self.values(op)
         for place in (*self.operands, *self.results):
@@ -135,7 +133,7 @@ class Facts:
         self._verify_properties(op)
         return values
 
-    def _verify_properties(self, op: CudaTileOp) -> None:
+    def _verify_properties(self, op: IRDLOperation) -> None:
         known = self.definition.properties
         for name, definition in known.items():
             value = op.properties.get(name)
@@ -156,7 +154,7 @@ class Facts:
 
 
 def _divided(
-    op: CudaTileOp,
+    op: IRDLOperation,
     what: str,
     places: tuple[Place, ...],
     values: Any,
@@ -196,6 +194,3 @@ def _words(definition: PropertyDef) -> str:
     bases = definition.constr.get_bases() or set()
     names = sorted(base.name.removeprefix("cuda_tile.") for base in bases)
     return "there without a value" if UnitAttr in bases else f"a {' or '.join(names)}"
-
-
-I1 = IntegerType(1)

@@ -24,25 +24,19 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from xdsl.ir import SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition, traits_def
+from xdsl.irdl import irdl_op_definition, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cuda_tile.enums import RoundingMode
+from tilewright.dialects.cuda_tile.ops.declared import DeclaredOp
 from tilewright.dialects.cuda_tile.ops.facts import Facts
 from tilewright.dialects.cuda_tile.ops.format import Format, Read, created, format_of
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.versions import V13_1, Version
 
-if TYPE_CHECKING:
-    from xdsl.irdl import OpDef
-
 _Op = TypeVar("_Op", bound="CudaTileOp")
-
-Names = tuple[tuple[str, ...], ...]
-"""Groups of names of operands and results."""
 
 Values = Mapping[str, tuple[SSAValue, ...]]
 """Operands and results by name."""
@@ -50,29 +44,15 @@ Values = Mapping[str, tuple[SSAValue, ...]]
 _REMEMBERED = 1 << 14
 
 
-class CudaTileOp(IRDLOperation):
-    """An op of CUDA Tile IR.
-
-    TEXT is its format. SAME_TYPES, SAME_SHAPES, SAME_ELEMENTS and SAME_RANKS name operands and
-    results that agree with each other, all of a group. ROUNDINGS are the legal rounding modes, the
-    one that text leaves out first.
-    """
+class CudaTileOp(DeclaredOp):
+    """An op of CUDA Tile IR."""
 
     if TYPE_CHECKING:
         opcode: ClassVar[int]
         since: ClassVar[Version]
         later: ClassVar[Mapping[str, Version]]
-        definition: ClassVar[OpDef]
-        facts: ClassVar[Facts]
         format: ClassVar[Format | None]
         verified: ClassVar[set[Any]]
-
-    TEXT: ClassVar[str] = ""
-    SAME_TYPES: ClassVar[Names] = ()
-    SAME_SHAPES: ClassVar[Names] = ()
-    SAME_ELEMENTS: ClassVar[Names] = ()
-    SAME_RANKS: ClassVar[Names] = ()
-    ROUNDINGS: ClassVar[tuple[RoundingMode, ...]] = ()
 
     # --- text ---
 
@@ -97,13 +77,6 @@ class CudaTileOp(IRDLOperation):
 
     def print(self, printer: Printer) -> None:
         self.text_format().print(printer, self)
-
-    def values_of(self, name: str) -> tuple[SSAValue, ...]:
-        """The values of an operand or result."""
-        found: Any = getattr(self, name)
-        if found is None:
-            return ()
-        return (found,) if isinstance(found, SSAValue) else tuple(found)  # pyright: ignore
 
     # --- verification ---
 

@@ -6,16 +6,12 @@ that go on; a frame finds a value of its parent's and takes its own rows of it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from xdsl.ir import SSAValue
 
+from tilewright.lowering.interpreter.cuda_tile.machine import Machine
 from tilewright.lowering.interpreter.cuda_tile.token_order import TokenOrder
 from tilewright.lowering.interpreter.cuda_tile.values import Rows, Value, taken
-
-if TYPE_CHECKING:
-    from tilewright.lowering.interpreter.cuda_tile.machine import Machine
 
 
 class Gang:

@@ -31,6 +31,7 @@ from tilewright.lowering.interpreter.cuda_tile.allocations import (
 )
 from tilewright.lowering.interpreter.cuda_tile.blocks import Preparation, Rule
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, element_of, element_of_tile
+from tilewright.lowering.interpreter.cuda_tile.grid import run_grid
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Machine, OrderNeeded
 from tilewright.lowering.interpreter.cuda_tile.memory_access import polls_memory, semantics_of
 from tilewright.lowering.interpreter.cuda_tile.values import Value
@@ -84,7 +85,7 @@ def run_kernel(
         )
         _place_globals(entry, machine, origins)
         try:
-            machine.run(prepared, values, 1 if polls else _gang_size(entry))
+            run_grid(machine, prepared, values, 1 if polls else _gang_size(entry))
         except OrderNeeded:
             continue
         return arrays
