@@ -28,9 +28,9 @@ class CudaTileFuseFmaPass(ModulePass):
     name = "cuda-tile-fuse-fma"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for each in list(op.walk()):
-            if isinstance(each, AddFOp | SubFOp):
-                fuse(each)
+        for inner in list(op.walk()):
+            if isinstance(inner, AddFOp | SubFOp):
+                fuse(inner)
 
 
 def fuse(op: AddFOp | SubFOp) -> None:

@@ -89,11 +89,11 @@ class CudaTileSplitLoopsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for loop in list(op.walk(region_first=True)):
             if isinstance(loop, ForOp):
-                found = next(
-                    filter(None, (self._split_at(loop, each) for each in _ifs(loop))), None
+                place = next(
+                    filter(None, (self._split_at(loop, branch) for branch in _ifs(loop))), None
                 )
-                if found is not None:
-                    split(loop, found)
+                if place is not None:
+                    split(loop, place)
 
     def _split_at(self, loop: ForOp, branch: IfOp) -> Split | None:
         threshold = self.split_threshold

@@ -74,7 +74,7 @@ def _expand(op: InferredOp) -> None:
         values = [result.type.typed for result in op.results if isinstance(result.type, CuteType)]
     else:
         operands = [_opened(trace, operand) for operand in op.operands]
-        values = [each for each in op.evaluate(operands) if isinstance(each, Typed)]
+        values = [value for value in op.evaluate(operands) if isinstance(value, Typed)]
     _replace(op, [_result(trace, value) for value in values])
 
 

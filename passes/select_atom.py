@@ -35,15 +35,17 @@ class SelectAtomPass(ModulePass):
             target(self.arch)
         except TargetError as error:
             raise OpError(op, str(error)) from error
-        for each in op.walk():
-            contraction = contraction_of(each)
+        for inner in op.walk():
+            contraction = contraction_of(inner)
             if contraction is None:
                 continue
             choices = _choices(contraction, self.arch)
             atoms = (choice.atom for choice in choices)
-            each.attributes[ATOMS] = ArrayAttr(MMA_ATOM_TYPES[atom.op](atom) for atom in atoms)
+            inner.attributes[ATOMS] = ArrayAttr(MMA_ATOM_TYPES[atom.op](atom) for atom in atoms)
             if self.explain:
-                each.attributes[REASONS] = ArrayAttr(StringAttr(each.reason) for each in choices)
+                inner.attributes[REASONS] = ArrayAttr(
+                    StringAttr(choice.reason) for choice in choices
+                )
 
 
 def _choices(contraction: LinalgContraction, arch: str) -> list[Choice]:

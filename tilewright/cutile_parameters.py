@@ -97,7 +97,7 @@ class Parameter:
     def _list_constraint(self, arrays: Sequence[NDArray[Any]]) -> Any:
         elements: list[Any] = self.argument
         if not elements or not all(isinstance(element, np.ndarray) for element in elements):
-            kinds = ", ".join(sorted({type(each).__name__ for each in elements})) or "nothing"
+            kinds = ", ".join(sorted({type(element).__name__ for element in elements})) or "nothing"
             raise ExecutionError(f"'{self.name}' expected a list of arrays, got one of {kinds}")
         kinds = {(element.dtype.name, element.ndim) for element in elements}
         if len(kinds) > 1:
@@ -106,12 +106,14 @@ class Parameter:
                 f"'{self.name}' expected arrays of one dtype and rank, got {shown}"
             )
         annotation = getattr(getattr(self.annotation, "list", None), "element", None)
-        described = [self._array_constraint(each, annotation, arrays) for each in elements]
-        shared = next((each for each in described if each.alias_groups), described[0])
+        described = [self._array_constraint(element, annotation, arrays) for element in elements]
+        shared = next(
+            (constraint for constraint in described if constraint.alias_groups), described[0]
+        )
         same = all(
-            (each.stride_constant, each.shape_constant)
+            (constraint.stride_constant, constraint.shape_constant)
             == (shared.stride_constant, shared.shape_constant)
-            for each in described
+            for constraint in described
         )
         if not same:
             shared = self._array_constraint(elements[0], annotation, arrays, assume=False)

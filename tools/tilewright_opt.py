@@ -229,7 +229,7 @@ def _joined(written: Sequence[str | bytes]) -> str | bytes:
     """The outputs of all chunks. Raises CompileError for bytecode beside others."""
     if len(written) == 1:
         return written[0]
-    text = [each for each in written if isinstance(each, str)]
+    text = [part for part in written if isinstance(part, str)]
     if len(text) < len(written):
         raise CompileError(
             Diagnostic(f"'tileirbc' expected one module for a file, got {len(written)}")

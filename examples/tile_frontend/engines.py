@@ -57,7 +57,7 @@ def inside(body: Block) -> AbstractContextManager[None]:
 
 def counted(count: Index) -> tuple[Block, Index]:
     """A loop from 0 up to a count: its body, and its variable."""
-    body, bounds = body_of(i32), (each.value for each in (index(0), count, index(1)))
+    body, bounds = body_of(i32), (bound.value for bound in (index(0), count, index(1)))
     Trace.current.emit(scf.ForOp(*bounds, [], Region(body)))
     return body, Index(body.args[0], uniform=False)
 
@@ -123,7 +123,7 @@ class Engine:
         layout = memory_of(element, extents, run.stages)
         type_ = f'!cute.memref<{element}, smem, align<1024>, "{layout}">'
         memory = cute("memref.alloc", type_, uniform=True)
-        open_place = tuple(None if index(each) == run.step else each for each in place)
+        open_place = tuple(None if index(mode) == run.step else mode for mode in place)
         run.fills.append(self.copy(array, extents, open_place, memory))
         run.bytes += prod(extents) * element_bits(element) // 8
         return Shared(memory, run.stage)
@@ -170,12 +170,12 @@ class CpAsync(Engine):
         if self.running is not None:
             return super().load(array, extents, place)
         run = self.running = self.new_loop(1, index(place[1]))
-        found = super().load(array, extents, place)
+        block = super().load(array, extents, place)
         run.fills[0](run, run.step, run.stage)
         run.use("producer_commit", run.step)
         run.use("consumer_wait", run.step)
         self.running = None
-        return found
+        return block
 
     def copy(self, array: Array, extents: Extents, place: Place, memory: SSAValue) -> Fill:
         """Threads side by side along rows, 16 bytes each."""
@@ -188,7 +188,7 @@ class CpAsync(Engine):
             f'tiler_mn = "[{down};{across * run_length}]">'
         )
         tiled, blocks = typed("make_tiled_copy", text), array.blocks(extents, place)
-        source, coords = (part("copy.partition_S", tiled, each) for each in blocks)
+        source, coords = (part("copy.partition_S", tiled, block) for block in blocks)
         target, limits = part("copy.partition_D", tiled, memory), array.shape
 
         def fill(run: Loop, step: Index, stage: Index) -> None:
@@ -208,18 +208,20 @@ class CpAsync(Engine):
         atom = builder.attribute(f"#cute_nvgpu.copy<ldmatrix, {given.element}, x4{trans}>")
         copy = cute(f"make_tiled_copy_{which}", mma, uniform=True, atom=atom)
         mine = at(part("mma.partition", mma, given.tensor, operand_id=which), -1, index(0))
-        held = cute("mma.make_fragment", mma, mine, operand_id=which)
+        operand = cute("mma.make_fragment", mma, mine, operand_id=which)
         source = at(part("copy.partition_S", copy, given.tensor), -1, given.stage)
-        cute("copy", copy, source, cute("tiled.copy.retile", copy, held))
-        return held
+        cute("copy", copy, source, cute("tiled.copy.retile", copy, operand))
+        return operand
 
 
-def chained(held: Registers, mma: SSAValue) -> SSAValue:
+def chained(accumulators: Registers, mma: SSAValue) -> SSAValue:
     """Accumulators of one MMA as A of another, which the layout algebra proves them to be."""
-    order = as_operand_a(held.frame.mma.type.tiled, mma.type.tiled, held.frame.extents)
-    found = alloca(held.element, Layout(order.shape))
-    cute("memref.store_vec", cute("memref.load_vec", held.through(order)), found)
-    return found
+    order = as_operand_a(
+        accumulators.frame.mma.type.tiled, mma.type.tiled, accumulators.frame.extents
+    )
+    operand = alloca(accumulators.element, Layout(order.shape))
+    cute("memref.store_vec", cute("memref.load_vec", accumulators.through(order)), operand)
+    return operand
 
 
 class Tma(Engine):

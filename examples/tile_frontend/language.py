@@ -59,7 +59,7 @@ class Array(Memory):
         """The block at a coordinate of blocks, None keeping all of them as a last mode; and the
         coordinates of its elements."""
         identity = self._once("make_identity_tensor", self.shape)
-        return [block_of(each, extents, place) for each in (self.tensor, identity)]
+        return [block_of(tensor, extents, place) for tensor in (self.tensor, identity)]
 
 
 def block_of(tensor: SSAValue, extents: tuple[int, int], place: Place) -> SSAValue:
@@ -141,10 +141,10 @@ class Registers:
 
     def map(self, op: Any, *others: Any) -> Registers:
         """An op on each element of these registers and of others, or numbers."""
-        given = (each for each in (self, *others) if isinstance(each, Registers))
-        widest = max(given, key=lambda each: len(each.axes))
-        found = Registers(widest.frame, self.element, widest.axes)
-        return found.write(Trace.current.emit(op(*map(found.vector, (self, *others)))))
+        given = (operand for operand in (self, *others) if isinstance(operand, Registers))
+        widest = max(given, key=lambda operand: len(operand.axes))
+        result = Registers(widest.frame, self.element, widest.axes)
+        return result.write(Trace.current.emit(op(*map(result.vector, (self, *others)))))
 
     __add__ = partialmethod(map, arith.AddfOp)
     __sub__ = partialmethod(map, arith.SubfOp)
@@ -157,20 +157,20 @@ class Registers:
         """The values rounded to a narrower type."""
         if element == self.element:
             return self
-        found = Registers(self.frame, element, self.axes)
-        return found.write(Trace.current.emit(arith.TruncFOp(self.vector(self), found.type)))
+        result = Registers(self.frame, element, self.axes)
+        return result.write(Trace.current.emit(arith.TruncFOp(self.vector(self), result.type)))
 
     def rows(self, fill: float) -> Registers:
         """Registers for one element a row."""
-        found = Registers(self.frame, self.element, (ROWS,))
-        return found.write(found.vector(fill))
+        result = Registers(self.frame, self.element, (ROWS,))
+        return result.write(result.vector(fill))
 
     def reduced(self, kind: str) -> Registers:
         """The elements of each row combined, by `add` or `max`."""
-        found = Registers(self.frame, self.element, (ROWS,))
+        result = Registers(self.frame, self.element, (ROWS,))
         lanes = lanes_along(self.frame.mma.type.tiled, COLUMNS)
-        cute("reduce", self.view, found.view, kind=kind, lanes=lanes)
-        return found
+        cute("reduce", self.view, result.view, kind=kind, lanes=lanes)
+        return result
 
 
 def alloca(element: str, layout: Layout) -> SSAValue:
@@ -189,8 +189,8 @@ def blocks_of(extent: Index, size: int) -> Index:
 def zeros(m: int, n: int) -> Registers:
     """Accumulators of a block."""
     mma = Trace.current.engine.mma(n, "bf16", "k", "k")
-    found = Registers(Frame(mma, (m, n)), "f32")
-    return found.write(found.vector(0.0))
+    result = Registers(Frame(mma, (m, n)), "f32")
+    return result.write(result.vector(0.0))
 
 
 def steps(extent: Index, size: int, stages: int = 3) -> Iterator[Index]:

@@ -87,9 +87,9 @@ class Move:
     @property
     def size(self) -> int:
         """How many elements of the source each thread names."""
-        found = product(self.source.modes.shape)
-        assert isinstance(found, int)
-        return found
+        elements = product(self.source.modes.shape)
+        assert isinstance(elements, int)
+        return elements
 
     # --- ld and st ---
 
@@ -135,9 +135,9 @@ class Move:
         if takes_predicate(tensor, count):
             store_piece(self.op, tensor, first, count, piece, kernel, condition)
         else:
-            held = Piece(None, tuple(piece.as_scalars(kernel)))
+            loaded = Piece(None, tuple(piece.as_scalars(kernel)))
             kernel.emitter.when(
-                condition, lambda: store_piece(self.op, tensor, first, count, held, kernel)
+                condition, lambda: store_piece(self.op, tensor, first, count, loaded, kernel)
             )
 
     def _load_inside(self, first: int, count: int, inside: Inside) -> None:
@@ -253,6 +253,6 @@ class Move:
     def _instructions(self, traits: CopyTraits, memory: str) -> list[tuple[int, range]]:
         """For each instruction the element that a thread names, and the values that it has."""
         source, dest = traits.source[1].size(), traits.destination[1].size()
-        named, held = (source, dest) if memory == "S" else (dest, source)
+        named, other = (source, dest) if memory == "S" else (dest, source)
         number = self.size // source
-        return [(i * named, range(i * held, (i + 1) * held)) for i in range(number)]
+        return [(i * named, range(i * other, (i + 1) * other)) for i in range(number)]

@@ -131,7 +131,7 @@ def _folded(op: Operation | Block, constant: Callable[[SSAValue], int | None]) -
     divides = "Div" in type(op).__name__ or "Rem" in type(op).__name__
     if a is None or b is None or (divides and not (a >= 0 and b > 0)):
         return None
-    found = fold(a, b)
+    folded = fold(a, b)
     type_ = op.results[0].type
     bits = type_.bitwidth if isinstance(type_, IntegerType) else 64
-    return found if -(1 << bits - 1) <= found < 1 << bits - 1 else None
+    return folded if -(1 << bits - 1) <= folded < 1 << bits - 1 else None

@@ -73,11 +73,11 @@ def iterations(loop: scf.ForOp, bounds: Sequence[int | None]) -> range:
                 "nearest legal: the same before the loop",
             )
     lower, upper, step = numbers
-    found = range(lower, upper, step) if step > 0 else range(0)
-    if len(found) > MOST:
+    steps = range(lower, upper, step) if step > 0 else range(0)
+    if len(steps) > MOST:
         raise OpError(
             loop,
             f"'{loop.name}' whose variable indexes registers expected at most {MOST} iterations, "
-            f"got {len(found)} ({why})",
+            f"got {len(steps)} ({why})",
         )
-    return found
+    return steps

@@ -190,7 +190,7 @@ def _splat(op: fragment.SplatOp, to: Conversion) -> None:
 def _from_elements(op: fragment.FromElementsOp, to: Conversion) -> None:
     fragment, width = op.fragment.type, op.fragment.type.element.per_register
     _check_scalar(op, fragment)
-    parts = [to[each] for each in op.elements]
+    parts = [to[element] for element in op.elements]
     words = [_packed(parts[i : i + width], fragment, to) for i in range(0, len(parts), width)]
     to[op.fragment] = _make(words, fragment, to)
 

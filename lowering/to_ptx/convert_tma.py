@@ -154,9 +154,9 @@ def _setmaxnreg(op: warp_specialization.SetmaxnregOp, to: Conversion) -> None:
 
 def _kernel(op: Operation) -> Operation:
     """The function around an op."""
-    found = op
-    while not isinstance(found, func.FuncOp | gpu.FuncOp):
-        parent = found.parent_op()
+    function = op
+    while not isinstance(function, func.FuncOp | gpu.FuncOp):
+        parent = function.parent_op()
         assert parent is not None
-        found = parent
-    return found
+        function = parent
+    return function

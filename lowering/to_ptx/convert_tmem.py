@@ -135,14 +135,14 @@ def _slice(op: tmem.SliceOp, to: Conversion) -> None:
 @lowers(tmem_access.LoadOp)
 def _load(op: tmem_access.LoadOp, to: Conversion) -> None:
     address, offset = tmem_address(op, op.source, op.indices, to)
-    registers = reg(op.held.element.register, op.held.registers)
+    registers = reg(op.fragment_type.element.register, op.fragment_type.registers)
     to[op.fragment] = to.emit(ptx_access.LdOp(address, registers, op.access, offset))
 
 
 @lowers(LoadReduceOp)
 def _load_reduce(op: LoadReduceOp, to: Conversion) -> None:
     address, offset = tmem_address(op, op.source, op.indices, to)
-    registers = reg(op.held.element.register, op.held.registers)
+    registers = reg(op.fragment_type.element.register, op.fragment_type.registers)
     load = ptx_access.LdRedOp(address, registers, op.access, op.form, offset)
     to.add(load)
     to[op.fragment], to[op.reduced] = load.results

@@ -97,12 +97,12 @@ class Trace:
         self, condition: SSAValue, then: Callable[[], Scalar], other: Callable[[], Scalar]
     ) -> SSAValue:
         """The value of `then` where the condition holds, else that of `other`."""
-        found = [self._branch(branch) for branch in (then, other)]
-        width = max(width_of(value) for value, _ in found)
-        for value, block in found:
+        branches = [self._branch(branch) for branch in (then, other)]
+        width = max(width_of(value) for value, _ in branches)
+        for value, block in branches:
             inside = Trace(InsertPoint.at_end(block), self._location)
             inside.insert_last(scf.YieldOp(inside.sized(value, width)))
-        (_, yes), (_, no) = found
+        (_, yes), (_, no) = branches
         return self.insert(scf.IfOp(condition, [IntegerType(width)], Region(yes), Region(no)))
 
     def insert_last(self, op: Operation) -> None:

@@ -167,9 +167,9 @@ class DebugReader:
                 cursor.fail("expected a place for every op in the debug info, got too few", start)
             index = indices[next_]
             next_ += 1
-            if index >= len(places) or (found := places[index]) is None:
+            if index >= len(places) or (known := places[index]) is None:
                 cursor.fail(f"expected the index of a place in the debug info, got {index}", start)
-            return found
+            return known
 
         return place
 
@@ -178,9 +178,9 @@ class DebugReader:
         if index in self._open or len(self._open) >= DEEPEST:
             asker.fail(f"expected debug info nested at most {DEEPEST} deep, got more at {index}")
         self._open.append(index)
-        self._read[index] = found = self._parse(self._cursors[index])
+        self._read[index] = read = self._parse(self._cursors[index])
         self._open.pop()
-        return found
+        return read
 
     def _parse(self, entry: Cursor) -> tuple[Attribute, Part, int]:
         start = entry.position

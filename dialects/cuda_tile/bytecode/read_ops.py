@@ -105,13 +105,13 @@ def _plan(format_: Format) -> Plan:
     return Plan(
         format_,
         format_.op,
-        tuple(_property_plan(each) for each in format_.properties if each.available),
+        tuple(_property_plan(property_) for property_ in format_.properties if property_.available),
         tuple(
-            sizes[each.arity] if each.bit is None else -(1 << each.bit)
-            for each in format_.operands
-            if each.arity in sizes or each.bit is not None
+            sizes[operand.arity] if operand.bit is None else -(1 << operand.bit)
+            for operand in format_.operands
+            if operand.arity in sizes or operand.bit is not None
         ),
-        sum(each.arity is Arity.ONE for each in format_.operands),
+        sum(operand.arity is Arity.ONE for operand in format_.operands),
     )
 
 
@@ -283,10 +283,10 @@ class OpReader:
     def list_of(self, type_: IntegerType, numbers: tuple[int, ...]) -> Attribute:
         """A dense list, one for all that are equal."""
         key = (type_, numbers)
-        found = self.lists.get(key)
-        if found is None:
-            found = self.lists[key] = DenseArrayBase.from_list(type_, numbers)
-        return found
+        known = self.lists.get(key)
+        if known is None:
+            known = self.lists[key] = DenseArrayBase.from_list(type_, numbers)
+        return known
 
     def _regions(self, format_: Format) -> list[Region]:
         cursor = self.cursor

@@ -75,7 +75,7 @@ class Row:
 
     def flags_since(self) -> Version | None:
         """From which version on a number announces the optional parameters."""
-        since = [each.since for each in self.parameters if each.kind in CHOICES]
+        since = [parameter.since for parameter in self.parameters if parameter.kind in CHOICES]
         return max(UNIFIED_FLAGS, min(since)) if since else None
 
 
@@ -321,4 +321,6 @@ def _parts(type_: Attribute) -> Sequence[Attribute]:
         return (*type_.inputs.data, *type_.outputs.data)
     row = ROW_OF_TYPE.get(type(type_))
     parameters = () if row is None else row.parameters
-    return [getattr(type_, each.name) for each in parameters if each.kind is Kind.TYPE]
+    return [
+        getattr(type_, parameter.name) for parameter in parameters if parameter.kind is Kind.TYPE
+    ]

@@ -77,7 +77,7 @@ def enclosing(op: CudaTileOp, wanted: Sequence[type[CudaTileOp]]) -> CudaTileOp:
     while isinstance(parent, IfOp):
         parent = parent.parent_op()
     if not isinstance(parent, tuple(wanted)):
-        names = [f"'{each.name}'" for each in wanted]
+        names = [f"'{class_.name}'" for class_ in wanted]
         got = "none" if parent is None else named(parent)
         raise op.fail(f"to stand in {one_of(names)}, directly or within 'cuda_tile.if', got {got}")
     return parent

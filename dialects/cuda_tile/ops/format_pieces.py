@@ -115,10 +115,10 @@ class Operands(Piece):
 
     def parse(self, parser: Parser, read: Read) -> None:
         if self.several:
-            found = parser.parse_optional_undelimited_comma_separated_list(
+            operands = parser.parse_optional_undelimited_comma_separated_list(
                 parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
             )
-            read.operands[self.name] = list(found or ())
+            read.operands[self.name] = list(operands or ())
         else:
             read.operands[self.name] = [parser.parse_unresolved_operand()]
 
@@ -200,8 +200,8 @@ class AttrDict(Piece):
 
     def parse(self, parser: Parser, read: Read) -> None:
         if self.keyword:
-            found = parser.parse_optional_attr_dict_with_keyword()
-            entries: Mapping[str, Attribute] = {} if found is None else found.data
+            attributes = parser.parse_optional_attr_dict_with_keyword()
+            entries: Mapping[str, Attribute] = {} if attributes is None else attributes.data
         else:
             entries = parser.parse_optional_attr_dict()
         sort_attributes(read, entries)

@@ -35,16 +35,16 @@ def choice_of(constraint: Any, word: TileEnum) -> Attribute:
 def parse_word(parser: Parser, words: type[TileEnum], what: str) -> TileEnum:
     """One of some words. Raises ParseError that names the nearest."""
     start = parser.pos
-    found = parser.parse_optional_identifier() or ""
+    given = parser.parse_optional_identifier() or ""
     known = [word.value for word in words]
-    if found not in known:
-        near = get_close_matches(found, known, n=1, cutoff=0.0)
+    if given not in known:
+        near = get_close_matches(given, known, n=1, cutoff=0.0)
         parser.raise_error(
-            f"expected {what} that is one of {', '.join(known)}, got {found or 'none'}; "
+            f"expected {what} that is one of {', '.join(known)}, got {given or 'none'}; "
             f"nearest legal: {near[0]}",
             start,
         )
-    return words(found)
+    return words(given)
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Word(Piece):
 
     def parse_optional(self, parser: Parser, read: Read) -> bool:
         words = words_of(self.constraint)
-        word = parser.parse_optional_keyword_in([each.value for each in words])
+        word = parser.parse_optional_keyword_in([case.value for case in words])
         if word is not None:
             read.properties[self.name] = choice_of(self.constraint, words(word))
         return word is not None
@@ -202,7 +202,9 @@ class Predicate(Piece):
     def parse(self, parser: Parser, read: Read) -> None:
         value = parser.parse_optional_attribute()
         if value is None:
-            known = {each.name.removeprefix("cuda_tile."): each for each in ASSUMPTIONS}
+            known = {
+                predicate.name.removeprefix("cuda_tile."): predicate for predicate in ASSUMPTIONS
+            }
             start = parser.pos
             word = parser.parse_optional_identifier() or ""
             if word not in known:

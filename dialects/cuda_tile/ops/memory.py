@@ -103,9 +103,9 @@ def choice_in(op: CudaTileOp, name: str, words: type[Choice]) -> Choice:
     """The case that an i32 of an op stands for."""
     value = op.properties[name]
     assert isinstance(value, IntegerAttr)
-    found = words.of_number(value.value.data)
-    assert found is not None
-    return found
+    word = words.of_number(value.value.data)
+    assert word is not None
+    return word
 
 
 def verify_rmw(op: CudaTileOp, mode: AtomicRMWMode, element: Attribute) -> None:

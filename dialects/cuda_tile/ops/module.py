@@ -265,11 +265,11 @@ class GetGlobalOp(PureOp):
         table = self.parent_op()
         while table is not None and not table.has_trait(SymbolTable):
             table = table.parent_op()
-        found = None if table is None else SymbolTable.lookup_symbol(table, name)
-        if not isinstance(found, GlobalOp):
-            got = "none" if found is None else named(found)
+        symbol = None if table is None else SymbolTable.lookup_symbol(table, name)
+        if not isinstance(symbol, GlobalOp):
+            got = "none" if symbol is None else named(symbol)
             raise self.fail(f"a global @{name}, got {got}")
-        element: Any = found.value.type.element_type  # pyright: ignore
+        element: Any = symbol.value.type.element_type  # pyright: ignore
         if self.result.type.element_type.pointee_type != element:  # pyright: ignore
             raise self.fail(
                 f"a pointer to {shown(element)} as @{name} has elements, "  # pyright: ignore

@@ -180,10 +180,10 @@ class CoordsOp(ModePrefix, ElementsOp):
         cls, operand_types: tuple[Attribute, ...], properties: dict[str, Attribute]
     ) -> tuple[Attribute, ...] | str:
         try:
-            found = coords(_typed(operand_types[0]), path_of(properties.get("mode")))
+            places = coords(_typed(operand_types[0]), path_of(properties.get("mode")))
         except (RuleError, LayoutError, VerifyException) as error:
             return str(error)
-        return (VectorType(i32, [len(found)]),)
+        return (VectorType(i32, [len(places)]),)
 
 
 class WriteOp(ElementsOp, ABC):

@@ -95,7 +95,7 @@ def _verify(op: str, memory: Attribute, indices: int, fragment: FragmentType) ->
     verify_contiguous(op, "memory", memref, size)
 
 
-_HELD_IN = {"s8": "i8", "u8": "i8"}
+_STORED_AS = {"s8": "i8", "u8": "i8"}
 """The other type of which a memref may hold elements of these."""
 
 
@@ -106,7 +106,7 @@ def _verify_element(op: str, memory: Attribute, fragment: FragmentType) -> None:
             f"'{op}' expected elements of whole bytes, got {fragment}; nearest legal: "
             "cute_nvgpu.fragment.cast from elements of i32"
         )
-    if element_of(memory) is not element and str(memory) != _HELD_IN.get(element.name):
+    if element_of(memory) is not element and str(memory) != _STORED_AS.get(element.name):
         raise VerifyException(
             f"'{op}' expected a fragment of the memory's element type {memory}, got {fragment}"
         )

@@ -93,7 +93,7 @@ class MatrixCopyOp(NvgpuOp):
         return None
 
     @property
-    def held(self) -> FragmentType:
+    def fragment_type(self) -> FragmentType:
         """The fragment that is loaded or stored."""
         raise NotImplementedError
 
@@ -101,7 +101,9 @@ class MatrixCopyOp(NvgpuOp):
     def matrix_copy(self) -> MatrixCopy:
         """The copy that it issues."""
         row = self.row
-        return MatrixCopy(row, self.held.registers // row.registers, self.trans is not None)
+        return MatrixCopy(
+            row, self.fragment_type.registers // row.registers, self.trans is not None
+        )
 
     def spelled(self) -> str:
         return self.matrix_copy.mnemonic
@@ -117,14 +119,14 @@ class MatrixCopyOp(NvgpuOp):
         self._verify_elements(row, type_.element_type)
         self._verify_count(row)
         verify_contiguous(self.name, "memory", type_, RUN_BYTES)
-        width = row.neighbours * row.bits // self.held.element.bits
-        verify_neighbours(self.name, self.held, width)
+        width = row.neighbours * row.bits // self.fragment_type.element.bits
+        verify_neighbours(self.name, self.fragment_type, width)
         for fragment in self.operands:
             if isinstance(fragment.type, FragmentType):
                 verify_holders(self, "a fragment", fragment)
 
     def _verify_elements(self, row: MatrixCopyRow, memory: Attribute) -> None:
-        fragment = self.held
+        fragment = self.fragment_type
         if row.source is not None:
             legal = [MLIR_TYPES[name] for name in row.source.elements]
             if memory != MLIR_TYPES["u8"] or fragment.element_type not in legal:
@@ -145,7 +147,7 @@ class MatrixCopyOp(NvgpuOp):
             )
 
     def _verify_count(self, row: MatrixCopyRow) -> None:
-        fragment, counts = self.held, [number * row.registers for number in row.numbers]
+        fragment, counts = self.fragment_type, [number * row.registers for number in row.numbers]
         if fragment.element.register != "b32" or fragment.registers not in counts:
             legal = " or ".join(str(count * fragment.element.per_register) for count in counts)
             *others, last = (f".x{number}" for number in row.numbers)
@@ -213,7 +215,7 @@ class LdmatrixOp(MatrixCopyOp):
         return None if self.src_fmt is None else self.src_fmt.data.value
 
     @property
-    def held(self) -> FragmentType:
+    def fragment_type(self) -> FragmentType:
         return self.fragment.type
 
     def verify_(self) -> None:
@@ -245,7 +247,7 @@ class StmatrixOp(MatrixCopyOp):
     )
 
     @property
-    def held(self) -> FragmentType:
+    def fragment_type(self) -> FragmentType:
         assert isinstance(self.fragment.type, FragmentType)
         return self.fragment.type
 

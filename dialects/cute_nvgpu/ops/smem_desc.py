@@ -168,7 +168,7 @@ class MakeSmemDescOp(BaselineOp):
 
 
 _BYTES = ("i8", "ui8")
-_HELD_IN = {
+_STORED_AS = {
     "tf32": ("f32",),
     **dict.fromkeys(("s8", "u8", "b1"), ("i8",)),
     **dict.fromkeys(("e4m3", "e5m2", "e3m2", "e2m3", "e2m1"), _BYTES),
@@ -177,15 +177,15 @@ _HELD_IN = {
 or, of 16 of them, a sixteenth of what tcgen05 unpacks."""
 
 
-def held_types(element: ElementType) -> tuple[str, ...]:
+def stored_types(element: ElementType) -> tuple[str, ...]:
     """The types of which a memref may hold elements that are none of its own."""
-    return _HELD_IN.get(element.name, ())
+    return _STORED_AS.get(element.name, ())
 
 
 def _verify_element(op: str, memory: Attribute, element: ElementType) -> None:
-    legal = (element.mlir, *held_types(element))
+    legal = (element.mlir, *stored_types(element))
     if element.padded:
-        legal = held_types(element)
+        legal = stored_types(element)
     if str(memory) not in legal:
         raise VerifyException(
             f"'{op}' expected a memref of {' or '.join(legal)}, got {memory} "

@@ -83,7 +83,7 @@ class TmemAccessOp(NvgpuOp):
         raise NotImplementedError
 
     @property
-    def held(self) -> FragmentType:
+    def fragment_type(self) -> FragmentType:
         """Its type."""
         type_ = self.fragment_value.type
         assert isinstance(type_, FragmentType)
@@ -99,7 +99,7 @@ class TmemAccessOp(NvgpuOp):
         """The access that it issues. Raises AtomError where there is none."""
         return find_access(
             find_tmem_shape(self.shape.data),
-            self.held.registers,
+            self.fragment_type.registers,
             packed=self.packed,
             half=None if self.half is None else self.half.value.data,
         )
@@ -107,7 +107,7 @@ class TmemAccessOp(NvgpuOp):
     @property
     def tv_layout(self) -> Layout:
         """The layout of the fragment: (thread, value) -> lane + lanes * element along it."""
-        return self.access.tile(self.held.element.bits)
+        return self.access.tile(self.fragment_type.element.bits)
 
     def verify_access(self) -> None:
         """Raise VerifyException unless the memref is one that the shape can access."""
@@ -124,12 +124,12 @@ class TmemAccessOp(NvgpuOp):
         self._verify_layout()
 
     def _verify_elements(self, memory: Attribute) -> None:
-        element = self.held.element
-        if memory != self.held.element_type:
+        fragment = self.fragment_type
+        if memory != fragment.element_type:
             raise VerifyException(
-                f"'{self.name}' expected a fragment of {memory}, got {self.held.element_type}"
+                f"'{self.name}' expected a fragment of {memory}, got {fragment.element_type}"
             )
-        if self.packed and element.bits != PACKED_BITS:
+        if self.packed and fragment.element.bits != PACKED_BITS:
             raise VerifyException(
                 f"'{self.name}' expected elements of {PACKED_BITS} bits with {self.HALF_CELLS}, "
                 f"got {memory}; nearest legal: no {self.HALF_CELLS}"
@@ -144,7 +144,7 @@ class TmemAccessOp(NvgpuOp):
 
     def _verify_tile(self, type_: MemRefType[Attribute], access: TmemAccess) -> None:
         """The last two modes of the memref are lanes and columns as the shape has them."""
-        layout, bits = layout_of(type_), self.held.element.bits
+        layout, bits = layout_of(type_), self.fragment_type.element.bits
         assert isinstance(layout, Layout)
         if layout.rank() < 2:
             raise VerifyException(
@@ -167,7 +167,7 @@ class TmemAccessOp(NvgpuOp):
         self, type_: MemRefType[Attribute], access: TmemAccess, indices: Sequence[SSAValue]
     ) -> None:
         """As far as the indices are constants, the tile begins where a warp's may, and fits."""
-        layout, bits = layout_of(type_), self.held.element.bits
+        layout, bits = layout_of(type_), self.fragment_type.element.bits
         assert isinstance(layout, Layout)
         first = layout.rank() - 2
         for mode, extent in enumerate(access.extents(bits), first):
@@ -190,13 +190,16 @@ class TmemAccessOp(NvgpuOp):
         """Elements of 16 bits lie two in a cell, or one: say what would load what is there."""
         unpacked = CELL_BITS // PACKED_BITS
         step = mode(1) if mode.size() > 1 else None
-        if self.held.element.bits == PACKED_BITS and {step, wanted.stride} == {1, unpacked}:
+        if self.fragment_type.element.bits == PACKED_BITS and {step, wanted.stride} == {
+            1,
+            unpacked,
+        }:
             what = f"no {self.HALF_CELLS}" if self.packed else self.HALF_CELLS
             return f"; nearest legal: {what}"
         return ""
 
     def _verify_layout(self) -> None:
-        declared, wanted = self.held.tv_layout, self.tv_layout
+        declared, wanted = self.fragment_type.tv_layout, self.tv_layout
         if declared is not None and not equivalent(declared, wanted):
             raise VerifyException(
                 f"'{self.name}' expected a fragment with layout {wanted}, got {declared}"

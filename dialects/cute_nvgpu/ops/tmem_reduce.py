@@ -103,7 +103,7 @@ class LoadReduceOp(TmemAccessOp):
     @property
     def ptx_type(self) -> str:
         """The type that PTX reduces: f32, s32 or u32."""
-        return _REDUCED[str(self.held.element_type)][self.unsigned is not None]
+        return _REDUCED[str(self.fragment_type.element_type)][self.unsigned is not None]
 
     @property
     def modifiers(self) -> str:
@@ -119,9 +119,9 @@ class LoadReduceOp(TmemAccessOp):
         self.verify_access()
         self._verify_shape()
         self._verify_flags()
-        if self.reduced.type != self.held.element_type:
+        if self.reduced.type != self.fragment_type.element_type:
             raise VerifyException(
-                f"'{self.name}' expected a result of {self.held.element_type}, "
+                f"'{self.name}' expected a result of {self.fragment_type.element_type}, "
                 f"got {self.reduced.type}"
             )
 
@@ -138,7 +138,7 @@ class LoadReduceOp(TmemAccessOp):
             )
 
     def _verify_flags(self) -> None:
-        element = str(self.held.element_type)
+        element = str(self.fragment_type.element_type)
         if element not in _REDUCED:
             raise VerifyException(
                 f"'{self.name}' expected elements of {' or '.join(_REDUCED)}, got {element}"

@@ -29,7 +29,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_matrix, verify_tmem
-from tilewright.dialects.cute_nvgpu.ops.smem_desc import held_types
+from tilewright.dialects.cute_nvgpu.ops.smem_desc import stored_types
 from tilewright.dialects.cute_nvgpu.types.shared_atoms import UMMA_ATOM_TYPES, UmmaAtomType
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
 from tilewright.dialects.fields import Field
@@ -248,7 +248,7 @@ def tensor_type(atom: UmmaAtom, operand: str) -> str:
 def tensor_elements(element: ElementType) -> tuple[str, ...]:
     """The types of a memref in tensor memory that holds these elements: what is narrower than its
     byte has no type of its own there."""
-    others = held_types(element)
+    others = stored_types(element)
     return others if element.padded else (element.mlir, *others)
 
 

@@ -94,7 +94,7 @@ class WmmaAccessOp(NvgpuOp):
         return self.indices
 
     @property
-    def held(self) -> SSAValue:
+    def fragment_value(self) -> SSAValue:
         """The fragment."""
         raise NotImplementedError
 
@@ -120,10 +120,10 @@ class WmmaAccessOp(NvgpuOp):
         access = self.access
         verify_memory(self.name, access, self.memory.type, len(self.coordinates))
         check_fragment(
-            f"'{self.name}'", self.held.type, access.element, access.tv_layout, access.mnemonic(),
-            access.row.section,
+            f"'{self.name}'", self.fragment_value.type, access.element, access.tv_layout,
+            access.mnemonic(), access.row.section,
         )  # fmt: skip
-        verify_holders(self, "a fragment", self.held)
+        verify_holders(self, "a fragment", self.fragment_value)
 
 
 @fields_op("cute_nvgpu.wmma.load")
@@ -156,7 +156,7 @@ class LoadOp(WmmaAccessOp):
         return self.source
 
     @property
-    def held(self) -> SSAValue:
+    def fragment_value(self) -> SSAValue:
         return self.fragment
 
 
@@ -186,5 +186,5 @@ class StoreOp(WmmaAccessOp):
         return self.dest
 
     @property
-    def held(self) -> SSAValue:
+    def fragment_value(self) -> SSAValue:
         return self.fragment

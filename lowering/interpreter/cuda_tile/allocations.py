@@ -150,7 +150,7 @@ class Arguments:
     def _alone(self, i: int) -> bool:
         """Whether the memory of an array is a copy that no other array shares."""
         allocation = self._spans[i][0]
-        sharing = sum(each is allocation for each, _ in self._spans)
+        sharing = sum(other is allocation for other, _ in self._spans)
         return allocation.copied and sharing == 1
 
     def write_back(self) -> None:

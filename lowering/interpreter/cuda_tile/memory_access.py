@@ -142,7 +142,7 @@ def pointed(
 def _same_rows(addresses: Tile, mask: Tile) -> tuple[Tile, Tile]:
     """Addresses and mask with as many rows; a mask may differ between blocks, addresses not."""
     rows = max(len(addresses), len(mask))
-    return tuple(np.broadcast_to(each, (rows, *each.shape[1:])) for each in (addresses, mask))  # type: ignore[return-value]
+    return tuple(np.broadcast_to(array, (rows, *array.shape[1:])) for array in (addresses, mask))  # type: ignore[return-value]
 
 
 def load(footprint: Footprint, element: Element, padding: Any) -> Tile:

@@ -36,7 +36,7 @@ class TensorView:
 
     def take(self, rows: Rows) -> TensorView:
         """The view of some blocks."""
-        base, shape, strides = (_rows(each, rows) for each in self._arrays)
+        base, shape, strides = (_rows(array, rows) for array in self._arrays)
         return TensorView(self.element, base, shape, strides)
 
     @property
@@ -46,7 +46,7 @@ class TensorView:
     @property
     def geometry(self) -> object:
         """What two views share if the same index means the same element and others others."""
-        if any(len(each) != 1 for each in self._arrays):
+        if any(len(array) != 1 for array in self._arrays):
             return None
         sizes = sorted(zip(self.strides[0].tolist(), self.shape[0].tolist(), strict=True))
         reach = 0
