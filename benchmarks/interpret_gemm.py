@@ -29,7 +29,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
 @dataclass(frozen=True)
-class Gemm:
+class TimedGemm:
     """An example: the tile of a CTA, its threads, and what it takes for A, B, C and their extents
     (M, N, K)."""
 
@@ -55,9 +55,9 @@ def _tensor_maps_sm100(a: Any, b: Any, c: Any, m: int, n: int, k: int) -> list[A
 
 
 GEMMS = {
-    "gemm_sm80": Gemm((64, 64), 128, ml_dtypes.bfloat16, _pointers),
-    "gemm_sm90": Gemm((128, 256), 384, ml_dtypes.bfloat16, _tensor_maps_sm90, "sm_90a"),
-    "gemm_sm100": Gemm((128, 256), 192, np.float16, _tensor_maps_sm100, "sm_100a"),
+    "gemm_sm80": TimedGemm((64, 64), 128, ml_dtypes.bfloat16, _pointers),
+    "gemm_sm90": TimedGemm((128, 256), 384, ml_dtypes.bfloat16, _tensor_maps_sm90, "sm_90a"),
+    "gemm_sm100": TimedGemm((128, 256), 192, np.float16, _tensor_maps_sm100, "sm_100a"),
 }
 
 

@@ -171,7 +171,7 @@ def _is_within(loop: ForOp, value: SSAValue) -> bool:
 # --- rewriting ---
 
 
-class Builder:
+class LoopBuilder:
     """Inserts ops before one, at its location."""
 
     def __init__(self, before: Operation):
@@ -193,7 +193,7 @@ class Builder:
 
 def split(loop: ForOp, at: Split) -> None:
     """Replace a loop by two."""
-    builder = Builder(loop)
+    builder = LoopBuilder(loop)
     point = split_point(builder, loop, at)
     signedness = SignednessAttr.of(_signedness(loop))
     low, high, step = loop.lower_bound, loop.upper_bound, loop.step
@@ -208,7 +208,7 @@ def split(loop: ForOp, at: Split) -> None:
     Rewriter.erase_op(loop)
 
 
-def split_point(builder: Builder, loop: ForOp, at: Split) -> SSAValue:
+def split_point(builder: LoopBuilder, loop: ForOp, at: Split) -> SSAValue:
     """The index that the second loop begins at, bounds left aside."""
     type_, step = loop.step.type, loop.step.owner
     assert isinstance(type_, TileType)

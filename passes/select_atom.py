@@ -11,7 +11,7 @@ from xdsl.passes import ModulePass
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError, target
-from tilewright.dialects.cute_nvgpu.select.select_atom import Choice, select_atoms
+from tilewright.dialects.cute_nvgpu.select.select_atom import AtomChoice, select_atoms
 from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES
 from tilewright.passes.analysis.linalg_contraction import LinalgContraction, contraction_of
 
@@ -48,7 +48,7 @@ class SelectAtomPass(ModulePass):
                 )
 
 
-def _choices(contraction: LinalgContraction, arch: str) -> list[Choice]:
+def _choices(contraction: LinalgContraction, arch: str) -> list[AtomChoice]:
     """The legal atoms; a product of single bits is their conjunction. Raises OpError."""
     try:
         return select_atoms(*contraction.shape, contraction.types, arch, bit_op="and")

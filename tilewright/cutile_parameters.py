@@ -31,7 +31,7 @@ _TORCH_BITS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class CutileParameter:
     """One parameter: its name, its annotation as cuTile has read it, and its argument, tensors of
     torch as arrays."""
 
@@ -82,7 +82,7 @@ class Parameter:
             return self._array_constraint(array, getattr(annotation, "array", None), arrays)
         return self._scalar_constraint()
 
-    def _items(self) -> list[Parameter]:
+    def _items(self) -> list[CutileParameter]:
         items: tuple[Any, ...] = self.argument
         nodes = getattr(self.annotation, "items", None)
         if nodes is None:
@@ -90,7 +90,7 @@ class Parameter:
         if len(nodes) != len(items):
             raise ExecutionError(f"'{self.name}' expected {len(nodes)} items, got {len(items)}")
         return [
-            Parameter(f"{self.name}[{i}]", node, item)
+            CutileParameter(f"{self.name}[{i}]", node, item)
             for i, (node, item) in enumerate(zip(nodes, items, strict=True))
         ]
 
@@ -172,7 +172,7 @@ class Parameter:
         return known
 
 
-def parameters_of(kernel: Any, args: Sequence[Any]) -> list[Parameter]:
+def parameters_of(kernel: Any, args: Sequence[Any]) -> list[CutileParameter]:
     """The parameters of a kernel with their arguments. Raises ExecutionError."""
     function = kernel._annotated_function
     annotations = function.parameter_annotations
@@ -181,7 +181,9 @@ def parameters_of(kernel: Any, args: Sequence[Any]) -> list[Parameter]:
             f"'{function.pyfunc.__name__}' expected {len(annotations)} arguments, got {len(args)}"
         )
     rows = zip(function.pysig.parameters, annotations, args, strict=True)
-    return [Parameter(name, annotation, as_array(argument)) for name, annotation, argument in rows]
+    return [
+        CutileParameter(name, annotation, as_array(argument)) for name, annotation, argument in rows
+    ]
 
 
 def as_array(argument: Any) -> Any:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tilewright.arguments.binding import Binding
-    from tilewright.launcher import Function
+    from tilewright.launcher import DeviceFunction
     from tilewright.ptxas import KernelResources
 
 Extents = tuple[int, int, int]
@@ -99,7 +99,7 @@ class Kernel:
             raise ValueError(f"expected the name of one kernel, got {name!r}; legal: {names}")
         return named[0]
 
-    def load(self, entry: Entry) -> Function:
+    def load(self, entry: Entry) -> DeviceFunction:
         """A kernel on the GPU of this machine, ready to start; PTX is assembled on first use.
 
         Raises `tilewright.launcher.LaunchError`.

@@ -128,7 +128,7 @@ def _find_wgmma(
     return find_wgmma(op, shape, (a, b, d), satfinite=satfinite)
 
 
-class Operands(TypedDict, total=False):
+class SimulatedOperands(TypedDict, total=False):
     """The operands of every atom, under PTX's names; see `simulate`."""
 
     a: ArrayLike | None
@@ -180,7 +180,7 @@ def simulate(
     *,
     arch: str,
     numerics: Literal["hardware", "exact"] = "hardware",
-    **operands: Unpack[Operands],
+    **operands: Unpack[SimulatedOperands],
 ) -> NDArray[np.uint32]:
     """D = A * B + C of one atom, on raw register words.
 

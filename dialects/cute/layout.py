@@ -40,10 +40,10 @@ from tilewright.dialects.cute.int_tuple import (
     unflatten,
 )
 from tilewright.dialects.cute.text import LayoutParseError, LayoutReader
-from tilewright.dialects.cute.value import Value, slot_setter
+from tilewright.dialects.cute.value import FrozenValue, slot_setter
 
 
-class Layout(Value):
+class Layout(FrozenValue):
     """A function from the coordinates of `shape` to the inner product with `stride`.
 
     Layout((4, 8)) is (4,8):(1,4), the compact column-major layout. Equality is of spelling; see

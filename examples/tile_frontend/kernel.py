@@ -20,13 +20,13 @@ ENGINES = {"cp_async": CpAsync, "tma": Tma, "umma": Umma}
 ELEMENTS = {"float16": "f16", "bfloat16": "bf16", "float32": "f32"}
 
 
-def kernel(grid: Callable[..., Sequence[int]], **constants: Any) -> Callable[[Any], Kernel]:
+def kernel(grid: Callable[..., Sequence[int]], **constants: Any) -> Callable[[Any], TileKernel]:
     """Makes a kernel of a function of arrays and numbers, whose keyword arguments are constants;
     so are `engine` and `warps`. `grid` says how many blocks of threads run for the arguments."""
-    return lambda body: Kernel(body, grid, {"engine": "cp_async", "warps": (2, 2), **constants})
+    return lambda body: TileKernel(body, grid, {"engine": "cp_async", "warps": (2, 2), **constants})
 
 
-class Kernel:
+class TileKernel:
     """A kernel for all element types and constants, compiled for each as it is used."""
 
     def __init__(self, body: Callable[..., None], grid: Any, constants: dict[str, Any]):

@@ -30,7 +30,7 @@ ROWS, COLUMNS = 0, 1
 
 
 @dataclass(frozen=True)
-class Memory:
+class GlobalTensor:
     tensor: SSAValue
 
     @property
@@ -38,7 +38,7 @@ class Memory:
         return self.tensor.type.tensor.element
 
 
-class Array(Memory):
+class Array(GlobalTensor):
     """A row-major array in global memory: an argument of the kernel, or a view of one."""
 
     def _once(self, name: str, *operands: Any) -> Any:
@@ -68,7 +68,7 @@ def block_of(tensor: SSAValue, extents: tuple[int, int], place: Place) -> SSAVal
 
 
 @dataclass(frozen=True)
-class Shared(Memory):
+class Shared(GlobalTensor):
     """A matrix in shared memory: one stage of a tensor whose last mode is stages."""
 
     stage: Index
@@ -84,7 +84,7 @@ class Shared(Memory):
 
 
 @dataclass(frozen=True)
-class Frame:
+class BlockShape:
     """A block as threads of a tiled MMA hold its C."""
 
     mma: SSAValue
@@ -110,7 +110,7 @@ class Registers:
 
     major = "k"
 
-    def __init__(self, frame: Frame, element: str, axes: tuple[int, ...] = (ROWS, COLUMNS)):
+    def __init__(self, frame: BlockShape, element: str, axes: tuple[int, ...] = (ROWS, COLUMNS)):
         self.frame, self.element, self.axes = frame, element, axes
         self.layout, size = frame.along(axes), frame.along(axes).cosize()
         self.tensor = alloca(element, self.layout if len(axes) == 2 else Layout((1, size)))
@@ -189,7 +189,7 @@ def blocks_of(extent: Index, size: int) -> Index:
 def zeros(m: int, n: int) -> Registers:
     """Accumulators of a block."""
     mma = Trace.current.engine.mma(n, "bf16", "k", "k")
-    result = Registers(Frame(mma, (m, n)), "f32")
+    result = Registers(BlockShape(mma, (m, n)), "f32")
     return result.write(result.vector(0.0))
 
 

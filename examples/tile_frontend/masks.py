@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial, partialmethod
 
-from tile_frontend.language import COLUMNS, ROWS, Array, Frame, Registers
+from tile_frontend.language import COLUMNS, ROWS, Array, BlockShape, Registers
 from tile_frontend.trace import Index, Trace, algebra, at, cute, index
 from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType
@@ -53,7 +53,7 @@ rows = partial(_vector, ROWS)
 class Elements:
     """A number for each element of a block, or whether something holds of it."""
 
-    frame: Frame
+    frame: BlockShape
     values: SSAValue
 
     @property

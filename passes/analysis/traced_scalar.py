@@ -23,9 +23,9 @@ class Traced(Dynamic):
     __slots__ = ("trace", "value")
     __match_args__ = ("width", "value")
     value: SSAValue
-    trace: Trace
+    trace: ScalarTrace
 
-    def __init__(self, value: SSAValue, trace: Trace) -> None:
+    def __init__(self, value: SSAValue, trace: ScalarTrace) -> None:
         assert isa(value.type, IntegerType)
         super().__init__(value.type.bitwidth)
         _set_value(self, value)
@@ -63,7 +63,7 @@ _BINARY: dict[str, Callable[[SSAValue, SSAValue], Operation]] = {
 """The op of each operation on two numbers."""
 
 
-class Trace:
+class ScalarTrace:
     """Where the arithmetic goes, and where in the source what it stands for is."""
 
     def __init__(self, at: InsertPoint, location: LocationAttr | None = None) -> None:
@@ -100,7 +100,7 @@ class Trace:
         branches = [self._branch(branch) for branch in (then, other)]
         width = max(width_of(value) for value, _ in branches)
         for value, block in branches:
-            inside = Trace(InsertPoint.at_end(block), self._location)
+            inside = ScalarTrace(InsertPoint.at_end(block), self._location)
             inside.insert_last(scf.YieldOp(inside.sized(value, width)))
         (_, yes), (_, no) = branches
         return self.insert(scf.IfOp(condition, [IntegerType(width)], Region(yes), Region(no)))

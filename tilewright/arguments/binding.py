@@ -39,7 +39,7 @@ class ArgumentError(ExecutionError):
     """An argument that is none of the kernel's: the same on the CPU and on the GPU."""
 
 
-class Memory(Protocol):
+class ArgumentMemory(Protocol):
     """Where a kernel's arguments lie: the interpreter's global memory, or that of a GPU."""
 
     def place(self, name: str, content: NDArray[np.uint8]) -> int:
@@ -88,7 +88,7 @@ class Binding:
         self,
         parameters: Sequence[Parameter],
         args: Sequence[Any],
-        memory: Memory,
+        memory: ArgumentMemory,
         *,
         on_gpu: bool = False,
     ):

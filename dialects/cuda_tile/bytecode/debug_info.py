@@ -91,7 +91,7 @@ def _parameters(entry: Any) -> tuple[Attribute, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class EntryRow:
     """A kind of entry: what it may stand for, its parameters, how to make it of them, how to take
     it apart."""
 
@@ -110,12 +110,12 @@ class Row:
 T, N, ZERO = Part.TEXT, Part.NUMBER, Part.ZERO
 FILE, UNIT, SCOPE, PLACE = ENTRIES
 ROWS = (
-    Row(1, DICompileUnitAttr, UNIT, (FILE,), DICompileUnitAttr),
-    Row(2, DIFileAttr, FILE, (T, T), DIFileAttr),
-    Row(3, DILexicalBlockAttr, SCOPE, (SCOPE, FILE, N, N), DILexicalBlockAttr),
-    Row(PLACE_TAG, DILocAttr, PLACE, (SCOPE, T, N, N), _place, _place_parts),
-    Row(5, DISubprogramAttr, SCOPE, (FILE, N, T, T, UNIT, N, ZERO), DISubprogramAttr),
-    Row(6, CallSiteLoc, PLACE, (PLACE, PLACE), _call),
+    EntryRow(1, DICompileUnitAttr, UNIT, (FILE,), DICompileUnitAttr),
+    EntryRow(2, DIFileAttr, FILE, (T, T), DIFileAttr),
+    EntryRow(3, DILexicalBlockAttr, SCOPE, (SCOPE, FILE, N, N), DILexicalBlockAttr),
+    EntryRow(PLACE_TAG, DILocAttr, PLACE, (SCOPE, T, N, N), _place, _place_parts),
+    EntryRow(5, DISubprogramAttr, SCOPE, (FILE, N, T, T, UNIT, N, ZERO), DISubprogramAttr),
+    EntryRow(6, CallSiteLoc, PLACE, (PLACE, PLACE), _call),
 )
 """Every kind; the number that ends a subprogram since 13.5 is always 0."""
 ROW_OF_TYPE = {row.type: row for row in ROWS}

@@ -21,7 +21,7 @@ from tilewright.dialects.cuda_tile.constraints import (
     NUMBER_TILE,
     POINTER_TILE,
 )
-from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF, Element, types_of
+from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF, ElementRow, types_of
 from tilewright.dialects.cuda_tile.enums import RoundingMode
 from tilewright.dialects.cuda_tile.ops.elementwise import (
     IEEE,
@@ -35,12 +35,12 @@ from tilewright.dialects.cuda_tile.versions import V13_4
 TF32, F32, F64, F8E8M0FNU = types_of("tf32", "f32", "f64", "f8E8M0FNU")
 
 
-def element_of(value: SSAValue) -> Element:
+def element_of(value: SSAValue) -> ElementRow:
     """The row of the elements of a tile of numbers."""
     return ELEMENT_OF[value.type.element_type]  # pyright: ignore
 
 
-def ftof_roundings(from_: Element, to: Element) -> tuple[RoundingMode, ...]:
+def ftof_roundings(from_: ElementRow, to: ElementRow) -> tuple[RoundingMode, ...]:
     """How a conversion between floats may round, the first by default."""
     if to.type == F8E8M0FNU:
         return (RoundingMode.ZERO, RoundingMode.POSITIVE_INF)
@@ -103,14 +103,14 @@ class PtrToPtrOp(Reinterpretation):
     result = result_def(POINTER_TILE)
 
 
-class Conversion(PureOp):
+class ConversionOp(PureOp):
     """`$op %x ... : tile<4xi32> -> tile<4xf32>`; operand and result are called `from_` and `to`."""
 
     SAME_SHAPES: ClassVar = (("from_", "to"),)
 
 
 @tile_op("cuda_tile.exti", 0x25)
-class ExtIOp(Conversion):
+class ExtIOp(ConversionOp):
     """Wider integers: `exti %x signed : tile<i8> -> tile<i32>`."""
 
     TEXT: ClassVar[str] = "$from_ word($signedness) attr-dict `:` type($from_) `->` type($to)"
@@ -126,7 +126,7 @@ class ExtIOp(Conversion):
 
 
 @tile_op("cuda_tile.trunci", 0x6B)
-class TruncIOp(Conversion):
+class TruncIOp(ConversionOp):
     """Narrower integers: `trunci %x overflow<no_wrap> : tile<i32> -> tile<i8>`."""
 
     TEXT: ClassVar[str] = (
@@ -144,7 +144,7 @@ class TruncIOp(Conversion):
 
 
 @tile_op("cuda_tile.ftof", 0x2A)
-class FToFOp(Conversion):
+class FToFOp(ConversionOp):
     """Other floats: `ftof %x rounding<zero> : tile<f32> -> tile<f16>`."""
 
     TEXT: ClassVar[str] = (
@@ -163,7 +163,7 @@ class FToFOp(Conversion):
 
 
 @tile_op("cuda_tile.ftoi", 0x2B, saturating=V13_4)
-class FToIOp(Conversion):
+class FToIOp(ConversionOp):
     """Integers, towards zero: `ftoi %x signed saturating : tile<f32> -> tile<i32>`."""
 
     TEXT: ClassVar[str] = (
@@ -184,7 +184,7 @@ class FToIOp(Conversion):
 
 
 @tile_op("cuda_tile.itof", 0x3B)
-class IToFOp(Conversion):
+class IToFOp(ConversionOp):
     """Floats: `itof %x signed : tile<i32> -> tile<f32>`."""
 
     TEXT: ClassVar[str] = (

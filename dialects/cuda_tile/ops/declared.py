@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import IRDLOperation
 
 from tilewright.dialects.cuda_tile.enums import RoundingMode
-from tilewright.dialects.cuda_tile.ops.facts import Facts
+from tilewright.dialects.cuda_tile.ops.facts import OpFacts
 
 if TYPE_CHECKING:
     from xdsl.irdl import OpDef
@@ -27,7 +27,7 @@ class DeclaredOp(IRDLOperation):
 
     if TYPE_CHECKING:
         definition: ClassVar[OpDef]
-        facts: ClassVar[Facts]
+        facts: ClassVar[OpFacts]
 
     TEXT: ClassVar[str] = ""
     SAME_TYPES: ClassVar[Names] = ()

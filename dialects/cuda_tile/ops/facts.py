@@ -48,7 +48,7 @@ _MISSING = (Arity.OPTIONAL, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ValueField:
     """An operand or a result: its name, what it may be, how many values it stands for."""
 
     name: str
@@ -56,8 +56,8 @@ class Place:
     arity: Arity
 
 
-def _places(definitions: Any) -> tuple[Place, ...]:
-    return tuple(Place(name, _accepts(d), _arity(d)) for name, d in definitions)
+def _places(definitions: Any) -> tuple[ValueField, ...]:
+    return tuple(ValueField(name, _accepts(d), arity_of(d)) for name, d in definitions)
 
 
 def _accepts(definition: Any) -> Accepts:
@@ -66,13 +66,14 @@ def _accepts(definition: Any) -> Accepts:
     return constraint
 
 
-def _arity(definition: Any) -> Arity:
+def arity_of(definition: Any) -> Arity:
+    """How many values an operand or a result stands for, by its definition."""
     if isinstance(definition, OptionalDef):
         return Arity.OPTIONAL
     return Arity.ANY if isinstance(definition, VariadicDef) else Arity.ONE
 
 
-class Facts:
+class OpFacts:
     """What follows from an op's definition."""
 
     def __init__(self, op: type[IRDLOperation]):
@@ -85,7 +86,7 @@ class Facts:
         self.is_plain = all(place.arity is Arity.ONE for place in (*self.operands, *self.results))
 
     @cached_property
-    def place(self) -> dict[str, Place]:
+    def place(self) -> dict[str, ValueField]:
         """Operands and results by name."""
         return {place.name: place for place in (*self.operands, *self.results)}
 
@@ -156,7 +157,7 @@ class Facts:
 def _divided(
     op: IRDLOperation,
     what: str,
-    places: tuple[Place, ...],
+    places: tuple[ValueField, ...],
     values: Any,
     sizes: tuple[int, ...] | None,
 ) -> dict[str, tuple[SSAValue, ...]]:

@@ -48,11 +48,11 @@ from tilewright.dialects.cuda_tile.ops.format_pieces import (
 )
 from tilewright.dialects.cuda_tile.ops.format_types import IndexTypes, RankTypes, Types
 from tilewright.dialects.cuda_tile.ops.format_words import (
-    Choice,
+    AssumedPredicate,
     Flags,
     Hints,
     Inbounds,
-    Predicate,
+    OptionalWord,
     Word,
     choice_of,
 )
@@ -121,7 +121,7 @@ def _piece(op: type[DeclaredOp], token: str) -> Piece:
         case "word":
             return Word(op.facts.property_name[names[0]], op.facts.constraint(names[0]))
         case "predicate":
-            return Predicate(names[0])
+            return AssumedPredicate(names[0])
         case "choice":
             return _choice(op, *names)
         case "type":
@@ -145,11 +145,11 @@ def _field(op: type[DeclaredOp], name: str) -> Piece:
     return Operands(name, place.arity is Arity.ANY)
 
 
-def _choice(op: type[DeclaredOp], keyword: str, name: str) -> Choice:
+def _choice(op: type[DeclaredOp], keyword: str, name: str) -> OptionalWord:
     constraint = op.facts.constraint(name)
     given = op.definition.properties[name].default_value
     default = choice_of(constraint, op.ROUNDINGS[0]) if given is None else given
-    return Choice(keyword, name, constraint, default)
+    return OptionalWord(keyword, name, constraint, default)
 
 
 # --- operands and types of what was read ---

@@ -86,7 +86,7 @@ def word_of(value: Attribute, words: type[TileEnum]) -> str:
 
 
 @dataclass(frozen=True)
-class Choice(Piece):
+class OptionalWord(Piece):
     """A property that may be left out, `rounding<zero>`."""
 
     keyword: str
@@ -194,7 +194,7 @@ class Inbounds(Piece):
 
 
 @dataclass(frozen=True)
-class Predicate(Piece):
+class AssumedPredicate(Piece):
     """`div_by<16>` and its like, with or without `#cuda_tile.`."""
 
     name: str

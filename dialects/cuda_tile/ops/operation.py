@@ -31,7 +31,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cuda_tile.ops.declared import DeclaredOp
-from tilewright.dialects.cuda_tile.ops.facts import Facts
+from tilewright.dialects.cuda_tile.ops.facts import OpFacts
 from tilewright.dialects.cuda_tile.ops.format import Format, Read, created, format_of
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.versions import V13_1, Version
@@ -158,7 +158,7 @@ def tile_op(
         defined.verify_ = CudaTileOp.verify_
         defined.opcode, defined.since, defined.later = opcode, since, later
         defined.definition = defined.get_irdl_definition()
-        defined.facts, defined.verified = Facts(defined), set()
+        defined.facts, defined.verified = OpFacts(defined), set()
         OPS.append(defined)
         return defined
 

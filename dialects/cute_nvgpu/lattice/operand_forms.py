@@ -361,7 +361,7 @@ class Label(OperandForm):
 
 
 @dataclass(frozen=True, slots=True)
-class Box(OperandForm):
+class BoxForm(OperandForm):
     """A tensor map and the coordinates of a box's first element, innermost first, `rank` of them:
     `[map, {c0, c1}]`."""
 
