@@ -80,7 +80,8 @@ def attention_case(
 
 SMALL = {"tile": (64, 64, 32), "stages": 2}
 HALVES = {"warps": (4, 1), "tile": (64, 128, 64)}
-CASES: dict[str, tuple[TileKernel, Callable[[], tuple[list[Any], Array]], dict[str, Any], float]] = {
+Case = tuple[TileKernel, Callable[[], tuple[list[Any], Array]], dict[str, Any], float]
+CASES: dict[str, Case] = {
     "gemm": (gemm, lambda: gemm_case(130, 264, 96), {}, 1e-5),
     "gemm, one step": (gemm, lambda: gemm_case(16, 8, 8), SMALL, 1e-5),
     "gemm of f16": (gemm, lambda: gemm_case(65, 72, 40, np.float16), SMALL, 1e-5),
