@@ -92,6 +92,23 @@ def _if(op: scf.IfOp) -> str | None:
     return None
 
 
+def _while(op: scf.WhileOp) -> str | None:
+    before, after = (region.blocks[0] for region in (op.before_region, op.after_region))
+    condition, again = before.last_op, after.last_op
+    passed = condition.args if isinstance(condition, scf.ConditionOp) else op.results
+    yielded = again.operands if isinstance(again, scf.YieldOp) else op.arguments
+    for whose, wanted, values in (
+        ("the arguments of its first region", op.arguments, before.args),
+        ("the arguments of its second region", op.results, after.args),
+        ("what scf.condition passes on", op.results, passed),
+        ("what its second region yields", op.arguments, yielded),
+    ):
+        if _types(values) != _types(wanted):
+            given = ", ".join(_types(values))
+            return f"expected {whose} to be of ({', '.join(_types(wanted))}), got ({given})"
+    return None
+
+
 def _mask(op: arith.CmpiOp | arith.CmpfOp | arith.SelectOp) -> str | None:
     mask, type_ = (op.cond, op.lhs) if isinstance(op, arith.SelectOp) else (op.result, op.lhs)
     if isinstance(op, arith.SelectOp) and mask.type == i1:
@@ -159,4 +176,5 @@ RULES: dict[type[Operation], Rule] = {
     memref.LoadOp: _indices,
     memref.StoreOp: _indices,
     scf.IfOp: _if,
+    scf.WhileOp: _while,
 }

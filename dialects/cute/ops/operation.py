@@ -37,7 +37,7 @@ from tilewright.dialects.cute.rules import RuleError
 from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.types.algebra import CuteType, type_of, typed_of
 from tilewright.dialects.cute.values import Typed
-from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement, Requiring
+from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement, is_requiring
 
 
 class Syntax(Enum):
@@ -106,7 +106,7 @@ class CuteOp(IRDLOperation, ABC):
         if is_side_effect_free(self):
             return BASELINE
         types = (*self.operand_types, *self.result_types)
-        needed = (type_.requirement() for type_ in types if isinstance(type_, Requiring))
+        needed = (type_.requirement() for type_ in types if is_requiring(type_))
         return next((requirement for requirement in needed if requirement != BASELINE), BASELINE)
 
     # --- text ---
