@@ -38,7 +38,7 @@ NUMBER = IntegerAttr.constr(type=i64)
 """A number as a property."""
 
 Field: TypeAlias = SSAValue | Attribute | str | int | Sequence[Any] | None
-"""What a constructor takes for a field."""
+"""An argument of a constructor."""
 
 
 class FieldsOp(IRDLOperation):
@@ -134,4 +134,4 @@ _OF: dict[type[Attribute], Any] = {
     IntegerAttr: number,
     DenseArrayBase: partial(DenseArrayBase.from_list, i64),
 }
-"""What makes the attributes that take more than their value."""
+"""The makers of attributes that take more than their value."""

@@ -150,7 +150,7 @@ def find_split(loop: ForOp, branch: IfOp, threshold: int) -> Split | None:
 
 
 def is_worth(branch: IfOp, threshold: int) -> bool:
-    """Whether a branch is worth a loop of its own."""
+    """True where a branch is worth a loop of its own."""
     if threshold == 1:
         return True
     bodies = [list(region.block.ops) for region in branch.regions if region.blocks]

@@ -74,7 +74,7 @@ def bytecode(kernel: Any, args: Sequence[Any]) -> bytes:
 
 
 def signature(kernel: Any, args: Sequence[Any]) -> Any:
-    """What cuTile is told of these arguments: cuda.tile.compilation's KernelSignature."""
+    """The signature of these arguments for cuTile: cuda.tile.compilation's KernelSignature."""
     return _signature(parameters_of(kernel, args))
 
 

@@ -40,7 +40,7 @@ class CutileParameter:
     argument: Any
 
     def flat(self) -> Generator[tuple[str, Any]]:
-        """What the entry takes for it, with names: an array is its pointer, shape and strides, a
+        """The entry's parameters for it, with names: an array is its pointer, shape and strides, a
         list a table of them and its length, a tuple its items; constants are left out."""
         argument = self.argument
         if isinstance(argument, tuple):
@@ -68,7 +68,8 @@ class CutileParameter:
             yield cast("NDArray[Any]", argument)
 
     def constraint(self, arrays: Sequence[NDArray[Any]]) -> Any:
-        """What cuTile may assume; `arrays` are those of all parameters. Raises ExecutionError."""
+        """The assumptions that cuTile may make; `arrays` are those of all parameters. Raises
+        ExecutionError."""
         compilation = import_module("cuda.tile.compilation")
         argument, annotation = self.argument, self.annotation
         if isinstance(argument, tuple):

@@ -27,9 +27,9 @@ from tilewright.warpgroup_simulation import WarpgroupInputs, simulate_wgmma
 
 
 class AtomOptions(Modifiers, total=False):
-    """What tells atoms of one shape and its element types apart: `Modifiers` and, of `tcgen05.mma`,
-    how A and B lie in shared memory, whether A is there, how many CTAs, and the instruction
-    descriptor that says all of that for a mnemonic."""
+    """The options that tell atoms of one shape and its element types apart: `Modifiers` and, of
+    `tcgen05.mma`, how A and B lie in shared memory, whether A is there, how many CTAs, and the
+    instruction descriptor that says all of that for a mnemonic."""
 
     ab_major: tuple[MajorMode, MajorMode]
     frag_kind: UmmaFragmentKind

@@ -54,7 +54,7 @@ def _next_plain(lines: list[str], number: int, step: int) -> int:
 def check_expected(
     expected: list[Expectation], produced: list[Diagnostic], report: IO[str]
 ) -> bool:
-    """Whether the diagnostics are the expected ones; what differs goes to `report`.
+    """True where the diagnostics are the expected ones; what differs goes to `report`.
 
     Several annotations may speak of one diagnostic: ours says in one what mlir-opt says in two.
     """

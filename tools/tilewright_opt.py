@@ -185,7 +185,7 @@ class TilewrightOpt(xDSLOptMain):
             verify(module, source, after)
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
-        """What is written: MLIR text with short names, or what a target makes of the module."""
+        """The output: MLIR text with short names, or what a target makes of the module."""
         if parse_spec(self.args.target).name != "mlir" or self.args.syntax_highlight:
             return super().output_resulting_program(prog)
         output = io.StringIO()
@@ -216,7 +216,7 @@ class TilewrightOpt(xDSLOptMain):
         return observers
 
     def output(self, module: ModuleOp) -> str | bytes:
-        """What the target makes of a module."""
+        """The target's text of a module."""
         target = parse_spec(self.args.target)
         if target.name != "tileirbc":
             return self.output_resulting_program(module)

@@ -1,4 +1,4 @@
-"""What tiles are made of: numbers of 1 to 64 bits, and pointers."""
+"""The elements of tiles: numbers of 1 to 64 bits, and pointers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ElementRow:
 
     @property
     def is_float(self) -> bool:
-        """Whether these are floating-point numbers."""
+        """True where these are floating-point numbers."""
         return not isinstance(self.type, IntegerType)
 
 
@@ -76,10 +76,10 @@ def types_of(*names: str) -> tuple[Attribute, ...]:
 
 
 INTEGERS = types_of("i1", "i8", "i16", "i32", "i64")
-"""What integer arithmetic takes."""
+"""The operands of integer arithmetic."""
 WIDE_FLOATS = types_of("f16", "bf16", "f32", "f64")
-"""What floating-point arithmetic takes."""
+"""The operands of floating-point arithmetic."""
 FLOATS = tuple(row.type for row in ELEMENTS if row.is_float)
 NUMBERS = INTEGERS + FLOATS
-"""What memory holds."""
+"""The elements of memory."""
 I4 = IntegerType(4)

@@ -49,7 +49,7 @@ _DTYPES: dict[str, Any] = {
 
 @cache
 def dtype_of(element_type: Attribute) -> np.dtype[Any]:
-    """What NumPy holds an element of a constant in: i1 as 0 or 1, tf32 as f32, unsigned
+    """NumPy's type for an element of a constant: i1 as 0 or 1, tf32 as f32, unsigned
     fnv8E5M3FNU as its bits, integers signed."""
     return np.dtype(_DTYPES[shown(element_type)])
 
@@ -74,7 +74,7 @@ class ElementsAttr(ParametrizedAttribute, BuiltinAttribute):
 
     @property
     def is_splat(self) -> bool:
-        """Whether all elements are the same."""
+        """True where all elements are the same."""
         return len(self.data.data) == dtype_of(self.type.element_type).itemsize
 
     def array(self) -> NDArray[Any]:

@@ -12,7 +12,7 @@ from xdsl.printer import Printer
 PREFIX = "cuda_tile."
 
 _SHORT: dict[str, Callable[[AttrParser], Attribute]] = {}
-"""What reads the parameters of a type of this dialect, by the word the type is known by."""
+"""The reader of the parameters of a type of this dialect, by the word the type is known by."""
 
 
 def readable_without_prefix(word: str, parse: Callable[[AttrParser], Attribute]) -> None:

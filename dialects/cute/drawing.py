@@ -80,7 +80,7 @@ def drawing_of(layout: Drawable) -> Drawing:
 
 
 def _number(image: Any) -> int:
-    """What an image is coloured by: its index, or the sum of its coordinates."""
+    """The number that gives an image its colour: its index, or the sum of its coordinates."""
     return sum(flatten(image))
 
 

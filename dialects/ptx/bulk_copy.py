@@ -41,7 +41,7 @@ class TensorCopyOp(PtxOp):
 
     @property
     def row(self) -> TensorCopyRow:
-        """What the instruction is called, and what it needs."""
+        """The row of the instruction: its name and what it needs."""
         raise NotImplementedError
 
     @property
@@ -51,7 +51,7 @@ class TensorCopyOp(PtxOp):
 
     @property
     def hinted(self) -> bool:
-        """Whether an L2 cache policy is given."""
+        """True where an L2 cache policy is given."""
         raise NotImplementedError
 
     @property

@@ -176,7 +176,8 @@ class EntryOp(PtxOp):
 
     @property
     def parameter_bytes(self) -> int:
-        """What the parameters take, each at a multiple of its alignment. PTX ISA 5.1.6.1."""
+        """The bytes that the parameters take, each at a multiple of its alignment. PTX ISA
+        5.1.6.1."""
         end = 0
         for parameter in self.parameters:
             size, align = _PARAMETER_LAYOUT[parameter.data]

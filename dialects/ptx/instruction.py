@@ -39,7 +39,7 @@ class SharedPlace(NamedTuple):
 
 Item: TypeAlias = SSAValue | int | str | SharedPlace
 Given: TypeAlias = Item | Sequence[Item] | None
-"""What an op has for an operand of its instruction: registers, integers and words in the order in
+"""The op's content for an operand of its instruction: registers, integers and words in the order in
 which the form of the operand writes them; None where the operand is left out."""
 
 
@@ -61,7 +61,7 @@ class PtxOp(FieldsOp):
         return ()
 
     def operand_values(self) -> Mapping[str, Given]:
-        """What the op has for each of them, by its name."""
+        """The op's content for each of them, by its name."""
         return {}
 
     @property
@@ -70,7 +70,7 @@ class PtxOp(FieldsOp):
         return None
 
     def requirement(self) -> Requirement:
-        """What the instruction needs of its target."""
+        """The instruction's needs of its target."""
         return BASELINE
 
 
@@ -97,7 +97,7 @@ class RowOp(PtxOp):
 
     @property
     def row(self) -> Row:
-        """What the instruction is called, needs and takes."""
+        """The instruction's name, needs and operands."""
         return self.ROW
 
     @property

@@ -65,7 +65,7 @@ class AccessOp(PtxOp):
 
     @property
     def is_packed(self) -> bool:
-        """Whether a register holds the low halves of two cells."""
+        """True where a register holds the low halves of two cells."""
         return False
 
     @property

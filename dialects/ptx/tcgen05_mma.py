@@ -102,7 +102,7 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
 
     @property
     def said(self) -> UmmaMnemonic:
-        """What the mnemonic says. Raises AtomError where it is none."""
+        """The parts of the mnemonic. Raises AtomError where it is none."""
         return parse_mnemonic(self.mnemonic)
 
     @property

@@ -1,4 +1,4 @@
-"""What orders the instructions of tensor memory. PTX ISA, tcgen05."""
+"""Order of the instructions of tensor memory. PTX ISA, tcgen05."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ class WgmmaOp(PtxOp):
 
     @property
     def negated(self) -> tuple[bool, bool]:
-        """Whether A and B are negated."""
+        """For A and B each, True where it is negated."""
         values = self.immediate_values(self.mma_atom)
         return values.get("imm-scale-a", 1) == -1, values.get("imm-scale-b", 1) == -1
 

@@ -64,7 +64,8 @@ class WmmaAccessOp(PtxOp):
 
     @property
     def access(self) -> WmmaAccess:
-        """What it moves. Raises AtomError where its mnemonic is none."""
+        """The access: which matrix it moves, and how. Raises AtomError where its mnemonic is
+        none."""
         return parse_access(self.mnemonic)[0]
 
     @property

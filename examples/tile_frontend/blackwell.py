@@ -46,7 +46,7 @@ class Umma(Tma):
 
     @contextmanager
     def loop(self, count: Index, stages: int) -> Iterator[Index]:
-        """What multiplies is in a loop of its own thread; the others wait for its end."""
+        """The multiplication is in a loop of its own thread; the others wait for its end."""
         self.sums: list[tuple[Registers, SSAValue]] = []
         done = "!cute.pipeline<umma_async, stages = 1, consumers = 4>"
         done = cute("pipeline.create", done, uniform=True)

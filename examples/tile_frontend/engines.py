@@ -31,7 +31,7 @@ from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import (
 
 Extents = tuple[int, int]
 Fill = Callable[["Loop", Index, Index], None]
-"""What copies a block: for a step of a loop, to a stage."""
+"""The copy of a block: for a step of a loop, to a stage."""
 
 
 def memory_of(element: str, extents: Extents, stages: int = 0) -> str:
@@ -46,7 +46,7 @@ def memory_of(element: str, extents: Extents, stages: int = 0) -> str:
 
 
 def body_of(*arguments: Attribute) -> Block:
-    """What a loop or a branch executes, still empty."""
+    """The body of a loop or a branch, still empty."""
     return Block([scf.YieldOp()], arg_types=arguments)
 
 
@@ -78,7 +78,7 @@ class Loop:
         return Index(cute(f"pipeline.{name}", self.pipeline, step.value), uniform=False)
 
     def fill(self, step: Index) -> None:
-        """What a producer does for a step."""
+        """A producer's work for a step."""
         self.use("producer_acquire", step)
         stage = self.use("stage", step)
         for fill in self.fills:
@@ -87,7 +87,7 @@ class Loop:
 
 
 class Engine:
-    """What engines have in common. `warps` multiply: so many along M and along N."""
+    """The base of engines. `warps` multiply: so many along M and along N."""
 
     running: Loop | None = None
 

@@ -1,4 +1,4 @@
-"""What a kernel is written in: arrays, blocks of them, and what threads hold in registers.
+"""The language of kernels: arrays, blocks of them, and what threads hold in registers.
 
     acc = zeros(128, 128)
     for k in steps(a.extent(1), 32):
@@ -79,7 +79,7 @@ class Shared(GlobalTensor):
 
     @property
     def major(self) -> str:
-        """Whether neighbours along its columns, K, lie side by side, or along its rows."""
+        """True where neighbours along its columns, K, lie side by side, or along its rows."""
         return "k" if flatten(self.tensor.type.tensor.modes[1].stride)[0] == 1 else "mn"
 
 
@@ -91,7 +91,7 @@ class BlockShape:
     extents: tuple[int, int]
 
     def part(self, block: SSAValue) -> SSAValue:
-        """What a thread has of a tensor of these extents."""
+        """A thread's part of a tensor of these extents."""
         return part("mma.partition", self.mma, block, operand_id="C")
 
     def along(self, axes: tuple[int, ...]) -> Layout:
@@ -100,13 +100,13 @@ class BlockShape:
 
 
 def part(name: str, *operands: SSAValue, **properties: str) -> SSAValue:
-    """What a thread has of a tensor."""
+    """A thread's part of a tensor."""
     thread = Trace.current.engine.thread.value
     return cute(f"tiled.{name}", *operands, thread, uniform=True, **properties)
 
 
 class Registers:
-    """What differs along `axes` of a frame, in registers."""
+    """Numbers that differ along `axes` of a frame, in registers."""
 
     major = "k"
 

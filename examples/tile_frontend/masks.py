@@ -89,7 +89,7 @@ class Elements:
 
 
 def elements(registers: Registers) -> Elements:
-    """What registers hold, one for each element of their block."""
+    """The content of registers, one for each element of their block."""
     view = registers.through(registers.frame.along(registers.axes))
     return Elements(registers.frame, cute("memref.load_vec", view))
 

@@ -60,7 +60,7 @@ def cute(name: str, *operands: Any, uniform: bool = False, **properties: Any) ->
 
 
 def typed(name: str, text: str) -> SSAValue:
-    """What a type says in full: `typed("make_tiled_mma", "!cute.tiled_mma<...>")`."""
+    """The value that its type says in full: `typed("make_tiled_mma", "!cute.tiled_mma<...>")`."""
     return Trace.current.once(text, lambda: builder.cute(name, text))
 
 

@@ -113,7 +113,7 @@ _FOLDED: dict[type[Operation], Callable[[int, int], int]] = {
     arith.RemUIOp: lambda a, b: a % b,
     arith.RemSIOp: lambda a, b: a % b,
 }
-"""What is computed with constants; divisions of what is not negative."""
+"""The operations on constants; divisions of what is not negative."""
 
 
 def _folded(op: Operation | Block, constant: Callable[[SSAValue], int | None]) -> int | None:

@@ -26,7 +26,8 @@ MOST = 1024
 
 
 def indexes_registers(loop: scf.ForOp) -> bool:
-    """What the loop counts or carries says which registers an op in it reads, writes or slices."""
+    """The loop's index, or what it carries, says which registers an op in it reads, writes or
+    slices."""
     body = loop.body.block
     known = set[SSAValue](body.args)
     for op in body.walk():

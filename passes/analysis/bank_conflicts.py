@@ -40,7 +40,7 @@ class Conflicts:
 
 
 def bank_conflicts(module: ModuleOp) -> list[Conflicts]:
-    """What is predicted of every `cute.copy` whose threads a tiled copy places in shared memory, in
+    """The prediction for every `cute.copy` whose threads a tiled copy places in shared memory, in
     the order of the program."""
     return [conflict for op in module.walk() if isinstance(op, CopyOp) for conflict in _of_copy(op)]
 

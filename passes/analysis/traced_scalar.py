@@ -1,4 +1,8 @@
-"""Leaves of the symbolic algebra that are SSA values: computing with them emits arithmetic."""
+"""Leaves of the symbolic algebra that are SSA values: computing with them emits arithmetic.
+
+An op for each operation, `scf.if` for a choice, as CuTe IR is expanded: the leaves of
+`lowering.tile.leaves` fold, bound and share instead, which that IR is not to show.
+"""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class ArgumentMemory(Protocol):
         strides: tuple[int, ...],
         box: TensorBox,
     ) -> Any:
-        """What a kernel gets as the tensor map of a tensor at an address; strides in bytes."""
+        """The kernel's argument for the tensor map of a tensor at an address; strides in bytes."""
         ...
 
 
@@ -105,7 +105,7 @@ class Binding:
         return [array.seen(content) for array, content in pairs]
 
     def parts(self, parameters: Sequence[Parameter]) -> list[Bound]:
-        """What each parameter of a kernel gets that was lowered from the tile level."""
+        """The argument of each parameter of a kernel that was lowered from the tile level."""
         return [self._part(parameter) for parameter in parameters]
 
     def _bound(self, parameter: Parameter, arg: Any) -> Bound:

@@ -47,7 +47,7 @@ UNKNOWN_TAG, PLACE_TAG = 0, 4
 
 
 class Part(Enum):
-    """What a parameter is: a string, a number, or another entry."""
+    """The kind of a parameter: a string, a number, or another entry."""
 
     TEXT = auto()
     NUMBER = auto()
@@ -148,7 +148,8 @@ class DebugReader:
         self._places = [entry[0] if entry[1] is Part.PLACE else None for entry in known]
 
     def places(self, cursor: Cursor) -> Callable[[], Attribute]:
-        """What gives the places of a function, its own first; its index stands at the cursor."""
+        """A function that gives the places of a kernel, its own first; its index stands at the
+        cursor."""
         start = cursor.position
         function = cursor.varint()
         if not function:
@@ -215,7 +216,7 @@ class DebugReader:
         return row.make(*parameters), row.counts_as, weight
 
     def _parse_place(self, entry: Cursor) -> tuple[Attribute, Part, int]:
-        """What the row of places says, for these are most of the entries."""
+        """An entry by the row of places, for these are most of the entries."""
         start = entry.position
         scope_at, file, line, column = entry.varints(4)
         if entry.position != entry.end:

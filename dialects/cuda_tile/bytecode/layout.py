@@ -1,4 +1,4 @@
-"""What a file says beside its module: the order of its sections and of the entries of its tables.
+"""A file's content beside its module: the order of its sections and of the entries of its tables.
 
 A module that was read remembers it, so that it is written as it was: tables begin with the entries
 they had, used or not.

@@ -160,7 +160,8 @@ def _since(op: type[CudaTileOp], name: str) -> Version:
 
 
 def _optional(definition: PropertyDef) -> bool:
-    """Whether a property has a bit in the flags; lists of booleans are all false where missing."""
+    """True where a property has a bit in the flags; lists of booleans are all false where
+    missing."""
     return (
         isinstance(definition, OptPropertyDef)
         and definition.default_value is None

@@ -38,7 +38,7 @@ NO_ATTRIBUTES = builtin.ArrayAttr[Attribute](())
 LARGE = 1 << 16
 """Bytes of a file whose ops are worth a look at the garbage collector's state."""
 MODULE_NAME = "kernels"
-"""What a module is called: bytecode has no name for it."""
+"""The name of a module: bytecode has no name for it."""
 
 
 def read_bytecode(data: bytes, name: str = "<bytes>", *, verify: bool = True) -> builtin.ModuleOp:

@@ -400,4 +400,4 @@ READERS: dict[PropertyKind, Reader] = {
     PropertyKind.ELEMENTS: _elements,
     PropertyKind.TAGGED: _tagged,
 }
-"""What reads each kind of property that has no cases."""
+"""The reader of each kind of property that has no cases."""

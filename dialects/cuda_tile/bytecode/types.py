@@ -115,7 +115,7 @@ SIMPLE_OF_TYPE = {type_: (tag, since) for tag, type_, since in SIMPLE}
 NAMES = {10: "Float8E4M3FN", 11: "Float8E5M2", 18: "Float8E8M0FNU", 19: "Float4E2M1FN",
          20: "GatherScatterViewType", 21: "StridedViewType", 22: "Int4",
          130: "FNV8E5M3FNU"}  # fmt: skip
-"""What the format calls the types that came after 13.1, or that other names are in use for."""
+"""The format's names of the types that came after 13.1, or that other names are in use for."""
 
 
 def needs(what: str, since: Version, version: Version, verb: str) -> str:

@@ -90,7 +90,7 @@ class ModuleWriter:
         return bytes(out)
 
     def _payloads(self, module: ModuleOp) -> dict[SectionId, bytes | None]:
-        """What each section holds; strings come last, for all others name some."""
+        """The payload of each section; strings come last, for all others name some."""
         globals_, entries = _contents(module)
         heads = [self._head(entry) for entry in entries]
         payloads: dict[SectionId, bytes | None] = {

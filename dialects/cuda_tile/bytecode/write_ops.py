@@ -235,4 +235,4 @@ WRITERS: dict[PropertyKind, Writer] = {
     PropertyKind.ELEMENTS: _elements,
     PropertyKind.TAGGED: _tagged,
 }
-"""What writes each kind of property."""
+"""The writer of each kind of property."""

@@ -53,7 +53,7 @@ class Aggregate(CudaTileOp):
         print_body(printer, self.regions[0])
 
     def result_of(self, tile: TileType, dim: int) -> TileType:
-        """What a tile becomes."""
+        """The result for a tile."""
         raise NotImplementedError
 
     def verify_types(self) -> None:

@@ -66,7 +66,7 @@ YIELDED_TO = ("cuda_tile.if", "cuda_tile.reduce", "cuda_tile.scan")
 """Whose regions end with `yield`."""
 
 FUNCTIONS: list[type[CudaTileOp]] = []
-"""What `return` leaves."""
+"""The ops that `return` leaves."""
 
 
 def enclosing(op: CudaTileOp, wanted: Sequence[type[CudaTileOp]]) -> CudaTileOp:

@@ -1,4 +1,4 @@
-"""What the class of an op declares, and the facts that follow: all that its text is made of."""
+"""The declaration of an op, and the facts that follow: all that its text is made of."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ IEEE = (
     RoundingMode.NEGATIVE_INF,
     RoundingMode.POSITIVE_INF,
 )
-"""What IEEE 754 has to say of rounding."""
+"""The rounding modes of IEEE 754."""
 
 NO_OVERFLOW_RULE = IntegerOverflowAttr(IntegerOverflow.NONE)
 

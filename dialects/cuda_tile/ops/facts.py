@@ -1,5 +1,5 @@
-"""What follows from the definition of an op, worked out once: its values, by name, its properties,
-and the verification of their number and kind."""
+"""The facts that follow from the definition of an op, worked out once: its values, by name, its
+properties, and the verification of their number and kind."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Arity(Enum):
     ANY = auto()
 
     def allows(self, count: int) -> bool:
-        """Whether there may be so many."""
+        """True where there may be so many."""
         return count >= 0 and (self is Arity.ANY or count == 1 or (self, count) == _MISSING)
 
     @property
@@ -74,7 +74,7 @@ def arity_of(definition: Any) -> Arity:
 
 
 class OpFacts:
-    """What follows from an op's definition."""
+    """The facts of an op, from its definition."""
 
     def __init__(self, op: type[IRDLOperation]):
         self.definition = op.get_irdl_definition()
@@ -92,13 +92,13 @@ class OpFacts:
 
     @cached_property
     def property_name(self) -> dict[str, str]:
-        """What properties are called in generic text, by their names in Python and there."""
+        """The names of properties in generic text, by their names in Python and there."""
         known = {name: name for name in self.definition.properties}
         accessors = self.definition.accessor_names
         return {**known, **{accessor: name for accessor, (name, _) in accessors.items()}}
 
     def constraint(self, name: str) -> Any:
-        """What a property may be."""
+        """The constraint of a property."""
         return self.definition.properties[self.property_name[name]].constr
 
     # --- values by name ---

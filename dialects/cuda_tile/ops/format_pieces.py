@@ -27,7 +27,7 @@ from tilewright.dialects.cuda_tile.ops.facts import SEGMENTS
 
 @dataclass
 class Read:
-    """What has been read of an op: by name, operands, types, properties."""
+    """The parts of an op that have been read: by name, operands, types, properties."""
 
     op: type[DeclaredOp]
     start: int
@@ -45,7 +45,7 @@ class Piece(ABC):
     """A part of a format."""
 
     tight: ClassVar[bool] = False
-    """Whether it begins with a comma."""
+    """True where it begins with a comma."""
 
     @abstractmethod
     def parse(self, parser: Parser, read: Read) -> None:
@@ -60,7 +60,7 @@ class Piece(ABC):
         """Write it, and say what must not be followed by a space: `` ` ``, or nothing."""
 
     def present(self, op: DeclaredOp) -> bool:
-        """Whether an op has it."""
+        """True where an op has it."""
         return True
 
     def fields(self) -> Iterable[str]:

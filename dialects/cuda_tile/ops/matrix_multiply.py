@@ -26,7 +26,7 @@ ACCUMULATORS = {
     "f32": ("f32",),
     "f64": ("f64",),
 }
-"""What `mmaf` accumulates each type of element in."""
+"""The accumulators of `mmaf` for each type of element."""
 
 SCALE_BLOCKS = {
     ("f8E4M3FN", "f8E8M0FNU"): (32,),

@@ -55,7 +55,7 @@ RMW_ELEMENTS = {
     AtomicRMWMode.ADDF: ("f16", "bf16", "f32", "f64"),
     AtomicRMWMode.XCHG: ("i32", "i64", "f32", "f64"),
 }
-"""What memory atomic operations are for; those not named here for i32 and i64."""
+"""The elements that atomic operations are for; those not named here for i32 and i64."""
 
 
 class MemoryOp(CudaTileOp):
@@ -319,7 +319,7 @@ class AtomicRMWTkoOp(MemoryOp):
 
     @property
     def rmw_mode(self) -> AtomicRMWMode:
-        """What is done with what is read."""
+        """The operation on what memory holds."""
         return choice_in(self, "mode", AtomicRMWMode)
 
     def verify_types(self) -> None:

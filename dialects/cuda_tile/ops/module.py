@@ -1,4 +1,4 @@
-"""What a module is made of: kernels and globals. Tile IR specification, core."""
+"""The parts of a module: kernels and globals. Tile IR specification, core."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ MULTIMEM_ELEMENTS = {
     MultimemReductionKind.MIN: ("i32", "i64", "f16", "bf16"),
     MultimemReductionKind.MAX: ("i32", "i64", "f16", "bf16"),
 }
-"""What multicast objects may hold to be reduced; kinds not named here want i32 or i64."""
+"""The elements of multicast objects that may be reduced; kinds not named here want i32 or i64."""
 
 ADD = MultimemReductionKindAttr(MultimemReductionKind.ADD)
 

@@ -125,7 +125,7 @@ _AGREEMENTS: tuple[tuple[str, str, Callable[[SSAValue], Any]], ...] = (
     ("shape", "SAME_SHAPES", lambda value: value.type.shape),  # pyright: ignore
     ("type", "SAME_TYPES", lambda value: value.type),
 )
-"""What values may have to agree in, the least first."""
+"""The properties that values may have to share, the least first."""
 
 
 def _verify_same(

@@ -372,7 +372,7 @@ class AtomicRedViewTkoOp(ViewAccess):
 
     @property
     def rmw_mode(self) -> AtomicRMWMode:
-        """What is done with what memory holds."""
+        """The operation on what memory holds."""
         return choice_in(self, "mode", AtomicRMWMode)
 
     def verify_types(self) -> None:

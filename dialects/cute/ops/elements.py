@@ -164,7 +164,7 @@ def _rule(infer: Callable[[], Attribute]) -> tuple[Attribute, ...]:
 
 @cute_op("cute.coords", (COORD_TENSOR,), (VECTOR,))
 class CoordsOp(ModePrefix, ElementsOp):
-    """What the elements of a tensor of coordinates are along a dimension, in order:
+    """The elements of a tensor of coordinates along a dimension, in order:
     `%k = cute.coords<[1]> (%t) : (T) -> vector<8xi32>`."""
 
     MODE_IS_OPTIONAL: ClassVar = False

@@ -246,7 +246,7 @@ class CuteOp(IRDLOperation, ABC):
     def _misfit(
         cls, what: str, types: Sequence[Attribute], accepted: tuple[Accepts, ...]
     ) -> str | None:
-        """What is wrong with the first operand or result of a kind that the op does not have."""
+        """The fault of the first operand or result of a kind that the op does not have."""
         for i, type_ in enumerate(types):
             wanted = _nth(accepted, i)
             if not wanted.takes(type_):

@@ -11,7 +11,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import why_illegal_group
 from tilewright.dialects.fields import number
 
 ONE_CTA = number(1)
-"""What a group is where nothing is said."""
+"""The group where nothing is said."""
 
 
 class CtaGroupOp(IRDLOperation):

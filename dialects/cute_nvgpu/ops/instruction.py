@@ -22,8 +22,8 @@ class NvgpuOp(FieldsOp):
     ROW: ClassVar[Any]
 
     CHIP_CHOOSES: ClassVar[bool | None] = None
-    """Whether the PTX ISA leaves it to the chip which thread holds what of its fragments; None for
-    an op that looks at no elements of fragments."""
+    """True where the PTX ISA leaves it to the chip which thread holds what of its fragments; None
+    for an op that looks at no elements of fragments."""
 
     @property
     def row(self) -> InstructionFacts:

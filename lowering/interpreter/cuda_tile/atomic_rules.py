@@ -35,7 +35,7 @@ Combine = Callable[[Tile, Tile], Tile]
 
 
 def combination(mode: str, element: Element) -> Combine:
-    """What an atomic mode makes of the old value and the operand."""
+    """The new value, by an atomic mode, of the old one and the operand."""
     if mode == "addf" or (mode == "add" and element.kind == "float"):
         return arithmetic("add", element, "nearest_even")
     if element.kind == "float" and mode in ("min", "max"):

@@ -64,7 +64,7 @@ class Prepared:
     terminator: str = "yield"
     leaving: tuple[SSAValue, ...] = ()
     pointwise: bool = False
-    """Whether it computes element by element and uses nothing from outside."""
+    """True where it computes element by element and uses nothing from outside."""
 
 
 class Options(Protocol):

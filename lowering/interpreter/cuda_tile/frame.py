@@ -58,7 +58,7 @@ class Frame:
         self.values[id(value)] = content
 
     def value_of(self, key: int) -> Value:
-        """What the value of an `id` stands for (SSA values are slow keys)."""
+        """The content of the value of an `id` (SSA values are slow keys)."""
         known = self.values.get(key)
         if known is None:
             assert self._parent is not None, "a value is defined before it is used"

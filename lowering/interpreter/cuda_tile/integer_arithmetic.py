@@ -164,7 +164,8 @@ def divided(signed: bool, rounding: str) -> Function:
 
 
 def remainder(signed: bool) -> Function:
-    """What truncated division leaves, with the dividend's sign; of a zero divisor, the dividend."""
+    """The remainder of truncated division, with the dividend's sign; of a zero divisor, the
+    dividend."""
 
     def run(x: Tile, y: Tile) -> Tile:
         a, b = _numbers(x, y, signed)

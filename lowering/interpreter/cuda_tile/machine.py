@@ -38,7 +38,7 @@ class Blocks(Protocol):
 
 
 def _write(text: str) -> None:
-    """What a kernel prints, as it is, to where `print` goes."""
+    """Write what a kernel prints, as it is, to where `print` goes."""
     print(text, end="")
 
 
@@ -87,7 +87,7 @@ class Machine:
     # What ops ask for
 
     def conflicts_of(self, allocation: Allocation) -> BlockConflicts:
-        """What the blocks have done to an allocation."""
+        """The accesses of the blocks to an allocation."""
         known = self._conflicts.get(id(allocation))
         if known is None:
             known = self._conflicts[id(allocation)] = BlockConflicts(allocation)

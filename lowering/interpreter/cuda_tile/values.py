@@ -1,4 +1,4 @@
-"""What SSA values stand for while a kernel runs: tiles, views, tokens.
+"""The content of SSA values while a kernel runs: tiles, views, tokens.
 
 Tiles are arrays [blocks, *shape], tokens whole numbers (token_order.py). Every array may have one
 row for all blocks.
@@ -45,7 +45,8 @@ class TensorView:
 
     @property
     def geometry(self) -> object:
-        """What two views share if the same index means the same element and others others."""
+        """The key that two views share if the same index means the same element and others
+        others."""
         if any(len(array) != 1 for array in self._arrays):
             return None
         sizes = sorted(zip(self.strides[0].tolist(), self.shape[0].tolist(), strict=True))
@@ -103,7 +104,7 @@ def _rows(array: NDArray[Any], rows: Rows) -> NDArray[Any]:
 
 
 def taken(value: Value, rows: Rows) -> Value:
-    """What a value is for some blocks."""
+    """The content of a value for some blocks."""
     if isinstance(value, int):
         return value
     return _rows(value, rows) if isinstance(value, np.ndarray) else value.take(rows)
