@@ -13,17 +13,7 @@ from tilewright.dialects.cute_nvgpu.ops.register_mma import (
     ScaledSparseMma,
     SparseMma,
 )
-from tilewright.dialects.cute_nvgpu.types.atoms import (
-    Sm70MmaAtomType,
-    Sm80MmaAtomType,
-    Sm80SparseMmaAtomType,
-    Sm89MmaAtomType,
-    Sm89SparseMmaAtomType,
-    Sm120MmaAtomType,
-    Sm120MmaBsAtomType,
-    Sm120MmaBsSpAtomType,
-    Sm120MmaSpAtomType,
-)
+from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES
 from tilewright.dialects.fields import fields_op
 
 
@@ -39,7 +29,7 @@ class Sm70MmaOp(DenseMma):
     ```
     """
 
-    atom = prop_def(Sm70MmaAtomType)
+    atom = prop_def(MMA_ATOM_TYPES["sm70.mma"])
 
 
 @fields_op("cute_nvgpu.sm80.mma")
@@ -55,7 +45,7 @@ class Sm80MmaOp(DenseMma):
     ```
     """
 
-    atom = prop_def(Sm80MmaAtomType)
+    atom = prop_def(MMA_ATOM_TYPES["sm80.mma"])
 
 
 @fields_op("cute_nvgpu.sm80.sparse_mma")
@@ -71,7 +61,7 @@ class Sm80SparseMmaOp(SparseMma):
     ```
     """
 
-    atom = prop_def(Sm80SparseMmaAtomType)
+    atom = prop_def(MMA_ATOM_TYPES["sm80.sparse_mma"])
 
 
 @fields_op("cute_nvgpu.sm89.mma")
@@ -87,7 +77,7 @@ class Sm89MmaOp(DenseMma):
     ```
     """
 
-    atom = prop_def(Sm89MmaAtomType)
+    atom = prop_def(MMA_ATOM_TYPES["sm89.mma"])
 
 
 @fields_op("cute_nvgpu.sm89.sparse_mma")
@@ -103,7 +93,7 @@ class Sm89SparseMmaOp(SparseMma):
     ```
     """
 
-    atom = prop_def(Sm89SparseMmaAtomType)
+    atom = prop_def(MMA_ATOM_TYPES["sm89.sparse_mma"])
 
 
 @fields_op("cute_nvgpu.SM120.mma")
@@ -119,7 +109,7 @@ class Sm120MmaOp(DenseMma):
     ```
     """
 
-    atom = prop_def(Sm120MmaAtomType)
+    atom = prop_def(MMA_ATOM_TYPES["SM120.mma"])
 
 
 @fields_op("cute_nvgpu.SM120.mma_sp")
@@ -135,7 +125,7 @@ class Sm120MmaSpOp(SparseMma):
     ```
     """
 
-    atom = prop_def(Sm120MmaSpAtomType)
+    atom = prop_def(MMA_ATOM_TYPES["SM120.mma_sp"])
 
 
 @fields_op("cute_nvgpu.SM120.mma_bs")
@@ -154,7 +144,7 @@ class Sm120MmaBsOp(ScaledMma):
     ```
     """
 
-    atom = prop_def(Sm120MmaBsAtomType)
+    atom = prop_def(MMA_ATOM_TYPES["SM120.mma_bs"])
 
 
 @fields_op("cute_nvgpu.SM120.mma_bs_sp")
@@ -172,7 +162,7 @@ class Sm120MmaBsSpOp(ScaledSparseMma):
     ```
     """
 
-    atom = prop_def(Sm120MmaBsSpAtomType)
+    atom = prop_def(MMA_ATOM_TYPES["SM120.mma_bs_sp"])
 
 
 MMA_OPS: dict[str, type[RegisterMmaOp]] = {

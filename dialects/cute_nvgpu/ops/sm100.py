@@ -15,14 +15,7 @@ from xdsl.irdl import (
 )
 
 from tilewright.dialects.cute_nvgpu.ops.umma import UmmaOp, umma_format
-from tilewright.dialects.cute_nvgpu.types.shared_atoms import (
-    Sm100MmaAtomType,
-    Sm100MmaBsAtomType,
-    Sm100MmaBsSpAtomType,
-    Sm100MmaSpAtomType,
-    Sm100MmaWsAtomType,
-    Sm100MmaWsSpAtomType,
-)
+from tilewright.dialects.cute_nvgpu.types.shared_atoms import UMMA_ATOM_TYPES
 from tilewright.dialects.fields import NUMBER, fields_op
 
 
@@ -81,7 +74,7 @@ class MmaOp(_Plain, UmmaOp):
 
     TENSORS: ClassVar = ("D", "A", "B")
 
-    atom = prop_def(Sm100MmaAtomType)
+    atom = prop_def(UMMA_ATOM_TYPES["sm100.mma"])
 
     assembly_format = umma_format(TENSORS, *_PLAIN)
 
@@ -101,7 +94,7 @@ class MmaSpOp(_Sparse, _Plain, UmmaOp):
 
     TENSORS: ClassVar = ("D", "A", "B", "E")
 
-    atom = prop_def(Sm100MmaSpAtomType)
+    atom = prop_def(UMMA_ATOM_TYPES["sm100.mma_sp"])
 
     assembly_format = umma_format(TENSORS, *_PLAIN)
 
@@ -121,7 +114,7 @@ class MmaBsOp(_Scaled, UmmaOp):
 
     TENSORS: ClassVar = ("D", "A", "B", "SFA", "SFB")
 
-    atom = prop_def(Sm100MmaBsAtomType)
+    atom = prop_def(UMMA_ATOM_TYPES["sm100.mma_bs"])
 
     assembly_format = umma_format(TENSORS)
 
@@ -141,7 +134,7 @@ class MmaBsSpOp(_Sparse, _Scaled, UmmaOp):
 
     TENSORS: ClassVar = ("D", "A", "B", "E", "SFA", "SFB")
 
-    atom = prop_def(Sm100MmaBsSpAtomType)
+    atom = prop_def(UMMA_ATOM_TYPES["sm100.mma_bs_sp"])
 
     assembly_format = umma_format(TENSORS)
 
@@ -160,7 +153,7 @@ class MmaWsOp(_Stationary, UmmaOp):
 
     TENSORS: ClassVar = ("D", "A", "B")
 
-    atom = prop_def(Sm100MmaWsAtomType)
+    atom = prop_def(UMMA_ATOM_TYPES["sm100.mma_ws"])
 
     assembly_format = umma_format(TENSORS, _STATIONARY)
 
@@ -179,7 +172,7 @@ class MmaWsSpOp(_Sparse, _Stationary, UmmaOp):
 
     TENSORS: ClassVar = ("D", "A", "B", "E")
 
-    atom = prop_def(Sm100MmaWsSpAtomType)
+    atom = prop_def(UMMA_ATOM_TYPES["sm100.mma_ws_sp"])
 
     assembly_format = umma_format(TENSORS, _STATIONARY)
 

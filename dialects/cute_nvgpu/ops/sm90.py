@@ -24,8 +24,6 @@ from tilewright.dialects.cute_nvgpu.ops.register_mma import verify_fragment
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.cute_nvgpu.types.shared_atoms import (
     WGMMA_ATOM_TYPES,
-    Sm90MmaAtomType,
-    Sm90SparseMmaAtomType,
     WgmmaAtomType,
 )
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
@@ -128,7 +126,7 @@ class MmaOp(WarpgroupMmaOp):
     ```
     """
 
-    atom = prop_def(Sm90MmaAtomType)
+    atom = prop_def(WGMMA_ATOM_TYPES["sm90.mma"])
 
     assembly_format = (
         "$a `,` $b `,` $c (`scale_d` $scale_d^)? (`negate_a` $negate_a^)? (`negate_b` $negate_b^)?"
@@ -156,7 +154,7 @@ class SparseMmaOp(WarpgroupMmaOp):
     c = operand_def(FragmentType)
     e = operand_def(FragmentType)
     scale_d = opt_operand_def(i1)
-    atom = prop_def(Sm90SparseMmaAtomType)
+    atom = prop_def(WGMMA_ATOM_TYPES["sm90.sparse_mma"])
     selector = prop_def(NUMBER)
 
     assembly_format = (

@@ -21,9 +21,9 @@ from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaAccessRow
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, verify_holders
 from tilewright.dialects.cute_nvgpu.ops.register_mma import DenseMma, check_fragment
 from tilewright.dialects.cute_nvgpu.ops.wmma_memory import static_stride, verify_memory
-from tilewright.dialects.cute_nvgpu.types.atoms import WmmaMmaAtomType
+from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.dialects.cute_nvgpu.types.wmma import WmmaAccessType, WmmaLoadType, WmmaStoreType
+from tilewright.dialects.cute_nvgpu.types.wmma import WMMA_ACCESS_TYPES, WmmaAccessType
 from tilewright.dialects.fields import fields_op
 from tilewright.dialects.register_origins import origins
 
@@ -45,7 +45,7 @@ class MmaOp(DenseMma):
 
     CHIP_CHOOSES: ClassVar[bool | None] = True
 
-    atom = prop_def(WmmaMmaAtomType)
+    atom = prop_def(MMA_ATOM_TYPES["wmma.mma"])
 
     def verify_(self) -> None:
         super().verify_()
@@ -140,7 +140,7 @@ class LoadOp(WmmaAccessOp):
     """
 
     source = operand_def()
-    atom = prop_def(WmmaLoadType)
+    atom = prop_def(WMMA_ACCESS_TYPES["wmma.load"])
     fragment = result_def(FragmentType)
 
     assembly_format = (
@@ -149,7 +149,7 @@ class LoadOp(WmmaAccessOp):
 
     def __init__(self, source: SSAValue, indices: Sequence[SSAValue], access: WmmaAccess):
         result = FragmentType.of(access.element, access.row.values)
-        super().__init__(source, indices, result, WmmaLoadType(access))
+        super().__init__(source, indices, result, WMMA_ACCESS_TYPES["wmma.load"](access))
 
     @property
     def memory(self) -> SSAValue:
@@ -175,7 +175,7 @@ class StoreOp(WmmaAccessOp):
 
     fragment = operand_def(FragmentType)
     dest = operand_def()
-    atom = prop_def(WmmaStoreType)
+    atom = prop_def(WMMA_ACCESS_TYPES["wmma.store"])
 
     assembly_format = (
         "$fragment `,` $dest `[` $indices `]` $atom attr-dict `:` type($fragment) `,` type($dest)"
