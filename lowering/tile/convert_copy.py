@@ -21,7 +21,7 @@ from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute_nvgpu.atoms.copy import CopyInstruction
 from tilewright.dialects.cute_nvgpu.ops import tmem_access
 from tilewright.dialects.cute_nvgpu.ops.copy import CpAsyncOp
-from tilewright.dialects.cute_nvgpu.ops.matrix_copy import LdmatrixOp, StmatrixOp
+from tilewright.dialects.cute_nvgpu.ops.matrix_copy import DEFAULT_SHAPE, LdmatrixOp, StmatrixOp
 from tilewright.dialects.cute_nvgpu.types.copies import CopyInstructionAttr
 from tilewright.dialects.cute_nvgpu.types.fragments import Cache, FragmentType
 from tilewright.lowering.tile.access import (
@@ -219,7 +219,7 @@ class Move:
         for row, values in self._instructions(traits, memory="S"):
             line, at = kernel.place(self.source, row)
             type_ = FragmentType.get(len(values), element)
-            shape = instruction.matrices.row.shape
+            shape = _said_shape(instruction)
             load = LdmatrixOp(line, [at], type_, trans=instruction.trans, shape=shape)
             places = register_places(self.op, self.destination, values)
             registers = kernel.registers(self.destination)
@@ -232,7 +232,7 @@ class Move:
             line, at = kernel.place(self.destination, row)
             places = register_places(self.op, self.source, values)
             fragment = kernel.read(self.op, self.source, places)
-            shape = instruction.matrices.row.shape
+            shape = _said_shape(instruction)
             store = StmatrixOp(fragment, line, [at], trans=instruction.trans, shape=shape)
             kernel.emitter.add(store)
 
@@ -256,3 +256,9 @@ class Move:
         named, other = (source, dest) if memory == "S" else (dest, source)
         number = self.size // source
         return [(i * named, range(i * other, (i + 1) * other)) for i in range(number)]
+
+
+def _said_shape(instruction: CopyInstruction) -> tuple[int, int] | None:
+    """The shape of an instruction's matrices, where IR says it."""
+    shape = instruction.matrices.row.shape
+    return None if shape == DEFAULT_SHAPE else shape

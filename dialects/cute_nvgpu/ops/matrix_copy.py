@@ -79,13 +79,13 @@ class MatrixCopyOp(NvgpuOp):
     CHIP_CHOOSES: ClassVar[bool | None] = False
 
     trans = opt_prop_def(UnitAttr)
-    shape = opt_prop_def(MatrixShapeAttr, MatrixShapeAttr(DEFAULT_SHAPE))
+    shape = opt_prop_def(MatrixShapeAttr)
 
     @property
     def row(self) -> MatrixCopyRow:
         """The row of the lattice. Raises AtomError where there is none."""
-        name = self.name.removeprefix("cute_nvgpu.")
-        return find_row(name, self.shape.data, self.source_format)
+        shape = DEFAULT_SHAPE if self.shape is None else self.shape.data
+        return find_row(self.name.removeprefix("cute_nvgpu."), shape, self.source_format)
 
     @property
     def source_format(self) -> str | None:
