@@ -1,4 +1,4 @@
-"""What the verifiers of xDSL's own dialects leave out, and MLIR's do not.
+"""Rules that the verifiers of xDSL's own dialects leave out, and MLIR's do not.
 
 One rule an op; `fault` says what is wrong with an op of another dialect, in MLIR's terms. A module
 is checked by these before its ops verify themselves, since some of those stop with other errors.
@@ -29,7 +29,7 @@ INDEX_BITS = 64
 
 
 def fault(op: Operation) -> str | None:
-    """What is wrong with an upstream op beyond what its own verifier says, or None."""
+    """The fault of an upstream op beyond what its own verifier says, or None."""
     rule = RULES.get(type(op))
     return None if rule is None else rule(op)
 
@@ -149,7 +149,7 @@ _EXTENTS: dict[str, _WhyIllegal] = {
     "gpu.known_block_size": why_illegal_block,
     "gpu.known_cluster_size": why_illegal_cluster,
 }
-"""What kernels say of their launches, each with what is wrong with extents of it."""
+"""The launch attributes of kernels, each with the fault of its extents."""
 
 
 def _extents_fault(

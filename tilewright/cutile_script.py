@@ -27,7 +27,7 @@ _BYTECODE = "V_13_4"
 
 
 def _answers(capability: Capability) -> dict[str, Any]:
-    """What torch.cuda says of the device: one that cuTile knows."""
+    """The device as torch.cuda describes it: one that cuTile knows."""
     major, minor = capability
     chip = SimpleNamespace(name="tilewright", major=major, minor=minor, multi_processor_count=132)
     return {
@@ -42,7 +42,7 @@ def _answers(capability: Capability) -> dict[str, Any]:
 
 
 def _on_cuda(value: Any) -> bool:
-    """Whether a value names a CUDA device."""
+    """True where a value names a CUDA device."""
     return (isinstance(value, str) or type(value).__name__ == "device") and "cuda" in str(value)
 
 

@@ -50,7 +50,8 @@ Dim = Sequence[int]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a run left: its memref arguments, and how many operations of single threads it took."""
+    """The results of a run: its memref arguments, and how many operations of single threads it
+    took."""
 
     arrays: list[NDArray[Any]]
     lane_operations: int
@@ -226,6 +227,6 @@ def _lowest_target(module: ModuleOp) -> str:
 
 
 def _extents(op: Operation, attribute: str, property_: str) -> Sequence[int] | None:
-    """What a kernel declares of its launch, before it is lowered or after."""
+    """The launch that a kernel declares, before it is lowered or after."""
     declared = op.attributes.get(attribute) or op.properties.get(property_)
     return declared.get_values() if isinstance(declared, DenseArrayBase) else None  # type: ignore[return-value]

@@ -43,7 +43,7 @@ PIPELINE: tuple[Stage, ...] = (
     Stage("cute-nvgpu-check-hazards", lambda arch: CheckHazardsPass()),
     Stage("convert-cute-nvgpu-to-ptx", lambda arch: ConvertCuteNvgpuToPtxPass(arch)),
 )
-"""What happens between verified IR and PTX text, in order."""
+"""The stages between verified IR and PTX text, in order."""
 
 TILE_STAGE = "convert-cute-to-cute-nvgpu"
 """The stage that leaves atoms."""

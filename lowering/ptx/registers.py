@@ -124,7 +124,7 @@ class RegisterNames:
                     self._read_in_flight(op)
 
     def _read_in_flight(self, op: WgmmaOp) -> None:
-        """What a wgmma still reads or, where nobody else asks for it, writes."""
+        """The registers that a wgmma still reads or, where nobody else asks for it, writes."""
         values = [op.a] if op.a.type != reg("b64") else []
         if op.d.first_use is None:
             values.append(op.d)
@@ -256,7 +256,7 @@ def _union(intervals: list[Interval]) -> list[Interval]:
 
 
 def _meet(few: list[Interval], many: list[Interval]) -> bool:
-    """Whether two sorted lists of intervals overlap anywhere."""
+    """True where two sorted lists of intervals overlap anywhere."""
     if len(few) > len(many):
         few, many = many, few
     for start, end in few:
@@ -281,5 +281,5 @@ def _insert(intervals: list[Interval], new: Interval) -> None:
 
 
 def needs_register(constant: ConstOp) -> bool:
-    """Whether some reader of the constant takes a register alone."""
+    """True where some reader of the constant takes a register alone."""
     return any(not takes_immediate(use.operation, use.index) for use in constant.result.uses)

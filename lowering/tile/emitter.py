@@ -83,8 +83,8 @@ class Emitter:
     def once(self, key: tuple[Any, ...], build: Callable[[], Operation]) -> SSAValue:
         """The result of a pure op that this key identifies."""
         for known in reversed(self._known):
-            if (found := known.get(key)) is not None:
-                return found
+            if (value := known.get(key)) is not None:
+                return value
         result = self._known[-1][key] = self.emit(build())
         return result
 

@@ -81,7 +81,7 @@ def _float(op: arith.AddfOp, to: Conversion) -> None:
         to[op.result] = to.scalar(instruction, f"{prefix}f16", to[op.lhs], to[op.rhs])
         return
     form = f"{prefix}{float_type(type_)}"
-    if form not in instruction.FORMS:
+    if form not in instruction.ROW.forms:
         raise OpError(op, f"'{op.name}' on {type_} has no lowering to ptx; nearest legal: f32")
     a, b = (widened(to[operand], type_, to) for operand in (op.lhs, op.rhs))
     to[op.result] = narrowed(to.scalar(instruction, form, a, b), type_, to)

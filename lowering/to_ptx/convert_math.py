@@ -12,6 +12,7 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.diagnostic import OpError
+from tilewright.dialects.contents import ops_of
 from tilewright.dialects.math_functions.code import Value
 from tilewright.dialects.math_functions.functions import (
     APPROXIMATIONS,
@@ -29,8 +30,7 @@ from tilewright.lowering.to_ptx.convert_arith_floats import float_type, narrowed
 
 _OPS: dict[str, type[ScalarOp]] = {
     op.name.removeprefix("ptx."): op
-    for module in (arithmetic, approximate, convert, logic)
-    for op in module.OPS
+    for op in ops_of(arithmetic, approximate, convert, logic)
     if issubclass(op, ScalarOp)
 }
 _INSTRUCTIONS: dict[type[Operation], str] = {

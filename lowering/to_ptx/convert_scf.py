@@ -28,17 +28,17 @@ from tilewright.lowering.to_ptx.convert_arith import scalar
 
 def registers(op: Operation, values: Sequence[SSAValue]) -> list[RegType]:
     """The registers of values that a block of the structured op carries."""
-    found: list[RegType] = []
+    types: list[RegType] = []
     for value in values:
-        held = register_type(value.type)
-        if held is None:
+        type_ = register_type(value.type)
+        if type_ is None:
             raise OpError(
                 op,
                 f"'{op.name}' cannot carry a value of {value.type}; nearest legal: scalars and "
                 "fragments (carry an index into the memref instead)",
             )
-        found.append(held)
-    return found
+        types.append(type_)
+    return types
 
 
 def _terminator(block: Block) -> Operation:
@@ -87,7 +87,7 @@ def _while(op: scf.WhileOp, to: Conversion) -> None:
     header = to.new_block(name, registers(op, op.arguments))
     body, end = to.new_block(f"{name}_body"), to.new_block(f"{name}_end")
 
-    to.add(BraOp(header, [to[each] for each in op.arguments]))
+    to.add(BraOp(header, [to[argument] for argument in op.arguments]))
     to.enter(header, loop=True, header=True)
     for argument, register in zip(before.args, header.args, strict=True):
         to[argument] = register

@@ -242,7 +242,7 @@ class Tcgen05Flow(ForwardFlow[Fact]):
 
 
 def buffer(barrier: SSAValue) -> SSAValue:
-    """What an mbarrier is one of."""
+    """The array that an mbarrier is one of."""
     while isinstance(owner := barrier.owner, memref.ReinterpretCastOp | memref.CastOp):
         barrier = owner.source
     return barrier

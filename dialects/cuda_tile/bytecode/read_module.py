@@ -24,7 +24,7 @@ from tilewright.dialects.cuda_tile.bytecode.container import (
 from tilewright.dialects.cuda_tile.bytecode.cursor import Cursor
 from tilewright.dialects.cuda_tile.bytecode.debug_info import DebugReader
 from tilewright.dialects.cuda_tile.bytecode.error import BytecodeError
-from tilewright.dialects.cuda_tile.bytecode.layout import Layout, remember
+from tilewright.dialects.cuda_tile.bytecode.layout import FileLayout, remember
 from tilewright.dialects.cuda_tile.bytecode.read_ops import OpReader, link
 from tilewright.dialects.cuda_tile.bytecode.strings import StringReader
 from tilewright.dialects.cuda_tile.bytecode.types import TypeReader
@@ -38,7 +38,7 @@ NO_ATTRIBUTES = builtin.ArrayAttr[Attribute](())
 LARGE = 1 << 16
 """Bytes of a file whose ops are worth a look at the garbage collector's state."""
 MODULE_NAME = "kernels"
-"""What a module is called: bytecode has no name for it."""
+"""The name of a module: bytecode has no name for it."""
 
 
 def read_bytecode(data: bytes, name: str = "<bytes>", *, verify: bool = True) -> builtin.ModuleOp:
@@ -114,9 +114,9 @@ class ModuleReader:
         self.ops.made += [(tiles, 0), (module, 0)]
         return module
 
-    def _layout(self) -> Layout:
+    def _layout(self) -> FileLayout:
         functions = self.sections[SectionId.FUNCTION]
-        return Layout(
+        return FileLayout(
             self.version,
             self.tag,
             tuple(self.sections),

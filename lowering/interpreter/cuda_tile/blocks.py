@@ -64,7 +64,7 @@ class Prepared:
     terminator: str = "yield"
     leaving: tuple[SSAValue, ...] = ()
     pointwise: bool = False
-    """Whether it computes element by element and uses nothing from outside."""
+    """True where it computes element by element and uses nothing from outside."""
 
 
 class Options(Protocol):
@@ -150,7 +150,7 @@ def run(block: Prepared, frame: Frame) -> Running:
 
 
 def _execute(step: Step, frame: Frame) -> None:
-    operands = [frame.held(key) for key in step.taken]
+    operands = [frame.value_of(key) for key in step.taken]
     if step.compute is not None:
         results = step.compute(*operands)
     else:
@@ -159,8 +159,8 @@ def _execute(step: Step, frame: Frame) -> None:
     if len(step.given) == 1:
         frame.values[step.given[0]] = results
     else:
-        for key, held in zip(step.given, results or (), strict=True):
-            frame.values[key] = held
+        for key, result in zip(step.given, results or (), strict=True):
+            frame.values[key] = result
 
 
 def gathered(exits: Sequence[Exit]) -> tuple[Rows, tuple[Value, ...]]:

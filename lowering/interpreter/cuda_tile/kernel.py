@@ -31,6 +31,7 @@ from tilewright.lowering.interpreter.cuda_tile.allocations import (
 )
 from tilewright.lowering.interpreter.cuda_tile.blocks import Preparation, Rule
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, element_of, element_of_tile
+from tilewright.lowering.interpreter.cuda_tile.grid import run_grid
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Machine, OrderNeeded
 from tilewright.lowering.interpreter.cuda_tile.memory_access import polls_memory, semantics_of
 from tilewright.lowering.interpreter.cuda_tile.values import Value
@@ -72,7 +73,7 @@ def run_kernel(
         semantics_of(op) for op in entry.walk() if "memory_ordering_semantics" in op.properties
     ]
     orders = (MemoryOrderingSemantics.ACQUIRE, MemoryOrderingSemantics.ACQ_REL)
-    may_synchronise = any(each in orders for each in semantics)
+    may_synchronise = any(semantic in orders for semantic in semantics)
     polls = any(op.name == "cuda_tile.loop" and polls_memory(op) for op in entry.walk())
     origins = written_memory(entry)
     attempts = (True,) if polls and may_synchronise else (False, True)
@@ -84,7 +85,7 @@ def run_kernel(
         )
         _place_globals(entry, machine, origins)
         try:
-            machine.run(prepared, values, 1 if polls else _gang_size(entry))
+            run_grid(machine, prepared, values, 1 if polls else _gang_size(entry))
         except OrderNeeded:
             continue
         return arrays
@@ -116,7 +117,7 @@ def bound(
             f"'{entry.sym_name.data}' expected {len(parameters)} arguments ({types}), "
             f"got {len(args)}"
         )
-    pointers = [i for i, each in enumerate(parameters) if _is_pointer(each)]
+    pointers = [i for i, type_ in enumerate(parameters) if _is_pointer(type_)]
     for i in pointers:
         if not isinstance(args[i], np.ndarray | ArrayTable):
             raise ExecutionError(
@@ -157,7 +158,7 @@ def _placed(
         if isinstance(content, ArrayTable):
             members[i] = range(len(rows), len(rows) + len(content.arrays))
             # The kernel makes pointers of the table's words: stores may go anywhere.
-            rows += [(each, True, f"{names[i]}[{j}]") for j, each in enumerate(content.arrays)]
+            rows += [(array, True, f"{names[i]}[{j}]") for j, array in enumerate(content.arrays)]
     arrays = Arguments(*([row[column] for row in rows] for column in range(3)), memory)  # type: ignore[arg-type]
     for place, (i, content) in enumerate(pointed.items()):
         if isinstance(content, ArrayTable):

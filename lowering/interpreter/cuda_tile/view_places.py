@@ -93,7 +93,7 @@ def _starts(view: TiledView, index: tuple[Tile, ...]) -> tuple[Numbers, Numbers 
 
 
 def _outside(view: TiledView, index: tuple[Tile, ...], starts: Numbers) -> Fault | None:
-    """What is wrong with an index that names no tile of the view: no element is touched then."""
+    """The fault of an index that names no tile of the view: no element is touched then."""
     sizes = view.tensor.shape[:, list(view.dim_map)]
     outside = starts >= sizes
     if view.sparse_dim is not None:

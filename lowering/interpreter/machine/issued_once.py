@@ -9,7 +9,7 @@ from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 
 _ONCE_IS_ENOUGH = (None, "min", "max", "and", "or")
-"""What may be done over again: a store, and these reductions."""
+"""The operations that may be done over again: a store, and these reductions."""
 
 
 def check_issued_once(

@@ -154,7 +154,7 @@ def load(
 def _read(
     machine: Machine, values: NDArray[Any], inside: NDArray[np.bool_], address: Bits, width: int
 ) -> NDArray[np.uint8]:
-    """What is in global memory now, zeros where it lies outside."""
+    """The content of global memory now, zeros where it lies outside."""
     if len(address):
         values[inside] = machine.memory.load(address, width)
     return values.view(np.uint8)
