@@ -210,7 +210,7 @@ def _fuse_piece(tiles: list[Tile], result: Tile, room: NDArray[np.float64]) -> N
     np.copyto(result, total, casting="same_kind")
     # Zeros in the low 28 bits are all that a piece is asked for at first.
     lowest = np.left_shift(total.view(np.uint64), _ABOVE_28, other.view(np.uint64))
-    if not np.minimum.reduce(lowest):
+    if not lowest.min(initial=1):
         _fuse_again(tiles, result, total)
 
 
@@ -219,7 +219,7 @@ def _fuse_again(tiles: list[Tile], result: Tile, total: NDArray[np.float64]) -> 
     # A zero is exact: products of f32 do not underflow in float64.
     halfway |= (np.abs(result) < _SUBNORMAL_HALVES) & (total != 0)
     if halfway.any():
-        x, y, z = (tile[halfway] for tile in tiles)
+        x, y, z = (np.broadcast_to(tile, halfway.shape)[halfway] for tile in tiles)
         result[halfway] = fma32(x, y, z)
 
 

@@ -19,7 +19,7 @@ from tilewright.lowering.interpreter.cuda_tile.float_arithmetic import (
     flushing,
     in_float32,
 )
-from tilewright.lowering.interpreter.cuda_tile.pieces import InPieces
+from tilewright.lowering.interpreter.cuda_tile.pieces import InPieces, in_pieces
 from tilewright.lowering.interpreter.numerics import special_functions
 
 Function = Callable[..., Tile]
@@ -130,11 +130,15 @@ def _approximate_root(x: Tile) -> Tile:
     return np.where((x == 0) | np.isposinf(x), x, root)
 
 
-_UNIT: dict[str, Function] = {"exp2": _unit_exp2, "rsqrt": _unit_rsqrt}
+_SINGLE = np.dtype(np.float32)
+_UNIT: dict[str, Function] = {
+    "exp2": in_pieces(_unit_exp2, _SINGLE),
+    "rsqrt": in_pieces(_unit_rsqrt, _SINGLE),
+}
 _APPROXIMATE: dict[str, Function] = {
-    "exp": _unit_exp,
-    "div": _approximate_quotient,
-    "sqrt": _approximate_root,
+    "exp": in_pieces(_unit_exp, _SINGLE),
+    "div": in_pieces(_approximate_quotient, _SINGLE),
+    "sqrt": in_pieces(_approximate_root, _SINGLE),
 }
 
 

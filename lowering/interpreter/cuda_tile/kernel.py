@@ -103,10 +103,12 @@ def _gang_size(ops: Sequence[Operation]) -> int:
 
 
 def _passes(value: SSAValue) -> bool:
-    """Whether a tile is one that a view loads, or that nothing but a store to a view takes."""
+    """Whether a tile is a constant (one for all blocks), one that a view loads, or one that nothing
+    but a store to a view takes."""
     use = value.get_user_of_unique_use()
     stored = use is not None and use.name == "cuda_tile.store_view_tko"
-    return stored or getattr(value.owner, "name", "") == "cuda_tile.load_view_tko"
+    source = getattr(value.owner, "name", "")
+    return stored or source in ("cuda_tile.load_view_tko", "cuda_tile.constant")
 
 
 def bound(

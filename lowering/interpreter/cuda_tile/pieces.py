@@ -6,6 +6,7 @@ Like a NumPy ufunc, such a function puts its result into `out` where that is giv
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -42,7 +43,7 @@ class Unstored:
 
 @dataclass(frozen=True, slots=True)
 class InPieces:
-    """`piecewise(pieces, result, room)` over tiles of any shapes that broadcast; `room` are
+    """`piecewise(pieces, result, room)` over tiles that broadcast to the result's shape; `room` are
     `words` float64 an element to work in, the same for every piece."""
 
     piecewise: Callable[[list[Tile], Tile, NDArray[np.float64]], None]
@@ -50,27 +51,32 @@ class InPieces:
     words: int = 0
 
     def __call__(self, *tiles: Tile, out: Tile | None = None) -> Tile:
-        """The function of some tiles, in `out` or in a new tile."""
+        """The function of some tiles [blocks or 1, ...], in `out` or in a new tile."""
         shape = tiles[0].shape
         if any(tile.shape != shape for tile in tiles):
             shape = np.broadcast_shapes(*(tile.shape for tile in tiles))
-        if out is not None and (out.shape != shape or not out.flags.c_contiguous):
+        if out is not None and out.shape != shape:
             out[...] = self(*tiles)
             return out
-        flat = [
-            (tile if tile.shape == shape else np.broadcast_to(tile, shape)).reshape(-1)
-            for tile in tiles
-        ]
         result = np.empty(shape, self.dtype) if out is None else out
-        self._fill(flat, result.reshape(-1))
+        size = math.prod(shape[1:])
+        if size <= PIECE:
+            self._fill(list(tiles), result, PIECE // max(1, size))
+        elif result.flags.c_contiguous:
+            flat = [np.broadcast_to(tile, shape).reshape(-1) for tile in tiles]
+            self._fill(flat, result.reshape(-1), PIECE)
+        else:
+            result[...] = self(*tiles)
         return result
 
-    def _fill(self, flat: list[Tile], result: Tile) -> None:
-        room = np.empty((self.words, min(len(result), PIECE)))
-        for begin in range(0, len(result), PIECE):
-            piece = slice(begin, begin + PIECE)
+    def _fill(self, tiles: list[Tile], result: Tile, count: int) -> None:
+        """Fill the result `count` rows at a time."""
+        room = np.empty((self.words, *result[:count].shape))
+        for begin in range(0, len(result), count):
+            piece = slice(begin, begin + count)
             part = result[piece]
-            self.piecewise([tile[piece] for tile in flat], part, room[:, : len(part)])
+            pieces = [tile if len(tile) == 1 else tile[piece] for tile in tiles]
+            self.piecewise(pieces, part, room[:, : len(part)])
 
 
 def in_pieces(function: Callable[..., Tile], dtype: np.dtype[Any]) -> InPieces:
