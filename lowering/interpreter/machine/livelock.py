@@ -57,13 +57,15 @@ class Livelock:
         self._ran = set[int]()
         self._forks = dict[int, CodeBlock]()
         self._differs = -1
+        # Whether the gangs that run came back to where they were, though others have not run.
+        self.stuck = False
 
     def turn(self, gang: Place, others: Sequence[Place]) -> CodeBlock | None:
         """A gang is about to run while others wait or may run too. The block where it spins, if
         nothing will ever come of it."""
         self._turns += 1
         if self._turns == self._next:
-            self._next *= 2
+            self._next, self.stuck = 2 * self._next, False
             self._take(gang, others, None)
             return None
         if self._state is None:
@@ -71,10 +73,12 @@ class Livelock:
         first = int(gang.lanes[0])
         if gang.block is self._state.gangs[0][0] and self._same(gang, others):
             memory = self._fingerprint()
-            if self._state.memory == memory and self._all_ran(others):
-                return self._forks.get(first, gang.block)
             if self._state.memory != memory:
                 self._take(gang, others, memory)
+            elif self._all_ran(others):
+                return self._forks.get(first, gang.block)
+            else:
+                self.stuck = True
         self._ran.add(first)
         if isinstance(gang.block.ending, Fork):
             self._forks.setdefault(first, gang.block)

@@ -237,7 +237,8 @@ class Machine:
             self.schedule.land()
             gangs[:] = [part for gang in gangs for part in self._by_readiness(gang)]
             # Threads of a warp wait for those further behind, asleep or not, while anything moves.
-            level = _not_ahead(gangs) if self.schedule.is_random else gangs
+            held_back = self.schedule.is_random and not self._livelock.stuck
+            level = _not_ahead(gangs) if held_back else gangs
             ready = [gang for gang in level if gang.awaited is None]
             if not ready and not self.schedule.land(must=True):
                 ready = _not_ahead([gang for gang in gangs if gang.awaited is None])
