@@ -37,17 +37,23 @@ class Correct:
 
 def _small(name: str, expected: Callable[[list[Array]], bool]) -> Correct:
     text = (FOLDER / f"{name}.mlir").read_text()
-    (block,) = map(int, re.findall(r"^// block = (\d+)", text, re.MULTILINE))
+    grid, block = launch_of(text)
     arch = next(iter(re.findall(r"^// .*arch = (\w+)", text, re.MULTILINE)), "sm_90a")
 
     def run(module: ModuleOp, schedule: int | None) -> list[Array]:
         arguments = arguments_of(text)
         return interpret(
-            module, grid=(2 if "cluster_size" in text else 1,), block=(block,), args=arguments,
+            module, grid=grid, block=block, args=arguments,
             arch=arch, schedule=schedule, max_steps=100_000, races="error",
         )  # fmt: skip
 
     return Correct(lambda: verified(text, name)[0], arch, run, expected)
+
+
+def launch_of(text: str) -> tuple[tuple[int], tuple[int]]:
+    """The grid, one cluster, and the block of a small kernel."""
+    (block,) = map(int, re.findall(r"^// block = (\d+)", text, re.MULTILINE))
+    return (2 if "cluster_size" in text else 1,), (block,)
 
 
 def arguments_of(text: str) -> list[Any]:
