@@ -141,7 +141,7 @@ def interpret(
         source=source,
         schedule=schedule,
         max_steps=max_steps,
-        races=races or "ignore",
+        races=races or "error",
     ).arrays
 
 
@@ -161,7 +161,7 @@ def run(
     source: str | None = None,
     schedule: int | None = None,
     max_steps: int | None = None,
-    races: Races = "ignore",
+    races: Races = "error",
 ) -> Run:
     """`interpret` below the program level, with the count of operations: an op executed by one
     thread is one. `source` is the text of a module that is already read."""
