@@ -86,7 +86,7 @@ class CopiedBlocks:
 
 
 def split(last: Operation) -> Block:
-    """Cut the block of an op behind it: the rest, with whatever pure ops before are for it alone."""
+    """Cut the block of an op behind it: the rest, with pure ops before that are for it alone."""
     block, following = last.parent, last.next_op
     assert block is not None and following is not None, "a terminator ends the block"
     rest = block.split_before(following)

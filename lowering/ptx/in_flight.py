@@ -167,6 +167,8 @@ class InFlight:
         flying = {slot for slot in self.at.get(block, ()) if slot.block in blocks}
         state = {slot: self.at[block][slot] for slot in flying}
         for op in block.ops:
+            if isinstance(op, WgmmaOp) and not flying.isdisjoint(self._slots(op.c)):
+                flying.update(self._slots(op.d))
             self._execute(op, state)
             if flying.isdisjoint(state) and op is not block.last_op:
                 return op if flying else None

@@ -4,7 +4,7 @@ Every value has one slot per register of its list. Names of lists (`list.make`, 
 the slots of what they name. A block argument and the values that branches pass to it are then
 joined into one register wherever their live ranges do not overlap, so that a loop-carried
 accumulator stays in place; where they do overlap a move is left on that edge. What is in flight
-there has no such choice (`in_flight`): those are joined first, and where they overlap is a conflict.
+there has no such choice (`in_flight`): that is joined first, and where it overlaps is a conflict.
 """
 
 from __future__ import annotations
@@ -160,6 +160,10 @@ class RegisterNames:
     def names(self, value: SSAValue) -> list[str]:
         """The registers of a value, named on first asking."""
         return [self._name(self._find(slot)) for slot in self._slots[value]]
+
+    def registers(self, value: SSAValue) -> tuple[Slot, ...]:
+        """The registers of a value, each as the one of all that it was joined with."""
+        return tuple(map(self._find, self._slots[value]))
 
     def moves(self, into: SSAValue, source: SSAValue) -> list[Move]:
         """The moves that give one value the registers of another, constants as immediates."""

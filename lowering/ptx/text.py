@@ -18,7 +18,7 @@ from tilewright.dialects.ptx import registers
 from tilewright.dialects.ptx.control_flow import TENSORMAP, BraOp, CondBraOp, EntryOp, RetOp
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.mbarrier import TryWaitParityOp
-from tilewright.dialects.ptx.types import RegType, reg
+from tilewright.dialects.ptx.types import reg
 from tilewright.dialects.ptx.warp_specialization import SetmaxnregOp
 from tilewright.dialects.ptx.wgmma import WgmmaFenceOp, WgmmaOp
 from tilewright.lowering.ptx.check_loadable import check_loadable
