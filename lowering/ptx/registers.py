@@ -136,9 +136,8 @@ class RegisterNames:
         edges.sort(key=lambda edge: order[edge.dest] > order[edge.source])
         for edge in edges:
             for argument, value in zip(edge.dest.args, edge.values, strict=True):
-                if not isinstance(value.owner, ConstOp):
-                    for a, b in zip(self._slots[argument], self._slots[value], strict=True):
-                        self._unite(a, b)
+                for a, b in zip(self._slots[argument], self._slots[value], strict=True):
+                    self._unite(a, b)
         self._join_accumulators(region, WarpMmaOp)
 
     def _join_accumulators(self, region: Region, op_type: type[WarpMmaOp] | type[WgmmaOp]) -> None:
@@ -149,6 +148,10 @@ class RegisterNames:
                         self._unite(a, b)
 
     def _unite(self, a: Slot, b: Slot) -> None:
+        """Join two registers if they may be one. A constant has its own: moves take it as it is,
+        and ptxas would wait for an accumulator where what is read is the constant (C7517)."""
+        if a in self._constants or b in self._constants:
+            return
         a, b = self._find(a), self._find(b)
         if a is b or a.kind != b.kind or overlap(self._ranges_of(a), self._ranges_of(b)):
             return
