@@ -70,7 +70,7 @@ def atoms_page() -> str:
     # docs/ptx.md has the forms of the ptx dialect's own.
     atoms = (row for row in lattice() if not row.op.startswith("ptx."))
     mnemonics = (mnemonic for row in atoms for mnemonic in row.mnemonics)
-    spelled = "".join(f"- `{each}`\n" for each in dict.fromkeys(map(any_n, mnemonics)))
+    spelled = "".join(f"- `{mnemonic}`\n" for mnemonic in dict.fromkeys(map(any_n, mnemonics)))
     return (
         f"# Atoms\n\n{NOTE}\n## The lattice\n{LATTICE_NOTE}\n{table(header, rows)}"
         f"{layouts_section()}{copies_section()}\n## Mnemonics\n\n{spelled}"
@@ -129,7 +129,9 @@ def layouts_section() -> str:
 def wgmma_layouts() -> list[list[str]]:
     """The layouts of wgmma, D for an N of 16: its last extent is N/8."""
     elements: dict[tuple[str, ...], dict[str, None]] = {}
-    for row, types in ((each, types) for each in WGMMA_ROWS for types in each.element_types()):
+    for row, types in (
+        (of_shape, types) for of_shape in WGMMA_ROWS for types in of_shape.element_types()
+    ):
         atom = WgmmaAtom(row, 16, types)
         shape = f"64xNx{row.k}{' sparse' if row.sparse else ''} wgmma"
         for operand in ("A", "D", "E") if row.sparse else ("A", "D"):

@@ -50,7 +50,7 @@ _TARGETS = {
 
 
 def _loaders(places: dict[str, str]) -> dict[str, Callable[[], Any]]:
-    """What loads each of a table's rows, `MODULE:NAME` in the package."""
+    """The loader of each of a table's rows, `MODULE:NAME` in the package."""
 
     def loader(place: str) -> Callable[[], Any]:
         module, name = place.split(":")

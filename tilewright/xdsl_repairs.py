@@ -1,5 +1,6 @@
-"""What xDSL 0.74 reads wrongly, repaired at our edge: everything that loads tilewright, `xdsl-opt`
-with our dialects too, reads the same. docs/decisions.md has each as a change to xDSL itself."""
+"""Repairs of what xDSL 0.74 reads wrongly, at our edge: everything that loads tilewright,
+`xdsl-opt` with our dialects too, reads the same. docs/decisions.md has each as a change to xDSL
+itself."""
 
 from __future__ import annotations
 
@@ -52,7 +53,7 @@ def _lex_ascii_number(lexer: MLIRLexer, start: int) -> MLIRToken:
 
 
 def _is_numbered(name: str) -> bool:
-    """Whether a block's name says no more than a number."""
+    """True where a block's name says no more than a number."""
     return _BLOCK.fullmatch(name) is not None
 
 

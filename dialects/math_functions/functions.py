@@ -484,7 +484,7 @@ APPROXIMATIONS: dict[str, Callable[..., Value]] = {
     "math.powf": fast_powf,
     "math.tanh": fast_tanh,
 }
-"""What `fastmath<afn>` allows on f32 (and, through it, on f16 and bf16)."""
+"""The functions that `fastmath<afn>` allows on f32 (and, through it, on f16 and bf16)."""
 
 ON_INTEGERS: dict[str, Callable[..., Value]] = {
     "math.absi": absi,

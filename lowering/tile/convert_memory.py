@@ -70,8 +70,8 @@ def _alloc(op: AllocOp, kernel: Kernel) -> None:
 
 
 def _based(tensor: Tensor, base: object) -> Typed:
-    held = Tensor(tensor.element, tensor.space, tensor.align, tensor.layout, base, 0)
-    return Typed("memref", held)
+    based = Tensor(tensor.element, tensor.space, tensor.align, tensor.layout, base, 0)
+    return Typed("memref", based)
 
 
 @lowers(AllocaOp, MakeFragmentLikeOp)
@@ -127,8 +127,8 @@ def _load(op: LoadOp, kernel: Kernel) -> None:
 
 @lowers(CoordsOp)
 def _coords(op: CoordsOp, kernel: Kernel) -> None:
-    found = coords(kernel.typed(op.source), path_of(op.mode))
-    kernel[op.result] = VectorValue(tuple(sized(kernel.emitter, at, 32) for at in found))
+    coordinates = coords(kernel.typed(op.source), path_of(op.mode))
+    kernel[op.result] = VectorValue(tuple(sized(kernel.emitter, at, 32) for at in coordinates))
 
 
 @lowers(StoreVecOp)

@@ -30,16 +30,16 @@ def _reduce(op: ReduceOp, kernel: Kernel) -> None:
     element = element_type(source.element)
     combine = _COMBINE[op.kind.data][0 if isinstance(element, AnyFloat) else 1]
     every = range(source.modes.size())
-    found: dict[int, SSAValue] = {}
+    reduced: dict[int, SSAValue] = {}
     values = read_scalars(op, source, every, kernel)
     for place, value in zip(register_places(op, dest, every), values, strict=True):
-        before = found.get(place)
-        found[place] = value if before is None else _combined(combine, before, value, kernel)
+        before = reduced.get(place)
+        reduced[place] = value if before is None else _combined(combine, before, value, kernel)
     for mask in path_of(op.lanes):
-        for place, value in found.items():
+        for place, value in reduced.items():
             other = _shuffled(value, mask, element, kernel)
-            found[place] = _combined(combine, value, other, kernel)
-    kernel.registers(dest).write_elements(found)
+            reduced[place] = _combined(combine, value, other, kernel)
+    kernel.registers(dest).write_elements(reduced)
 
 
 def _combined(combine: type[Operation], a: SSAValue, b: SSAValue, kernel: Kernel) -> SSAValue:

@@ -53,12 +53,12 @@ class Carried:
 
     def enter(self, values: Sequence[SSAValue]) -> None:
         """Go on with these values; what is not carried is not written."""
-        held: dict[Registers, list[Chunk]] = {
+        carried: dict[Registers, list[Chunk]] = {
             registers: [None] * len(registers.chunks) for _, registers in self._all
         }
         for (registers, i), value in zip(self.places, values, strict=True):
-            held[registers][i] = value
-        for registers, chunks in held.items():
+            carried[registers][i] = value
+        for registers, chunks in carried.items():
             registers.chunks = tuple(chunks)
 
     def restore(self) -> None:
@@ -194,7 +194,7 @@ def _if(op: scf.IfOp, kernel: Kernel) -> None:
         regions[1] = Region(Block([scf.YieldOp(*before)]))
     carried.restore()
     kernel.emitter.location = place
-    types = [*_plain_types(op.results), *(each.type for each in before)]
+    types = [*_plain_types(op.results), *(value.type for value in before)]
     _finish(kernel, op, scf.IfOp(condition, types, regions[0], regions[1]), carried)
 
 

@@ -186,9 +186,9 @@ def sliced(
     value: SSAValue, first: int, count: int, type_: FragmentType, emitter: Emitter
 ) -> SSAValue:
     """Some elements of a fragment."""
-    held = value.type
-    assert isinstance(held, FragmentType)
-    if first == 0 and held.count.data == count:
+    source_type = value.type
+    assert isinstance(source_type, FragmentType)
+    if first == 0 and source_type.count.data == count:
         return value
     return emitter.once(
         ("slice", value, first, count),

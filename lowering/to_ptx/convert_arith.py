@@ -17,7 +17,7 @@ from tilewright.dialects.ptx.registers import (
     ListMakeOp,
     UndefOp,
 )
-from tilewright.dialects.ptx.scalar_types import ScalarType, held_type, register_type, scalar_type
+from tilewright.dialects.ptx.scalar_types import ScalarType, register_type, scalar_type, stored_type
 from tilewright.dialects.ptx.types import RegType
 from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers
 from tilewright.lowering.to_ptx.convert_llvm import fields_of
@@ -36,9 +36,9 @@ def scalar(op: Operation, type_: Attribute) -> ScalarType:
     return storage
 
 
-def held(op: Operation, type_: Attribute) -> ScalarType:
+def storage_of(op: Operation, type_: Attribute) -> ScalarType:
     """How the type is held, f8 too. Raises OpError where it does not lower."""
-    return held_type(type_) or scalar(op, type_)
+    return stored_type(type_) or scalar(op, type_)
 
 
 # Constants
@@ -46,7 +46,7 @@ def held(op: Operation, type_: Attribute) -> ScalarType:
 
 @lowers(arith.ConstantOp)
 def _constant(op: arith.ConstantOp, to: Conversion) -> None:
-    storage = held(op, op.result.type)
+    storage = storage_of(op, op.result.type)
     bits = constant_bits(op.value)
     if bits is None:
         raise OpError(op, f"'{op.name}' expected an integer or a float, got {op.value}")
@@ -268,7 +268,7 @@ def _compare_integers(op: arith.CmpiOp, to: Conversion) -> None:
         # A true i1 is -1 signed and 1 unsigned.
         ones = to.const(-1 if letter == "s" else 1, "b32")
         zero = to.const(0, "b32")
-        a, b = (to.scalar(logic.SelpOp, "b32", ones, zero, each) for each in (a, b))
+        a, b = (to.scalar(logic.SelpOp, "b32", ones, zero, bit) for bit in (a, b))
         width = 32
     else:
         a, b = extended(a, storage, letter, to), extended(b, storage, letter, to)

@@ -16,7 +16,7 @@ from tilewright.dialects.ptx.registers import ListGetOp, MovOp, UnpackOp
 from tilewright.dialects.ptx.scalar_types import NARROW_FLOATS, scalar_type
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers, signed
-from tilewright.lowering.to_ptx.convert_arith import extended, held, lowest_bit, scalar
+from tilewright.lowering.to_ptx.convert_arith import extended, lowest_bit, scalar, storage_of
 from tilewright.lowering.to_ptx.convert_arith_floats import BF16, F16, float_type, narrowed, widened
 from tilewright.lowering.to_ptx.programs import emitted
 
@@ -79,7 +79,7 @@ def _float_to_integer(op: arith.FPToSIOp | arith.FPToUIOp, to: Conversion) -> No
 
 @lowers(arith.ExtFOp)
 def _extend_float(op: arith.ExtFOp, to: Conversion) -> None:
-    held(op, op.input.type)
+    storage_of(op, op.input.type)
     scalar(op, op.result.type)
     wide = str(op.result.type) == "f64"
     value, source = to[op.input], op.input.type
@@ -103,7 +103,7 @@ def _extend_float(op: arith.ExtFOp, to: Conversion) -> None:
 def _truncate_float(op: arith.TruncFOp, to: Conversion) -> None:
     source, type_ = op.input.type, op.result.type
     scalar(op, source)
-    held(op, type_)
+    storage_of(op, type_)
     value, narrow = to[op.input], NARROW_FLOATS.get(type_)
     if str(source) == "f64" and (type_ == BF16 or narrow is not None):
         value = emitted(odd_single, "f64", (value,), to)
@@ -122,7 +122,7 @@ def _truncate_float(op: arith.TruncFOp, to: Conversion) -> None:
 
 @lowers(arith.BitcastOp)
 def _bitcast(op: arith.BitcastOp, to: Conversion) -> None:
-    source, result = held(op, op.input.type), held(op, op.result.type)
+    source, result = storage_of(op, op.input.type), storage_of(op, op.result.type)
     if isinstance(op.input.type, IndexType) or source.bits != result.bits:
         raise OpError(op, f"'{op.name}' expected types of equal width")
     value = to[op.input]

@@ -83,7 +83,7 @@ def _float(op: arith.AddfOp, to: Conversion) -> None:
         return
     form = f"{prefix}{float_type(type_)}"
     a, b = (widened(to[operand], type_, to) for operand in (op.lhs, op.rhs))
-    if form not in instruction.FORMS:
+    if form not in instruction.ROW.forms:
         to[op.result] = emitted(EXTREMES[op.name], "f64", (a, b), to)
         return
     to[op.result] = narrowed(to.scalar(instruction, form, a, b), type_, to)

@@ -15,7 +15,7 @@ from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 
 
 def fields_of(type_: Attribute, make: Callable[[Attribute], Any]) -> Any:
-    """What is made of each field, as nested tuples; of another type than a struct of itself."""
+    """The value for each field, as nested tuples; of another type than a struct of itself."""
     if not isinstance(type_, LLVMStructType):
         return make(type_)
     return tuple(fields_of(field, make) for field in type_.types)

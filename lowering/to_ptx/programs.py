@@ -7,6 +7,7 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
+from tilewright.dialects.contents import ops_of
 from tilewright.dialects.math_functions.code import Value
 from tilewright.dialects.ptx import approximate, arithmetic, convert, logic
 from tilewright.dialects.ptx.instruction import ScalarOp
@@ -16,8 +17,7 @@ from tilewright.lowering.to_ptx.conversion import Conversion
 
 _OPS: dict[str, type[ScalarOp]] = {
     op.name.removeprefix("ptx."): op
-    for module in (arithmetic, approximate, convert, logic)
-    for op in module.OPS
+    for op in ops_of(arithmetic, approximate, convert, logic)
     if issubclass(op, ScalarOp)
 }
 

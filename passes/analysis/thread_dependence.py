@@ -33,12 +33,12 @@ def sources_of(value: SSAValue) -> list[SSAValue]:
     owner = value.owner
     if isinstance(owner, Block):
         return _given(value, owner)
-    found = list(owner.operands)
+    sources = list(owner.operands)
     for region in owner.regions:
         for block in region.blocks:
             if block.last_op is not None:
-                found += block.last_op.operands
-    return found
+                sources += block.last_op.operands
+    return sources
 
 
 def _given(value: SSAValue, block: Block) -> list[SSAValue]:

@@ -24,6 +24,12 @@ WRONG = [
     ("memref.store %x, %m[%i] : memref<4x4xf32>", "'memref.store' expected 2 indices"),
     ("%y = scf.if %c -> (f32) {\n  scf.yield %x : f32\n  }",
      "'scf.if' expected an else region, since it has results of (f32), got none"),
+    ("%y = scf.while (%j = %x) : (f32) -> i32 {\n  scf.condition(%c) %j : f32\n  } do {\n"
+     "  ^bb0(%k: f32):\n  scf.yield %k : f32\n  }",
+     "'scf.while' expected the arguments of its second region to be of (i32), got (f32)"),
+    ("%y = scf.while (%j = %x) : (f32) -> f32 {\n  scf.condition(%c) %j : f32\n  } do {\n"
+     "  ^bb0(%k: f32):\n  scf.yield %i : index\n  }",
+     "'scf.while' expected what its second region yields to be of (f32), got (index)"),
     ("%y = memref.alloc() : memref<0xf32, #cute<space smem>>",
      "'memref.alloc' expected extents of at least 1, got memref<0xf32"),
     ("cf.br ^0\n  ^0:\n  cf.br ^1(%x : f32)\n  ^1(%y: i32):",

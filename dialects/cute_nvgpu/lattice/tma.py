@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Address,
-    Box,
+    BoxForm,
     Choice,
     Constant,
     OperandForm,
@@ -45,7 +45,7 @@ class TensorCopyRow:
     def operands(self, rank: int, *, hint: bool = False) -> tuple[OperandForm, ...]:
         """The operands of a copy of that rank, in PTX's order."""
         policy = (_POLICY,) if hint else ()
-        return *self.before, Box("tensorMap", rank), *self.after, *policy
+        return *self.before, BoxForm("tensorMap", rank), *self.after, *policy
 
     @property
     def forms(self) -> dict[str, tuple[OperandForm, ...]]:
