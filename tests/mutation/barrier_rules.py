@@ -118,9 +118,7 @@ def nobody_told(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp
     fence = moved(mutant, op, BEFORE)
     if fence is None:
         return False
-    return all(
-        _tells_nobody(step) for step in Flow(before).reach(fence[0], BEFORE) if TELLS(step)
-    )
+    return all(_tells_nobody(step) for step in Flow(before).reach(fence[0], BEFORE) if TELLS(step))
 
 
 def needless_warp_sync(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
@@ -163,8 +161,10 @@ def waited_for_again(mutant: Mutant, op: Operation, before: ModuleOp, after: Mod
     for told in [step for step in ahead if TELLS(step)]:
         ahead |= flow.reach(told, lambda step: False)
     last = not any(BULK_WAIT(step) for step in flow.reach(wait, lambda step: False))
-    return bool(sources) and not last and not any(
-        _may_write(step, store) for step in ahead for store in sources
+    return (
+        bool(sources)
+        and not last
+        and not any(_may_write(step, store) for step in ahead for store in sources)
     )
 
 

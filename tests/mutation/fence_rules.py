@@ -115,14 +115,21 @@ def _of_others(branch: Operation, own: Operation) -> bool:
     if not all(isinstance(side, arith.CmpiOp) for side in sides):
         return False
     (a, b), (c, d) = (side.operands for side in sides)  # type: ignore[union-attr]
-    equal = all(side.properties["predicate"] == sides[0].properties["predicate"] and
-                side.predicate.value.data == 0 for side in sides)  # type: ignore[union-attr]
+    equal = all(
+        side.properties["predicate"] == sides[0].properties["predicate"]
+        and side.predicate.value.data == 0
+        for side in sides
+    )  # type: ignore[union-attr]
     numbers = [value.owner.value for value in (b, d) if isinstance(value.owner, arith.ConstantOp)]
     return equal and a is c and len(numbers) == 2 and numbers[0] != numbers[1]
 
 
 def _barrier(op: Operation) -> SSAValue | None:
-    return op.operands[0] if op.operands and named(r"mbarrier\..*|pipeline\..*|tcgen05\.commit")(op) else None
+    return (
+        op.operands[0]
+        if op.operands and named(r"mbarrier\..*|pipeline\..*|tcgen05\.commit")(op)
+        else None
+    )
 
 
 def _from_elsewhere(wait: Operation, own: Operation, module: ModuleOp) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 from faults import LEVELS, P, fault, kernel, run
 from test_mbarriers import BOX, EXPECT, LOAD, TENSOR, WAIT, args, made
@@ -57,9 +56,7 @@ def test_a_write_by_a_thread_that_no_barrier_orders_behind_the_wait() -> None:
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_cp_async_that_lands_late_reads_late(level: Any) -> None:
     text = kernel(CP_ASYNC.replace("EARLY", ""))
-    found = [
-        run(text, level, [P], schedule=seed, races="ignore")[0][60] for seed in (None, *SEEDS)
-    ]
+    found = [run(text, level, [P], schedule=seed, races="ignore")[0][60] for seed in (None, *SEEDS)]
     assert found == [4] + [1] * len(SEEDS)
 
 
