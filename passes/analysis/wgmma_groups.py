@@ -112,15 +112,15 @@ class WgmmaGroups:
                 del self._waits[anchor]
 
     def _follow(self) -> tuple[WgmmaFlow, list[Hazard]]:
-        found: dict[Hazard, None] = {}
+        hazards: dict[Hazard, None] = {}
         flow = WgmmaFlow(
             self._function,
-            lambda hazard: found.setdefault(hazard),
+            lambda hazard: hazards.setdefault(hazard),
             cautious=True,
             limit=len(self._commits) + 1,
         )
         flow.follow(self._function.body)
-        waited_for = (hazard for hazard in found if hazard.rule in _WAITED_FOR)
+        waited_for = (hazard for hazard in hazards if hazard.rule in _WAITED_FOR)
         return flow, sorted(waited_for, key=lambda hazard: self._order[hazard.op])
 
     def _wait_for(self, hazard: Hazard, before: dict[Operation, State]) -> bool:
@@ -163,7 +163,7 @@ def _conflicts(
     if hazard.rule != "overwritten":
         return [(hazard.op, other)]
     c = other.multiplicands_and_c[2]
-    return [(other, mma) for mma, _ in before[other].held.get(c, ())]
+    return [(other, mma) for mma, _ in before[other].in_flight.get(c, ())]
 
 
 def _threads(function: Operation) -> int | None:

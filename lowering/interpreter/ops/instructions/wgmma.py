@@ -66,7 +66,7 @@ def warpgroups(machine: Machine, gang: Gang, what: str) -> Lanes:
 
 
 @dataclass(frozen=True, slots=True)
-class Issue:
+class IssuedMma:
     """One `wgmma.mma_async` of a program: its atom, and the registers of its operands.
 
     `elements` turns a register into elements of an operand, `register` a result back;
@@ -247,7 +247,7 @@ def _mma(op: sm90.WarpgroupMmaOp, builder: Builder) -> Step:
     a, b, c = builder.slots(op.multiplicands_and_c)
     scale_d = op.accumulates_if
     sparse = isinstance(op, sm90.SparseMmaOp)
-    return Issue(
+    return IssuedMma(
         op.mma_atom,
         builder.number(op),
         a,
@@ -280,7 +280,7 @@ def _wgmma(op: ptx.WgmmaOp, builder: Builder) -> Step:
         return np.ascontiguousarray(d).view(dtype)
 
     a, b, c, d = builder.slots((op.a, op.b, op.c, op.d))
-    return Issue(
+    return IssuedMma(
         atom,
         builder.number(op),
         a,
