@@ -23,6 +23,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from tilewright.dialects.cute_nvgpu.lattice.launch import why_illegal_block, why_illegal_cluster
+from tilewright.dialects.gpu import FuncOp, other_spelling
 
 Rule = Callable[[Any], str | None]
 INDEX_BITS = 64
@@ -137,6 +138,10 @@ def _kernel(op: func.FuncOp | gpu.FuncOp) -> str | None:
     marked = "gpu.kernel" in op.attributes or isinstance(op, gpu.FuncOp)
     if marked and not (op.body.blocks and op.body.blocks[0].ops):
         return "expected a kernel to have a body, got a declaration"
+    if marked and (spelled := other_spelling(op)) is not None:
+        other, name = spelled
+        beside = f", which says {op.attributes[name]}" if name in op.attributes else ""
+        return f"expected {name}, got {other} = {op.attributes[other]}{beside}"
     for name, why_illegal in _EXTENTS.items():
         given = op.attributes.get(name)
         if given is not None and (why := _extents_fault(given, why_illegal)) is not None:
@@ -171,6 +176,7 @@ RULES: dict[type[Operation], Rule] = {
     cf.ConditionalBranchOp: _branch,
     func.FuncOp: _kernel,
     gpu.FuncOp: _kernel,
+    FuncOp: _kernel,
     memref.AllocOp: _alloc,
     memref.AllocaOp: _alloc,
     memref.LoadOp: _indices,

@@ -331,14 +331,8 @@ def math_page() -> str:
     def error(ulps: float) -> str:
         return "exact" if ulps == 0 else f"{ulps:g}"
 
-    chip = ("math.exp2", "math.log2", "math.rsqrt")
     rows = [
-        [
-            f"`{name}`",
-            "the chip's instruction" if name in chip else error(function.ulps[0]),
-            error(function.ulps[1]),
-            "the same" if name in chip else approximation(name),
-        ]
+        [f"`{name}`", *map(error, function.ulps), approximation(name)]
         for name, function in FUNCTIONS.items()
     ]
     integers = ", ".join(f"`{name}`" for name in ON_INTEGERS)
@@ -352,7 +346,9 @@ and rounded once more.
 
 {table(["op", "f32", "f64", "`fastmath<afn>` on f32"], rows)}
 
-Exact on integers of 8 to 64 bits: {integers}. `math.fpowi` is `math.powf` in f64.
+Exact on integers of 1 to 64 bits: {integers}. `math.fpowi` is `math.powf` in f64. `math.fma`, and
+conversions of `arith` (f64 to bf16 and fp8, integers to bf16 too) round once, whatever the chip
+lacks.
 """
 
 

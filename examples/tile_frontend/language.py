@@ -20,6 +20,7 @@ from typing import Any
 from tile_frontend.trace import Index, Place, Trace, algebra, at, coord, cute, hardware
 from xdsl.dialects import arith, gpu, math, vector
 from xdsl.dialects import builtin as mlir
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import SSAValue
 
 from tilewright import builder
@@ -27,6 +28,8 @@ from tilewright.dialects.cute import Layout, flatten
 from tilewright.dialects.cute.accumulators import along, lanes_along
 
 ROWS, COLUMNS = 0, 1
+_FAST = arith.FastMathFlagsAttr([FastMathFlag.APPROX_FUNC])
+"""Functions by the chip's approximations: nothing below 2^-126."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +154,7 @@ class Registers:
     __mul__ = partialmethod(map, arith.MulfOp)
     __truediv__ = partialmethod(map, arith.DivfOp)
     max = partialmethod(map, arith.MaximumfOp)
-    exp2 = partialmethod(map, math.Exp2Op)
+    exp2 = partialmethod(map, partial(math.Exp2Op, fastmath=_FAST))
 
     def to(self, element: str) -> Registers:
         """The values rounded to a narrower type."""

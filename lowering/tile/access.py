@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.tensor import Tensor, alignment_of_runs, run_of
+from tilewright.dialects.cute.types.tensors import element_type
 from tilewright.dialects.cute_nvgpu.ops import fragment_memory
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.tile.kernel import Kernel, offset_of, undefined
@@ -21,7 +22,6 @@ from tilewright.lowering.tile.registers import (
     Undefined,
     extracted,
     from_elements,
-    register_element,
 )
 
 VECTOR_BITS = (128, 64, 32)
@@ -77,7 +77,7 @@ def load_piece(op: Operation, tensor: Tensor, first: Any, count: int, kernel: Ke
     if isinstance(tensor.base, Registers):
         return _registers_piece(op, tensor, range(first, first + count), kernel)
     line, at = kernel.place(tensor, first)
-    element = register_element(tensor)
+    element = element_type(tensor.element)
     if count * tensor.bits in VECTOR_BITS:
         type_ = FragmentType.get(count, element)
         return Piece(kernel.emitter.emit(fragment_memory.LoadOp(line, [at], type_)))
@@ -124,7 +124,7 @@ def store_piece(
         return
     line, at = kernel.place(tensor, first)
     if count * tensor.bits in VECTOR_BITS:
-        value = piece.as_fragment(register_element(tensor), kernel)
+        value = piece.as_fragment(element_type(tensor.element), kernel)
         kernel.emitter.add(fragment_memory.StoreOp(value, line, [at], predicate=predicate))
         return
     for i, value in enumerate(piece.as_scalars(kernel)):

@@ -18,6 +18,7 @@ from tilewright.dialects.cute.symbolic import scalar
 from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.symbolic.tuples import product
 from tilewright.dialects.cute.tensor import Tensor
+from tilewright.dialects.cute.types.tensors import element_type
 from tilewright.dialects.cute_nvgpu.atoms.copy import CopyInstruction
 from tilewright.dialects.cute_nvgpu.ops import tmem_access
 from tilewright.dialects.cute_nvgpu.ops.copy import CpAsyncOp
@@ -38,7 +39,7 @@ from tilewright.lowering.tile.convert_tma_copy import convert_tma_copy
 from tilewright.lowering.tile.emitter import zero_constant
 from tilewright.lowering.tile.kernel import Kernel, lowers
 from tilewright.lowering.tile.leaves import sized
-from tilewright.lowering.tile.registers import from_elements, register_element
+from tilewright.lowering.tile.registers import from_elements
 from tilewright.lowering.tile.written_registers import WRITES
 
 WRITES[CopyOp] = lambda op: op.destination
@@ -157,7 +158,7 @@ class Move:
     def _load_or_zeros(self, first: int, count: int, condition: SSAValue) -> Piece:
         """Elements where a condition holds, else zeros."""
         kernel, emitter = self.kernel, self.kernel.emitter
-        element = register_element(self.source)
+        element = element_type(self.source.element)
 
         def branch(value: Callable[[], SSAValue]) -> Region:
             outer = emitter.enter(block := Block())
@@ -215,7 +216,7 @@ class Move:
     def load_matrices(self, instruction: CopyInstruction) -> None:
         """`ldmatrix`: each thread names a row, and gets its part of all matrices."""
         traits, kernel = instruction.traits, self.kernel
-        element = register_element(self.source)
+        element = element_type(self.source.element)
         for row, values in self._instructions(traits, memory="S"):
             line, at = kernel.place(self.source, row)
             type_ = FragmentType.get(len(values), element)
@@ -240,7 +241,7 @@ class Move:
 
     def load_tensor_memory(self, instruction: CopyInstruction) -> None:
         """`tcgen05.ld`: each warp gets a tile of lanes and columns, and waits for all of them."""
-        kernel, element = self.kernel, register_element(self.source)
+        kernel, element = self.kernel, element_type(self.source.element)
         for first, values in self._instructions(instruction.traits, memory="S"):
             whole, cell = cell_of(self.source, first, kernel)
             type_ = FragmentType.get(len(values), element)

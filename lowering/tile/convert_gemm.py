@@ -126,7 +126,7 @@ class Gemm:
         cast = self.kernel.emitter.emit(
             fragment.CastOp(value, FragmentType.of(element, fragment_type.count.data))
         )
-        if isinstance(self.atom, WgmmaAtom):
+        if isinstance(self.atom, WgmmaAtom) and fragment_type.element.register != element.register:
             # Registers of another kind are written anew, after the fence of the source.
             self.kernel.emitter.add(WgmmaFenceOp())
         return cast

@@ -38,8 +38,8 @@ from tilewright.lowering.tile.registers import Registers, Undefined
 from tilewright.lowering.tile.vectors import (
     VectorValue,
     elementwise,
+    elementwise_types,
     is_vector_op,
-    result_type,
     shape_of,
 )
 
@@ -176,12 +176,13 @@ class Kernel:
 
     def _lower_elementwise(self, op: Operation) -> None:
         """An op on vectors; an operand may be a scalar for all elements."""
-        count = prod(result_type(op).get_shape())
+        count = prod(elementwise_types(op)[0].get_shape())
         operands = [
             self.vector(value).elements if shape_of(value.type) else (self[value],) * count
             for value in op.operands
         ]
-        self[op.results[0]] = elementwise(op, operands, self.emitter)
+        for result, vector in zip(op.results, elementwise(op, operands, self.emitter), strict=True):
+            self[result] = vector
 
     def _settle(self, op: Operation) -> None:
         """Make fragments of what an op has written of registers, before a later op orders them."""

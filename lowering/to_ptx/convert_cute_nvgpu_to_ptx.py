@@ -56,7 +56,12 @@ from tilewright.lowering.to_ptx import convert_wgmma as convert_wgmma_to_ptx
 from tilewright.lowering.to_ptx import convert_wmma as convert_wmma_to_ptx
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_arith import element
-from tilewright.lowering.to_ptx.convert_llvm import fields_of, leaves_of
+from tilewright.lowering.to_ptx.convert_llvm import (
+    fields_of,
+    give,
+    leaves_of,
+    register_types,
+)
 from tilewright.lowering.to_ptx.convert_memref import argument_tile, locate
 
 # Importing them fills the table of rules.
@@ -357,7 +362,7 @@ def _lower_body(body: Region, to: Conversion) -> None:
     blocks = list(body.blocks)
     to.blocks[blocks[0]] = to.scope.block
     for index, block in enumerate(blocks[1:], 1):
-        types = convert_scf_to_ptx.registers(body.parent, block.args)  # type: ignore[arg-type]
+        types = register_types(body.parent, block.args)  # type: ignore[arg-type]
         to.blocks[block] = to.new_block(block.name_hint or f"block{index}", types)
     for block in blocks:
         lowered = to.blocks[block]
@@ -365,8 +370,7 @@ def _lower_body(body: Region, to: Conversion) -> None:
             to.proceed(lowered)
             # Blocks of one region need not dominate each other: nothing carries over.
             to.scope.numbering = {}
-            for argument, register in zip(block.args, lowered.args, strict=True):
-                to[argument] = register
+            give(block.args, lowered.args, to)
         for op in block.ops:
             to.lower(op)
 

@@ -24,11 +24,11 @@ def depends_on_thread(value: SSAValue) -> bool:
         seen.add(value)
         if isinstance(value.owner, _OF_THREADS):
             return True
-        work += _sources(value)
+        work += sources_of(value)
     return False
 
 
-def _sources(value: SSAValue) -> list[SSAValue]:
+def sources_of(value: SSAValue) -> list[SSAValue]:
     """The values that a value is computed from."""
     owner = value.owner
     if isinstance(owner, Block):

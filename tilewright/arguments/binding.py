@@ -232,16 +232,11 @@ class Binding:
         if not is_tuple(arg) or len(arg) != len(types):
             raise _error(parameter, f"expected a tuple of {len(types)} for {type_}, got {arg!r}")
         fields = [Parameter(f"{parameter.name}[{i}]", str(t), t) for i, t in enumerate(types)]
-        return tuple(
-            self._struct(field, field.type, part)
-            if isinstance(field.type, LLVMStructType)
-            else _number(field, part)
-            for field, part in zip(fields, arg, strict=True)
-        )
+        return tuple(self._bound(*pair) for pair in zip(fields, arg, strict=True))
 
 
-def _field(value: Any, path: Sequence[int]) -> int:
-    """A number of a struct, or of a value of the algebra."""
+def _field(value: Any, path: Sequence[int]) -> Bound:
+    """A field of a struct, or a number of a value of the algebra."""
     if isinstance(value, LaneValue):
         leaf = dynamic_leaves(value.typed)[path[0]]
         assert isinstance(leaf, LaneInteger)

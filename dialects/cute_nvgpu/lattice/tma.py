@@ -96,6 +96,9 @@ REDUCED_ELEMENTS: dict[str, tuple[str, ...]] = {
 """The reductions, and the element types of tensor maps that each of them takes. PTX ISA,
 cp.reduce.async.bulk, the table for `.global`; an H200 traps for `and`, `or` and `xor` of INT64."""
 
+REPEATABLE = ("min", "max", "and", "or")
+"""The reductions that change nothing when they are done again."""
+
 TENSOR_REDUCE: dict[str, TensorCopyRow] = {
     kind: TensorCopyRow(
         "tma.reduce",

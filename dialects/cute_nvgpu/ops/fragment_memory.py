@@ -18,7 +18,7 @@ from tilewright.dialects.cute_nvgpu.lattice.elements import register_bits
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_contiguous, verify_memref
-from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType, element_of
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.fields import fields_op
 
 ACCESS_BYTES = (4, 8, 16)
@@ -106,7 +106,7 @@ def _verify_element(op: str, memory: Attribute, fragment: FragmentType) -> None:
             f"'{op}' expected elements of whole bytes, got {fragment}; nearest legal: "
             "cute_nvgpu.fragment.cast from elements of i32"
         )
-    if element_of(memory) is not element and str(memory) != _STORED_AS.get(element.name):
+    if memory != fragment.element_type and str(memory) != _STORED_AS.get(element.name):
         raise VerifyException(
             f"'{op}' expected a fragment of the memory's element type {memory}, got {fragment}"
         )
