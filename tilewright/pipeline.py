@@ -47,6 +47,18 @@ PIPELINE: tuple[Stage, ...] = (
 )
 """The stages between verified IR and PTX text, in order."""
 
+
+def stages_where(unproven: str) -> tuple[Stage, ...]:
+    """The pipeline, whose check of hazards does that of what it cannot decide."""
+    check = CheckHazardsPass.name
+    return tuple(
+        replace(stage, build=lambda arch: CheckHazardsPass(unproven))
+        if stage.name == check
+        else stage
+        for stage in PIPELINE
+    )
+
+
 TILE_STAGE = "convert-cute-to-cute-nvgpu"
 """The stage that leaves atoms."""
 

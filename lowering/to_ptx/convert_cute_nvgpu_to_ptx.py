@@ -41,6 +41,7 @@ from tilewright.dialects.ptx.registers import (
 )
 from tilewright.dialects.ptx.scalar_types import ScalarType, scalar_type
 from tilewright.dialects.ptx.types import RegType, reg
+from tilewright.lowering.ptx.rename_in_flight import rename_in_flight
 from tilewright.lowering.to_ptx import convert_arith as convert_arith_to_ptx
 from tilewright.lowering.to_ptx import convert_arith_casts as convert_arith_casts_to_ptx
 from tilewright.lowering.to_ptx import convert_arith_floats as convert_arith_floats_to_ptx
@@ -280,6 +281,7 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp, arch: Target | None = None) -> 
         to[argument] = fields_of(argument.type, lambda _: next(rest))
     _lower_body(op.body, to)
     remove_dead(region)
+    rename_in_flight(region)
     sizes = op.attributes.get("gpu.known_block_size")
     cluster = op.attributes.get("gpu.known_cluster_size")
     entry = EntryOp(

@@ -12,12 +12,15 @@ from xdsl.ir import Operation
 
 from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics
 from tilewright.lowering.interpreter.cuda_tile.accesses import Access, Kind
+from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
 from tilewright.lowering.interpreter.cuda_tile.footprints import Footprint, read, scattered, write
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
+from tilewright.lowering.interpreter.cuda_tile.pieces import Unstored
 from tilewright.lowering.interpreter.cuda_tile.token_order import Token
 from tilewright.lowering.interpreter.errors import Fault
 
+_SEMANTICS = list(MemoryOrderingSemantics)
 _ATOMIC_OPS = frozenset(
     {"atomic_rmw_tko", "atomic_cas_tko", "atomic_red_view_tko", "multimem_reduce_view_tko"}
 )
@@ -61,7 +64,7 @@ def semantics_of(op: Operation) -> MemoryOrderingSemantics:
     """The memory ordering of an op."""
     number = op.properties["memory_ordering_semantics"]
     assert isinstance(number, IntegerAttr)
-    return list(MemoryOrderingSemantics)[number.value.data]
+    return _SEMANTICS[number.value.data]
 
 
 def polls_memory(op: Operation) -> bool:
@@ -157,10 +160,29 @@ def load(footprint: Footprint, element: Element, padding: Any) -> Tile:
 
 def store(footprint: Footprint, element: Element, tile: Tile) -> None:
     """Write a tile into a footprint."""
-    allocation = footprint.allocation
-    if allocation.constant:
-        raise Fault(f"expected memory that may be written, got constant {allocation.name}")
+    allocation = _writable(footprint)
     if element.dtype == np.bool_:
         write(footprint, allocation.octets, tile.view(np.uint8))
     else:
         write(footprint, allocation.elements(element.dtype), tile)
+
+
+def store_computed(footprint: Footprint, element: Element, tile: Unstored) -> bool:
+    """Compute a tile where it belongs. Returns whether that is possible: for whole tiles of all
+    blocks, evenly apart."""
+    rows, allocation = len(footprint.low), _writable(footprint)
+    in_one = footprint.boxes is not None and len(footprint.boxes) == 1 and footprint.whole
+    if not in_one or element.dtype == np.bool_ or tile.rows not in (1, rows):
+        return False
+    for box in footprint.boxes or ():
+        if box.shape[0] != rows:
+            return False
+        tile.store(box.on(allocation.elements(element.dtype)))
+    return True
+
+
+def _writable(footprint: Footprint) -> Allocation:
+    allocation = footprint.allocation
+    if allocation.constant:
+        raise Fault(f"expected memory that may be written, got constant {allocation.name}")
+    return allocation

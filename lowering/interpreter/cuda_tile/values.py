@@ -90,10 +90,14 @@ class TiledView:
         """The dimension whose index is a tile of row numbers, or None."""
         return self.type.sparse_dim if isinstance(self.type, GatherScatterViewType) else None
 
+    def along_tile(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Numbers of the tensor's dimensions [blocks, rank] for the dimensions of a tile."""
+        columns = self.dim_map
+        return numbers if columns == tuple(range(numbers.shape[1])) else numbers[:, columns]
+
     def index_space(self) -> NDArray[np.int64]:
         """How many tiles there are along every dimension of a tile: [blocks, rank]."""
-        sizes = self.tensor.shape[:, list(self.dim_map)]
-        return -(-sizes // np.asarray(self.steps))
+        return -(-self.along_tile(self.tensor.shape) // np.asarray(self.steps))
 
 
 Value: TypeAlias = Tile | TensorView | TiledView | int

@@ -33,11 +33,13 @@ def written_memory(entry: EntryOp) -> Origins:
         argument: frozenset({i}) for i, argument in enumerate(entry.body.block.args)
     }
     ops = list(entry.walk())
+    loops = any(op.name in ("cuda_tile.for", "cuda_tile.loop") for op in ops)
     changed = True
     while changed:
         changed = False
         for op in ops:
             changed |= _flow(op, origins)
+        changed &= loops  # all else hands values on to what comes later
     written: set[int | str] = set()
     for op in ops:
         field = _DESTINATIONS.get(op.name.removeprefix("cuda_tile."))

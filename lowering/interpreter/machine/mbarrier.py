@@ -305,9 +305,9 @@ class Mbarriers:
         data: NDArray[np.uint8],
         again: Callable[[], NDArray[np.uint8]],
         op: int,
-    ) -> None:
+    ) -> tuple[int, int]:
         """The bytes of a copy land, and the phase of the mbarrier at `place` waits for them no
-        longer. A copy that lands late reads its source `again`."""
+        longer; its clock and number. A copy that lands late reads its source `again`."""
         barrier = self._at[place]
         self._check_fenced(barrier)
         when = (barrier.column, barrier.completed)
@@ -326,6 +326,7 @@ class Mbarriers:
 
         self._schedule.complete(land)
         self._check_bytes(barrier, 0)
+        return when
 
     # Waiting
 
@@ -365,6 +366,15 @@ class Mbarriers:
             f"{self._named(barrier)}, which waits for {barrier.pending} of {barrier.expected} "
             f"arrivals and {barrier.bytes} bytes"
         )
+
+    def progress(self) -> list[int]:
+        """How far the phases are that threads may wait for."""
+        barriers = sorted(self._at.items())
+        return [
+            number
+            for place, barrier in barriers
+            for number in (place, barrier.phase % 2, barrier.pending, barrier.bytes)
+        ]
 
     def _named(self, barrier: Mbarrier) -> str:
         return f"the mbarrier of {self._shared.op_names[barrier.op]}"

@@ -86,6 +86,10 @@ class TensorMemory:
             self._ctas[number] = CtaCells()
         return self._ctas[number]
 
+    def contents(self) -> list[NDArray[np.uint32]]:
+        """What is in the cells of each CTA."""
+        return [cells.data for cells in self._ctas.values()]
+
     def _stream(self, kind: str, lane: int, group: int) -> Stream:
         key = kind, lane, group
         if (stream := self._streams.get(key)) is None:
