@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from xdsl.dialects import arith, func, gpu, scf
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Operation, Region, SSAValue
+from xdsl.utils.hints import isa
 
 from tilewright.dialects.cute.ops.elements import LoadOp, LoadVecOp
 from tilewright.dialects.cute.types.tensors import MemRefType
@@ -97,9 +98,9 @@ class Threads:
     def _computed(self, value: SSAValue) -> Held:
         match value.owner:
             case gpu.ThreadIdOp() as op:
-                return self._indices[op.dimension.data.value]
+                return self._indices[str(op.dimension.data.value)]
             case gpu.BlockDimOp() as op:
-                return self._all(self._sizes[op.dimension.data.value])
+                return self._all(self._sizes[str(op.dimension.data.value)])
             case gpu.LaneIdOp():
                 return self._number % WARP
             case gpu.SubgroupIdOp():
@@ -161,7 +162,7 @@ class Threads:
         """Numbers that fit the type whatever it is, or nothing."""
         if not isinstance(content, np.ndarray):
             return content
-        bits = value.type.bitwidth if isinstance(value.type, IntegerType) else 64
+        bits = type_.bitwidth if isa(type_ := value.type, IntegerType) else 64
         most = 2 if bits == 1 else min(1 << (bits - 1), _MOST)
         inside = max(-most, _LEAST) <= content.min() and content.max() < most
         return content if inside else Known.NOTHING

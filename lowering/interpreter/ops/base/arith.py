@@ -212,6 +212,10 @@ def _may_take_reciprocal(op: arith.DivfOp) -> bool:
     return FastMathFlag.ALLOW_RECIP in op.fastmath.data
 
 
+def _carry(total: Value, a: Value) -> Value:
+    return a & total.do("not", "pred")
+
+
 _PRODUCTS: dict[type[Operation], str] = {arith.MulUIExtendedOp: "u", arith.MulSIExtendedOp: "s"}
 
 
@@ -227,7 +231,7 @@ def _extended(
     if type_ == "pred":
         low = scalar("xor" if adds else "and", "pred")
         # A sum that lacks a one which went in overflows; a product has one bit.
-        high: Function = (lambda low, a: ~low & a) if adds else (lambda a, b: a & False)
+        high = _program(_carry if adds else ON_BITS["arith.remui"], "pred")
     else:
         low = scalar("add", type_) if adds else scalar("mul", f"lo.{type_}")
         high = scalar("setp", f"lt.{type_}") if adds else scalar("mul", f"hi.{type_}")

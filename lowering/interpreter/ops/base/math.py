@@ -69,7 +69,11 @@ def _extended(type_: str, letter: str) -> Function:
     """An integer as one of at least 32 bits."""
     if type_ == "pred":
         one = np.uint32(1 if letter == "u" else 0xFFFFFFFF)
-        return lambda a: a.astype(np.uint32) * one
+
+        def widen(a: Bits) -> Bits:
+            return a.astype(np.uint32) * one
+
+        return widen
     width = int(type_[1:])
     source = np.dtype(f"int{width}" if letter == "s" else f"uint{width}")
 
