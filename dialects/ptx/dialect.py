@@ -5,6 +5,7 @@ from xdsl.ir import Dialect
 from tilewright.dialects.ptx import (
     approximate,
     arithmetic,
+    atomics,
     bulk_copy,
     cluster,
     control_flow,
@@ -32,6 +33,7 @@ PTX = Dialect(
     [
         *registers.OPS,
         *data_movement.OPS,
+        *atomics.OPS,
         *arithmetic.OPS,
         *approximate.OPS,
         *logic.OPS,

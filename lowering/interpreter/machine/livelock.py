@@ -60,6 +60,11 @@ class Livelock:
         # Whether the gangs that run came back to where they were, though others have not run.
         self.stuck = False
 
+    @property
+    def suspicion(self) -> str:
+        """What to say of an error that comes while gangs spin which others had to run for."""
+        return "; other threads spin meanwhile, and what may run has not ended it" * self.stuck
+
     def turn(self, gang: Place, others: Sequence[Place]) -> CodeBlock | None:
         """A gang is about to run while others wait or may run too. The block where it spins, if
         nothing will ever come of it."""

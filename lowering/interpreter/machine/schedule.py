@@ -56,6 +56,11 @@ class Schedule:
         """True with a seed."""
         return self._random is not None
 
+    @property
+    def may_run_ahead(self) -> bool:
+        """Whether gangs run that others are behind of, as they do once one has spun for long."""
+        return self.is_random or bool(self._tired)
+
     # Asynchronous operations
 
     def complete(
@@ -90,6 +95,10 @@ class Schedule:
         ]
         for landing in now:
             landing.land()
+
+    def order(self, count: int) -> NDArray[np.int64]:
+        """The order in which so many threads come to one place."""
+        return np.arange(count) if self._random is None else self._random.permutation(count)
 
     # Gangs
 
