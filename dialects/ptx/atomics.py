@@ -24,7 +24,7 @@ class AtomOp(PtxOp):
     comes later, in any CTA. PTX ISA 9.7.13.5.
 
     ```mlir
-    %old = ptx.atom "global" "add.u32" %address, 0, %v : !ptx.reg<b64>, !ptx.reg<b32> -> !ptx.reg<b32>
+    %old = ptx.atom "shared" "add.u32" %a, 0, %v : !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b32>
     ```
     """
 

@@ -8,16 +8,17 @@ from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Address, Result, Scalar
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE
 
-_TYPES: dict[str, tuple[str, ...]] = {
-    "add": ("u32", "u64", "f32", "f64"),
-    "min": ("u32", "s32", "u64", "s64"),
-    "max": ("u32", "s32", "u64", "s64"),
-    "and": ("b32", "b64"),
-    "or": ("b32", "b64"),
-    "xor": ("b32", "b64"),
-    "exch": ("b32", "b64"),
+OPERATIONS: dict[str, tuple[str, ...]] = {
+    "u32": ("add", "min", "max"),
+    "u64": ("add", "min", "max"),
+    "s32": ("min", "max"),
+    "s64": ("min", "max"),
+    "f32": ("add",),
+    "f64": ("add",),
+    "b32": ("and", "or", "xor", "exch"),
+    "b64": ("and", "or", "xor", "exch"),
 }
-"""The types of each operation (unsigned addition is that of signed numbers too)."""
+"""The operations on each type (unsigned addition is that of signed numbers too)."""
 
 
 def register_of(form: str) -> str:
@@ -26,24 +27,29 @@ def register_of(form: str) -> str:
     return type_ if type_[0] == "f" else f"b{type_[1:]}"
 
 
-def _row(form: str) -> InstructionRow:
-    operation, _, type_ = form.partition(".")
+def _row(type_: str) -> InstructionRow:
     return InstructionRow(
         "ptx.atom",
-        f"{operation} a word of memory and return what was there, at once for all threads",
-        tuple(f"atom.acq_rel.gpu.{space}.{form}" for space in SPACES),
+        "combine a word of memory with a value, no thread between, and return what was there",
+        tuple(
+            f"atom.acq_rel.gpu.{space}.{operation}.{type_}"
+            for space in SPACES
+            for operation in OPERATIONS[type_]
+        ),
         BASELINE.target,
         BASELINE.version,
         "9.7.13.5",
-        (Result("d", register_of(form)), Address("a"), Scalar("b", type_, plain=True)),
+        (Result("d", register_of(f".{type_}")), Address("a"), Scalar("b", type_, plain=True)),
     )
 
 
+ROWS: dict[str, InstructionRow] = {type_: _row(type_) for type_ in OPERATIONS}
+"""Rows by type."""
+
 ATOMICS: dict[str, InstructionRow] = {
-    form: _row(form)
-    for form in (f"{name}.{type_}" for name, types in _TYPES.items() for type_ in types)
+    f"{operation}.{type_}": row for type_, row in ROWS.items() for operation in OPERATIONS[type_]
 }
-"""Rows by form: `add.u32`."""
+"""The row of each form: `add.u32`."""
 
 _KINDS: dict[int, tuple[str, str]] = {
     0: ("add", "f"), 1: ("add", "u"), 2: ("exch", "b"), 4: ("max", "s"), 5: ("max", "u"),

@@ -77,7 +77,7 @@ class Atomics:
     def _in_global(
         self, lanes: Lanes, address: Bits, value: Bits, combine: Combine, op: int
     ) -> Bits:
-        # Like reductions, atomic operations do not race with each other: their numbers are negative.
+        # As reductions they do not race with each other: the number of the op is negative.
         before = self._accesses.load(lanes, address, value.itemsize, 1, -op)
         after = combine(before, value)
         changed = after != before

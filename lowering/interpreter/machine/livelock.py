@@ -102,9 +102,9 @@ class Livelock:
         block, lanes, _, regs = self._state.gangs[0]
         slots = sorted(self._live(block))
         # A loop that gets on mostly differs where it did last time.
-        if 0 <= self._differs < len(slots):
-            if not _equal(gang.regs[slots[self._differs]], regs[self._differs]):
-                return False
+        last = self._differs
+        if 0 <= last < len(slots) and not _equal(gang.regs[slots[last]], regs[last]):
+            return False
         for place, slot in enumerate(slots):
             if not _equal(gang.regs[slot], regs[place]):
                 self._differs = place

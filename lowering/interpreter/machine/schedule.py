@@ -23,8 +23,8 @@ TEAM = 128
 """Threads that run together whatever the schedule: those of a warpgroup."""
 
 LANDING = (0.1, 0.0)
-"""The chances that an operation completes in a turn, one for all of a run: with the last one nothing
-completes before something waits for it."""
+"""The chances that an operation completes in a turn, one for all of a run: with the last one
+nothing completes before something waits for it."""
 
 Choice = TypeVar("Choice")
 
