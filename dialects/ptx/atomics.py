@@ -79,6 +79,3 @@ class AtomOp(PtxOp):
                 f"'{self.name}' expected {', '.join(map(str, legal))} for {space} {form}, got "
                 f"{', '.join(map(str, given))}"
             )
-
-
-OPS = [AtomOp]

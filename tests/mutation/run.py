@@ -25,7 +25,16 @@ from pathlib import Path
 from level_above import mutants_at, rule_at
 from mutants import Mutant, mutants
 from subjects import SUBJECTS, Array, Level
-from verdicts import CRASHED, EQUIVALENT, MISSED, VERDICTS, WRONG, Verdict, judge
+from verdicts import (
+    CRASHED,
+    EQUIVALENT,
+    MISSED,
+    VERDICTS,
+    WRONG,
+    Verdict,
+    judge,
+    judge_statically,
+)
 from xdsl.dialects.builtin import ModuleOp
 
 LEVELS: tuple[Level, ...] = ("tile", "atom", "ptx")
@@ -40,10 +49,17 @@ def subject_at(example: str, level: Level) -> tuple[ModuleOp, list[Mutant], list
     return module, mutants(example, level, module), subject.run(module)
 
 
-def verdicts_on(example: str, level: Level, chosen: Iterable[int]) -> list[Verdict]:
+def verdicts_on(
+    example: str, level: Level, chosen: Iterable[int], statically: bool
+) -> list[Verdict]:
     """The verdicts on some mutants, by their numbers."""
-    module, every, right = subject_at(example, level)
     subject = SUBJECTS[example]
+    if statically:
+        module, named = mutants_at(example, level)
+        every = list(named.values())
+        found = (judge_statically(every[number], module, subject, level) for number in chosen)
+        return [verdict for verdict in found if verdict is not None]
+    module, every, right = subject_at(example, level)
     judged = (judge(every[number], module, subject, level, right) for number in chosen)
     return [verdict for verdict in judged if verdict is not None]
 
@@ -139,6 +155,7 @@ def main() -> None:
     parser.add_argument("--level", choices=LEVELS, action="append")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--share", type=float, default=1.0, help="of the mutants; 0: none")
+    parser.add_argument("--static", action="store_true", help="the static check alone: no run")
     parser.add_argument("--verdicts", type=Path, help="a file of verdicts, read and added to")
     parser.add_argument("--report", type=Path, help="the page to write")
     options = parser.parse_args()
@@ -160,7 +177,7 @@ def main() -> None:
                     for first in range(0, len(chosen), BATCH)
                 ]
         random.Random(0).shuffle(work)
-        batches = [pool.submit(verdicts_on, *part) for part in work]
+        batches = [pool.submit(verdicts_on, *part, options.static) for part in work]
         for batch in as_completed(batches):
             verdicts += batch.result()
             if options.verdicts:

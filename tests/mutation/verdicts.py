@@ -103,5 +103,23 @@ def judge(
     return verdict(EQUIVALENT, rule) if rule else verdict(MISSED)
 
 
+def judge_statically(
+    mutant: Mutant, module: ModuleOp, subject: Subject, level: Level
+) -> Verdict | None:
+    """The verdict of the static check alone: caught, equivalent, or missed; None where the edit
+    changes nothing."""
+    mutated = mutant.of(module)
+    if mutated is None:
+        return None
+    try:
+        with bounded(PATIENCE):
+            if why := static_error(mutated, subject, level):
+                return Verdict(mutant.name, mutant.kind, STATICALLY, why)
+    except Exception as error:
+        return Verdict(mutant.name, mutant.kind, CRASHED, f"{type(error).__name__}: {error}")
+    rule = rule_for(mutant, module, mutated)
+    return Verdict(mutant.name, mutant.kind, EQUIVALENT if rule else MISSED, rule)
+
+
 def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0].partition("error: ")[2]

@@ -275,7 +275,7 @@ class SharedMemory:
     def read_async(
         self, lanes: Lanes, addresses: list[NDArray[np.int64]], op: int
     ) -> list[NDArray[np.uint8]]:
-        """What a wgmma of the warpgroup `lanes` reads until it is complete: the 16 bytes at each
+        """The reads of a wgmma of the warpgroup `lanes` until it is complete: the 16 bytes at each
         of these addresses, uint8 [..., 16]."""
         starts = np.unique(np.concatenate([address.ravel() for address in addresses]))
         self._check_chunks(starts)
@@ -306,7 +306,7 @@ class SharedMemory:
     def read_operand(
         self, lane: int, cta: int, starts: NDArray[np.int64], stream: Stream, op: int
     ) -> NDArray[np.uint8]:
-        """What an asynchronous tcgen05 operation of a thread reads until it is complete: the 16
+        """The reads of an asynchronous tcgen05 operation of a thread until it is complete: the 16
         bytes at each of these addresses in a CTA's shared memory, uint8 [..., 16]."""
         chunks = np.unique(starts)
         self._check_chunks(chunks)
@@ -327,7 +327,7 @@ class SharedMemory:
             )
 
     def read_bulk(self, lane: int, places: NDArray[np.int64], op: int) -> NDArray[np.uint8]:
-        """What a copy of a thread to global memory reads until it is complete."""
+        """The reads of a thread's copy to global memory until it is complete."""
         self._check_async_read(np.array([lane]), places[None])
         self.bulk_stores.issue(lane, places, op)
         return self.data[places]

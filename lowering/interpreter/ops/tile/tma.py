@@ -152,7 +152,7 @@ def load(
 def _read(
     machine: Machine, dtype: np.dtype[Any], inside: NDArray[np.bool_], address: Bits, width: int
 ) -> NDArray[np.uint8]:
-    """What is in global memory now, zeros where it lies outside."""
+    """The content of global memory now, zeros where it lies outside."""
     values = np.zeros(len(inside), dtype=dtype)
     if len(address):
         values[inside] = machine.memory.load(address, width)
