@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
+from xdsl.irdl import operand_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, register_of
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SPACES
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
+from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import Given, PtxOp
 from tilewright.dialects.ptx.types import RegType, reg
 
 
-@irdl_op_definition
+@fields_op("ptx.atom")
 class AtomOp(PtxOp):
     """`atom.acq_rel.gpu.SPACE.FORM d, [a], b`: combine a word with a value, return what was there.
 
@@ -28,14 +29,12 @@ class AtomOp(PtxOp):
     ```
     """
 
-    name = "ptx.atom"
-
     address = operand_def(RegType)
     value = operand_def(RegType)
+    result = result_def(RegType)
     space = prop_def(StringAttr)
     form = prop_def(StringAttr)
-    offset = prop_def(IntegerAttr.constr(type=i64))
-    result = result_def(RegType)
+    offset = prop_def(NUMBER)
 
     assembly_format = (
         "$space $form $address `,` $offset `,` $value attr-dict"
@@ -43,15 +42,7 @@ class AtomOp(PtxOp):
     )
 
     def __init__(self, space: str, form: str, address: SSAValue, value: SSAValue, offset: int = 0):
-        super().__init__(
-            operands=[address, value],
-            properties={
-                "space": StringAttr(space),
-                "form": StringAttr(form),
-                "offset": IntegerAttr(offset, i64),
-            },
-            result_types=[reg(register_of(form))],
-        )
+        super().__init__(address, value, reg(register_of(form)), space, form, offset)
 
     @property
     def mnemonic(self) -> str:
