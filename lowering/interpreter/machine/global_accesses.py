@@ -328,17 +328,20 @@ class GlobalAccesses:
     ) -> None:
         """Report a write of words that a cp.async is reading."""
         for read in self._reading.get(span.buffer, ()):
-            reading = np.zeros(len(shadow.writes.who), dtype=np.bool_)
+            reader = np.full(len(shadow.writes.who), NOBODY, dtype=np.int64)
             for other in read.spans:
                 if other.buffer == span.buffer:
-                    reading[shadow.words(other)] = True
-            late = words & reading[places]
+                    reader[shadow.words(other)] = other.lanes[:, None]
+            late = words & (reader[places] != NOBODY)
             if late.any():
-                name = self._op_names.get(read.op, "?")
+                row, word = np.unravel_index(int(np.argmax(late)), late.shape)
+                lane, name = reader[places[row, word]], self._op_names.get(read.op, "?")
+                near = lane // self._slots == span.lanes[row] // self._slots
+                who = f"thread {lane % self._slots}" if near else "another CTA"
                 self._report(
-                    f"race on global memory: this write and the read by {name}, which no "
+                    f"race on global memory: this write and the read by {name} in {who}, which no "
                     "cp.async.wait_group has completed",
-                    int(span.rows[int(np.argmax(late.any(axis=1)))]),
+                    int(span.rows[row]),
                 )
 
     def _check_against(
