@@ -67,6 +67,12 @@ def _choice_attr(word: str, choices: type[Choice]) -> type[ChoiceAttr[Choice]]:
     return irdl_attr_definition(class_)
 
 
+def chosen(attribute: Attribute | None, choices: type[Choice]) -> Choice | None:
+    """The case that an attribute is of some choices; None where it is none of them."""
+    data: Any = attribute.data if isinstance(attribute, ChoiceAttr) else None  # pyright: ignore
+    return data if isinstance(data, choices) else None
+
+
 SignednessAttr = _choice_attr("signedness", Signedness)
 IntegerOverflowAttr = _choice_attr("overflow", IntegerOverflow)
 RoundingModeAttr = _choice_attr("rounding", RoundingMode)
