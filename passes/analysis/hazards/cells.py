@@ -65,12 +65,12 @@ class Cells:
         own = tuple([n if isinstance(n, int) else n.tobytes() for n in numbers])
         sizes = tuple(map(len, lanes))
         key = (place, view.root, view.first, own, sizes)
-        if (found := self._memory.get(key)) is None:
+        if (known := self._memory.get(key)) is None:
             cells, size = _cells(place, view, numbers, placement)
-            found = self._memory[key] = _by_role(cells, sizes, size)
+            known = self._memory[key] = _by_role(cells, sizes, size)
         return [
             Touched(*touched, own_lanes) if len(own_lanes) else None
-            for touched, own_lanes in zip(found, lanes, strict=True)
+            for touched, own_lanes in zip(known, lanes, strict=True)
         ]
 
     def one(
@@ -98,9 +98,9 @@ class Cells:
         numbers = [index if isinstance(index, int) else int(index[lane]) for index in indices]
         first = view.first if isinstance(view.first, int) else int(view.first[lane])
         key = (place, view.root, first, tuple(numbers))
-        if (found := self._memory.get(key)) is None:
-            found = self._memory[key] = _tensor(place, view, first, numbers)
-        return found
+        if (known := self._memory.get(key)) is None:
+            known = self._memory[key] = _tensor(place, view, first, numbers)
+        return known
 
 
 def _chosen(lanes: Array, constant: Any) -> Array:

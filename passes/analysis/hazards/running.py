@@ -183,8 +183,8 @@ class Run:
         lanes = sum(len(self.roles[role].lanes) for role in wanted)
         there = sum(
             len(self.roles[role].lanes)
-            for each in range(warp, warp + size)
-            for role in self._warps.get(each, ())
+            for number in range(warp, warp + size)
+            for role in self._warps.get(number, ())
         )
         if lanes < there:
             what = "a warp" if size == 1 else "a warpgroup"
@@ -195,14 +195,14 @@ class Run:
         return self.events[self._traces[role][-1]].op
 
     def _threads(self, role: int) -> str:
-        found = self.roles[role]
-        first = int(found.lanes[0]) % self.launch.stride
+        threads = self.roles[role]
+        first = int(threads.lanes[0]) % self.launch.stride
         name = (
             f"thread {first}"
-            if found.alone
-            else f"threads {first} to {int(found.lanes[-1]) % self.launch.stride}"
+            if threads.alone
+            else f"threads {first} to {int(threads.lanes[-1]) % self.launch.stride}"
         )
-        return name if self.launch.ctas == 1 else f"{name} of CTA {found.cta}"
+        return name if self.launch.ctas == 1 else f"{name} of CTA {threads.cta}"
 
     def _where(self, event: Event, role: int) -> str:
         rounds = ", ".join(
@@ -210,12 +210,12 @@ class Run:
         )
         return f"{self._threads(role)}{' in ' + rounds if rounds else ''}" if self.is_kernel else ""
 
-    def _meeting(self, found: tuple[Part, Part], other: int, role: int) -> str:
+    def _meeting(self, parts: tuple[Part, Part], other: int, role: int) -> str:
         if not self.is_kernel:
             return ""
-        mine = self._where(found[1].event, role)
+        mine = self._where(parts[1].event, role)
         verb = "meets" if self.roles[role].alone else "meet"
-        return f"{mine} {verb} {self._where(found[0].event, other)}"
+        return f"{mine} {verb} {self._where(parts[0].event, other)}"
 
 
 def _line(op: Operation) -> str:
