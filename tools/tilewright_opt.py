@@ -26,8 +26,8 @@ from tilewright.diagnostic import CompileError, Diagnostic
 from tilewright.dialects.cuda_tile.bytecode.container import is_bytecode
 from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError
 from tilewright.guard import guard
-from tilewright.nearest_name import check_pass_names
 from tilewright.ir_dump import IRDump
+from tilewright.nearest_name import check_pass_names
 from tilewright.parsing import parse_module, register_dialects
 from tilewright.printing import ShortPrinter
 from tilewright.tools.commands.input import InputError
