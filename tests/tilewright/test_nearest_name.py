@@ -73,6 +73,7 @@ def test_a_value_that_nothing_defines() -> None:
 
 def test_what_is_like_nothing_gets_no_name() -> None:
     assert message_of("%y = zzz.bar %x") == "Operation zzz.bar is not registered"
+    assert message_of("hello") == "Operation hello is not registered"
 
 
 def test_a_property() -> None:
