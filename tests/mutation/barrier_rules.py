@@ -118,9 +118,7 @@ def nobody_told(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp
     fence = moved(mutant, op, BEFORE)
     if fence is None:
         return False
-    return all(
-        _tells_nobody(step) for step in Flow(before).reach(fence[0], BEFORE) if TELLS(step)
-    )
+    return all(_tells_nobody(step) for step in Flow(before).reach(fence[0], BEFORE) if TELLS(step))
 
 
 def needless_warp_sync(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
@@ -155,7 +153,7 @@ def waited_for_again(mutant: Mutant, op: Operation, before: ModuleOp, after: Mod
         wait = op if mutant.kind in ("pending+1", "later", "remove") else None
     if wait is None or not BULK_WAIT(wait) or wait.name.startswith("ptx."):
         return False
-    if mutant.kind == "remove" and not _pending(wait) == 0:
+    if mutant.kind == "remove" and _pending(wait) != 0:
         return False
     sources = [store for store in _behind(wait) if named(r"tma\.store")(store)]
     flow = Flow(before)
@@ -163,8 +161,10 @@ def waited_for_again(mutant: Mutant, op: Operation, before: ModuleOp, after: Mod
     for told in [step for step in ahead if TELLS(step)]:
         ahead |= flow.reach(told, lambda step: False)
     last = not any(BULK_WAIT(step) for step in flow.reach(wait, lambda step: False))
-    return bool(sources) and not last and not any(
-        _may_write(step, store) for step in ahead for store in sources
+    return (
+        bool(sources)
+        and not last
+        and not any(_may_write(step, store) for step in ahead for store in sources)
     )
 
 

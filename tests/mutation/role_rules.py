@@ -40,8 +40,10 @@ def fewer_stages(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleO
     stages = op.results[0].type.stages.data - 1  # type: ignore[attr-defined]
     waited = {use.operands[1] for use in uses if named(r"pipeline\.consumer_wait")(use)}
     released = [use.operands[1] for use in uses if RELEASES(use)]
-    return stages >= 2 and "tma" in str(op.results[0].type) and all(
-        value in waited or _one_behind(value, waited) for value in released
+    return (
+        stages >= 2
+        and "tma" in str(op.results[0].type)
+        and all(value in waited or _one_behind(value, waited) for value in released)
     )
 
 

@@ -108,7 +108,9 @@ class Recording(Values):
         self, op: Operation, effect: Effect, mask: Mask, barrier: tuple[object, int] | None,
         scalars: tuple[int, ...], accesses: tuple[Any, ...],
     ) -> None:  # fmt: skip
+        events = self.trace.events
         event = Event(
-            effect.kind, op, mask, barrier, scalars, accesses, effect.constant, self.rounds
-        )
-        self.trace.events.append(event)
+            len(events), effect.kind, op, mask, barrier, scalars, accesses, effect.constant,
+            self.rounds,
+        )  # fmt: skip
+        events.append(event)

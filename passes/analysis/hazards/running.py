@@ -210,11 +210,12 @@ class Run:
         )
         return f"{self._threads(role)}{' in ' + rounds if rounds else ''}" if self.is_kernel else ""
 
-    def _meeting(self, found: tuple[Part, Part], other: Access, role: int) -> str:
+    def _meeting(self, found: tuple[Part, Part], other: int, role: int) -> str:
         if not self.is_kernel:
             return ""
         mine = self._where(found[1].event, role)
-        return f"{mine} meets {self._where(found[0].event, other.role)}"
+        verb = "meets" if self.roles[role].alone else "meet"
+        return f"{mine} {verb} {self._where(found[0].event, other)}"
 
 
 def _line(op: Operation) -> str:

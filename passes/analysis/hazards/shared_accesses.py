@@ -38,7 +38,7 @@ class SharedAccesses(Mbarriers):
                 if before is None or not before.cells & part.cells:
                     continue
                 if found := clash(before.parts, [part], apart=True):
-                    self._race(found, other, role)
+                    raise self._race(found, role, role)
         if (access := pending.get((key, writes))) is None:
             access = pending[key, writes] = Access("threads", role, writes, 0, [])
         access.cells |= part.cells
@@ -116,17 +116,21 @@ class SharedAccesses(Mbarriers):
         if found is not None and (not other.fences or self._is_over(other, role, self.knows[role])):
             section = {"umma": "tcgen05.mma", "wgmma": "9.7.15.7.1"}.get(access.kind, "9.7.13.4")
             raise Hazard("proxy", found[1].event.op, found[0].event.op, section,
-                         self._meeting(found, other, role))  # fmt: skip
+                         self._meeting(found, other.role, role))  # fmt: skip
 
-    def _race(self, found: tuple[Part, Part], wrote: bool, role: int) -> None:
-        verb = "writes" if wrote else "reads"
-        raise Hazard("race", found[1].event.op, found[0].event.op, verb,
-                     self._where(found[1].event, role))  # fmt: skip
+    def _race(self, found: tuple[Part, Part], one: int, other: int) -> Hazard:
+        """Two roles' own accesses, of which the later one in the list of events is wrong."""
+        (before, was), (after, mine) = sorted(
+            zip(found, (one, other), strict=True), key=lambda each: each[0].event.number
+        )
+        verb = "writes" if before.event.accesses[0][0].writes else "reads"
+        where = self._meeting((before, after), was, mine)
+        return Hazard("race", after.event.op, before.event.op, verb, where)
 
     def _conflict(
         self, other: Access, access: Access, found: tuple[Part, Part], role: int
     ) -> Hazard:
-        where = self._meeting(found, other, role)
+        where = self._meeting(found, other.role, role)
         op, before = found[1].event.op, found[0].event.op
         match other.kind:
             case "tma.load":
@@ -140,6 +144,8 @@ class SharedAccesses(Mbarriers):
             case "umma":
                 missing = NO_WAIT if other.committed else NO_COMMIT
                 return Hazard("memory", op, before, missing, where)
+            case _ if access.kind == "threads":
+                return self._race(found, other.role, role)
             case _:
                 verb = "writes" if other.writes else "reads"
                 return Hazard("race", op, before, verb, where)

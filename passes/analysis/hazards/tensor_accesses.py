@@ -181,7 +181,7 @@ class TensorAccesses(Warpgroups):
 
     def _tensor_hazard(self, other: Access, access: Access, role: int) -> Hazard:
         op, before = access.parts[0].event.op, other.parts[0].event.op
-        where = self._meeting((other.parts[0], access.parts[0]), other, role)
+        where = self._meeting((other.parts[0], access.parts[0]), other.role, role)
         if other.kind == "umma":
             if not other.committed:
                 missing = NO_COMMIT

@@ -58,9 +58,10 @@ class Loading:
 
 @dataclass(eq=False, slots=True)
 class Event:
-    """Something that some threads do: the place of its barrier (root, element), what it accesses,
-    and the rounds of the loops around it."""
+    """Something that some threads do: its number, the place of its barrier (root, element), what it
+    accesses, and the rounds of the loops around it."""
 
+    number: int
     kind: str
     op: Operation
     mask: Mask
