@@ -151,7 +151,7 @@ def _choice(op: type[CudaTileOp], keyword: str, name: str) -> Choice:
     constraint = op.facts.constraint(name)
     given = op.definition.properties[name].default_value
     default = choice_of(constraint, op.ROUNDINGS[0]) if given is None else given
-    return Choice(keyword, name, constraint, default)
+    return Choice(keyword, name, constraint, default, required=given is None)
 
 
 # --- operands and types of what was read ---
