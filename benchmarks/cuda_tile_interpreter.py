@@ -124,7 +124,7 @@ def product() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class KernelCase:
     """A kernel, its arguments, and the same in NumPy."""
 
     name: str
@@ -135,9 +135,9 @@ class Case:
     numpy: Callable[..., NDArray[Any]]
 
 
-def _binary(name: str, op: str, numpy: Callable[..., NDArray[Any]]) -> Case:
+def _binary(name: str, op: str, numpy: Callable[..., NDArray[Any]]) -> KernelCase:
     text = vectors(("a", "b"), f"    %r = {op} : tile<{TILE}xf32>")
-    return Case(name, text, (COUNT // TILE,), 2, (COUNT,), numpy)
+    return KernelCase(name, text, (COUNT // TILE,), 2, (COUNT,), numpy)
 
 
 _POLYNOMIAL = f"""    %s = mulf %a, %b rounding<nearest_even> : tile<{TILE}xf32>
@@ -147,7 +147,7 @@ _POLYNOMIAL = f"""    %s = mulf %a, %b rounding<nearest_even> : tile<{TILE}xf32>
 CASES = (
     _binary("a + b", "addf %a, %b rounding<nearest_even>", lambda a, b: a + b),
     _binary("a / b", "divf %a, %b rounding<nearest_even>", lambda a, b: a / b),
-    Case(
+    KernelCase(
         "max(a * b + a, b) - a * b",
         vectors(("a", "b"), _POLYNOMIAL),
         (COUNT // TILE,),
@@ -155,7 +155,7 @@ CASES = (
         (COUNT,),
         lambda a, b: np.maximum(a * b + a, b) - a * b,
     ),
-    Case(
+    KernelCase(
         "exp(a)",
         vectors(("a",), f"    %r = exp %a : tile<{TILE}xf32>"),
         (COUNT // TILE,),
@@ -163,7 +163,7 @@ CASES = (
         (COUNT,),
         np.exp,
     ),
-    Case(
+    KernelCase(
         "fma(a, b, a)",
         vectors(("a", "b"), f"    %r = fma %a, %b, %a rounding<nearest_even> : tile<{TILE}xf32>"),
         (COUNT // TILE,),
@@ -171,7 +171,7 @@ CASES = (
         (COUNT,),
         lambda a, b: a * b + a,
     ),
-    Case(
+    KernelCase(
         "sum of rows",
         row_reduction("%s = addf %e, %acc rounding<nearest_even> : tile<f32>", "0.0"),
         (ROWS // ROW_TILE,),
@@ -179,7 +179,7 @@ CASES = (
         (ROWS,),
         lambda a: a.reshape(ROWS, COLUMNS).sum(axis=1),
     ),
-    Case(
+    KernelCase(
         "maximum of rows",
         row_reduction("%s = maxf %e, %acc : tile<f32>", "0xFF800000"),
         (ROWS // ROW_TILE,),

@@ -23,7 +23,7 @@ Results: TypeAlias = Value | tuple[Value, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Exit:
+class BlockExit:
     """Rows that left a block by its terminator, with what they take along."""
 
     terminator: str
@@ -31,7 +31,7 @@ class Exit:
     values: tuple[Value, ...]
 
 
-Exits: TypeAlias = list[Exit]
+Exits: TypeAlias = list[BlockExit]
 Running: TypeAlias = Generator[None, None, Exits]
 """A block being run; it pauses where others have to go on first, and ends with its exits."""
 Flow: TypeAlias = Generator[None, None, tuple[Exits, Frame | None]]
@@ -69,7 +69,7 @@ class Prepared:
     terminator: str = "yield"
     leaving: tuple[SSAValue, ...] = ()
     pointwise: bool = False
-    """Whether it computes element by element and uses nothing from outside."""
+    """True where it computes element by element and uses nothing from outside."""
 
 
 class Options(Protocol):
@@ -164,12 +164,12 @@ def run(block: Prepared, frame: Frame) -> Running:
         for key in step.dead:
             frame.values.pop(key, None)
     values = tuple(frame[value] for value in block.leaving)
-    exits.append(Exit(block.terminator, frame.rows, values))
+    exits.append(BlockExit(block.terminator, frame.rows, values))
     return exits
 
 
 def _execute(step: Step, frame: Frame) -> None:
-    operands: list[Any] = [frame.held(key) for key in step.taken]
+    operands: list[Any] = [frame.value_of(key) for key in step.taken]
     if step.late:
         results = Unstored(step.compute, operands)  # type: ignore[arg-type]
     elif step.compute is not None:
@@ -180,11 +180,11 @@ def _execute(step: Step, frame: Frame) -> None:
     if len(step.given) == 1:
         frame.values[step.given[0]] = results
     else:
-        for key, held in zip(step.given, results or (), strict=True):
-            frame.values[key] = held
+        for key, result in zip(step.given, results or (), strict=True):
+            frame.values[key] = result
 
 
-def gathered(exits: Sequence[Exit]) -> tuple[Rows, tuple[Value, ...]]:
+def gathered(exits: Sequence[BlockExit]) -> tuple[Rows, tuple[Value, ...]]:
     """All rows of some exits, ascending, and their values merged."""
     if len(exits) == 1:
         return exits[0].rows, exits[0].values

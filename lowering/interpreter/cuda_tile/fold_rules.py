@@ -74,10 +74,10 @@ class LaneFrame(Frame):
         self._outer = outer
         self._block_of_lane = block_of_lane
 
-    def held(self, key: int) -> Value:
+    def value_of(self, key: int) -> Value:
         known = self.values.get(key)
         if known is None:
-            known = self.values[key] = taken(self._outer.held(key), self._block_of_lane)
+            known = self.values[key] = taken(self._outer.value_of(key), self._block_of_lane)
         return known
 
 
@@ -187,18 +187,20 @@ def _scan(op: Operation, preparation: Preparation) -> Step:
     assert isinstance(op, ScanOp)
     combine = _combination(preparation.block(op.body.block))
     axis, backwards = 1 + _number(op.dim), bool(_number(op.reverse))
-    identities = identities_of(op.identities, [element_of_tile(each.type) for each in op.operands])
+    identities = identities_of(
+        op.identities, [element_of_tile(operand.type) for operand in op.operands]
+    )
 
     def act(frame: Frame, *tiles: Tile) -> Any:
         slices = [np.ascontiguousarray(np.moveaxis(tile, axis, 0)) for tile in tiles]
-        results = [np.empty_like(each) for each in slices]
+        results = [np.empty_like(values) for values in slices]
         before = [
-            np.broadcast_to(identity, each.shape[1:])
-            for identity, each in zip(identities, slices, strict=True)
+            np.broadcast_to(identity, values.shape[1:])
+            for identity, values in zip(identities, slices, strict=True)
         ]
         count = len(slices[0])
         for i in reversed(range(count)) if backwards else range(count):
-            before = combine(frame, [each[i] for each in slices], before)
+            before = combine(frame, [values[i] for values in slices], before)
             for result, tile in zip(results, before, strict=True):
                 result[i] = tile
         scanned = tuple(np.moveaxis(result, 0, axis) for result in results)

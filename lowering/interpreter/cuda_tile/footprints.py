@@ -65,7 +65,7 @@ class Footprint:
 
     @property
     def whole(self) -> bool:
-        """Whether every element of every tile is touched."""
+        """True where every element of every tile is touched."""
         if self.boxes is not None:
             return all(box.shape[1:] == self.tile for box in self.boxes)
         return self.mask is None

@@ -99,8 +99,8 @@ def ruling_out(name: str, overflow: str, wrapping: Function) -> Function:
                 value = wide[0] * np.exp2(as_unsigned(tiles[1]).astype(np.float64))
             else:
                 value = exact[name](*wide)
-            held = view(result).astype(np.float64)
-            wrong = np.abs(held - value) > np.abs(value) * 2.0**-40 + 0.5
+            converted = view(result).astype(np.float64)
+            wrong = np.abs(converted - value) > np.abs(value) * 2.0**-40 + 0.5
             if wrong.any():
                 where = tuple(np.argwhere(wrong)[0])
                 operands = ", ".join(
@@ -166,7 +166,8 @@ def divided(signed: bool, rounding: str) -> Function:
 
 
 def remainder(signed: bool) -> Function:
-    """What truncated division leaves, with the dividend's sign; of a zero divisor, the dividend."""
+    """The remainder of truncated division, with the dividend's sign; of a zero divisor, the
+    dividend."""
 
     def run(x: Tile, y: Tile) -> Tile:
         a, b = _numbers(x, y, signed)

@@ -26,11 +26,12 @@ from tilewright.lowering.interpreter.cuda_tile import (
 )
 from tilewright.lowering.interpreter.cuda_tile.allocations import (
     Allocations,
-    Arguments,
     ArrayTable,
+    PlacedArguments,
 )
 from tilewright.lowering.interpreter.cuda_tile.blocks import Preparation, Rule
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, element_of, element_of_tile
+from tilewright.lowering.interpreter.cuda_tile.grid import run_grid
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Machine, OrderNeeded
 from tilewright.lowering.interpreter.cuda_tile.memory_access import polls_memory, semantics_of
 from tilewright.lowering.interpreter.cuda_tile.values import Value
@@ -62,7 +63,7 @@ _MORE = 4
 
 def run_kernel(
     entry: EntryOp, launch: Launch, args: Sequence[Any], names: Sequence[str] | None = None
-) -> Arguments:
+) -> PlacedArguments:
     """Run a kernel. `args` are its parameters: an array for every pointer, else a number. `names`
     are what diagnostics call them.
 
@@ -86,7 +87,7 @@ def run_kernel(
         )
         _place_globals(entry, machine, origins)
         try:
-            machine.run(prepared, values, 1 if polls else _gang_size(ops))
+            run_grid(machine, prepared, values, 1 if polls else _gang_size(ops))
         except OrderNeeded:
             continue
         return arrays
@@ -117,7 +118,7 @@ def bound(
     names: Sequence[str] | None,
     origins: Origins,
     memory: Allocations,
-) -> tuple[Arguments, list[Value]]:
+) -> tuple[PlacedArguments, list[Value]]:
     """The arguments in memory, and what the parameters stand for; `origins` may be written."""
     parameters = entry.body.block.args
     if len(args) != len(parameters):
@@ -126,7 +127,7 @@ def bound(
             f"'{entry.sym_name.data}' expected {len(parameters)} arguments ({types}), "
             f"got {len(args)}"
         )
-    pointers = [i for i, each in enumerate(parameters) if _is_pointer(each)]
+    pointers = [i for i, type_ in enumerate(parameters) if _is_pointer(type_)]
     for i in pointers:
         if not isinstance(args[i], np.ndarray | ArrayTable):
             raise ExecutionError(
@@ -153,7 +154,7 @@ def _placed(
     written: dict[int, bool],
     names: dict[int, str],
     memory: Allocations,
-) -> tuple[Arguments, dict[int, int]]:
+) -> tuple[PlacedArguments, dict[int, int]]:
     """Arrays, and tables with their arrays behind them, in memory; where each parameter's lies."""
     rows: list[tuple[NDArray[Any], bool, str]] = []
     members: dict[int, range] = {}
@@ -167,8 +168,8 @@ def _placed(
         if isinstance(content, ArrayTable):
             members[i] = range(len(rows), len(rows) + len(content.arrays))
             # The kernel makes pointers of the table's words: stores may go anywhere.
-            rows += [(each, True, f"{names[i]}[{j}]") for j, each in enumerate(content.arrays)]
-    arrays = Arguments(*([row[column] for row in rows] for column in range(3)), memory)  # type: ignore[arg-type]
+            rows += [(array, True, f"{names[i]}[{j}]") for j, array in enumerate(content.arrays)]
+    arrays = PlacedArguments(*([row[column] for row in rows] for column in range(3)), memory)  # type: ignore[arg-type]
     for place, (i, content) in enumerate(pointed.items()):
         if isinstance(content, ArrayTable):
             arrays.fill(place, content.words([arrays.addresses[j] for j in members[i]]))

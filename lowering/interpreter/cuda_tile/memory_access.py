@@ -1,4 +1,4 @@
-"""What memory operations have in common: where they go, what the memory model says, what faults."""
+"""The common part of memory operations: where they go, what the memory model says, what faults."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def semantics_of(op: Operation) -> MemoryOrderingSemantics:
 
 
 def polls_memory(op: Operation) -> bool:
-    """Whether a loop may wait for other blocks: it reads what they may write meanwhile."""
+    """True where a loop may wait for other blocks: it reads what they may write meanwhile."""
     for inner in op.walk():
         if inner.name.removeprefix("cuda_tile.") in _ATOMIC_OPS:
             return True
@@ -145,7 +145,7 @@ def pointed(
 def _same_rows(addresses: Tile, mask: Tile) -> tuple[Tile, Tile]:
     """Addresses and mask with as many rows; a mask may differ between blocks, addresses not."""
     rows = max(len(addresses), len(mask))
-    return tuple(np.broadcast_to(each, (rows, *each.shape[1:])) for each in (addresses, mask))  # type: ignore[return-value]
+    return tuple(np.broadcast_to(array, (rows, *array.shape[1:])) for array in (addresses, mask))  # type: ignore[return-value]
 
 
 def load(footprint: Footprint, element: Element, padding: Any) -> Tile:

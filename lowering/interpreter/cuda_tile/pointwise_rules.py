@@ -35,12 +35,12 @@ def word(op: Operation, name: str, default: str = "") -> str:
 
 
 def flag(op: Operation, name: str) -> bool:
-    """Whether a unit property is there."""
+    """True where a unit property is there."""
     return name in op.properties
 
 
 def is_signed(op: Operation) -> bool:
-    """Whether the op reads its integers as signed."""
+    """True where the op reads its integers as signed."""
     return word(op, "signedness") == "signed"
 
 

@@ -94,7 +94,7 @@ def _starts(view: TiledView, index: tuple[Tile, ...]) -> tuple[Numbers, Numbers 
 
 
 def _outside(view: TiledView, index: tuple[Tile, ...], starts: Numbers) -> Fault | None:
-    """What is wrong with an index that names no tile of the view: no element is touched then."""
+    """The fault of an index that names no tile of the view: no element is touched then."""
     outside = starts >= view.along_tile(view.tensor.shape)
     if view.sparse_dim is not None:
         outside[:, view.sparse_dim] = False

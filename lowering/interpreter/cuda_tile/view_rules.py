@@ -113,7 +113,7 @@ _PADDINGS = {
 
 
 def padding_of(view: TileView, element: Element) -> Any:
-    """What a load gives outside of the tensor; zero where Tile IR leaves it open."""
+    """The element that a load gives outside of the tensor; zero where Tile IR leaves it open."""
     value = _PADDINGS[view.padding_value or PaddingValue.ZERO]
     return np.asarray(value).astype(element.dtype)
 
@@ -181,7 +181,7 @@ def store_tiles(
 
 
 def _last(tile: Tile, footprint: Footprint) -> Tile:
-    """What stays of tiles that several blocks store into one place: the last block's."""
+    """The tile that stays where several blocks store into one place: the last block's."""
     return tile[-1:] if len(footprint.low) == 1 else tile
 
 

@@ -77,7 +77,7 @@ def _arguments(block: Block | None) -> list[SSAValue]:
 
 
 def _addresses(value: SSAValue) -> bool:
-    """Whether a value can name memory."""
+    """True where a value can name memory."""
     type_ = value.type
     if isinstance(type_, TileType):
         return isinstance(type_.element_type, PointerType)
