@@ -17,6 +17,8 @@ from xdsl.dialects.builtin import (
     IntAttr,
     IntegerAttr,
     NoneAttr,
+    i1,
+    i64,
 )
 from xdsl.ir import Attribute, Data, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
@@ -282,7 +284,7 @@ def _print_hints(printer: Printer, key: str, hints: Attribute) -> None:
 
 def _print_hint(printer: Printer, name: str, hint: Attribute) -> None:
     printer.print_string(f"{name} = ")
-    if isinstance(hint, IntegerAttr):
+    if isinstance(hint, IntegerAttr) and hint.type in (i1, i64):
         hint.print_without_type(printer)
     else:
         printer.print_attribute(hint)
