@@ -13,7 +13,7 @@ from tilewright.ptxas import PtxasReport, assemble, find_ptxas
 # Examples are drawn anew each time, so that runs add up. `make conformance` draws many at once.
 # How many draws a strategy throws away is no fault of what is tested.
 _LENIENT = [HealthCheck.filter_too_much, HealthCheck.too_slow]
-for _name, _examples in (("each-run", 25), ("thorough", 500)):
+for _name, _examples in (("each-run", 15), ("thorough", 500)):
     settings.register_profile(
         _name, max_examples=_examples, deadline=None, suppress_health_check=_LENIENT
     )

@@ -79,7 +79,7 @@ def compile(
 
 
 def _resources(text: str, arch: str, name: str) -> dict[str, KernelResources]:
-    """What ptxas says that each kernel takes. Raises CompileError where it refuses the PTX."""
+    """The resources of each kernel, as ptxas says. Raises CompileError where it refuses the PTX."""
     from tilewright import ptxas
 
     report = ptxas.assemble(text, arch)

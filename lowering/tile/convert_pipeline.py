@@ -67,9 +67,9 @@ class Pipeline:
 
 def pipeline_of(kernel: Kernel, value: SSAValue) -> Pipeline:
     """The pipeline that a value of the source is."""
-    found = kernel.values[value]
-    assert isinstance(found, Pipeline)
-    return found
+    pipeline = kernel.values[value]
+    assert isinstance(pipeline, Pipeline)
+    return pipeline
 
 
 @lowers(PipelineCreateOp)

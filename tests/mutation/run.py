@@ -8,7 +8,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
+
+# Every process judges by itself: the arithmetic is not to spread over threads.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -16,7 +22,7 @@ from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 
-from equivalences import rule_for
+from level_above import mutants_at, rule_at
 from mutants import Mutant, mutants
 from subjects import SUBJECTS, Array, Level
 from verdicts import (
@@ -70,13 +76,6 @@ def numbers_of(example: str, level: Level, known: set[str], share: float) -> lis
     return every[: round(share * len(every))]
 
 
-@cache
-def mutants_at(example: str, level: Level) -> tuple[ModuleOp, dict[str, Mutant]]:
-    """A kernel at a level and its mutants by name, without a run."""
-    module, _ = SUBJECTS[example].module(example, level)
-    return module, {mutant.name: mutant for mutant in mutants(example, level, module)}
-
-
 def by_rule(verdict: Verdict) -> Verdict:
     """The verdict on a mutant that was missed, by the rules as they are now."""
     if verdict.outcome != MISSED:
@@ -84,15 +83,14 @@ def by_rule(verdict: Verdict) -> Verdict:
     example, level = verdict.name.split("/")[:2]
     assert level in LEVELS
     module, named = mutants_at(example, level)
-    mutant = named[verdict.name]
-    mutated = mutant.of(module)
-    rule = rule_for(mutant, module, mutated) if mutated else ""
+    mutated = named[verdict.name].of(module)
+    rule = rule_at(verdict.name, mutated) if mutated else ""
     return replace(verdict, outcome=EQUIVALENT, why=rule) if rule else verdict
 
 
 def kind_of(kind: str) -> str:
     """The row of the table that a kind is counted in."""
-    for word in ("stage", "guard", "role"):
+    for word in ("stage", "guard", "role", "swizzle", "pipeline"):
         if kind.startswith(word):
             return word
     return kind if kind in ("remove", "earlier", "later", "parity", "read") else "number"

@@ -30,3 +30,11 @@ def test_roles_in_the_opposite_order_run(schedule: int | None) -> None:
     """One of the 24 orders; all were run when the corpus was made."""
     kernel = CORPUS["gemm_sm100, roles 2 1 0"]()
     assert kernel.check(kernel.run(kernel.module(), schedule))
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_it_runs_lowered(name: str) -> None:
+    kernel = CORPUS[name]()
+    module = kernel.module()
+    run_pipeline(module, kernel.arch)
+    assert kernel.check(kernel.run(module, 2))

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
 
-from equivalences import rule_for
+from level_above import rule_at
 from mutants import Mutant
 from subjects import STATIC, Array, Level, Subject
 from xdsl.dialects.builtin import ModuleOp
@@ -99,7 +99,7 @@ def judge(
                     return verdict(WRONG, f"schedule {schedule}")
     except Exception as error:
         return verdict(CRASHED, f"{type(error).__name__}: {error}")
-    rule = rule_for(mutant, module, mutated)
+    rule = rule_at(mutant.name, mutated)
     return verdict(EQUIVALENT, rule) if rule else verdict(MISSED)
 
 

@@ -44,7 +44,7 @@ def roles_of(events: list[Event], launch: Launch) -> tuple[list[Role], dict[int,
             int(lanes[0]) // WARP,
             int(lanes[0]) % launch.stride // WARP,
             lanes,
-        )  # fmt: skip
+        )
         for number, lanes in enumerate(np.split(slots[order], starts))
     ]
     members = {

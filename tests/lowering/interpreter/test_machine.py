@@ -269,7 +269,7 @@ def test_later_waves_see_what_earlier_ones_wrote(monkeypatch: pytest.MonkeyPatch
   %m = arith.index_cast %b : index to i32
   %sum = arith.addi %v, %m : i32
   memref.store %sum, %o[%t] : memref<?xi32>""")
-    (found,) = both(text, [zeros()], grid=(5,))
+    (found,) = both(text, [zeros()], grid=(5,), races="ignore")
     assert (found == 10).all()
 
 
