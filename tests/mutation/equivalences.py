@@ -12,7 +12,6 @@ import role_rules
 from fence_rules import passed
 from kernel_flow import named
 from mutants import Mutant, acts
-from subjects import SUBJECTS
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.memref import AllocOp
@@ -21,7 +20,6 @@ from xdsl.ir import Block, Operation
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MBARRIER_BYTES
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.registers import SharedAddressOp
-from tilewright.pipeline import PIPELINE, run_pipeline
 
 Rule = Callable[[Mutant, Operation, ModuleOp, ModuleOp], bool]
 
@@ -170,76 +168,8 @@ def _touches(op: Operation) -> bool:
     return op.name != "memref.store" or "smem" in str(op.operands[1].type)
 
 
-def same_lowering(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
-    """At the tile level: both lower to the same atoms, as where a number of a use is only counted,
-    or a commit is the copies' own."""
-    example, level = mutant.name.split("/")[:2]
-    if level != "tile":
-        return False
-    texts: list[str] = []
-    for module in (before, after):
-        lowered = module.clone()
-        run_pipeline(lowered, SUBJECTS[example].arch, stages=PIPELINE[:1])
-        texts.append(str(lowered))
-    return texts[0] == texts[1]
-
-
-def early_bytes(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
-    """Bytes are expected behind a copy that brings some of them, by the arrival that the phase
-    still waits for: it counts them with a sign (PTX ISA, mbarrier.expect_tx)."""
-    other = _neighbour(op, 1)
-    return (
-        mutant.kind == "later"
-        and _short(op) == "mbarrier.arrive.expect_tx"
-        and other is not None
-        and _short(other) == "tma.load"
-    )
-
-
-def registers(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
-    """`setmaxnreg` says how many registers there are, not what is computed; that what is asked for
-    is there, the static check has proven."""
-    return _short(op) == "setmaxnreg"
-
-
-def nothing_to_wait_for(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
-    """More threads wait for groups of copies: those that have none go on."""
-    waits = [op] if "wait_group" in op.name else _body(op)
-    return (
-        mutant.kind in ("role: outside its if", "guard: true")
-        and bool(waits)
-        and all("bulk.wait_group" in each.name for each in waits)
-    )
-
-
-def _body(op: Operation) -> list[Operation]:
-    """The ops in the branches of an scf.if that act."""
-    if op.name != "scf.if":
-        return []
-    return [each for region in op.regions for block in region.blocks for each in block.ops
-            if acts(each)]  # fmt: skip
-
-
-def commit_of_the_same(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
-    """A commit changes places with what is no copy, no MMA, no wait and no control flow: its group
-    is the same."""
-    other = _neighbour(op, -1 if mutant.kind == "earlier" else 1)
-    return (
-        mutant.kind in ("earlier", "later")
-        and "commit_group" in op.name
-        and other is not None
-        and _short(other)
-        in ("ldmatrix", "stmatrix", "load", "store", "fragment.load", "fragment.store")
-    )
-
-
 RULES: dict[str, Rule] = {
     "same text": same_text,
-    "same lowering": same_lowering,
-    "early bytes": early_bytes,
-    "registers": registers,
-    "nothing to wait for": nothing_to_wait_for,
-    "commit of the same": commit_of_the_same,
     "no other allocation": no_other_allocation,
     "stricter wait": stricter,
     "independent neighbours": independent,

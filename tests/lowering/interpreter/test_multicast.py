@@ -92,6 +92,7 @@ FAULTS: dict[str, tuple[dict[str, Any], int, str]] = {
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("case", FAULTS)
+@pytest.mark.usefixtures("unchecked")
 def test_faults(case: str, level: str) -> None:
     changes, mask, words = FAULTS[case]
     with pytest.raises(tw.ExecutionError, match=words):

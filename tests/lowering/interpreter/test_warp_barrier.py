@@ -56,6 +56,7 @@ def test_threads_wait_for_the_rest_of_their_warp(level: Any) -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.usefixtures("unchecked")
 def test_without_it_they_read_too_early(level: Any) -> None:
     with pytest.raises(tw.ExecutionError, match=r"nothing has written|race on shared memory"):
         run(kernel(""), level)
