@@ -11,13 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from without_checks import without_checks
 
 import tilewright as tw
-from tilewright import pipeline
-
-CHECKS = ("cute-nvgpu-check-tmem", "cute-nvgpu-check-hazards")
-UNCHECKED = tuple(stage for stage in pipeline.PIPELINE if stage.name not in CHECKS)
-"""The pipeline without its static checks: faults are the interpreter's to find."""
 
 SMEM = "#cute<space smem>"
 TILE = f"memref<64xi32, {SMEM}>"
@@ -107,13 +103,11 @@ def fault(
     levels: tuple[str, ...] = LEVELS,
     **launch: Any,
 ) -> None:
-    """Require the error at the marked line, with these words, at both levels: of the interpreter,
-    which gets what the static checks reject."""
+    """Require the error at the marked line, with these words, at both levels."""
     text = kernel(body) if text is None else text
     line, other = line_of(text, "// HERE"), line_of(text, "// OTHER")
     for level in levels:
-        with pytest.MonkeyPatch.context() as patch, pytest.raises(tw.ExecutionError) as caught:
-            patch.setattr(pipeline, "PIPELINE", UNCHECKED)
+        with without_checks(), pytest.raises(tw.ExecutionError) as caught:
             run(text, level, [P] if args is None else args, **launch)
         message = str(caught.value)
         name = LOWERED.get(op, op) if level == "ptx" else op

@@ -51,8 +51,8 @@ def test_an_arrival_at_the_mbarrier_of_a_cta_that_ends() -> None:
     both(text(arrival(CLUSTER_SYNC).replace("BEFORE", "")), np.zeros(64, np.int32), grid=(2,))
 
 
-@pytest.mark.parametrize("level", test_multicast.LEVELS)
 @pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize("level", test_multicast.LEVELS)
 def test_a_copy_to_a_cta_that_ends(level: str) -> None:
     """CTA 1 sends CTA 0 a box, whose mbarrier CTA 0 alone can wait for: no barrier says as much."""
     wait = f"cute_nvgpu.mbarrier.wait %bar[%c0] parity %even : {test_multicast.BARRIER}"

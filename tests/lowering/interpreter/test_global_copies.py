@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
-from faults import LEVELS, P, fault, kernel, run
+from faults import LEVELS, TILE, P, fault, kernel, run
 from test_mbarriers import BOX, EXPECT, LOAD, TENSOR, WAIT, args, made
 from test_mbarriers import STORE as STORE_BOX
 
@@ -21,7 +20,7 @@ CP_ASYNC = f"""  %c4 = arith.constant 4 : index
   %few = arith.cmpi ult, %t, %c4 : index
   %to = arith.muli %t, %c4 : index
   scf.if %few {{
-    cute_nvgpu.cp.async %p[%to] to %s[%to] size 16 cache ca : memref<?xi32> to memref<64xi32, #cute<space smem>> // OTHER
+    cute_nvgpu.cp.async %p[%to] to %s[%to] size 16 cache ca : memref<?xi32> to {TILE} // OTHER
     cute_nvgpu.cp.async.commit_group
     EARLY
   }}
@@ -57,9 +56,7 @@ def test_a_write_by_a_thread_that_no_barrier_orders_behind_the_wait() -> None:
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_cp_async_that_lands_late_reads_late(level: Any) -> None:
     text = kernel(CP_ASYNC.replace("EARLY", ""))
-    found = [
-        run(text, level, [P], schedule=seed, races="ignore")[0][60] for seed in (None, *SEEDS)
-    ]
+    found = [run(text, level, [P], schedule=seed, races="ignore")[0][60] for seed in (None, *SEEDS)]
     assert found == [4] + [1] * len(SEEDS)
 
 

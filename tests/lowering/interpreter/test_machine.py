@@ -206,10 +206,10 @@ def test_producer_and_consumer_warps_with_two_buffers(produce: str) -> None:
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("produce", [STORE, COPY], ids=["store", "cp.async"])
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("barrier", [f"sync {n}" for n in (1, 2, 3, 4)])
-@pytest.mark.usefixtures("unchecked")
 def test_a_pipeline_without_one_of_its_waits_is_an_error(
     produce: str, level: str, barrier: str
 ) -> None:

@@ -90,9 +90,9 @@ FAULTS: dict[str, tuple[dict[str, Any], int, str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("case", FAULTS)
-@pytest.mark.usefixtures("unchecked")
 def test_faults(case: str, level: str) -> None:
     changes, mask, words = FAULTS[case]
     with pytest.raises(tw.ExecutionError, match=words):

@@ -221,12 +221,12 @@ def test_reductions(kind: str, element: str, level: Any) -> None:
     assert found.tobytes() == expected.astype(dtype).tobytes()
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("left_out, words", [
     ("cute_nvgpu.cp.async.bulk.wait_group 0", "ends the kernel while"),
     ("cute_nvgpu.mbarrier.wait", "are ordered by no wait for the mbarrier"),
 ])  # fmt: skip
-@pytest.mark.usefixtures("unchecked")
 def test_faults_of_reductions(left_out: str, words: str, level: Any) -> None:
     lines = reduction_kernel("add", "f32").splitlines(keepends=True)
     text = "".join(line for line in lines if left_out not in line)

@@ -181,7 +181,6 @@ def test_a_load_of_what_the_warp_has_just_written() -> None:
 
 
 @pytest.mark.parametrize("thread", range(0, 32, 5))
-@pytest.mark.usefixtures("unchecked")
 def test_a_load_of_what_one_thread_has_written(thread: int) -> None:
     fill = f"""
   %me = arith.constant {thread} : index
@@ -198,7 +197,6 @@ def test_a_load_of_what_one_thread_has_written(thread: int) -> None:
     runs(ALLOC + fill + SYNC + load())
 
 
-@pytest.mark.usefixtures("unchecked")
 def test_a_store_then_a_read() -> None:
     body = ALLOC + store(mark="OTHER")
     each = """  %row = arith.remui %t, %c16 : index
