@@ -71,7 +71,7 @@ class Run:
         self.gathered: defaultdict[tuple[object, int], list[int]] = defaultdict(list)
         self.remote: list[tuple[int, list[tuple[int, int]], Operation]] = []
         # What reaches the shared memory of another CTA: its clocks when it is over, and its op.
-        self.cells = Cells(trace, roles, memory)
+        self.cells = Cells(trace, launch, roles, memory)
         self._warps: defaultdict[int, list[int]] = defaultdict(list)
         for role in roles:
             self._warps[role.warp].append(role.number)
@@ -132,6 +132,8 @@ class Run:
         for role in roles:
             self._learn(role, together)
         self._met[who] = [self._stirred[role] for role in roles]
+        for part in self._by_team(roles, 1).values():
+            self._met[tuple(part)] = [self._stirred[role] for role in part]
 
     def _is_over(self, access: Access, role: int, known: Clock) -> bool:
         """A role that knows so much knows that an access is over: of a wgmma, of which all have a
@@ -172,7 +174,7 @@ class Run:
         """The first warp of so many that a role is of."""
         return self._teams[size][role]
 
-    def _by_team(self, roles: list[int], size: int) -> dict[int, list[int]]:
+    def _by_team(self, roles: Sequence[int], size: int) -> dict[int, list[int]]:
         teams: dict[int, list[int]] = {}
         numbers = self._teams[size]
         for role in roles:
