@@ -26,7 +26,7 @@ from tilewright.dialects.ptx.wgmma import WgmmaOp
 from tilewright.lowering.ptx.edges import edges_of
 from tilewright.lowering.ptx.in_flight import Conflict, InFlight, Tie
 from tilewright.lowering.ptx.instructions import immediate, takes_immediate
-from tilewright.lowering.ptx.live_ranges import Ranges, Slot, merge, overlap
+from tilewright.lowering.ptx.live_ranges import RegisterRanges, Slot
 
 PREFIXES: dict[str, str] = {
     "pred": "%p",
@@ -54,7 +54,7 @@ class RegisterNames:
     def __init__(self, region: Region):
         self._slots: dict[SSAValue, list[Slot]] = {}
         self._parent: dict[Slot, Slot] = {}
-        self._ranges: dict[Slot, Ranges] = {}
+        self._ranges: dict[Slot, RegisterRanges] = {}
         self._predecessors: dict[Block, list[Block]] = defaultdict(list)
         self._constants: dict[Slot, ConstOp] = {}
         self._names: dict[Slot, str] = {}
@@ -106,7 +106,7 @@ class RegisterNames:
             slot = parent
         return slot
 
-    def _ranges_of(self, root: Slot) -> Ranges:
+    def _ranges_of(self, root: Slot) -> RegisterRanges:
         if root not in self._ranges:
             self._ranges[root] = root.ranges(self._predecessors)
         return self._ranges[root]
@@ -153,9 +153,9 @@ class RegisterNames:
         if a in self._constants or b in self._constants:
             return
         a, b = self._find(a), self._find(b)
-        if a is b or a.kind != b.kind or overlap(self._ranges_of(a), self._ranges_of(b)):
+        if a is b or a.kind != b.kind or self._ranges_of(a).overlap(self._ranges_of(b)):
             return
-        merge(self._ranges_of(a), self._ranges.pop(b))
+        self._ranges_of(a).add(self._ranges.pop(b))
         self._parent[b] = a
 
     # Names
