@@ -69,26 +69,37 @@ class RegisterNames:
     # Slots
 
     def _define(self, region: Region) -> None:
+        names: list[ListMakeOp | ListGetOp] = []
         for block in region.blocks:
             for argument in block.args:
                 self._slots[argument] = self._fresh(argument, block, -1)
             for position, op in enumerate(block.ops):
+                if isinstance(op, ListMakeOp | ListGetOp):
+                    names.append(op)
+                    continue
                 for result in op.results:
-                    self._slots[result] = self._named(op, result, block, position)
+                    self._slots[result] = self._fresh(result, block, position)
                 if isinstance(op, ConstOp):
                     self._constants[self._slots[op.result][0]] = op
+        while names:
+            # What dominates a block may come after it in the text.
+            later = [op for op in names if not self._named(op)]
+            assert len(later) < len(names), "values are defined before they are used"
+            names = later
 
     def _fresh(self, value: SSAValue, block: Block, position: int) -> list[Slot]:
         type_ = value.type
         assert isinstance(type_, RegType)
         return [Slot(type_.kind.data, block, position) for _ in range(type_.count.data)]
 
-    def _named(self, op: Operation, result: SSAValue, block: Block, position: int) -> list[Slot]:
-        if isinstance(op, ListMakeOp):
-            return [slot for part in op.parts for slot in self._slots[part]]
-        if isinstance(op, ListGetOp):
-            return [self._slots[op.source][op.position.value.data]]
-        return self._fresh(result, block, position)
+    def _named(self, op: ListMakeOp | ListGetOp) -> bool:
+        """Whether the registers that it names are known."""
+        parts = [self._slots.get(part, []) for part in op.operands]
+        if isinstance(op, ListGetOp) and parts[0]:
+            parts = [[parts[0][op.position.value.data]]]
+        if all(parts):
+            self._slots[op.result] = [slot for part in parts for slot in part]
+        return all(parts)
 
     def _read(self, region: Region) -> None:
         for block in region.blocks:
