@@ -51,7 +51,8 @@ Dim = Sequence[int]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a run left: its memref arguments, and how many operations of single threads it took."""
+    """The results of a run: its memref arguments, and how many operations of single threads it
+    took."""
 
     arrays: list[NDArray[Any]]
     lane_operations: int
@@ -89,8 +90,8 @@ def interpret(
     and MMAs complete late: what depends on an order that nothing asks for shows under some seed.
     `max_steps` bounds the ops that the gangs of a wave of CTAs run; the error of a kernel that
     takes more names the loop that it was in.
-    `races` says what becomes of races on global memory: "error", "warn" or (by default, but for
-    Tile IR) "ignore".
+    `races` says what becomes of races on global memory: "error" by default, "warn" or "ignore". A
+    run in which nothing can end a loop that spins is an error too.
 
     CUDA Tile IR, as text, module or bytecode, is the level "program": `args` are the entry's flat
     parameters, an array of any dtype for a pointer to its first element; there is no `block`;
@@ -141,7 +142,7 @@ def interpret(
         source=source,
         schedule=schedule,
         max_steps=max_steps,
-        races=races or "ignore",
+        races=races or "error",
     ).arrays
 
 
@@ -161,7 +162,7 @@ def run(
     source: str | None = None,
     schedule: int | None = None,
     max_steps: int | None = None,
-    races: Races = "ignore",
+    races: Races = "error",
 ) -> Run:
     """`interpret` below the program level, with the count of operations: an op executed by one
     thread is one. `source` is the text of a module that is already read."""
@@ -228,6 +229,6 @@ def _lowest_target(module: ModuleOp) -> str:
 
 
 def _extents(op: Operation, attribute: str, property_: str) -> Sequence[int] | None:
-    """What a kernel declares of its launch, before it is lowered or after."""
+    """The launch that a kernel declares, before it is lowered or after."""
     declared = op.attributes.get(attribute) or op.properties.get(property_)
     return declared.get_values() if isinstance(declared, DenseArrayBase) else None  # type: ignore[return-value]

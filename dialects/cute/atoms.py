@@ -55,7 +55,7 @@ class MmaTraits:
         return {"A": self.a, "B": self.b, "C": self.c}[which]
 
 
-class MmaAtom(Protocol):
+class TiledAtom(Protocol):
     """An MMA instruction, as a dialect above this one knows it."""
 
     @property

@@ -7,7 +7,7 @@ predicates in booleans; an instruction looks at them as the type it works on.
 
 from __future__ import annotations
 
-from typing import Any, NoReturn, Protocol, TypeAlias, TypeGuard, runtime_checkable
+from typing import Any, NoReturn, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,14 +29,6 @@ CONTAINERS: dict[str, type[np.generic]] = {
     "f64": np.uint64,
 }
 """The dtype that holds a register of each kind."""
-
-
-@runtime_checkable
-class Sliceable(Protocol):
-    """A value that is no plain array but can be narrowed to some threads, and put together."""
-
-    def take(self, lanes: Lanes) -> Any: ...
-    def joined(self, other: Any, counts: tuple[int, int], order: Lanes) -> Any: ...
 
 
 class Undefined:

@@ -209,5 +209,5 @@ class RegisterNames:
 
 
 def needs_register(constant: ConstOp) -> bool:
-    """Whether some reader of the constant takes a register alone."""
+    """True where some reader of the constant takes a register alone."""
     return any(not takes_immediate(use.operation, use.index) for use in constant.result.uses)

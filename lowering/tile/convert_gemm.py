@@ -119,14 +119,14 @@ class Gemm:
         if tensor.space == "smem":
             return _descriptor(tensor, row, k, element, self.kernel)
         value = self._fragment(tensor, row, k)
-        held = value.type
-        assert isinstance(held, FragmentType)
-        if held.element is element:
+        fragment_type = value.type
+        assert isinstance(fragment_type, FragmentType)
+        if fragment_type.element is element:
             return value
         cast = self.kernel.emitter.emit(
-            fragment.CastOp(value, FragmentType.of(element, held.count.data))
+            fragment.CastOp(value, FragmentType.of(element, fragment_type.count.data))
         )
-        if isinstance(self.atom, WgmmaAtom):
+        if isinstance(self.atom, WgmmaAtom) and fragment_type.element.register != element.register:
             # Registers of another kind are written anew, after the fence of the source.
             self.kernel.emitter.add(WgmmaFenceOp())
         return cast
@@ -140,11 +140,11 @@ def _multiply_in_tensor_memory(
     _, m, n = static_extents(d)
     steps = (*static_extents(a), 1)[2]
     for k, column, row in product(range(steps), range(n), range(m)):
-        held = accumulator(atom, d, _block_of(d, row, column)[0], kernel)
+        sums = accumulator(atom, d, _block_of(d, row, column)[0], kernel)
         one = _descriptor(a, row, k, atom.element("A"), kernel, TCGEN05)
         other = _descriptor(b, column, k, atom.element("B"), kernel, TCGEN05)
         flag = None if k else accumulate
-        kernel.emitter.add(UmmaOp((held, one, other), atom, enable_input_d=flag))
+        kernel.emitter.add(UmmaOp((sums, one, other), atom, enable_input_d=flag))
 
 
 def _block_of(tensor: Tensor, row: int, column: int) -> tuple[int, int]:

@@ -33,7 +33,7 @@ from tilewright.lowering.tile.convert_tensor_memory import allocate
 from tilewright.lowering.tile.kernel import Kernel, lowers
 from tilewright.lowering.tile.leaves import sized
 from tilewright.lowering.tile.places import Memory
-from tilewright.lowering.tile.registers import Registers, register_element
+from tilewright.lowering.tile.registers import Registers
 from tilewright.lowering.tile.vectors import VectorValue
 from tilewright.lowering.tile.written_registers import MAKES, WRITES
 from tilewright.lowering.to_ptx.convert_memref import footprint
@@ -70,8 +70,8 @@ def _alloc(op: AllocOp, kernel: Kernel) -> None:
 
 
 def _based(tensor: Tensor, base: object) -> Typed:
-    held = Tensor(tensor.element, tensor.space, tensor.align, tensor.layout, base, 0)
-    return Typed("memref", held)
+    based = Tensor(tensor.element, tensor.space, tensor.align, tensor.layout, base, 0)
+    return Typed("memref", based)
 
 
 @lowers(AllocaOp, MakeFragmentLikeOp)
@@ -95,7 +95,7 @@ def make_registers(op: Operation, result: SSAValue, kernel: Kernel) -> None:
     size = tensor.modes.cosize()
     first = product(tensor.modes[0].shape) if isinstance(tensor.modes.shape, tuple) else size
     assert isinstance(first, int)
-    kernel[result] = _based(tensor, Registers(register_element(tensor), size, first))
+    kernel[result] = _based(tensor, Registers(element_type(tensor.element), size, first))
 
 
 MAKES.update((AllocaOp, MakeFragmentLikeOp, MakeFragmentOp))
@@ -127,8 +127,8 @@ def _load(op: LoadOp, kernel: Kernel) -> None:
 
 @lowers(CoordsOp)
 def _coords(op: CoordsOp, kernel: Kernel) -> None:
-    found = coords(kernel.typed(op.source), path_of(op.mode))
-    kernel[op.result] = VectorValue(tuple(sized(kernel.emitter, at, 32) for at in found))
+    coordinates = coords(kernel.typed(op.source), path_of(op.mode))
+    kernel[op.result] = VectorValue(tuple(sized(kernel.emitter, at, 32) for at in coordinates))
 
 
 @lowers(StoreVecOp)

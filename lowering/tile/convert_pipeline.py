@@ -35,7 +35,7 @@ from tilewright.lowering.tile.leaves import sized
 
 
 @dataclass(frozen=True, slots=True)
-class Pipeline:
+class LoweredPipeline:
     """A pipeline; of mbarriers, those that say that a stage is full, and that it is empty."""
 
     type: PipelineType
@@ -65,21 +65,21 @@ class Pipeline:
         return scalar.bit_and(scalar.div(use, self.stages), 1)
 
 
-def pipeline_of(kernel: Kernel, value: SSAValue) -> Pipeline:
+def pipeline_of(kernel: Kernel, value: SSAValue) -> LoweredPipeline:
     """The pipeline that a value of the source is."""
-    found = kernel.values[value]
-    assert isinstance(found, Pipeline)
-    return found
+    pipeline = kernel.values[value]
+    assert isinstance(pipeline, LoweredPipeline)
+    return pipeline
 
 
 @lowers(PipelineCreateOp)
 def _create(op: PipelineCreateOp, kernel: Kernel) -> None:
     type_ = op.type
     if type_.kind.data == "cp_async":
-        kernel[op.result] = Pipeline(type_)
+        kernel[op.result] = LoweredPipeline(type_)
         return
     full, empty = (_barriers(name, type_.stages.data, kernel) for name in ("full", "empty"))
-    kernel[op.result] = pipeline = Pipeline(type_, full, empty)
+    kernel[op.result] = pipeline = LoweredPipeline(type_, full, empty)
     emitter = kernel.emitter
     thread = _linear_thread(kernel)
     first = emitter.compare("eq", thread, emitter.constant(0, None))
@@ -114,7 +114,7 @@ def _linear_thread(kernel: Kernel) -> SSAValue:
     return total
 
 
-def _initialise(pipeline: Pipeline, kernel: Kernel) -> None:
+def _initialise(pipeline: LoweredPipeline, kernel: Kernel) -> None:
     emitter = kernel.emitter
     both = pipeline.full, pipeline.empty
     for barriers, count in zip(both, pipeline.type.arrivals, strict=True):

@@ -58,8 +58,8 @@ def allocate(op: AllocOp, kernel: Kernel) -> None:
     whole = tmem.allocation_type(columns, element_type(tensor.element))
     base = emitter.emit(tmem.RetrieveOp(slot, [at], whole))
     base.name_hint = op.result.name_hint
-    held = Tensor(tensor.element, "tmem", tensor.align, tensor.layout, Memory(base, "tmem"), 0)
-    kernel[op.result] = Typed("memref", held)
+    allocated = Tensor(tensor.element, "tmem", tensor.align, tensor.layout, Memory(base, "tmem"), 0)
+    kernel[op.result] = Typed("memref", allocated)
 
 
 def _check_together(op: Operation, kernel: Kernel) -> None:

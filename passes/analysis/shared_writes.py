@@ -57,7 +57,7 @@ _WRITES: dict[type[Operation], Callable[[Any], tuple[SSAValue, Any]]] = {
 
 
 def in_async_proxy(op: Operation) -> bool:
-    """What the op writes needs no `fence.proxy.async` before a wgmma reads it."""
+    """True where what the op writes needs no `fence.proxy.async` before a wgmma reads it."""
     return isinstance(op, tma.TmaLoadOp)
 
 
@@ -79,7 +79,7 @@ def written(op: Operation) -> Access | None:
 def matrices(op: WarpgroupMmaOp) -> list[Access]:
     """The matrices that a wgmma reads, where their descriptors say of what they are."""
     a, b, _ = op.multiplicands_and_c
-    return [found for value in (a, b) if (found := matrix_of(value)) is not None]
+    return [matrix for value in (a, b) if (matrix := matrix_of(value)) is not None]
 
 
 def matrix_of(value: SSAValue) -> Access | None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, ORDERING, InstructionRow
+from tilewright.dialects.cute_nvgpu.lattice.atomics import ROWS as ATOMICS
 from tilewright.dialects.cute_nvgpu.lattice.cluster import (
     CLUSTER_ARRIVE,
     CLUSTER_WAIT,
@@ -76,6 +77,7 @@ ROWS: tuple[InstructionRow, ...] = (
     ELECT_SYNC,
     SETMAXNREG,
     *MOV.values(),
+    *ATOMICS.values(),
     *CONTROL,
 )
 """Every row whose mnemonics all have the same operands."""
@@ -129,8 +131,8 @@ def _modifiers(mnemonics: Iterable[str]) -> tuple[str, ...]:
 
 
 def operand_lines(lists: Sequence[Operands]) -> Iterator[str]:
-    """What `explain` says of operands: a line for every list, `[dst], [src], cp-size{, src-size}`,
-    and what integers may stand in it."""
+    """The lines of `explain` on operands: a line for every list, `[dst], [src], cp-size{,
+    src-size}`, and what integers may stand in it."""
     for place, operands in enumerate(lists):
         names = [form.name if form.in_words else form.spelling for form in operands]
         required = ", ".join(

@@ -46,8 +46,8 @@ HEAVIEST = 1 << 16
 UNKNOWN_TAG, PLACE_TAG = 0, 4
 
 
-class Part(Enum):
-    """What a parameter is: a string, a number, or another entry."""
+class EntryPart(Enum):
+    """The kind of a parameter: a string, a number, or another entry."""
 
     TEXT = auto()
     NUMBER = auto()
@@ -58,10 +58,10 @@ class Part(Enum):
     PLACE = auto()
 
 
-UNKNOWN_ENTRY = (UNKNOWN_LOC, Part.PLACE, 1)
+UNKNOWN_ENTRY = (UNKNOWN_LOC, EntryPart.PLACE, 1)
 
 
-ENTRIES = (Part.FILE, Part.UNIT, Part.SCOPE, Part.PLACE)
+ENTRIES = (EntryPart.FILE, EntryPart.UNIT, EntryPart.SCOPE, EntryPart.PLACE)
 """The parts that are entries themselves."""
 
 
@@ -91,31 +91,31 @@ def _parameters(entry: Any) -> tuple[Attribute, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class EntryRow:
     """A kind of entry: what it may stand for, its parameters, how to make it of them, how to take
     it apart."""
 
     tag: int
     type: type[Attribute]
-    counts_as: Part
-    parts: tuple[Part, ...]
+    counts_as: EntryPart
+    parts: tuple[EntryPart, ...]
     make: Callable[..., Attribute]
     take: Callable[[Any], tuple[Attribute, ...]] = _parameters
 
-    def parts_of(self, version: Version) -> tuple[Part, ...]:
+    def parts_of(self, version: Version) -> tuple[EntryPart, ...]:
         """The parameters in a version."""
         return self.parts if version >= V13_5 else tuple(p for p in self.parts if p is not ZERO)
 
 
-T, N, ZERO = Part.TEXT, Part.NUMBER, Part.ZERO
+T, N, ZERO = EntryPart.TEXT, EntryPart.NUMBER, EntryPart.ZERO
 FILE, UNIT, SCOPE, PLACE = ENTRIES
 ROWS = (
-    Row(1, DICompileUnitAttr, UNIT, (FILE,), DICompileUnitAttr),
-    Row(2, DIFileAttr, FILE, (T, T), DIFileAttr),
-    Row(3, DILexicalBlockAttr, SCOPE, (SCOPE, FILE, N, N), DILexicalBlockAttr),
-    Row(PLACE_TAG, DILocAttr, PLACE, (SCOPE, T, N, N), _place, _place_parts),
-    Row(5, DISubprogramAttr, SCOPE, (FILE, N, T, T, UNIT, N, ZERO), DISubprogramAttr),
-    Row(6, CallSiteLoc, PLACE, (PLACE, PLACE), _call),
+    EntryRow(1, DICompileUnitAttr, UNIT, (FILE,), DICompileUnitAttr),
+    EntryRow(2, DIFileAttr, FILE, (T, T), DIFileAttr),
+    EntryRow(3, DILexicalBlockAttr, SCOPE, (SCOPE, FILE, N, N), DILexicalBlockAttr),
+    EntryRow(PLACE_TAG, DILocAttr, PLACE, (SCOPE, T, N, N), _place, _place_parts),
+    EntryRow(5, DISubprogramAttr, SCOPE, (FILE, N, T, T, UNIT, N, ZERO), DISubprogramAttr),
+    EntryRow(6, CallSiteLoc, PLACE, (PLACE, PLACE), _call),
 )
 """Every kind; the number that ends a subprogram since 13.5 is always 0."""
 ROW_OF_TYPE = {row.type: row for row in ROWS}
@@ -138,17 +138,18 @@ class DebugReader:
         self._rows = {row.tag: (row, row.parts_of(version)) for row in ROWS}
         self._integers: dict[int, IntAttr] = {}
         self._open: list[int] = []
-        self._read: list[tuple[Attribute, Part, int] | None] = [None] * len(self._cursors)
+        self._read: list[tuple[Attribute, EntryPart, int] | None] = [None] * len(self._cursors)
         self._read[0] = UNKNOWN_ENTRY
         for index in range(1, len(self._cursors)):
             if self._read[index] is None:
                 self._read_entry(index, self._cursors[index])
         known = [entry or UNKNOWN_ENTRY for entry in self._read]
         self.entries = [attribute for attribute, _, _ in known]
-        self._places = [entry[0] if entry[1] is Part.PLACE else None for entry in known]
+        self._places = [entry[0] if entry[1] is EntryPart.PLACE else None for entry in known]
 
     def places(self, cursor: Cursor) -> Callable[[], Attribute]:
-        """What gives the places of a function, its own first; its index stands at the cursor."""
+        """A function that gives the places of a kernel, its own first; its index stands at the
+        cursor."""
         start = cursor.position
         function = cursor.varint()
         if not function:
@@ -167,22 +168,22 @@ class DebugReader:
                 cursor.fail("expected a place for every op in the debug info, got too few", start)
             index = indices[next_]
             next_ += 1
-            if index >= len(places) or (found := places[index]) is None:
+            if index >= len(places) or (known := places[index]) is None:
                 cursor.fail(f"expected the index of a place in the debug info, got {index}", start)
-            return found
+            return known
 
         return place
 
-    def _read_entry(self, index: int, asker: Cursor) -> tuple[Attribute, Part, int]:
+    def _read_entry(self, index: int, asker: Cursor) -> tuple[Attribute, EntryPart, int]:
         """Read the entry of an index: what it is, as what it counts, of how many it consists."""
         if index in self._open or len(self._open) >= DEEPEST:
             asker.fail(f"expected debug info nested at most {DEEPEST} deep, got more at {index}")
         self._open.append(index)
-        self._read[index] = found = self._parse(self._cursors[index])
+        self._read[index] = read = self._parse(self._cursors[index])
         self._open.pop()
-        return found
+        return read
 
-    def _parse(self, entry: Cursor) -> tuple[Attribute, Part, int]:
+    def _parse(self, entry: Cursor) -> tuple[Attribute, EntryPart, int]:
         start = entry.position
         tag = entry.varint()
         if tag == UNKNOWN_TAG:
@@ -214,8 +215,8 @@ class DebugReader:
             entry.fail(f"expected the end of the entry, got {entry.remaining} more bytes")
         return row.make(*parameters), row.counts_as, weight
 
-    def _parse_place(self, entry: Cursor) -> tuple[Attribute, Part, int]:
-        """What the row of places says, for these are most of the entries."""
+    def _parse_place(self, entry: Cursor) -> tuple[Attribute, EntryPart, int]:
+        """An entry by the row of places, for these are most of the entries."""
         start = entry.position
         scope_at, file, line, column = entry.varints(4)
         if entry.position != entry.end:
@@ -235,7 +236,7 @@ class DebugReader:
             integer = self._integers[number] = IntAttr(number)
         return integer
 
-    def _part(self, index: int, wanted: Part, asker: Cursor) -> tuple[Attribute, int]:
+    def _part(self, index: int, wanted: EntryPart, asker: Cursor) -> tuple[Attribute, int]:
         """The entry of an index, which must count as a part, and its weight."""
         if index >= len(self._read):
             asker.fail(
@@ -341,11 +342,11 @@ class DebugWriter:
         out.varint(row.tag)
         parameters = iter(row.take(entry))
         for part in row.parts_of(self._version):
-            if part is Part.ZERO:
+            if part is EntryPart.ZERO:
                 out.varint(0)
-            elif part is Part.TEXT:
+            elif part is EntryPart.TEXT:
                 out.varint(self._strings.index(cast(StringAttr, next(parameters)).data))
-            elif part is Part.NUMBER:
+            elif part is EntryPart.NUMBER:
                 out.varint(cast(IntAttr, next(parameters)).data)
             else:
                 out.varint(self._known(next(parameters)))

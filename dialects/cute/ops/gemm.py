@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, traits_def
+from xdsl.irdl import operand_def, opt_operand_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
@@ -15,12 +13,12 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute.ops.copy import value_of
 from tilewright.dialects.cute.ops.operands import MEMREF, TILED_MMA
-from tilewright.dialects.cute.ops.operation import CuteOp, types_above
+from tilewright.dialects.cute.ops.operation import CuteOp, cute_op, types_above
 from tilewright.dialects.cute.rules import RuleError
 from tilewright.dialects.cute.rules.gemm import check_gemm
 
 
-@irdl_op_definition
+@cute_op("cute.gemm", (TILED_MMA, MEMREF, MEMREF, MEMREF, MEMREF), ())
 class GemmOp(CuteOp):
     """d = a b + c, one MMA for each M, N and K of the partitions.
 
@@ -30,10 +28,6 @@ class GemmOp(CuteOp):
     waits. On sm_100 the thread that executes it issues them, d and c being one tensor in tensor
     memory; they are complete when a commit of that thread, by a pipeline, has arrived.
     """
-
-    name = "cute.gemm"
-    OPERANDS: ClassVar = (TILED_MMA, MEMREF, MEMREF, MEMREF, MEMREF)
-    RESULTS: ClassVar = ()
 
     mma = operand_def()
     d = operand_def()

@@ -27,13 +27,13 @@ from tilewright.dialects.cute_nvgpu.descriptors.solve_descriptor import solve
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaRow
 
-_HELD_IN = {"tf32": ("f32",), "s8": ("i8",), "u8": ("i8",)}
+_STORED_AS = {"tf32": ("f32",), "s8": ("i8",), "u8": ("i8",)}
 """The other types of which memory may hold a matrix of these."""
 
 
-def held_in(element: ElementType) -> tuple[str, ...]:
+def stored_as(element: ElementType) -> tuple[str, ...]:
     """The MLIR spellings of what a tensor of these elements may be made of."""
-    return (element.mlir, *_HELD_IN.get(element.name, ()))
+    return (element.mlir, *_STORED_AS.get(element.name, ()))
 
 
 @cache
@@ -53,7 +53,7 @@ def mma_traits(atom: MmaAtom) -> MmaTraits:
         rows, columns = (atom.shape[mode] for mode in OPERAND_MODES[which])
         if atom.extents(which) != (rows, columns) or not covers(tv, rows * columns):
             raise LayoutError(f"expected an atom of one matrix, got {atom} with {which} in {tv}")
-        return MmaOperand(tv, held_in(atom.element(which)), "rmem")
+        return MmaOperand(tv, stored_as(atom.element(which)), "rmem")
 
     threads = Layout(atom.threads, 1)
     return MmaTraits(atom.shape, threads, operand("A"), operand("B"), operand("C"))
@@ -68,10 +68,10 @@ def wgmma_traits(atom: WgmmaAtom) -> MmaTraits:
     def in_memory(which: Operand) -> MmaOperand:
         rows, columns = (atom.shape[mode] for mode in OPERAND_MODES[which])
         tv = Layout((atom.threads, (rows, columns)), (0, (1, rows)))
-        return MmaOperand(tv, held_in(atom.element(which)), "smem")
+        return MmaOperand(tv, stored_as(atom.element(which)), "smem")
 
     def in_registers(which: Operand) -> MmaOperand:
-        return MmaOperand(atom.tv_layout(which), held_in(atom.element(which)), "rmem")
+        return MmaOperand(atom.tv_layout(which), stored_as(atom.element(which)), "rmem")
 
     a = in_registers("A") if atom.frag_kind == "rs" else in_memory("A")
     threads = Layout(atom.threads, 1)
@@ -96,7 +96,7 @@ def umma_traits(atom: UmmaAtom) -> MmaTraits:
             raise LayoutError(f"expected elements of whole bytes, got {element.mlir} in {atom}")
         rows, columns = atom.extents(which)
         tv = Layout((1, (rows, columns)), (0, (1, rows)))
-        return MmaOperand(tv, held_in(element), space)
+        return MmaOperand(tv, stored_as(element), space)
 
     a, b, c = operand("A", "smem"), operand("B", "smem"), operand("C", "tmem")
     return MmaTraits(atom.shape, Layout(1, 0), a, b, c)

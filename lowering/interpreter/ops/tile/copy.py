@@ -18,9 +18,11 @@ from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.lowering.interpreter.errors import faults_of
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
+from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import start_copy
 from tilewright.lowering.interpreter.ops.tile.tensor_access import (
     byte_offsets,
     container,
+    offsets,
     read,
     write,
 )
@@ -59,12 +61,22 @@ def copy_async(
     chosen: Chosen | None = None,
 ) -> None:
     """`cp.async` by every thread: what it writes is there when its group is waited for."""
-    values = read(machine, gang, source, op, width=width, chosen=chosen)
-    address = spread(byte_offsets(dest)[:, ::width], gang.count)
-    threads = np.repeat(np.arange(gang.count), address.shape[1])
-    data = np.ascontiguousarray(values).reshape(address.size, width).view(np.uint8)
+    elements = spread(offsets(dest), gang.count).size
+    filled = np.ones((elements // width, width), dtype=np.bool_)
+    if chosen is not None:
+        filled = np.broadcast_to(chosen, (gang.count, elements // gang.count)).reshape(-1, width)
+        if (filled[:, 1:] > filled[:, :-1]).any():
+            # A copy reads elements from the first on: others are copied one by one.
+            width, filled = 1, filled.reshape(-1, 1)
+    above, below = (
+        spread(byte_offsets(tensor)[:, ::width], gang.count).ravel().astype(np.uint64)
+        for tensor in (source, dest)
+    )
+    threads = np.repeat(np.arange(gang.count), len(below) // gang.count)
+    size = container(source).itemsize
+    counts = filled.sum(axis=1, dtype=np.int64) * size
     with faults_of(threads):
-        machine.shared.copy(gang.lanes[threads], address.ravel().astype(np.uint64), data, op)
+        start_copy(machine, gang.lanes[threads], below, above, counts, width * size, op)
 
 
 # Atoms of a warp

@@ -1,0 +1,145 @@
+"""Ops that are made of their fields: one constructor for all, which the declarations spell.
+
+    class AllocOp(FieldsOp):
+        slot = operand_def(MemRefType)
+        indices = var_operand_def(IndexType())
+        columns = prop_def(NUMBER)
+        cta_group = opt_prop_def(NUMBER, ONE_CTA)
+
+    AllocOp(slot, [i, j], 256)              AllocOp(slot, [i, j], 256, cta_group=2)
+
+Operands, results and properties that an op must have come in this order, what it may have by name.
+An operand is a value, a result its type (none where only one is possible), a property an attribute
+or what its attribute is of: a number, a string, a case of an enumeration. None and False are not
+there, and neither is what a field says by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any, TypeAlias, TypeVar
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, UnitAttr, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    InferenceContext,
+    IRDLOperation,
+    OptionalDef,
+    PropertyDef,
+    ResultDef,
+    VariadicDef,
+    irdl_op_definition,
+)
+
+NUMBER = IntegerAttr.constr(type=i64)
+"""A number as a property."""
+
+Field: TypeAlias = SSAValue | Attribute | str | int | Sequence[Any] | None
+"""An argument of a constructor."""
+
+
+class FieldsOp(IRDLOperation):
+    """An op that is made of its fields. Raises TypeError where these are not its own."""
+
+    def __init__(self, *ordered: Field, **named: Field):
+        shape = _shape(type(self))
+        fields = {**shape.known, **dict(zip(shape.order, ordered, strict=False)), **named}
+        given_twice = named and not named.keys().isdisjoint(shape.order[: len(ordered)])
+        if given_twice or len(ordered) > len(shape.order) or fields.keys() != shape.names:
+            raise TypeError(
+                f"'{self.name}' expected {', '.join(shape.order) or 'nothing'} in this order and "
+                f"{', '.join(shape.known) or 'nothing'} by name, got {len(ordered)} and "
+                f"{', '.join(named) or 'none'}"
+            )
+        properties: dict[str, Attribute] = {}
+        for name, attribute_of, default in shape.properties:
+            value = fields[name]
+            if value is not None and value is not False:
+                attribute = value if isinstance(value, Attribute) else attribute_of(value)
+                if default is None or attribute != default:
+                    properties[name] = attribute
+        operands = [fields[name] for name in shape.operands]
+        types = [fields[name] for name in shape.results]
+        if shape.is_plain:
+            Operation.__init__(self, operands=operands, result_types=types, properties=properties)
+        else:
+            super().__init__(operands=operands, result_types=types, properties=properties)
+
+
+_Op = TypeVar("_Op", bound=FieldsOp)
+
+
+def fields_op(name: str, row: Any = None) -> Callable[[type[_Op]], type[_Op]]:
+    """Define an op: its name, and the row of its instruction where one is that of all such ops."""
+
+    def define(class_: type[_Op]) -> type[_Op]:
+        class_.name = name
+        defined: Any = irdl_op_definition(class_)
+        if row is not None:
+            defined.ROW = row
+        return defined
+
+    return define
+
+
+def number(value: int) -> IntegerAttr[IntegerType]:
+    """A number as a property."""
+    return IntegerAttr(value, i64)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """The fields of a class: all, those that come in order, what others are if left out; and how to
+    make the op of them. It is plain if each operand and result is one value."""
+
+    names: frozenset[str]
+    order: tuple[str, ...]
+    known: dict[str, Any]
+    operands: tuple[str, ...]
+    results: tuple[str, ...]
+    properties: tuple[tuple[str, Callable[[Any], Attribute], Attribute | None], ...]
+    is_plain: bool
+
+
+@cache
+def _shape(op: type[FieldsOp]) -> _Shape:
+    definition = op.get_irdl_definition()
+    properties = dict(definition.properties)
+    properties.pop(AttrSizedOperandSegments.attribute_name, None)
+    operands, results = dict(definition.operands), dict(definition.results)
+    fields = {**operands, **results, **properties}
+    optional = {name: None for name, field in fields.items() if isinstance(field, OptionalDef)}
+    types = {name: only for name, result in results.items() if (only := _only_type(result))}
+    several = {name: () for name, field in fields.items() if isinstance(field, VariadicDef)}
+    return _Shape(
+        frozenset(fields),
+        tuple(name for name in fields if name not in optional | types),
+        several | optional | types,
+        tuple(operands),
+        tuple(results),
+        tuple((name, _maker(field), field.default_value) for name, field in properties.items()),
+        several.keys().isdisjoint({*operands, *results}),
+    )
+
+
+def _only_type(result: ResultDef) -> Attribute | None:
+    """The type of a result of which only one is possible."""
+    known = result.constr.can_infer(frozenset(), length_known=True)
+    return result.constr.infer(InferenceContext(), length=1)[0] if known else None
+
+
+def _maker(field: PropertyDef) -> Callable[[Any], Attribute]:
+    """What makes the attribute of a property of a number, a string or a case."""
+    bases = tuple(field.constr.get_bases() or (Attribute,))
+    return _OF.get(bases[0], bases[0])
+
+
+_OF: dict[type[Attribute], Any] = {
+    UnitAttr: lambda _: UnitAttr(),  # pyright: ignore[reportUnknownLambdaType]
+    IntegerAttr: number,
+    DenseArrayBase: partial(DenseArrayBase.from_list, i64),
+}
+"""The makers of attributes that take more than their value."""
