@@ -6,7 +6,7 @@ coordinates. What is out of bounds is not accessed: zeros arrive instead.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import scf
@@ -14,7 +14,10 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects.cute.atoms import CopyTraits
 from tilewright.dialects.cute.ops.copy import CopyOp
-from tilewright.dialects.cute.symbolic import scalar
+from tilewright.dialects.cute.int_tuple import flatten
+from tilewright.dialects.cute.layout import Layout
+from tilewright.dialects.cute.symbolic import layouts, scalar
+from tilewright.dialects.cute.symbolic.composed import through
 from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.symbolic.tuples import product
 from tilewright.dialects.cute.tensor import Tensor
@@ -26,7 +29,9 @@ from tilewright.dialects.cute_nvgpu.types.copies import CopyInstructionAttr
 from tilewright.dialects.cute_nvgpu.types.fragments import Cache, FragmentType
 from tilewright.lowering.tile.access import (
     Piece,
+    item_fragment,
     load_piece,
+    recast,
     register_places,
     store_piece,
     takes_predicate,
@@ -54,10 +59,13 @@ def _copy(op: CopyOp, kernel: Kernel) -> None:
     bounds = None
     if op.coords is not None and op.limits is not None:
         bounds = Bounds(kernel.typed(op.coords).value, kernel.typed(op.limits).value)
-    move = Move(op, source, destination, bounds, kernel)
     if copier is None:
+        if bounds is None:
+            source, destination = _in_order_of_registers(source, destination)
+        move = Move(op, source, destination, bounds, kernel)
         move.by_threads(widest_vector([source, destination], move.size))
         return
+    move = Move(op, source, destination, bounds, kernel)
     atom = copier.value.atom
     assert isinstance(atom, CopyInstructionAttr)
     instruction = atom.data
@@ -72,6 +80,30 @@ def _copy(op: CopyOp, kernel: Kernel) -> None:
             move.store_matrices(instruction)
         case "tmem_load":
             move.load_tensor_memory(instruction)
+
+
+def _in_order_of_registers(source: Tensor, destination: Tensor) -> tuple[Tensor, Tensor]:
+    """The two tensors with their modes in the order in which registers have them, if there are any:
+    what lies side by side there may do so in memory."""
+    pair = [list(layouts.modes(tensor.modes)) for tensor in (source, destination)]
+    sizes = [[product(mode.shape) for mode in modes] for modes in pair]
+    registers = [tensor.space == "rmem" for tensor in (source, destination)]
+    if True not in registers or sizes[0] != sizes[1] or len(pair[0]) < 2:
+        return source, destination
+    held = pair[registers.index(True)]
+    steps = [
+        min((step for step in flatten(mode.stride) if isinstance(step, int) and step), default=0)
+        for mode in held
+    ]
+    order = sorted(range(len(held)), key=lambda i: steps[i])
+    if order == list(range(len(held))):
+        return source, destination
+
+    def ordered(tensor: Tensor, modes: Sequence[Layout]) -> Tensor:
+        layout = layouts.joined(modes[i] for i in order)
+        return tensor.with_layout(through(lambda _: layout, tensor.layout))
+
+    return ordered(source, pair[0]), ordered(destination, pair[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,10 +252,12 @@ class Move:
             line, at = kernel.place(self.source, row)
             type_ = FragmentType.get(len(values), element)
             shape = instruction.matrices.row.shape
-            load = LdmatrixOp(line, [at], type_, trans=instruction.trans, shape=shape)
+            bytes_ = item_fragment(self.source, type_)
+            load = LdmatrixOp(line, [at], bytes_, trans=instruction.trans, shape=shape)
             places = register_places(self.op, self.destination, values)
             registers = kernel.registers(self.destination)
-            registers.write(places, kernel.emitter.emit(load), kernel.emitter)
+            fragment = recast(kernel.emitter.emit(load), type_, kernel)
+            registers.write(places, fragment, kernel.emitter)
 
     def store_matrices(self, instruction: CopyInstruction) -> None:
         """`stmatrix`: the inverse."""
@@ -232,6 +266,8 @@ class Move:
             line, at = kernel.place(self.destination, row)
             places = register_places(self.op, self.source, values)
             fragment = kernel.read(self.op, self.source, places)
+            assert isinstance(fragment.type, FragmentType)
+            fragment = recast(fragment, item_fragment(self.destination, fragment.type), kernel)
             shape = instruction.matrices.row.shape
             store = StmatrixOp(fragment, line, [at], trans=instruction.trans, shape=shape)
             kernel.emitter.add(store)

@@ -14,8 +14,11 @@ from xdsl.dialects.builtin import NoneAttr, i32
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.diagnostic import OpError
+from tilewright.dialects.cute.atoms import Operand
+from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute.ops.memory import AllocOp, DeallocOp
 from tilewright.dialects.cute.symbolic import scalar
+from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.tensor_memory import LANE_STRIDE, allocated_columns
 from tilewright.dialects.cute.types.algebra import LayoutType
@@ -24,6 +27,7 @@ from tilewright.dialects.cute.types.tensors import MemRefType, element_type
 from tilewright.dialects.cute.values import Typed
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import WARP
+from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS
 from tilewright.dialects.cute_nvgpu.ops import tcgen05_sync, tmem
 from tilewright.lowering.tile.kernel import Kernel, lowers, offset_of
 from tilewright.lowering.tile.places import Memory
@@ -134,19 +138,33 @@ def _give_back(tensors: list[SSAValue], kernel: Kernel) -> None:
 
 def cell_of(tensor: Tensor, first: int, kernel: Kernel) -> tuple[SSAValue, list[SSAValue]]:
     """The allocation of a tensor, and the lane and the column of one of its elements."""
-    offset = offset_of(tensor, first)
-    place = scalar.div(offset, LANE_STRIDE), scalar.mod(offset, LANE_STRIDE)
-    return tensor.base.value, [kernel.index(number) for number in place]
+    base, lane, column, _ = _cell(tensor, first)
+    return base, [kernel.index(lane), kernel.index(column)]
 
 
-def accumulator(atom: UmmaAtom, tensor: Tensor, first: int, kernel: Kernel) -> SSAValue:
-    """D of an atom, from an element of a tensor on."""
-    whole, cell = cell_of(tensor, first, kernel)
-    layout = atom.cta_layout("D")
+def _cell(tensor: Tensor, first: int) -> tuple[SSAValue, Scalar, Scalar, Scalar]:
+    """The allocation, and of an element the lane, the column and its place in the cell."""
+    offset, per_cell = offset_of(tensor, first), CELL_BITS // tensor.bits
+    lane, inside = (f(offset, LANE_STRIDE * per_cell) for f in (scalar.div, scalar.mod))
+    column, place = (f(inside, per_cell) for f in (scalar.div, scalar.mod))
+    return tensor.base.value, lane, column, place
+
+
+def tensor_operand(
+    atom: UmmaAtom, which: Operand, tensor: Tensor, first: int, kernel: Kernel
+) -> tuple[SSAValue, int]:
+    """An operand of an atom from an element of a tensor on, and the element's place in its cell,
+    which has to be known."""
+    base, lane, column, place = _cell(tensor, first)
+    if not isinstance(place, int):
+        raise LayoutError(f"expected {which} at a known place of a cell, got {tensor}")
+    cell = [kernel.index(lane), kernel.index(column)]
+    layout = atom.cta_layout(which)
     shape = [layout[mode].size() for mode in range(2)]
     type_ = LineType(element_type(tensor.element), shape, LayoutType.get(layout), _TMEM)
-    if whole.type == type_:
-        return whole
-    return kernel.emitter.once(
-        ("tmem", whole, *cell, type_), lambda: tmem.SliceOp(whole, cell, type_)
+    if base.type == type_:
+        return base, place
+    sliced = kernel.emitter.once(
+        ("tmem", base, *cell, type_), lambda: tmem.SliceOp(base, cell, type_)
     )
+    return sliced, place

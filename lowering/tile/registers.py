@@ -27,14 +27,15 @@ Chunk = SSAValue | tuple[Element, ...] | None
 """A fragment, or its elements, or nothing yet."""
 
 
-_SI8 = IntegerType(8, Signedness.SIGNED)
+BYTES = IntegerType(8, Signedness.SIGNED)
+"""The element type of fragments of bytes."""
 
 
 def register_element(tensor: Tensor) -> Attribute:
     """The element type of fragments that hold a tensor's elements: bytes without a sign are held as
     those with one."""
     element = element_type(tensor.element)
-    return _SI8 if element == i8 else element
+    return BYTES if element == i8 else element
 
 
 class Undefined(ValueError):
@@ -47,7 +48,9 @@ class Registers:
     def __init__(self, element: Attribute, size: int, chunk: int) -> None:
         self.per_register = FragmentType.get(1 << 10, element).element.per_register
         whole = -(-size // self.per_register) * self.per_register
-        if chunk % self.per_register or whole % chunk:
+        if chunk < self.per_register:
+            chunk = self.per_register
+        elif chunk % self.per_register or whole % chunk:
             chunk = whole
         self.element, self.chunk = element, chunk
         self.chunks: tuple[Chunk, ...] = (None,) * (whole // chunk)

@@ -21,7 +21,7 @@ from tilewright.dialects.cute_nvgpu.lattice.elements import register_bits
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_contiguous, verify_memref
-from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType, element_of
+from tilewright.dialects.cute_nvgpu.types.fragments import MLIR_HELD_IN, FragmentType, element_of
 
 ACCESS_BYTES = (4, 8, 16)
 """The bytes that one access moves: whole registers, at most 16 bytes. PTX ISA 9.7.9.8, 9.7.9.11."""
@@ -113,10 +113,6 @@ def _verify(op: str, memory: Attribute, indices: int, fragment: FragmentType) ->
     verify_contiguous(op, "memory", memref, size)
 
 
-_HELD_IN = {"s8": "i8", "u8": "i8"}
-"""The other type of which a memref may hold elements of these."""
-
-
 def _verify_element(op: str, memory: Attribute, fragment: FragmentType) -> None:
     element = fragment.element
     if element.bits < 8:
@@ -124,7 +120,7 @@ def _verify_element(op: str, memory: Attribute, fragment: FragmentType) -> None:
             f"'{op}' expected elements of whole bytes, got {fragment}; nearest legal: "
             "cute_nvgpu.fragment.cast from elements of i32"
         )
-    if element_of(memory) is not element and str(memory) != _HELD_IN.get(element.name):
+    if element_of(memory) is not element and memory != MLIR_HELD_IN.get(element.name):
         raise VerifyException(
             f"'{op}' expected a fragment of the memory's element type {memory}, got {fragment}"
         )

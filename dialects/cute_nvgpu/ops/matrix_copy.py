@@ -37,7 +37,11 @@ from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import RUN_BYTES, WARP, 
 from tilewright.dialects.cute_nvgpu.lattice.row import shape_text
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, verify_holders
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_contiguous, verify_memref
-from tilewright.dialects.cute_nvgpu.types.fragments import MLIR_TYPES, FragmentType
+from tilewright.dialects.cute_nvgpu.types.fragments import (
+    MLIR_HELD_IN,
+    MLIR_TYPES,
+    FragmentType,
+)
 
 DEFAULT_SHAPE: Shape = (8, 8)
 
@@ -134,7 +138,7 @@ class MatrixCopyOp(NvgpuOp):
                     f"{' or '.join(map(str, legal))} with src_fmt {row.source.name}, "
                     f"got {memory} and {fragment.element_type}"
                 )
-        elif memory != fragment.element_type:
+        elif memory not in (fragment.element_type, MLIR_HELD_IN.get(fragment.element.name)):
             raise VerifyException(
                 f"'{self.name}' expected a fragment of {memory}, got {fragment.element_type}"
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin, IntAttr, NoneAttr, UnitAttr
+from xdsl.dialects.builtin import Builtin, IntAttr, NoneAttr, UnitAttr, i8
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import (
     Attribute,
@@ -46,6 +46,8 @@ MLIR_TYPES = _mlir_types()
 # Where two types are one in MLIR (e4m3 and ue4m3), the first says how a fragment holds it.
 _ELEMENT_OF = {MLIR_TYPES[row.name]: row for row in reversed(_FRAGMENT_TYPES)}
 _UNPACKED_OF = {MLIR_TYPES[name]: row for name, row in UNPACKED.items()}
+MLIR_HELD_IN: dict[str, Attribute] = {"s8": i8, "u8": i8}
+"""The other type of which a memref may hold elements of these."""
 LEGAL_ELEMENTS = ", ".join(dict.fromkeys(row.mlir for row in _FRAGMENT_TYPES))
 
 

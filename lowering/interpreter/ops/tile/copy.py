@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from tilewright.dialects.cute.atoms import CopyTraits
 from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.tensor import Tensor
+from tilewright.lowering.interpreter.arithmetic.elements import packed, unpacked
 from tilewright.lowering.interpreter.errors import faults_of
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.ops.tile.tensor_access import (
-    byte_offsets,
-    container,
     read,
+    run_addresses,
     write,
 )
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
@@ -60,9 +60,9 @@ def copy_async(
 ) -> None:
     """`cp.async` by every thread: what it writes is there when its group is waited for."""
     values = read(machine, gang, source, op, width=width, chosen=chosen)
-    address = spread(byte_offsets(dest)[:, ::width], gang.count)
+    address = spread(run_addresses(dest, width), gang.count)
     threads = np.repeat(np.arange(gang.count), address.shape[1])
-    data = np.ascontiguousarray(values).reshape(address.size, width).view(np.uint8)
+    data = packed(values.reshape(address.size, width), dest.bits)
     with faults_of(threads):
         machine.shared.copy(gang.lanes[threads], address.ravel().astype(np.uint64), data, op)
 
@@ -77,7 +77,7 @@ def load_matrices(
     runs = _Runs.of(gang, source, traits.source, "ldmatrix")
     with faults_of(runs.threads):
         data = machine.shared.load(gang.lanes[runs.threads], runs.address, runs.bytes, op)
-    elements = data.view(container(source)).reshape(runs.warps, runs.named, runs.atoms, -1)
+    elements = unpacked(data, source.bits).reshape(runs.warps, runs.named, runs.atoms, -1)
     numbered = elements.swapaxes(1, 2).reshape(runs.warps, runs.atoms, -1)[
         ..., _order(traits.source)
     ]
@@ -100,7 +100,7 @@ def store_matrices(
         machine.shared.store(
             gang.lanes[runs.threads],
             runs.address,
-            data.reshape(len(runs.threads), -1).view(np.uint8),
+            packed(data.reshape(len(runs.threads), -1), dest.bits),
             op,
         )
 
@@ -121,10 +121,10 @@ class _Runs:
     @classmethod
     def of(cls, gang: Gang, tensor: Tensor, tv: Layout, what: str) -> _Runs:
         warps, length, named = gang.warps(what), tv[1].size(), _named(tv)
-        address = spread(byte_offsets(tensor)[:, ::length], gang.count)
+        address = spread(run_addresses(tensor, length), gang.count)
         atoms = address.shape[1]
         rows = (np.arange(warps)[:, None] * WARP + np.arange(named)).ravel()
-        return cls(warps, named, atoms, length * container(tensor).itemsize,
+        return cls(warps, named, atoms, length * tensor.bits // 8,
                    np.repeat(rows, atoms), address[rows].ravel().astype(np.uint64))  # fmt: skip
 
 

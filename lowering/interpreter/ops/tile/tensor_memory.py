@@ -6,27 +6,27 @@ where the layouts of the partitions say that their elements are; no descriptor i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.dialects.cute.atoms import OPERAND_MODES, Operand
 from tilewright.dialects.cute.ops.memory import AllocOp, DeallocOp
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.tensor_memory import allocated_columns
 from tilewright.dialects.cute.types.tensors import MemRefType
 from tilewright.dialects.cute.values import Typed
 from tilewright.dialects.cute_nvgpu.atoms.copy import CopyInstruction
+from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import SCALE_BITS
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
+from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, LaneValue
-from tilewright.lowering.interpreter.arithmetic.umma import (
-    UmmaOptions,
-    elements_of_cells,
-    multiply,
-    tensor_addresses,
-    umma_model,
-)
+from tilewright.lowering.interpreter.arithmetic.umma import UmmaOptions, umma_model
+from tilewright.lowering.interpreter.arithmetic.umma_issue import Memories, UmmaIssue
 from tilewright.lowering.interpreter.builder import Builder, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.machine.tensor_memory import LOAD
@@ -36,14 +36,13 @@ from tilewright.lowering.interpreter.ops.instructions.tensor_memory import load_
 from tilewright.lowering.interpreter.ops.instructions.umma import faulting, memories_of
 from tilewright.lowering.interpreter.ops.tile.gemm import extents
 from tilewright.lowering.interpreter.ops.tile.tensor_access import (
-    byte_offsets,
-    container,
+    bit_offsets,
     images,
     numbers,
     offsets,
     write,
 )
-from tilewright.lowering.interpreter.ops.tile.wgmma import CHUNK, chosen
+from tilewright.lowering.interpreter.ops.tile.wgmma import chosen, chunks_at, elements_at
 from tilewright.lowering.interpreter.values import Bits, spread
 
 # Allocations
@@ -135,57 +134,70 @@ class TensorGemm:
 
     atom: UmmaAtom
     number: int
-    a: Tensor
-    b: Tensor
+    tensors: Mapping[Operand, Tensor]
     d: Tensor
     accumulate: NDArray[np.bool_] | None
 
     def run(self, machine: Machine, gang: Gang) -> None:
         """Issue them."""
-        places = [spread(byte_offsets(tensor), gang.count) for tensor in (self.a, self.b)]
-        cells = spread(offsets(self.d), gang.count)
+        atom = self.atom
+        model = umma_model(atom, machine.launch.arch, machine.launch.numerics)
+        places = {
+            which: spread(_places(tensor), gang.count) for which, tensor in self.tensors.items()
+        }
         adds = None if self.accumulate is None else spread(self.accumulate, gang.count)
-        _, m, steps = extents(self.a)
-        _, n, _ = extents(self.b)
+        _, m, n = extents(self.d)
+        steps = range(extents(self.tensors["A"])[2])
+
+        def one(index: int, lane: int, row: int, column: int, k: int) -> None:
+            at = {
+                which: places[which][index, chosen(tensor, *self._block(which, row, column, k))]
+                for which, tensor in self.tensors.items()
+            }
+            cells = {which: at[which][0] for which, t in self.tensors.items() if t.space == "tmem"}
+            ids = {which: int(cell % CELL_BITS) // SCALE_BITS for which, cell in cells.items()}
+            options = UmmaOptions(
+                accumulate=bool(k) or adds is None or bool(adds[index]),
+                sfa_id=ids.get("SFA", 0),
+                sfb_id=ids.get("SFB", 0),
+            )
+            first = {which: int(cell) // CELL_BITS for which, cell in cells.items()}
+            first["D"] = first.pop("C")
+            a_desc = None if "A" in first else 0
+            issue = _TileIssue(atom, model, options, a_desc, 0, first, self.tensors, at)
+            issue.run(memories_of(machine, lane, atom, self.number))
 
         def issue(index: int, lane: int) -> None:
-            for k in range(steps):
-                for column in range(n):
-                    for row in range(m):
-                        where = (
-                            places[0][index, chosen(self.a, row, k)],
-                            places[1][index, chosen(self.b, column, k)],
-                            int(cells[index, chosen(self.d, row, column)][0]),
-                        )
-                        added = bool(k) or adds is None or bool(adds[index])
-                        self._one(machine, lane, where, added)
+            for k, column, row in product(steps, range(n), range(m)):
+                one(index, lane, row, column, k)
 
         each_thread(gang, lambda index, lane: faulting(lambda: issue(index, lane)))
 
-    def _one(
-        self,
-        machine: Machine,
-        lane: int,
-        where: tuple[NDArray[np.int64], NDArray[np.int64], int],
-        added: bool,
-    ) -> None:
-        """D of one atom, at an address; A and B at the bytes of their elements."""
-        atom = self.atom
-        model = umma_model(atom, machine.launch.arch, machine.launch.numerics)
-        memories = memories_of(machine, lane, atom, self.number)
-        cells = tensor_addresses(atom, "D", where[2])
+    @staticmethod
+    def _block(which: Operand, row: int, column: int, k: int) -> tuple[int, int]:
+        """Which of an operand's atoms an MMA reads."""
+        return (row, column)[OPERAND_MODES[which][0]], column if which == "C" else k
 
-        def matrix(which: Literal["A", "B"], tensor: Tensor, at: NDArray[np.int64]) -> Any:
-            starts = np.unique(at // CHUNK) * CHUNK
-            data = memories.chunks(0, starts)
-            elements = data.view(container(tensor)).ravel()
-            chunk, width = np.searchsorted(starts, at // CHUNK * CHUNK), tensor.bits // 8
-            index = chunk * (CHUNK // width) + at % CHUNK // width
-            rows, columns = atom.extents(which)
-            matrix = np.ascontiguousarray(elements[index].reshape(columns, rows).T)
-            return matrix.view(atom.element(which).container)
 
-        a, b = matrix("A", self.a, where[0]), matrix("B", self.b, where[1])
-        d = elements_of_cells(atom, "D", memories.accumulate(0, cells)) if added else None
-        words = multiply(atom, a, b, d, model, UmmaOptions(accumulate=added))
-        memories.write(0, cells[0], words.astype(np.uint32))
+def _places(tensor: Tensor) -> NDArray[np.int64]:
+    """The bit where each element of a partition starts, in shared memory or tensor memory."""
+    if tensor.space == "smem":
+        return bit_offsets(tensor)
+    return offsets(tensor) * tensor.bits
+
+
+@dataclass(frozen=True, slots=True)
+class _TileIssue(UmmaIssue):
+    """An MMA whose matrices in shared memory are at the bits `at`, the same in each CTA."""
+
+    tensors: Mapping[Operand, Tensor]
+    at: Mapping[Operand, NDArray[np.int64]]
+
+    def _matrix(
+        self, memories: Memories, rank: int, operand: Literal["A", "B"], word: int
+    ) -> NDArray[Any]:
+        at, element = self.at[operand], self.atom.element(operand)
+        starts = chunks_at(at)
+        values = elements_at(at, starts, memories.chunks(rank, starts), self.tensors[operand].bits)
+        rows, columns = self.atom.shared_extents(operand)
+        return np.ascontiguousarray(values.reshape(columns, rows).T).view(element.container)
