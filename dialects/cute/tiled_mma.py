@@ -217,17 +217,17 @@ def why_no_tiled_mma(mma: TiledMma) -> str | None:
         complement(mma.thread_layout)
     except LayoutError as error:
         return f"expected threads of their own for each atom, got {layout} ({error})"
-    if not covers(mma.thread_layout, mma.threads):
-        nearest = layouts.column_major(layout.shape)
-        return (
-            f"expected atom_layout_MNK to number its {layout.size()} atoms from 0 on, each once, "
-            f"got {layout}; nearest legal: {nearest}"
-        )
     if mma.threads % traits.together:
         return (
             f"expected whole groups of {traits.together} threads, which execute the instruction "
             f"together, got {mma.threads}; nearest legal: an atom_layout_MNK of "
             f"{traits.together // traits.thread_ids.size()} atoms or a multiple of that"
+        )
+    if not covers(mma.thread_layout, mma.threads):
+        nearest = layouts.column_major(layout.shape)
+        return (
+            f"expected atom_layout_MNK to number its {layout.size()} atoms from 0 on, each once, "
+            f"got {layout}; nearest legal: {nearest}"
         )
     for name, mode, shape in zip("MNK", range(3), traits.shape, strict=True):
         if (reason := _permutation_fault(mma, mode)) is not None:

@@ -93,9 +93,12 @@ class GemmOp(CuteOp):
                 return named[key]
             return parser.parse_unresolved_operand()
 
+        start = parser.pos
         given = parser.parse_comma_separated_list(parser.Delimiter.PAREN, operand)
         if len(given) != 5 + len(named) or given[5:] != list(named.values()):
-            parser.raise_error("expected (mma, d, a, b, c), then E = e, SFA = sfa, SFB = sfb")
+            parser.raise_error(
+                "expected (mma, d, a, b, c), then E = e, SFA = sfa, SFB = sfb", start, parser.pos
+            )
         flag = None
         if parser.parse_optional_keyword("accumulate"):
             flag = parser.resolve_operand(parser.parse_unresolved_operand(), i1)

@@ -77,11 +77,16 @@ def _traits(
 
 @cache
 def mma_traits(atom: MmaAtom) -> MmaTraits:
-    """Of `mma.sync`. Raises LayoutError for `wmma`."""
+    """Of `mma.sync`. Raises LayoutError for `wmma`, and where C is of another type than D."""
     if isinstance(atom.row, WmmaRow):
         raise LayoutError(
             f"expected an atom whose threads hold known elements, got {atom} (wmma leaves them to "
             "the chip, PTX ISA 9.7.14.4.1); nearest legal: an atom of mma.sync"
+        )
+    if atom.element("C") != atom.element("D"):
+        raise LayoutError(
+            f"expected an atom with C and D of one type, got {atom} (each step along K adds to the "
+            "D of the one before)"
         )
     # Of the MMAs that one instruction computes side by side, that of the first quad pair.
     matrices = atom.row.matrices

@@ -41,30 +41,6 @@ func.func @f() {
 
 // -----
 
-// expected-error @+1 {{tiled_mma expected an atom of A, B and C alone, got tcgen05.mma.sp.cta_group::1.kind::f16}}
-!t = !cute.tiled_mma<!cute_nvgpu.sm100.mma_sp<128x64x32, elem_type = (f16, f16, f32), ab_major = (k, k), frag_kind = ss>>
-func.func @f(%a: !t) {
-  func.return
-}
-
-// -----
-
-// expected-error @+1 {{tiled_mma expected an atom of one CTA with A and B in shared memory, got <128x64x16, elem_type = (f16, f16, f32), ab_major = (k, k), frag_kind = ts>; nearest legal: frag_kind = ss, no cta_group}}
-!t = !cute.tiled_mma<!cute_nvgpu.sm100.mma<128x64x16, elem_type = (f16, f16, f32), ab_major = (k, k), frag_kind = ts>>
-func.func @f(%a: !t) {
-  func.return
-}
-
-// -----
-
-// expected-error @+1 {{tiled_mma expected an atom of one CTA with A and B in shared memory, got <256x64x16, elem_type = (f16, f16, f32), ab_major = (k, k), frag_kind = ss, cta_group = 2>; nearest legal: frag_kind = ss, no cta_group}}
-!t = !cute.tiled_mma<!cute_nvgpu.sm100.mma<256x64x16, elem_type = (f16, f16, f32), ab_major = (k, k), frag_kind = ss, cta_group = 2>>
-func.func @f(%a: !t) {
-  func.return
-}
-
-// -----
-
 // expected-error @+1 {{tiled_mma expected elements of whole bytes, got f4E2M1FN in tcgen05.mma.cta_group::1.kind::f8f6f4}}
 !t = !cute.tiled_mma<!cute_nvgpu.sm100.mma<128x64x32, elem_type = (f4E2M1FN, f4E2M1FN, f32), ab_major = (k, k), frag_kind = ss>>
 func.func @f(%a: !t) {

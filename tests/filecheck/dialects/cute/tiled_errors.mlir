@@ -48,16 +48,24 @@ func.func @f(%a: !t) {
 
 // -----
 
-// expected-error @+1 {{tiled_mma expected an atom of A, B and C alone, got mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32}}
-!t = !cute.tiled_mma<!cute_nvgpu.sm80.sparse_mma<16x8x32, elem_type = (f16, f16, f32)>>
+// expected-error @+1 {{tiled_mma expected the permutation of K to be none (A, B and what belongs to them have [16, 32] elements an atom there), got (16,2):(2,1); nearest legal: _}}
+!t = !cute.tiled_mma<!cute_nvgpu.sm80.sparse_mma<16x8x32, elem_type = (f16, f16, f32)>, permutation_MNK = "[_;_;(16,2):(2,1)]">
 func.func @f(%a: !t) {
   func.return
 }
 
 // -----
 
-// expected-error @+1 {{tiled_mma expected an atom of one matrix, got mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 with A in ((4,4,2),4):((1,32,4),8)}}
-!t = !cute.tiled_mma<!cute_nvgpu.sm70.mma<8x8x4, elem_type = (f16, f16, f32), layouts = (row, col)>>
+// expected-error @+1 {{tiled_mma expected whole groups of 32 threads, which execute the instruction together, got 16; nearest legal: an atom_layout_MNK of 4 atoms or a multiple of that}}
+!t = !cute.tiled_mma<!cute_nvgpu.sm70.mma<8x8x4, elem_type = (f16, f16, f32), layouts = (row, col)>, atom_layout_MNK = "(2,1,1)">
+func.func @f(%a: !t) {
+  func.return
+}
+
+// -----
+
+// expected-error @+1 {{tiled_mma expected an atom with C and D of one type, got mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f16 (each step along K adds to the D of the one before)}}
+!t = !cute.tiled_mma<!cute_nvgpu.sm70.mma<8x8x4, elem_type = (f16, f16, f16, f32), layouts = (row, col)>, atom_layout_MNK = "(2,2,1)">
 func.func @f(%a: !t) {
   func.return
 }
@@ -152,7 +160,7 @@ func.func @f(%mma: !mma, %a: !cute.memref<f16, gmem, "(?,16):(16,1)">, %t: i32) 
 
 !mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>>
 func.func @f(%mma: !mma, %a: !cute.memref<f16, smem, "(16,16):(16,1)">, %t: i32) {
-  // expected-error @+1 {{expected A, B or C, got D}}
+  // expected-error @+1 {{expected one of A, B, C, E, SFA, SFB, got D}}
   %r = cute.tiled.mma.partition D (%mma, %a, %t)
   func.return
 }

@@ -1,0 +1,46 @@
+"""Every MMA row of the lattice makes tiles: partition, fragments, gemm, the same bits at three
+levels, NumPy's numbers, and PTX that ptxas takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from covering import covering
+from mma_tiles import arguments_of, expected, text_of
+from tile_levels import run
+
+import tilewright as tw
+from tilewright.arguments.dtypes import dtype_of_element
+from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom, atoms_of
+from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
+from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, lowest
+from tilewright.ptxas import PtxasReport
+
+ATOMS = [
+    atom for row in MMA_ROWS for atom in atoms_of(row) if atom.types[2] == atom.types[3]
+]
+
+
+def differences(atom: MmaAtom) -> Iterator[Hashable]:
+    row = atom.row
+    yield row.op, row.shape
+    yield from ((which, atom.element(which)) for which in atom.inputs)
+    yield row.kind, row.scale, row.bit_op, row.matrices and atom.majors
+
+
+@pytest.mark.parametrize("atom", covering(ATOMS, differences), ids=str)
+def test_atoms_of_warps_make_tiles(atom: MmaAtom, ptxas: Callable[..., PtxasReport]) -> None:
+    given = arguments_of(atom)
+    text, target = text_of(atom, given), lowest([atom.row.target])
+    arch = max(target, TARGETS["sm_75"], key=lambda each: each.number).name
+    args: list[Any] = [argument.array for argument in given.values()]
+    place = list(given).index("C")
+    found = run(text, *args, arch=arch, numerics="exact")[place]
+    element, shape = atom.element("D").mlir, given["C"].numbers.shape
+    numbers = found.view(dtype_of_element(element)).reshape(shape).astype(np.float64)
+    np.testing.assert_array_equal(numbers, expected(atom, given))
+    report = ptxas(tw.compile(text, arch=arch).ptx, arch)
+    assert report.ok, report.errors
