@@ -6,6 +6,7 @@ from tilewright.dialects.cute_nvgpu.ops import (
     cluster,
     copy,
     fragment,
+    fragment_arithmetic,
     fragment_memory,
     matrix_copy,
     mbarrier,
@@ -25,7 +26,7 @@ from tilewright.dialects.cute_nvgpu.ops import (
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WGMMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.sm100 import UMMA_OPS
-from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES
+from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES, UniversalFmaType
 from tilewright.dialects.cute_nvgpu.types.copies import CopyInstructionAttr, TmaInstructionAttr
 from tilewright.dialects.cute_nvgpu.types.fragments import CacheAttr, FragmentType
 from tilewright.dialects.cute_nvgpu.types.shared_atoms import UMMA_ATOM_TYPES, WGMMA_ATOM_TYPES
@@ -52,6 +53,7 @@ CUTE_NVGPU = Dialect(
         fragment.SliceOp,
         fragment.ConcatOp,
         fragment.CastOp,
+        fragment_arithmetic.FmaOp,
         *fragment_memory.OPS,
         sync.BarSyncOp,
         sync.BarArriveOp,
@@ -88,6 +90,7 @@ CUTE_NVGPU = Dialect(
         tmem_reduce.ReductionAttr,
         tmem_copy.CopyShapeAttr,
         *MMA_ATOM_TYPES.values(),
+        UniversalFmaType,
         *WGMMA_ATOM_TYPES.values(),
         *UMMA_ATOM_TYPES.values(),
         *WMMA_ACCESS_TYPES.values(),

@@ -13,9 +13,9 @@ from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects.cute.atoms import CopyTraits
-from tilewright.dialects.cute.ops.copy import CopyOp
 from tilewright.dialects.cute.int_tuple import flatten
 from tilewright.dialects.cute.layout import Layout
+from tilewright.dialects.cute.ops.copy import CopyOp
 from tilewright.dialects.cute.symbolic import layouts, scalar
 from tilewright.dialects.cute.symbolic.composed import through
 from tilewright.dialects.cute.symbolic.scalar import Scalar

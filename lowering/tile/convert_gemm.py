@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cute import ComposedLayout, Layout
@@ -12,9 +13,11 @@ from tilewright.dialects.cute.symbolic import layouts
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.universal_fma import UniversalFma
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import TCGEN05, WGMMA
 from tilewright.dialects.cute_nvgpu.ops import fragment
+from tilewright.dialects.cute_nvgpu.ops.fragment_arithmetic import FmaOp
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WGMMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.sm100 import UMMA_OPS
@@ -26,7 +29,7 @@ from tilewright.lowering.tile.access import register_places
 from tilewright.lowering.tile.convert_tensor_memory import tensor_operand
 from tilewright.lowering.tile.emitter import zero_constant
 from tilewright.lowering.tile.kernel import Kernel, lowers, static_extents, undefined
-from tilewright.lowering.tile.registers import Undefined
+from tilewright.lowering.tile.registers import Undefined, from_elements
 from tilewright.lowering.tile.written_registers import WRITES
 
 WRITES[GemmOp] = lambda op: op.d
@@ -47,7 +50,7 @@ class Gemm:
     def __init__(self, op: GemmOp, kernel: Kernel) -> None:
         self.op, self.kernel = op, kernel
         mma = kernel.typed(op.mma).value
-        self.atom: MmaAtom | WgmmaAtom | UmmaAtom = mma.atom.data
+        self.atom: MmaAtom | WgmmaAtom | UmmaAtom | UniversalFma = mma.atom.data
         self.traits = mma.traits
         self.d = kernel.tensor(op.d)
         self.tensors = {which: kernel.tensor(value) for which, value in op.tensors.items()}
@@ -76,6 +79,10 @@ class Gemm:
                 return
             case WgmmaAtom() as atom:
                 op = WGMMA_OPS[atom.op](list(inputs.values()), atom, scale_d=flag)
+            case UniversalFma():
+                if flag is not None:
+                    inputs["C"] = self._or_zeros(flag, inputs["C"])
+                op = FmaOp(*inputs.values())
             case atom:
                 if flag is not None:
                     inputs["C"] = self._or_zeros(flag, inputs["C"])
@@ -121,8 +128,12 @@ class Gemm:
         if tensor.space == "smem":
             return self._descriptor(which, tensor, down, k), 0
         places, packed = self._places(tensor, down, k), self.traits.operand(which).packed
-        registers = self.kernel.registers(tensor)
-        if packed == 1:
+        registers, wanted = self.kernel.registers(tensor), self.traits.shape[0]
+        if isinstance(self.atom, UniversalFma) and len(places) < wanted:
+            # One element of B, for all rows of A that a register holds.
+            (one,) = self.kernel.read_elements(self.op, tensor, places)
+            value = from_elements([one] * wanted, registers.type(wanted), self.kernel.emitter)
+        elif packed == 1:
             value = self.kernel.read(self.op, tensor, places)
         else:
             self.kernel.read_elements(self.op, tensor, places)

@@ -27,7 +27,6 @@ from tilewright.dialects.cute.ops.operation import CuteOp, types_above
 from tilewright.dialects.cute.rules import RuleError
 from tilewright.dialects.cute.rules.gemm import check_gemm
 
-
 BESIDE: tuple[Operand, ...] = ("E", "SFA", "SFB")
 """The operands that only some atoms have."""
 

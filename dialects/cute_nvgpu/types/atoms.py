@@ -17,6 +17,7 @@ from tilewright.dialects.cute.types.tiled import MmaAtomAttr
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.lookup import Modifiers, find
 from tilewright.dialects.cute_nvgpu.atoms.traits import mma_traits
+from tilewright.dialects.cute_nvgpu.atoms.universal_fma import UniversalFma, find_fma
 from tilewright.dialects.cute_nvgpu.lattice.elements import SCALE_TYPES
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.types.fragments import LEGAL_ELEMENTS, element_of
@@ -36,12 +37,7 @@ class MmaAtomType(Data[MmaAtom], TypeAttribute, MmaAtomAttr):
         with parser.in_angle_brackets():
             start = parser.pos
             shape = parser.parse_dimension_list()
-            parser.parse_punctuation(",")
-            parser.parse_keyword("elem_type")
-            parser.parse_punctuation("=")
-            types = parser.parse_comma_separated_list(
-                parser.Delimiter.PAREN, lambda: parse_element(parser)
-            )
+            types = parse_element_types(parser)
             if len(shape) != 3 or len(types) not in (3, 4):
                 parser.raise_error(
                     "expected MxNxK, elem_type = (a, b, acc) or (a, b, c, d)", start, parser.pos
@@ -142,6 +138,39 @@ class WmmaMmaAtomType(MmaAtomType):
     name = "cute_nvgpu.wmma.mma"
 
 
+@irdl_attr_definition
+class UniversalFmaType(Data[UniversalFma], TypeAttribute, MmaAtomAttr):
+    """`fma.rn` of one thread as an atom: `!cute_nvgpu.universal_fma<1x1x1, elem_type = (f32, f32,
+    f32)>`, f64 as well, and <2x1x1, ...> of f16 and bf16."""
+
+    name = "cute_nvgpu.universal_fma"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> UniversalFma:
+        with parser.in_angle_brackets():
+            start = parser.pos
+            shape = tuple(parser.parse_dimension_list())
+            types = parse_element_types(parser)
+            try:
+                return find_fma(shape, tuple(types))
+            except AtomError as error:
+                parser.raise_error(str(error), start, parser.pos)
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(self.data.parameters)
+
+    @property
+    def mma_traits(self) -> MmaTraits:
+        return self.data.traits
+
+    def requirement(self) -> Requirement:
+        return self.data.form.requirement
+
+    def why_not_operand(self, which: Operand, layout: AnyLayout) -> str | None:
+        return f"{self.data} reads {which} from registers"
+
+
 MMA_ATOM_TYPES: dict[str, type[MmaAtomType]] = {
     type_.name.removeprefix("cute_nvgpu."): type_
     for type_ in (
@@ -158,6 +187,14 @@ MMA_ATOM_TYPES: dict[str, type[MmaAtomType]] = {
     )
 }
 """The attribute of the atoms of each op."""
+
+
+def parse_element_types(parser: AttrParser) -> list[str]:
+    """`, elem_type = (a, b, acc)`."""
+    parser.parse_punctuation(",")
+    parser.parse_keyword("elem_type")
+    parser.parse_punctuation("=")
+    return parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: parse_element(parser))
 
 
 def parse_element(parser: AttrParser) -> str:

@@ -200,7 +200,9 @@ def test_what_is_no_tiled_mma() -> None:
     assert "three modes" in (fault("(2,2,1):(1,2,0)", "32:1") or "")
     turned = (None, None, Layout((16, 2), (2, 1)))
     sparse = next(a for row in MMA_ROWS for a in atoms_of(row) if a.op == "sm80.sparse_mma")
-    assert "the permutation of K to be none" in (why_no_tiled_mma(tiled(sparse, None, turned)) or "")
+    assert "the permutation of K to be none" in (
+        why_no_tiled_mma(tiled(sparse, None, turned)) or ""
+    )
     quad_pair = next(a for row in MMA_ROWS for a in atoms_of(row) if a.op == "sm70.mma")
     assert "whole groups of 32 threads" in (why_no_tiled_mma(tiled(quad_pair)) or "")
     assert why_no_tiled_mma(tiled(quad_pair, Layout((2, 2, 1)))) is None

@@ -106,7 +106,8 @@ def sparse(atom: MmaAtom, seed: int) -> tuple[Argument, Argument]:
         rows, columns = atom.stored_layout(which)
         size = data[0, 0].size * 32 // bits
         layout = make_layout(
-            make_layout(rows, Layout(ATOMS, size * steps)), make_layout(columns, Layout(steps, size))
+            make_layout(rows, Layout(ATOMS, size * steps)),
+            make_layout(columns, Layout(steps, size)),
         )
         container = np.dtype(f"uint{bits}") if bits >= 8 else np.dtype(np.uint32)
         return Argument(memory_element(held), layout, data.ravel().view(container), whole)

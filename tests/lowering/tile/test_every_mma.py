@@ -19,9 +19,7 @@ from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, lowest
 from tilewright.ptxas import PtxasReport
 
-ATOMS = [
-    atom for row in MMA_ROWS for atom in atoms_of(row) if atom.types[2] == atom.types[3]
-]
+ATOMS = [atom for row in MMA_ROWS for atom in atoms_of(row) if atom.types[2] == atom.types[3]]
 
 
 def differences(atom: MmaAtom) -> Iterator[Hashable]:

@@ -44,10 +44,33 @@ def test_gemm(name: str, size: tuple[int, int, int]) -> None:
     np.testing.assert_allclose(found, product, rtol=0, atol=k * 2.0**-18)
 
 
+def contiguous_rows(rows: int, columns: int, seed: int) -> np.ndarray:
+    """A matrix (rows, columns) that lies column by column."""
+    return matrix(columns, rows, np.float32, seed).T
+
+
+@pytest.mark.parametrize("size", [(140, 136, 20), (4, 8, 3)])
+def test_gemm_without_tensor_cores(size: tuple[int, int, int]) -> None:
+    m, n, k = size
+    a, b, c = (
+        np.asfortranarray(contiguous_rows(*extents, seed))
+        for seed, extents in enumerate(((m, k), (n, k), (m, n)))
+    )
+    text, grid = (EXAMPLES / "tile_gemm_simt.mlir").read_text(), (-(-m // 128), -(-n // 128))
+    found = run(text, a, b, c, threads=256, grid=grid, arch="sm_80")[2]
+    chain = np.zeros((m, n))
+    for step in range(k):
+        # fma.rn.f32: the product of two f32 is exact in float64.
+        product = a[:, step, None].astype(np.float64) * b[None, :, step].astype(np.float64)
+        chain = (chain + product).astype(np.float32).astype(np.float64)
+    np.testing.assert_allclose(found, chain, rtol=0, atol=k * 2.0**-24)
+
+
 @pytest.mark.parametrize(
     ("name", "arch"),
     [
         *((name, row[0]) for name, row in GEMMS.items()),
+        ("tile_gemm_simt", "sm_80"),
         ("tile_gemm_sm100", "sm_103a"),
         ("tile_gemm_sm100", "sm_110a"),
     ],

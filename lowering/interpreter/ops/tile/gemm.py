@@ -16,9 +16,10 @@ from tilewright.dialects.cute.symbolic.layouts import modes
 from tilewright.dialects.cute.symbolic.tuples import product
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.universal_fma import UniversalFma
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.machine.register_tensor import RegisterTensor
-from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import multiply
+from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import fma_elements, multiply
 from tilewright.lowering.interpreter.ops.tile.tensor_access import container, offsets
 from tilewright.lowering.interpreter.values import Bits, spread
 
@@ -86,13 +87,42 @@ PER_WORD = 4
 """Scale factors in a register."""
 
 
-def _accumulators(gang: Gang, c: Tensor, warps: int, accumulate: NDArray[np.bool_] | None) -> Bits:
+def _accumulators(
+    gang: Gang,
+    c: Tensor,
+    warps: int,
+    accumulate: NDArray[np.bool_] | None,
+    together: int = WARP,
+) -> Bits:
     """The fragments of C: [warps, N, M, threads, values]."""
     v, m, n = extents(c)
-    shape = (warps, WARP, n, m, v)
+    shape = (warps, together, n, m, v)
     if accumulate is not None and not accumulate.any():
         return np.zeros(shape, dtype=container(c)).transpose(0, 2, 3, 1, 4)
     values = registers(c).read(gang.lanes, offsets(c))
     if accumulate is not None:
         values = np.where(spread(accumulate, gang.count)[:, None], values, values.dtype.type(0))
     return values.reshape(shape).transpose(0, 2, 3, 1, 4)
+
+
+# fma.rn
+
+
+def multiply_threads(
+    gang: Gang,
+    fma: UniversalFma,
+    d: Tensor,
+    tensors: Mapping[Operand, Tensor],
+    accumulate: NDArray[np.bool_] | None = None,
+) -> None:
+    """D = A B + C of every thread, one K after the other; C as `multiply_registers` has it."""
+    run, values = fma_elements(fma), {}
+    for which in ("A", "B"):
+        tensor = tensors[which]
+        v, rows, steps = extents(tensor)
+        held = registers(tensor).read(gang.lanes, offsets(tensor))
+        values[which] = held.reshape(-1, steps, rows, v)
+    c = _accumulators(gang, tensors["C"], gang.count, accumulate, together=1)[:, :, :, 0]
+    for k in range(values["A"].shape[1]):
+        c = run(values["A"][:, k, None], values["B"][:, k, :, None], c)
+    registers(d).write(gang.lanes, offsets(d), c.reshape(gang.count, -1))

@@ -147,7 +147,9 @@ def run_addresses(tensor: Tensor, width: int) -> Places:
     places = bit_offsets(tensor)
     if tensor.bits < 8:
         runs = places.reshape(len(places), -1, width)
-        if (runs != runs[:, :, :1] + tensor.bits * np.arange(width)).any() or (runs[..., 0] % 8).any():
+        if (runs != runs[:, :, :1] + tensor.bits * np.arange(width)).any() or (
+            runs[..., 0] % 8
+        ).any():
             raise Fault(
                 f"accesses elements of {tensor.element} that do not lie side by side in whole "
                 f"bytes, {width} at a time"

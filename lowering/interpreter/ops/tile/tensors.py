@@ -35,7 +35,7 @@ from tilewright.dialects.cute.types.tiled import TiledCopyType, TiledMmaType
 from tilewright.dialects.cute.types.tma import TmaCopyType
 from tilewright.dialects.cute.values import Typed
 from tilewright.dialects.cute_nvgpu.atoms.copy import CopyInstruction
-from tilewright.dialects.cute_nvgpu.types.atoms import MmaAtomType
+from tilewright.dialects.cute_nvgpu.types.atoms import MmaAtomType, UniversalFmaType
 from tilewright.dialects.cute_nvgpu.types.copies import CopyInstructionAttr
 from tilewright.dialects.cute_nvgpu.types.shared_atoms import UmmaAtomType, WgmmaAtomType
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, LaneValue
@@ -51,7 +51,7 @@ from tilewright.lowering.interpreter.ops.tile.copy import (
     load_matrices,
     store_matrices,
 )
-from tilewright.lowering.interpreter.ops.tile.gemm import multiply_registers
+from tilewright.lowering.interpreter.ops.tile.gemm import multiply_registers, multiply_threads
 from tilewright.lowering.interpreter.ops.tile.tensor_access import SharedBase, coordinates, numbers
 from tilewright.lowering.interpreter.ops.tile.tensor_memory import TensorGemm, allocate, load_cells
 from tilewright.lowering.interpreter.ops.tile.wgmma import WarpgroupGemm
@@ -226,7 +226,7 @@ def _gemm(op: GemmOp, builder: Builder) -> Step:
     dest, number = builder.slot(op.d), builder.number(op)
     slots = {which: builder.slot(value) for which, value in op.tensors.items()}
     flag = None if op.accumulate is None else builder.slot(op.accumulate)
-    if not isinstance(atom, MmaAtomType | WgmmaAtomType | UmmaAtomType):
+    if not isinstance(atom, MmaAtomType | WgmmaAtomType | UmmaAtomType | UniversalFmaType):
         raise OpError(op, f"'{op.name}' of {atom} cannot be interpreted")
 
     def step(machine: Machine, gang: Gang) -> None:
@@ -237,6 +237,8 @@ def _gemm(op: GemmOp, builder: Builder) -> Step:
             WarpgroupGemm(atom.data, number, tensors, d, accumulate).run(machine, gang)
         elif isinstance(atom, UmmaAtomType):
             TensorGemm(atom.data, number, tensors, d, accumulate).run(machine, gang)
+        elif isinstance(atom, UniversalFmaType):
+            multiply_threads(gang, atom.data, d, tensors, accumulate)
         else:
             multiply_registers(machine, gang, atom.data, d, tensors, accumulate)
 

@@ -154,8 +154,8 @@ func.func @f(%mma: !mma, %a: !a, %b: !b, %c: !c) {
 // -----
 
 func.func @f(%mma: !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>>, %a: !cute.memref<f16, rmem, "8:1">) {
+  // expected-error @+1 {{expected (mma, d, a, b, c), then E = e, SFA = sfa, SFB = sfb}}
   cute.gemm(%mma, %a, %a)
-  // expected-error @+1 {{expected (mma, d, a, b, c)}}
   func.return
 }
 
