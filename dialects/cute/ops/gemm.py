@@ -77,7 +77,8 @@ class GemmOp(CuteOp):
     @property
     def tensors(self) -> dict[Operand, SSAValue]:
         """What it reads, by operand."""
-        every = zip(("A", "B", "C", *BESIDE), (self.a, self.b, self.c, self.e, self.sfa, self.sfb))
+        values = (self.a, self.b, self.c, self.e, self.sfa, self.sfb)
+        every = zip(("A", "B", "C", *BESIDE), values, strict=True)
         return {which: value for which, value in every if value is not None}
 
     @classmethod

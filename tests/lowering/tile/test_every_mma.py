@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 from covering import covering
-from mma_tiles import arguments_of, expected, text_of
+from mma_tiles import FragmentMma, arguments_of, expected, text_of, traits_of
 from tile_levels import run
 
 import tilewright as tw
 from tilewright.arguments.dtypes import dtype_of_element
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom, atoms_of
-from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
+from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
+from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, WGMMA_ROWS
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, lowest
 from tilewright.ptxas import PtxasReport
 
@@ -29,14 +30,36 @@ def differences(atom: MmaAtom) -> Iterator[Hashable]:
     yield row.kind, row.scale, row.bit_op, row.matrices and atom.majors
 
 
+def differences_of_wgmma(atom: WgmmaAtom) -> Iterator[Hashable]:
+    yield atom.op, atom.types[0], atom.frag_kind
+    yield atom.types[1:]
+
+
+WGMMAS = [
+    WgmmaAtom(row, 8, types, frag_kind=kind)
+    for row in WGMMA_ROWS
+    for types in row.element_types()
+    for kind in ("ss", "rs")
+]
+
+
 @pytest.mark.parametrize("atom", covering(ATOMS, differences), ids=str)
-def test_atoms_of_warps_make_tiles(atom: MmaAtom, ptxas: Callable[..., PtxasReport]) -> None:
+def test_atoms_of_warps(atom: MmaAtom, ptxas: Callable[..., PtxasReport]) -> None:
+    check(atom, ptxas)
+
+
+@pytest.mark.parametrize("atom", covering(WGMMAS, differences_of_wgmma), ids=str)
+def test_atoms_of_warpgroups(atom: WgmmaAtom, ptxas: Callable[..., PtxasReport]) -> None:
+    check(atom, ptxas)
+
+
+def check(atom: FragmentMma, ptxas: Callable[..., PtxasReport]) -> None:
     given = arguments_of(atom)
     text, target = text_of(atom, given), lowest([atom.row.target])
     arch = max(target, TARGETS["sm_75"], key=lambda each: each.number).name
     args: list[Any] = [argument.array for argument in given.values()]
-    place = list(given).index("C")
-    found = run(text, *args, arch=arch, numerics="exact")[place]
+    place, threads = list(given).index("C"), traits_of(atom).together
+    found = run(text, *args, arch=arch, numerics="exact", threads=threads)[place]
     element, shape = atom.element("D").mlir, given["C"].numbers.shape
     numbers = found.view(dtype_of_element(element)).reshape(shape).astype(np.float64)
     np.testing.assert_array_equal(numbers, expected(atom, given))
