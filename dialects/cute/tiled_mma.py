@@ -75,9 +75,13 @@ class TiledMma(Value):
         """The permutation of M, N or K; without one the atoms that stand along it. Of an operand
         that has `unit` elements there for an atom: in its elements, where it is none."""
         given, extent = self.permutation[mode], self.traits.shape[mode]
-        if isinstance(given, Layout) and (unit in (None, extent) or given.stride != 1):
-            return given
-        count = self.thread_layout[mode + 1].size() if given is None else given.size() // extent
+        if given is None:
+            count = self.thread_layout[mode + 1].size()
+        else:
+            assert isinstance(given, Layout)
+            if unit in (None, extent) or given.stride != 1:
+                return given
+            count = given.size() // extent
         return Layout(count * (unit or extent), 1)
 
     @property

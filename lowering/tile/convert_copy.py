@@ -21,10 +21,14 @@ from tilewright.dialects.cute.symbolic.composed import through
 from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.symbolic.tuples import product
 from tilewright.dialects.cute.tensor import Tensor
+from tilewright.dialects.cute.tensor_memory import LANES
 from tilewright.dialects.cute_nvgpu.atoms.copy import CopyInstruction
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import TCGEN05
+from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import WARP
 from tilewright.dialects.cute_nvgpu.ops import tmem_access
 from tilewright.dialects.cute_nvgpu.ops.copy import CpAsyncOp
 from tilewright.dialects.cute_nvgpu.ops.matrix_copy import LdmatrixOp, StmatrixOp
+from tilewright.dialects.cute_nvgpu.ops.tmem_copy import CopyOp as TmemCopyOp
 from tilewright.dialects.cute_nvgpu.types.copies import CopyInstructionAttr
 from tilewright.dialects.cute_nvgpu.types.fragments import Cache, FragmentType
 from tilewright.lowering.tile.access import (
@@ -38,8 +42,9 @@ from tilewright.lowering.tile.access import (
     widest_vector,
 )
 from tilewright.lowering.tile.bounds import Bounds, Inside, condition_value
-from tilewright.lowering.tile.convert_tensor_memory import cell_of
+from tilewright.lowering.tile.convert_tensor_memory import tile_of
 from tilewright.lowering.tile.convert_tma_copy import convert_tma_copy
+from tilewright.lowering.tile.descriptors import descriptor
 from tilewright.lowering.tile.emitter import zero_constant
 from tilewright.lowering.tile.kernel import Kernel, lowers
 from tilewright.lowering.tile.leaves import sized
@@ -80,6 +85,10 @@ def _copy(op: CopyOp, kernel: Kernel) -> None:
             move.store_matrices(instruction)
         case "tmem_load":
             move.load_tensor_memory(instruction)
+        case "tmem_store":
+            move.store_tensor_memory(instruction)
+        case "tmem_copy":
+            move.copy_to_tensor_memory(instruction)
 
 
 def _in_order_of_registers(source: Tensor, destination: Tensor) -> tuple[Tensor, Tensor]:
@@ -101,7 +110,11 @@ def _in_order_of_registers(source: Tensor, destination: Tensor) -> tuple[Tensor,
 
     def ordered(tensor: Tensor, modes: Sequence[Layout]) -> Tensor:
         layout = layouts.joined(modes[i] for i in order)
-        return tensor.with_layout(through(lambda _: layout, tensor.layout))
+
+        def reordered(_: Layout) -> Layout:
+            return layout
+
+        return tensor.with_layout(through(reordered, tensor.layout))
 
     return ordered(source, pair[0]), ordered(destination, pair[1])
 
@@ -278,13 +291,49 @@ class Move:
         """`tcgen05.ld`: each warp gets a tile of lanes and columns, and waits for all of them."""
         kernel, element = self.kernel, register_element(self.source)
         for first, values in self._instructions(instruction.traits, memory="S"):
-            whole, cell = cell_of(self.source, first, kernel)
-            type_ = FragmentType.get(len(values), element)
-            load = tmem_access.LoadOp(whole, cell, type_, instruction.shape)
+            whole, cell = self._tile(instruction, self.source, first)
+            type_, half = FragmentType.get(len(values), element), instruction.half_cells
+            load = tmem_access.LoadOp(whole, cell, type_, instruction.shape, pack=half)
             places = register_places(self.op, self.destination, values)
             registers = kernel.registers(self.destination)
             registers.write(places, kernel.emitter.emit(load), kernel.emitter)
         kernel.emitter.add(tmem_access.WaitLoadOp())
+
+    def store_tensor_memory(self, instruction: CopyInstruction) -> None:
+        """`tcgen05.st`: the inverse."""
+        kernel = self.kernel
+        for first, values in self._instructions(instruction.traits, memory="D"):
+            whole, cell = self._tile(instruction, self.destination, first)
+            places = register_places(self.op, self.source, values)
+            fragment, half = kernel.read(self.op, self.source, places), instruction.half_cells
+            store = tmem_access.StoreOp(fragment, whole, cell, instruction.shape, unpack=half)
+            kernel.emitter.add(store)
+        kernel.emitter.add(tmem_access.WaitStoreOp())
+
+    def _tile(
+        self, instruction: CopyInstruction, tensor: Tensor, first: int
+    ) -> tuple[SSAValue, list[SSAValue]]:
+        """What a load or store of tensor memory accesses from an element on."""
+        assert isinstance(instruction.traits.tmem, Layout)
+        step = instruction.traits.tmem[1].stride
+        extents = instruction.access.extents(tensor.bits)
+        assert isinstance(step, int)
+        return tile_of(tensor, first, extents, step, self.kernel)
+
+    def copy_to_tensor_memory(self, instruction: CopyInstruction) -> None:
+        """`tcgen05.cp`: one thread starts it; its MMAs that follow see it."""
+        kernel, shape = self.kernel, instruction.copy_shape
+        columns = shape.bits // self.source.bits
+        for first, _ in self._instructions(instruction.traits, memory="S"):
+            values = layouts.mode(self.source.modes, (0,))
+            run, down = layouts.modes(layouts.composition(values, Layout((columns, shape.rows))))
+            matrix = layouts.joined([down, run])
+            element = FragmentType.get(WARP, register_element(self.source)).element
+            desc = descriptor(self.source, first, matrix, element, TCGEN05, kernel)
+            whole, cell = tile_of(self.destination, first, (LANES, columns), 1, kernel)
+            kernel.emitter.add(
+                TmemCopyOp(desc, whole, cell, shape.spelled, cta_group=instruction.cta_group)
+            )
 
     def _instructions(self, traits: CopyTraits, memory: str) -> list[tuple[int, range]]:
         """For each instruction the element that a thread names, and the values that it has."""

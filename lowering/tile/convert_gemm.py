@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 from xdsl.ir import SSAValue
 
-from tilewright.dialects.cute import ComposedLayout, Layout
 from tilewright.dialects.cute.atoms import OPERAND_MODES, Operand
 from tilewright.dialects.cute.ops.gemm import GemmOp
 from tilewright.dialects.cute.symbolic import layouts
@@ -21,16 +21,17 @@ from tilewright.dialects.cute_nvgpu.ops.fragment_arithmetic import FmaOp
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WGMMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.sm100 import UMMA_OPS
-from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
 from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import WgmmaFenceOp
-from tilewright.dialects.cute_nvgpu.types.fragments import MLIR_TYPES, FragmentType
-from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.tile.access import register_places
 from tilewright.lowering.tile.convert_tensor_memory import tensor_operand
+from tilewright.lowering.tile.descriptors import descriptor
 from tilewright.lowering.tile.emitter import zero_constant
 from tilewright.lowering.tile.kernel import Kernel, lowers, static_extents, undefined
 from tilewright.lowering.tile.registers import Undefined, from_elements
 from tilewright.lowering.tile.written_registers import WRITES
+
+_IDS: dict[Operand, str] = {"E": "selector", "SFA": "sfa_id", "SFB": "sfb_id"}
 
 WRITES[GemmOp] = lambda op: op.d
 
@@ -61,8 +62,8 @@ class Gemm:
         flag, emitter = None if k else self.accumulate, self.kernel.emitter
         in_tensor_memory = isinstance(self.atom, UmmaAtom)
         c = None if in_tensor_memory else self._accumulator(row, column, k)
-        inputs: dict[str, SSAValue] = {}
-        ids: dict[str, int] = {}
+        inputs: dict[Operand, SSAValue] = {}
+        ids: dict[Operand, int] = {}
         for which, tensor in self.tensors.items():
             if which == "C" and c is not None:
                 inputs[which] = c
@@ -73,9 +74,12 @@ class Gemm:
         match self.atom:
             case UmmaAtom() as atom:
                 op = UMMA_OPS[atom.op]
-                ordered = [inputs["C" if name == "D" else name] for name in op.TENSORS]
-                scales = {f"{x.lower()}_id": ids[x] for x in ("SFA", "SFB") if x in ids}
-                emitter.add(op(ordered, atom, enable_input_d=flag, **scales))
+                tensors: dict[str, SSAValue] = {"D": inputs["C"], **inputs}
+                ordered = [tensors[name] for name in op.TENSORS]
+                modifiers: dict[str, Any] = {
+                    name: ids[which] for which, name in _IDS.items() if which in ids
+                }
+                emitter.add(op(ordered, atom, enable_input_d=flag, **modifiers))
                 return
             case WgmmaAtom() as atom:
                 op = WGMMA_OPS[atom.op](list(inputs.values()), atom, scale_d=flag)
@@ -156,23 +160,12 @@ class Gemm:
     def _descriptor(self, which: Operand, tensor: Tensor, down: int, k: int) -> SSAValue:
         """The descriptor of one atom's matrix in a partition."""
         format = TCGEN05 if isinstance(self.atom, UmmaAtom) else WGMMA
-        line, at = self.kernel.place(tensor, block_of(tensor, down, k)[0])
-        element = MLIR_TYPES[self.atom.element(which).name]
-        type_ = SmemDescViewType.get(element, _matrix(tensor), format)
-        return self.kernel.emitter.once(
-            ("desc", line, at, type_), lambda: MakeSmemDescOp(line, [at], type_)
-        )
+        first, _ = block_of(tensor, down, k)
+        matrix, element = layouts.mode(tensor.modes, (0,)), self.atom.element(which)
+        return descriptor(tensor, first, matrix, element, format, self.kernel)
 
 
 def block_of(tensor: Tensor, row: int, column: int) -> tuple[int, int]:
     """The first element of one atom's values in a partition, and how many there are."""
     values, rows, *_ = static_extents(tensor)
     return (column * rows + row) * values, values
-
-
-def _matrix(tensor: Tensor) -> Layout | ComposedLayout:
-    """The layout of one atom's matrix (mn, k), through the swizzle of its memory."""
-    values = layouts.mode(tensor.modes, (0,))
-    if isinstance(tensor.layout, ComposedLayout):
-        return ComposedLayout(tensor.layout.inner, 0, values)
-    return values

@@ -11,9 +11,10 @@ from typing import Any
 from xdsl.dialects import gpu, memref
 from xdsl.dialects.builtin import MemRefType as LineType
 from xdsl.dialects.builtin import NoneAttr, i32
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.diagnostic import OpError
+from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute.atoms import Operand
 from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute.ops.memory import AllocOp, DeallocOp
@@ -59,11 +60,16 @@ def allocate(op: AllocOp, kernel: Kernel) -> None:
     kernel.emitter.when(_first_warp(kernel), by_one_warp)
     _synchronise(kernel)
     emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
-    whole = tmem.allocation_type(columns, element_type(tensor.element))
+    whole = tmem.allocation_type(columns, _cell_type(tensor))
     base = emitter.emit(tmem.RetrieveOp(slot, [at], whole))
     base.name_hint = op.result.name_hint
     held = Tensor(tensor.element, "tmem", tensor.align, tensor.layout, Memory(base, "tmem"), 0)
     kernel[op.result] = Typed("memref", held)
+
+
+def _cell_type(tensor: Tensor) -> Attribute:
+    """What an allocation is made of: the tensor's elements, where they are cells."""
+    return element_type(tensor.element) if tensor.bits == CELL_BITS else i32
 
 
 def _check_together(op: Operation, kernel: Kernel) -> None:
@@ -136,10 +142,21 @@ def _give_back(tensors: list[SSAValue], kernel: Kernel) -> None:
 # --- elements -------------------------------------------------------------------------------------
 
 
-def cell_of(tensor: Tensor, first: int, kernel: Kernel) -> tuple[SSAValue, list[SSAValue]]:
-    """The allocation of a tensor, and the lane and the column of one of its elements."""
+def tile_of(
+    tensor: Tensor, first: int, extents: tuple[int, int], step: int, kernel: Kernel
+) -> tuple[SSAValue, list[SSAValue]]:
+    """Lanes and elements of a tensor from one of them on, as a memref and the indices of its first:
+    of cells the whole allocation's; `step` is how far apart neighbours in a lane are."""
     base, lane, column, _ = _cell(tensor, first)
-    return base, [kernel.index(lane), kernel.index(column)]
+    cell = [kernel.index(lane), kernel.index(column)]
+    if tensor.bits == CELL_BITS:
+        return base, cell
+    layout = Layout(extents, (LANE_STRIDE * CELL_BITS // tensor.bits, step))
+    type_ = LineType(element_type(tensor.element), extents, LayoutType.get(layout), _TMEM)
+    tile = kernel.emitter.once(
+        ("tmem", base, *cell, type_), lambda: tmem.SliceOp(base, cell, type_)
+    )
+    return tile, [kernel.emitter.constant(0, None)] * 2
 
 
 def _cell(tensor: Tensor, first: int) -> tuple[SSAValue, Scalar, Scalar, Scalar]:
@@ -153,11 +170,14 @@ def _cell(tensor: Tensor, first: int) -> tuple[SSAValue, Scalar, Scalar, Scalar]
 def tensor_operand(
     atom: UmmaAtom, which: Operand, tensor: Tensor, first: int, kernel: Kernel
 ) -> tuple[SSAValue, int]:
-    """An operand of an atom from an element of a tensor on, and the element's place in its cell,
-    which has to be known."""
+    """An operand of an atom from an element of a tensor on, and its id, which has to be known: the
+    element's place in its cell, of metadata the column of a pair."""
     base, lane, column, place = _cell(tensor, first)
+    if which == "E" and len(atom.row.selectors) > 1:
+        place = scalar.mod(column, len(atom.row.selectors))
+        column = scalar.sub(column, place)
     if not isinstance(place, int):
-        raise LayoutError(f"expected {which} at a known place of a cell, got {tensor}")
+        raise LayoutError(f"expected {which} at a known place of a cell or a pair, got {tensor}")
     cell = [kernel.index(lane), kernel.index(column)]
     layout = atom.cta_layout(which)
     shape = [layout[mode].size() for mode in range(2)]

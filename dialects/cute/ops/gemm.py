@@ -26,6 +26,7 @@ from tilewright.dialects.cute.ops.operands import MEMREF, TILED_MMA
 from tilewright.dialects.cute.ops.operation import CuteOp, types_above
 from tilewright.dialects.cute.rules import RuleError
 from tilewright.dialects.cute.rules.gemm import check_gemm
+from tilewright.dialects.cute.values import Typed
 
 BESIDE: tuple[Operand, ...] = ("E", "SFA", "SFB")
 """The operands that only some atoms have."""
@@ -37,8 +38,8 @@ class GemmOp(CuteOp):
 
     `cute.gemm(%mma, %d, %a, %b, %c)`: d and c (V,M,N), often the same tensor, a (V,M,K) or (V,M)
     and b (V,N,K) or (V,N). A sparse atom takes its metadata as `E = %e`, a block-scaled one the
-    scale factors as `SFA = %x, SFB = %y`, (V,M,K) and (V,N,K) as well. With `accumulate %flag` an i1 says whether c counts, as 0 where not,
-    for the first K. On sm_90 the MMAs are only issued: `cute_nvgpu.wgmma` fences, commits and
+    scale factors as `SFA = %x, SFB = %y`, (V,M,K) and (V,N,K) as well. With `accumulate %flag` an
+    i1 says whether c counts, as 0 where not, for the first K. On sm_90 the MMAs are only issued: `cute_nvgpu.wgmma` fences, commits and
     waits. On sm_100 the thread that executes it issues them, d and c being one tensor in tensor
     memory; they are complete when a commit of that thread, by a pipeline, has arrived.
     """
@@ -79,7 +80,7 @@ class GemmOp(CuteOp):
         """What it reads, by operand."""
         values = (self.a, self.b, self.c, self.e, self.sfa, self.sfb)
         every = zip(("A", "B", "C", *BESIDE), values, strict=True)
-        return {which: value for which, value in every if value is not None}
+        return {which: value for which, value in every if value is not None}  # type: ignore[misc]
 
     @classmethod
     def parse(cls, parser: Parser) -> GemmOp:
@@ -132,7 +133,9 @@ class GemmOp(CuteOp):
 
     def verify_(self) -> None:
         self._verify_kinds("operand", [value.type for value in self._typed()], self.OPERANDS)
-        tensors = {which: value_of(value) for which, value in self.tensors.items()}
+        tensors: dict[Operand, Typed] = {}
+        for which, value in self.tensors.items():
+            tensors[which] = value_of(value)
         try:
             check_gemm(value_of(self.mma), value_of(self.d), tensors)
         except (RuleError, LayoutError) as error:

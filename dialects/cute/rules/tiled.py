@@ -145,7 +145,8 @@ def _fragment(shape: Any, packed: int) -> Layout:
     values, rows, *rest = shape
     v, *along = layouts.modes(row := layouts.column_major((values, *rest)))
     step = -(-row.size() // packed) * packed
-    return layouts.joined([v, Layout(product(rows), step), *along])
+    down = layouts.composition(Layout(1 << 16, step), layouts.column_major(product(rows)))
+    return layouts.joined([v, down, *along])
 
 
 def words_of_ids(modes: Layout, packed: int) -> bool:

@@ -130,15 +130,13 @@ def wgmma_traits(atom: WgmmaAtom) -> MmaTraits:
 
 @cache
 def umma_traits(atom: UmmaAtom) -> MmaTraits:
-    """Of `tcgen05.mma`. Raises LayoutError for elements that are narrower than what they take in
-    shared memory."""
+    """Of `tcgen05.mma`. Of elements that it unpacks, shared memory holds bytes, a sixteenth each of
+    16 elements and their padding."""
     ctas = atom.cta_group
 
     def operand(which: Operand) -> MmaOperand:
         space = "tmem" if which == "C" or which in atom.tmem_operands else "smem"
-        element, (rows, columns) = atom.element(which), atom.extents(which)
-        if element.padded:
-            raise LayoutError(f"expected elements of whole bytes, got {element.mlir} in {atom}")
+        rows, columns = atom.extents(which)
         there = rows if which == "SFB" else rows // ctas
         tv = Layout((ctas, (there, columns)), (there if there < rows else 0, (1, rows)))
         return _operand(atom, which, (rows, columns), tv, space)

@@ -116,13 +116,16 @@ def multiply_threads(
     accumulate: NDArray[np.bool_] | None = None,
 ) -> None:
     """D = A B + C of every thread, one K after the other; C as `multiply_registers` has it."""
-    run, values = fma_elements(fma), {}
-    for which in ("A", "B"):
-        tensor = tensors[which]
+    run = fma_elements(fma)
+
+    def multiplicand(tensor: Tensor) -> Bits:
+        """[threads, K, rows, values]."""
         v, rows, steps = extents(tensor)
         held = registers(tensor).read(gang.lanes, offsets(tensor))
-        values[which] = held.reshape(-1, steps, rows, v)
+        return held.reshape(-1, steps, rows, v)
+
+    a, b = multiplicand(tensors["A"]), multiplicand(tensors["B"])
     c = _accumulators(gang, tensors["C"], gang.count, accumulate, together=1)[:, :, :, 0]
-    for k in range(values["A"].shape[1]):
-        c = run(values["A"][:, k, None], values["B"][:, k, :, None], c)
+    for k in range(a.shape[1]):
+        c = run(a[:, k, None], b[:, k, :, None], c)
     registers(d).write(gang.lanes, offsets(d), c.reshape(gang.count, -1))

@@ -24,15 +24,24 @@ from tilewright.dialects.cute_nvgpu.atoms.copy import CopyInstruction
 from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import SCALE_BITS
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS
+from tilewright.lowering.interpreter.arithmetic.elements import packed, unpacked
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, LaneValue
-from tilewright.lowering.interpreter.arithmetic.umma import UmmaOptions, umma_model
+from tilewright.lowering.interpreter.arithmetic.umma import UmmaOptions, chunk_elements, umma_model
 from tilewright.lowering.interpreter.arithmetic.umma_issue import Memories, UmmaIssue
 from tilewright.lowering.interpreter.builder import Builder, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
-from tilewright.lowering.interpreter.machine.tensor_memory import LOAD
+from tilewright.lowering.interpreter.machine.tcgen05_streams import AsyncOperation
+from tilewright.lowering.interpreter.machine.tensor_memory import LOAD, STORE
 from tilewright.lowering.interpreter.ops.base.gpu import wait_at
-from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import each_thread
-from tilewright.lowering.interpreter.ops.instructions.tensor_memory import load_tensor
+from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import (
+    copied_cells,
+    each_thread,
+    group_ctas,
+)
+from tilewright.lowering.interpreter.ops.instructions.tensor_memory import (
+    load_tensor,
+    store_tensor,
+)
 from tilewright.lowering.interpreter.ops.instructions.umma import faulting, memories_of
 from tilewright.lowering.interpreter.ops.tile.gemm import extents
 from tilewright.lowering.interpreter.ops.tile.tensor_access import (
@@ -40,9 +49,10 @@ from tilewright.lowering.interpreter.ops.tile.tensor_access import (
     images,
     numbers,
     offsets,
+    read,
     write,
 )
-from tilewright.lowering.interpreter.ops.tile.wgmma import chosen, chunks_at, elements_at
+from tilewright.lowering.interpreter.ops.tile.wgmma import CHUNK, chosen, chunks_at, elements_at
 from tilewright.lowering.interpreter.values import Bits, spread
 
 # Allocations
@@ -67,7 +77,7 @@ def allocate(op: AllocOp, builder: Builder) -> None:
 
     def retrieve(machine: Machine, gang: Gang) -> None:
         first = machine.allocator.columns_of(gang.lanes // machine.slots, number)
-        start = LaneInteger(first.astype(np.uint64))
+        start = LaneInteger(first.astype(np.uint64) * np.uint64(CELL_BITS // tensor.bits))
         columns_there = Tensor(
             tensor.element, "tmem", tensor.align, tensor.layout, TensorBase(number), start
         )
@@ -92,7 +102,9 @@ def _dealloc(op: DeallocOp, builder: Builder) -> None:
         warp = np.flatnonzero(gang.lanes % machine.slots < WARP)
         if len(warp):
             machine.tensor.fence_after(gang.lanes[warp])
-            first = spread(numbers(gang.regs[source].typed.value.offset), gang.count)[warp]
+            tensor = gang.regs[source].typed.value
+            cells = numbers(tensor.offset) // (CELL_BITS // tensor.bits)
+            first = spread(cells, gang.count)[warp]
             machine.allocator.free(gang.lanes[warp], first.astype(np.uint64), columns, 1, number)
 
     builder.add(op, lambda machine, gang: machine.tensor.fence_before(gang.lanes), (), ())
@@ -100,7 +112,13 @@ def _dealloc(op: DeallocOp, builder: Builder) -> None:
     builder.add(op, free, (source,), ())
 
 
-# Loads
+# Loads and stores
+
+
+def _addresses(tensor: Tensor, named: int) -> NDArray[np.uint64]:
+    """The address of each instruction, which names so many elements: [threads or 1, number]."""
+    starts = numbers(tensor.offset)[:, None] + images(tensor.modes)[:, ::named]
+    return (starts * tensor.bits // CELL_BITS).astype(np.uint64)
 
 
 def load_cells(
@@ -114,15 +132,61 @@ def load_cells(
     """`tcgen05.ld` by whole warps, and the wait for it."""
     traits = instruction.traits
     named, kept = traits.source[1].size(), traits.destination[1].size()
-    starts = numbers(source.offset)[:, None] + images(source.modes)[:, ::named]
     words: list[Bits] = []
-    for first in starts.T:
-        address = first.astype(np.uint64)
+    for address in _addresses(source, named).T:
         words.append(load_tensor(machine, gang, address, instruction.access, op, "tcgen05.ld"))
-    write(machine, gang, dest, np.concatenate(words, axis=1), op)
+    write(machine, gang, dest, unpacked(np.concatenate(words, axis=1), dest.bits), op)
     assert len(words) * kept == dest.modes.size()
     for warp in gang.lanes.reshape(-1, WARP):
         machine.tensor.wait(LOAD, warp)
+
+
+def store_cells(
+    machine: Machine,
+    gang: Gang,
+    source: Tensor,
+    dest: Tensor,
+    op: int,
+    instruction: CopyInstruction,
+) -> None:
+    """`tcgen05.st` by whole warps, and the wait for it."""
+    access = instruction.access
+    words = packed(read(machine, gang, source, op), source.bits).view(np.uint32)
+    addresses = _addresses(dest, instruction.traits.destination[1].size())
+    for i, address in enumerate(addresses.T):
+        part = words[:, i * access.registers : (i + 1) * access.registers]
+        store_tensor(machine, gang, address, part, access, op, "tcgen05.st")
+    for warp in gang.lanes.reshape(-1, WARP):
+        machine.tensor.wait(STORE, warp)
+
+
+def copy_cells(
+    machine: Machine,
+    gang: Gang,
+    source: Tensor,
+    dest: Tensor,
+    op: int,
+    instruction: CopyInstruction,
+) -> None:
+    """`tcgen05.cp` by each thread that executes it."""
+    shape, count = instruction.copy_shape, instruction.traits.source[1].size()
+    addresses = spread(_addresses(dest, count), gang.count)
+    places = spread(bit_offsets(source), gang.count)
+
+    def run(index: int, lane: int) -> None:
+        operation = AsyncOperation("cp", shape.name, op)
+        access = machine.tensor.operation(lane, instruction.cta_group, operation)
+        for i, address in enumerate(addresses[index].tolist()):
+            at = places[index, i * count : (i + 1) * count]
+            starts = chunks_at(at)
+            for cta in group_ctas(machine, lane, instruction.cta_group):
+                data = machine.shared.read_operand(lane, cta, starts, access.stream, op)
+                elements = elements_at(at, starts, data, source.bits)
+                rows = packed(elements.reshape(shape.rows, -1), source.bits).view(np.uint32)
+                cells = machine.tensor.cells(cta, address + copied_cells(shape), "write")
+                machine.tensor.write(cta, cells, np.broadcast_to(rows, cells.shape), access)
+
+    each_thread(gang, run)
 
 
 # Gemms
@@ -150,19 +214,24 @@ class TensorGemm:
         steps = range(extents(self.tensors["A"])[2])
 
         def one(index: int, lane: int, row: int, column: int, k: int) -> None:
-            at = {
+            at: dict[Operand, NDArray[np.int64]] = {
                 which: places[which][index, chosen(tensor, *self._block(which, row, column, k))]
                 for which, tensor in self.tensors.items()
             }
             cells = {which: at[which][0] for which, t in self.tensors.items() if t.space == "tmem"}
             ids = {which: int(cell % CELL_BITS) // SCALE_BITS for which, cell in cells.items()}
+            first = {which: int(cell) // CELL_BITS for which, cell in cells.items()}
+            first["D"] = first.pop("C")
+            # Metadata in the second column of a pair is told by the selector.
+            selector = first.get("E", 0) % max(len(atom.row.selectors), 1)
+            if "E" in first:
+                first["E"] -= selector
             options = UmmaOptions(
                 accumulate=bool(k) or adds is None or bool(adds[index]),
+                selector=selector,
                 sfa_id=ids.get("SFA", 0),
                 sfb_id=ids.get("SFB", 0),
             )
-            first = {which: int(cell) // CELL_BITS for which, cell in cells.items()}
-            first["D"] = first.pop("C")
             a_desc = None if "A" in first else 0
             issue = _TileIssue(atom, model, options, a_desc, 0, first, self.tensors, at)
             issue.run(memories_of(machine, lane, atom, self.number))
@@ -200,4 +269,12 @@ class _TileIssue(UmmaIssue):
         starts = chunks_at(at)
         values = elements_at(at, starts, memories.chunks(rank, starts), self.tensors[operand].bits)
         rows, columns = self.atom.shared_extents(operand)
-        return np.ascontiguousarray(values.reshape(columns, rows).T).view(element.container)
+        matrix = np.ascontiguousarray(values.reshape(columns, rows).T)
+        if not element.padded:
+            return matrix.view(element.container)
+        # 16 elements lie in the first bytes of 16.
+        along_k = self.atom.majors["AB".index(operand)] == "k"
+        lines = matrix if along_k else np.ascontiguousarray(matrix.T)
+        chunks = chunk_elements(lines.reshape(len(lines), -1, CHUNK).view(np.uint8), element)
+        lines = chunks.reshape(lines.shape)
+        return lines if along_k else np.ascontiguousarray(lines.T)

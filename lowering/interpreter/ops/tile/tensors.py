@@ -13,8 +13,8 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.diagnostic import OpError
-from tilewright.dialects.cute import ComposedLayout, Layout
-from tilewright.dialects.cute.atoms import CopyTraits
+from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle
+from tilewright.dialects.cute.atoms import CopyTraits, Operand
 from tilewright.dialects.cute.int_tuple import flatten
 from tilewright.dialects.cute.ops.copy import CopyOp
 from tilewright.dialects.cute.ops.gemm import GemmOp
@@ -53,7 +53,13 @@ from tilewright.lowering.interpreter.ops.tile.copy import (
 )
 from tilewright.lowering.interpreter.ops.tile.gemm import multiply_registers, multiply_threads
 from tilewright.lowering.interpreter.ops.tile.tensor_access import SharedBase, coordinates, numbers
-from tilewright.lowering.interpreter.ops.tile.tensor_memory import TensorGemm, allocate, load_cells
+from tilewright.lowering.interpreter.ops.tile.tensor_memory import (
+    TensorGemm,
+    allocate,
+    copy_cells,
+    load_cells,
+    store_cells,
+)
 from tilewright.lowering.interpreter.ops.tile.wgmma import WarpgroupGemm
 
 # Allocations
@@ -87,7 +93,7 @@ def _line_of_bytes(tensor: Tensor) -> AnyLayout:
     """The bytes that hold the elements, one after the other, through the same swizzle."""
     layout, per = tensor.layout, 8 // tensor.bits
     line = Layout(-(-tensor.modes.cosize() // per), 1)
-    if isinstance(layout, ComposedLayout):
+    if isinstance(layout, ComposedLayout) and isinstance(layout.inner, Swizzle):
         return ComposedLayout(upcast(per, layout.inner), 0, line)
     return line
 
@@ -185,6 +191,10 @@ def _instruction(op: CopyOp) -> Run:
             return _warp_by_warp(op, store_matrices, atom.copy_traits)
         case "tmem_load":
             return _warp_by_warp(op, load_cells, atom.data)
+        case "tmem_store":
+            return _warp_by_warp(op, store_cells, atom.data)
+        case "tmem_copy":
+            return _warp_by_warp(op, copy_cells, atom.data)
 
 
 def _thread_by_thread(copy: Callable[..., None], width: int) -> Run:
@@ -231,7 +241,9 @@ def _gemm(op: GemmOp, builder: Builder) -> Step:
 
     def step(machine: Machine, gang: Gang) -> None:
         d: Tensor = gang.regs[dest].typed.value
-        tensors = {which: gang.regs[slot].typed.value for which, slot in slots.items()}
+        tensors: dict[Operand, Tensor] = {
+            which: gang.regs[slot].typed.value for which, slot in slots.items()
+        }
         accumulate = None if flag is None else gang.regs[flag]
         if isinstance(atom, WgmmaAtomType):
             WarpgroupGemm(atom.data, number, tensors, d, accumulate).run(machine, gang)

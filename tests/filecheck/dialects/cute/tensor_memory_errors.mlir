@@ -9,8 +9,8 @@ func.func @f() {
 // -----
 
 func.func @f() {
-  // expected-error @+1 {{'cute.memref.alloc' expected 32-bit elements and no swizzle in tmem, got f16, tmem, "(128,64):(65536,1)"; nearest legal: f32}}
-  %t = cute.memref.alloc() : !cute.memref<f16, tmem, "(128,64):(65536,1)">
+  // expected-error @+1 {{'cute.memref.alloc' expected elements of 1 to 32 bits, a power of two, and no swizzle in tmem, got f64, tmem, "(128,64):(65536,1)"; nearest legal: f32}}
+  %t = cute.memref.alloc() : !cute.memref<f64, tmem, "(128,64):(65536,1)">
   func.return
 }
 
@@ -36,14 +36,6 @@ func.func @f() {
   %t = cute.memref.alloc() : !cute.memref<f32, smem, "(128,64):(64,1)">
   // expected-error @+1 {{'cute.memref.dealloc' expected the result of a cute.memref.alloc in tmem, got !cute.memref<f32, smem, "(128,64):(64,1)"> (shared memory lives as long as the kernel)}}
   cute.memref.dealloc(%t)
-  func.return
-}
-
-// -----
-
-// expected-error @+1 {{tiled_mma expected elements of whole bytes, got f4E2M1FN in tcgen05.mma.cta_group::1.kind::f8f6f4}}
-!t = !cute.tiled_mma<!cute_nvgpu.sm100.mma<128x64x32, elem_type = (f4E2M1FN, f4E2M1FN, f32), ab_major = (k, k), frag_kind = ss>>
-func.func @f(%a: !t) {
   func.return
 }
 
@@ -104,8 +96,8 @@ func.func @f(%m: !mma, %d: !d, %a: !a, %b: !b) {
 
 // -----
 
-// expected-error @+1 {{copy expected elements of 32 bits with tmem_load, got f16; nearest legal: f32}}
-func.func @f(%c: !cute.tiled_copy<#cute_nvgpu.copy<tmem_load, f16, 32x32b, x32>, layout_tv = "(128,32):(1,128)", tiler_mn = "[128;32]">) {
+// expected-error @+1 {{copy expected whole elements to a cell of 32 bits with tmem_load, got f64; nearest legal: f32}}
+func.func @f(%c: !cute.tiled_copy<#cute_nvgpu.copy<tmem_load, f64, 32x32b, x32>, layout_tv = "(128,32):(1,128)", tiler_mn = "[128;32]">) {
   func.return
 }
 
