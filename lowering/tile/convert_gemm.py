@@ -54,7 +54,9 @@ class Gemm:
         self.atom: MmaAtom | WgmmaAtom | UmmaAtom | UniversalFma = mma.atom.data
         self.traits = mma.traits
         self.d = kernel.tensor(op.d)
-        self.tensors = {which: kernel.tensor(value) for which, value in op.tensors.items()}
+        self.tensors: dict[Operand, Tensor] = {
+            which: kernel.tensor(value) for which, value in op.tensors.items()
+        }
         self.accumulate = None if op.accumulate is None else kernel[op.accumulate]
 
     def issue(self, row: int, column: int, k: int) -> None:

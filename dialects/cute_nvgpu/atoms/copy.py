@@ -243,11 +243,10 @@ def _tensor_memory_traits(copy: CopyInstruction) -> CopyTraits:
     named = Layout((WARP, (lanes, columns)), (0, (1, lanes)))
     apart = CELL_BITS // bits if copy.half_cells else 1
     cells = Layout((lanes, columns), (lane_stride(bits), apart))
-    ends = (("tmem", "rmem"), (named, registers))
+    element, size = copy.element, CELL_BITS // 8
     if copy.kind == "tmem_store":
-        ends = (ends[0][::-1], ends[1][::-1])
-    (spaces, layouts), size = ends, CELL_BITS // 8
-    return CopyTraits(copy.element, *spaces, *layouts, registers, size, cells)
+        return CopyTraits(element, "rmem", "tmem", registers, named, registers, size, cells)
+    return CopyTraits(element, "tmem", "rmem", named, registers, registers, size, cells)
 
 
 def _tensor_copy_traits(copy: CopyInstruction) -> CopyTraits:

@@ -1,5 +1,5 @@
-"""A kernel of the tile level for any MMA of a warp or a warpgroup, fed from global memory, and what it
-computes.
+"""A kernel of the tile level for any MMA of a warp or a warpgroup, fed from global memory, and what
+it computes.
 
 Of warps two atoms along M and N, a few along K. A and B lie in rows along K, packed where elements
 are less than a byte; a sparse A and its metadata in the order of `tw.sparsify`; scale factors in
@@ -8,7 +8,7 @@ rows along K. Numbers are so small that every sum is exact.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -156,12 +156,18 @@ def expected(atom: FragmentMma, given: dict[Operand, Argument]) -> NDArray[np.fl
     if atom.row.bit_op is not None:
         combine = np.logical_xor if atom.row.bit_op == "xor" else np.logical_and
         return c + combine(a[:, None].astype(bool), b[None].astype(bool)).sum(axis=-1)
+    return c + product(given)
+
+
+def product(given: Mapping[Operand, Argument]) -> NDArray[np.float64]:
+    """(A * SFA) (B * SFB)', each factor repeated along its block."""
+    a, b = given["A"].numbers, given["B"].numbers
     if "SFA" in given:
         a, b = (
             x * np.repeat(given[f].numbers, x.shape[1] // given[f].numbers.shape[1], axis=1)
             for x, f in ((a, "SFA"), (b, "SFB"))
         )
-    return c + a @ b.T
+    return a @ b.T
 
 
 def text_of(atom: FragmentMma, given: dict[Operand, Argument]) -> str:
@@ -206,7 +212,8 @@ def to_shared(name: str, argument: Argument) -> Iterator[str]:
     (rows, columns), bits = argument.layout.shape, element_bits(argument.element)
     run = 128 // bits
     layout = f"((8,{rows // 8}),({run},{columns // run})):(({run},{8 * run}),(1,{rows * run}))"
-    yield f'%s{name} = cute.memref.alloc() : !cute.memref<{argument.element}, smem, align<128>, "{layout}">'
+    memory = f'!cute.memref<{argument.element}, smem, align<128>, "{layout}">'
+    yield f"%s{name} = cute.memref.alloc() : {memory}"
     yield f"%rows{name} = arith.constant {rows} : i32"
     yield f"%has{name} = arith.cmpi ult, %t, %rows{name} : i32"
     yield f"scf.if %has{name} {{"

@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+import umma_tiles
 from covering import covering
-from mma_tiles import FragmentMma, arguments_of, expected, text_of, traits_of
+from mma_tiles import FragmentMma, arguments_of, expected, product, text_of, traits_of
 from tile_levels import run
 
 import tilewright as tw
 from tilewright.arguments.dtypes import dtype_of_element
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom, atoms_of
+from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
-from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, WGMMA_ROWS
+from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, UMMA_ROWS, WGMMA_ROWS
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, lowest
 from tilewright.ptxas import PtxasReport
 
@@ -51,6 +53,36 @@ def test_atoms_of_warps(atom: MmaAtom, ptxas: Callable[..., PtxasReport]) -> Non
 @pytest.mark.parametrize("atom", covering(WGMMAS, differences_of_wgmma), ids=str)
 def test_atoms_of_warpgroups(atom: WgmmaAtom, ptxas: Callable[..., PtxasReport]) -> None:
     check(atom, ptxas)
+
+
+UMMAS = [
+    UmmaAtom(row, tile.m, n, types, 1, ("k", "k"), kind)
+    for row in UMMA_ROWS
+    for types in row.element_types()
+    for tile in row.tiles
+    for kind, ns in (("ss", tile.ns), ("ts", tile.tmem_ns))
+    for n in (32, 64)
+    if n in ns and tile.cta_group == 1
+]
+
+
+def differences_of_umma(atom: UmmaAtom) -> Iterator[Hashable]:
+    yield atom.op, atom.frag_kind, atom.m
+    yield atom.row.kind, atom.row.scale
+    yield from atom.types
+
+
+@pytest.mark.parametrize("atom", covering(UMMAS, differences_of_umma), ids=lambda x: x.parameters)
+def test_atoms_of_a_cta(atom: UmmaAtom, ptxas: Callable[..., PtxasReport]) -> None:
+    given, count = umma_tiles.arguments_of(atom), umma_tiles.columns_of(atom)
+    text, arch = umma_tiles.text_of(atom, given), "sm_100a"
+    out = np.zeros(umma_tiles.LANES * count, f"uint{atom.element('D').bits}")
+    args = [*(argument.array for argument in given.values()), out]
+    found = run(text, *args, arch=arch, numerics="exact", threads=umma_tiles.LANES)[-1]
+    numbers = umma_tiles.numbers_of(atom, found.reshape(umma_tiles.LANES, count))
+    np.testing.assert_array_equal(numbers, product(given))
+    report = ptxas(tw.compile(text, arch=arch).ptx, arch)
+    assert report.clean, report.output
 
 
 def check(atom: FragmentMma, ptxas: Callable[..., PtxasReport]) -> None:

@@ -234,7 +234,7 @@ def _gemm(op: GemmOp, builder: Builder) -> Step:
     assert isinstance(op.mma.type, TiledMmaType)
     atom = op.mma.type.atom
     dest, number = builder.slot(op.d), builder.number(op)
-    slots = {which: builder.slot(value) for which, value in op.tensors.items()}
+    slots: dict[Operand, int] = {which: builder.slot(value) for which, value in op.tensors.items()}
     flag = None if op.accumulate is None else builder.slot(op.accumulate)
     if not isinstance(atom, MmaAtomType | WgmmaAtomType | UmmaAtomType | UniversalFmaType):
         raise OpError(op, f"'{op.name}' of {atom} cannot be interpreted")
