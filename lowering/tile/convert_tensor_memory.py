@@ -29,7 +29,7 @@ from tilewright.dialects.cute.values import Typed
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import WARP
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS
-from tilewright.dialects.cute_nvgpu.ops import tcgen05_sync, tmem
+from tilewright.dialects.cute_nvgpu.ops import cluster, tcgen05_sync, tmem
 from tilewright.lowering.tile.kernel import Kernel, lowers, offset_of
 from tilewright.lowering.tile.places import Memory
 
@@ -53,12 +53,12 @@ def allocate(op: AllocOp, kernel: Kernel) -> None:
     at = emitter.constant(0, None)
 
     def by_one_warp() -> None:
-        emitter.add(tmem.AllocOp(slot, [at], columns))
+        emitter.add(tmem.AllocOp(slot, [at], columns, op.cta_group))
         if _is_last(op):
-            emitter.add(tmem.RelinquishAllocPermitOp())
+            emitter.add(tmem.RelinquishAllocPermitOp(op.cta_group))
 
     kernel.emitter.when(_first_warp(kernel), by_one_warp)
-    _synchronise(kernel)
+    _synchronise(kernel, op.cta_group)
     emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
     whole = tmem.allocation_type(columns, _cell_type(tensor))
     base = emitter.emit(tmem.RetrieveOp(slot, [at], whole))
@@ -105,37 +105,43 @@ def _first_warp(kernel: Kernel) -> SSAValue:
     return emitter.compare("lt", thread, emitter.constant(WARP, None))
 
 
-def _synchronise(kernel: Kernel) -> None:
+def _synchronise(kernel: Kernel, ctas: int) -> None:
     kernel.emitter.add(tcgen05_sync.FenceBeforeThreadSyncOp())
-    kernel.emitter.add(gpu.BarrierOp())
+    if ctas == 1:
+        kernel.emitter.add(gpu.BarrierOp())
+    else:
+        kernel.emitter.add(cluster.ArriveOp())
+        kernel.emitter.add(cluster.WaitOp())
 
 
 @lowers(DeallocOp)
 def _dealloc(op: DeallocOp, kernel: Kernel) -> None:
     _check_together(op, kernel)
-    _give_back([kernel.tensor(op.source).base.value], kernel)
+    assert isinstance(op.source.owner, AllocOp)
+    _give_back([kernel.tensor(op.source).base.value], op.source.owner.cta_group, kernel)
 
 
 def deallocate_rest(source: Any, kernel: Kernel) -> None:
     """At the end of a kernel, whose ops those of a block are: what it has not given back."""
     rest = [
-        kernel.tensor(op.result).base.value
+        op
         for op in source.ops
         if isinstance(op, AllocOp)
         and in_tensor_memory(op.result)
         and not any(isinstance(use.operation, DeallocOp) for use in op.result.uses)
     ]
     if rest:
-        _give_back(rest, kernel)
+        tensors = [kernel.tensor(op.result).base.value for op in rest]
+        _give_back(tensors, max(op.cta_group for op in rest), kernel)
 
 
-def _give_back(tensors: list[SSAValue], kernel: Kernel) -> None:
+def _give_back(tensors: list[SSAValue], ctas: int, kernel: Kernel) -> None:
     def by_one_warp() -> None:
         kernel.emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
         for tensor in tensors:
-            kernel.emitter.add(tmem.DeallocOp(tensor))
+            kernel.emitter.add(tmem.DeallocOp(tensor, ctas))
 
-    _synchronise(kernel)
+    _synchronise(kernel, ctas)
     kernel.emitter.when(_first_warp(kernel), by_one_warp)
 
 

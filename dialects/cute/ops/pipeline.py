@@ -152,6 +152,14 @@ class ConsumerReleaseOp(PipelineUseOp):
     name = "cute.pipeline.consumer_release"
 
 
+@irdl_op_definition
+class ProducerTailOp(PipelineUseOp):
+    """Behind so many uses, wait until all stages are empty: no CTA of a cluster ends while others
+    still release its stages. A thread of the producer executes it. `cp_async`: nothing."""
+
+    name = "cute.pipeline.producer_tail"
+
+
 PIPELINE_OPS = (
     PipelineCreateOp,
     PipelineStageOp,
@@ -159,4 +167,5 @@ PIPELINE_OPS = (
     ProducerCommitOp,
     ConsumerWaitOp,
     ConsumerReleaseOp,
+    ProducerTailOp,
 )

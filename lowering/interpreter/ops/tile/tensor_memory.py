@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from xdsl.ir import Operation
 
 from tilewright.dialects.cute.atoms import OPERAND_MODES, Operand
 from tilewright.dialects.cute.ops.memory import AllocOp, DeallocOp
@@ -33,6 +34,7 @@ from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.machine.tcgen05_streams import AsyncOperation
 from tilewright.lowering.interpreter.machine.tensor_memory import LOAD, STORE
 from tilewright.lowering.interpreter.ops.base.gpu import wait_at
+from tilewright.lowering.interpreter.ops.instructions import cluster as cluster_steps
 from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import (
     copied_cells,
     each_thread,
@@ -73,7 +75,9 @@ def allocate(op: AllocOp, builder: Builder) -> None:
 
     def request(machine: Machine, gang: Gang) -> None:
         for lane in gang.lanes[gang.lanes % machine.slots == 0].tolist():
-            machine.allocator.grant(lane, columns, number, automatic=automatic)
+            machine.allocator.grant(
+                lane, columns, number, automatic=automatic, group=op.cta_group
+            )
 
     def retrieve(machine: Machine, gang: Gang) -> None:
         first = machine.allocator.columns_of(gang.lanes // machine.slots, number)
@@ -84,8 +88,16 @@ def allocate(op: AllocOp, builder: Builder) -> None:
         gang.regs[dest] = LaneValue(Typed("memref", columns_there))
 
     builder.add(op, request, (), ())
-    wait_at(op, builder, 0, None)
+    _synchronise(op, builder, op.cta_group)
     builder.add(op, retrieve, (), (dest,))
+
+
+def _synchronise(op: Operation, builder: Builder, ctas: int) -> None:
+    if ctas == 1:
+        wait_at(op, builder, 0, None)
+    else:
+        builder.add(op, cluster_steps.arrive, (), ())
+        cluster_steps.wait(op, builder)
 
 
 def _is_given_back(op: AllocOp) -> bool:
@@ -97,6 +109,8 @@ def _dealloc(op: DeallocOp, builder: Builder) -> None:
     assert isinstance(op.source.type, MemRefType)
     columns, number = allocated_columns(op.source.type.tensor), builder.number(op)
     source = builder.slot(op.source)
+    assert isinstance(op.source.owner, AllocOp)
+    group = op.source.owner.cta_group
 
     def free(machine: Machine, gang: Gang) -> None:
         warp = np.flatnonzero(gang.lanes % machine.slots < WARP)
@@ -105,10 +119,12 @@ def _dealloc(op: DeallocOp, builder: Builder) -> None:
             tensor = gang.regs[source].typed.value
             cells = numbers(tensor.offset) // (CELL_BITS // tensor.bits)
             first = spread(cells, gang.count)[warp]
-            machine.allocator.free(gang.lanes[warp], first.astype(np.uint64), columns, 1, number)
+            machine.allocator.free(
+                gang.lanes[warp], first.astype(np.uint64), columns, group, number
+            )
 
     builder.add(op, lambda machine, gang: machine.tensor.fence_before(gang.lanes), (), ())
-    wait_at(op, builder, 0, None)
+    _synchronise(op, builder, group)
     builder.add(op, free, (source,), ())
 
 
