@@ -87,6 +87,19 @@ def test_gemm_of_a_sparse_matrix(size: tuple[int, int, int]) -> None:
     np.testing.assert_allclose(found, product, rtol=0, atol=k * 2.0**-18)
 
 
+@pytest.mark.parametrize("size", [(256, 256, 64), (300, 270, 328)])
+def test_gemm_of_pairs(size: tuple[int, int, int]) -> None:
+    m, n, k = size
+    a, b, c = matrix(m, k, np.float16, 0), matrix(n, k, np.float16, 1), matrix(m, n, np.float32, 2)
+    text, grid = (
+        (EXAMPLES / "tile_gemm_sm100_2sm.mlir").read_text(),
+        (-(-m // 256) * 2, -(-n // 256)),
+    )
+    found = run(text, a, b, c, threads=192, grid=grid, arch="sm_100a")[2]
+    product = a.astype(np.float64) @ b.astype(np.float64).T
+    np.testing.assert_allclose(found, product, rtol=0, atol=k * 2.0**-18)
+
+
 def blocks(scales: np.ndarray) -> np.ndarray:
     """Scale factors as CUTLASS has them: blocks of 128 rows and 4 factors."""
     rows, count = scales.shape
@@ -100,17 +113,23 @@ def packed(elements: np.ndarray) -> np.ndarray:
     return bits[:, ::2] | bits[:, 1::2] << 4
 
 
-@pytest.mark.parametrize("format, threads", [("nvfp4", 128), ("mxfp8", 256)])
-def test_gemm_of_scaled_blocks(format: Any, threads: int) -> None:
+@pytest.mark.parametrize(
+    "format, chip, threads", [("nvfp4", 120, 128), ("mxfp8", 120, 256), ("mxfp8", 100, 192)]
+)
+def test_gemm_of_scaled_blocks(format: Any, chip: int, threads: int) -> None:
     m, n, k = 128, 256, 256
     a, b = (
         tw.quantize(np.random.default_rng(seed).standard_normal((rows, k)), format)
         for seed, rows in enumerate((m, n))
     )
     elements = [packed(x.elements) if format == "nvfp4" else x.elements for x in (a, b)]
-    arguments = (*elements, blocks(a.scales), blocks(b.scales), np.zeros((m, n), np.float32))
-    text = (EXAMPLES / f"tile_gemm_sm120_{format}.mlir").read_text()
-    found = run(text, *arguments, threads=threads, grid=(1, 2), arch="sm_120a")[4]
+    # TMA copies the blocks as rows of 256 bytes.
+    factors = [
+        blocks(x.scales).reshape(-1, 256) if chip == 100 else blocks(x.scales) for x in (a, b)
+    ]
+    arguments = (*elements, *factors, np.zeros((m, n), np.float32))
+    text = (EXAMPLES / f"tile_gemm_sm{chip}_{format}.mlir").read_text()
+    found = run(text, *arguments, threads=threads, grid=(1, 2), arch=f"sm_{chip}a")[4]
     wide = [tw.dequantize(x, dtype=np.float64) for x in (a, b)]
     np.testing.assert_allclose(found, wide[0] @ wide[1].T, rtol=0, atol=k * 2.0**-24)
 
@@ -120,6 +139,8 @@ def test_gemm_of_scaled_blocks(format: Any, threads: int) -> None:
     [
         *((name, row[0]) for name, row in GEMMS.items()),
         ("tile_gemm_sm80_sparse", "sm_80"),
+        ("tile_gemm_sm100_2sm", "sm_100a"),
+        ("tile_gemm_sm100_mxfp8", "sm_100a"),
         ("tile_gemm_sm120_nvfp4", "sm_120a"),
         ("tile_gemm_sm120_mxfp8", "sm_120f"),
         ("tile_gemm_simt", "sm_80"),

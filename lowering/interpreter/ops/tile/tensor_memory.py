@@ -75,9 +75,7 @@ def allocate(op: AllocOp, builder: Builder) -> None:
 
     def request(machine: Machine, gang: Gang) -> None:
         for lane in gang.lanes[gang.lanes % machine.slots == 0].tolist():
-            machine.allocator.grant(
-                lane, columns, number, automatic=automatic, group=op.cta_group
-            )
+            machine.allocator.grant(lane, columns, number, automatic=automatic, group=op.cta_group)
 
     def retrieve(machine: Machine, gang: Gang) -> None:
         first = machine.allocator.columns_of(gang.lanes // machine.slots, number)
