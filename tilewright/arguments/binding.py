@@ -177,7 +177,7 @@ class Binding:
         if tensor.bits >= 8:
             return array, array.why_no_elements(tensor.element, parameter.text)
         try:
-            return array.of_parts(tensor.bits, parameter.text), None
+            return array.of_parts(tensor, parameter.text), None
         except ValueError as error:
             return array, f"expected {error}"
 

@@ -148,3 +148,42 @@ func.func @f(%t: !cute.memref<f32, tmem, "(128,64):(65536,1)">) {
   %v = cute.memref.load_vec(%t)
   func.return
 }
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{'cute.memref.alloc' expected cta_group = 2 of tensor memory, or none, got 2 : i64 of !cute.memref<f32, smem, "128:1">}}
+  %t = cute.memref.alloc() {cta_group = 2 : i64} : !cute.memref<f32, smem, "128:1">
+  func.return
+}
+
+// -----
+
+// expected-error @+1 {{copy expected elements of 16 bits with pack, got f32; nearest legal: f16}}
+func.func @f(%c: !cute.tiled_copy<#cute_nvgpu.copy<tmem_load, f32, 32x32b, x32, pack>, layout_tv = "(128,32):(1,128)", tiler_mn = "[128;32]">) {
+  func.return
+}
+
+// -----
+
+// expected-error @+1 {{copy expected whole elements to a cell of 32 bits with tmem_copy, got f64; nearest legal: f32}}
+func.func @f(%c: !cute.tiled_copy<#cute_nvgpu.copy<tmem_copy, f64, 32x128b warpx4>, layout_tv = "(1,64):(0,1)", tiler_mn = "[32;2]">) {
+  func.return
+}
+
+// -----
+
+// expected-error @+1 {{copy expected cta_group 1 or 2, got 3; nearest legal: 2}}
+func.func @f(%c: !cute.tiled_copy<#cute_nvgpu.copy<tmem_copy, i8, 32x128b warpx4, cta_group = 3>, layout_tv = "(1,512):(0,1)", tiler_mn = "[32;16]">) {
+  func.return
+}
+
+// -----
+
+// Rows of shared memory are 16 bytes at least.
+!s2t = !cute.tiled_copy<#cute_nvgpu.copy<tmem_copy, i8, 32x128b warpx4>, layout_tv = "(1,(16,32)):(0,(32,1))", tiler_mn = "[32;16]">
+func.func @f(%c: !s2t, %s: !cute.memref<i8, smem, align<16>, "((16,32),1):((32,1),0)">, %d: !cute.memref<i8, tmem, "((16,32),1):((1,262144),0)">) {
+  // expected-error @+1 {{'cute.copy' expected a source with 16 elements side by side for}}
+  cute.copy(%c, %s, %d)
+  func.return
+}

@@ -114,7 +114,7 @@ func.func @f(%a: !t) {
 
 // -----
 
-// expected-error @+1 {{expected universal, cp_async, ldmatrix, stmatrix, tmem_load, got bulk}}
+// expected-error @+1 {{expected universal, cp_async, ldmatrix, stmatrix, tmem_load, tmem_store, tmem_copy, got bulk}}
 !t = !cute.tiled_copy<#cute_nvgpu.copy<bulk, f16, 128>, layout_tv = "(16,8):(8,1)", tiler_mn = "[128]">
 func.func @f(%a: !t) {
   func.return
@@ -285,5 +285,20 @@ func.func @f(%m: !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16,
 // Two atoms of the same threads.
 // expected-error @+1 {{tiled_mma expected atom_layout_MNK to number its 4 atoms from 0 on, each once, got (2,2,1):(1,0,0); nearest legal: (2,2,1):(1,2,0)}}
 func.func @f(%m: !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>, atom_layout_MNK = "(2,2,1):(1,0,0)">) {
+  func.return
+}
+
+// -----
+
+// expected-error @+1 {{'universal_fma' expected <1x1x1, elem_type = (f32, f32, f32)>, <1x1x1, elem_type = (f64, f64, f64)>, <2x1x1, elem_type = (f16, f16, f16)>, <2x1x1, elem_type = (bf16, bf16, bf16)>, got 1x1x1 on (f16, f16, f16); nearest legal: <2x1x1, elem_type = (f16, f16, f16)>}}
+func.func @f(%m: !cute.tiled_mma<!cute_nvgpu.universal_fma<1x1x1, elem_type = (f16, f16, f16)>>) {
+  func.return
+}
+
+// -----
+
+func.func @f(%m: !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>>, %a: !cute.memref<f16, gmem, "(16,16):(16,1)">, %t: i32) {
+  // expected-error @+1 {{expected an operand of A, B, C, those of the atom, got E}}
+  %p = cute.tiled.mma.partition E (%m, %a, %t)
   func.return
 }
