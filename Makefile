@@ -6,14 +6,17 @@ JOBS ?= 2
 # Tests start hundreds of processes: without bytecode each would compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check lint types conformance bench bench-gpu golden-update clean
+.PHONY: demo test suite check lint typed types conformance bench bench-gpu golden-update clean
 
 ## demo: compile, check, interpret and (with a GPU) launch examples/gemm_sm80.mlir
 demo: $(VENV)/demo.stamp
 	$(BIN)/python examples/demo.py
 
 ## test: lint, types, pytest and lit; a missing ptxas is an error
-test: check
+test: lint typed
+	$(MAKE) --no-print-directory -j2 -o typed types suite
+
+suite: $(VENV)/test.stamp
 	$(BIN)/python -m pytest -n $(JOBS)
 	$(BIN)/lit -j $(JOBS) tests/filecheck
 
@@ -25,9 +28,11 @@ lint: $(VENV)/test.stamp
 	$(BIN)/ruff format --check .
 
 # Type checkers do not follow [tool.setuptools.package-dir]: check the tree as installed.
-types: $(VENV)/test.stamp
+typed: $(VENV)/test.stamp
 	rm -rf build/typed
 	$(BIN)/python -m pip install -q --no-deps --no-build-isolation --no-compile --target build/typed .
+
+types: typed
 	$(BIN)/pyright -p pyrightconfig.json
 
 ## conformance: the verifier against ptxas on every tensor-core instruction, half an hour; the laws

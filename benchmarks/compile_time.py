@@ -34,7 +34,7 @@ _ATOM = "<16x8x16, elem_type = (bf16, bf16, f32)>"
 
 def straight_line(ops: int) -> str:
     """A kernel of about `ops` ops: MMAs on one accumulator, and the arithmetic between them."""
-    a, b, c = (_FRAGMENT.format(each) for each in ("8xbf16", "4xbf16", "4xf32"))
+    a, b, c = (_FRAGMENT.format(fragment) for fragment in ("8xbf16", "4xbf16", "4xf32"))
     lines = [
         "func.func @k(%p: memref<?xf32>, %x: i32, %h: bf16, %f: f32) attributes {gpu.kernel} {",
         "  %zero = arith.constant 0 : index",
@@ -89,7 +89,9 @@ def main() -> None:
         print(json.dumps(gemms | {"straight_line": growth}))
         return
     for name, took in gemms.items():
-        shown = ", ".join(f"{what} to PTX: {each * 1e3:.0f} ms" for what, each in took.items())
+        shown = ", ".join(
+            f"{what} to PTX: {seconds * 1e3:.0f} ms" for what, seconds in took.items()
+        )
         print(f"examples/{name}.mlir, {shown}")
     for ops, took in growth.items():
         print(f"{ops:>6} ops: {took * 1e3:7.1f} ms, {took / ops * 1e6:5.0f} us an op")

@@ -23,6 +23,7 @@ import tilewright as tw
 
 COUNT = 4 << 20
 TILE = 4096
+TURNS = 15
 LIMIT = 5.0
 PRODUCT_LIMIT = 3.0
 
@@ -123,7 +124,7 @@ def product() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class KernelCase:
     """A kernel, its arguments, and the same in NumPy."""
 
     name: str
@@ -134,9 +135,9 @@ class Case:
     numpy: Callable[..., NDArray[Any]]
 
 
-def _binary(name: str, op: str, numpy: Callable[..., NDArray[Any]]) -> Case:
+def _binary(name: str, op: str, numpy: Callable[..., NDArray[Any]]) -> KernelCase:
     text = vectors(("a", "b"), f"    %r = {op} : tile<{TILE}xf32>")
-    return Case(name, text, (COUNT // TILE,), 2, (COUNT,), numpy)
+    return KernelCase(name, text, (COUNT // TILE,), 2, (COUNT,), numpy)
 
 
 _POLYNOMIAL = f"""    %s = mulf %a, %b rounding<nearest_even> : tile<{TILE}xf32>
@@ -146,7 +147,7 @@ _POLYNOMIAL = f"""    %s = mulf %a, %b rounding<nearest_even> : tile<{TILE}xf32>
 CASES = (
     _binary("a + b", "addf %a, %b rounding<nearest_even>", lambda a, b: a + b),
     _binary("a / b", "divf %a, %b rounding<nearest_even>", lambda a, b: a / b),
-    Case(
+    KernelCase(
         "max(a * b + a, b) - a * b",
         vectors(("a", "b"), _POLYNOMIAL),
         (COUNT // TILE,),
@@ -154,7 +155,7 @@ CASES = (
         (COUNT,),
         lambda a, b: np.maximum(a * b + a, b) - a * b,
     ),
-    Case(
+    KernelCase(
         "exp(a)",
         vectors(("a",), f"    %r = exp %a : tile<{TILE}xf32>"),
         (COUNT // TILE,),
@@ -162,7 +163,7 @@ CASES = (
         (COUNT,),
         np.exp,
     ),
-    Case(
+    KernelCase(
         "fma(a, b, a)",
         vectors(("a", "b"), f"    %r = fma %a, %b, %a rounding<nearest_even> : tile<{TILE}xf32>"),
         (COUNT // TILE,),
@@ -170,7 +171,7 @@ CASES = (
         (COUNT,),
         lambda a, b: a * b + a,
     ),
-    Case(
+    KernelCase(
         "sum of rows",
         row_reduction("%s = addf %e, %acc rounding<nearest_even> : tile<f32>", "0.0"),
         (ROWS // ROW_TILE,),
@@ -178,7 +179,7 @@ CASES = (
         (ROWS,),
         lambda a: a.reshape(ROWS, COLUMNS).sum(axis=1),
     ),
-    Case(
+    KernelCase(
         "maximum of rows",
         row_reduction("%s = maxf %e, %acc : tile<f32>", "0xFF800000"),
         (ROWS // ROW_TILE,),
@@ -189,14 +190,15 @@ CASES = (
 )
 
 
-def best(run: Callable[[], Any], times: int) -> float:
-    """The least CPU time of some runs, in seconds."""
-    measured: list[float] = []
-    for _ in range(times):
-        begun = time.process_time()
-        run()
-        measured.append(time.process_time() - begun)
-    return min(measured)
+def best(*runs: Callable[[], Any]) -> list[float]:
+    """The least CPU time of each of some runs, in turns, in seconds."""
+    least = [float("inf")] * len(runs)
+    for _ in range(TURNS):
+        for i, run in enumerate(runs):
+            begun = time.process_time()
+            run()
+            least[i] = min(least[i], time.process_time() - begun)
+    return least
 
 
 def main() -> int:
@@ -214,8 +216,10 @@ def main() -> int:
         launch = TileLaunch((*case.grid, 1, 1)[:3])
         (*_, got) = run_kernel(entry, launch, [*inputs, out]).results()
         np.testing.assert_allclose(got, case.numpy(*inputs), rtol=2e-4)
-        ours = best(lambda e=entry, i=inputs, o=out, on=launch: run_kernel(e, on, [*i, o]), 5)
-        numpys = best(lambda c=case, i=inputs: c.numpy(*i), 9)
+        ours, numpys = best(
+            lambda e=entry, i=inputs, o=out, on=launch: run_kernel(e, on, [*i, o]),
+            lambda c=case, i=inputs: c.numpy(*i),
+        )
         ratio = ours / numpys
         missed += ratio > LIMIT
         print(f"{case.name:28} {ours * 1e3:7.1f} ms, NumPy {numpys * 1e3:6.1f} ms: {ratio:.1f}x")

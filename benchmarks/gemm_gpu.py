@@ -170,21 +170,23 @@ def measure(examples: Iterable[Example], size: int) -> list[dict[str, Any]]:
     for example in examples:
         times = [checked(call, c, reference) for call in example.launches(a, b, c)]
         ours = work / min(times)
-        found = {"example": example.name, "size": size, "ours": ours, **peers}
-        found["choice"] = times.index(min(times))
-        rows.append(found)
+        row = {"example": example.name, "size": size, "ours": ours, **peers}
+        row["choice"] = times.index(min(times))
+        rows.append(row)
     return rows
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--example", action="append", choices=[each.name for each in ALL])
+    parser.add_argument("--example", action="append", choices=[example.name for example in ALL])
     parser.add_argument("sizes", nargs="*", type=int, default=[2048, 4096, 8192])
     options = parser.parse_args()
     arch = device_arch()
     chosen = [
-        each for each in ALL if each.runs_on(arch) and each.name in (options.example or each.name)
+        example
+        for example in ALL
+        if example.runs_on(arch) and example.name in (options.example or example.name)
     ]
     rows = [row for size in options.sizes for row in measure(chosen, size)]
     if options.json:

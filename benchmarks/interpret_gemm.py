@@ -29,7 +29,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
 @dataclass(frozen=True)
-class Gemm:
+class TimedGemm:
     """An example: the tile of a CTA, its threads, and what it takes for A, B, C and their extents
     (M, N, K)."""
 
@@ -51,13 +51,13 @@ def _tensor_maps_sm90(a: Any, b: Any, c: Any, m: int, n: int, k: int) -> list[An
 
 def _tensor_maps_sm100(a: Any, b: Any, c: Any, m: int, n: int, k: int) -> list[Any]:
     boxes = ((a, (128, 64)), (b, (64, 64)), (c, (128, 32)))
-    return [*(tw.TensorMap(each, box=box, swizzle=128) for each, box in boxes), k]
+    return [*(tw.TensorMap(array, box=box, swizzle=128) for array, box in boxes), k]
 
 
 GEMMS = {
-    "gemm_sm80": Gemm((64, 64), 128, ml_dtypes.bfloat16, _pointers),
-    "gemm_sm90": Gemm((128, 256), 384, ml_dtypes.bfloat16, _tensor_maps_sm90, "sm_90a"),
-    "gemm_sm100": Gemm((128, 256), 192, np.float16, _tensor_maps_sm100, "sm_100a"),
+    "gemm_sm80": TimedGemm((64, 64), 128, ml_dtypes.bfloat16, _pointers),
+    "gemm_sm90": TimedGemm((128, 256), 384, ml_dtypes.bfloat16, _tensor_maps_sm90, "sm_90a"),
+    "gemm_sm100": TimedGemm((128, 256), 192, np.float16, _tensor_maps_sm100, "sm_100a"),
 }
 
 
@@ -65,7 +65,7 @@ def measure(name: str, extents: tuple[int, int, int]) -> dict[str, dict[str, flo
     """Seconds and operations of threads at each level."""
     gemm, (m, n, k) = GEMMS[name], extents
     rng = np.random.default_rng(0)
-    a, b = (rng.standard_normal(each).astype(gemm.element) for each in ((m, k), (k, n)))
+    a, b = (rng.standard_normal(shape).astype(gemm.element) for shape in ((m, k), (k, n)))
     arguments = gemm.arguments(a, b, np.zeros((m, n), np.float32), m, n, k)
     results: dict[str, dict[str, float]] = {}
     for level in ("atom", "ptx"):
@@ -105,9 +105,9 @@ def main() -> None:
         print(
             f"{name} at {' x '.join(map(str, sizes[name]))}, tilewright {tw.__version__}, one core"
         )
-        for level, each in levels.items():
-            rate = each["lane_operations"] / each["seconds"] / 1e6
-            print(f"{level:>5} level: {each['seconds']:6.2f} s, {rate:7.1f} M lane-operations/s")
+        for level, timed in levels.items():
+            rate = timed["lane_operations"] / timed["seconds"] / 1e6
+            print(f"{level:>5} level: {timed['seconds']:6.2f} s, {rate:7.1f} M lane-operations/s")
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ from tilewright.lowering.interpreter.numerics import (
 
 
 @dataclass(frozen=True)
-class Case:
+class MmaCase:
     """Element type of A and B, type of C and D, K, and the instruction family."""
 
     element: str
@@ -46,22 +46,22 @@ class Case:
 
 
 CASES = (
-    Case("f16", "f32", 16),
-    Case("f16", "f16", 16),
-    Case("bf16", "f32", 16),
-    Case("tf32", "f32", 8),
-    Case("e4m3", "f32", 32),
-    Case("e4m3", "f32", 32, "wgmma"),
-    Case("f64", "f64", 4),
-    Case("s8", "s32", 32),
-    Case("b1", "s32", 256),
-    Case("f16", "f32", 16, exact=True),
+    MmaCase("f16", "f32", 16),
+    MmaCase("f16", "f16", 16),
+    MmaCase("bf16", "f32", 16),
+    MmaCase("tf32", "f32", 8),
+    MmaCase("e4m3", "f32", 32),
+    MmaCase("e4m3", "f32", 32, "wgmma"),
+    MmaCase("f64", "f64", 4),
+    MmaCase("s8", "s32", 32),
+    MmaCase("b1", "s32", 256),
+    MmaCase("f16", "f32", 16, exact=True),
 )
 M, N = 16, 8
 
 
 @dataclass(frozen=True)
-class Result:
+class Numbers:
     """One line of output."""
 
     case: str
@@ -89,7 +89,7 @@ def seconds(call: Callable[[], object], repeats: int) -> float:
     return best
 
 
-def measure(case: Case, arch: str, batch: int) -> Result:
+def measure(case: MmaCase, arch: str, batch: int) -> Numbers:
     """Time one case. NumericsError if the chip's arithmetic for it is not known."""
     model = (
         "exact"
@@ -107,7 +107,7 @@ def measure(case: Case, arch: str, batch: int) -> Result:
             d_type=case.result, model=model,
         )  # fmt: skip
 
-    return Result(
+    return Numbers(
         f"{case.unit} m{M}n{N}k{case.k} {case.element} -> {case.result}",
         "exact" if case.exact else arch,
         batch / seconds(call_on(batch), 3),
@@ -122,7 +122,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=20_000, help="MMAs in the large batch")
     parser.add_argument("--arch", default="sm_90a", help="whose arithmetic")
     arguments = parser.parse_args()
-    results: list[Result] = []
+    results: list[Numbers] = []
     for case in CASES:
         try:
             results.append(measure(case, arguments.arch, arguments.batch))

@@ -42,8 +42,8 @@ def fragment(atom: Any, operand: str, matrix: NDArray[Any]) -> NDArray[np.uint32
     """The register words of matrices: uint32 [count, 32, words]."""
     coords = atom.coords(operand)
     rows, columns = coords[..., 0], coords[..., 1]
-    held = matrix[:, columns, rows] if operand == "B" else matrix[:, rows, columns]
-    return np.ascontiguousarray(held).view(np.uint32)
+    elements = matrix[:, columns, rows] if operand == "B" else matrix[:, rows, columns]
+    return np.ascontiguousarray(elements).view(np.uint32)
 
 
 def ours(count: int) -> tuple[float, NDArray[Any]]:
@@ -51,11 +51,11 @@ def ours(count: int) -> tuple[float, NDArray[Any]]:
     atom = tw.atom(MNEMONIC)
     a, b, c = matrices(BATCH)
     words = {
-        name.lower(): fragment(atom, name, each)
-        for name, each in zip("ABC", (a, b, c), strict=True)
+        name.lower(): fragment(atom, name, matrix)
+        for name, matrix in zip("ABC", (a, b, c), strict=True)
     }
     first = tw.simulate(
-        atom, **{name: each[:PEER_MMAS] for name, each in words.items()}, arch="sm_90a"
+        atom, **{name: array[:PEER_MMAS] for name, array in words.items()}, arch="sm_90a"
     )
     rounds = max(count // BATCH, 1)
     start = time.perf_counter()
@@ -76,7 +76,7 @@ def peer(checkout: str) -> tuple[float, NDArray[Any]]:
 
     torch.set_num_threads(1)
     instruction = mma("Hopper", QUALIFIER)
-    a, b, c = (torch.from_numpy(each[:PEER_MMAS].copy()) for each in matrices(BATCH))
+    a, b, c = (torch.from_numpy(matrix[:PEER_MMAS].copy()) for matrix in matrices(BATCH))
     instruction(a[0], b[0], c[0])
     start = time.perf_counter()
     results = [instruction(a[i], b[i], c[i]).numpy() for i in range(PEER_MMAS)]

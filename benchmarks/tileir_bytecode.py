@@ -130,13 +130,13 @@ def main() -> None:
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="bytecode to read")
     options = parser.parse_args()
     files = [path.read_bytes() for path in options.files] or [write_bytecode(located_module())]
-    found = measured(files)
+    speeds = measured(files)
     if options.json:
-        print(json.dumps(found))
+        print(json.dumps(speeds))
         return
-    print(f"{found['ops']:.0f} ops in {found['bytes']:.0f} bytes")
+    print(f"{speeds['ops']:.0f} ops in {speeds['bytes']:.0f} bytes")
     for name in ("read", "read and verify", "write"):
-        print(f"{name:<16}{found[name]:>10.0f} ops/s{found[name] / GOAL:>8.2f} of the goal")
+        print(f"{name:<16}{speeds[name]:>10.0f} ops/s{speeds[name] / GOAL:>8.2f} of the goal")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ gpu.module @kernels {
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
+from typing import Any, Self
 
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import (
@@ -23,7 +23,13 @@ from xdsl.dialects.builtin import (
     i32,
 )
 from xdsl.ir import Attribute, Block, Dialect, SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, traits_def, var_operand_def
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    prop_def,
+    traits_def,
+    var_operand_def,
+)
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import MemoryWriteEffect
@@ -67,8 +73,41 @@ class ModuleOp(gpu.ModuleOp):
         printer.print_region(self.body, print_empty_block=False)
 
 
+_SPELLED = {
+    "gpu.known_block_size": ("known_block_size", "nvvm.reqntid"),
+    "gpu.known_grid_size": ("known_grid_size",),
+    "gpu.known_cluster_size": ("known_cluster_size", "nvvm.cluster_dim"),
+}
+
+
+def other_spelling(op: IRDLOperation) -> tuple[str, str] | None:
+    """A name by which a kernel says an extent of its launch, and the one that is read."""
+    for name, others in _SPELLED.items():
+        for other in others:
+            if other in op.attributes:
+                return other, name
+    return None
+
+
 class FuncOp(gpu.FuncOp):
-    """`gpu.func @name(%x: i32) kernel { ... }`, without memory attributions."""
+    """`gpu.func @name(%x: i32) kernel { ... }`, without memory attributions.
+
+    What MLIR's own attributes of the op say of its launch, and NVVM's, is kept under the names that
+    functions of other dialects have for it: `known_block_size` becomes `gpu.known_block_size`.
+    """
+
+    @classmethod
+    def create(cls, **parts: Any) -> Self:
+        properties, attributes = (
+            dict(parts.pop("properties", {})),
+            dict(parts.pop("attributes", {})),
+        )
+        for name, others in _SPELLED.items():
+            for other in others:
+                given = properties.pop(other, None) or attributes.get(other)
+                if given is not None and attributes.setdefault(name, given) == given:
+                    attributes.pop(other, None)
+        return super().create(properties=properties, attributes=attributes, **parts)
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:

@@ -43,7 +43,7 @@ def _passed_on(value: SSAValue) -> Sequence[SSAValue]:
 
 
 def _to_argument(block: Block, value: SSAValue) -> Sequence[SSAValue]:
-    """What loops, and branches, give to a block's argument."""
+    """The values that loops, and branches, give to a block's argument."""
     assert isinstance(value, BlockArgument)
     place = value.index
     parent = block.parent_op()
@@ -59,7 +59,8 @@ def _to_argument(block: Block, value: SSAValue) -> Sequence[SSAValue]:
 
 
 def _branched(block: Block, place: int) -> Iterator[SSAValue]:
-    """What branches to a block give: a terminator's last operands are its successors' arguments."""
+    """The values that branches to a block give: a terminator's last operands are its successors'
+    arguments."""
     for other in block.parent.blocks if block.parent is not None else ():
         if (last := other.last_op) is None:
             continue

@@ -1,4 +1,4 @@
-"""What the verifiers of xDSL's own dialects leave out, and MLIR's do not.
+"""Rules that the verifiers of xDSL's own dialects leave out, and MLIR's do not.
 
 One rule an op; `fault` says what is wrong with an op of another dialect, in MLIR's terms. A module
 is checked by these before its ops verify themselves, since some of those stop with other errors.
@@ -23,13 +23,14 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from tilewright.dialects.cute_nvgpu.lattice.launch import why_illegal_block, why_illegal_cluster
+from tilewright.dialects.gpu import FuncOp, other_spelling
 
 Rule = Callable[[Any], str | None]
 INDEX_BITS = 64
 
 
 def fault(op: Operation) -> str | None:
-    """What is wrong with an upstream op beyond what its own verifier says, or None."""
+    """The fault of an upstream op beyond what its own verifier says, or None."""
     rule = RULES.get(type(op))
     return None if rule is None else rule(op)
 
@@ -92,6 +93,23 @@ def _if(op: scf.IfOp) -> str | None:
     return None
 
 
+def _while(op: scf.WhileOp) -> str | None:
+    before, after = (region.blocks[0] for region in (op.before_region, op.after_region))
+    condition, again = before.last_op, after.last_op
+    passed = condition.args if isinstance(condition, scf.ConditionOp) else op.results
+    yielded = again.operands if isinstance(again, scf.YieldOp) else op.arguments
+    for whose, wanted, values in (
+        ("the arguments of its first region", op.arguments, before.args),
+        ("the arguments of its second region", op.results, after.args),
+        ("what scf.condition passes on", op.results, passed),
+        ("what its second region yields", op.arguments, yielded),
+    ):
+        if _types(values) != _types(wanted):
+            given = ", ".join(_types(values))
+            return f"expected {whose} to be of ({', '.join(_types(wanted))}), got ({given})"
+    return None
+
+
 def _mask(op: arith.CmpiOp | arith.CmpfOp | arith.SelectOp) -> str | None:
     mask, type_ = (op.cond, op.lhs) if isinstance(op, arith.SelectOp) else (op.result, op.lhs)
     if isinstance(op, arith.SelectOp) and mask.type == i1:
@@ -120,6 +138,10 @@ def _kernel(op: func.FuncOp | gpu.FuncOp) -> str | None:
     marked = "gpu.kernel" in op.attributes or isinstance(op, gpu.FuncOp)
     if marked and not (op.body.blocks and op.body.blocks[0].ops):
         return "expected a kernel to have a body, got a declaration"
+    if marked and (spelled := other_spelling(op)) is not None:
+        other, name = spelled
+        beside = f", which says {op.attributes[name]}" if name in op.attributes else ""
+        return f"expected {name}, got {other} = {op.attributes[other]}{beside}"
     for name, why_illegal in _EXTENTS.items():
         given = op.attributes.get(name)
         if given is not None and (why := _extents_fault(given, why_illegal)) is not None:
@@ -132,7 +154,7 @@ _EXTENTS: dict[str, _WhyIllegal] = {
     "gpu.known_block_size": why_illegal_block,
     "gpu.known_cluster_size": why_illegal_cluster,
 }
-"""What kernels say of their launches, each with what is wrong with extents of it."""
+"""The launch attributes of kernels, each with the fault of its extents."""
 
 
 def _extents_fault(
@@ -154,9 +176,11 @@ RULES: dict[type[Operation], Rule] = {
     cf.ConditionalBranchOp: _branch,
     func.FuncOp: _kernel,
     gpu.FuncOp: _kernel,
+    FuncOp: _kernel,
     memref.AllocOp: _alloc,
     memref.AllocaOp: _alloc,
     memref.LoadOp: _indices,
     memref.StoreOp: _indices,
     scf.IfOp: _if,
+    scf.WhileOp: _while,
 }

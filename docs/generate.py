@@ -70,7 +70,7 @@ def atoms_page() -> str:
     # docs/ptx.md has the forms of the ptx dialect's own.
     atoms = (row for row in lattice() if not row.op.startswith("ptx."))
     mnemonics = (mnemonic for row in atoms for mnemonic in row.mnemonics)
-    spelled = "".join(f"- `{each}`\n" for each in dict.fromkeys(map(any_n, mnemonics)))
+    spelled = "".join(f"- `{mnemonic}`\n" for mnemonic in dict.fromkeys(map(any_n, mnemonics)))
     return (
         f"# Atoms\n\n{NOTE}\n## The lattice\n{LATTICE_NOTE}\n{table(header, rows)}"
         f"{layouts_section()}{copies_section()}\n## Mnemonics\n\n{spelled}"
@@ -129,7 +129,9 @@ def layouts_section() -> str:
 def wgmma_layouts() -> list[list[str]]:
     """The layouts of wgmma, D for an N of 16: its last extent is N/8."""
     elements: dict[tuple[str, ...], dict[str, None]] = {}
-    for row, types in ((each, types) for each in WGMMA_ROWS for types in each.element_types()):
+    for row, types in (
+        (of_shape, types) for of_shape in WGMMA_ROWS for types in of_shape.element_types()
+    ):
         atom = WgmmaAtom(row, 16, types)
         shape = f"64xNx{row.k}{' sparse' if row.sparse else ''} wgmma"
         for operand in ("A", "D", "E") if row.sparse else ("A", "D"):
@@ -329,14 +331,8 @@ def math_page() -> str:
     def error(ulps: float) -> str:
         return "exact" if ulps == 0 else f"{ulps:g}"
 
-    chip = ("math.exp2", "math.log2", "math.rsqrt")
     rows = [
-        [
-            f"`{name}`",
-            "the chip's instruction" if name in chip else error(function.ulps[0]),
-            error(function.ulps[1]),
-            "the same" if name in chip else approximation(name),
-        ]
+        [f"`{name}`", *map(error, function.ulps), approximation(name)]
         for name, function in FUNCTIONS.items()
     ]
     integers = ", ".join(f"`{name}`" for name in ON_INTEGERS)
@@ -350,7 +346,9 @@ and rounded once more.
 
 {table(["op", "f32", "f64", "`fastmath<afn>` on f32"], rows)}
 
-Exact on integers of 8 to 64 bits: {integers}. `math.fpowi` is `math.powf` in f64.
+Exact on integers of 1 to 64 bits: {integers}. `math.fpowi` is `math.powf` in f64. `math.fma`, and
+conversions of `arith` (f64 to bf16 and fp8, integers to bf16 too) round once, whatever the chip
+lacks.
 """
 
 

@@ -43,7 +43,7 @@ def arguments(m: int, n: int, k: int) -> list[Any]:
 
 
 def main() -> None:
-    m, n, k = (int(each) for each in (sys.argv[1:4] or (300, 280, 264)))
+    m, n, k = (int(size) for size in (sys.argv[1:4] or (300, 280, 264)))
     console = Console()
     table = Table(title=f"examples/gemm_sm80.mlir: bf16 GEMM, M = {m}, N = {n}, K = {k}")
     table.add_column("step")

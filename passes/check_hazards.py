@@ -3,7 +3,10 @@ is left alone until it is complete."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, get_args
 
 from xdsl.context import Context
 from xdsl.dialects import func, gpu
@@ -12,61 +15,75 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from tilewright.diagnostic import OpError, named
-from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
-from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemAccessOp
-from tilewright.passes.analysis.tcgen05_flow import Tcgen05Flow
-from tilewright.passes.analysis.tcgen05_hazards import reject_tcgen05
+from tilewright.passes.analysis.hazards.check import check
+from tilewright.passes.analysis.hazards.launches import is_kernel
 from tilewright.passes.analysis.wgmma_flow import Hazard, Rule, WgmmaFlow
 
+Unproven = Literal["warn", "error", "ignore"]
+"""What becomes of what cannot be decided."""
 
+
+class UnprovenWarning(UserWarning):
+    """Synchronisation that the check can neither prove nor refute."""
+
+
+@dataclass(frozen=True)
 class CheckHazardsPass(ModulePass):
-    """Reject the first op that meets a wgmma or a tcgen05 op in flight, or one that lacks a fence.
+    """Reject a kernel in which two accesses conflict that no synchronisation orders, in any
+    schedule, alignment of phases or number of steps (`analysis.hazards` says how that is found).
 
-    A wgmma is in flight until a `wgmma.wait_group` completes the group that a later
-    `wgmma.commit_group` put it into. Rejected is, on any path through loops and branches:
+    A function splits by conditions on threads into roles, in whatever order of the text. Rejected:
 
-    - a use of its result, except as C of a wgmma of the same shape and accumulator type, whose
-      result then has the registers: the earlier value may not be used again;
-    - a new value for registers of its A fragment;
-    - a write (`memref.store`, `fragment.store`, `cp.async`, `stmatrix`, `wmma.store`, `tma.load`)
-      to memory it reads;
-    - the end of the function;
-    - a wgmma with no `wgmma.fence` before it, or none since its C or A was written by another op;
-    - a wgmma that reads what threads wrote, with no `fence.proxy.async` in between.
+    - accesses to shared memory by two threads, one a write, with no path of barriers, arrivals and
+      waits between; by `cp.async`, TMA, wgmma or tcgen05, with none from its completion event;
+    - what threads wrote and the async proxy accesses, with no `fence.proxy.async` in between;
+    - accesses to tensor memory likewise, the fences of tcgen05 included;
+    - an arrival, or bytes, more or less than a phase of an mbarrier waits for, or in the phase
+      before; a wait that nothing ends, or that may miss its phase; an mbarrier not made;
+    - what one thread or all of a warp should issue and others do;
+    - a wgmma's result, its C or its fragment A touched before its `wgmma.wait_group`, and one
+      without a `wgmma.fence` (PTX ISA 9.7.15.7).
 
-    Which memory: buffers that are allocated apart are apart. Within one, the matrix modes of a
-    descriptor are taken to meet any index, and the other modes, the stages, to meet an index that
-    is the same constant or the same value. A stage that may be another one is accepted, so that a
-    pipeline of several stages is; the interpreter sees which one it is. Threads of a branch are
-    not told apart from others, and barriers are not looked at. PTX ISA 9.7.15.7.
+    A function that is no kernel is a part of something: of it only what is in flight is looked at,
+    in wgmmas by `analysis.wgmma_flow`, over all paths in the order of the text.
 
-    An MMA in tensor memory, a copy to it or a shift is in flight until a thread waits for an
-    mbarrier that a later `tcgen05.commit` names, whichever of its phases. Rejected is, likewise:
-
-    - a `tmem.load`, `tmem.store` or `tmem.dealloc` of what it writes, before that wait and a
-      `tcgen05.fence.after_thread_sync`;
-    - a write to memory that it reads, before that wait;
-    - one that reads what threads wrote, with no `fence.proxy.async` in between;
-    - a use of what `tmem.load` gives, or a store over what it reads, before `tmem.wait_load`;
-    - an access to what `tmem.store` wrote, before `tmem.wait_store`.
-
-    Which tensor: those of one allocation, by their columns, as far as the indices are constants;
-    accesses to 16 lanes, and accumulators in 16 of every 32, where their first lane is the same. An
-    `scf.if` that asks which thread it is does what both branches do, in the order of the text; what
-    one of them has waited for counts for the others. PTX ISA, tcgen05 memory consistency.
+    What depends on numbers from memory is not proven: `unproven` says whether that is a warning, an
+    error or nothing.
     """
 
     name = "cute-nvgpu-check-hazards"
 
+    unproven: str = "warn"
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.unproven not in get_args(Unproven):
+            raise OpError(
+                op,
+                f"cute-nvgpu-check-hazards expected unproven = {', '.join(get_args(Unproven))}, "
+                f"got {self.unproven}",
+            )
         for function in op.walk():
             if not isinstance(function, func.FuncOp | gpu.FuncOp):
                 continue
             if has_wgmma(function):
-                WgmmaFlow(function, _reject).follow(function.body)
-            if _has_tensor_memory(function):
-                Tcgen05Flow(function, reject_tcgen05).follow(function.body, frozenset())
+                report = _reject_registers if is_kernel(function) else _reject
+                WgmmaFlow(function, report).follow(function.body)
+            hazard, unproven = check(function)
+            if hazard is not None:
+                raise hazard.error()
+            self._say(unproven)
+
+    def _say(self, unproven: dict[Operation, str]) -> None:
+        """Say of the first op what could not be decided."""
+        if self.unproven == "ignore" or not unproven:
+            return
+        op, why = next(iter(unproven.items()))
+        more = f" (and {len(unproven) - 1} more)" if len(unproven) > 1 else ""
+        message = f"'{op.name}' is not proven to be free of hazards: {why}{more}"
+        if self.unproven == "error":
+            raise OpError(op, message)
+        warnings.warn(f"{named(op)}: not proven: {why}{more}", UnprovenWarning, stacklevel=2)
 
 
 def has_wgmma(function: Operation) -> bool:
@@ -74,12 +91,13 @@ def has_wgmma(function: Operation) -> bool:
     return any(isinstance(op, WarpgroupMmaOp) for op in function.walk())
 
 
-def _has_tensor_memory(function: Operation) -> bool:
-    return any(isinstance(op, CtaGroupOp | TmemAccessOp) for op in function.walk())
-
-
 def _reject(hazard: Hazard) -> None:
     raise OpError(hazard.op, f"'{hazard.op.name}' {_MESSAGES[hazard.rule](hazard)}")
+
+
+def _reject_registers(hazard: Hazard) -> None:
+    if hazard.rule not in ("memory", "proxy"):
+        _reject(hazard)
 
 
 _WAIT = "nearest legal: cute_nvgpu.wgmma.wait_group 0 before it (PTX ISA 9.7.15.7.3)"

@@ -12,8 +12,8 @@ from tilewright.diagnostic import OpError
 from tilewright.dialects.cute_nvgpu.lattice.targets import (
     BASELINE,
     Minimum,
-    RequiringOp,
     TargetError,
+    is_requiring_op,
     target,
 )
 
@@ -32,7 +32,7 @@ class CheckTargetPass(ModulePass):
         except TargetError as error:
             raise OpError(op, str(error)) from error
         for inner in op.walk():
-            if not isinstance(inner, RequiringOp):
+            if not is_requiring_op(inner):
                 continue
             if not arch.supports(required := inner.requirement().target):
                 raise OpError(
@@ -42,5 +42,5 @@ class CheckTargetPass(ModulePass):
 
 def required_targets(module: ModuleOp) -> list[Minimum]:
     """The requirements of the module's ops, the baseline included; upstream's have none."""
-    ops = (op for op in module.walk() if isinstance(op, RequiringOp))
+    ops = (op for op in module.walk() if is_requiring_op(op))
     return list({BASELINE.target, *(op.requirement().target for op in ops)})

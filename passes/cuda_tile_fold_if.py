@@ -231,7 +231,7 @@ def _blocks(region: Region | None) -> bool:
 
 
 def _yield(region: Region) -> YieldOp | None:
-    """What a branch yields with, unless it leaves or is none."""
+    """The op that a branch yields with, unless it leaves or is none."""
     end = region.block.last_op if region.blocks else None
     return end if isinstance(end, YieldOp) else None
 
@@ -242,12 +242,12 @@ def _operands(region: Region) -> list[SSAValue]:
 
 
 def _is_bare(region: Region) -> bool:
-    """Whether a branch ends where it begins."""
+    """True where a branch ends where it begins."""
     return bool(region.blocks) and region.block.first_op is region.block.last_op
 
 
 def _is_of(value: SSAValue, regions: Sequence[Region]) -> bool:
-    """Whether one of some branches makes a value."""
+    """True where one of some branches makes a value."""
     owner = value.owner
     block = owner if isinstance(owner, Block) else owner.parent
     return block is not None and block.parent in regions

@@ -137,13 +137,13 @@ def all_of(value: SSAValue) -> int | None:
 
 
 def negation_of(value: SSAValue) -> SSAValue | None:
-    """What a value is the negation of: c of xori(c, true)."""
+    """The value that another is the negation of: c of xori(c, true)."""
     op = value.owner
     return op.lhs if isinstance(op, XOrIOp) and is_true(op.rhs) else None
 
 
 def is_true(value: SSAValue) -> bool:
-    """Whether all elements of a tile are true."""
+    """True where all elements of a tile are true."""
     return _tile(value).element_type == IntegerType(1) and all_of(value) == 1
 
 

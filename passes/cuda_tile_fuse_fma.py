@@ -28,9 +28,9 @@ class CudaTileFuseFmaPass(ModulePass):
     name = "cuda-tile-fuse-fma"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for each in list(op.walk()):
-            if isinstance(each, AddFOp | SubFOp):
-                fuse(each)
+        for inner in list(op.walk()):
+            if isinstance(inner, AddFOp | SubFOp):
+                fuse(inner)
 
 
 def fuse(op: AddFOp | SubFOp) -> None:
@@ -55,7 +55,7 @@ def fuse(op: AddFOp | SubFOp) -> None:
 
 
 def _alike(op: Operation, product: MulFOp) -> bool:
-    """Whether a product is used once, and rounded and flushed as the op that uses it."""
+    """True where a product is used once, and rounded and flushed as the op that uses it."""
     return product.result.has_one_use() and product.properties == op.properties
 
 

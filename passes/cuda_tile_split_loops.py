@@ -89,11 +89,11 @@ class CudaTileSplitLoopsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for loop in list(op.walk(region_first=True)):
             if isinstance(loop, ForOp):
-                found = next(
-                    filter(None, (self._split_at(loop, each) for each in _ifs(loop))), None
+                place = next(
+                    filter(None, (self._split_at(loop, branch) for branch in _ifs(loop))), None
                 )
-                if found is not None:
-                    split(loop, found)
+                if place is not None:
+                    split(loop, place)
 
     def _split_at(self, loop: ForOp, branch: IfOp) -> Split | None:
         threshold = self.split_threshold
@@ -150,7 +150,7 @@ def find_split(loop: ForOp, branch: IfOp, threshold: int) -> Split | None:
 
 
 def is_worth(branch: IfOp, threshold: int) -> bool:
-    """Whether a branch is worth a loop of its own."""
+    """True where a branch is worth a loop of its own."""
     if threshold == 1:
         return True
     bodies = [list(region.block.ops) for region in branch.regions if region.blocks]
@@ -171,7 +171,7 @@ def _is_within(loop: ForOp, value: SSAValue) -> bool:
 # --- rewriting ---
 
 
-class Builder:
+class LoopBuilder:
     """Inserts ops before one, at its location."""
 
     def __init__(self, before: Operation):
@@ -193,7 +193,7 @@ class Builder:
 
 def split(loop: ForOp, at: Split) -> None:
     """Replace a loop by two."""
-    builder = Builder(loop)
+    builder = LoopBuilder(loop)
     point = split_point(builder, loop, at)
     signedness = SignednessAttr.of(_signedness(loop))
     low, high, step = loop.lower_bound, loop.upper_bound, loop.step
@@ -208,7 +208,7 @@ def split(loop: ForOp, at: Split) -> None:
     Rewriter.erase_op(loop)
 
 
-def split_point(builder: Builder, loop: ForOp, at: Split) -> SSAValue:
+def split_point(builder: LoopBuilder, loop: ForOp, at: Split) -> SSAValue:
     """The index that the second loop begins at, bounds left aside."""
     type_, step = loop.step.type, loop.step.owner
     assert isinstance(type_, TileType)

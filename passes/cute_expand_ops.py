@@ -38,7 +38,7 @@ from tilewright.dialects.cute.rules.accessors import dynamic_leaves
 from tilewright.dialects.cute.symbolic.scalar import Dynamic
 from tilewright.dialects.cute.types.algebra import CuteType, type_of
 from tilewright.dialects.cute.values import Typed, is_known, with_dynamic_leaves, with_numbers
-from tilewright.passes.analysis.traced_scalar import Trace, Traced
+from tilewright.passes.analysis.traced_scalar import ScalarTrace, Traced
 
 KEPT = (GetScalarsOp, MakeLayoutOp, MakeComposedLayoutOp)
 """Ops with a rule that the next level has as well."""
@@ -69,16 +69,16 @@ class CuteExpandOpsPass(ModulePass):
 
 
 def _expand(op: InferredOp) -> None:
-    trace = Trace(InsertPoint.before(op), op.location)
+    trace = ScalarTrace(InsertPoint.before(op), op.location)
     if all(map(_known_type, op.results)):
         values = [result.type.typed for result in op.results if isinstance(result.type, CuteType)]
     else:
         operands = [_opened(trace, operand) for operand in op.operands]
-        values = [each for each in op.evaluate(operands) if isinstance(each, Typed)]
+        values = [value for value in op.evaluate(operands) if isinstance(value, Typed)]
     _replace(op, [_result(trace, value) for value in values])
 
 
-def _result(trace: Trace, typed: Typed) -> SSAValue:
+def _result(trace: ScalarTrace, typed: Typed) -> SSAValue:
     return trace.insert(StaticOp(type_of(typed))) if is_known(typed) else build(trace, typed)
 
 
@@ -93,7 +93,7 @@ def _replace(op: Operation, results: Sequence[SSAValue]) -> None:
     Rewriter.erase_op(op)
 
 
-def _opened(trace: Trace, value: SSAValue) -> Typed:
+def _opened(trace: ScalarTrace, value: SSAValue) -> Typed:
     """The value of an operand, its dynamic leaves as SSA values."""
     type_ = value.type
     assert isinstance(type_, CuteType)
@@ -104,7 +104,7 @@ def _opened(trace: Trace, value: SSAValue) -> Typed:
     return with_dynamic_leaves(type_.typed, (Traced(result, trace) for result in scalars.results))
 
 
-def build(trace: Trace, typed: Typed) -> SSAValue:
+def build(trace: ScalarTrace, typed: Typed) -> SSAValue:
     """The SSA value of a value whose dynamic leaves are SSA values."""
     if typed.kind == "swizzle" or (typed.kind not in _MAKE and is_known(typed)):
         return trace.insert(StaticOp(type_of(typed)))
@@ -134,14 +134,14 @@ def _inner(typed: Typed) -> Typed:
 
 
 def _expand_compare(op: CompareOp) -> None:
-    trace = Trace(InsertPoint.before(op), op.location)
+    trace = ScalarTrace(InsertPoint.before(op), op.location)
     (holds,) = op.evaluate(op.values())
     if isinstance(holds, Dynamic):
         (holds,) = op.evaluate([_numbered(trace, operand) for operand in op.operands])
     _replace(op, [trace.sized(holds, 1)])
 
 
-def _numbered(trace: Trace, value: SSAValue) -> Typed:
+def _numbered(trace: ScalarTrace, value: SSAValue) -> Typed:
     """The value of an operand, all its numbers as SSA values."""
     type_ = value.type
     assert isinstance(type_, CuteType)

@@ -11,7 +11,7 @@ from xdsl.passes import ModulePass
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError, target
-from tilewright.dialects.cute_nvgpu.select.select_atom import Choice, select_atoms
+from tilewright.dialects.cute_nvgpu.select.select_atom import AtomChoice, select_atoms
 from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES
 from tilewright.passes.analysis.linalg_contraction import LinalgContraction, contraction_of
 
@@ -35,18 +35,20 @@ class SelectAtomPass(ModulePass):
             target(self.arch)
         except TargetError as error:
             raise OpError(op, str(error)) from error
-        for each in op.walk():
-            contraction = contraction_of(each)
+        for inner in op.walk():
+            contraction = contraction_of(inner)
             if contraction is None:
                 continue
             choices = _choices(contraction, self.arch)
             atoms = (choice.atom for choice in choices)
-            each.attributes[ATOMS] = ArrayAttr(MMA_ATOM_TYPES[atom.op](atom) for atom in atoms)
+            inner.attributes[ATOMS] = ArrayAttr(MMA_ATOM_TYPES[atom.op](atom) for atom in atoms)
             if self.explain:
-                each.attributes[REASONS] = ArrayAttr(StringAttr(each.reason) for each in choices)
+                inner.attributes[REASONS] = ArrayAttr(
+                    StringAttr(choice.reason) for choice in choices
+                )
 
 
-def _choices(contraction: LinalgContraction, arch: str) -> list[Choice]:
+def _choices(contraction: LinalgContraction, arch: str) -> list[AtomChoice]:
     """The legal atoms; a product of single bits is their conjunction. Raises OpError."""
     try:
         return select_atoms(*contraction.shape, contraction.types, arch, bit_op="and")

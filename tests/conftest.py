@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 
 import pytest
 from hypothesis import HealthCheck, settings
+from without_checks import without_checks
 
 from tilewright.ptxas import PtxasReport, assemble, find_ptxas
 
 # Examples are drawn anew each time, so that runs add up. `make conformance` draws many at once.
 # How many draws a strategy throws away is no fault of what is tested.
 _LENIENT = [HealthCheck.filter_too_much, HealthCheck.too_slow]
-for _name, _examples in (("each-run", 25), ("thorough", 500)):
+for _name, _examples in (("each-run", 15), ("thorough", 500)):
     settings.register_profile(
         _name, max_examples=_examples, deadline=None, suppress_health_check=_LENIENT
     )
@@ -25,6 +26,13 @@ def pytest_collection_finish() -> None:
     make little of it at a time."""
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
+
+
+@pytest.fixture
+def unchecked() -> Generator[None]:
+    """Lower what the checks reject, so that the interpreter must find it."""
+    with without_checks():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""What `tilewright.atom` is asked with, checked before any row is looked up."""
+"""The options of `tilewright.atom`, checked before any row is looked up."""
 
 from __future__ import annotations
 

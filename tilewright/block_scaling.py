@@ -24,7 +24,7 @@ BlockFormat = Literal["mxfp8", "mxfp6", "mxfp4", "nvfp4"]
 
 
 class Quantized(NamedTuple):
-    """What `quantize` returns, in dtypes of ml_dtypes: x is about `elements * scales *
+    """The result of `quantize`, in dtypes of ml_dtypes: x is about `elements * scales *
     tensor_scale`, each of `scales` repeated along its block."""
 
     elements: NDArray[Any]

@@ -1,4 +1,4 @@
-"""What a front end builds tile-level IR with: attributes by their text, ops by their names.
+"""Tile-level IR from a front end: attributes by their text, ops by their names.
 
     mma = cute("make_tiled_mma", '!cute.tiled_mma<...>')
     mine = cute("tiled.mma.partition", mma, tile, thread, operand_id="A")
@@ -123,7 +123,7 @@ def coord(*parts: SSAValue | int | None) -> Operation:
 
 
 VECTOR_BITS = 128
-"""What one thread loads or stores at once, at most."""
+"""The most elements that one thread loads or stores at once."""
 
 
 def array_type(element: str, rank: int) -> Any:

@@ -18,7 +18,8 @@ from tilewright.guard import guard
 from tilewright.ir_dump import IRDump
 from tilewright.kernel import Entry, Kernel
 from tilewright.lowering.ptx.text import module_text
-from tilewright.pipeline import Observer, run_pipeline, stages_of, verified
+from tilewright.passes.check_hazards import Unproven
+from tilewright.pipeline import Observer, run_pipeline, stages_of, stages_where, verified
 from tilewright.recursion import deep_recursion
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def compile(
     dump_dir: str | os.PathLike[str] | None = None,
     verify_by_running: Trial | None = None,
     assemble: bool = False,
+    unproven: Unproven = "warn",
 ) -> Kernel:
     """Compile IR to PTX for a target.
 
@@ -47,10 +49,11 @@ def compile(
     `verify_each` verifies the IR after every stage too; `dump_dir` is a folder that gets the IR
     after every stage, and the PTX, as numbered files; `verify_by_running` is a run of the kernel
     whose results no stage may change; `assemble` asks ptxas what each kernel takes of an SM, the
-    `resources` of the result. Raises CompileError with a diagnostic that points into the
-    text (called `name`) and names a pass that fails, TargetError for an unknown arch, ValueError
-    for an unknown pass, TypeError for what is neither IR nor a pass, PtxasNotFound where `assemble`
-    finds none.
+    `resources` of the result; `unproven` says what becomes of synchronisation that the check of
+    hazards can neither prove nor refute: "warn", "error" or "ignore". Raises CompileError with a
+    diagnostic that points into the text (called `name`) and names a pass that fails, TargetError
+    for an unknown arch, ValueError for an unknown pass, TypeError for what is neither IR nor a
+    pass, PtxasNotFound where `assemble` finds none.
     """
     chip, own = target(arch), stages_of(passes)
     module, source = verified(module_or_text, name)
@@ -59,7 +62,10 @@ def compile(
     observers: list[Observer] = [] if dump is None else [dump]
     if verify_by_running is not None:
         observers.append(_result_check(verify_by_running, arch, name, source))
-    run_pipeline(module, arch, source, first=own, verify_each=verify_each, observers=observers)
+    run_pipeline(
+        module, arch, source, first=own, verify_each=verify_each, observers=observers,
+        stages=stages_where(unproven),
+    )  # fmt: skip
     with guard("ptx", module, source):
         text = module_text(module, chip)
     if dump is not None:
@@ -73,7 +79,7 @@ def compile(
 
 
 def _resources(text: str, arch: str, name: str) -> dict[str, KernelResources]:
-    """What ptxas says that each kernel takes. Raises CompileError where it refuses the PTX."""
+    """The resources of each kernel, as ptxas says. Raises CompileError where it refuses the PTX."""
     from tilewright import ptxas
 
     report = ptxas.assemble(text, arch)

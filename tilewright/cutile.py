@@ -21,7 +21,7 @@ from typing import Any, Literal
 
 from xdsl.dialects.builtin import ModuleOp
 
-from tilewright.cutile_parameters import Parameter, parameters_of
+from tilewright.cutile_parameters import CutileParameter, parameters_of
 from tilewright.diagnostic import CompileError, Diagnostic
 from tilewright.lowering.interpreter.cuda_tile.kernel import run_kernel
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Races
@@ -74,7 +74,7 @@ def bytecode(kernel: Any, args: Sequence[Any]) -> bytes:
 
 
 def signature(kernel: Any, args: Sequence[Any]) -> Any:
-    """What cuTile is told of these arguments: cuda.tile.compilation's KernelSignature."""
+    """The signature of these arguments for cuTile: cuda.tile.compilation's KernelSignature."""
     return _signature(parameters_of(kernel, args))
 
 
@@ -110,7 +110,7 @@ def _compilation() -> Any:
     return import_module("cuda.tile.compilation")
 
 
-def _module(kernel: Any, parameters: Sequence[Parameter]) -> ModuleOp:
+def _module(kernel: Any, parameters: Sequence[CutileParameter]) -> ModuleOp:
     assumed = _signature(parameters)
     key = (kernel, repr(assumed))
     known = _MODULES.get(key)
@@ -119,7 +119,7 @@ def _module(kernel: Any, parameters: Sequence[Parameter]) -> ModuleOp:
     return known
 
 
-def _signature(parameters: Sequence[Parameter]) -> Any:
+def _signature(parameters: Sequence[CutileParameter]) -> Any:
     compilation = _compilation()
     arrays = [array for parameter in parameters for array in parameter.arrays()]
     constraints = [parameter.constraint(arrays) for parameter in parameters]

@@ -31,7 +31,7 @@ _TORCH_BITS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class CutileParameter:
     """One parameter: its name, its annotation as cuTile has read it, and its argument, tensors of
     torch as arrays."""
 
@@ -40,7 +40,7 @@ class Parameter:
     argument: Any
 
     def flat(self) -> Generator[tuple[str, Any]]:
-        """What the entry takes for it, with names: an array is its pointer, shape and strides, a
+        """The entry's parameters for it, with names: an array is its pointer, shape and strides, a
         list a table of them and its length, a tuple its items; constants are left out."""
         argument = self.argument
         if isinstance(argument, tuple):
@@ -68,7 +68,8 @@ class Parameter:
             yield cast("NDArray[Any]", argument)
 
     def constraint(self, arrays: Sequence[NDArray[Any]]) -> Any:
-        """What cuTile may assume; `arrays` are those of all parameters. Raises ExecutionError."""
+        """The assumptions that cuTile may make; `arrays` are those of all parameters. Raises
+        ExecutionError."""
         compilation = import_module("cuda.tile.compilation")
         argument, annotation = self.argument, self.annotation
         if isinstance(argument, tuple):
@@ -82,7 +83,7 @@ class Parameter:
             return self._array_constraint(array, getattr(annotation, "array", None), arrays)
         return self._scalar_constraint()
 
-    def _items(self) -> list[Parameter]:
+    def _items(self) -> list[CutileParameter]:
         items: tuple[Any, ...] = self.argument
         nodes = getattr(self.annotation, "items", None)
         if nodes is None:
@@ -90,14 +91,14 @@ class Parameter:
         if len(nodes) != len(items):
             raise ExecutionError(f"'{self.name}' expected {len(nodes)} items, got {len(items)}")
         return [
-            Parameter(f"{self.name}[{i}]", node, item)
+            CutileParameter(f"{self.name}[{i}]", node, item)
             for i, (node, item) in enumerate(zip(nodes, items, strict=True))
         ]
 
     def _list_constraint(self, arrays: Sequence[NDArray[Any]]) -> Any:
         elements: list[Any] = self.argument
         if not elements or not all(isinstance(element, np.ndarray) for element in elements):
-            kinds = ", ".join(sorted({type(each).__name__ for each in elements})) or "nothing"
+            kinds = ", ".join(sorted({type(element).__name__ for element in elements})) or "nothing"
             raise ExecutionError(f"'{self.name}' expected a list of arrays, got one of {kinds}")
         kinds = {(element.dtype.name, element.ndim) for element in elements}
         if len(kinds) > 1:
@@ -106,12 +107,14 @@ class Parameter:
                 f"'{self.name}' expected arrays of one dtype and rank, got {shown}"
             )
         annotation = getattr(getattr(self.annotation, "list", None), "element", None)
-        described = [self._array_constraint(each, annotation, arrays) for each in elements]
-        shared = next((each for each in described if each.alias_groups), described[0])
+        described = [self._array_constraint(element, annotation, arrays) for element in elements]
+        shared = next(
+            (constraint for constraint in described if constraint.alias_groups), described[0]
+        )
         same = all(
-            (each.stride_constant, each.shape_constant)
+            (constraint.stride_constant, constraint.shape_constant)
             == (shared.stride_constant, shared.shape_constant)
-            for each in described
+            for constraint in described
         )
         if not same:
             shared = self._array_constraint(elements[0], annotation, arrays, assume=False)
@@ -170,7 +173,7 @@ class Parameter:
         return known
 
 
-def parameters_of(kernel: Any, args: Sequence[Any]) -> list[Parameter]:
+def parameters_of(kernel: Any, args: Sequence[Any]) -> list[CutileParameter]:
     """The parameters of a kernel with their arguments. Raises ExecutionError."""
     function = kernel._annotated_function
     annotations = function.parameter_annotations
@@ -179,7 +182,9 @@ def parameters_of(kernel: Any, args: Sequence[Any]) -> list[Parameter]:
             f"'{function.pyfunc.__name__}' expected {len(annotations)} arguments, got {len(args)}"
         )
     rows = zip(function.pysig.parameters, annotations, args, strict=True)
-    return [Parameter(name, annotation, as_array(argument)) for name, annotation, argument in rows]
+    return [
+        CutileParameter(name, annotation, as_array(argument)) for name, annotation, argument in rows
+    ]
 
 
 def as_array(argument: Any) -> Any:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class OpError(PassFailedException):
-    """What is wrong with one op. Passes, lowerings and targets raise it."""
+    """The fault of one op. Passes, lowerings and targets raise it."""
 
     def __init__(self, op: Operation, message: str):
         super().__init__(message)
@@ -29,7 +29,7 @@ class OpError(PassFailedException):
 
 
 class InnerOpError(VerifyException):
-    """What an op says is wrong with an op inside of it."""
+    """The fault that an op finds with an op inside of it."""
 
     def __init__(self, op: Operation, message: str):
         super().__init__(message)

@@ -19,7 +19,7 @@ _GRAPHS = ("builtin.module", "hw.module")
 
 
 def misplaced_uses(module: Operation) -> list[OpError]:
-    """What is wrong with the uses of values that do not dominate them, in the order of the walk."""
+    """The faults of the uses of values that do not dominate them, in the order of the walk."""
     walk = _Walk()
     walk.enter(module)
     return walk.faults

@@ -28,6 +28,7 @@ from tilewright.lowering.interpreter.arithmetic.mma import NUMERICS
 from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.machine import Launch
+from tilewright.lowering.ptx.registers import RegisterNames
 from tilewright.passes.check_target import required_targets
 from tilewright.pipeline import lower_for_lowest, lower_tiles, run_pipeline, verified
 from tilewright.recursion import deep_recursion
@@ -50,7 +51,8 @@ Dim = Sequence[int]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a run left: its memref arguments, and how many operations of single threads it took."""
+    """The results of a run: its memref arguments, and how many operations of single threads it
+    took."""
 
     arrays: list[NDArray[Any]]
     lane_operations: int
@@ -140,7 +142,7 @@ def interpret(
         source=source,
         schedule=schedule,
         max_steps=max_steps,
-        races=races or "ignore",
+        races=races or "error",
     ).arrays
 
 
@@ -160,7 +162,7 @@ def run(
     source: str | None = None,
     schedule: int | None = None,
     max_steps: int | None = None,
-    races: Races = "ignore",
+    races: Races = "error",
 ) -> Run:
     """`interpret` below the program level, with the count of operations: an op executed by one
     thread is one. `source` is the text of a module that is already read."""
@@ -191,7 +193,8 @@ def run(
         lower_tiles(module, chip, source)
     op = find_kernel(module, symbol, name)
     with guard("interpret", module, source, name):
-        executed = run_kernel(op, launch, memory, interpreted_values(op, binding))
+        registers = RegisterNames(op.body).registers if isinstance(op, EntryOp) else None
+        executed = run_kernel(op, launch, memory, interpreted_values(op, binding), registers)
     contents = (buffer.data[: buffer.size] for buffer in memory.allocations)
     return Run(binding.results(contents), executed)
 
@@ -226,6 +229,6 @@ def _lowest_target(module: ModuleOp) -> str:
 
 
 def _extents(op: Operation, attribute: str, property_: str) -> Sequence[int] | None:
-    """What a kernel declares of its launch, before it is lowered or after."""
+    """The launch that a kernel declares, before it is lowered or after."""
     declared = op.attributes.get(attribute) or op.properties.get(property_)
     return declared.get_values() if isinstance(declared, DenseArrayBase) else None  # type: ignore[return-value]

@@ -19,7 +19,7 @@ from tilewright.recursion import deep_recursion
 from tilewright.verification import op_diagnostic, verify_diagnostic
 
 _EXPECTED = (CompileError, ExecutionError, TargetError, OSError, MemoryError)
-"""What is said in its own words already."""
+"""The errors that say all in their own words."""
 
 
 @contextmanager
@@ -60,7 +60,7 @@ def guard(
 
 
 def _no_layout(step: str, error: LayoutError, source: str | None, name: str | None) -> Diagnostic:
-    """What the algebra of layouts does not take, at the op that asks for it."""
+    """The complaint of the algebra of layouts, at the op that asks for it."""
     op = _op_at_work(error.__traceback__)
     if op is None:
         return Diagnostic(f"{error} (in '{step}')", name)
@@ -68,7 +68,7 @@ def _no_layout(step: str, error: LayoutError, source: str | None, name: str | No
 
 
 def _of(diagnostic: Diagnostic, step: str, named: bool) -> Diagnostic:
-    """What a step says, with its name where that is wanted."""
+    """The text of a step's error, with its name where that is wanted."""
     if not named:
         return diagnostic
     return replace(diagnostic, message=f"{diagnostic.message} (in '{step}')")

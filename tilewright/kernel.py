@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tilewright.arguments.binding import Binding
-    from tilewright.launcher import Function
+    from tilewright.launcher import DeviceFunction
     from tilewright.ptxas import KernelResources
 
 Extents = tuple[int, int, int]
@@ -57,11 +57,12 @@ class Entry:
 
     @property
     def dynamic_shared_bytes(self) -> int:
-        """What a launch must reserve: all of it where it is more than a static array may be."""
+        """The bytes that a launch must reserve: all of it where it is more than a static array may
+        be."""
         return self.shared_bytes if self.shared_bytes > STATIC_SHARED_LIMIT else 0
 
     def values(self, binding: Binding) -> list[Any]:
-        """What the driver takes for each parameter: bits, addresses and tensor maps."""
+        """The driver's argument for each parameter: bits, addresses and tensor maps."""
         from tilewright.arguments.binding import Mapped, Placed
 
         bound = binding.values if self.parts is None else binding.parts(self.parts)
@@ -99,7 +100,7 @@ class Kernel:
             raise ValueError(f"expected the name of one kernel, got {name!r}; legal: {names}")
         return named[0]
 
-    def load(self, entry: Entry) -> Function:
+    def load(self, entry: Entry) -> DeviceFunction:
         """A kernel on the GPU of this machine, ready to start; PTX is assembled on first use.
 
         Raises `tilewright.launcher.LaunchError`.

@@ -103,7 +103,7 @@ def load(ptx: str) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class DeviceFunction:
     """A kernel on the GPU: the PTX types of its parameters, and the shared memory that each launch
     reserves."""
 
@@ -123,7 +123,9 @@ class Function:
         )
 
 
-def function(module: Any, name: str, types: Sequence[str], dynamic_shared_bytes: int) -> Function:
+def function(
+    module: Any, name: str, types: Sequence[str], dynamic_shared_bytes: int
+) -> DeviceFunction:
     """A kernel of a module that `load` gave."""
     _context()
     handle = call("cuModuleGetFunction", module, name.encode())
@@ -131,7 +133,7 @@ def function(module: Any, name: str, types: Sequence[str], dynamic_shared_bytes:
         attribute = _driver().CUfunction_attribute
         limit = attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         call("cuFuncSetAttribute", handle, limit, dynamic_shared_bytes)
-    return Function(handle, tuple(types), dynamic_shared_bytes)
+    return DeviceFunction(handle, tuple(types), dynamic_shared_bytes)
 
 
 def device_memory() -> DeviceMemory:

@@ -52,11 +52,11 @@ def _of_dialect(name: str, is_op: bool, context: Context) -> str | None:
     """The op, or the type or attribute, of a dialect that is called most nearly so."""
     prefix, _, rest = name.partition(".")
     dialects = context.registered_dialect_names
-    found = prefix if prefix in dialects else _close(prefix, dialects, cutoff=0.6)
-    dialect = None if found is None else context.get_optional_dialect(found)
+    dialect_name = prefix if prefix in dialects else _close(prefix, dialects, cutoff=0.6)
+    dialect = None if dialect_name is None else context.get_optional_dialect(dialect_name)
     if dialect is None or not rest:
-        return found if dialect is not None else None
-    return _close(f"{found}.{rest}", _names(dialect, is_op), cutoff=0.0)
+        return dialect_name if dialect is not None else None
+    return _close(f"{dialect_name}.{rest}", _names(dialect, is_op), cutoff=0.0)
 
 
 def _names(dialect: Dialect, is_op: bool) -> list[str]:

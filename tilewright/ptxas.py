@@ -30,7 +30,7 @@ class PtxasNotFound(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class KernelResources:
-    """What one kernel takes of an SM: registers a thread, static shared memory in bytes, and the
+    """One kernel's share of an SM: registers a thread, static shared memory in bytes, and the
     bytes that it spills to local memory and loads back."""
 
     registers: int
@@ -41,7 +41,7 @@ class KernelResources:
 
 @dataclass(frozen=True, slots=True)
 class PtxasReport:
-    """What ptxas said of a text: `ok` where it assembled, warnings or not."""
+    """The verdict of ptxas on a text: `ok` where it assembled, warnings or not."""
 
     ok: bool
     kernels: dict[str, KernelResources]
@@ -104,8 +104,8 @@ def ptxas_version(path: Path) -> str:
 def assemble(
     ptx: str, arch: str, *, verbose: bool = True, options: Sequence[str] = ()
 ) -> PtxasReport:
-    """What ptxas says of a PTX text for `arch` (`sm_90a`); with `verbose`, also of each kernel's
-    resources. Raises PtxasNotFound."""
+    """The verdict of ptxas on a PTX text for `arch` (`sm_90a`); with `verbose`, also of each
+    kernel's resources. Raises PtxasNotFound."""
     path = find_ptxas()
     with tempfile.TemporaryDirectory(prefix="tilewright-ptxas-") as folder:
         source = Path(folder, "text.ptx")

@@ -27,9 +27,9 @@ from tilewright.warpgroup_simulation import WarpgroupInputs, simulate_wgmma
 
 
 class AtomOptions(Modifiers, total=False):
-    """What tells atoms of one shape and its element types apart: `Modifiers` and, of `tcgen05.mma`,
-    how A and B lie in shared memory, whether A is there, how many CTAs, and the instruction
-    descriptor that says all of that for a mnemonic."""
+    """The options that tell atoms of one shape and its element types apart: `Modifiers` and, of
+    `tcgen05.mma`, how A and B lie in shared memory, whether A is there, how many CTAs, and the
+    instruction descriptor that says all of that for a mnemonic."""
 
     ab_major: tuple[MajorMode, MajorMode]
     frag_kind: UmmaFragmentKind
@@ -128,7 +128,7 @@ def _find_wgmma(
     return find_wgmma(op, shape, (a, b, d), satfinite=satfinite)
 
 
-class Operands(TypedDict, total=False):
+class SimulatedOperands(TypedDict, total=False):
     """The operands of every atom, under PTX's names; see `simulate`."""
 
     a: ArrayLike | None
@@ -180,7 +180,7 @@ def simulate(
     *,
     arch: str,
     numerics: Literal["hardware", "exact"] = "hardware",
-    **operands: Unpack[Operands],
+    **operands: Unpack[SimulatedOperands],
 ) -> NDArray[np.uint32]:
     """D = A * B + C of one atom, on raw register words.
 

@@ -29,7 +29,7 @@ _Stored = Literal["A", "E"]
 
 
 class SparseMatrix(NamedTuple):
-    """What `sparsify` returns: the stored elements of A and its metadata, in the atom's order."""
+    """The result of `sparsify`: the stored elements of A and its metadata, in the atom's order."""
 
     values: NDArray[Any]
     metadata: NDArray[np.uint32]

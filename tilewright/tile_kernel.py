@@ -38,7 +38,7 @@ DEFAULT_ARCH = "sm_90a"
 
 
 def is_tile_ir(module: ModuleOp) -> bool:
-    """Whether a module holds CUDA Tile IR."""
+    """True where a module holds CUDA Tile IR."""
     return any(isinstance(op, TileModuleOp | EntryOp) for op in module.body.ops)
 
 

@@ -34,6 +34,7 @@ _PASSES = {
     ),
     "cute-expand-ops": "passes.cute_expand_ops:CuteExpandOpsPass",
     "cute-fold-static": "passes.cute_fold_static:CuteFoldStaticPass",
+    "cute-nvgpu-check-issue": "passes.check_issue:CheckIssuePass",
     "cute-nvgpu-check-hazards": "passes.check_hazards:CheckHazardsPass",
     "cute-nvgpu-check-target": "passes.check_target:CheckTargetPass",
     "cute-nvgpu-check-tmem": "passes.check_tmem:CheckTmemPass",
@@ -49,7 +50,7 @@ _TARGETS = {
 
 
 def _loaders(places: dict[str, str]) -> dict[str, Callable[[], Any]]:
-    """What loads each of a table's rows, `MODULE:NAME` in the package."""
+    """The loader of each of a table's rows, `MODULE:NAME` in the package."""
 
     def loader(place: str) -> Callable[[], Any]:
         module, name = place.split(":")

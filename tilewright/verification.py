@@ -44,13 +44,13 @@ def op_diagnostic(error: OpError, text: str | None = None) -> Diagnostic:
 
 
 def _left_out(module: ModuleOp, text: str | None) -> list[Diagnostic]:
-    """What is wrong with upstream ops that their own verifiers take, or stop at in other ways."""
+    """The faults of upstream ops that their own verifiers take, or stop at in other ways."""
     said = ((op, upstream.fault(op)) for op in module.walk(region_first=True))
     return [at(op.location, _named(op, why), text) for op, why in said if why is not None]
 
 
 def _faults(module: ModuleOp, text: str | None) -> list[Diagnostic]:
-    """What is wrong with every op that rejects itself, the innermost first."""
+    """The faults of every op that rejects itself, the innermost first."""
     faults: list[Diagnostic] = []
     for op in module.walk(region_first=True):
         try:

@@ -160,7 +160,7 @@ class ResultCheck:
 
 
 def _lowered(arg: Any, parameter: Parameter, now: Parameter) -> Any:
-    """What stands for an argument where its parameter has become one of the `ptx` level."""
+    """The stand-in for an argument where its parameter has become one of the `ptx` level."""
     dtype = DTYPES.get(parameter.text, ("", ""))[0]
     if now.text == parameter.text or dtype in ("", "float32", "float64"):
         return arg

@@ -1,12 +1,13 @@
-"""What xDSL 0.74 reads wrongly, repaired at our edge: everything that loads tilewright, `xdsl-opt`
-with our dialects too, reads the same. docs/decisions.md has each as a change to xDSL itself."""
+"""Repairs of what xDSL 0.74 reads wrongly, at our edge: everything that loads tilewright,
+`xdsl-opt` with our dialects too, reads the same. docs/decisions.md has each as a change to xDSL
+itself."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from xdsl.dialects.builtin import AnyFloat, DenseArrayBase, IntegerType
+from xdsl.dialects.builtin import AnyFloat, ComplexType, DenseArrayBase, IntegerType
 from xdsl.ir import Block
 from xdsl.parser.attribute_parser import AttrParser
 from xdsl.utils.exceptions import ParseError
@@ -40,6 +41,7 @@ def install() -> None:
     block.is_default_block_name = staticmethod(_is_numbered)
     parser: Any = AttrParser
     parser._TensorLiteralElement.to_type = _element
+    parser._parse_optional_complex = _complex
     parser._parse_builtin_densearray_attr = _dense_array
 
 
@@ -51,7 +53,7 @@ def _lex_ascii_number(lexer: MLIRLexer, start: int) -> MLIRToken:
 
 
 def _is_numbered(name: str) -> bool:
-    """Whether a block's name says no more than a number."""
+    """True where a block's name says no more than a number."""
     return _BLOCK.fullmatch(name) is not None
 
 
@@ -65,8 +67,25 @@ def _int_value(kind: MLIRTokenKind, span: Span) -> int:
         raise ParseError(span, f"expected an integer, got {len(text)} digits") from None
 
 
+def _complex(parser: Any) -> tuple[tuple[Any, Any], Span] | None:
+    """`(1.0, 0x7FC00000)`: the parts keep their text, which a float in hexadecimal needs."""
+    start = parser.pos
+    if parser.parse_optional_punctuation("(") is None:
+        return None
+    parts: list[Any] = []
+    for end in (",", ")"):
+        value, span = parser._parse_bool_int_or_float()
+        parts.append(parser._TensorLiteralElement(value < 0, value, span))
+        parser.parse_punctuation(end)
+    return (parts[0], parts[1]), Span(start, parts[1].span.end + 1, parser.lexer.input)
+
+
 def _element(element: Any, parser: AttrParser, type_: Any) -> Any:
     """The value of an element of a `dense` attribute: of a float in hexadecimal its bits."""
+    if isinstance(type_, ComplexType):
+        if not isinstance(element.value, tuple):
+            parser.raise_error(f"expected two parts of {type_}", element.span)
+        return tuple(_element(part, parser, type_.element_type) for part in element.value)  # pyright: ignore
     text = element.span.text
     if not isinstance(type_, AnyFloat) or text.lstrip("-")[:2] not in ("0x", "0X"):
         return _to_type(element, parser, type_)

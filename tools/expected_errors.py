@@ -31,7 +31,7 @@ class Expectation:
 def expectations(text: str, line_offset: int = 0) -> list[Expectation]:
     """The annotations of a text whose first line has number `line_offset + 1`."""
     lines = text.splitlines()
-    found: list[Expectation] = []
+    expectations: list[Expectation] = []
     for number, line in enumerate(lines):
         for match in _ANNOTATION.finditer(line):
             place = number
@@ -39,8 +39,8 @@ def expectations(text: str, line_offset: int = 0) -> list[Expectation]:
                 place += int(match["sign"] + match["count"])
             elif match["word"]:
                 place = _next_plain(lines, number, 1 if match["word"] == "below" else -1)
-            found.append(Expectation(place + line_offset + 1, match["text"]))
-    return found
+            expectations.append(Expectation(place + line_offset + 1, match["text"]))
+    return expectations
 
 
 def _next_plain(lines: list[str], number: int, step: int) -> int:
@@ -54,17 +54,23 @@ def _next_plain(lines: list[str], number: int, step: int) -> int:
 def check_expected(
     expected: list[Expectation], produced: list[Diagnostic], report: IO[str]
 ) -> bool:
-    """Whether the diagnostics are the expected ones; what differs goes to `report`.
+    """True where the diagnostics are the expected ones; what differs goes to `report`.
 
     Several annotations may speak of one diagnostic: ours says in one what mlir-opt says in two.
     """
     unexpected = list(produced)
     fine = True
-    for each in expected:
-        match = next((d for d in produced if d.line == each.line and each.text in d.message), None)
+    for expectation in expected:
+        match = next(
+            (d for d in produced if d.line == expectation.line and expectation.text in d.message),
+            None,
+        )
         if match is None:
             fine = False
-            print(f"line {each.line}: expected error was not produced: {each.text}", file=report)
+            print(
+                f"line {expectation.line}: expected error was not produced: {expectation.text}",
+                file=report,
+            )
         elif match in unexpected:
             unexpected.remove(match)
     for diagnostic in unexpected:

@@ -31,7 +31,7 @@ def drop_stdout() -> None:
 
 
 def last_words(error: Exception) -> str:
-    """What a user reads where no command foresaw the error."""
+    """The message where no command foresaw the error."""
     if isinstance(error, OSError):
         where = f" '{error.filename}'" if error.filename is not None else ""
         return f"error: cannot read or write{where}: {error.strerror or error}"

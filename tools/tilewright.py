@@ -83,7 +83,7 @@ def _dispatch(words: list[str]) -> None:
 
 
 def _top_parser() -> argparse.ArgumentParser:
-    """What speaks where no command was chosen."""
+    """The usage where no command was chosen."""
     commands = "\n".join(f"  {name:<10} {summary}" for name, summary in COMMANDS.items())
     parser = argparse.ArgumentParser(
         "tilewright",

@@ -185,7 +185,7 @@ class TilewrightOpt(xDSLOptMain):
             verify(module, source, after)
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
-        """What is written: MLIR text with short names, or what a target makes of the module."""
+        """The output: MLIR text with short names, or what a target makes of the module."""
         if parse_spec(self.args.target).name != "mlir" or self.args.syntax_highlight:
             return super().output_resulting_program(prog)
         output = io.StringIO()
@@ -216,7 +216,7 @@ class TilewrightOpt(xDSLOptMain):
         return observers
 
     def output(self, module: ModuleOp) -> str | bytes:
-        """What the target makes of a module."""
+        """The target's text of a module."""
         target = parse_spec(self.args.target)
         if target.name != "tileirbc":
             return self.output_resulting_program(module)
@@ -229,7 +229,7 @@ def _joined(written: Sequence[str | bytes]) -> str | bytes:
     """The outputs of all chunks. Raises CompileError for bytecode beside others."""
     if len(written) == 1:
         return written[0]
-    text = [each for each in written if isinstance(each, str)]
+    text = [part for part in written if isinstance(part, str)]
     if len(text) < len(written):
         raise CompileError(
             Diagnostic(f"'tileirbc' expected one module for a file, got {len(written)}")

@@ -47,7 +47,8 @@ def trial_options(text: str) -> argparse.Namespace:
 
 
 def read_trial(options: argparse.Namespace, module: ModuleOp, name: str) -> Trial:
-    """What the options spell for a kernel of a module. Raises InputError, CompileError."""
+    """The trial that the options spell for a kernel of a module. Raises InputError,
+    CompileError."""
     from tilewright.execution import kernel_signature
     from tilewright.tools.commands.run_argument import read_trial_arguments
     from tilewright.verify_by_running import Trial

@@ -118,14 +118,14 @@ class MultimemReductionKindAttr(ChoiceAttr[MultimemReductionKind]):
 
 @irdl_attr_definition
 class PtrAttrAttr(ChoiceAttr[PtrAttr]):
-    """What memory a pointer is of. Since 13.4."""
+    """The kind of memory that a pointer is of. Since 13.4."""
 
     name = "cuda_tile.ptr_attr"
     CHOICES = PtrAttr
 
 
 class AssumePredicateAttr(ParametrizedAttribute):
-    """What `assume` says of a value."""
+    """An assumption of `assume`, of its value."""
 
 
 def _number_or_none(number: int | None) -> IntAttr | NoneAttr:
@@ -154,7 +154,7 @@ class DivByAttr(AssumePredicateAttr):
 
     @property
     def divisor(self) -> int:
-        """What divides."""
+        """The divisor."""
         return self.divides.data
 
     @property

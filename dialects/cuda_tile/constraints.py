@@ -1,4 +1,4 @@
-"""What the operands, results and properties of ops may be, each with the words that say so."""
+"""The legal operands, results and properties of ops, each with the words that say so."""
 
 from __future__ import annotations
 

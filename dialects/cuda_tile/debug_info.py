@@ -42,25 +42,25 @@ class StructAttr(DIScopeAttr):
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        found: dict[str, Attribute] = {}
+        given: dict[str, Attribute] = {}
         names = dict(cls.FIELDS)
 
         def parse_field() -> None:
             start = parser.pos
             name = parser.parse_identifier()
-            if name not in names or name in found:
-                wanted = ", ".join(field for field in names if field not in found)
+            if name not in names or name in given:
+                wanted = ", ".join(field for field in names if field not in given)
                 parser.raise_error(f"expected one of {wanted}, got {name}", start, parser.pos)
             parser.parse_punctuation("=")
             value = parser.parse_optional_integer(allow_boolean=False, allow_negative=False)
-            found[name] = parser.parse_attribute() if value is None else IntAttr(value)
+            given[name] = parser.parse_attribute() if value is None else IntAttr(value)
 
         start = parser.pos
         parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parse_field)
         for name, optional in cls.FIELDS:
-            if name not in found and not optional:
+            if name not in given and not optional:
                 parser.raise_error(f"'{cls.name}' expected {name}, got none", start, parser.pos)
-        return [found.get(name, IntAttr(0)) for name in names]
+        return [given.get(name, IntAttr(0)) for name in names]
 
     def print_parameters(self, printer: Printer) -> None:
         shown = [

@@ -1,4 +1,4 @@
-"""What tiles are made of: numbers of 1 to 64 bits, and pointers."""
+"""The elements of tiles: numbers of 1 to 64 bits, and pointers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Float8E5M3FNUType(ParametrizedAttribute, TypeAttribute):
 
 
 @dataclass(frozen=True, slots=True)
-class Element:
+class ElementRow:
     """A row: a type of numbers, its bits, since when there is one, and its tag in bytecode."""
 
     type: Attribute
@@ -41,31 +41,31 @@ class Element:
 
     @property
     def is_float(self) -> bool:
-        """Whether these are floating-point numbers."""
+        """True where these are floating-point numbers."""
         return not isinstance(self.type, IntegerType)
 
 
 ELEMENTS = (
-    Element(IntegerType(1), 1, V13_1, 0),
-    Element(IntegerType(8), 8, V13_1, 1),
-    Element(IntegerType(16), 16, V13_1, 2),
-    Element(IntegerType(32), 32, V13_1, 3),
-    Element(IntegerType(64), 64, V13_1, 4),
-    Element(Float16Type(), 16, V13_1, 5),
-    Element(BFloat16Type(), 16, V13_1, 6),
-    Element(Float32Type(), 32, V13_1, 7),
-    Element(FloatTF32Type(), 32, V13_1, 8),
-    Element(Float64Type(), 64, V13_1, 9),
-    Element(Float8E4M3FNType(), 8, V13_1, 10),
-    Element(Float8E5M2Type(), 8, V13_1, 11),
-    Element(Float8E8M0FNUType(), 8, V13_2, 18),
-    Element(Float4E2M1FNType(), 4, V13_3, 19),
-    Element(IntegerType(4), 4, V13_3, 22),
-    Element(Float8E5M3FNUType(), 8, V13_4, 130),
+    ElementRow(IntegerType(1), 1, V13_1, 0),
+    ElementRow(IntegerType(8), 8, V13_1, 1),
+    ElementRow(IntegerType(16), 16, V13_1, 2),
+    ElementRow(IntegerType(32), 32, V13_1, 3),
+    ElementRow(IntegerType(64), 64, V13_1, 4),
+    ElementRow(Float16Type(), 16, V13_1, 5),
+    ElementRow(BFloat16Type(), 16, V13_1, 6),
+    ElementRow(Float32Type(), 32, V13_1, 7),
+    ElementRow(FloatTF32Type(), 32, V13_1, 8),
+    ElementRow(Float64Type(), 64, V13_1, 9),
+    ElementRow(Float8E4M3FNType(), 8, V13_1, 10),
+    ElementRow(Float8E5M2Type(), 8, V13_1, 11),
+    ElementRow(Float8E8M0FNUType(), 8, V13_2, 18),
+    ElementRow(Float4E2M1FNType(), 4, V13_3, 19),
+    ElementRow(IntegerType(4), 4, V13_3, 22),
+    ElementRow(Float8E5M3FNUType(), 8, V13_4, 130),
 )
 """Every type of numbers; i4 only passes between `pack`, `unpack`, `exti` and `trunci`."""
 
-ELEMENT_OF: dict[Attribute, Element] = {row.type: row for row in ELEMENTS}
+ELEMENT_OF: dict[Attribute, ElementRow] = {row.type: row for row in ELEMENTS}
 """The row of a type of numbers."""
 
 
@@ -76,10 +76,10 @@ def types_of(*names: str) -> tuple[Attribute, ...]:
 
 
 INTEGERS = types_of("i1", "i8", "i16", "i32", "i64")
-"""What integer arithmetic takes."""
+"""The operands of integer arithmetic."""
 WIDE_FLOATS = types_of("f16", "bf16", "f32", "f64")
-"""What floating-point arithmetic takes."""
+"""The operands of floating-point arithmetic."""
 FLOATS = tuple(row.type for row in ELEMENTS if row.is_float)
 NUMBERS = INTEGERS + FLOATS
-"""What memory holds."""
+"""The elements of memory."""
 I4 = IntegerType(4)

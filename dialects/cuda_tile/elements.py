@@ -20,6 +20,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
+from tilewright.dialects.cuda_tile.numbers_text import print_numbers
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
 
@@ -48,7 +49,7 @@ _DTYPES: dict[str, Any] = {
 
 @cache
 def dtype_of(element_type: Attribute) -> np.dtype[Any]:
-    """What NumPy holds an element of a constant in: i1 as 0 or 1, tf32 as f32, unsigned
+    """NumPy's type for an element of a constant: i1 as 0 or 1, tf32 as f32, unsigned
     fnv8E5M3FNU as its bits, integers signed."""
     return np.dtype(_DTYPES[shown(element_type)])
 
@@ -73,7 +74,7 @@ class ElementsAttr(ParametrizedAttribute, BuiltinAttribute):
 
     @property
     def is_splat(self) -> bool:
-        """Whether all elements are the same."""
+        """True where all elements are the same."""
         return len(self.data.data) == dtype_of(self.type.element_type).itemsize
 
     def array(self) -> NDArray[Any]:
@@ -99,10 +100,15 @@ class ElementsAttr(ParametrizedAttribute, BuiltinAttribute):
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         raise NotImplementedError("read as dense<...>")
 
-    def print_builtin(self, printer: Printer) -> None:
-        from tilewright.dialects.cuda_tile.elements_text import print_elements
+    def print_numbers(self, printer: Printer) -> None:
+        """The numbers alone, `[1.0, 2.0]`, one for all where they are equal."""
+        array = self.array()
+        if self.is_splat:
+            array = array.reshape(-1)[:1].reshape(())
+        print_numbers(printer, array, self.type.element_type)
 
+    def print_builtin(self, printer: Printer) -> None:
         printer.print_string("dense<")
-        print_elements(printer, self)
+        self.print_numbers(printer)
         printer.print_string("> : ")
         printer.print_attribute(self.type)

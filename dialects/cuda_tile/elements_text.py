@@ -7,8 +7,7 @@ point, or are hexadecimal: then they are bits.
 from __future__ import annotations
 
 import re
-from decimal import ROUND_HALF_UP, Context
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerType
@@ -21,13 +20,7 @@ from tilewright.dialects.cuda_tile.elements import ElementsAttr, dtype_of
 from tilewright.dialects.cuda_tile.type_text import parse_type, print_type, shown
 from tilewright.dialects.cuda_tile.types import TileType
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 Shape = tuple[int, ...]
-
-_SIX_DIGITS = Context(prec=6, rounding=ROUND_HALF_UP)
-"""How MLIR writes floats where that is enough."""
 
 _OF_A_DIALECT = re.compile(r'<[^>"]*>\s*:\s*!')
 
@@ -116,7 +109,7 @@ def parse_elements(parser: AttrParser) -> ElementsAttr:
 def print_typed_elements(printer: Printer, elements: ElementsAttr) -> None:
     """`<f32: [1.0, 2.0]> : tile<2xf32>`"""
     printer.print_string(f"<{shown(elements.type.element_type)}: ")
-    print_elements(printer, elements)
+    elements.print_numbers(printer)
     printer.print_string("> : ")
     print_type(printer, elements.type)
 
@@ -166,43 +159,3 @@ def _float_bits(parser: AttrParser, text: str, place: int, type_: Attribute) -> 
 def _rounded_to_tf32(bits: int) -> int:
     """The bits of an f32 without the last 13 of its fraction, to nearest even."""
     return (bits + 0xFFF + (bits >> 13 & 1)) & 0xFFFFE000
-
-
-# --- printing ---
-
-
-def print_elements(printer: Printer, elements: ElementsAttr) -> None:
-    """The numbers alone, `[1.0, 2.0]`, one for all where they are equal."""
-    array = elements.array()
-    if elements.is_splat:
-        array = array.reshape(-1)[:1].reshape(())
-    _print_nested(printer, array, elements.type.element_type)
-
-
-def _print_nested(printer: Printer, array: NDArray[Any], type_: Attribute) -> None:
-    if array.ndim == 0:
-        printer.print_string(number_text(array, type_))
-        return
-    with printer.in_square_brackets():
-        printer.print_list(array, lambda row: _print_nested(printer, np.asarray(row), type_))
-
-
-def number_text(number: NDArray[Any], type_: Attribute) -> str:
-    """A number that reads as itself: floats in six digits where those suffice, as bits where no
-    digits do."""
-    if isinstance(type_, IntegerType):
-        value = int(number)
-        return ("false", "true")[value] if type_.bitwidth == 1 else str(value)
-    dtype = number.dtype
-    bits = int(number.view(f"uint{8 * dtype.itemsize}"))
-    digits = -(-ELEMENT_OF[type_].bits // 4)
-    in_hex = f"0x{bits:0{digits}X}"
-    if dtype.kind == "u" or not np.isfinite(number.astype(np.float64)):
-        return in_hex
-    value = float(number)
-    mantissa, _, exponent = f"{float(_SIX_DIGITS.create_decimal(value)):.5e}".partition("e")
-    for text in (f"{mantissa}0e{exponent}", f"{value:.9g}", f"{value:.17g}"):
-        back = np.array(float(text)).astype(dtype)
-        if "." in text and int(back.view(f"uint{8 * dtype.itemsize}")) == bits:
-            return text
-    return in_hex

@@ -17,7 +17,7 @@ class TileEnum(StrEnum):
 
     @property
     def number(self) -> int:
-        """What stands for it in generic text and in bytecode."""
+        """Its number in generic text and in bytecode."""
         return list(type(self)).index(self)
 
     @classmethod
@@ -61,14 +61,14 @@ class RoundingMode(TileEnum):
 
 
 class ComparisonOrdering(TileEnum):
-    """What a comparison with NaN gives: false if ordered, true if not."""
+    """The result of a comparison with NaN: false if ordered, true if not."""
 
     UNORDERED = "unordered"
     ORDERED = "ordered"
 
 
 class ComparisonPredicate(TileEnum):
-    """What is compared."""
+    """The relation of two operands."""
 
     EQUAL = "equal"
     NOT_EQUAL = "not_equal"
@@ -79,7 +79,7 @@ class ComparisonPredicate(TileEnum):
 
 
 class AtomicRMWMode(TileEnum):
-    """What an atomic operation does with what it reads."""
+    """An atomic operation on what memory holds."""
 
     AND = "and"
     OR = "or"
@@ -115,7 +115,7 @@ class MemoryScope(TileEnum):
 
 
 class MemoryOrderingSemantics(TileEnum):
-    """Whether others may access the memory, and what is ordered by that."""
+    """The access of others to the memory, and what is ordered by that."""
 
     WEAK = "weak"
     RELAXED = "relaxed"
@@ -125,7 +125,7 @@ class MemoryOrderingSemantics(TileEnum):
 
 
 class PaddingValue(TileEnum):
-    """What loads give outside of a tensor."""
+    """The elements that loads give outside of a tensor."""
 
     ZERO = "zero"
     NEG_ZERO = "neg_zero"
@@ -135,7 +135,7 @@ class PaddingValue(TileEnum):
 
 
 class PtrAttr(TileEnum):
-    """What memory a pointer or a tensor view is of. Since 13.4."""
+    """The kind of memory of a pointer or a tensor view. Since 13.4."""
 
     NONE = "none"
     UNICAST = "unicast"

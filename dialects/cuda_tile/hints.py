@@ -23,7 +23,7 @@ ARCHITECTURES = (
     *("sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_100", "sm_103", "sm_110"),
     *("sm_120", "sm_121"),
 )
-"""What hints may be for, besides `default`."""
+"""The architectures that hints may be for, besides `default`."""
 
 ONE_CTA = ("sm_80", "sm_86", "sm_87", "sm_88", "sm_89")
 """Architectures without clusters."""
@@ -48,7 +48,7 @@ _NUMBERS: dict[str, tuple[str, Callable[[int], bool]]] = {
     "latency": ("1 to 10", lambda number: 1 <= number <= 10),
     "occupancy": ("1 to 32", lambda number: 1 <= number <= 32),
 }
-"""What a hint may be."""
+"""The legal values of a hint."""
 
 _CHECKED: ContextVar[bool] = ContextVar("hints_checked", default=False)
 
@@ -72,7 +72,7 @@ def verify_hints(op: Operation, hints: OptimizationHintsAttr | None) -> None:
 
 
 def wrong_hints(op: Operation, hints: OptimizationHintsAttr) -> Iterator[str]:
-    """What is wrong with the hints of an op, as `expected RULE, got VALUE`."""
+    """The fault of an op's hints, as `expected RULE, got VALUE`."""
     for architecture, entries in hints.value.data.items():
         if architecture not in (*ARCHITECTURES, "default"):
             yield (

@@ -1,4 +1,4 @@
-"""What `assume` may say of which values."""
+"""The predicates of `assume`, and the values that they are for."""
 
 from __future__ import annotations
 

@@ -54,13 +54,13 @@ def verify_function_scope(op: Operation) -> None:
     if scope is not None and scope.linkage_name != name:
         raise _wrong(op, f"a subprogram with linkageName {name}, got {scope.linkage_name}")
     for inner in op.walk():
-        found = subprogram_of(inner.location)
-        if found is not None and found != scope:
+        subprogram = subprogram_of(inner.location)
+        if subprogram is not None and subprogram != scope:
             wanted = _named(scope) if isinstance(scope, DISubprogramAttr) else "no subprogram"
             raise InnerOpError(
                 inner,
                 f"'{inner.name}' expected to be of {wanted} as its function {name}, "
-                f"got {_named(found)}",
+                f"got {_named(subprogram)}",
             )
 
 

@@ -12,7 +12,7 @@ from xdsl.printer import Printer
 PREFIX = "cuda_tile."
 
 _SHORT: dict[str, Callable[[AttrParser], Attribute]] = {}
-"""What reads the parameters of a type of this dialect, by the word the type is known by."""
+"""The reader of the parameters of a type of this dialect, by the word the type is known by."""
 
 
 def readable_without_prefix(word: str, parse: Callable[[AttrParser], Attribute]) -> None:
@@ -37,12 +37,12 @@ def parse_optional_type(parser: AttrParser) -> Attribute | None:
     word = parser.parse_optional_keyword_in(_SHORT)
     if word is None:
         return parser.parse_optional_type()
-    found = _SHORT[word](parser)
+    type_ = _SHORT[word](parser)
     if spelled is not None and "//" not in spelled[0]:
         if len(_KNOWN) >= _REMEMBERED:
             _KNOWN.clear()
-        _KNOWN[spelled[0]] = found
-    return found
+        _KNOWN[spelled[0]] = type_
+    return type_
 
 
 def parse_type(parser: AttrParser) -> Attribute:

@@ -93,11 +93,11 @@ class TileView(CudaTileType, ABC):
 
     @property
     def padding_value(self) -> PaddingValue | None:
-        """What loads give outside of the tensor; None where that is not defined."""
+        """The elements that loads give outside of the tensor; None where that is not defined."""
         return None if isinstance(self.padding, NoneAttr) else PaddingValue(self.padding.data)
 
     def wrong_index(self, types: Sequence[Attribute]) -> str | None:
-        """What is wrong with the types of indices, as `expected RULE, got VALUE`, or None."""
+        """The fault of the types of indices, as `expected RULE, got VALUE`, or None."""
         for i, type_ in enumerate(types):
             if not isinstance(type_, TileType) or type_.rank:
                 return f"expected index {i} to be a scalar tile, got {shown(type_)}"

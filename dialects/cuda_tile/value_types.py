@@ -108,7 +108,7 @@ class PointerType(CudaTileType):
 
     @property
     def ptr_attr(self) -> PtrAttr | None:
-        """What memory it points to."""
+        """The kind of memory that it points to."""
         return _ptr_attr(self.attribute)
 
     @classmethod
@@ -225,7 +225,7 @@ class TensorViewType(Shaped):
 
     @property
     def ptr_attr(self) -> PtrAttr | None:
-        """What memory it is of."""
+        """The kind of memory that it is of."""
         return _ptr_attr(self.attribute)
 
     @once

@@ -69,7 +69,7 @@ class MmaTraits:
         return operand
 
 
-class MmaAtom(Protocol):
+class TiledAtom(Protocol):
     """An MMA instruction, as a dialect above this one knows it."""
 
     @property

@@ -5,14 +5,18 @@ drawing_of(Layout.parse("(4,8):(8,1)"))     the index of each coordinate
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, Protocol
 
-from tilewright.dialects.cute.int_tuple import LayoutError, flatten, to_text
-from tilewright.dialects.cute.layout import Layout
-from tilewright.dialects.cute.swizzle import ComposedLayout
+from tilewright.dialects.cute.int_tuple import (
+    LayoutError,
+    Shape,
+    flatten,
+    is_tuple,
+    product,
+    to_text,
+)
 
 _CELL_WIDTH = 56
 _CELL_HEIGHT = 28
@@ -45,18 +49,28 @@ class Drawing:
     cells: tuple[tuple[tuple[str, int], ...], ...]
 
 
-def drawing_of(layout: Layout | ComposedLayout) -> Drawing:
+class Drawable(Protocol):
+    """A layout, composed or not."""
+
+    @property
+    def shape(self) -> Shape: ...
+
+    def cosize(self) -> int: ...
+
+    def __call__(self, *coord: Any) -> Any: ...
+
+
+def drawing_of(layout: Drawable) -> Drawing:
     """The images of a layout: its first mode downwards, the others across; one mode across.
 
     Raises LayoutError for a layout of more than 16384 elements.
     """
-    outer = layout.outer if isinstance(layout, ComposedLayout) else layout
-    size = outer.size()
+    shape = layout.shape
+    size = product(shape)
     if size > MOST:
         raise LayoutError(f"expected a layout of at most {MOST} elements to draw, got {size}")
-    rows = outer[0].size() if outer.rank() > 1 else 1
-    image: Callable[[int], Any] = layout
-    images = [image(place) for place in range(size)]
+    rows = product(shape[0]) if is_tuple(shape) and len(shape) > 1 else 1
+    images = [layout(place) for place in range(size)]
     cells = tuple(
         tuple((to_text(images[i + rows * j]), _number(images[i + rows * j]))
               for j in range(size // rows)) for i in range(rows)
@@ -66,11 +80,11 @@ def drawing_of(layout: Layout | ComposedLayout) -> Drawing:
 
 
 def _number(image: Any) -> int:
-    """What an image is coloured by: its index, or the sum of its coordinates."""
+    """The number that gives an image its colour: its index, or the sum of its coordinates."""
     return sum(flatten(image))
 
 
-def html(layout: Layout | ComposedLayout) -> str:
+def html(layout: Drawable) -> str:
     """The drawing, for notebooks; of a layout that is too large its text."""
     try:
         return svg(drawing_of(layout))

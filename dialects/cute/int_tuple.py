@@ -16,7 +16,7 @@ from functools import partial
 from operator import mul
 from typing import Any, TypeAlias, TypeGuard
 
-from tilewright.dialects.cute.value import Value, slot_setter
+from tilewright.dialects.cute.value import FrozenValue, slot_setter
 
 IntTuple: TypeAlias = "int | tuple[IntTuple, ...]"
 Shape: TypeAlias = IntTuple
@@ -29,7 +29,7 @@ class LayoutError(ValueError):
     """A layout operation was asked for outside its preconditions."""
 
 
-class ScaledBasis(Value):
+class ScaledBasis(FrozenValue):
     """`value` times the unit vector of mode `modes`: the stride of a coordinate layout.
 
     The value is an integer, or in the symbolic algebra one that the program will know.

@@ -22,6 +22,7 @@ from tilewright.dialects.cute.coordinate import (
     pair_leaves,
     slice_,
 )
+from tilewright.dialects.cute.drawing import html
 from tilewright.dialects.cute.int_tuple import (
     IntTuple,
     LayoutError,
@@ -39,10 +40,10 @@ from tilewright.dialects.cute.int_tuple import (
     unflatten,
 )
 from tilewright.dialects.cute.text import LayoutParseError, LayoutReader
-from tilewright.dialects.cute.value import Value, slot_setter
+from tilewright.dialects.cute.value import FrozenValue, slot_setter
 
 
-class Layout(Value):
+class Layout(FrozenValue):
     """A function from the coordinates of `shape` to the inner product with `stride`.
 
     Layout((4, 8)) is (4,8):(1,4), the compact column-major layout. Equality is of spelling; see
@@ -89,8 +90,6 @@ class Layout(Value):
         return f"Layout.parse({str(self)!r})"
 
     def _repr_html_(self) -> str:
-        from tilewright.dialects.cute.drawing import html
-
         return html(self)
 
     def __eq__(self, other: object) -> bool:

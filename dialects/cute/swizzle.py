@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from tilewright.dialects.cute.coordinate import coordinate_add
+from tilewright.dialects.cute.drawing import html
 from tilewright.dialects.cute.int_tuple import (
     IntTuple,
     LayoutError,
@@ -28,10 +29,10 @@ from tilewright.dialects.cute.int_tuple import (
 )
 from tilewright.dialects.cute.layout import Layout, read_layout, slice_and_offset
 from tilewright.dialects.cute.text import LayoutParseError, LayoutReader
-from tilewright.dialects.cute.value import Value, slot_setter
+from tilewright.dialects.cute.value import FrozenValue, slot_setter
 
 
-class Swizzle(Value):
+class Swizzle(FrozenValue):
     """The involution x -> x ^ ((x & Y) >> shift), a bijection of the integers below `size()`.
 
     A negative shift has the source field Y below the target field Z.
@@ -91,7 +92,7 @@ _set_base = slot_setter(Swizzle, "base")
 _set_shift = slot_setter(Swizzle, "shift")
 
 
-class ComposedLayout(Value):
+class ComposedLayout(FrozenValue):
     """c -> inner(offset + outer(c)): a layout that need not be an inner product.
 
     `inner` is a Swizzle or a Layout, and `outer` gives the domain: shape, size and modes are its
@@ -128,8 +129,6 @@ class ComposedLayout(Value):
         return f"ComposedLayout.parse({str(self)!r})"
 
     def _repr_html_(self) -> str:
-        from tilewright.dialects.cute.drawing import html
-
         return html(self)
 
     def __call__(self, *coord: Any) -> Any:

@@ -25,7 +25,7 @@ from tilewright.dialects.cute.symbolic.layouts import known
 from tilewright.dialects.cute.symbolic.scalar import Dynamic, Multiple, Scalar, divisor_of
 from tilewright.dialects.cute.symbolic.text import read_value
 from tilewright.dialects.cute.symbolic.tuples import has_basis, tuple_sum
-from tilewright.dialects.cute.value import Value, slot_setter
+from tilewright.dialects.cute.value import FrozenValue, slot_setter
 
 SPACES = ("gmem", "smem", "rmem", "tmem")
 """Where a tensor's elements may be: global, shared and tensor memory, and registers."""
@@ -42,7 +42,7 @@ def element_bits(element: str) -> int:
     return int(digits[1])
 
 
-class Tensor(Value):
+class Tensor(FrozenValue):
     """Elements of one type in one memory space.
 
     `align` is what divides the address of the first element, in bytes. `base` and `offset` say
@@ -106,7 +106,7 @@ class Tensor(Value):
 _SETTERS = {name: slot_setter(Tensor, name) for name in Tensor.__match_args__}
 
 
-class CoordTensor(Value):
+class CoordTensor(FrozenValue):
     """Coordinates, from `start` on: its layout's strides are bases."""
 
     __slots__ = ("layout", "start")

@@ -28,13 +28,13 @@ from tilewright.dialects.cute.symbolic.text import tile_text
 from tilewright.dialects.cute.symbolic.tuples import has_basis
 from tilewright.dialects.cute.tiled_mma import TiledMma, covers, tile_leaves
 from tilewright.dialects.cute.tiling import logical_product, raked_product, zipped_divide
-from tilewright.dialects.cute.value import Value, slot_setter
+from tilewright.dialects.cute.value import FrozenValue, slot_setter
 
 Side = Literal["S", "D"]
 """The source or the destination of a copy."""
 
 
-class TiledCopy(Value):
+class TiledCopy(FrozenValue):
     """`atom` tiled: `layout_tv` (thread, value) -> index of the tile, `tiler` the tile's extents,
     or layouts that pick its elements, for each mode."""
 

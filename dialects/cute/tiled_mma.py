@@ -15,7 +15,7 @@ from typing import Any
 
 from tilewright.dialects.cute.algebra import complement, composition
 from tilewright.dialects.cute.algebra import filter as filter_
-from tilewright.dialects.cute.atoms import OPERAND_MODES, MmaAtom, MmaTraits, Operand
+from tilewright.dialects.cute.atoms import OPERAND_MODES, MmaTraits, Operand, TiledAtom
 from tilewright.dialects.cute.int_tuple import LayoutError, flatten, is_tuple, rank
 from tilewright.dialects.cute.inverse import right_inverse
 from tilewright.dialects.cute.layout import Layout, append_to_rank, make_layout
@@ -25,22 +25,22 @@ from tilewright.dialects.cute.symbolic.layouts import Tile
 from tilewright.dialects.cute.symbolic.text import tile_text
 from tilewright.dialects.cute.symbolic.tuples import has_basis
 from tilewright.dialects.cute.tiling import tiled_product
-from tilewright.dialects.cute.value import Value, slot_setter
+from tilewright.dialects.cute.value import FrozenValue, slot_setter
 
 
-class TiledMma(Value):
+class TiledMma(FrozenValue):
     """`atom` tiled: `atom_layout` (M, N, K) -> which copy of the atom, `permutation` a layout or
     an underscore for each of M, N and K."""
 
     __slots__ = ("atom", "atom_layout", "permutation")
     __match_args__ = ("atom", "atom_layout", "permutation")
-    atom: MmaAtom
+    atom: TiledAtom
     atom_layout: Layout
     permutation: tuple[Tile, Tile, Tile]
 
     def __init__(
         self,
-        atom: MmaAtom,
+        atom: TiledAtom,
         atom_layout: Layout | None = None,
         permutation: tuple[Tile, Tile, Tile] | None = None,
     ) -> None:

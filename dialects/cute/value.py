@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 
-class Value:
+class FrozenValue:
     """An object that is its fields: equal, hashed, copied and printed by them.
 
     A subclass keeps its fields in `__slots__`, names them in `__match_args__` in the order of its
@@ -26,7 +26,7 @@ class Value:
         return tuple(getattr(self, name) for name in self.__match_args__)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Value) or type(other) is not type(self):
+        if not isinstance(other, FrozenValue) or type(other) is not type(self):
             return NotImplemented
         return self._fields() == other._fields()
 

@@ -383,11 +383,26 @@ def ipowi(base: Value, exponent: Value) -> Value:
     return choice(exponent.compare("lt", 0), inverse, result)
 
 
-# Approximations, for `fastmath<afn>` on f32: the chip's ex2, lg2 and rcp
+# Approximations, for `fastmath<afn>` on f32: the chip's ex2, lg2, rsqrt and rcp
 
 
 def _fast(x: Value, mnemonic: str) -> Value:
     return x.do(mnemonic, "approx.ftz.f32")
+
+
+def fast_exp2(x: Value) -> Value:
+    """ex2(x)."""
+    return _fast(x, "ex2")
+
+
+def fast_log2(x: Value) -> Value:
+    """lg2(x)."""
+    return _fast(x, "lg2")
+
+
+def fast_rsqrt(x: Value) -> Value:
+    """rsqrt(x)."""
+    return _fast(x, "rsqrt")
 
 
 def fast_exp(x: Value) -> Value:
@@ -461,12 +476,15 @@ FUNCTIONS: dict[str, Function] = {
 
 APPROXIMATIONS: dict[str, Callable[..., Value]] = {
     "math.exp": fast_exp,
+    "math.exp2": fast_exp2,
     "math.log": fast_log,
+    "math.log2": fast_log2,
+    "math.rsqrt": fast_rsqrt,
     "math.log10": fast_log10,
     "math.powf": fast_powf,
     "math.tanh": fast_tanh,
 }
-"""What `fastmath<afn>` allows on f32 (and, through it, on f16 and bf16)."""
+"""The functions that `fastmath<afn>` allows on f32 (and, through it, on f16 and bf16)."""
 
 ON_INTEGERS: dict[str, Callable[..., Value]] = {
     "math.absi": absi,

@@ -2,44 +2,26 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from xdsl.irdl import irdl_op_definition
-
 from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS
+from tilewright.dialects.fields import fields_op
 from tilewright.dialects.ptx.instruction import ScalarOp
 
 
-@irdl_op_definition
+@fields_op("ptx.ex2", SCALARS["ex2"])
 class Ex2Op(ScalarOp):
     """`ex2.FORM d, a`."""
 
-    name = "ptx.ex2"
-    FORMS: ClassVar = SCALARS["ex2"].forms
 
-
-@irdl_op_definition
+@fields_op("ptx.lg2", SCALARS["lg2"])
 class Lg2Op(ScalarOp):
     """`lg2.FORM d, a`."""
 
-    name = "ptx.lg2"
-    FORMS: ClassVar = SCALARS["lg2"].forms
 
-
-@irdl_op_definition
+@fields_op("ptx.rcp", SCALARS["rcp"])
 class RcpOp(ScalarOp):
     """`rcp.FORM d, a`."""
 
-    name = "ptx.rcp"
-    FORMS: ClassVar = SCALARS["rcp"].forms
 
-
-@irdl_op_definition
+@fields_op("ptx.rsqrt", SCALARS["rsqrt"])
 class RsqrtOp(ScalarOp):
     """`rsqrt.FORM d, a`."""
-
-    name = "ptx.rsqrt"
-    FORMS: ClassVar = SCALARS["rsqrt"].forms
-
-
-OPS = [Ex2Op, Lg2Op, RcpOp, RsqrtOp]

@@ -2,108 +2,66 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from xdsl.irdl import irdl_op_definition
-
 from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS
+from tilewright.dialects.fields import fields_op
 from tilewright.dialects.ptx.instruction import ScalarOp
 
 
-@irdl_op_definition
+@fields_op("ptx.add", SCALARS["add"])
 class AddOp(ScalarOp):
     """`add.FORM d, a, b`."""
 
-    name = "ptx.add"
-    FORMS: ClassVar = SCALARS["add"].forms
 
-
-@irdl_op_definition
+@fields_op("ptx.sub", SCALARS["sub"])
 class SubOp(ScalarOp):
     """`sub.FORM d, a, b`."""
 
-    name = "ptx.sub"
-    FORMS: ClassVar = SCALARS["sub"].forms
 
-
-@irdl_op_definition
+@fields_op("ptx.mul", SCALARS["mul"])
 class MulOp(ScalarOp):
     """`mul.FORM d, a, b`."""
 
-    name = "ptx.mul"
-    FORMS: ClassVar = SCALARS["mul"].forms
 
-
-@irdl_op_definition
+@fields_op("ptx.mad", SCALARS["mad"])
 class MadOp(ScalarOp):
     """`mad.FORM d, a, b, c`."""
 
-    name = "ptx.mad"
-    FORMS: ClassVar = SCALARS["mad"].forms
 
-
-@irdl_op_definition
+@fields_op("ptx.fma", SCALARS["fma"])
 class FmaOp(ScalarOp):
     """`fma.FORM d, a, b, c`."""
 
-    name = "ptx.fma"
-    FORMS: ClassVar = SCALARS["fma"].forms
 
-
-@irdl_op_definition
+@fields_op("ptx.div", SCALARS["div"])
 class DivOp(ScalarOp):
     """`div.FORM d, a, b`."""
 
-    name = "ptx.div"
-    FORMS: ClassVar = SCALARS["div"].forms
 
-
-@irdl_op_definition
+@fields_op("ptx.rem", SCALARS["rem"])
 class RemOp(ScalarOp):
     """`rem.FORM d, a, b`."""
 
-    name = "ptx.rem"
-    FORMS: ClassVar = SCALARS["rem"].forms
 
-
-@irdl_op_definition
+@fields_op("ptx.abs", SCALARS["abs"])
 class AbsOp(ScalarOp):
     """`abs.FORM d, a`."""
 
-    name = "ptx.abs"
-    FORMS: ClassVar = SCALARS["abs"].forms
 
-
-@irdl_op_definition
+@fields_op("ptx.neg", SCALARS["neg"])
 class NegOp(ScalarOp):
     """`neg.FORM d, a`."""
 
-    name = "ptx.neg"
-    FORMS: ClassVar = SCALARS["neg"].forms
 
-
-@irdl_op_definition
+@fields_op("ptx.min", SCALARS["min"])
 class MinOp(ScalarOp):
     """`min.FORM d, a, b`."""
 
-    name = "ptx.min"
-    FORMS: ClassVar = SCALARS["min"].forms
 
-
-@irdl_op_definition
+@fields_op("ptx.max", SCALARS["max"])
 class MaxOp(ScalarOp):
     """`max.FORM d, a, b`."""
 
-    name = "ptx.max"
-    FORMS: ClassVar = SCALARS["max"].forms
 
-
-@irdl_op_definition
+@fields_op("ptx.sqrt", SCALARS["sqrt"])
 class SqrtOp(ScalarOp):
     """`sqrt.FORM d, a`."""
-
-    name = "ptx.sqrt"
-    FORMS: ClassVar = SCALARS["sqrt"].forms
-
-
-OPS = [AddOp, SubOp, MulOp, MadOp, FmaOp, DivOp, RemOp, AbsOp, NegOp, MinOp, MaxOp, SqrtOp]

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i64
+from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -31,6 +29,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tma import (
     TENSOR_STORE,
     TensorCopyRow,
 )
+from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp
 from tilewright.dialects.ptx.types import reg
 
@@ -42,7 +41,7 @@ class TensorCopyOp(PtxOp):
 
     @property
     def row(self) -> TensorCopyRow:
-        """What the instruction is called, and what it needs."""
+        """The row of the instruction: its name and what it needs."""
         raise NotImplementedError
 
     @property
@@ -52,7 +51,7 @@ class TensorCopyOp(PtxOp):
 
     @property
     def hinted(self) -> bool:
-        """Whether an L2 cache policy is given."""
+        """True where an L2 cache policy is given."""
         raise NotImplementedError
 
     @property
@@ -75,7 +74,7 @@ class TensorCopyOp(PtxOp):
             )
 
 
-@irdl_op_definition
+@fields_op("ptx.cp.async.bulk.tensor.load")
 class TensorLoadOp(TensorCopyOp):
     """`cp.async.bulk.tensor.Nd.shared::cluster.global... [dst], [map, {c}], [mbar]{, policy}`.
 
@@ -84,8 +83,6 @@ class TensorLoadOp(TensorCopyOp):
     ptx.cp.async.bulk.tensor.load %dst, %map, [%c0, %c1], %mbar multicast %mask
     ```
     """
-
-    name = "ptx.cp.async.bulk.tensor.load"
 
     dest = operand_def(reg("b32"))
     map = operand_def(reg("b64"))
@@ -100,17 +97,6 @@ class TensorLoadOp(TensorCopyOp):
         "$dest `,` $map `,` `[` $coordinates `]` `,` $barrier (`multicast` $mask^)?"
         " (`cache_hint` $cache_hint^)? attr-dict"
     )
-
-    def __init__(
-        self,
-        dest: SSAValue,
-        map: SSAValue,
-        coordinates: Sequence[SSAValue],
-        barrier: SSAValue,
-        cache_hint: SSAValue | None = None,
-        mask: SSAValue | None = None,
-    ):
-        super().__init__(operands=[dest, map, coordinates, barrier, mask, cache_hint])
 
     @property
     def row(self) -> TensorCopyRow:
@@ -160,7 +146,7 @@ class TensorFromSharedOp(TensorCopyOp):
         return self.cache_hint is not None
 
 
-@irdl_op_definition
+@fields_op("ptx.cp.async.bulk.tensor.store")
 class TensorStoreOp(TensorFromSharedOp):
     """`cp.async.bulk.tensor.Nd.global.shared::cta.tile.bulk_group [map, {c}], [src]{, policy}`.
 
@@ -169,27 +155,16 @@ class TensorStoreOp(TensorFromSharedOp):
     ```
     """
 
-    name = "ptx.cp.async.bulk.tensor.store"
-
     assembly_format = (
         "$map `,` `[` $coordinates `]` `,` $source (`cache_hint` $cache_hint^)? attr-dict"
     )
-
-    def __init__(
-        self,
-        map: SSAValue,
-        coordinates: Sequence[SSAValue],
-        source: SSAValue,
-        cache_hint: SSAValue | None = None,
-    ):
-        super().__init__(operands=[map, coordinates, source, cache_hint])
 
     @property
     def row(self) -> TensorCopyRow:
         return TENSOR_STORE
 
 
-@irdl_op_definition
+@fields_op("ptx.cp.reduce.async.bulk.tensor")
 class TensorReduceOp(TensorFromSharedOp):
     """`cp.reduce.async.bulk.tensor.Nd.global.shared::cta.KIND.tile.bulk_group [map, {c}], [src]`.
 
@@ -198,25 +173,11 @@ class TensorReduceOp(TensorFromSharedOp):
     ```
     """
 
-    name = "ptx.cp.reduce.async.bulk.tensor"
-
     kind = prop_def(StringAttr)
 
     assembly_format = (
         "$kind $map `,` `[` $coordinates `]` `,` $source (`cache_hint` $cache_hint^)? attr-dict"
     )
-
-    def __init__(
-        self,
-        kind: str,
-        map: SSAValue,
-        coordinates: Sequence[SSAValue],
-        source: SSAValue,
-        cache_hint: SSAValue | None = None,
-    ):
-        super().__init__(
-            operands=[map, coordinates, source, cache_hint], properties={"kind": StringAttr(kind)}
-        )
 
     @property
     def row(self) -> TensorCopyRow:
@@ -230,35 +191,21 @@ class TensorReduceOp(TensorFromSharedOp):
         super().verify_()
 
 
-@irdl_op_definition
+@fields_op("ptx.cp.async.bulk.commit_group", BULK_COMMIT_GROUP)
 class BulkCommitGroupOp(RowOp):
     """`cp.async.bulk.commit_group`."""
-
-    name = "ptx.cp.async.bulk.commit_group"
-    ROW: ClassVar = BULK_COMMIT_GROUP
 
     assembly_format = "attr-dict"
 
 
-@irdl_op_definition
+@fields_op("ptx.cp.async.bulk.wait_group", BULK_WAIT_GROUP)
 class BulkWaitGroupOp(RowOp):
     """`cp.async.bulk.wait_group{.read} N`."""
 
-    name = "ptx.cp.async.bulk.wait_group"
-    ROW: ClassVar = BULK_WAIT_GROUP
-
-    pending = prop_def(IntegerAttr.constr(type=i64))
+    pending = prop_def(NUMBER)
     read = opt_prop_def(UnitAttr)
 
     assembly_format = "$pending (`read` $read^)? attr-dict"
-
-    def __init__(self, pending: int, *, read: bool = False):
-        super().__init__(
-            properties={
-                "pending": IntegerAttr(pending, i64),
-                "read": UnitAttr() if read else None,
-            }
-        )
 
     @property
     def mnemonic(self) -> str:
@@ -275,29 +222,13 @@ class BulkWaitGroupOp(RowOp):
             )
 
 
-@irdl_op_definition
+@fields_op("ptx.prefetch.tensormap", PREFETCH_TENSORMAP)
 class PrefetchTensormapOp(RowOp):
     """`prefetch.tensormap [map]`."""
-
-    name = "ptx.prefetch.tensormap"
-    ROW: ClassVar = PREFETCH_TENSORMAP
 
     map = operand_def(reg("b64"))
 
     assembly_format = "$map attr-dict"
 
-    def __init__(self, map: SSAValue):
-        super().__init__(operands=[map])
-
     def operand_values(self) -> Mapping[str, Given]:
         return {"a": self.map}
-
-
-OPS = [
-    TensorLoadOp,
-    TensorStoreOp,
-    TensorReduceOp,
-    BulkCommitGroupOp,
-    BulkWaitGroupOp,
-    PrefetchTensormapOp,
-]

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, i64
-from xdsl.ir import SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from tilewright.dialects.cute_nvgpu.lattice.cluster import (
@@ -17,16 +14,14 @@ from tilewright.dialects.cute_nvgpu.lattice.cluster import (
     MAPA,
     MBARRIER_ARRIVE_CLUSTER,
 )
+from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import Given, RowOp
 from tilewright.dialects.ptx.types import reg
 
 
-@irdl_op_definition
+@fields_op("ptx.cluster_ctarank", CLUSTER_RANK)
 class RankOp(RowOp):
     """`mov.u32 d, %cluster_ctarank`."""
-
-    name = "ptx.cluster_ctarank"
-    ROW: ClassVar = CLUSTER_RANK
 
     result = result_def(reg("b32"))
 
@@ -34,34 +29,25 @@ class RankOp(RowOp):
 
     assembly_format = "attr-dict"
 
-    def __init__(self) -> None:
-        super().__init__(result_types=[reg("b32")])
-
     def operand_values(self) -> Mapping[str, Given]:
         return {"d": self.result, "%cluster_ctarank": "%cluster_ctarank"}
 
 
-@irdl_op_definition
+@fields_op("ptx.barrier.cluster.arrive", CLUSTER_ARRIVE)
 class ArriveOp(RowOp):
     """`barrier.cluster.arrive.aligned`."""
 
-    name = "ptx.barrier.cluster.arrive"
-    ROW: ClassVar = CLUSTER_ARRIVE
-
     assembly_format = "attr-dict"
 
 
-@irdl_op_definition
+@fields_op("ptx.barrier.cluster.wait", CLUSTER_WAIT)
 class WaitOp(RowOp):
     """`barrier.cluster.wait.aligned`."""
 
-    name = "ptx.barrier.cluster.wait"
-    ROW: ClassVar = CLUSTER_WAIT
-
     assembly_format = "attr-dict"
 
 
-@irdl_op_definition
+@fields_op("ptx.mapa", MAPA)
 class MapaOp(RowOp):
     """`mapa.shared::cluster.u32 d, a, rank`: the same place in another CTA's shared memory.
 
@@ -69,9 +55,6 @@ class MapaOp(RowOp):
     %0 = ptx.mapa %address, %rank
     ```
     """
-
-    name = "ptx.mapa"
-    ROW: ClassVar = MAPA
 
     address = operand_def(reg("b32"))
     rank = operand_def(reg("b32"))
@@ -81,14 +64,11 @@ class MapaOp(RowOp):
 
     assembly_format = "$address `,` $rank attr-dict"
 
-    def __init__(self, address: SSAValue, rank: SSAValue):
-        super().__init__(operands=[address, rank], result_types=[reg("b32")])
-
     def operand_values(self) -> Mapping[str, Given]:
         return {"d": self.result, "a": self.address, "b": self.rank}
 
 
-@irdl_op_definition
+@fields_op("ptx.mbarrier.arrive.cluster", MBARRIER_ARRIVE_CLUSTER)
 class MbarrierArriveOp(RowOp):
     """`mbarrier.arrive.release.cluster.shared::cluster.b64 _, [a]`.
 
@@ -97,19 +77,10 @@ class MbarrierArriveOp(RowOp):
     ```
     """
 
-    name = "ptx.mbarrier.arrive.cluster"
-    ROW: ClassVar = MBARRIER_ARRIVE_CLUSTER
-
     address = operand_def(reg("b32"))
-    offset = prop_def(IntegerAttr.constr(type=i64))
+    offset = prop_def(NUMBER)
 
     assembly_format = "$address `,` $offset attr-dict"
 
-    def __init__(self, address: SSAValue, offset: int = 0):
-        super().__init__(operands=[address], properties={"offset": IntegerAttr(offset, i64)})
-
     def operand_values(self) -> Mapping[str, Given]:
         return {"state": "_", "addr": (self.address, self.offset.value.data)}
-
-
-OPS = [RankOp, ArriveOp, WaitOp, MapaOp, MbarrierArriveOp]

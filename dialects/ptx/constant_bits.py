@@ -12,6 +12,8 @@ _DTYPES: dict[str, tuple[type[np.generic] | np.dtype[np.generic], type[np.unsign
     "bf16": (np.dtype(ml_dtypes.bfloat16), np.uint16),
     "f32": (np.float32, np.uint32),
     "f64": (np.float64, np.uint64),
+    "f8E4M3FN": (np.dtype(ml_dtypes.float8_e4m3fn), np.uint8),
+    "f8E5M2": (np.dtype(ml_dtypes.float8_e5m2), np.uint8),
 }
 
 
@@ -27,7 +29,7 @@ def constant_bits(value: Attribute) -> int | None:
 
 
 def _float_bits(value: float, type_: Attribute) -> int:
-    """The bits of `value` rounded to an MLIR float type (f16, bf16, f32, f64)."""
+    """The bits of `value` rounded to an MLIR float type (f16, bf16, f32, f64, and fp8)."""
     dtype, bits = _DTYPES[str(type_)]
     with np.errstate(over="ignore"):
         return int(np.array(value, dtype=dtype).view(bits))

@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    irdl_op_definition,
+    IRDLOperation,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -41,6 +41,7 @@ from tilewright.dialects.cute_nvgpu.lattice.launch import (
     why_illegal_cluster,
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement, needs
+from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -64,7 +65,7 @@ _PARAMETER_LAYOUT: dict[str, tuple[int, int]] = {
 _CLUSTERS = needs("sm_90", (7, 8))
 
 
-@irdl_op_definition
+@fields_op("ptx.entry")
 class EntryOp(PtxOp):
     """A kernel: `.entry name(params) { body }`. PTX ISA 5.4.1.
 
@@ -79,13 +80,11 @@ class EntryOp(PtxOp):
     attributes, `%x: u64 {cute.from = #cute.argument<0, pointer>}`.
     """
 
-    name = "ptx.entry"
-
     sym_name = prop_def(SymbolNameConstraint())
     parameters = prop_def(ArrayAttr[StringAttr])
     parameter_names = prop_def(ArrayAttr[StringAttr])
-    shared = prop_def(IntegerAttr.constr(type=i64))
-    align = prop_def(IntegerAttr.constr(type=i64))
+    shared = prop_def(NUMBER)
+    align = prop_def(NUMBER)
     reqntid = opt_prop_def(DenseArrayBase.constr(i32))
     cluster = opt_prop_def(DenseArrayBase.constr(i32))
     arg_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
@@ -106,7 +105,8 @@ class EntryOp(PtxOp):
         arg_attrs: Sequence[DictionaryAttr] = (),
     ):
         attrs = ArrayAttr(arg_attrs) if any(attributes.data for attributes in arg_attrs) else None
-        super().__init__(
+        IRDLOperation.__init__(
+            self,
             properties={
                 "sym_name": StringAttr(name),
                 "parameters": ArrayAttr([StringAttr(type_) for _, type_ in parameters]),
@@ -176,7 +176,8 @@ class EntryOp(PtxOp):
 
     @property
     def parameter_bytes(self) -> int:
-        """What the parameters take, each at a multiple of its alignment. PTX ISA 5.1.6.1."""
+        """The bytes that the parameters take, each at a multiple of its alignment. PTX ISA
+        5.1.6.1."""
         end = 0
         for parameter in self.parameters:
             size, align = _PARAMETER_LAYOUT[parameter.data]
@@ -259,11 +260,9 @@ def _print_parameter(
     printer.print_op_attributes(attributes.data)
 
 
-@irdl_op_definition
+@fields_op("ptx.bra")
 class BraOp(PtxOp):
     """Go to a block: `bra.uni LABEL`. PTX ISA 9.7.12.3."""
-
-    name = "ptx.bra"
 
     arguments = var_operand_def(RegType)
     dest = successor_def()
@@ -273,17 +272,15 @@ class BraOp(PtxOp):
     assembly_format = "$dest (`(` $arguments^ `:` type($arguments) `)`)? attr-dict"
 
     def __init__(self, dest: Block, arguments: Sequence[SSAValue] = ()):
-        super().__init__(operands=[arguments], successors=[dest])
+        IRDLOperation.__init__(self, operands=[arguments], successors=[dest])
 
     def verify_(self) -> None:
         _verify_edge(self.name, self.arguments, self.dest)
 
 
-@irdl_op_definition
+@fields_op("ptx.cond_bra")
 class CondBraOp(PtxOp):
     """Go to one of two blocks by a predicate: `@p bra LABEL`. PTX ISA 9.7.12.3."""
-
-    name = "ptx.cond_bra"
 
     condition = operand_def(reg("pred"))
     then_arguments = var_operand_def(RegType)
@@ -307,7 +304,8 @@ class CondBraOp(PtxOp):
         then_arguments: Sequence[SSAValue] = (),
         else_arguments: Sequence[SSAValue] = (),
     ):
-        super().__init__(
+        IRDLOperation.__init__(
+            self,
             operands=[condition, then_arguments, else_arguments],
             successors=[then_block, else_block],
         )
@@ -329,15 +327,10 @@ def _verify_edge(op: str, arguments: Sequence[SSAValue], dest: Block) -> None:
         )
 
 
-@irdl_op_definition
+@fields_op("ptx.ret")
 class RetOp(PtxOp):
     """Leave the kernel. PTX ISA 9.7.12.6."""
-
-    name = "ptx.ret"
 
     traits = traits_def(IsTerminator(), HasParent(EntryOp))
 
     assembly_format = "attr-dict"
-
-
-OPS = [EntryOp, BraOp, CondBraOp, RetOp]

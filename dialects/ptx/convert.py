@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from xdsl.irdl import irdl_op_definition
-
 from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS
+from tilewright.dialects.fields import fields_op
 from tilewright.dialects.ptx.instruction import ScalarOp
 
 
-@irdl_op_definition
+@fields_op("ptx.cvt", SCALARS["cvt"])
 class CvtOp(ScalarOp):
     """`cvt.FORM d, a`; of two halves `d, a, b`, and `rbits` where rounding is stochastic."""
 
-    name = "ptx.cvt"
-    FORMS: ClassVar = SCALARS["cvt"].forms
 
-
-@irdl_op_definition
+@fields_op("ptx.cvta", SCALARS["cvta"])
 class CvtaOp(ScalarOp):
     """`cvta.FORM d, a`."""
-
-    name = "ptx.cvta"
-    FORMS: ClassVar = SCALARS["cvta"].forms
-
-
-OPS = [CvtOp, CvtaOp]

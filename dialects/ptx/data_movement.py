@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     prop_def,
@@ -31,6 +30,7 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
+from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import RegType, reg
@@ -43,7 +43,7 @@ class _AccessOp(PtxOp):
 
     space = prop_def(StringAttr)
     access = prop_def(StringAttr)
-    offset = prop_def(IntegerAttr.constr(type=i64))
+    offset = prop_def(NUMBER)
 
     def data_type(self) -> RegType:
         """The register list that is loaded or stored."""
@@ -83,7 +83,7 @@ class _AccessOp(PtxOp):
             )
 
 
-@irdl_op_definition
+@fields_op("ptx.ld", LD)
 class LdOp(_AccessOp):
     """Load from memory. PTX ISA 9.7.9.8.
 
@@ -91,9 +91,6 @@ class LdOp(_AccessOp):
     %v = ptx.ld "global" "f32" %address, 16 : !ptx.reg<b64> -> !ptx.reg<f32>
     ```
     """
-
-    name = "ptx.ld"
-    ROW: ClassVar = LD
 
     address = operand_def(RegType)
     result = result_def(RegType)
@@ -103,11 +100,7 @@ class LdOp(_AccessOp):
     )
 
     def __init__(self, space: str, access: str, address: SSAValue, offset: int = 0, count: int = 1):
-        super().__init__(
-            operands=[address],
-            properties=_access(space, access, offset),
-            result_types=[reg(ACCESS_TYPES[access], count)],
-        )
+        super().__init__(address, reg(ACCESS_TYPES[access], count), space, access, offset)
 
     def data_type(self) -> RegType:
         return self.result.type
@@ -116,7 +109,7 @@ class LdOp(_AccessOp):
         return {"d": self.result, "a": (self.address, self.offset.value.data)}
 
 
-@irdl_op_definition
+@fields_op("ptx.st", ST)
 class StOp(_AccessOp):
     """Store to memory, with a predicate where that holds: `@p st`. PTX ISA 9.7.9.11.
 
@@ -125,9 +118,6 @@ class StOp(_AccessOp):
     ptx.st "global" "f32" %address, 16, %v if %p : !ptx.reg<b64>, !ptx.reg<f32>
     ```
     """
-
-    name = "ptx.st"
-    ROW: ClassVar = ST
 
     address = operand_def(RegType)
     value = operand_def(RegType)
@@ -147,9 +137,7 @@ class StOp(_AccessOp):
         offset: int = 0,
         predicate: SSAValue | None = None,
     ):
-        super().__init__(
-            operands=[address, value, predicate], properties=_access(space, access, offset)
-        )
+        super().__init__(address, value, space, access, offset, predicate=predicate)
 
     def data_type(self) -> RegType:
         assert isinstance(self.value.type, RegType)
@@ -163,40 +151,17 @@ class StOp(_AccessOp):
         return self.predicate
 
 
-def _access(space: str, access: str, offset: int) -> dict[str, StringAttr | IntegerAttr]:
-    return {
-        "space": StringAttr(space),
-        "access": StringAttr(access),
-        "offset": IntegerAttr(offset, i64),
-    }
-
-
-@irdl_op_definition
+@fields_op("ptx.cp.async")
 class CpAsyncOp(PtxOp):
     """`cp.async.CACHE.shared.global [dst], [src], size{, src-size}`. PTX ISA 9.7.9.25.3.1."""
-
-    name = "ptx.cp.async"
 
     dest = operand_def(reg("b32"))
     source = operand_def(reg("b64"))
     source_size = opt_operand_def(reg("b32"))
     cache = prop_def(StringAttr)
-    size = prop_def(IntegerAttr.constr(type=i64))
+    size = prop_def(NUMBER)
 
     assembly_format = "$cache $dest `,` $source `,` $size (`,` $source_size^)? attr-dict"
-
-    def __init__(
-        self,
-        cache: str,
-        dest: SSAValue,
-        source: SSAValue,
-        size: int,
-        source_size: SSAValue | None = None,
-    ):
-        super().__init__(
-            operands=[dest, source, source_size],
-            properties={"cache": StringAttr(cache), "size": IntegerAttr(size, i64)},
-        )
 
     @property
     def mnemonic(self) -> str:
@@ -232,29 +197,20 @@ class CpAsyncOp(PtxOp):
             )
 
 
-@irdl_op_definition
+@fields_op("ptx.cp.async.commit_group", CP_ASYNC_COMMIT_GROUP)
 class CpAsyncCommitGroupOp(RowOp):
     """`cp.async.commit_group`. PTX ISA 9.7.9.25.3.2."""
-
-    name = "ptx.cp.async.commit_group"
-    ROW: ClassVar = CP_ASYNC_COMMIT_GROUP
 
     assembly_format = "attr-dict"
 
 
-@irdl_op_definition
+@fields_op("ptx.cp.async.wait_group", CP_ASYNC_WAIT_GROUP)
 class CpAsyncWaitGroupOp(RowOp):
     """`cp.async.wait_group N`. PTX ISA 9.7.9.25.3.3."""
 
-    name = "ptx.cp.async.wait_group"
-    ROW: ClassVar = CP_ASYNC_WAIT_GROUP
-
-    pending = prop_def(IntegerAttr.constr(type=i64))
+    pending = prop_def(NUMBER)
 
     assembly_format = "$pending attr-dict"
-
-    def __init__(self, pending: int):
-        super().__init__(properties={"pending": IntegerAttr(pending, i64)})
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"N": self.pending.value.data}
@@ -265,6 +221,3 @@ class CpAsyncWaitGroupOp(RowOp):
                 f"'{self.name}' expected a count of groups, got {self.pending.value.data}; "
                 "nearest legal: 0"
             )
-
-
-OPS = [LdOp, StOp, CpAsyncOp, CpAsyncCommitGroupOp, CpAsyncWaitGroupOp]

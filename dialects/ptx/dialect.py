@@ -2,6 +2,7 @@
 
 from xdsl.ir import Dialect
 
+from tilewright.dialects.contents import ops_of
 from tilewright.dialects.ptx import (
     approximate,
     arithmetic,
@@ -29,28 +30,28 @@ from tilewright.dialects.ptx.types import RegType
 
 PTX = Dialect(
     "ptx",
-    [
-        *registers.OPS,
-        *data_movement.OPS,
-        *arithmetic.OPS,
-        *approximate.OPS,
-        *logic.OPS,
-        *convert.OPS,
-        *control_flow.OPS,
-        *synchronization.OPS,
-        *shuffle.OPS,
-        *matrix.OPS,
-        *matrix_copy.OPS,
-        *wmma.OPS,
-        *wgmma.OPS,
-        *tcgen05_mma.OPS,
-        *mbarrier.OPS,
-        *bulk_copy.OPS,
-        *warp_specialization.OPS,
-        *cluster.OPS,
-        *tcgen05_memory.OPS,
-        *tcgen05_access.OPS,
-        *tcgen05_sync.OPS,
-    ],
+    ops_of(
+        registers,
+        data_movement,
+        arithmetic,
+        approximate,
+        logic,
+        convert,
+        control_flow,
+        synchronization,
+        shuffle,
+        matrix,
+        matrix_copy,
+        wmma,
+        wgmma,
+        tcgen05_mma,
+        mbarrier,
+        bulk_copy,
+        warp_specialization,
+        cluster,
+        tcgen05_memory,
+        tcgen05_access,
+        tcgen05_sync,
+    ),
     [RegType],
 )

@@ -14,7 +14,6 @@ from typing import ClassVar, NamedTuple, Protocol, Self, TypeAlias
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     prop_def,
     traits_def,
     var_operand_def,
@@ -26,8 +25,9 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
-from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, SCALARS, Form
+from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, Form, ScalarRow
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Minimum, Requirement
+from tilewright.dialects.fields import FieldsOp
 from tilewright.dialects.ptx.types import RegType, reg
 
 
@@ -39,11 +39,11 @@ class SharedPlace(NamedTuple):
 
 Item: TypeAlias = SSAValue | int | str | SharedPlace
 Given: TypeAlias = Item | Sequence[Item] | None
-"""What an op has for an operand of its instruction: registers, integers and words in the order in
+"""The op's content for an operand of its instruction: registers, integers and words in the order in
 which the form of the operand writes them; None where the operand is left out."""
 
 
-class PtxOp(IRDLOperation):
+class PtxOp(FieldsOp):
     """Any op of the dialect that stands for an instruction."""
 
     @property
@@ -61,7 +61,7 @@ class PtxOp(IRDLOperation):
         return ()
 
     def operand_values(self) -> Mapping[str, Given]:
-        """What the op has for each of them, by its name."""
+        """The op's content for each of them, by its name."""
         return {}
 
     @property
@@ -70,7 +70,7 @@ class PtxOp(IRDLOperation):
         return None
 
     def requirement(self) -> Requirement:
-        """What the instruction needs of its target."""
+        """The instruction's needs of its target."""
         return BASELINE
 
 
@@ -97,7 +97,7 @@ class RowOp(PtxOp):
 
     @property
     def row(self) -> Row:
-        """What the instruction is called, needs and takes."""
+        """The instruction's name, needs and operands."""
         return self.ROW
 
     @property
@@ -113,15 +113,14 @@ class RowOp(PtxOp):
 
 
 @cache
-def _operand_forms(op_name: str, form: str) -> Sequence[OperandForm]:
-    return SCALARS[op_name.removeprefix("ptx.")].operands(form)
+def _operand_forms(row: ScalarRow, form: str) -> Sequence[OperandForm]:
+    return row.operands(form)
 
 
 class ScalarOp(PtxOp):
     """`MNEMONIC.form d, a, b, ...;` on single registers, no side effect."""
 
-    FORMS: ClassVar[dict[str, Form]]
-    """Those of its row."""
+    ROW: ClassVar[ScalarRow]
 
     inputs = var_operand_def(RegType)
     result = var_result_def(RegType)
@@ -130,29 +129,25 @@ class ScalarOp(PtxOp):
     traits = traits_def(Pure())
 
     def __init__(self, form: str, inputs: Sequence[SSAValue]):
-        super().__init__(
-            operands=[inputs],
-            result_types=[[reg(REGISTER_OF[self.FORMS[form].result])]],
-            properties={"form": StringAttr(form)},
-        )
+        super().__init__(inputs, [reg(REGISTER_OF[self.ROW.forms[form].result])], form)
 
     @classmethod
     def of(cls, form: str, inputs: Sequence[SSAValue]) -> Self:
         """The op of that form, built without re-checking what the table already says."""
         return cls.create(
             operands=inputs,
-            result_types=[reg(REGISTER_OF[cls.FORMS[form].result])],
+            result_types=[reg(REGISTER_OF[cls.ROW.forms[form].result])],
             properties={"form": StringAttr(form)},
         )
 
     @property
     def row(self) -> Form:
         """The row of this op's form."""
-        return self.FORMS[self.form.data]
+        return self.ROW.forms[self.form.data]
 
     @property
     def operand_forms(self) -> Sequence[OperandForm]:
-        return _operand_forms(self.name, self.form.data)
+        return _operand_forms(self.ROW, self.form.data)
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"d": self.results[0], **dict(zip("abc", self.operands, strict=False))}
@@ -169,13 +164,13 @@ class ScalarOp(PtxOp):
     def parse(cls, parser: Parser) -> Self:
         start = parser.pos
         suffix = parser.parse_identifier()
-        if suffix not in cls.FORMS:
+        if suffix not in cls.ROW.forms:
             parser.raise_error(
-                f"'{cls.name}' expected a form of {', '.join(cls.FORMS)}, got {suffix}",
+                f"'{cls.name}' expected a form of {', '.join(cls.ROW.forms)}, got {suffix}",
                 start,
                 parser.pos,
             )
-        row = cls.FORMS[suffix]
+        row = cls.ROW.forms[suffix]
         operands = parser.parse_comma_separated_list(
             parser.Delimiter.NONE, parser.parse_unresolved_operand
         )
@@ -191,10 +186,11 @@ class ScalarOp(PtxOp):
         printer.print_op_attributes(self.attributes)
 
     def verify_(self) -> None:
-        row = self.FORMS.get(self.form.data)
+        row = self.ROW.forms.get(self.form.data)
         if row is None:
             raise VerifyException(
-                f"'{self.name}' expected a form of {', '.join(self.FORMS)}, got {self.form.data}"
+                f"'{self.name}' expected a form of {', '.join(self.ROW.forms)}, "
+                f"got {self.form.data}"
             )
         types = (*self.inputs.types, *self.result.types)
         legal = tuple(reg(REGISTER_OF[type_]) for type_ in (*row.types, row.result))

@@ -12,7 +12,6 @@ from functools import cache
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
-    irdl_op_definition,
     opt_prop_def,
     prop_def,
     result_def,
@@ -27,6 +26,7 @@ from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
 from tilewright.dialects.cute_nvgpu.atoms.operands import mma_operands
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Constant, OperandForm, Selectors
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
+from tilewright.dialects.fields import fields_op
 from tilewright.dialects.ptx.instruction import Given, PtxOp
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -51,12 +51,8 @@ class WarpMmaOp(PtxOp):
     )
 
     def __init__(self, inputs: Sequence[SSAValue], atom: MmaAtom, selectors: Sequence[int] = ()):
-        immediates = DenseArrayBase.from_list(i64, list(selectors)) if selectors else None
-        super().__init__(
-            operands=[list(inputs)],
-            properties={"form": StringAttr(self.form_of(atom)), "selectors": immediates},
-            result_types=[reg(*atom.registers("D"))],
-        )
+        result = reg(*atom.registers("D"))
+        super().__init__(inputs, result, self.form_of(atom), selectors=selectors or None)
 
     @classmethod
     def form_of(cls, atom: MmaAtom) -> str:
@@ -132,7 +128,7 @@ def _operand_forms(mnemonic: str) -> Sequence[OperandForm]:
     return mma_operands(parse(mnemonic))
 
 
-@irdl_op_definition
+@fields_op("ptx.mma")
 class MmaOp(WarpMmaOp):
     """`mma{.sp}.sync.aligned.SHAPE.row.col... d, a, b, c, ...`. PTX ISA 9.7.14.5.14, 9.7.14.6.3.
 
@@ -146,8 +142,3 @@ class MmaOp(WarpMmaOp):
 
     The form is the mnemonic without `mma.` and `sync.aligned.`.
     """
-
-    name = "ptx.mma"
-
-
-OPS = [MmaOp]

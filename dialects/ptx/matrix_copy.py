@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import StringAttr, UnitAttr
+from xdsl.ir import SSAValue
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -27,6 +26,7 @@ from tilewright.dialects.cute_nvgpu.atoms.operands import matrix_copy_operands
 from tilewright.dialects.cute_nvgpu.lattice import MOVMATRIX, MatrixCopyRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
+from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -41,14 +41,14 @@ class MatrixCopyOp(PtxOp):
 
     MNEMONIC: ClassVar[str]
 
-    form = opt_prop_def(StringAttr)
+    form = opt_prop_def(StringAttr, StringAttr(DEFAULT_FORM))
     trans = opt_prop_def(UnitAttr)
-    offset = prop_def(IntegerAttr.constr(type=i64))
+    offset = prop_def(NUMBER)
 
     @property
     def row(self) -> MatrixCopyRow:
         """The row of the lattice. Raises AtomError where there is none."""
-        return find_form(self.MNEMONIC, DEFAULT_FORM if self.form is None else self.form.data)
+        return find_form(self.MNEMONIC, self.form.data)
 
     @property
     def data(self) -> RegType:
@@ -86,16 +86,7 @@ class MatrixCopyOp(PtxOp):
             )
 
 
-def _properties(copy: MatrixCopy, offset: int) -> dict[str, Attribute | None]:
-    form = copy.row.form
-    return {
-        "form": None if form == DEFAULT_FORM else StringAttr(form),
-        "trans": UnitAttr() if copy.trans else None,
-        "offset": IntegerAttr(offset, i64),
-    }
-
-
-@irdl_op_definition
+@fields_op("ptx.ldmatrix")
 class LdmatrixOp(MatrixCopyOp):
     """`ldmatrix.sync.aligned.SHAPE.xN{.trans}.shared.TYPE d, [a]`. PTX ISA 9.7.14.5.15.
 
@@ -105,7 +96,6 @@ class LdmatrixOp(MatrixCopyOp):
     ```
     """
 
-    name = "ptx.ldmatrix"
     MNEMONIC: ClassVar = "ldmatrix"
 
     address = operand_def(reg("b32"))
@@ -116,11 +106,8 @@ class LdmatrixOp(MatrixCopyOp):
     )
 
     def __init__(self, address: SSAValue, copy: MatrixCopy, offset: int = 0):
-        super().__init__(
-            operands=[address],
-            properties=_properties(copy, offset),
-            result_types=[reg("b32", copy.registers)],
-        )
+        result = reg("b32", copy.registers)
+        super().__init__(address, result, offset, form=copy.row.form, trans=copy.trans)
 
     @property
     def data(self) -> RegType:
@@ -130,7 +117,7 @@ class LdmatrixOp(MatrixCopyOp):
         return {"r": self.result, "p": (self.address, self.offset.value.data)}
 
 
-@irdl_op_definition
+@fields_op("ptx.stmatrix")
 class StmatrixOp(MatrixCopyOp):
     """`stmatrix.sync.aligned.SHAPE.xN{.trans}.shared.TYPE [a], d`. PTX ISA 9.7.14.5.16.
 
@@ -140,7 +127,6 @@ class StmatrixOp(MatrixCopyOp):
     ```
     """
 
-    name = "ptx.stmatrix"
     MNEMONIC: ClassVar = "stmatrix"
 
     address = operand_def(reg("b32"))
@@ -151,7 +137,7 @@ class StmatrixOp(MatrixCopyOp):
     )
 
     def __init__(self, address: SSAValue, value: SSAValue, copy: MatrixCopy, offset: int = 0):
-        super().__init__(operands=[address, value], properties=_properties(copy, offset))
+        super().__init__(address, value, offset, form=copy.row.form, trans=copy.trans)
 
     @property
     def data(self) -> RegType:
@@ -162,7 +148,7 @@ class StmatrixOp(MatrixCopyOp):
         return {"r": self.value, "p": (self.address, self.offset.value.data)}
 
 
-@irdl_op_definition
+@fields_op("ptx.movmatrix", MOVMATRIX)
 class MovmatrixOp(RowOp):
     """`movmatrix.sync.aligned.m8n8.trans.b16 d, a`. PTX ISA 9.7.14.5.17.
 
@@ -171,9 +157,6 @@ class MovmatrixOp(RowOp):
     ```
     """
 
-    name = "ptx.movmatrix"
-    ROW: ClassVar = MOVMATRIX
-
     a = operand_def(reg("b32"))
     d = result_def(reg("b32"))
 
@@ -181,11 +164,5 @@ class MovmatrixOp(RowOp):
 
     assembly_format = "$a attr-dict"
 
-    def __init__(self, a: SSAValue):
-        super().__init__(operands=[a], result_types=[reg("b32")])
-
     def operand_values(self) -> Mapping[str, Given]:
         return {"d": self.d, "a": self.a}
-
-
-OPS = [LdmatrixOp, StmatrixOp, MovmatrixOp]

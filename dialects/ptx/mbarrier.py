@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, i64
-from xdsl.ir import SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def
+from xdsl.irdl import operand_def, opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
@@ -21,7 +19,8 @@ from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
     MBARRIER_TRY_WAIT,
     why_illegal_count,
 )
-from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp
+from tilewright.dialects.fields import NUMBER, fields_op
+from tilewright.dialects.ptx.instruction import Given, RowOp
 from tilewright.dialects.ptx.types import reg
 
 
@@ -29,12 +28,9 @@ class MbarrierOp(RowOp):
     """An instruction on the mbarrier at an address of shared memory plus a constant offset."""
 
     address = operand_def(reg("b32"))
-    offset = prop_def(IntegerAttr.constr(type=i64))
+    offset = prop_def(NUMBER)
 
     assembly_format = "$address `,` $offset attr-dict"
-
-    def __init__(self, address: SSAValue, offset: int):
-        super().__init__(operands=[address], properties={"offset": IntegerAttr(offset, i64)})
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"state": "_", "addr": (self.address, self.offset.value.data)}
@@ -47,16 +43,9 @@ class _CountedOp(MbarrierOp):
     WHAT: ClassVar[str]
     LOWEST: ClassVar[int] = 1
 
-    count = prop_def(IntegerAttr.constr(type=i64))
+    count = prop_def(NUMBER)
 
     assembly_format = "$address `,` $offset `,` $count attr-dict"
-
-    def __init__(self, address: SSAValue, offset: int, count: int):
-        PtxOp.__init__(
-            self,
-            operands=[address],
-            properties={"offset": IntegerAttr(offset, i64), "count": IntegerAttr(count, i64)},
-        )
 
     def operand_values(self) -> Mapping[str, Given]:
         return {**super().operand_values(), self.COUNT: self.count.value.data}
@@ -67,42 +56,25 @@ class _CountedOp(MbarrierOp):
             raise VerifyException(f"'{self.name}' {why}")
 
 
-@irdl_op_definition
+@fields_op("ptx.mbarrier.init", MBARRIER_INIT)
 class InitOp(_CountedOp):
     """`mbarrier.init.shared.b64 [a], count`."""
 
-    name = "ptx.mbarrier.init"
-    ROW: ClassVar = MBARRIER_INIT
     WHAT: ClassVar = "arrivals"
 
 
-@irdl_op_definition
+@fields_op("ptx.mbarrier.inval", MBARRIER_INVAL)
 class InvalOp(MbarrierOp):
     """`mbarrier.inval.shared.b64 [a]`."""
 
-    name = "ptx.mbarrier.inval"
-    ROW: ClassVar = MBARRIER_INVAL
 
-
-@irdl_op_definition
+@fields_op("ptx.mbarrier.arrive")
 class ArriveOp(MbarrierOp):
     """`mbarrier.arrive.shared.b64 _, [a]{, count}`."""
 
-    name = "ptx.mbarrier.arrive"
-
-    count = opt_prop_def(IntegerAttr.constr(type=i64))
+    count = opt_prop_def(NUMBER)
 
     assembly_format = "$address `,` $offset (`,` $count^)? attr-dict"
-
-    def __init__(self, address: SSAValue, offset: int, count: int | None = None):
-        PtxOp.__init__(
-            self,
-            operands=[address],
-            properties={
-                "offset": IntegerAttr(offset, i64),
-                "count": None if count is None else IntegerAttr(count, i64),
-            },
-        )
 
     @property
     def row(self) -> InstructionRow:
@@ -119,23 +91,18 @@ class ArriveOp(MbarrierOp):
                 raise VerifyException(f"'{self.name}' {why}")
 
 
-@irdl_op_definition
+@fields_op("ptx.mbarrier.arrive.expect_tx", MBARRIER_ARRIVE_EXPECT_TX)
 class ArriveExpectTxOp(_CountedOp):
     """`mbarrier.arrive.expect_tx.shared.b64 _, [a], bytes`."""
 
-    name = "ptx.mbarrier.arrive.expect_tx"
-    ROW: ClassVar = MBARRIER_ARRIVE_EXPECT_TX
     COUNT: ClassVar = "txCount"
     WHAT: ClassVar = "bytes"
     LOWEST: ClassVar = 0
 
 
-@irdl_op_definition
+@fields_op("ptx.mbarrier.try_wait.parity", MBARRIER_TRY_WAIT)
 class TryWaitParityOp(MbarrierOp):
     """`mbarrier.try_wait.parity.shared.b64 p, [a], parity`, in a loop until p is true."""
-
-    name = "ptx.mbarrier.try_wait.parity"
-    ROW: ClassVar = MBARRIER_TRY_WAIT
 
     # xDSL puts a subclass's operands before those of its base.
     address = operand_def(reg("b32"))
@@ -143,24 +110,13 @@ class TryWaitParityOp(MbarrierOp):
 
     assembly_format = "$address `,` $offset `,` $parity attr-dict"
 
-    def __init__(self, address: SSAValue, offset: int, parity: SSAValue):
-        PtxOp.__init__(
-            self, operands=[address, parity], properties={"offset": IntegerAttr(offset, i64)}
-        )
-
     def operand_values(self) -> Mapping[str, Given]:
         # The printer asks again until this predicate of its own is true.
         return {**super().operand_values(), "waitComplete": "done", "phaseParity": self.parity}
 
 
-@irdl_op_definition
+@fields_op("ptx.fence.mbarrier_init", FENCE_MBARRIER_INIT)
 class FenceMbarrierInitOp(RowOp):
     """`fence.mbarrier_init.release.cluster`."""
 
-    name = "ptx.fence.mbarrier_init"
-    ROW: ClassVar = FENCE_MBARRIER_INIT
-
     assembly_format = "attr-dict"
-
-
-OPS = [InitOp, InvalOp, ArriveOp, ArriveExpectTxOp, TryWaitParityOp, FenceMbarrierInitOp]

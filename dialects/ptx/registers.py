@@ -8,7 +8,6 @@ from typing import ClassVar, Self
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -24,6 +23,7 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import MOV
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import constant
+from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp, SharedPlace
 from tilewright.dialects.ptx.types import KINDS, RegType, reg
 
@@ -37,9 +37,17 @@ SPECIAL_REGISTERS = (
 class NameOp(PtxOp):
     """A name of registers, no instruction."""
 
+    traits = traits_def(Pure())
 
-@irdl_op_definition
-class ConstOp(RowOp):
+
+class MoveOp(RowOp):
+    """A form of `mov`, which has no effect but its result."""
+
+    traits = traits_def(Pure())
+
+
+@fields_op("ptx.const")
+class ConstOp(MoveOp):
     """A constant: its bits in a register, or an immediate where the instruction takes one.
 
     ```mlir
@@ -47,15 +55,11 @@ class ConstOp(RowOp):
     ```
     """
 
-    name = "ptx.const"
-
     bits = prop_def(IntegerAttr)
     result = result_def(RegType)
 
-    traits = traits_def(Pure())
-
     def __init__(self, bits: int, kind: str):
-        super().__init__(properties={"bits": IntegerAttr(bits, i64)}, result_types=[reg(kind)])
+        super().__init__(reg(kind), bits)
 
     @property
     def row(self) -> InstructionRow:
@@ -95,7 +99,7 @@ class ConstOp(RowOp):
         return self.bits.value.data % (1 << KINDS[self.result.type.kind.data])
 
 
-@irdl_op_definition
+@fields_op("ptx.undef")
 class UndefOp(NameOp):
     """A register that nothing has written: reading it is an error. No instruction.
 
@@ -104,20 +108,13 @@ class UndefOp(NameOp):
     ```
     """
 
-    name = "ptx.undef"
-
     result = result_def(RegType)
-
-    traits = traits_def(Pure())
 
     assembly_format = "attr-dict `:` type($result)"
 
-    def __init__(self, type_: RegType):
-        super().__init__(result_types=[type_])
 
-
-@irdl_op_definition
-class SregOp(RowOp):
+@fields_op("ptx.sreg", MOV["u32"])
+class SregOp(MoveOp):
     """Read a special register: `mov.u32 d, %tid.x`. PTX ISA 10.
 
     ```mlir
@@ -125,30 +122,13 @@ class SregOp(RowOp):
     ```
     """
 
-    name = "ptx.sreg"
-    ROW: ClassVar = MOV["u32"]
-
     register = prop_def(StringAttr)
     result = result_def(reg("b32"))
 
-    traits = traits_def(Pure())
-
-    def __init__(self, register: str):
-        super().__init__(properties={"register": StringAttr(register)}, result_types=[reg("b32")])
+    assembly_format = "$register attr-dict"
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"d": self.result, "a": f"%{self.register.data}"}
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        op = cls(parser.parse_str_literal())
-        op.attributes |= parser.parse_optional_attr_dict()
-        return op
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_attribute(self.register)
-        printer.print_op_attributes(self.attributes)
 
     def verify_(self) -> None:
         if self.register.data not in SPECIAL_REGISTERS:
@@ -158,8 +138,8 @@ class SregOp(RowOp):
             )
 
 
-@irdl_op_definition
-class SharedAddressOp(RowOp):
+@fields_op("ptx.shared_address", MOV["u32"])
+class SharedAddressOp(MoveOp):
     """An address in the kernel's shared memory, by its offset in bytes: `mov.u32 d, smem+256`.
 
     ```mlir
@@ -167,16 +147,8 @@ class SharedAddressOp(RowOp):
     ```
     """
 
-    name = "ptx.shared_address"
-    ROW: ClassVar = MOV["u32"]
-
-    offset = prop_def(IntegerAttr.constr(type=i64))
+    offset = prop_def(NUMBER)
     result = result_def(reg("b32"))
-
-    traits = traits_def(Pure())
-
-    def __init__(self, offset: int):
-        super().__init__(properties={"offset": IntegerAttr(offset, i64)}, result_types=[reg("b32")])
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"d": self.result, "a": SharedPlace(self.offset.value.data)}
@@ -192,21 +164,14 @@ class SharedAddressOp(RowOp):
         printer.print_op_attributes(self.attributes)
 
 
-@irdl_op_definition
-class MovOp(RowOp):
+@fields_op("ptx.mov")
+class MovOp(MoveOp):
     """Move the bits of a register to another of the same width: `mov.b32`. PTX ISA 9.7.9.1."""
-
-    name = "ptx.mov"
 
     source = operand_def(RegType)
     result = result_def(RegType)
 
-    traits = traits_def(Pure())
-
     assembly_format = "$source attr-dict `:` type($source) `->` type($result)"
-
-    def __init__(self, source: SSAValue, result: RegType):
-        super().__init__(operands=[source], result_types=[result])
 
     @property
     def row(self) -> InstructionRow:
@@ -226,8 +191,8 @@ class MovOp(RowOp):
             )
 
 
-@irdl_op_definition
-class PackOp(RowOp):
+@fields_op("ptx.pack")
+class PackOp(MoveOp):
     """Two registers side by side in one of twice the width: `mov.b32 d, {lo, hi}` of 16-bit
     registers, `mov.b64 d, {lo, hi}` of 32-bit ones. PTX ISA 9.7.9.2.
 
@@ -236,19 +201,15 @@ class PackOp(RowOp):
     ```
     """
 
-    name = "ptx.pack"
-
     low = operand_def(RegType)
     high = operand_def(RegType)
     result = result_def(RegType)
-
-    traits = traits_def(Pure())
 
     HALVES: ClassVar[dict[str, str]] = {"b32": "b16", "b64": "b32"}
     """The kind of the halves, by that of the result."""
 
     def __init__(self, low: SSAValue, high: SSAValue, kind: str = "b32"):
-        super().__init__(operands=[low, high], result_types=[reg(kind)])
+        super().__init__(low, high, reg(kind))
 
     @property
     def row(self) -> InstructionRow:
@@ -292,19 +253,14 @@ class PackOp(RowOp):
             )
 
 
-@irdl_op_definition
-class UnpackOp(RowOp):
+@fields_op("ptx.unpack")
+class UnpackOp(MoveOp):
     """The two 16-bit halves of a 32-bit register: `mov.b32 {lo, hi}, a`. PTX ISA 9.7.9.2."""
-
-    name = "ptx.unpack"
 
     source = operand_def(reg("b32"))
     halves = result_def(reg("b16", 2))
 
-    traits = traits_def(Pure())
-
-    def __init__(self, source: SSAValue):
-        super().__init__(operands=[source], result_types=[reg("b16", 2)])
+    assembly_format = "$source attr-dict"
 
     @property
     def row(self) -> InstructionRow:
@@ -317,34 +273,15 @@ class UnpackOp(RowOp):
     def operand_values(self) -> Mapping[str, Given]:
         return {"d": self.halves, "a": self.source}
 
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        source = parser.resolve_operand(parser.parse_unresolved_operand(), reg("b32"))
-        op = cls(source)
-        op.attributes |= parser.parse_optional_attr_dict()
-        return op
 
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_operand(self.source)
-        printer.print_op_attributes(self.attributes)
-
-
-@irdl_op_definition
+@fields_op("ptx.list.make")
 class ListMakeOp(NameOp):
     """A register list of these registers and lists, in order. A name, no instruction."""
-
-    name = "ptx.list.make"
 
     parts = var_operand_def(RegType)
     result = result_def(RegType)
 
-    traits = traits_def(Pure())
-
     assembly_format = "$parts attr-dict `:` type($parts) `->` type($result)"
-
-    def __init__(self, parts: Sequence[SSAValue], result: RegType):
-        super().__init__(operands=[parts], result_types=[result])
 
     def verify_(self) -> None:
         types = [part.type for part in self.parts if isinstance(part.type, RegType)]
@@ -361,27 +298,19 @@ class ListMakeOp(NameOp):
             )
 
 
-@irdl_op_definition
+@fields_op("ptx.list.get")
 class ListGetOp(NameOp):
     """One register of a list, by its place. A name, no instruction."""
 
-    name = "ptx.list.get"
-
     source = operand_def(RegType)
-    position = prop_def(IntegerAttr.constr(type=i64))
+    position = prop_def(NUMBER)
     result = result_def(RegType)
-
-    traits = traits_def(Pure())
 
     assembly_format = "$source `[` $position `]` attr-dict `:` type($source) `->` type($result)"
 
     def __init__(self, source: SSAValue, position: int):
         assert isinstance(source.type, RegType)
-        super().__init__(
-            operands=[source],
-            properties={"position": IntegerAttr(position, i64)},
-            result_types=[reg(source.type.kind.data)],
-        )
+        super().__init__(source, reg(source.type.kind.data), position)
 
     def verify_(self) -> None:
         source = self.source.type
@@ -395,6 +324,3 @@ class ListGetOp(NameOp):
             raise VerifyException(
                 f"'{self.name}' expected result {reg(source.kind.data)}, got {self.result.type}"
             )
-
-
-OPS = [ConstOp, UndefOp, SregOp, SharedAddressOp, MovOp, PackOp, UnpackOp, ListMakeOp, ListGetOp]

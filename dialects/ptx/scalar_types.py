@@ -69,7 +69,7 @@ NARROW_FLOATS: dict[Attribute, str] = {Float8E4M3FNType(): "e4m3", Float8E5M2Typ
 """Floats by PTX name, held as an i8 is: memory and casts know them, arithmetic does not."""
 
 
-def held_type(type_: Attribute) -> ScalarType | None:
+def stored_type(type_: Attribute) -> ScalarType | None:
     """How a scalar type is held that need not be computed on."""
     return _SCALARS[IntegerType(8)] if type_ in NARROW_FLOATS else scalar_type(type_)
 
@@ -78,7 +78,7 @@ def register_type(type_: Attribute) -> RegType | None:
     """The registers that hold a value of the type, or None where it does not lower."""
     if isinstance(type_, FragmentType):
         return reg(type_.element.register, type_.registers)
-    scalar = held_type(type_)
+    scalar = stored_type(type_)
     return None if scalar is None else reg(scalar.kind)
 
 

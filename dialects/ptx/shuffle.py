@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
+from xdsl.irdl import operand_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.sync import SHFL_SYNC
+from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import Given, RowOp
 from tilewright.dialects.ptx.synchronization import WHOLE_WARP
 from tilewright.dialects.ptx.types import RegType, reg
 
 
-@irdl_op_definition
+@fields_op("ptx.shfl.sync", SHFL_SYNC)
 class ShflSyncOp(RowOp):
     """`shfl.sync.MODE.b32 d, a, N, 31, 0xffffffff`: the 32 bits of another lane.
 
@@ -25,22 +25,15 @@ class ShflSyncOp(RowOp):
     ```
     """
 
-    name = "ptx.shfl.sync"
-    ROW: ClassVar = SHFL_SYNC
-
     mode = prop_def(StringAttr)
     value = operand_def(RegType)
-    lane = prop_def(IntegerAttr.constr(type=i64))
+    lane = prop_def(NUMBER)
     result = result_def(RegType)
 
     assembly_format = "$mode $value `,` $lane attr-dict `:` type($value) `->` type($result)"
 
     def __init__(self, mode: str, value: SSAValue, lane: int):
-        super().__init__(
-            operands=[value],
-            properties={"mode": StringAttr(mode), "lane": IntegerAttr(lane, i64)},
-            result_types=[value.type],
-        )
+        super().__init__(value, value.type, mode, lane)
 
     @property
     def mnemonic(self) -> str:
@@ -61,6 +54,3 @@ class ShflSyncOp(RowOp):
                 f"'{self.name}' expected one register of 32 bits, got {self.value.type} "
                 f"to {self.result.type}"
             )
-
-
-OPS = [ShflSyncOp]

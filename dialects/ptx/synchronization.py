@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, i64
-from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def
+from xdsl.irdl import opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice import NAMED_BARRIER
 from tilewright.dialects.cute_nvgpu.lattice.sync import BAR_ARRIVE, BAR_SYNC, BAR_WARP_SYNC
+from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import Given, RowOp
 
 WHOLE_WARP = 0xFFFFFFFF
@@ -20,18 +19,10 @@ WHOLE_WARP = 0xFFFFFFFF
 class _BarrierOp(RowOp):
     """A numbered barrier of the CTA; without `threads`, all of the CTA's threads take part."""
 
-    barrier = prop_def(IntegerAttr.constr(type=i64))
-    threads = opt_prop_def(IntegerAttr.constr(type=i64))
+    barrier = prop_def(NUMBER)
+    threads = opt_prop_def(NUMBER)
 
     assembly_format = "$barrier (`,` $threads^)? attr-dict"
-
-    def __init__(self, barrier: int, threads: int | None = None):
-        super().__init__(
-            properties={
-                "barrier": IntegerAttr(barrier, i64),
-                "threads": None if threads is None else IntegerAttr(threads, i64),
-            }
-        )
 
     def operand_values(self) -> Mapping[str, Given]:
         threads = None if self.threads is None else self.threads.value.data
@@ -44,20 +35,14 @@ class _BarrierOp(RowOp):
             raise VerifyException(f"'{self.name}' {why}")
 
 
-@irdl_op_definition
+@fields_op("ptx.bar.sync", BAR_SYNC)
 class BarSyncOp(_BarrierOp):
     """`bar.sync a{, b}`: arrive and wait. PTX ISA 9.7.13.1."""
 
-    name = "ptx.bar.sync"
-    ROW: ClassVar = BAR_SYNC
 
-
-@irdl_op_definition
+@fields_op("ptx.bar.arrive", BAR_ARRIVE)
 class BarArriveOp(_BarrierOp):
     """`bar.arrive a, b`: arrive without waiting. PTX ISA 9.7.13.1."""
-
-    name = "ptx.bar.arrive"
-    ROW: ClassVar = BAR_ARRIVE
 
     def verify_(self) -> None:
         super().verify_()
@@ -65,17 +50,11 @@ class BarArriveOp(_BarrierOp):
             raise VerifyException(f"'{self.name}' expected a count of threads (bar.arrive a, b)")
 
 
-@irdl_op_definition
+@fields_op("ptx.bar.warp.sync", BAR_WARP_SYNC)
 class WarpSyncOp(RowOp):
     """`bar.warp.sync 0xffffffff`. PTX ISA 9.7.13.2."""
-
-    name = "ptx.bar.warp.sync"
-    ROW: ClassVar = BAR_WARP_SYNC
 
     assembly_format = "attr-dict"
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"membermask": WHOLE_WARP}
-
-
-OPS = [BarSyncOp, BarArriveOp, WarpSyncOp]

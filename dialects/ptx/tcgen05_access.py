@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i64
-from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def
+from xdsl.dialects.builtin import StringAttr, UnitAttr
+from xdsl.ir import SSAValue
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
@@ -36,6 +36,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
     TmemAccessRow,
     TmemReduceRow,
 )
+from tilewright.dialects.fields import NUMBER, Field, fields_op
 from tilewright.dialects.ptx.instruction import Given, PtxOp
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -44,8 +45,8 @@ class AccessOp(PtxOp):
     """A load or store of a shape, at an address plus a constant offset in columns."""
 
     shape = prop_def(StringAttr)
-    half = opt_prop_def(IntegerAttr.constr(type=i64))
-    offset = prop_def(IntegerAttr.constr(type=i64))
+    half = opt_prop_def(NUMBER)
+    offset = prop_def(NUMBER)
 
     ROW: ClassVar[TmemAccessRow | TmemReduceRow]
 
@@ -64,7 +65,7 @@ class AccessOp(PtxOp):
 
     @property
     def is_packed(self) -> bool:
-        """Whether a register holds the low halves of two cells."""
+        """True where a register holds the low halves of two cells."""
         return False
 
     @property
@@ -91,20 +92,12 @@ class AccessOp(PtxOp):
             )
 
 
-def _properties(access: TmemAccess, offset: int) -> dict[str, Attribute | None]:
-    return {
-        "shape": StringAttr(access.shape.name),
-        "half": IntegerAttr(access.half, i64) if access.shape.halves else None,
-        "offset": IntegerAttr(offset, i64),
-    }
+def _form(access: TmemAccess, offset: int) -> dict[str, Field]:
+    half = access.half if access.shape.halves else None
+    return {"shape": access.shape.name, "half": half, "offset": offset}
 
 
-def _packed_properties(access: TmemAccess, offset: int) -> dict[str, Attribute | None]:
-    packed = UnitAttr() if access.packed else None
-    return {**_properties(access, offset), "packed": packed}
-
-
-@irdl_op_definition
+@fields_op("ptx.tcgen05.ld", TMEM_LOAD)
 class LdOp(AccessOp):
     """`tcgen05.ld.sync.aligned.SHAPE.xN{.pack::16b}.b32 {r}, [taddr]{, half}`.
 
@@ -113,9 +106,6 @@ class LdOp(AccessOp):
     %q = ptx.tcgen05.ld "16x32bx2" packed half 16 %t, 8 : !ptx.reg<b32 x 8>
     ```
     """
-
-    name = "ptx.tcgen05.ld"
-    ROW: ClassVar = TMEM_LOAD
 
     packed = opt_prop_def(UnitAttr)
     address = operand_def(reg("b32"))
@@ -127,11 +117,7 @@ class LdOp(AccessOp):
     )
 
     def __init__(self, address: SSAValue, result: RegType, access: TmemAccess, offset: int = 0):
-        super().__init__(
-            operands=[address],
-            properties=_packed_properties(access, offset),
-            result_types=[result],
-        )
+        super().__init__(address, result, packed=access.packed, **_form(access, offset))
 
     @property
     def data(self) -> RegType:
@@ -153,7 +139,7 @@ class LdOp(AccessOp):
         return self.access.mnemonic(TMEM_LOAD)
 
 
-@irdl_op_definition
+@fields_op("ptx.tcgen05.st", TMEM_STORE)
 class StOp(AccessOp):
     """`tcgen05.st.sync.aligned.SHAPE.xN{.unpack::16b}.b32 [taddr], {half,} {r}`.
 
@@ -161,9 +147,6 @@ class StOp(AccessOp):
     ptx.tcgen05.st "32x32b" %t, 0, %r : !ptx.reg<b32 x 8>
     ```
     """
-
-    name = "ptx.tcgen05.st"
-    ROW: ClassVar = TMEM_STORE
 
     packed = opt_prop_def(UnitAttr)
     address = operand_def(reg("b32"))
@@ -175,7 +158,7 @@ class StOp(AccessOp):
     )
 
     def __init__(self, address: SSAValue, value: SSAValue, access: TmemAccess, offset: int = 0):
-        super().__init__(operands=[address, value], properties=_packed_properties(access, offset))
+        super().__init__(address, value, packed=access.packed, **_form(access, offset))
 
     @property
     def data(self) -> RegType:
@@ -203,7 +186,7 @@ class StOp(AccessOp):
             raise VerifyException(f"'{self.name}' {why}")
 
 
-@irdl_op_definition
+@fields_op("ptx.tcgen05.ld.red", TMEM_LOAD_REDUCE)
 class LdRedOp(AccessOp):
     """`tcgen05.ld.red.sync.aligned.SHAPE.xN.OP{.abs}{.NaN}.TYPE {r}, red, [taddr]{, half}`.
 
@@ -211,9 +194,6 @@ class LdRedOp(AccessOp):
     %r, %m = ptx.tcgen05.ld.red "32x32b" "max.abs.f32" %t, 0 : !ptx.reg<f32 x 8>
     ```
     """
-
-    name = "ptx.tcgen05.ld.red"
-    ROW: ClassVar = TMEM_LOAD_REDUCE
 
     form = prop_def(StringAttr)
     address = operand_def(reg("b32"))
@@ -228,11 +208,8 @@ class LdRedOp(AccessOp):
     def __init__(
         self, address: SSAValue, result: RegType, access: TmemAccess, form: str, offset: int = 0
     ):
-        super().__init__(
-            operands=[address],
-            properties={**_properties(access, offset), "form": StringAttr(form)},
-            result_types=[result, reg(result.kind.data)],
-        )
+        reduced = reg(result.kind.data)
+        super().__init__(address, result, reduced, form=form, **_form(access, offset))
 
     @property
     def data(self) -> RegType:
@@ -277,6 +254,3 @@ REDUCE_FORMS = tuple(
     f"{reduction}{modifiers}.{type_}" for reduction, type_, modifiers in _REDUCE_FORMS
 )
 """`max.abs.NaN.f32`: what is reduced, and how."""
-
-
-OPS = [LdOp, StOp, LdRedOp]

@@ -6,11 +6,9 @@ Shapes, mnemonics and requirements are read from the atom lattice.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
-from xdsl.ir import SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def
+from xdsl.dialects.builtin import StringAttr
+from xdsl.irdl import operand_def, opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
@@ -32,6 +30,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
     TmemCopyShape,
 )
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
+from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp
 from tilewright.dialects.ptx.types import reg
 
@@ -44,7 +43,7 @@ class GroupOp(RowOp, CtaGroupOp):
         assert isinstance(self.ROW, TmemRow)
         return self.ROW
 
-    cta_group = prop_def(IntegerAttr.constr(type=i64))
+    cta_group = prop_def(NUMBER)
 
     @property
     def group(self) -> int:
@@ -63,7 +62,7 @@ def _verify_columns(op: PtxOp, columns: int) -> None:
         raise VerifyException(f"'{op.name}' {why}")
 
 
-@irdl_op_definition
+@fields_op("ptx.tcgen05.alloc", TMEM_ALLOC)
 class AllocOp(GroupOp):
     """`tcgen05.alloc.cta_group::G.sync.aligned.shared::cta.b32 [slot], columns`.
 
@@ -72,24 +71,11 @@ class AllocOp(GroupOp):
     ```
     """
 
-    name = "ptx.tcgen05.alloc"
-    ROW: ClassVar = TMEM_ALLOC
-
     slot = operand_def(reg("b32"))
-    offset = prop_def(IntegerAttr.constr(type=i64))
-    columns = prop_def(IntegerAttr.constr(type=i64))
+    offset = prop_def(NUMBER)
+    columns = prop_def(NUMBER)
 
     assembly_format = "`group` $cta_group $slot `,` $offset `,` $columns attr-dict"
-
-    def __init__(self, slot: SSAValue, offset: int, columns: int, group: int):
-        super().__init__(
-            operands=[slot],
-            properties={
-                "offset": IntegerAttr(offset, i64),
-                "columns": IntegerAttr(columns, i64),
-                "cta_group": IntegerAttr(group, i64),
-            },
-        )
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"dst": (self.slot, self.offset.value.data), "nCols": self.columns.value.data}
@@ -99,7 +85,7 @@ class AllocOp(GroupOp):
         _verify_columns(self, self.columns.value.data)
 
 
-@irdl_op_definition
+@fields_op("ptx.tcgen05.dealloc", TMEM_DEALLOC)
 class DeallocOp(GroupOp):
     """`tcgen05.dealloc.cta_group::G.sync.aligned.b32 taddr, columns`.
 
@@ -108,22 +94,10 @@ class DeallocOp(GroupOp):
     ```
     """
 
-    name = "ptx.tcgen05.dealloc"
-    ROW: ClassVar = TMEM_DEALLOC
-
     address = operand_def(reg("b32"))
-    columns = prop_def(IntegerAttr.constr(type=i64))
+    columns = prop_def(NUMBER)
 
     assembly_format = "`group` $cta_group $address `,` $columns attr-dict"
-
-    def __init__(self, address: SSAValue, columns: int, group: int):
-        super().__init__(
-            operands=[address],
-            properties={
-                "columns": IntegerAttr(columns, i64),
-                "cta_group": IntegerAttr(group, i64),
-            },
-        )
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"taddr": self.address, "nCols": self.columns.value.data}
@@ -133,23 +107,17 @@ class DeallocOp(GroupOp):
         _verify_columns(self, self.columns.value.data)
 
 
-@irdl_op_definition
+@fields_op("ptx.tcgen05.relinquish_alloc_permit", TMEM_RELINQUISH)
 class RelinquishAllocPermitOp(GroupOp):
     """`tcgen05.relinquish_alloc_permit.cta_group::G.sync.aligned`."""
 
-    name = "ptx.tcgen05.relinquish_alloc_permit"
-    ROW: ClassVar = TMEM_RELINQUISH
-
     assembly_format = "`group` $cta_group attr-dict"
-
-    def __init__(self, group: int):
-        super().__init__(properties={"cta_group": IntegerAttr(group, i64)})
 
 
 # Copies and shifts
 
 
-@irdl_op_definition
+@fields_op("ptx.tcgen05.cp")
 class CpOp(GroupOp):
     """`tcgen05.cp.cta_group::G.SHAPE{.b8x16.FORMAT} [taddr], descriptor`.
 
@@ -159,37 +127,16 @@ class CpOp(GroupOp):
     ```
     """
 
-    name = "ptx.tcgen05.cp"
-
     shape = prop_def(StringAttr)
     source_format = opt_prop_def(StringAttr)
     address = operand_def(reg("b32"))
     descriptor = operand_def(reg("b64"))
-    offset = prop_def(IntegerAttr.constr(type=i64))
+    offset = prop_def(NUMBER)
 
     assembly_format = (
         "`group` $cta_group $shape ($source_format^)? $address `,` $offset `,` $descriptor"
         " attr-dict"
     )
-
-    def __init__(
-        self,
-        address: SSAValue,
-        descriptor: SSAValue,
-        shape: TmemCopyShape,
-        group: int,
-        source_format: str | None = None,
-        offset: int = 0,
-    ):
-        super().__init__(
-            operands=[address, descriptor],
-            properties={
-                "shape": StringAttr(shape.spelled),
-                "source_format": None if source_format is None else StringAttr(source_format),
-                "offset": IntegerAttr(offset, i64),
-                "cta_group": IntegerAttr(group, i64),
-            },
-        )
 
     @property
     def copy_shape(self) -> TmemCopyShape:
@@ -224,7 +171,7 @@ class CpOp(GroupOp):
             )
 
 
-@irdl_op_definition
+@fields_op("ptx.tcgen05.shift", TMEM_SHIFT)
 class ShiftOp(GroupOp):
     """`tcgen05.shift.cta_group::G.down [taddr]`.
 
@@ -233,25 +180,10 @@ class ShiftOp(GroupOp):
     ```
     """
 
-    name = "ptx.tcgen05.shift"
-    ROW: ClassVar = TMEM_SHIFT
-
     address = operand_def(reg("b32"))
-    offset = prop_def(IntegerAttr.constr(type=i64))
+    offset = prop_def(NUMBER)
 
     assembly_format = "`group` $cta_group $address `,` $offset attr-dict"
 
-    def __init__(self, address: SSAValue, group: int, offset: int = 0):
-        super().__init__(
-            operands=[address],
-            properties={
-                "offset": IntegerAttr(offset, i64),
-                "cta_group": IntegerAttr(group, i64),
-            },
-        )
-
     def operand_values(self) -> Mapping[str, Given]:
         return {"taddr": (self.address, self.offset.value.data)}
-
-
-OPS = [AllocOp, DeallocOp, RelinquishAllocPermitOp, CpOp, ShiftOp]

@@ -6,11 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i64
+from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -33,6 +32,7 @@ from tilewright.dialects.cute_nvgpu.lattice.sm100 import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
+from tilewright.dialects.fields import NUMBER, Field, fields_op
 from tilewright.dialects.ptx.instruction import Given, PtxOp
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import RegType, reg
@@ -40,7 +40,7 @@ from tilewright.dialects.ptx.types import RegType, reg
 _PREFIX = "tcgen05.mma."
 
 
-@irdl_op_definition
+@fields_op("ptx.tcgen05.mma")
 class Tcgen05MmaOp(PtxOp, CtaGroupOp):
     """`tcgen05.mma... [d], a, b-desc{, [sp-meta]}, idesc{, lanes}{, [sfa], [sfb]}, enable-input-d;`
 
@@ -52,8 +52,6 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
     an address of tensor memory. Without the predicate it accumulates always or, with `zero`, never.
     `lanes` are the words of disable-output-lane, a list of registers.
     """
-
-    name = "ptx.tcgen05.mma"
 
     d = operand_def(reg("b32"))
     a = operand_def(RegType)
@@ -68,7 +66,7 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
 
     form = prop_def(StringAttr)
     zero = opt_prop_def(UnitAttr)
-    scale_input_d = opt_prop_def(IntegerAttr.constr(type=i64))
+    scale_input_d = opt_prop_def(NUMBER)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
@@ -88,33 +86,14 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
         b: SSAValue,
         idesc: SSAValue,
         *,
-        metadata: SSAValue | None = None,
-        lanes: SSAValue | None = None,
         scales: tuple[SSAValue, SSAValue] | None = None,
-        enable_input_d: SSAValue | None = None,
-        zero: bool = False,
         scale_input_d: int = 0,
-        zero_column_mask: SSAValue | None = None,
+        **fields: Field,
     ):
         sfa, sfb = (None, None) if scales is None else scales
+        form = mnemonic.removeprefix(_PREFIX)
         super().__init__(
-            operands=[
-                d,
-                a,
-                b,
-                idesc,
-                metadata,
-                lanes,
-                sfa,
-                sfb,
-                enable_input_d,
-                zero_column_mask,
-            ],
-            properties={
-                "form": StringAttr(mnemonic.removeprefix(_PREFIX)),
-                "zero": UnitAttr() if zero else None,
-                "scale_input_d": IntegerAttr(scale_input_d, i64) if scale_input_d else None,
-            },
+            d, a, b, idesc, form, sfa=sfa, sfb=sfb, scale_input_d=scale_input_d or None, **fields
         )
 
     @property
@@ -123,7 +102,7 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
 
     @property
     def said(self) -> UmmaMnemonic:
-        """What the mnemonic says. Raises AtomError where it is none."""
+        """The parts of the mnemonic. Raises AtomError where it is none."""
         return parse_mnemonic(self.mnemonic)
 
     @property
@@ -240,6 +219,3 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
 @cache
 def _operand_forms(mnemonic: str, place: UmmaFragmentKind, masked: bool) -> Sequence[OperandForm]:
     return umma_operands(parse_mnemonic(mnemonic), place, masked=masked)
-
-
-OPS = [Tcgen05MmaOp]

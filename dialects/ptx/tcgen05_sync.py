@@ -1,13 +1,10 @@
-"""What orders the instructions of tensor memory. PTX ISA, tcgen05."""
+"""Order of the instructions of tensor memory. PTX ISA, tcgen05."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, i64
-from xdsl.ir import SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, prop_def
+from xdsl.irdl import operand_def, opt_operand_def, prop_def
 
 from tilewright.dialects.cute_nvgpu.lattice.tmem import (
     FENCE_AFTER,
@@ -18,6 +15,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import (
     TMEM_WAIT_STORE,
     TmemRow,
 )
+from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import Given, RowOp
 from tilewright.dialects.ptx.tcgen05_memory import GroupOp
 from tilewright.dialects.ptx.types import reg
@@ -29,39 +27,27 @@ class _PlainOp(RowOp):
     assembly_format = "attr-dict"
 
 
-@irdl_op_definition
+@fields_op("ptx.tcgen05.wait.ld", TMEM_WAIT_LOAD)
 class WaitLdOp(_PlainOp):
     """`tcgen05.wait::ld.sync.aligned`."""
 
-    name = "ptx.tcgen05.wait.ld"
-    ROW: ClassVar = TMEM_WAIT_LOAD
 
-
-@irdl_op_definition
+@fields_op("ptx.tcgen05.wait.st", TMEM_WAIT_STORE)
 class WaitStOp(_PlainOp):
     """`tcgen05.wait::st.sync.aligned`."""
 
-    name = "ptx.tcgen05.wait.st"
-    ROW: ClassVar = TMEM_WAIT_STORE
 
-
-@irdl_op_definition
+@fields_op("ptx.tcgen05.fence.before_thread_sync", FENCE_BEFORE)
 class FenceBeforeThreadSyncOp(_PlainOp):
     """`tcgen05.fence::before_thread_sync`."""
 
-    name = "ptx.tcgen05.fence.before_thread_sync"
-    ROW: ClassVar = FENCE_BEFORE
 
-
-@irdl_op_definition
+@fields_op("ptx.tcgen05.fence.after_thread_sync", FENCE_AFTER)
 class FenceAfterThreadSyncOp(_PlainOp):
     """`tcgen05.fence::after_thread_sync`."""
 
-    name = "ptx.tcgen05.fence.after_thread_sync"
-    ROW: ClassVar = FENCE_AFTER
 
-
-@irdl_op_definition
+@fields_op("ptx.tcgen05.commit")
 class CommitOp(GroupOp):
     """`tcgen05.commit.cta_group::G.mbarrier::arrive::one.shared::cluster...b64 [mbar]{, mask}`.
 
@@ -71,22 +57,11 @@ class CommitOp(GroupOp):
     ```
     """
 
-    name = "ptx.tcgen05.commit"
-
     address = operand_def(reg("b32"))
     mask = opt_operand_def(reg("b16"))
-    offset = prop_def(IntegerAttr.constr(type=i64))
+    offset = prop_def(NUMBER)
 
     assembly_format = "`group` $cta_group $address `,` $offset (`multicast` $mask^)? attr-dict"
-
-    def __init__(self, address: SSAValue, offset: int, group: int, mask: SSAValue | None = None):
-        super().__init__(
-            operands=[address, mask],
-            properties={
-                "offset": IntegerAttr(offset, i64),
-                "cta_group": IntegerAttr(group, i64),
-            },
-        )
 
     @property
     def row(self) -> TmemRow:
@@ -94,6 +69,3 @@ class CommitOp(GroupOp):
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"mbar": (self.address, self.offset.value.data), "ctaMask": self.mask}
-
-
-OPS = [WaitLdOp, WaitStOp, FenceBeforeThreadSyncOp, FenceAfterThreadSyncOp, CommitOp]

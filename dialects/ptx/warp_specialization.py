@@ -3,37 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
-from xdsl.irdl import irdl_op_definition, prop_def, result_def
+from xdsl.dialects.builtin import StringAttr
+from xdsl.irdl import prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import ELECT_SYNC, SETMAXNREG
+from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import Given, RowOp
 from tilewright.dialects.ptx.synchronization import WHOLE_WARP
 from tilewright.dialects.ptx.types import reg
 
 
-@irdl_op_definition
+@fields_op("ptx.elect.sync", ELECT_SYNC)
 class ElectSyncOp(RowOp):
     """`elect.sync _|p, 0xffffffff`."""
-
-    name = "ptx.elect.sync"
-    ROW: ClassVar = ELECT_SYNC
 
     leader = result_def(reg("pred"))
 
     assembly_format = "attr-dict"
 
-    def __init__(self) -> None:
-        super().__init__(result_types=[reg("pred")])
-
     def operand_values(self) -> Mapping[str, Given]:
         return {"p": ("_", self.leader), "membermask": WHOLE_WARP}
 
 
-@irdl_op_definition
+@fields_op("ptx.setmaxnreg", SETMAXNREG)
 class SetmaxnregOp(RowOp):
     """`setmaxnreg.ACTION.sync.aligned.u32 N`.
 
@@ -45,18 +39,10 @@ class SetmaxnregOp(RowOp):
     says.
     """
 
-    name = "ptx.setmaxnreg"
-    ROW: ClassVar = SETMAXNREG
-
     action = prop_def(StringAttr)
-    registers = prop_def(IntegerAttr.constr(type=i64))
+    registers = prop_def(NUMBER)
 
     assembly_format = "$action $registers attr-dict"
-
-    def __init__(self, action: str, registers: int):
-        super().__init__(
-            properties={"action": StringAttr(action), "registers": IntegerAttr(registers, i64)}
-        )
 
     @property
     def mnemonic(self) -> str:
@@ -72,6 +58,3 @@ class SetmaxnregOp(RowOp):
             )
         if (why := SETMAXNREG.why_illegal(self.registers.value.data)) is not None:
             raise VerifyException(f"'{self.name}' {why}")
-
-
-OPS = [ElectSyncOp, SetmaxnregOp]

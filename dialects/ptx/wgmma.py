@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import ClassVar
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, UnitAttr, i64
+from xdsl.dialects.builtin import DenseArrayBase, StringAttr, UnitAttr, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -42,6 +40,7 @@ from tilewright.dialects.cute_nvgpu.lattice.sync import (
     WGMMA_WAIT_GROUP,
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
+from tilewright.dialects.fields import NUMBER, Field, fields_op
 from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -50,7 +49,7 @@ _ALIGNED = "sync.aligned."
 _SPARSE = "sp."
 
 
-@irdl_op_definition
+@fields_op("ptx.wgmma.mma_async")
 class WgmmaOp(PtxOp):
     """`wgmma.mma_async{.sp}.sync.aligned... d, a, b-desc{, sp-meta, sp-sel}, scale-d, ...;`
 
@@ -65,8 +64,6 @@ class WgmmaOp(PtxOp):
     those after scale-d, in PTX's order. PTX ISA 9.7.15.5.2 and 9.7.15.6.3.
     """
 
-    name = "ptx.wgmma.mma_async"
-
     a = operand_def(RegType)
     b = operand_def(reg("b64"))
     c = operand_def(RegType)
@@ -75,7 +72,7 @@ class WgmmaOp(PtxOp):
     d = result_def(RegType)
 
     form = prop_def(StringAttr)
-    selector = opt_prop_def(IntegerAttr.constr(type=i64))
+    selector = opt_prop_def(NUMBER)
     zero = opt_prop_def(UnitAttr)
     immediates = opt_prop_def(DenseArrayBase.constr(i64))
 
@@ -95,10 +92,7 @@ class WgmmaOp(PtxOp):
         atom: WgmmaAtom,
         *,
         negated: tuple[bool, bool] = (False, False),
-        scale_d: SSAValue | None = None,
-        zero: bool = False,
-        metadata: SSAValue | None = None,
-        selector: int | None = None,
+        **fields: Field,
     ):
         flags = {
             "imm-scale-a": negated[0],
@@ -108,16 +102,7 @@ class WgmmaOp(PtxOp):
         }
         immediates = [LEGAL_IMMEDIATES[name][flags[name]] for name in atom.immediates]
         form = atom.mnemonic.removeprefix(_PREFIX).replace(_ALIGNED, "")
-        super().__init__(
-            operands=[a, b, c, metadata, scale_d],
-            properties={
-                "form": StringAttr(form),
-                "selector": None if selector is None else IntegerAttr(selector, i64),
-                "zero": UnitAttr() if zero else None,
-                "immediates": DenseArrayBase.from_list(i64, immediates) if immediates else None,
-            },
-            result_types=[c.type],
-        )
+        super().__init__(a, b, c, c.type, form, immediates=immediates or None, **fields)
 
     @property
     def mnemonic(self) -> str:
@@ -154,7 +139,7 @@ class WgmmaOp(PtxOp):
 
     @property
     def negated(self) -> tuple[bool, bool]:
-        """Whether A and B are negated."""
+        """For A and B each, True where it is negated."""
         values = self.immediate_values(self.mma_atom)
         return values.get("imm-scale-a", 1) == -1, values.get("imm-scale-b", 1) == -1
 
@@ -207,39 +192,27 @@ def _operand_forms(mnemonic: str, kind: FragmentKind) -> Sequence[OperandForm]:
     return wgmma_operands(replace(parse_wgmma(mnemonic), frag_kind=kind))
 
 
-@irdl_op_definition
+@fields_op("ptx.wgmma.fence", WGMMA_FENCE)
 class WgmmaFenceOp(RowOp):
     """`wgmma.fence.sync.aligned`. PTX ISA 9.7.15.7.1."""
 
-    name = "ptx.wgmma.fence"
-    ROW: ClassVar = WGMMA_FENCE
-
     assembly_format = "attr-dict"
 
 
-@irdl_op_definition
+@fields_op("ptx.wgmma.commit_group", WGMMA_COMMIT_GROUP)
 class WgmmaCommitGroupOp(RowOp):
     """`wgmma.commit_group.sync.aligned`. PTX ISA 9.7.15.7.2."""
 
-    name = "ptx.wgmma.commit_group"
-    ROW: ClassVar = WGMMA_COMMIT_GROUP
-
     assembly_format = "attr-dict"
 
 
-@irdl_op_definition
+@fields_op("ptx.wgmma.wait_group", WGMMA_WAIT_GROUP)
 class WgmmaWaitGroupOp(RowOp):
     """`wgmma.wait_group.sync.aligned N`. PTX ISA 9.7.15.7.3."""
 
-    name = "ptx.wgmma.wait_group"
-    ROW: ClassVar = WGMMA_WAIT_GROUP
-
-    pending = prop_def(IntegerAttr.constr(type=i64))
+    pending = prop_def(NUMBER)
 
     assembly_format = "$pending attr-dict"
-
-    def __init__(self, pending: int):
-        super().__init__(properties={"pending": IntegerAttr(pending, i64)})
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"N": self.pending.value.data}
@@ -252,14 +225,8 @@ class WgmmaWaitGroupOp(RowOp):
             )
 
 
-@irdl_op_definition
+@fields_op("ptx.fence.proxy.async", FENCE_PROXY_ASYNC)
 class FenceProxyAsyncOp(RowOp):
     """`fence.proxy.async`: generic writes before what the async proxy does. PTX ISA 9.7.13.4."""
 
-    name = "ptx.fence.proxy.async"
-    ROW: ClassVar = FENCE_PROXY_ASYNC
-
     assembly_format = "attr-dict"
-
-
-OPS = [WgmmaOp, WgmmaFenceOp, WgmmaCommitGroupOp, WgmmaWaitGroupOp, FenceProxyAsyncOp]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
+from xdsl.irdl import operand_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
@@ -16,6 +16,7 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import SPACES
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaSpace
+from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import Given, PtxOp
 from tilewright.dialects.ptx.matrix import WarpMmaOp
 from tilewright.dialects.ptx.registers import ConstOp
@@ -25,7 +26,7 @@ from tilewright.dialects.register_origins import origins
 _ALIGNED = "sync.aligned."
 
 
-@irdl_op_definition
+@fields_op("ptx.wmma.mma")
 class MmaOp(WarpMmaOp):
     """`wmma.mma{.op.popc}.sync.aligned.ALAYOUT.BLAYOUT.SHAPE... d, a, b, c`. PTX ISA 9.7.14.4.5.
 
@@ -36,8 +37,6 @@ class MmaOp(WarpMmaOp):
 
     The form is the mnemonic without `wmma.mma.` and `sync.aligned.`.
     """
-
-    name = "ptx.wmma.mma"
 
     def verify_(self) -> None:
         super().verify_()
@@ -56,7 +55,7 @@ class WmmaAccessOp(PtxOp):
     """
 
     form = prop_def(StringAttr)
-    offset = prop_def(IntegerAttr.constr(type=i64))
+    offset = prop_def(NUMBER)
 
     @property
     def mnemonic(self) -> str:
@@ -65,7 +64,8 @@ class WmmaAccessOp(PtxOp):
 
     @property
     def access(self) -> WmmaAccess:
-        """What it moves. Raises AtomError where its mnemonic is none."""
+        """The access: which matrix it moves, and how. Raises AtomError where its mnemonic is
+        none."""
         return parse_access(self.mnemonic)[0]
 
     @property
@@ -124,7 +124,7 @@ def form_of(access: WmmaAccess, space: WmmaSpace) -> str:
     return access.mnemonic(space).removeprefix(f"{access.op}.").replace(_ALIGNED, "")
 
 
-@irdl_op_definition
+@fields_op("ptx.wmma.load")
 class LoadOp(WmmaAccessOp):
     """`wmma.load.{a,b,c}.sync.aligned.LAYOUT.SHAPE.SPACE.TYPE r, [p], stride`.
     PTX ISA 9.7.14.4.3.
@@ -134,8 +134,6 @@ class LoadOp(WmmaAccessOp):
        : !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b32 x 8>
     ```
     """
-
-    name = "ptx.wmma.load"
 
     address = operand_def(RegType)
     elements = operand_def(reg("b32"))
@@ -149,14 +147,8 @@ class LoadOp(WmmaAccessOp):
         self, access: WmmaAccess, space: WmmaSpace, address: SSAValue, stride: SSAValue,
         offset: int = 0,
     ):  # fmt: skip
-        super().__init__(
-            operands=[address, stride],
-            properties={
-                "form": StringAttr(form_of(access, space)),
-                "offset": IntegerAttr(offset, i64),
-            },
-            result_types=[reg(*access.row.registers)],
-        )
+        result = reg(*access.row.registers)
+        super().__init__(address, stride, result, form_of(access, space), offset)
 
     def operand_values(self) -> Mapping[str, Given]:
         address = (self.address, self.offset.value.data)
@@ -166,7 +158,7 @@ class LoadOp(WmmaAccessOp):
         self.verify_access(self.result)
 
 
-@irdl_op_definition
+@fields_op("ptx.wmma.store")
 class StoreOp(WmmaAccessOp):
     """`wmma.store.d.sync.aligned.LAYOUT.SHAPE.SPACE.TYPE [p], r, stride`. PTX ISA 9.7.14.4.4.
 
@@ -175,8 +167,6 @@ class StoreOp(WmmaAccessOp):
       : !ptx.reg<b64>, !ptx.reg<f32 x 8>
     ```
     """
-
-    name = "ptx.wmma.store"
 
     address = operand_def(RegType)
     value = operand_def(RegType)
@@ -191,13 +181,7 @@ class StoreOp(WmmaAccessOp):
         self, access: WmmaAccess, space: WmmaSpace, address: SSAValue, value: SSAValue,
         stride: SSAValue, offset: int = 0,
     ):  # fmt: skip
-        super().__init__(
-            operands=[address, value, stride],
-            properties={
-                "form": StringAttr(form_of(access, space)),
-                "offset": IntegerAttr(offset, i64),
-            },
-        )
+        super().__init__(address, value, stride, form_of(access, space), offset)
 
     def operand_values(self) -> Mapping[str, Given]:
         address = (self.address, self.offset.value.data)
@@ -205,6 +189,3 @@ class StoreOp(WmmaAccessOp):
 
     def verify_(self) -> None:
         self.verify_access(self.value)
-
-
-OPS = [LoadOp, MmaOp, StoreOp]

@@ -46,7 +46,7 @@ class Umma(Tma):
 
     @contextmanager
     def loop(self, count: Index, stages: int) -> Iterator[Index]:
-        """What multiplies is in a loop of its own thread; the others wait for its end."""
+        """The multiplication is in a loop of its own thread; the others wait for its end."""
         self.sums: list[tuple[Registers, SSAValue]] = []
         done = "!cute.pipeline<umma_async, stages = 1, consumers = 4>"
         done = cute("pipeline.create", done, uniform=True)
@@ -60,9 +60,9 @@ class Umma(Tma):
             copy = cute(
                 "make_tiled_copy_C", acc.frame.mma, uniform=True, atom=builder.attribute(atom)
             )
-            found, source = Registers(acc.frame, "f32"), part("copy.partition_S", copy, memory)
-            cute("copy", copy, source, cute("tiled.copy.retile", copy, found.view))
-            acc[:] = acc + found
+            block, source = Registers(acc.frame, "f32"), part("copy.partition_S", copy, memory)
+            cute("copy", copy, source, cute("tiled.copy.retile", copy, block.view))
+            acc[:] = acc + block
 
     def multiply(self, a: Shared | Registers, b: Shared, acc: Registers) -> None:
         if self.running is None or not isinstance(a, Shared):

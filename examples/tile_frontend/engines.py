@@ -31,7 +31,7 @@ from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import (
 
 Extents = tuple[int, int]
 Fill = Callable[["Loop", Index, Index], None]
-"""What copies a block: for a step of a loop, to a stage."""
+"""The copy of a block: for a step of a loop, to a stage."""
 
 
 def memory_of(element: str, extents: Extents, stages: int = 0) -> str:
@@ -46,7 +46,7 @@ def memory_of(element: str, extents: Extents, stages: int = 0) -> str:
 
 
 def body_of(*arguments: Attribute) -> Block:
-    """What a loop or a branch executes, still empty."""
+    """The body of a loop or a branch, still empty."""
     return Block([scf.YieldOp()], arg_types=arguments)
 
 
@@ -57,7 +57,7 @@ def inside(body: Block) -> AbstractContextManager[None]:
 
 def counted(count: Index) -> tuple[Block, Index]:
     """A loop from 0 up to a count: its body, and its variable."""
-    body, bounds = body_of(i32), (each.value for each in (index(0), count, index(1)))
+    body, bounds = body_of(i32), (bound.value for bound in (index(0), count, index(1)))
     Trace.current.emit(scf.ForOp(*bounds, [], Region(body)))
     return body, Index(body.args[0], uniform=False)
 
@@ -78,7 +78,7 @@ class Loop:
         return Index(cute(f"pipeline.{name}", self.pipeline, step.value), uniform=False)
 
     def fill(self, step: Index) -> None:
-        """What a producer does for a step."""
+        """A producer's work for a step."""
         self.use("producer_acquire", step)
         stage = self.use("stage", step)
         for fill in self.fills:
@@ -87,7 +87,7 @@ class Loop:
 
 
 class Engine:
-    """What engines have in common. `warps` multiply: so many along M and along N."""
+    """The base of engines. `warps` multiply: so many along M and along N."""
 
     running: Loop | None = None
 
@@ -123,7 +123,7 @@ class Engine:
         layout = memory_of(element, extents, run.stages)
         type_ = f'!cute.memref<{element}, smem, align<1024>, "{layout}">'
         memory = cute("memref.alloc", type_, uniform=True)
-        open_place = tuple(None if index(each) == run.step else each for each in place)
+        open_place = tuple(None if index(mode) == run.step else mode for mode in place)
         run.fills.append(self.copy(array, extents, open_place, memory))
         run.bytes += prod(extents) * element_bits(element) // 8
         return Shared(memory, run.stage)
@@ -170,12 +170,12 @@ class CpAsync(Engine):
         if self.running is not None:
             return super().load(array, extents, place)
         run = self.running = self.new_loop(1, index(place[1]))
-        found = super().load(array, extents, place)
+        block = super().load(array, extents, place)
         run.fills[0](run, run.step, run.stage)
         run.use("producer_commit", run.step)
         run.use("consumer_wait", run.step)
         self.running = None
-        return found
+        return block
 
     def copy(self, array: Array, extents: Extents, place: Place, memory: SSAValue) -> Fill:
         """Threads side by side along rows, 16 bytes each."""
@@ -188,7 +188,7 @@ class CpAsync(Engine):
             f'tiler_mn = "[{down};{across * run_length}]">'
         )
         tiled, blocks = typed("make_tiled_copy", text), array.blocks(extents, place)
-        source, coords = (part("copy.partition_S", tiled, each) for each in blocks)
+        source, coords = (part("copy.partition_S", tiled, block) for block in blocks)
         target, limits = part("copy.partition_D", tiled, memory), array.shape
 
         def fill(run: Loop, step: Index, stage: Index) -> None:
@@ -208,18 +208,20 @@ class CpAsync(Engine):
         atom = builder.attribute(f"#cute_nvgpu.copy<ldmatrix, {given.element}, x4{trans}>")
         copy = cute(f"make_tiled_copy_{which}", mma, uniform=True, atom=atom)
         mine = at(part("mma.partition", mma, given.tensor, operand_id=which), -1, index(0))
-        held = cute("mma.make_fragment", mma, mine, operand_id=which)
+        operand = cute("mma.make_fragment", mma, mine, operand_id=which)
         source = at(part("copy.partition_S", copy, given.tensor), -1, given.stage)
-        cute("copy", copy, source, cute("tiled.copy.retile", copy, held))
-        return held
+        cute("copy", copy, source, cute("tiled.copy.retile", copy, operand))
+        return operand
 
 
-def chained(held: Registers, mma: SSAValue) -> SSAValue:
+def chained(accumulators: Registers, mma: SSAValue) -> SSAValue:
     """Accumulators of one MMA as A of another, which the layout algebra proves them to be."""
-    order = as_operand_a(held.frame.mma.type.tiled, mma.type.tiled, held.frame.extents)
-    found = alloca(held.element, Layout(order.shape))
-    cute("memref.store_vec", cute("memref.load_vec", held.through(order)), found)
-    return found
+    order = as_operand_a(
+        accumulators.frame.mma.type.tiled, mma.type.tiled, accumulators.frame.extents
+    )
+    operand = alloca(accumulators.element, Layout(order.shape))
+    cute("memref.store_vec", cute("memref.load_vec", accumulators.through(order)), operand)
+    return operand
 
 
 class Tma(Engine):

@@ -20,13 +20,13 @@ ENGINES = {"cp_async": CpAsync, "tma": Tma, "umma": Umma}
 ELEMENTS = {"float16": "f16", "bfloat16": "bf16", "float32": "f32"}
 
 
-def kernel(grid: Callable[..., Sequence[int]], **constants: Any) -> Callable[[Any], Kernel]:
+def kernel(grid: Callable[..., Sequence[int]], **constants: Any) -> Callable[[Any], TileKernel]:
     """Makes a kernel of a function of arrays and numbers, whose keyword arguments are constants;
     so are `engine` and `warps`. `grid` says how many blocks of threads run for the arguments."""
-    return lambda body: Kernel(body, grid, {"engine": "cp_async", "warps": (2, 2), **constants})
+    return lambda body: TileKernel(body, grid, {"engine": "cp_async", "warps": (2, 2), **constants})
 
 
-class Kernel:
+class TileKernel:
     """A kernel for all element types and constants, compiled for each as it is used."""
 
     def __init__(self, body: Callable[..., None], grid: Any, constants: dict[str, Any]):
@@ -41,8 +41,8 @@ class Kernel:
     def module(self, signature: Signature, **constants: Any) -> ModuleOp:
         """The kernel as tile-level IR."""
         engine, given = self._given(constants)
-        types = [builder.array_type(*each) if each[1] else builder.attribute(each[0])
-                 for each in signature]  # fmt: skip
+        types = [builder.array_type(*parameter) if parameter[1] else builder.attribute(parameter[0])
+                 for parameter in signature]  # fmt: skip
         module, block = builder.kernel(self.body.__name__, types, engine.threads)
         Trace(block, engine)
         engine.begin()
@@ -75,5 +75,5 @@ class Kernel:
 
 def signature_of(args: Sequence[Any]) -> Signature:
     """The element types and ranks of arrays; a number is an f32."""
-    return [(ELEMENTS[str(each.dtype).split(".")[-1]], each.ndim) if hasattr(each, "dtype")
-            else ("f32", 0) for each in args]  # fmt: skip
+    return [(ELEMENTS[str(array.dtype).split(".")[-1]], array.ndim) if hasattr(array, "dtype")
+            else ("f32", 0) for array in args]  # fmt: skip

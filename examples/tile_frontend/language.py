@@ -1,4 +1,4 @@
-"""What a kernel is written in: arrays, blocks of them, and what threads hold in registers.
+"""The language of kernels: arrays, blocks of them, and what threads hold in registers.
 
     acc = zeros(128, 128)
     for k in steps(a.extent(1), 32):
@@ -20,6 +20,7 @@ from typing import Any
 from tile_frontend.trace import Index, Place, Trace, algebra, at, coord, cute, hardware
 from xdsl.dialects import arith, gpu, math, vector
 from xdsl.dialects import builtin as mlir
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import SSAValue
 
 from tilewright import builder
@@ -27,10 +28,12 @@ from tilewright.dialects.cute import Layout, flatten
 from tilewright.dialects.cute.accumulators import along, lanes_along
 
 ROWS, COLUMNS = 0, 1
+_FAST = arith.FastMathFlagsAttr([FastMathFlag.APPROX_FUNC])
+"""Functions by the chip's approximations: nothing below 2^-126."""
 
 
 @dataclass(frozen=True)
-class Memory:
+class GlobalTensor:
     tensor: SSAValue
 
     @property
@@ -38,7 +41,7 @@ class Memory:
         return self.tensor.type.tensor.element
 
 
-class Array(Memory):
+class Array(GlobalTensor):
     """A row-major array in global memory: an argument of the kernel, or a view of one."""
 
     def _once(self, name: str, *operands: Any) -> Any:
@@ -59,7 +62,7 @@ class Array(Memory):
         """The block at a coordinate of blocks, None keeping all of them as a last mode; and the
         coordinates of its elements."""
         identity = self._once("make_identity_tensor", self.shape)
-        return [block_of(each, extents, place) for each in (self.tensor, identity)]
+        return [block_of(tensor, extents, place) for tensor in (self.tensor, identity)]
 
 
 def block_of(tensor: SSAValue, extents: tuple[int, int], place: Place) -> SSAValue:
@@ -68,7 +71,7 @@ def block_of(tensor: SSAValue, extents: tuple[int, int], place: Place) -> SSAVal
 
 
 @dataclass(frozen=True)
-class Shared(Memory):
+class Shared(GlobalTensor):
     """A matrix in shared memory: one stage of a tensor whose last mode is stages."""
 
     stage: Index
@@ -79,19 +82,19 @@ class Shared(Memory):
 
     @property
     def major(self) -> str:
-        """Whether neighbours along its columns, K, lie side by side, or along its rows."""
+        """True where neighbours along its columns, K, lie side by side, or along its rows."""
         return "k" if flatten(self.tensor.type.tensor.modes[1].stride)[0] == 1 else "mn"
 
 
 @dataclass(frozen=True)
-class Frame:
+class BlockShape:
     """A block as threads of a tiled MMA hold its C."""
 
     mma: SSAValue
     extents: tuple[int, int]
 
     def part(self, block: SSAValue) -> SSAValue:
-        """What a thread has of a tensor of these extents."""
+        """A thread's part of a tensor of these extents."""
         return part("mma.partition", self.mma, block, operand_id="C")
 
     def along(self, axes: tuple[int, ...]) -> Layout:
@@ -100,17 +103,17 @@ class Frame:
 
 
 def part(name: str, *operands: SSAValue, **properties: str) -> SSAValue:
-    """What a thread has of a tensor."""
+    """A thread's part of a tensor."""
     thread = Trace.current.engine.thread.value
     return cute(f"tiled.{name}", *operands, thread, uniform=True, **properties)
 
 
 class Registers:
-    """What differs along `axes` of a frame, in registers."""
+    """Numbers that differ along `axes` of a frame, in registers."""
 
     major = "k"
 
-    def __init__(self, frame: Frame, element: str, axes: tuple[int, ...] = (ROWS, COLUMNS)):
+    def __init__(self, frame: BlockShape, element: str, axes: tuple[int, ...] = (ROWS, COLUMNS)):
         self.frame, self.element, self.axes = frame, element, axes
         self.layout, size = frame.along(axes), frame.along(axes).cosize()
         self.tensor = alloca(element, self.layout if len(axes) == 2 else Layout((1, size)))
@@ -141,36 +144,36 @@ class Registers:
 
     def map(self, op: Any, *others: Any) -> Registers:
         """An op on each element of these registers and of others, or numbers."""
-        given = (each for each in (self, *others) if isinstance(each, Registers))
-        widest = max(given, key=lambda each: len(each.axes))
-        found = Registers(widest.frame, self.element, widest.axes)
-        return found.write(Trace.current.emit(op(*map(found.vector, (self, *others)))))
+        given = (operand for operand in (self, *others) if isinstance(operand, Registers))
+        widest = max(given, key=lambda operand: len(operand.axes))
+        result = Registers(widest.frame, self.element, widest.axes)
+        return result.write(Trace.current.emit(op(*map(result.vector, (self, *others)))))
 
     __add__ = partialmethod(map, arith.AddfOp)
     __sub__ = partialmethod(map, arith.SubfOp)
     __mul__ = partialmethod(map, arith.MulfOp)
     __truediv__ = partialmethod(map, arith.DivfOp)
     max = partialmethod(map, arith.MaximumfOp)
-    exp2 = partialmethod(map, math.Exp2Op)
+    exp2 = partialmethod(map, partial(math.Exp2Op, fastmath=_FAST))
 
     def to(self, element: str) -> Registers:
         """The values rounded to a narrower type."""
         if element == self.element:
             return self
-        found = Registers(self.frame, element, self.axes)
-        return found.write(Trace.current.emit(arith.TruncFOp(self.vector(self), found.type)))
+        result = Registers(self.frame, element, self.axes)
+        return result.write(Trace.current.emit(arith.TruncFOp(self.vector(self), result.type)))
 
     def rows(self, fill: float) -> Registers:
         """Registers for one element a row."""
-        found = Registers(self.frame, self.element, (ROWS,))
-        return found.write(found.vector(fill))
+        result = Registers(self.frame, self.element, (ROWS,))
+        return result.write(result.vector(fill))
 
     def reduced(self, kind: str) -> Registers:
         """The elements of each row combined, by `add` or `max`."""
-        found = Registers(self.frame, self.element, (ROWS,))
+        result = Registers(self.frame, self.element, (ROWS,))
         lanes = lanes_along(self.frame.mma.type.tiled, COLUMNS)
-        cute("reduce", self.view, found.view, kind=kind, lanes=lanes)
-        return found
+        cute("reduce", self.view, result.view, kind=kind, lanes=lanes)
+        return result
 
 
 def alloca(element: str, layout: Layout) -> SSAValue:
@@ -189,8 +192,8 @@ def blocks_of(extent: Index, size: int) -> Index:
 def zeros(m: int, n: int) -> Registers:
     """Accumulators of a block."""
     mma = Trace.current.engine.mma(n, "bf16", "k", "k")
-    found = Registers(Frame(mma, (m, n)), "f32")
-    return found.write(found.vector(0.0))
+    result = Registers(BlockShape(mma, (m, n)), "f32")
+    return result.write(result.vector(0.0))
 
 
 def steps(extent: Index, size: int, stages: int = 3) -> Iterator[Index]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial, partialmethod
 
-from tile_frontend.language import COLUMNS, ROWS, Array, Frame, Registers
+from tile_frontend.language import COLUMNS, ROWS, Array, BlockShape, Registers
 from tile_frontend.trace import Index, Trace, algebra, at, cute, index
 from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType
@@ -26,21 +26,21 @@ Number = Index | SSAValue | int | float
 
 def _vector(axis: int, array: Array, place: Index, like: Registers) -> Registers:
     """The block of an array of one mode that lies along an axis of `like`; zeros beyond it."""
-    frame, found = like.frame, Registers(like.frame, array.element, (axis,))
+    frame, result = like.frame, Registers(like.frame, array.element, (axis,))
     words = [str(extent) for extent in frame.extents]
     words[axis] = array.shape.type.typed.text.strip("()")
     shape = algebra("shape", f"({','.join(words)})", array.extent(0))
     stride = algebra("stride", "(1,0)" if axis == ROWS else "(0,1)")
     matrix = cute("make_layout", shape, stride, uniform=True)
     array = Array(cute("make_view", array.tensor, matrix, uniform=True))
-    kept = tuple(None if step else 0 for step in flatten(found.layout.stride))
-    first = algebra("coord", to_text(unflatten(kept, found.layout.shape)))
+    kept = tuple(None if step else 0 for step in flatten(result.layout.stride))
+    first = algebra("coord", to_text(unflatten(kept, result.layout.shape)))
     blocks = array.blocks(frame.extents, (None, 0) if axis == ROWS else (0, None))
     parts = (at(frame.part(x), -1, place) for x in blocks)
     block, coords = (cute("slice", part, first, uniform=place.uniform) for part in parts)
-    target = found.through(Layout(block.type.tensor.modes.shape))
+    target = result.through(Layout(block.type.tensor.modes.shape))
     cute("copy", None, block, target, bounds=(coords, array.shape))
-    return found
+    return result
 
 
 columns = partial(_vector, COLUMNS)
@@ -53,7 +53,7 @@ rows = partial(_vector, ROWS)
 class Elements:
     """A number for each element of a block, or whether something holds of it."""
 
-    frame: Frame
+    frame: BlockShape
     values: SSAValue
 
     @property
@@ -76,8 +76,8 @@ class Elements:
 
     def compared(self, relation: str, other: Elements | Number) -> Elements:
         how = (arith.CmpfOp, "o") if self.is_float else (arith.CmpiOp, "s")
-        found = how[0](self.values, self.like(other), how[1] + relation)
-        return Elements(self.frame, Trace.current.emit(found))
+        compared = how[0](self.values, self.like(other), how[1] + relation)
+        return Elements(self.frame, Trace.current.emit(compared))
 
     __add__ = partialmethod(map, arith.AddiOp)
     __and__ = partialmethod(map, arith.AndIOp)
@@ -89,7 +89,7 @@ class Elements:
 
 
 def elements(registers: Registers) -> Elements:
-    """What registers hold, one for each element of their block."""
+    """The content of registers, one for each element of their block."""
     view = registers.through(registers.frame.along(registers.axes))
     return Elements(registers.frame, cute("memref.load_vec", view))
 
@@ -109,5 +109,5 @@ def where(mask: Elements, then: Registers, other: Registers | float) -> Register
     """Elements of `then` where the mask holds, of `other` elsewhere."""
     chosen = elements(then)
     rest = chosen.like(elements(other) if isinstance(other, Registers) else other)
-    found = Registers(then.frame, then.element)
-    return found.write(Trace.current.emit(arith.SelectOp(mask.values, chosen.values, rest)))
+    result = Registers(then.frame, then.element)
+    return result.write(Trace.current.emit(arith.SelectOp(mask.values, chosen.values, rest)))

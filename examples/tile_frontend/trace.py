@@ -60,7 +60,7 @@ def cute(name: str, *operands: Any, uniform: bool = False, **properties: Any) ->
 
 
 def typed(name: str, text: str) -> SSAValue:
-    """What a type says in full: `typed("make_tiled_mma", "!cute.tiled_mma<...>")`."""
+    """The value that its type says in full: `typed("make_tiled_mma", "!cute.tiled_mma<...>")`."""
     return Trace.current.once(text, lambda: builder.cute(name, text))
 
 
@@ -68,8 +68,8 @@ def algebra(kind: str, text: str, *leaves: Index) -> SSAValue:
     """A value of the layout algebra: `algebra("shape", "(128,?)", n)`."""
     if not leaves:
         return typed("static", f'!cute.{kind}<"{text}">')
-    op = builder.leaves(kind, text, *(each.value for each in leaves))
-    return Trace.current.emit(op, all(each.uniform for each in leaves))
+    op = builder.leaves(kind, text, *(leaf.value for leaf in leaves))
+    return Trace.current.emit(op, all(leaf.uniform for leaf in leaves))
 
 
 @dataclass(frozen=True)
@@ -115,5 +115,5 @@ def at(tensor: SSAValue, mode: int, place: Index) -> SSAValue:
 def coord(*place: Index | int | None) -> SSAValue:
     """A coordinate, None being a mode that stays whole: `coord(i, None)` is "(?,_)"."""
     words = ("_" if x is None else "?" if isinstance(x, Index) else str(x) for x in place)
-    leaves = (each for each in place if isinstance(each, Index))
+    leaves = (index for index in place if isinstance(index, Index))
     return algebra("coord", f"({','.join(words)})", *leaves)

@@ -19,18 +19,27 @@ from tilewright.lowering.interpreter.builder import Builder
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.machine import Launch, run_grid
 from tilewright.lowering.interpreter.ops import base, instructions, tile
+from tilewright.lowering.interpreter.register_builder import Allocation, RegisterBuilder
 
 RULES_OF = (base, instructions, tile)
 """Importing them fills the table of rules."""
 
 
-def run_kernel(op: Operation, launch: Launch, memory: GlobalMemory, arguments: list[Any]) -> int:
-    """Run a kernel. Returns how many thread-steps it took.
+def run_kernel(
+    op: Operation,
+    launch: Launch,
+    memory: GlobalMemory,
+    arguments: list[Any],
+    registers: Allocation | None = None,
+) -> int:
+    """Run a kernel, a `ptx.entry` on `registers`. Returns how many thread-steps it took.
 
     Raises OpError for an op that has no semantics, ExecutionError for what no kernel may do.
     """
+    body = op.regions[0]
     shared = op.shared.value.data if isinstance(op, EntryOp) else 0
-    program = Builder().build(op.regions[0], shared)
+    builder = Builder() if registers is None else RegisterBuilder(body, registers)
+    program = builder.build(body, shared)
     if (why := why_too_much(program.shared_bytes, target(launch.arch))) is not None:
         raise OpError(op, f"'{op.name}' {why}")
     return run_grid(program, launch, memory, arguments)

@@ -92,6 +92,10 @@ class Builder:
         """The registers of some values."""
         return tuple(self.slot(value) for value in values)
 
+    def sharing(self, values: Sequence[SSAValue]) -> frozenset[int]:
+        """The registers of which values are made."""
+        return frozenset(self.slots(values))
+
     def fresh(self) -> int:
         """A register of no value."""
         self._registers += 1
@@ -166,11 +170,18 @@ class Builder:
             self.add(op, step, self.slots(op.operands), self.slots(op.results))
 
     def add(
-        self, op: Operation, step: Step, reads: tuple[int, ...], writes: tuple[int, ...]
+        self,
+        op: Operation,
+        step: Step,
+        reads: tuple[int, ...],
+        writes: tuple[int, ...],
+        *,
+        fenced: bool = False,
     ) -> None:
-        """Add a step, with the registers that it reads and writes."""
+        """Add a step, with the registers that it reads and writes, the latter for wgmmas behind
+        the next `wgmma.fence` unless they are `fenced` anyway."""
         block = self.current
-        block.steps.append((op, step, writes))
+        block.steps.append((op, step, () if fenced else writes))
         block.reads |= set(reads) - block.writes
         block.writes |= set(writes)
 

@@ -7,7 +7,7 @@ predicates in booleans; an instruction looks at them as the type it works on.
 
 from __future__ import annotations
 
-from typing import Any, NoReturn, Protocol, TypeAlias, TypeGuard, runtime_checkable
+from typing import Any, NoReturn, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,14 +29,6 @@ CONTAINERS: dict[str, type[np.generic]] = {
     "f64": np.uint64,
 }
 """The dtype that holds a register of each kind."""
-
-
-@runtime_checkable
-class Sliceable(Protocol):
-    """A value that is no plain array but can be narrowed to some threads, and put together."""
-
-    def take(self, lanes: Lanes) -> Any: ...
-    def joined(self, other: Any, counts: tuple[int, int], order: Lanes) -> Any: ...
 
 
 class Undefined:
@@ -104,6 +96,18 @@ class Overwritten(Undefined):
         return self
 
 
+class Clobbered(Undefined):
+    """Registers of which an op has written some since they got their value."""
+
+    __slots__ = ()
+
+    def fault(self) -> NoReturn:
+        raise Fault(f"reads a register that {self.origin} has overwritten")
+
+    def take(self, lanes: Lanes) -> Clobbered:
+        return self
+
+
 class InFlight(Undefined):
     """Registers that a wgmma writes until its group is complete: nobody may look before.
 
@@ -120,9 +124,16 @@ class InFlight(Undefined):
         self.group = group
         self.shape = shape
 
+    what = "an accumulator of"
+    wait = "wgmma.wait_group"
+
     def fault(self) -> NoReturn:
+        self.accessed("reads")
+
+    def accessed(self, verb: str) -> NoReturn:
+        """Raise the Fault of an access."""
         raise Fault(
-            f"reads an accumulator of {self.origin}, which no wgmma.wait_group has completed",
+            f"{verb} {self.what} {self.origin}, which no {self.wait} has completed",
             int(np.argmax(self.group >= 0)),
         )
 
@@ -136,11 +147,8 @@ class Loading(InFlight):
 
     __slots__ = ()
 
-    def fault(self) -> NoReturn:
-        raise Fault(
-            f"reads registers of {self.origin}, which no tmem.wait_load has completed",
-            int(np.argmax(self.group >= 0)),
-        )
+    what = "registers of"
+    wait = "tmem.wait_load"
 
 
 def is_array(value: Any) -> TypeGuard[NDArray[Any]]:

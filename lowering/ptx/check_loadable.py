@@ -1,4 +1,4 @@
-"""What ptxas and the driver take, asked of `ptx` IR before it becomes text.
+"""The limits of ptxas and the driver, asked of `ptx` IR before it becomes text.
 
 IR that a front end or a pass has built need not have been verified since: each instruction says
 here again what is wrong with its constants.

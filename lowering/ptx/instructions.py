@@ -26,7 +26,7 @@ def operands(op: PtxOp) -> Iterator[tuple[OperandForm, Sequence[Item]]]:
 
 
 def takes_immediate(op: Operation, index: int) -> bool:
-    """Whether operand `index` of the op may be written as a constant."""
+    """True where operand `index` of the op may be written as a constant."""
     if isinstance(op, BraOp | CondBraOp):
         return index >= isinstance(op, CondBraOp)
     if not isinstance(op, PtxOp):

@@ -3,29 +3,30 @@
 Every value has one slot per register of its list. Names of lists (`list.make`, `list.get`) share
 the slots of what they name. A block argument and the values that branches pass to it are then
 joined into one register wherever their live ranges do not overlap, so that a loop-carried
-accumulator stays in place; where they do overlap a move is left on that edge. The registers of A
-are read by a wgmma until the wait that completes it.
+accumulator stays in place; where they do overlap a move is left on that edge. What is in flight
+there has no such choice (`in_flight`): that is joined first, and where it overlaps is a conflict.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import defaultdict
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp
 from tilewright.dialects.ptx.matrix import WarpMmaOp
 from tilewright.dialects.ptx.registers import (
     ConstOp,
     ListGetOp,
     ListMakeOp,
 )
-from tilewright.dialects.ptx.types import RegType, reg
+from tilewright.dialects.ptx.types import RegType
 from tilewright.dialects.ptx.wgmma import WgmmaOp
-from tilewright.lowering.ptx.instructions import takes_immediate
-from tilewright.lowering.ptx.wgmma_ranges import Span, in_flight
+from tilewright.lowering.ptx.edges import edges_of
+from tilewright.lowering.ptx.in_flight import Conflict, InFlight, Tie
+from tilewright.lowering.ptx.instructions import immediate, takes_immediate
+from tilewright.lowering.ptx.live_ranges import Ranges, Slot, merge, overlap
 
 PREFIXES: dict[str, str] = {
     "pred": "%p",
@@ -36,59 +37,34 @@ PREFIXES: dict[str, str] = {
     "f64": "%fd",
 }
 
-Interval = tuple[int, int]
-"""Live from after the first position to the second; -1 is the start of the block."""
 
-
-@dataclass(eq=False)
-class Slot:
-    """One register before joining: where it is defined and read, once and over a span."""
+class Move(NamedTuple):
+    """A move to one register, from another or of a constant."""
 
     kind: str
-    block: Block | None = None
-    position: int = -1
-    uses: list[tuple[Block, int]] = field(default_factory=list[tuple[Block, int]])
-    spans: list[Span] = field(default_factory=list[Span])
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """A branch from one block to another and the values it passes."""
-
-    source: Block
-    dest: Block
-    values: tuple[SSAValue, ...]
-
-
-def edges_of(terminator: Operation) -> list[Edge]:
-    """The edges out of a block, in the order of its successors."""
-    block = terminator.parent
-    assert block is not None
-    match terminator:
-        case BraOp():
-            return [Edge(block, terminator.dest, tuple(terminator.arguments))]
-        case CondBraOp():
-            return [
-                Edge(block, terminator.then_block, tuple(terminator.then_arguments)),
-                Edge(block, terminator.else_block, tuple(terminator.else_arguments)),
-            ]
-        case _:
-            return []
+    dest: str
+    source: str
 
 
 class RegisterNames:
-    """The register names of one kernel body."""
+    """The register names of one kernel body, and the `conflicts` in which a register in flight
+    would be moved or written. `meetings` move no such register, but to where one is that came by
+    another way."""
 
     def __init__(self, region: Region):
         self._slots: dict[SSAValue, list[Slot]] = {}
         self._parent: dict[Slot, Slot] = {}
-        self._ranges: dict[Slot, dict[Block, list[Interval]]] = {}
+        self._ranges: dict[Slot, Ranges] = {}
         self._predecessors: dict[Block, list[Block]] = defaultdict(list)
+        self._constants: dict[Slot, ConstOp] = {}
         self._names: dict[Slot, str] = {}
         self.counts: dict[str, int] = dict.fromkeys(PREFIXES, 0)
         self._define(region)
         self._read(region)
+        self.in_flight = InFlight(region, self._slots.__getitem__)
+        self.conflicts = [*self._apart(self.in_flight.ties, unite=True), *self.in_flight.conflicts]
         self._join(region)
+        self.meetings = list(self._apart(self.in_flight.meetings))
 
     # Slots
 
@@ -99,6 +75,8 @@ class RegisterNames:
             for position, op in enumerate(block.ops):
                 for result in op.results:
                     self._slots[result] = self._named(op, result, block, position)
+                if isinstance(op, ConstOp):
+                    self._constants[self._slots[op.result][0]] = op
 
     def _fresh(self, value: SSAValue, block: Block, position: int) -> list[Slot]:
         type_ = value.type
@@ -120,66 +98,28 @@ class RegisterNames:
                 for operand in op.operands:
                     for slot in self._slots[operand]:
                         slot.uses.append((block, position))
-                if isinstance(op, WgmmaOp):
-                    self._read_in_flight(op)
-
-    def _read_in_flight(self, op: WgmmaOp) -> None:
-        """What a wgmma still reads or, where nobody else asks for it, writes."""
-        values = [op.a] if op.a.type != reg("b64") else []
-        if op.d.first_use is None:
-            values.append(op.d)
-        spans = list(in_flight(op, _successors)) if values else []
-        for value in values:
-            for slot in self._slots[value]:
-                slot.spans += spans
 
     # Live ranges
-
-    def _range(self, slot: Slot) -> dict[Block, list[Interval]]:
-        """Where the slot is live, found backwards from its uses."""
-        last: dict[Block, int] = {}
-        work: list[Block] = []
-        for block, position in slot.uses:
-            if position > last.get(block, -2):
-                last[block] = position
-                work.append(block)
-        seen: set[Block] = set()
-        while work:
-            block = work.pop()
-            if block is slot.block or block in seen:
-                continue
-            seen.add(block)
-            for predecessor in self._predecessors[block]:
-                last[predecessor] = 1 << 30
-                work.append(predecessor)
-        ranges = {block: [(-1, end)] for block, end in last.items()}
-        if slot.block is not None:
-            # What nobody reads is written all the same: it takes its register for a moment.
-            end = max(last.get(slot.block, -1), slot.position + 1)
-            ranges[slot.block] = [(slot.position, end)]
-        for block, start, end in slot.spans:
-            ranges[block] = _union([*ranges.get(block, ()), (start, end)])
-        return ranges
 
     def _find(self, slot: Slot) -> Slot:
         while (parent := self._parent.get(slot)) is not None:
             slot = parent
         return slot
 
-    def _ranges_of(self, root: Slot) -> dict[Block, list[Interval]]:
+    def _ranges_of(self, root: Slot) -> Ranges:
         if root not in self._ranges:
-            self._ranges[root] = self._range(root)
+            self._ranges[root] = root.ranges(self._predecessors)
         return self._ranges[root]
 
-    def _overlap(self, a: Slot, b: Slot) -> bool:
-        mine, other = self._ranges_of(a), self._ranges_of(b)
-        if len(mine) > len(other):
-            mine, other = other, mine
-        return any(
-            _meet(intervals, other[block]) for block, intervals in mine.items() if block in other
-        )
-
     # Joining
+
+    def _apart(self, ties: Sequence[Tie], *, unite: bool = False) -> Iterator[Conflict]:
+        """The pairs of registers that are not one, or cannot be made one."""
+        for first, second, flight, op, edge in ties:
+            if unite:
+                self._unite(second, first)
+            if self._find(first) is not self._find(second):
+                yield Conflict(flight, op, edge, first)
 
     def _join(self, region: Region) -> None:
         """Give d of a wgmma the registers of c, then block arguments those of what is passed to
@@ -196,9 +136,8 @@ class RegisterNames:
         edges.sort(key=lambda edge: order[edge.dest] > order[edge.source])
         for edge in edges:
             for argument, value in zip(edge.dest.args, edge.values, strict=True):
-                if not isinstance(value.owner, ConstOp):
-                    for a, b in zip(self._slots[argument], self._slots[value], strict=True):
-                        self._unite(a, b)
+                for a, b in zip(self._slots[argument], self._slots[value], strict=True):
+                    self._unite(a, b)
         self._join_accumulators(region, WarpMmaOp)
 
     def _join_accumulators(self, region: Region, op_type: type[WarpMmaOp] | type[WgmmaOp]) -> None:
@@ -209,13 +148,14 @@ class RegisterNames:
                         self._unite(a, b)
 
     def _unite(self, a: Slot, b: Slot) -> None:
-        a, b = self._find(a), self._find(b)
-        if a is b or a.kind != b.kind or self._overlap(a, b):
+        """Join two registers if they may be one. A constant has its own: moves take it as it is,
+        and ptxas would wait for an accumulator where what is read is the constant (C7517)."""
+        if a in self._constants or b in self._constants:
             return
-        merged = self._ranges_of(a)
-        for block, intervals in self._ranges.pop(b, {}).items():
-            for interval in intervals:
-                _insert(merged.setdefault(block, []), interval)
+        a, b = self._find(a), self._find(b)
+        if a is b or a.kind != b.kind or overlap(self._ranges_of(a), self._ranges_of(b)):
+            return
+        merge(self._ranges_of(a), self._ranges.pop(b))
         self._parent[b] = a
 
     # Names
@@ -223,6 +163,23 @@ class RegisterNames:
     def names(self, value: SSAValue) -> list[str]:
         """The registers of a value, named on first asking."""
         return [self._name(self._find(slot)) for slot in self._slots[value]]
+
+    def registers(self, value: SSAValue) -> tuple[Slot, ...]:
+        """The registers of a value, each as the one of all that it was joined with."""
+        return tuple(map(self._find, self._slots[value]))
+
+    def moves(self, into: SSAValue, source: SSAValue) -> list[Move]:
+        """The moves that give one value the registers of another, constants as immediates."""
+        moves: list[Move] = []
+        for dest, slot in zip(self._slots[into], self._slots[source], strict=True):
+            root, kind = self._find(dest), dest.kind
+            if root is not self._find(slot):
+                constant = self._constants.get(slot)
+                word = (
+                    self._name(self._find(slot)) if constant is None else immediate(constant, kind)
+                )
+                moves.append(Move(kind, self._name(root), word))
+        return moves
 
     def _name(self, root: Slot) -> str:
         if root not in self._names:
@@ -240,46 +197,6 @@ class RegisterNames:
         return f"{PREFIXES[kind]}{self.counts[kind]}"
 
 
-def _successors(terminator: Operation) -> list[Block]:
-    return [edge.dest for edge in edges_of(terminator)]
-
-
-def _union(intervals: list[Interval]) -> list[Interval]:
-    """The intervals in order, those that overlap or touch as one."""
-    union: list[Interval] = []
-    for start, end in sorted(intervals):
-        if union and start <= union[-1][1]:
-            union[-1] = (union[-1][0], max(union[-1][1], end))
-        else:
-            union.append((start, end))
-    return union
-
-
-def _meet(few: list[Interval], many: list[Interval]) -> bool:
-    """Whether two sorted lists of intervals overlap anywhere."""
-    if len(few) > len(many):
-        few, many = many, few
-    for start, end in few:
-        place = bisect_left(many, (start, start))
-        if place and many[place - 1][1] > start:
-            return True
-        if place < len(many) and many[place][0] < end:
-            return True
-    return False
-
-
-def _insert(intervals: list[Interval], new: Interval) -> None:
-    """Add an interval that overlaps none to a sorted list, joined to those that it touches."""
-    start, end = new
-    place = bisect_left(intervals, new)
-    if place < len(intervals) and intervals[place][0] == end:
-        end = intervals.pop(place)[1]
-    if place and intervals[place - 1][1] == start:
-        start = intervals.pop(place - 1)[0]
-        place -= 1
-    intervals.insert(place, (start, end))
-
-
 def needs_register(constant: ConstOp) -> bool:
-    """Whether some reader of the constant takes a register alone."""
+    """True where some reader of the constant takes a register alone."""
     return any(not takes_immediate(use.operation, use.index) for use in constant.result.uses)

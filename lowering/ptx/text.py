@@ -18,12 +18,13 @@ from tilewright.dialects.ptx import registers
 from tilewright.dialects.ptx.control_flow import TENSORMAP, BraOp, CondBraOp, EntryOp, RetOp
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.mbarrier import TryWaitParityOp
-from tilewright.dialects.ptx.types import RegType, reg
+from tilewright.dialects.ptx.types import reg
 from tilewright.dialects.ptx.warp_specialization import SetmaxnregOp
 from tilewright.dialects.ptx.wgmma import WgmmaFenceOp, WgmmaOp
 from tilewright.lowering.ptx.check_loadable import check_loadable
-from tilewright.lowering.ptx.instructions import InstructionPrinter, immediate
-from tilewright.lowering.ptx.registers import Edge, RegisterNames, edges_of, needs_register
+from tilewright.lowering.ptx.edges import Edge, edges_of
+from tilewright.lowering.ptx.instructions import InstructionPrinter
+from tilewright.lowering.ptx.registers import Move, RegisterNames, needs_register
 
 _PARAMETER_SPELLINGS = {TENSORMAP: ".align 64 .b8 {}[128]"}
 """Parameters that are no scalar, by their type; all others are `.TYPE NAME`."""
@@ -62,12 +63,15 @@ def module_text(module: ModuleOp, arch: Target | None = None) -> str:
 
 
 class KernelText:
-    """The text of one kernel, in a module that has `taken` some names."""
+    """The text of one kernel, in a module that has `taken` some names. Raises OpError where a
+    register would be moved in flight."""
 
     def __init__(self, entry: EntryOp, taken: Collection[str] = ()):
         self.entry = entry
         [self.shared_name] = _unique([f"{self.name}_shared"], taken)
         self.registers = RegisterNames(entry.body)
+        for conflict in self.registers.conflicts:
+            raise conflict.error()
         labels = _unique(_label(block, i) for i, block in enumerate(entry.body.blocks))
         self._labels = {
             block: f"${label}" for block, label in zip(entry.body.blocks, labels, strict=True)
@@ -183,22 +187,14 @@ class KernelText:
         self._trampolines.append((label, edge))
         return label
 
-    def _pending(self, edge: Edge) -> list[tuple[str, str, str]]:
-        """(kind, destination, source) of the moves that joining did not remove."""
-        moves: list[tuple[str, str, str]] = []
-        for argument, value in zip(edge.dest.args, edge.values, strict=True):
-            if argument.first_use is None or isinstance(value.owner, registers.UndefOp):
-                continue
-            type_ = argument.type
-            assert isinstance(type_, RegType)
-            kind = type_.kind.data
-            into = self.registers.names(argument)
-            if isinstance(value.owner, registers.ConstOp):
-                moves.append((kind, into[0], immediate(value.owner, kind)))
-            else:
-                names = self.registers.names(value)
-                moves += [(kind, d, s) for d, s in zip(into, names, strict=True) if d != s]
-        return moves
+    def _pending(self, edge: Edge) -> list[Move]:
+        """The moves that joining did not remove."""
+        return [
+            move
+            for argument, value in zip(edge.dest.args, edge.values, strict=True)
+            if argument.first_use is not None and not isinstance(value.owner, registers.UndefOp)
+            for move in self.registers.moves(argument, value)
+        ]
 
     def _moves(self, edge: Edge) -> None:
         """The edge's parallel moves in an order that overwrites nothing still to be read."""
@@ -214,7 +210,7 @@ class KernelText:
                 kind, destination, source = waiting[0]
                 spare = self.registers.scratch(kind)
                 self.line(f"mov.{kind} {spare}, {source};")
-                waiting[0] = (kind, destination, spare)
+                waiting[0] = Move(kind, destination, spare)
                 continue
             kind, destination, source = waiting.pop(ready)
             self.line(f"mov.{kind} {destination}, {source};")
@@ -262,13 +258,11 @@ class KernelText:
 
     def _settle(self, op: WgmmaOp) -> None:
         """Copy c where it is needed later and so could not have the registers of d."""
-        into, source = self.registers.names(op.d), self.registers.names(op.c)
-        if into == source or op.zero is not None:
-            return
-        kind = op.d.type.kind.data
-        for d, c in zip(into, source, strict=True):
+        moves = [] if op.zero is not None else self.registers.moves(op.d, op.c)
+        for kind, d, c in moves:
             self.line(f"mov.{kind} {d}, {c};", op)
-        self.line("wgmma.fence.sync.aligned;")
+        if moves:
+            self.line("wgmma.fence.sync.aligned;")
 
     def line(self, text: str, op: Operation | None = None) -> None:
         """One line of the body, after a comment that names the source op where it changes."""

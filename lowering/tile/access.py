@@ -12,16 +12,15 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.tensor import Tensor, alignment_of_runs, run_of
+from tilewright.dialects.cute.types.tensors import element_type
 from tilewright.dialects.cute_nvgpu.ops import fragment, fragment_memory
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.tile.kernel import Kernel, offset_of
-from tilewright.lowering.tile.places import per_item, static_places
+from tilewright.lowering.tile.places import item_type, per_item, static_places
 from tilewright.lowering.tile.registers import (
-    BYTES,
     Registers,
     extracted,
     from_elements,
-    register_element,
 )
 
 VECTOR_BITS = (128, 64, 32)
@@ -57,15 +56,15 @@ def register_places(op: Operation, tensor: Tensor, at: Sequence[Any]) -> list[in
     if isinstance(at, range) and isinstance(tensor.offset, int):
         places = static_places(tensor.modes)
         return [tensor.offset + places[place] for place in at]
-    found = [offset_of(tensor, place) for place in at]
-    if not all(isinstance(offset, int) for offset in found):
+    offsets = [offset_of(tensor, place) for place in at]
+    if not all(isinstance(offset, int) for offset in offsets):
         raise OpError(
             op,
             f"'{op.name}' expected registers that are known when the kernel is compiled, got a "
             "coordinate that is not; nearest legal: a constant coordinate, or the variable of an "
             "scf.for with constant bounds",
         )
-    return [offset for offset in found if isinstance(offset, int)]
+    return [offset for offset in offsets if isinstance(offset, int)]
 
 
 # --- pieces: elements that one instruction moves --------------------------------------------------
@@ -77,7 +76,7 @@ def load_piece(op: Operation, tensor: Tensor, first: Any, count: int, kernel: Ke
     if isinstance(tensor.base, Registers):
         return _registers_piece(op, tensor, range(first, first + count), kernel)
     line, at = kernel.place(tensor, first)
-    element = register_element(tensor)
+    element = element_type(tensor.element)
     if count * tensor.bits in VECTOR_BITS:
         type_ = FragmentType.get(count, element)
         load = fragment_memory.LoadOp(line, [at], item_fragment(tensor, type_))
@@ -119,10 +118,10 @@ def store_piece(
         return
     line, at = kernel.place(tensor, first)
     if count * tensor.bits in VECTOR_BITS:
-        value = piece.as_fragment(register_element(tensor), kernel)
+        value = piece.as_fragment(element_type(tensor.element), kernel)
         assert isinstance(value.type, FragmentType)
         value = recast(value, item_fragment(tensor, value.type), kernel)
-        kernel.emitter.add(fragment_memory.StoreOp(value, line, [at], predicate))
+        kernel.emitter.add(fragment_memory.StoreOp(value, line, [at], predicate=predicate))
         return
     _check_whole_bytes(op, tensor, count)
     for i, value in enumerate(piece.as_scalars(kernel)):
@@ -134,7 +133,7 @@ def item_fragment(tensor: Tensor, type_: FragmentType) -> FragmentType:
     """The fragment in which an instruction moves elements to or from the items of a line."""
     if per_item(tensor) == 1:
         return type_
-    return FragmentType.get(type_.count.data // per_item(tensor), BYTES)
+    return FragmentType.get(type_.count.data // per_item(tensor), item_type(tensor))
 
 
 def recast(value: SSAValue, type_: FragmentType, kernel: Kernel) -> SSAValue:
@@ -162,11 +161,11 @@ def read_scalars(
     if isinstance(tensor.base, Registers):
         return kernel.read_elements(op, tensor, register_places(op, tensor, at))
     width = _vector(tensor, at)
-    found: list[SSAValue] = []
+    scalars: list[SSAValue] = []
     for first in range(0, len(at), width):
         piece = load_piece(op, tensor, at[first], width, kernel)
-        found += piece.as_scalars(kernel)
-    return found
+        scalars += piece.as_scalars(kernel)
+    return scalars
 
 
 def write_scalars(

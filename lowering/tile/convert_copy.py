@@ -22,12 +22,13 @@ from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.symbolic.tuples import product
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.tensor_memory import LANES
+from tilewright.dialects.cute.types.tensors import element_type
 from tilewright.dialects.cute_nvgpu.atoms.copy import CopyInstruction
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import TCGEN05
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import WARP
 from tilewright.dialects.cute_nvgpu.ops import tmem_access
 from tilewright.dialects.cute_nvgpu.ops.copy import CpAsyncOp
-from tilewright.dialects.cute_nvgpu.ops.matrix_copy import LdmatrixOp, StmatrixOp
+from tilewright.dialects.cute_nvgpu.ops.matrix_copy import DEFAULT_SHAPE, LdmatrixOp, StmatrixOp
 from tilewright.dialects.cute_nvgpu.ops.tmem_copy import CopyOp as TmemCopyOp
 from tilewright.dialects.cute_nvgpu.types.copies import CopyInstructionAttr
 from tilewright.dialects.cute_nvgpu.types.fragments import Cache, FragmentType
@@ -48,7 +49,7 @@ from tilewright.lowering.tile.descriptors import descriptor
 from tilewright.lowering.tile.emitter import zero_constant
 from tilewright.lowering.tile.kernel import Kernel, lowers
 from tilewright.lowering.tile.leaves import sized
-from tilewright.lowering.tile.registers import from_elements, register_element
+from tilewright.lowering.tile.registers import from_elements
 from tilewright.lowering.tile.written_registers import WRITES
 
 WRITES[CopyOp] = lambda op: op.destination
@@ -132,9 +133,9 @@ class Move:
     @property
     def size(self) -> int:
         """How many elements of the source each thread names."""
-        found = product(self.source.modes.shape)
-        assert isinstance(found, int)
-        return found
+        elements = product(self.source.modes.shape)
+        assert isinstance(elements, int)
+        return elements
 
     # --- ld and st ---
 
@@ -180,9 +181,9 @@ class Move:
         if takes_predicate(tensor, count):
             store_piece(self.op, tensor, first, count, piece, kernel, condition)
         else:
-            held = Piece(None, tuple(piece.as_scalars(kernel)))
+            loaded = Piece(None, tuple(piece.as_scalars(kernel)))
             kernel.emitter.when(
-                condition, lambda: store_piece(self.op, tensor, first, count, held, kernel)
+                condition, lambda: store_piece(self.op, tensor, first, count, loaded, kernel)
             )
 
     def _load_inside(self, first: int, count: int, inside: Inside) -> None:
@@ -202,7 +203,7 @@ class Move:
     def _load_or_zeros(self, first: int, count: int, condition: SSAValue) -> Piece:
         """Elements where a condition holds, else zeros."""
         kernel, emitter = self.kernel, self.kernel.emitter
-        element = register_element(self.source)
+        element = element_type(self.source.element)
 
         def branch(value: Callable[[], SSAValue]) -> Region:
             outer = emitter.enter(block := Block())
@@ -238,7 +239,7 @@ class Move:
             fill = None if inside.is_all else self._bytes(inside, count, size // count)
             source, above = kernel.place(self.source, first)
             dest, below = kernel.place(self.destination, first)
-            kernel.emitter.add(CpAsyncOp(source, [above], dest, [below], size, cache, fill))
+            kernel.emitter.add(CpAsyncOp(source, [above], dest, [below], size, cache, fill=fill))
 
     def _bytes(self, inside: Inside, count: int, width: int) -> SSAValue:
         """How many bytes are within bounds, as i32."""
@@ -260,13 +261,13 @@ class Move:
     def load_matrices(self, instruction: CopyInstruction) -> None:
         """`ldmatrix`: each thread names a row, and gets its part of all matrices."""
         traits, kernel = instruction.traits, self.kernel
-        element = register_element(self.source)
+        element = element_type(self.source.element)
         for row, values in self._instructions(traits, memory="S"):
             line, at = kernel.place(self.source, row)
             type_ = FragmentType.get(len(values), element)
-            shape = instruction.matrices.row.shape
-            bytes_ = item_fragment(self.source, type_)
-            load = LdmatrixOp(line, [at], bytes_, trans=instruction.trans, shape=shape)
+            shape = _said_shape(instruction)
+            items = item_fragment(self.source, type_)
+            load = LdmatrixOp(line, [at], items, trans=instruction.trans, shape=shape)
             places = register_places(self.op, self.destination, values)
             registers = kernel.registers(self.destination)
             fragment = recast(kernel.emitter.emit(load), type_, kernel)
@@ -281,7 +282,7 @@ class Move:
             fragment = kernel.read(self.op, self.source, places)
             assert isinstance(fragment.type, FragmentType)
             fragment = recast(fragment, item_fragment(self.destination, fragment.type), kernel)
-            shape = instruction.matrices.row.shape
+            shape = _said_shape(instruction)
             store = StmatrixOp(fragment, line, [at], trans=instruction.trans, shape=shape)
             kernel.emitter.add(store)
 
@@ -289,7 +290,7 @@ class Move:
 
     def load_tensor_memory(self, instruction: CopyInstruction) -> None:
         """`tcgen05.ld`: each warp gets a tile of lanes and columns, and waits for all of them."""
-        kernel, element = self.kernel, register_element(self.source)
+        kernel, element = self.kernel, element_type(self.source.element)
         for first, values in self._instructions(instruction.traits, memory="S"):
             whole, cell = self._tile(instruction, self.source, first)
             type_, half = FragmentType.get(len(values), element), instruction.half_cells
@@ -328,7 +329,7 @@ class Move:
             values = layouts.mode(self.source.modes, (0,))
             run, down = layouts.modes(layouts.composition(values, Layout((columns, shape.rows))))
             matrix = layouts.joined([down, run])
-            element = FragmentType.get(WARP, register_element(self.source)).element
+            element = FragmentType.get(WARP, element_type(self.source.element)).element
             desc = descriptor(self.source, first, matrix, element, TCGEN05, kernel)
             whole, cell = tile_of(self.destination, first, (LANES, columns), 1, kernel)
             kernel.emitter.add(
@@ -338,6 +339,12 @@ class Move:
     def _instructions(self, traits: CopyTraits, memory: str) -> list[tuple[int, range]]:
         """For each instruction the element that a thread names, and the values that it has."""
         source, dest = traits.source[1].size(), traits.destination[1].size()
-        named, held = (source, dest) if memory == "S" else (dest, source)
+        named, other = (source, dest) if memory == "S" else (dest, source)
         number = self.size // source
-        return [(i * named, range(i * held, (i + 1) * held)) for i in range(number)]
+        return [(i * named, range(i * other, (i + 1) * other)) for i in range(number)]
+
+
+def _said_shape(instruction: CopyInstruction) -> tuple[int, int] | None:
+    """The shape of an instruction's matrices, where IR says it."""
+    shape = instruction.matrices.row.shape
+    return None if shape == DEFAULT_SHAPE else shape

@@ -28,6 +28,7 @@ from tilewright.lowering.tile import (
     convert_vector,
 )
 from tilewright.lowering.tile.kernel import Kernel
+from tilewright.lowering.tile.vectors import is_vector_op
 from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import is_kernel
 
 # Importing them fills the table of rules.
@@ -46,10 +47,10 @@ _RULE_MODULES = (
 
 
 def has_tiles(op: gpu.FuncOp | func.FuncOp) -> bool:
-    """A kernel is written in tiles."""
+    """A kernel is written in tiles, or computes on vectors: the atom level has neither."""
     arguments = op.body.blocks[0].args if op.body.blocks else ()
     return any(isinstance(argument.type, TypedAttribute) for argument in arguments) or any(
-        isinstance(inner, CuteOp) for inner in op.walk()
+        isinstance(inner, CuteOp) or is_vector_op(inner) for inner in op.walk()
     )
 
 

@@ -88,7 +88,7 @@ class Gemm:
             case UniversalFma():
                 if flag is not None:
                     inputs["C"] = self._or_zeros(flag, inputs["C"])
-                op = FmaOp(*inputs.values())
+                op = FmaOp(*inputs.values(), inputs["C"].type)
             case atom:
                 if flag is not None:
                     inputs["C"] = self._or_zeros(flag, inputs["C"])
@@ -148,10 +148,10 @@ class Gemm:
 
     def _cast(self, which: Operand, value: SSAValue) -> SSAValue:
         """A fragment of the element type that the atom wants."""
-        held, element = value.type, self.atom.element(which)
-        assert isinstance(held, FragmentType)
-        count = held.count.data * held.element.bits // element.bits
-        if held == (wanted := FragmentType.of(element, count)):
+        read, element = value.type, self.atom.element(which)
+        assert isinstance(read, FragmentType)
+        count = read.count.data * read.element.bits // element.bits
+        if read == (wanted := FragmentType.of(element, count)):
             return value
         cast = self.kernel.emitter.emit(fragment.CastOp(value, wanted))
         if isinstance(self.atom, WgmmaAtom):

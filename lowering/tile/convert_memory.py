@@ -27,14 +27,14 @@ from tilewright.dialects.cute.symbolic.tuples import product
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.types.algebra import ComposedLayoutType
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr
-from tilewright.dialects.cute.types.tensors import MemRefType
+from tilewright.dialects.cute.types.tensors import MemRefType, element_type
 from tilewright.dialects.cute.values import Typed
 from tilewright.lowering.tile.access import read_scalars, write_scalars
 from tilewright.lowering.tile.convert_tensor_memory import allocate
 from tilewright.lowering.tile.kernel import Kernel, lowers
 from tilewright.lowering.tile.leaves import sized
 from tilewright.lowering.tile.places import Memory, item_type, per_item
-from tilewright.lowering.tile.registers import Registers, register_element
+from tilewright.lowering.tile.registers import Registers
 from tilewright.lowering.tile.vectors import VectorValue
 from tilewright.lowering.tile.written_registers import MAKES, WRITES
 from tilewright.lowering.to_ptx.convert_memref import footprint
@@ -71,8 +71,8 @@ def _alloc(op: AllocOp, kernel: Kernel) -> None:
 
 
 def _based(tensor: Tensor, base: object) -> Typed:
-    held = Tensor(tensor.element, tensor.space, tensor.align, tensor.layout, base, 0)
-    return Typed("memref", held)
+    based = Tensor(tensor.element, tensor.space, tensor.align, tensor.layout, base, 0)
+    return Typed("memref", based)
 
 
 @lowers(AllocaOp, MakeFragmentLikeOp)
@@ -96,7 +96,7 @@ def make_registers(op: Operation, result: SSAValue, kernel: Kernel) -> None:
     size = tensor.modes.cosize()
     first = product(tensor.modes[0].shape) if isinstance(tensor.modes.shape, tuple) else size
     assert isinstance(first, int)
-    kernel[result] = _based(tensor, Registers(register_element(tensor), size, first))
+    kernel[result] = _based(tensor, Registers(element_type(tensor.element), size, first))
 
 
 MAKES.update((AllocaOp, MakeFragmentLikeOp, MakeFragmentOp))
@@ -128,8 +128,8 @@ def _load(op: LoadOp, kernel: Kernel) -> None:
 
 @lowers(CoordsOp)
 def _coords(op: CoordsOp, kernel: Kernel) -> None:
-    found = coords(kernel.typed(op.source), path_of(op.mode))
-    kernel[op.result] = VectorValue(tuple(sized(kernel.emitter, at, 32) for at in found))
+    coordinates = coords(kernel.typed(op.source), path_of(op.mode))
+    kernel[op.result] = VectorValue(tuple(sized(kernel.emitter, at, 32) for at in coordinates))
 
 
 @lowers(StoreVecOp)

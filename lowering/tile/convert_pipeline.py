@@ -70,9 +70,9 @@ class Pipeline:
 
 def pipeline_of(kernel: Kernel, value: SSAValue) -> Pipeline:
     """The pipeline that a value of the source is."""
-    found = kernel.values[value]
-    assert isinstance(found, Pipeline)
-    return found
+    pipeline = kernel.values[value]
+    assert isinstance(pipeline, Pipeline)
+    return pipeline
 
 
 @lowers(PipelineCreateOp)
@@ -190,8 +190,11 @@ def _commit_mmas(
     """The MMAs that the thread has issued arrive when they are complete, of a pair in both CTAs."""
     assert barriers is not None
     emitter = kernel.emitter
-    mask = emitter.constant(0b11, 16) if pipeline.type.pairs else None
-    emitter.add(tcgen05_sync.CommitOp(barriers, [at], mask, 2 if pipeline.type.pairs else 1))
+    if pipeline.type.pairs:
+        mask = emitter.constant(0b11, 16)
+        emitter.add(tcgen05_sync.CommitOp(barriers, [at], mask=mask, cta_group=2))
+    else:
+        emitter.add(tcgen05_sync.CommitOp(barriers, [at]))
 
 
 @lowers(ConsumerWaitOp)

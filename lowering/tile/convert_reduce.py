@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat, Float32Type, bf16, f16, i16, i32
+from xdsl.dialects.builtin import AnyFloat, Float32Type, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.ops.elements import ReduceOp
 from tilewright.dialects.cute.ops.properties import path_of
+from tilewright.dialects.cute.tensor import element_bits
 from tilewright.dialects.cute.types.tensors import element_type
 from tilewright.dialects.cute_nvgpu.ops.shuffle import ShflSyncOp
 from tilewright.lowering.tile.access import read_scalars, register_places
+from tilewright.lowering.tile.emitter import Emitter
 from tilewright.lowering.tile.kernel import Kernel, lowers
 from tilewright.lowering.tile.written_registers import WRITES
 
@@ -29,37 +30,46 @@ def _reduce(op: ReduceOp, kernel: Kernel) -> None:
     element = element_type(source.element)
     combine = _COMBINE[op.kind.data][0 if isinstance(element, AnyFloat) else 1]
     every = range(source.modes.size())
-    found: dict[int, SSAValue] = {}
+    reduced: dict[int, SSAValue] = {}
     values = read_scalars(op, source, every, kernel)
     for place, value in zip(register_places(op, dest, every), values, strict=True):
-        before = found.get(place)
-        found[place] = value if before is None else _combined(combine, before, value, kernel)
+        before = reduced.get(place)
+        reduced[place] = value if before is None else _combined(combine, before, value, kernel)
     for mask in path_of(op.lanes):
-        for place, value in found.items():
-            other = _shuffled(op, value, mask, element, kernel)
-            found[place] = _combined(combine, value, other, kernel)
-    kernel.registers(dest).write_elements(found)
+        for place, value in reduced.items():
+            other = _shuffled(value, mask, element, kernel)
+            reduced[place] = _combined(combine, value, other, kernel)
+    kernel.registers(dest).write_elements(reduced)
 
 
 def _combined(combine: type[Operation], a: SSAValue, b: SSAValue, kernel: Kernel) -> SSAValue:
     return kernel.emitter.emit(combine(a, b))  # type: ignore[call-arg]
 
 
-def _shuffled(
-    op: ReduceOp, value: SSAValue, mask: int, element: Attribute, kernel: Kernel
-) -> SSAValue:
-    """The value of the lane whose number differs in the mask's bit."""
-    emitter = kernel.emitter
-    if element in (Float32Type(), i32):
+def _shuffled(value: SSAValue, mask: int, element: Attribute, kernel: Kernel) -> SSAValue:
+    """The value of the lane whose number differs in the mask's bit, word by word."""
+    emitter, width = kernel.emitter, element_bits(str(element))
+    whole = IntegerType(width)
+    if element == Float32Type():
         return emitter.emit(ShflSyncOp("bfly", value, mask))
-    if element not in (f16, bf16, i16):
-        raise OpError(
-            op, f"'{op.name}' over lanes expected 16 or 32 bits, got {element}; nearest legal: f32"
-        )
-    bits = value if element == i16 else emitter.emit(arith.BitcastOp(value, i16))
-    word = emitter.emit(arith.ExtUIOp(bits, i32))
-    other = emitter.emit(arith.TruncIOp(emitter.emit(ShflSyncOp("bfly", word, mask)), i16))
-    return other if element == i16 else emitter.emit(arith.BitcastOp(other, element))
+    bits = value if element == whole else emitter.emit(arith.BitcastOp(value, whole))
+    words = [
+        emitter.resized(_from(bits, first, width, emitter), width, 32)
+        for first in range(0, width, 32)
+    ]
+    low, *high = (emitter.emit(ShflSyncOp("bfly", word, mask)) for word in words)
+    other = emitter.resized(low, 32, width)
+    if high:
+        other = emitter.emit(arith.ExtUIOp(low, whole))
+        upper = emitter.emit(arith.ExtUIOp(high[0], whole))
+        upper = emitter.binary("shl", upper, emitter.constant(32, width))
+        other = emitter.binary("or", other, upper)
+    return other if element == whole else emitter.emit(arith.BitcastOp(other, element))
+
+
+def _from(bits: SSAValue, first: int, width: int, emitter: Emitter) -> SSAValue:
+    """The bits of an integer from one on."""
+    return emitter.binary("shr", bits, emitter.constant(first, width)) if first else bits
 
 
 WRITES[ReduceOp] = lambda op: op.destination

@@ -53,12 +53,12 @@ class Carried:
 
     def enter(self, values: Sequence[SSAValue]) -> None:
         """Go on with these values; what is not carried is not written."""
-        held: dict[Registers, list[Chunk]] = {
+        carried: dict[Registers, list[Chunk]] = {
             registers: [None] * len(registers.chunks) for _, registers in self._all
         }
         for (registers, i), value in zip(self.places, values, strict=True):
-            held[registers][i] = value
-        for registers, chunks in held.items():
+            carried[registers][i] = value
+        for registers, chunks in carried.items():
             registers.chunks = tuple(chunks)
 
     def restore(self) -> None:
@@ -109,7 +109,7 @@ def _give(kernel: Kernel, olds: Sequence[SSAValue], news: Sequence[SSAValue]) ->
             kernel[old] = VectorValue(tuple(islice(coming, prod(shape_of(old.type)))))
         else:
             new = next(coming)
-            new.name_hint = old.name_hint
+            new.name_hint = new.name_hint or old.name_hint
             kernel[old] = new
 
 
@@ -168,12 +168,10 @@ def _unroll(op: scf.ForOp, places: range, kernel: Kernel) -> None:
     width = type_.bitwidth if isa(type_ := op.lb.type, IntegerType) else None
     for place in places:
         kernel[body.args[0]] = kernel.emitter.constant(place, width)
-        for argument, value in zip(body.args[1:], values, strict=True):
-            kernel[argument] = value
+        _give(kernel, body.args[1:], values)
         kernel.lower_block(body)
         values = _plain(kernel, _yields(body))
-    for result, value in zip(op.results, values, strict=True):
-        kernel[result] = value
+    _give(kernel, op.results, values)
 
 
 def _counted(kernel: Kernel, lower: SSAValue, upper: SSAValue, step: SSAValue) -> Fact:
@@ -196,7 +194,7 @@ def _if(op: scf.IfOp, kernel: Kernel) -> None:
         regions[1] = Region(Block([scf.YieldOp(*before)]))
     carried.restore()
     kernel.emitter.location = place
-    types = [*_plain_types(op.results), *(each.type for each in before)]
+    types = [*_plain_types(op.results), *(value.type for value in before)]
     _finish(kernel, op, scf.IfOp(condition, types, regions[0], regions[1]), carried)
 
 

@@ -53,9 +53,9 @@ def allocate(op: AllocOp, kernel: Kernel) -> None:
     at = emitter.constant(0, None)
 
     def by_one_warp() -> None:
-        emitter.add(tmem.AllocOp(slot, [at], columns, op.cta_group))
+        emitter.add(tmem.AllocOp(slot, [at], columns, cta_group=op.cta_group))
         if _is_last(op):
-            emitter.add(tmem.RelinquishAllocPermitOp(op.cta_group))
+            emitter.add(tmem.RelinquishAllocPermitOp(cta_group=op.cta_group))
 
     kernel.emitter.when(_first_warp(kernel), by_one_warp)
     _synchronise(kernel, op.cta_group)
@@ -63,8 +63,8 @@ def allocate(op: AllocOp, kernel: Kernel) -> None:
     whole = tmem.allocation_type(columns, _cell_type(tensor))
     base = emitter.emit(tmem.RetrieveOp(slot, [at], whole))
     base.name_hint = op.result.name_hint
-    held = Tensor(tensor.element, "tmem", tensor.align, tensor.layout, Memory(base, "tmem"), 0)
-    kernel[op.result] = Typed("memref", held)
+    allocated = Tensor(tensor.element, "tmem", tensor.align, tensor.layout, Memory(base, "tmem"), 0)
+    kernel[op.result] = Typed("memref", allocated)
 
 
 def _cell_type(tensor: Tensor) -> Attribute:
@@ -139,7 +139,7 @@ def _give_back(tensors: list[SSAValue], ctas: int, kernel: Kernel) -> None:
     def by_one_warp() -> None:
         kernel.emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
         for tensor in tensors:
-            kernel.emitter.add(tmem.DeallocOp(tensor, ctas))
+            kernel.emitter.add(tmem.DeallocOp(tensor, cta_group=ctas))
 
     _synchronise(kernel, ctas)
     kernel.emitter.when(_first_warp(kernel), by_one_warp)

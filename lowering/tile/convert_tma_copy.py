@@ -66,12 +66,12 @@ def _boxes(type_: TmaCopyType, coords: CoordTensor, memory: Tensor) -> list[Box]
         extent_of[_tensor_mode(coords, place)] if extent > 1 else 1
         for place, extent in enumerate(tile)
     ]
-    found: list[Box] = []
+    boxes: list[Box] = []
     for at in product(*(range(0, size, step) for size, step in zip(tile, steps, strict=True))):
         corner = flat_tuple(tuple_sum(coords.start, image(coords.layout, at)))
-        found.append(([corner[mode] for mode in box.modes], at))
-    assert len(found) * prod(box.extents) == prod(tile)
-    return found
+        boxes.append(([corner[mode] for mode in box.modes], at))
+    assert len(boxes) * prod(box.extents) == prod(tile)
+    return boxes
 
 
 def _tensor_mode(coords: CoordTensor, place: int) -> int:
@@ -89,7 +89,7 @@ def _one(op: CopyOp, corner: list[Any], at: Any, kernel: Kernel) -> None:
             kernel.emitter.add(tma.TmaStoreOp(line, [place], map_, coordinates))
         else:
             reduction = tma.TmaReduction(kind)
-            kernel.emitter.add(tma.TmaReduceOp(reduction, line, [place], map_, coordinates))
+            kernel.emitter.add(tma.TmaReduceOp(line, [place], map_, coordinates, reduction))
         return
     pipeline = pipeline_of(kernel, op.pipeline)
     assert pipeline.full is not None

@@ -32,8 +32,8 @@ def _make(op: LeavesOp, kernel: Kernel) -> None:
 
 @lowers(ElemLessOp, EqualOp)
 def _compare(op: CompareOp, kernel: Kernel) -> None:
-    (found,) = op.evaluate([kernel.typed(operand) for operand in op.operands])
-    kernel[op.results[0]] = condition_value(found, kernel.emitter)
+    (condition,) = op.evaluate([kernel.typed(operand) for operand in op.operands])
+    kernel[op.results[0]] = condition_value(condition, kernel.emitter)
 
 
 @lowers(TileSchedulerBoundsOp)

@@ -33,8 +33,10 @@ def _constant(op: arith.ConstantOp, kernel: Kernel) -> None:
 @lowers(vector.BroadcastOp)
 def _broadcast(op: vector.BroadcastOp, kernel: Kernel) -> None:
     count = prod(shape_of(op.vector.type))
-    held = kernel.vector(op.source).elements if shape_of(op.source.type) else (kernel[op.source],)
-    kernel[op.vector] = VectorValue(held * (count // len(held)))
+    elements = (
+        kernel.vector(op.source).elements if shape_of(op.source.type) else (kernel[op.source],)
+    )
+    kernel[op.vector] = VectorValue(elements * (count // len(elements)))
 
 
 def _window(op: vector.ExtractOp | vector.InsertOp, whole: Attribute, part: Attribute) -> slice:
@@ -49,18 +51,18 @@ def _window(op: vector.ExtractOp | vector.InsertOp, whole: Attribute, part: Attr
 
 @lowers(vector.ExtractOp)
 def _extract(op: vector.ExtractOp, kernel: Kernel) -> None:
-    found = kernel.vector(op.vector).elements[_window(op, op.vector.type, op.result.type)]
-    kernel[op.result] = VectorValue(found) if shape_of(op.result.type) else found[0]
+    elements = kernel.vector(op.vector).elements[_window(op, op.vector.type, op.result.type)]
+    kernel[op.result] = VectorValue(elements) if shape_of(op.result.type) else elements[0]
 
 
 @lowers(vector.InsertOp)
 def _insert(op: vector.InsertOp, kernel: Kernel) -> None:
     window = _window(op, op.dest.type, op.source.type)
-    held = list(kernel.vector(op.dest).elements)
-    held[window] = (
+    elements = list(kernel.vector(op.dest).elements)
+    elements[window] = (
         kernel.vector(op.source).elements if shape_of(op.source.type) else (kernel[op.source],)
     )
-    kernel[op.result] = VectorValue(tuple(held))
+    kernel[op.result] = VectorValue(tuple(elements))
 
 
 @lowers(vector.FMAOp)

@@ -65,7 +65,7 @@ class Emitter:
     def __init__(self, block: Block) -> None:
         self.block = block
         self.location: LocationAttr | None = None
-        self._known: list[dict[tuple[Any, ...], SSAValue]] = [{}]
+        self._known: list[dict[tuple[Any, ...], Sequence[SSAValue]]] = [{}]
 
     # --- ops ---
 
@@ -82,11 +82,15 @@ class Emitter:
 
     def once(self, key: tuple[Any, ...], build: Callable[[], Operation]) -> SSAValue:
         """The result of a pure op that this key identifies."""
+        return self.every(key, build)[0]
+
+    def every(self, key: tuple[Any, ...], build: Callable[[], Operation]) -> Sequence[SSAValue]:
+        """The results of a pure op that this key identifies."""
         for known in reversed(self._known):
             if (found := known.get(key)) is not None:
                 return found
-        result = self._known[-1][key] = self.emit(build())
-        return result
+        results = self._known[-1][key] = self.add(build()).results
+        return results
 
     def enter(self, block: Block) -> Block:
         """Go on in a nested block; the block to come back to."""

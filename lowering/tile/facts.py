@@ -113,7 +113,7 @@ _FOLDED: dict[type[Operation], Callable[[int, int], int]] = {
     arith.RemUIOp: lambda a, b: a % b,
     arith.RemSIOp: lambda a, b: a % b,
 }
-"""What is computed with constants; divisions of what is not negative."""
+"""The operations on constants; divisions of what is not negative."""
 
 
 def _folded(op: Operation | Block, constant: Callable[[SSAValue], int | None]) -> int | None:
@@ -131,7 +131,7 @@ def _folded(op: Operation | Block, constant: Callable[[SSAValue], int | None]) -
     divides = "Div" in type(op).__name__ or "Rem" in type(op).__name__
     if a is None or b is None or (divides and not (a >= 0 and b > 0)):
         return None
-    found = fold(a, b)
+    folded = fold(a, b)
     type_ = op.results[0].type
     bits = type_.bitwidth if isinstance(type_, IntegerType) else 64
-    return found if -(1 << bits - 1) <= found < 1 << bits - 1 else None
+    return folded if -(1 << bits - 1) <= folded < 1 << bits - 1 else None

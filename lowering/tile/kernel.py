@@ -38,8 +38,8 @@ from tilewright.lowering.tile.registers import Registers, Undefined
 from tilewright.lowering.tile.vectors import (
     VectorValue,
     elementwise,
+    elementwise_types,
     is_vector_op,
-    result_type,
     shape_of,
 )
 
@@ -71,11 +71,11 @@ class Kernel:
 
     def __getitem__(self, value: SSAValue) -> SSAValue:
         """The SSA value that a value of the source is."""
-        found = self.values[value]
-        if isinstance(found, Typed) and found.kind == "scalar":
-            return sized(self.emitter, found.value, width_of_type(value.type))
-        assert isinstance(found, SSAValue), value
-        return cast("SSAValue", found)
+        content = self.values[value]
+        if isinstance(content, Typed) and content.kind == "scalar":
+            return sized(self.emitter, content.value, width_of_type(value.type))
+        assert isinstance(content, SSAValue), value
+        return cast("SSAValue", content)
 
     def typed(self, value: SSAValue) -> Typed:
         """The value of the algebra that a value of the source is; an integer is a scalar."""
@@ -86,9 +86,9 @@ class Kernel:
             lowered = cast("SSAValue", known)
             if isinstance(value.type, IntegerType):
                 return Typed("scalar", self.leaf(lowered))
-        held = typed_of(value.type)
-        assert held is not None, value
-        return held
+        static = typed_of(value.type)
+        assert static is not None, value
+        return static
 
     def tensor(self, value: SSAValue) -> Tensor:
         """The tensor that a value of the source is."""
@@ -185,12 +185,13 @@ class Kernel:
 
     def _lower_elementwise(self, op: Operation) -> None:
         """An op on vectors; an operand may be a scalar for all elements."""
-        count = prod(result_type(op).get_shape())
+        count = prod(elementwise_types(op)[0].get_shape())
         operands = [
             self.vector(value).elements if shape_of(value.type) else (self[value],) * count
             for value in op.operands
         ]
-        self[op.results[0]] = elementwise(op, operands, self.emitter)
+        for result, vector in zip(op.results, elementwise(op, operands, self.emitter), strict=True):
+            self[result] = vector
 
     def _settle(self, op: Operation) -> None:
         """Make fragments of what an op has written of registers, before a later op orders them."""
@@ -203,8 +204,8 @@ class Kernel:
 
     def evaluate(self, op: InferredOp) -> None:
         """The results of an op of the algebra, by its rule."""
-        if all(is_static(each.type) for each in op.results):
-            results: list[Any] = [typed_of(each.type) for each in op.results]
+        if all(is_static(result.type) for result in op.results):
+            results: list[Any] = [typed_of(result.type) for result in op.results]
         else:
             results = op.evaluate([self.typed(operand) for operand in op.operands])
         for result, value in zip(op.results, results, strict=True):

@@ -48,8 +48,8 @@ class Leaf(Dynamic):
         bound: int | None = None,
     ) -> None:
         super().__init__(width, max(gcd(factor, addend), 1))
-        for name, each in zip(_FIELDS, (value, addend, factor, bound, emitter), strict=True):
-            _SETTERS[name](self, each)
+        for name, field in zip(_FIELDS, (value, addend, factor, bound, emitter), strict=True):
+            _SETTERS[name](self, field)
 
     @property
     def below(self) -> int | None:
@@ -71,9 +71,9 @@ class Leaf(Dynamic):
         return emitted  # type: ignore[return-value]
 
     def choice(self, then: Callable[[], Scalar], other: Callable[[], Scalar]) -> Scalar:
-        found = [then(), other()]
-        width = max(map(width_of, found))
-        values = [sized(self.emitter, branch, width) for branch in found]
+        branches = [then(), other()]
+        width = max(map(width_of, branches))
+        values = [sized(self.emitter, branch, width) for branch in branches]
         return Leaf(self.emitter.select(whole(self), *values), width, self.emitter)
 
 

@@ -86,8 +86,8 @@ class Places:
 def static_places(layout: Layout) -> tuple[int, ...]:
     """The images of a static layout."""
     places = Places(layout)
-    found = [places[i] for i in range(layout.size())]
-    return tuple(place for place in found if isinstance(place, int))
+    images = [places[i] for i in range(layout.size())]
+    return tuple(place for place in images if isinstance(place, int))
 
 
 @cache

@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, Signedness, i8, i64
+from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.dialects.ub import PoisonOp
 from xdsl.ir import Attribute, SSAValue
 
-from tilewright.dialects.cute.tensor import Tensor
-from tilewright.dialects.cute.types.tensors import element_type
 from tilewright.dialects.cute_nvgpu.ops import fragment
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.tile.emitter import Emitter
@@ -25,17 +23,6 @@ Element = SSAValue | tuple[SSAValue, int] | None
 
 Chunk = SSAValue | tuple[Element, ...] | None
 """A fragment, or its elements, or nothing yet."""
-
-
-BYTES = IntegerType(8, Signedness.SIGNED)
-"""The element type of fragments of bytes."""
-
-
-def register_element(tensor: Tensor) -> Attribute:
-    """The element type of fragments that hold a tensor's elements: bytes without a sign are held as
-    those with one."""
-    element = element_type(tensor.element)
-    return BYTES if element == i8 else element
 
 
 class Undefined(ValueError):
@@ -201,9 +188,9 @@ def sliced(
     value: SSAValue, first: int, count: int, type_: FragmentType, emitter: Emitter
 ) -> SSAValue:
     """Some elements of a fragment."""
-    held = value.type
-    assert isinstance(held, FragmentType)
-    if first == 0 and held.count.data == count:
+    source_type = value.type
+    assert isinstance(source_type, FragmentType)
+    if first == 0 and source_type.count.data == count:
         return value
     return emitter.once(
         ("slice", value, first, count),

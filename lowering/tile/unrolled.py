@@ -26,7 +26,8 @@ MOST = 1024
 
 
 def indexes_registers(loop: scf.ForOp) -> bool:
-    """What the loop counts or carries says which registers an op in it reads, writes or slices."""
+    """The loop's index, or what it carries, says which registers an op in it reads, writes or
+    slices."""
     body = loop.body.block
     known = set[SSAValue](body.args)
     for op in body.walk():
@@ -73,11 +74,11 @@ def iterations(loop: scf.ForOp, bounds: Sequence[int | None]) -> range:
                 "nearest legal: the same before the loop",
             )
     lower, upper, step = numbers
-    found = range(lower, upper, step) if step > 0 else range(0)
-    if len(found) > MOST:
+    steps = range(lower, upper, step) if step > 0 else range(0)
+    if len(steps) > MOST:
         raise OpError(
             loop,
             f"'{loop.name}' whose variable indexes registers expected at most {MOST} iterations, "
-            f"got {len(found)} ({why})",
+            f"got {len(steps)} ({why})",
         )
-    return found
+    return steps

@@ -30,27 +30,30 @@ def is_vector_op(op: Operation) -> bool:
     return any(isa(value.type, VectorType) for value in (*op.operands, *op.results))
 
 
-def result_type(op: Operation) -> VectorType:
-    """The vector that an op computes element by element. Raises OpError for another op."""
-    if op.regions or len(op.results) != 1 or op.name.split(".")[0] not in ("arith", "math"):
+def elementwise_types(op: Operation) -> list[VectorType]:
+    """The vectors that an op computes element by element. Raises OpError for another op."""
+    if op.regions or not op.results or op.name.split(".")[0] not in ("arith", "math"):
         raise OpError(op, f"'{op.name}' on vectors has no lowering to cute_nvgpu")
-    type_ = op.results[0].type
-    assert isa(type_, VectorType)
-    return type_
+    types = [result.type for result in op.results]
+    assert isa(types, list[VectorType])
+    return types
 
 
 def elementwise(
     op: Operation, operands: Sequence[Sequence[SSAValue]], emitter: Emitter
-) -> VectorValue:
-    """An op on vectors as one op for each element; `operands` are the elements of each."""
-    kind, properties, element = type(op), op.properties, result_type(op).element_type
+) -> list[VectorValue]:
+    """The results of an op on vectors as one op for each element; `operands` are the elements of
+    each."""
+    kind, properties = type(op), op.properties
+    elements = [type_.element_type for type_ in elementwise_types(op)]
 
-    def build(*scalars: SSAValue) -> SSAValue:
-        return emitter.once(
-            (kind, *properties.items(), *scalars, element),
+    def build(*scalars: SSAValue) -> Sequence[SSAValue]:
+        return emitter.every(
+            (kind, *properties.items(), *scalars, *elements),
             lambda: kind.create(
-                operands=scalars, result_types=[element], properties=dict(properties)
+                operands=scalars, result_types=elements, properties=dict(properties)
             ),
         )
 
-    return VectorValue(tuple(map(build, *operands)))
+    columns = zip(*map(build, *operands), strict=True)
+    return [VectorValue(tuple(column)) for column in columns]

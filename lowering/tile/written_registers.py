@@ -34,16 +34,16 @@ def maker(value: SSAValue) -> SSAValue:
 def written(regions: list[Region], kernel: Kernel) -> list[tuple[SSAValue, Registers]]:
     """The register tensors from outside that ops in the regions write, in the order of the first
     writes."""
-    found: dict[SSAValue, Registers] = {}
+    written: dict[SSAValue, Registers] = {}
     for region in regions:
         for op in region.walk():
             find = WRITES.get(type(op))
             if find is None or not is_registers(target := find(op)):
                 continue
             made = maker(target)
-            if made in kernel.values and made not in found:
-                found[made] = kernel.registers(kernel.tensor(made))
-    return list(found.items())
+            if made in kernel.values and made not in written:
+                written[made] = kernel.registers(kernel.tensor(made))
+    return list(written.items())
 
 
 def used_after(made: SSAValue, op: Operation) -> bool:

@@ -75,7 +75,7 @@ def _ancestors(op: Operation) -> Iterator[Operation]:
 
 
 def _is_on_gpu(op: Operation) -> bool:
-    """What an op holds runs on the GPU."""
+    """True of an op whose regions run on the GPU."""
     return isinstance(op, gpu.ModuleOp | gpu.LaunchOp) or is_kernel(op)
 
 

@@ -90,7 +90,7 @@ def converted(type_: Attribute) -> Attribute:
         case CuteType():
             return struct_type(type_.typed)
         case FunctionType():
-            inputs, outputs = (map(converted, each) for each in (type_.inputs, type_.outputs))
+            inputs, outputs = (map(converted, types) for types in (type_.inputs, type_.outputs))
             return FunctionType.from_lists(list(inputs), list(outputs))
         case _:
             return type_
@@ -100,8 +100,10 @@ def convert_types(top: Operation) -> None:
     """Give every value and every signature in an op its type at run time."""
     for op in list(top.walk()):
         _convert_values(op.results)
-        for held in (op.properties, op.attributes):
-            held.update((name, converted(each)) for name, each in list(held.items()))
+        for attributes in (op.properties, op.attributes):
+            attributes.update(
+                (name, converted(attribute)) for name, attribute in list(attributes.items())
+            )
         for region in op.regions:
             for block in region.blocks:
                 _convert_values(block.args)

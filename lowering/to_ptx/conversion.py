@@ -52,7 +52,7 @@ class Scope:
 
 
 @dataclass
-class Allocation:
+class SharedAllocation:
     """The kernel's shared memory so far: one arena, handed out in order."""
 
     size: int = 0
@@ -97,7 +97,7 @@ class Conversion:
 
     def __init__(self, region: Region, arch: Target | None = None):
         self.region, self.arch = region, arch
-        self.shared = Allocation()
+        self.shared = SharedAllocation()
         self.values: dict[SSAValue, Any] = {}
         self.scope = Scope(region.blocks[0], None, False, False, 0)
         self.blocks: dict[Block, Block] = {}

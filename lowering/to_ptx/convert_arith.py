@@ -7,6 +7,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.math_functions.rounded_once import ON_BITS
 from tilewright.dialects.ptx import arithmetic, logic
 from tilewright.dialects.ptx.constant_bits import constant_bits
 from tilewright.dialects.ptx.convert import CvtOp
@@ -16,10 +17,11 @@ from tilewright.dialects.ptx.registers import (
     ListMakeOp,
     UndefOp,
 )
-from tilewright.dialects.ptx.scalar_types import ScalarType, held_type, register_type, scalar_type
+from tilewright.dialects.ptx.scalar_types import ScalarType, register_type, scalar_type, stored_type
 from tilewright.dialects.ptx.types import RegType
 from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers
 from tilewright.lowering.to_ptx.convert_llvm import fields_of
+from tilewright.lowering.to_ptx.programs import emitted
 
 
 def scalar(op: Operation, type_: Attribute) -> ScalarType:
@@ -34,9 +36,9 @@ def scalar(op: Operation, type_: Attribute) -> ScalarType:
     return storage
 
 
-def held(op: Operation, type_: Attribute) -> ScalarType:
+def storage_of(op: Operation, type_: Attribute) -> ScalarType:
     """How the type is held, f8 too. Raises OpError where it does not lower."""
-    return held_type(type_) or scalar(op, type_)
+    return stored_type(type_) or scalar(op, type_)
 
 
 # Constants
@@ -44,7 +46,7 @@ def held(op: Operation, type_: Attribute) -> ScalarType:
 
 @lowers(arith.ConstantOp)
 def _constant(op: arith.ConstantOp, to: Conversion) -> None:
-    storage = scalar(op, op.result.type)
+    storage = storage_of(op, op.result.type)
     bits = constant_bits(op.value)
     if bits is None:
         raise OpError(op, f"'{op.name}' expected an integer or a float, got {op.value}")
@@ -121,9 +123,7 @@ def _integer(op: arith.AddiOp, to: Conversion) -> None:
     storage = scalar(op, op.result.type)
     a, b = to[op.lhs], to[op.rhs]
     if storage.kind == "pred":
-        if type(op) not in _PREDICATE:
-            raise OpError(op, f"'{op.name}' on i1 has no lowering to ptx")
-        to[op.result] = to.scalar(_PREDICATE[type(op)], "pred", a, b)
+        _on_bits(op, to)
         return
     instruction, prefix, letter, reads_above = _INTEGER[type(op)]
     type_ = f"{letter}{storage.width}"
@@ -139,10 +139,30 @@ def _integer(op: arith.AddiOp, to: Conversion) -> None:
         to[op.result] = to.scalar(instruction, f"{prefix}{type_}", a, b)
 
 
+def _on_bits(op: Operation, to: Conversion) -> None:
+    """An op on one bit."""
+    a, b = (to[operand] for operand in op.operands)
+    instruction = _PREDICATE.get(type(op))
+    if instruction is not None:
+        to[op.results[0]] = to.scalar(instruction, "pred", a, b)
+    else:
+        to[op.results[0]] = emitted(ON_BITS[op.name], "pred", (a, b), to)
+
+
+def lowest_bit(value: SSAValue, kind: str, to: Conversion) -> SSAValue:
+    """The lowest bit of an integer, as a predicate."""
+    one = to.scalar(logic.AndOp, kind, value, to.const(1, kind))
+    return to.scalar(logic.SetpOp, f"ne.u{kind[1:]}", one, to.const(0, kind))
+
+
 @lowers(arith.AddUIExtendedOp)
 def _add_extended(op: arith.AddUIExtendedOp, to: Conversion) -> None:
-    storage = _wide_integer(op, op.lhs.type)
+    storage = scalar(op, op.lhs.type)
     a, b = (extended(to[operand], storage, "u", to) for operand in op.operands)
+    if storage.kind == "pred":
+        to[op.sum] = to.scalar(logic.XorOp, "pred", a, b)
+        to[op.overflow] = to.scalar(logic.AndOp, "pred", a, b)
+        return
     type_ = f"u{storage.width}"
     total = to.scalar(arithmetic.AddOp, type_, a, b)
     # Of an i8 the sum stands in 16 bits, of others it wraps around.
@@ -153,9 +173,13 @@ def _add_extended(op: arith.AddUIExtendedOp, to: Conversion) -> None:
 
 @lowers(arith.MulUIExtendedOp, arith.MulSIExtendedOp)
 def _multiply_extended(op: arith.MulUIExtendedOp | arith.MulSIExtendedOp, to: Conversion) -> None:
-    storage = _wide_integer(op, op.lhs.type)
+    storage = scalar(op, op.lhs.type)
     letter = "s" if isinstance(op, arith.MulSIExtendedOp) else "u"
     a, b = (extended(to[operand], storage, letter, to) for operand in op.operands)
+    if storage.kind == "pred":
+        to[op.low] = to.scalar(logic.AndOp, "pred", a, b)
+        to[op.high] = to.scalar(logic.XorOp, "pred", a, a)
+        return
     to[op.low] = to.scalar(arithmetic.MulOp, f"lo.{letter}{storage.width}", a, b)
     if storage.bits == 8:
         to[op.high] = to.scalar(logic.ShrOp, f"{letter}16", to[op.low], to.const(8, "b32"))
@@ -163,19 +187,12 @@ def _multiply_extended(op: arith.MulUIExtendedOp | arith.MulSIExtendedOp, to: Co
         to[op.high] = to.scalar(arithmetic.MulOp, f"hi.{letter}{storage.width}", a, b)
 
 
-def _wide_integer(op: Operation, type_: Attribute) -> ScalarType:
-    """How an integer of more than one bit is held. Raises OpError."""
-    storage = scalar(op, type_)
-    if storage.kind == "pred":
-        raise OpError(op, f"'{op.name}' on i1 has no lowering to ptx; nearest legal: i8")
-    return storage
-
-
 @lowers(*_SHIFTS)
 def _shift(op: arith.ShLIOp, to: Conversion) -> None:
     storage = scalar(op, op.result.type)
     if storage.kind == "pred":
-        raise OpError(op, f"'{op.name}' on i1 has no lowering to ptx")
+        _on_bits(op, to)
+        return
     instruction, letter = _SHIFTS[type(op)]
     value = extended(to[op.lhs], storage, letter, to) if letter in "su" else to[op.lhs]
     amount = extended(to[op.rhs], storage, "u", to)
@@ -204,7 +221,8 @@ def _rounded_division(
     """The truncating quotient, corrected by one where the remainder says so."""
     storage = scalar(op, op.result.type)
     if storage.kind == "pred":
-        raise OpError(op, f"'{op.name}' on i1 has no lowering to ptx")
+        _on_bits(op, to)
+        return
     letter = "u" if isinstance(op, arith.CeilDivUIOp) else "s"
     type_, bits = f"{letter}{storage.width}", f"b{storage.width}"
     a, b = (extended(to[operand], storage, letter, to) for operand in (op.lhs, op.rhs))
@@ -250,7 +268,7 @@ def _compare_integers(op: arith.CmpiOp, to: Conversion) -> None:
         # A true i1 is -1 signed and 1 unsigned.
         ones = to.const(-1 if letter == "s" else 1, "b32")
         zero = to.const(0, "b32")
-        a, b = (to.scalar(logic.SelpOp, "b32", ones, zero, each) for each in (a, b))
+        a, b = (to.scalar(logic.SelpOp, "b32", ones, zero, bit) for bit in (a, b))
         width = 32
     else:
         a, b = extended(a, storage, letter, to), extended(b, storage, letter, to)

@@ -9,14 +9,16 @@ from xdsl.dialects.builtin import (
 )
 
 from tilewright.diagnostic import OpError
+from tilewright.dialects.math_functions.rounded_once import odd_single, odd_whole
 from tilewright.dialects.ptx import logic
 from tilewright.dialects.ptx.convert import CvtOp
 from tilewright.dialects.ptx.registers import ListGetOp, MovOp, UnpackOp
 from tilewright.dialects.ptx.scalar_types import NARROW_FLOATS, scalar_type
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers, signed
-from tilewright.lowering.to_ptx.convert_arith import extended, held, scalar
+from tilewright.lowering.to_ptx.convert_arith import extended, lowest_bit, scalar, storage_of
 from tilewright.lowering.to_ptx.convert_arith_floats import BF16, F16, float_type, narrowed, widened
+from tilewright.lowering.to_ptx.programs import emitted
 
 
 @lowers(arith.IndexCastOp, arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp)
@@ -31,9 +33,7 @@ def _cast_integer(
         pair = to.const(one, result.kind), to.const(0, result.kind)
         to[op.result] = to.scalar(logic.SelpOp, result.kind, *pair, value)
     elif result.kind == "pred":
-        one = to.scalar(logic.AndOp, source.kind, value, to.const(1, source.kind))
-        form = f"ne.u{source.width}"
-        to[op.result] = to.scalar(logic.SetpOp, form, one, to.const(0, source.kind))
+        to[op.result] = lowest_bit(value, source.kind, to)
     elif (known := constant(value)) is not None:
         # A folded i8 may have more than its 8 bits.
         known = signed(known, source.bits) if letter == "s" else known % (1 << source.bits)
@@ -56,34 +56,30 @@ def _integer_to_float(op: arith.SIToFPOp | arith.UIToFPOp, to: Conversion) -> No
         value = to.scalar(logic.SelpOp, "b32", one, to.const(0, "b32"), value)
         source = scalar_type(IntegerAttr(0, 32).type) or source
     value = extended(value, source, letter, to)
-    # Through f32, an integer of more than 24 bits would be rounded twice.
-    if type_ == BF16:
-        if source.width > 16:
-            raise OpError(
-                op, f"'{op.name}' from {op.input.type} to bf16 has no lowering to ptx; nearest "
-                "legal: to f32, then arith.truncf"
-            )  # fmt: skip
-        wide = to.scalar(CvtOp, f"rn.f32.{letter}{source.width}", value)
-        to[op.result] = narrowed(wide, type_, to)
-    else:
+    if type_ != BF16:
         to[op.result] = to.scalar(CvtOp, f"rn.{type_}.{letter}{source.width}", value)
+        return
+    if source.width > 16:
+        wide = emitted(odd_whole, f"{letter}{source.width}", (value,), to)
+    else:
+        wide = to.scalar(CvtOp, f"rn.f32.{letter}{source.width}", value)
+    to[op.result] = narrowed(wide, type_, to)
 
 
 @lowers(arith.FPToSIOp, arith.FPToUIOp)
 def _float_to_integer(op: arith.FPToSIOp | arith.FPToUIOp, to: Conversion) -> None:
     type_, result = op.input.type, scalar(op, op.result.type)
     scalar(op, type_)
-    if result.kind == "pred":
-        raise OpError(op, f"'{op.name}' to i1 has no lowering to ptx; nearest legal: i8")
     letter = "s" if isinstance(op, arith.FPToSIOp) else "u"
     value = widened(to[op.input], type_, to)
     form = f"rzi.{letter}{result.width}.{float_type(type_)}"
-    to[op.result] = to.scalar(CvtOp, form, value)
+    whole = to.scalar(CvtOp, form, value)
+    to[op.result] = lowest_bit(whole, "b16", to) if result.kind == "pred" else whole
 
 
 @lowers(arith.ExtFOp)
 def _extend_float(op: arith.ExtFOp, to: Conversion) -> None:
-    held(op, op.input.type)
+    storage_of(op, op.input.type)
     scalar(op, op.result.type)
     wide = str(op.result.type) == "f64"
     value, source = to[op.input], op.input.type
@@ -107,27 +103,26 @@ def _extend_float(op: arith.ExtFOp, to: Conversion) -> None:
 def _truncate_float(op: arith.TruncFOp, to: Conversion) -> None:
     source, type_ = op.input.type, op.result.type
     scalar(op, source)
-    held(op, type_)
-    value = to[op.input]
-    if (narrow := NARROW_FLOATS.get(type_)) is not None and str(source) != "f64":
-        # The value is the lower half of a pair.
+    storage_of(op, type_)
+    value, narrow = to[op.input], NARROW_FLOATS.get(type_)
+    if str(source) == "f64" and (type_ == BF16 or narrow is not None):
+        value = emitted(odd_single, "f64", (value,), to)
+    elif str(source) == "f64":
+        to[op.result] = to.scalar(CvtOp, f"rn.{type_}.f64", value)
+        return
+    else:
         value = widened(value, source, to)
+    if narrow is not None:
+        # The value is the lower half of a pair.
         form = f"rn.satfinite.{narrow}x2.f32"
         to[op.result] = to.scalar(CvtOp, form, to.const(0, "f32"), value)
-    elif str(source) != "f64":
-        to[op.result] = narrowed(value, type_, to)
-    elif type_ == BF16 or type_ in NARROW_FLOATS:
-        raise OpError(
-            op, f"'arith.truncf' from f64 to {type_} has no lowering to ptx (through f32 it would "
-            f"be rounded twice); nearest legal: to f32, then to {type_}"
-        )  # fmt: skip
     else:
-        to[op.result] = to.scalar(CvtOp, f"rn.{type_}.f64", value)
+        to[op.result] = narrowed(value, type_, to)
 
 
 @lowers(arith.BitcastOp)
 def _bitcast(op: arith.BitcastOp, to: Conversion) -> None:
-    source, result = held(op, op.input.type), held(op, op.result.type)
+    source, result = storage_of(op, op.input.type), storage_of(op, op.result.type)
     if isinstance(op.input.type, IndexType) or source.bits != result.bits:
         raise OpError(op, f"'{op.name}' expected types of equal width")
     value = to[op.input]

@@ -18,7 +18,7 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from tilewright.diagnostic import OpError
+from tilewright.dialects.math_functions.rounded_once import EXTREMES, odd_fma
 from tilewright.dialects.ptx import arithmetic, logic
 from tilewright.dialects.ptx.approximate import RcpOp
 from tilewright.dialects.ptx.convert import CvtOp
@@ -27,6 +27,7 @@ from tilewright.dialects.ptx.registers import MovOp, PackOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers
 from tilewright.lowering.to_ptx.convert_arith import known_predicate, scalar
+from tilewright.lowering.to_ptx.programs import emitted
 
 F16, BF16 = Float16Type(), BFloat16Type()
 _ONE = 0x3F800000
@@ -81,9 +82,10 @@ def _float(op: arith.AddfOp, to: Conversion) -> None:
         to[op.result] = to.scalar(instruction, f"{prefix}f16", to[op.lhs], to[op.rhs])
         return
     form = f"{prefix}{float_type(type_)}"
-    if form not in instruction.FORMS:
-        raise OpError(op, f"'{op.name}' on {type_} has no lowering to ptx; nearest legal: f32")
     a, b = (widened(to[operand], type_, to) for operand in (op.lhs, op.rhs))
+    if form not in instruction.ROW.forms:
+        to[op.result] = emitted(EXTREMES[op.name], "f64", (a, b), to)
+        return
     to[op.result] = narrowed(to.scalar(instruction, form, a, b), type_, to)
 
 
@@ -124,7 +126,9 @@ def _fma(op: math.FmaOp, to: Conversion) -> None:
     type_ = op.result.type
     scalar(op, type_)
     if type_ == BF16:
-        raise OpError(op, f"'{op.name}' on bf16 has no lowering to ptx; nearest legal: f32")
+        wide = [to.scalar(CvtOp, "f64.f32", widened(to[x], type_, to)) for x in op.operands]
+        to[op.result] = narrowed(emitted(odd_fma, "f64", wide, to), type_, to)
+        return
     form = f"rn.{'f16' if type_ == F16 else float_type(type_)}"
     to[op.result] = to.scalar(arithmetic.FmaOp, form, to[op.a], to[op.b], to[op.c])
 

@@ -41,6 +41,7 @@ from tilewright.dialects.ptx.registers import (
 )
 from tilewright.dialects.ptx.scalar_types import ScalarType, scalar_type
 from tilewright.dialects.ptx.types import RegType, reg
+from tilewright.lowering.ptx.rename_in_flight import rename_in_flight
 from tilewright.lowering.to_ptx import convert_arith as convert_arith_to_ptx
 from tilewright.lowering.to_ptx import convert_arith_casts as convert_arith_casts_to_ptx
 from tilewright.lowering.to_ptx import convert_arith_floats as convert_arith_floats_to_ptx
@@ -57,7 +58,12 @@ from tilewright.lowering.to_ptx import convert_wgmma as convert_wgmma_to_ptx
 from tilewright.lowering.to_ptx import convert_wmma as convert_wmma_to_ptx
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_arith import element
-from tilewright.lowering.to_ptx.convert_llvm import fields_of, leaves_of
+from tilewright.lowering.to_ptx.convert_llvm import (
+    fields_of,
+    give,
+    leaves_of,
+    register_types,
+)
 from tilewright.lowering.to_ptx.convert_memref import argument_tile, locate
 
 # Importing them fills the table of rules.
@@ -97,7 +103,7 @@ def _cp_async(op: copy.CpAsyncOp, to: Conversion) -> None:
     source = to.plus(source, to.const(above, "b64"), "s64")
     dest = to.plus(dest, to.const(offset, "b32"), "u32")
     fill = None if op.fill is None else to[op.fill]
-    to.add(CpAsyncOp(op.cache.data.value, dest, source, op.size.value.data, fill))
+    to.add(CpAsyncOp(dest, source, op.cache.data.value, op.size.value.data, source_size=fill))
 
 
 @lowers(copy.CpAsyncCommitGroupOp)
@@ -112,12 +118,12 @@ def _wait(op: copy.CpAsyncWaitGroupOp, to: Conversion) -> None:
 
 @lowers(sync.BarSyncOp)
 def _bar_sync(op: sync.BarSyncOp, to: Conversion) -> None:
-    to.add(synchronization.BarSyncOp(op.barrier.value.data, op.threads.value.data))
+    to.add(synchronization.BarSyncOp(op.barrier.value.data, threads=op.threads.value.data))
 
 
 @lowers(sync.BarArriveOp)
 def _bar_arrive(op: sync.BarArriveOp, to: Conversion) -> None:
-    to.add(synchronization.BarArriveOp(op.barrier.value.data, op.threads.value.data))
+    to.add(synchronization.BarArriveOp(op.barrier.value.data, threads=op.threads.value.data))
 
 
 @lowers(sync.WarpSyncOp)
@@ -192,7 +198,7 @@ def _splat(op: fragment.SplatOp, to: Conversion) -> None:
 def _from_elements(op: fragment.FromElementsOp, to: Conversion) -> None:
     fragment, width = op.fragment.type, op.fragment.type.element.per_register
     _check_scalar(op, fragment)
-    parts = [to[each] for each in op.elements]
+    parts = [to[element] for element in op.elements]
     words = [_packed(parts[i : i + width], fragment, to) for i in range(0, len(parts), width)]
     to[op.fragment] = _make(words, fragment, to)
 
@@ -277,6 +283,7 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp, arch: Target | None = None) -> 
         to[argument] = fields_of(argument.type, lambda _: next(rest))
     _lower_body(op.body, to)
     remove_dead(region)
+    rename_in_flight(region)
     sizes = op.attributes.get("gpu.known_block_size")
     cluster = op.attributes.get("gpu.known_cluster_size")
     entry = EntryOp(
@@ -359,7 +366,7 @@ def _lower_body(body: Region, to: Conversion) -> None:
     blocks = list(body.blocks)
     to.blocks[blocks[0]] = to.scope.block
     for index, block in enumerate(blocks[1:], 1):
-        types = convert_scf_to_ptx.registers(body.parent, block.args)  # type: ignore[arg-type]
+        types = register_types(body.parent, block.args)  # type: ignore[arg-type]
         to.blocks[block] = to.new_block(block.name_hint or f"block{index}", types)
     for block in blocks:
         lowered = to.blocks[block]
@@ -367,8 +374,7 @@ def _lower_body(body: Region, to: Conversion) -> None:
             to.proceed(lowered)
             # Blocks of one region need not dominate each other: nothing carries over.
             to.scope.numbering = {}
-            for argument, register in zip(block.args, lowered.args, strict=True):
-                to[argument] = register
+            give(block.args, lowered.args, to)
         for op in block.ops:
             to.lower(op)
 

@@ -34,7 +34,7 @@ from tilewright.dialects.ptx.logic import AndOp, SelpOp, SetpOp, ShlOp, ShrOp, X
 from tilewright.dialects.ptx.registers import SharedAddressOp
 from tilewright.dialects.ptx.scalar_types import element_bytes
 from tilewright.lowering.to_ptx.conversion import Conversion, Tile, constant, lowers
-from tilewright.lowering.to_ptx.convert_arith import divide, held
+from tilewright.lowering.to_ptx.convert_arith import divide, storage_of
 from tilewright.lowering.to_ptx.known_bits import addends, lowest, possible_bits
 
 
@@ -90,8 +90,8 @@ def locate(
     assert isinstance(plain, Layout)
     terms = [
         term
-        for mode, each in enumerate(coordinate)
-        for term in mode_terms(plain[mode], each, tile.index_type, to)
+        for mode, index in enumerate(coordinate)
+        for term in mode_terms(plain[mode], index, tile.index_type, to)
     ]
     if isinstance(layout, Layout):
         return _linear(tile, terms, tile.address, to)
@@ -180,8 +180,8 @@ def _by_period(
             if rest is not None:
                 (free if all(parts) else inner).append((rest, stride))
             continue
-        for each, is_free in zip(registers, parts, strict=True):
-            (free if is_free else inner).append((each, stride))
+        for register, is_free in zip(registers, parts, strict=True):
+            (free if is_free else inner).append((register, stride))
     return inner, free, known
 
 
@@ -318,7 +318,7 @@ def _mixed(
 @lowers(memref.LoadOp)
 def _load(op: memref.LoadOp, to: Conversion) -> None:
     check_space(op, op.memref.type)
-    storage = held(op, op.res.type)
+    storage = storage_of(op, op.res.type)
     tile = to.tile(op.memref)
     address, offset = locate(op, tile, op.indices, to)
     value = to.emit(LdOp(tile.ptx_space, storage.access, address, offset))
@@ -330,7 +330,7 @@ def _load(op: memref.LoadOp, to: Conversion) -> None:
 @lowers(memref.StoreOp)
 def _store(op: memref.StoreOp, to: Conversion) -> None:
     check_space(op, op.memref.type)
-    storage = held(op, op.value.type)
+    storage = storage_of(op, op.value.type)
     tile = to.tile(op.memref)
     address, offset = locate(op, tile, op.indices, to)
     value = to[op.value]

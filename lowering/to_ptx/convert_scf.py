@@ -11,34 +11,16 @@ arguments, so the values after the loop are those arguments themselves:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.dialects import cf, scf
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.ptx.arithmetic import AddOp
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp
 from tilewright.dialects.ptx.logic import SetpOp
-from tilewright.dialects.ptx.scalar_types import register_type
-from tilewright.dialects.ptx.types import RegType
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_arith import scalar
-
-
-def registers(op: Operation, values: Sequence[SSAValue]) -> list[RegType]:
-    """The registers of values that a block of the structured op carries."""
-    found: list[RegType] = []
-    for value in values:
-        held = register_type(value.type)
-        if held is None:
-            raise OpError(
-                op,
-                f"'{op.name}' cannot carry a value of {value.type}; nearest legal: scalars and "
-                "fragments (carry an index into the memref instead)",
-            )
-        found.append(held)
-    return found
+from tilewright.lowering.to_ptx.convert_llvm import give, register_types, registers_of
 
 
 def _terminator(block: Block) -> Operation:
@@ -57,56 +39,51 @@ def _for(op: scf.ForOp, to: Conversion) -> None:
     signed = f"s{storage.width}"
     name = to.fresh("for")
     carried = [op.lb, *op.iter_args]
-    header = to.new_block(name, registers(op, carried))
+    header = to.new_block(name, register_types(op, carried))
     body, end = to.new_block(f"{name}_body"), to.new_block(f"{name}_end")
     upper, step = to[op.ub], to[op.step]
 
-    to.add(BraOp(header, [to[value] for value in carried]))
+    to.add(BraOp(header, registers_of(carried, to)))
     to.enter(header, loop=True, header=True)
-    for argument, register in zip(op.body.block.args, header.args, strict=True):
-        to[argument] = register
+    give(op.body.block.args, header.args, to)
     inside = to.scalar(SetpOp, f"lt.{signed}", header.args[0], upper)
     to.add(CondBraOp(inside, body, end))
 
     to.enter(body, loop=True)
     to.lower_block(op.body.block)
     following = to.scalar(AddOp, signed, header.args[0], step)
-    yielded = [to[operand] for operand in _terminator(op.body.block).operands]
+    yielded = registers_of(_terminator(op.body.block).operands, to)
     to.add(BraOp(header, [following, *yielded]))
     to.leave()
     to.leave()
     to.proceed(end)
-    for result, register in zip(op.results, header.args[1:], strict=True):
-        to[result] = register
+    give(op.results, header.args[1:], to)
 
 
 @lowers(scf.WhileOp)
 def _while(op: scf.WhileOp, to: Conversion) -> None:
     name = to.fresh("while")
     before, after = op.before_region.block, op.after_region.block
-    header = to.new_block(name, registers(op, op.arguments))
+    header = to.new_block(name, register_types(op, op.arguments))
     body, end = to.new_block(f"{name}_body"), to.new_block(f"{name}_end")
 
-    to.add(BraOp(header, [to[each] for each in op.arguments]))
+    to.add(BraOp(header, registers_of(op.arguments, to)))
     to.enter(header, loop=True, header=True)
-    for argument, register in zip(before.args, header.args, strict=True):
-        to[argument] = register
+    give(before.args, header.args, to)
     to.lower_block(before)
     condition = _terminator(before)
     assert isinstance(condition, scf.ConditionOp)
-    passed = [to[arg] for arg in condition.args]
+    passed = registers_of(condition.args, to)
     to.add(CondBraOp(to[condition.condition], body, end))
 
     to.enter(body, loop=True)
-    for argument, register in zip(after.args, passed, strict=True):
-        to[argument] = register
+    give(after.args, passed, to)
     to.lower_block(after)
-    to.add(BraOp(header, [to[operand] for operand in _terminator(after).operands]))
+    to.add(BraOp(header, registers_of(_terminator(after).operands, to)))
     to.leave()
     to.leave()
     to.proceed(end)
-    for result, register in zip(op.results, passed, strict=True):
-        to[result] = register
+    give(op.results, passed, to)
 
 
 @lowers(scf.IfOp)
@@ -114,30 +91,28 @@ def _if(op: scf.IfOp, to: Conversion) -> None:
     name = to.fresh("if")
     then = to.new_block(f"{name}_then")
     other = to.new_block(f"{name}_else") if op.false_region.blocks else None
-    end = to.new_block(f"{name}_end", registers(op, op.results))
+    end = to.new_block(f"{name}_end", register_types(op, op.results))
     to.add(CondBraOp(to[op.cond], then, end if other is None else other))
     for block, region in ((then, op.true_region), (other, op.false_region)):
         if block is not None:
             to.enter(block)
             to.lower_block(region.block)
-            yielded = [to[operand] for operand in _terminator(region.block).operands]
-            to.add(BraOp(end, yielded))
+            to.add(BraOp(end, registers_of(_terminator(region.block).operands, to)))
             to.leave()
     to.proceed(end)
-    for result, register in zip(op.results, end.args, strict=True):
-        to[result] = register
+    give(op.results, end.args, to)
 
 
 @lowers(cf.BranchOp)
 def _branch(op: cf.BranchOp, to: Conversion) -> None:
-    to.add(BraOp(to.block_of(op.successor), [to[argument] for argument in op.arguments]))
+    to.add(BraOp(to.block_of(op.successor), registers_of(op.arguments, to)))
 
 
 @lowers(cf.ConditionalBranchOp)
 def _conditional_branch(op: cf.ConditionalBranchOp, to: Conversion) -> None:
     then, other = to.block_of(op.then_block), to.block_of(op.else_block)
     arguments = (
-        [to[argument] for argument in op.then_arguments],
-        [to[argument] for argument in op.else_arguments],
+        registers_of(op.then_arguments, to),
+        registers_of(op.else_arguments, to),
     )
     to.add(CondBraOp(to[op.cond], then, other, *arguments))

@@ -27,28 +27,32 @@ def _barrier(op: mbarrier.MbarrierOp, to: Conversion) -> tuple[SSAValue, int]:
 
 @lowers(mbarrier.InitOp)
 def _init(op: mbarrier.InitOp, to: Conversion) -> None:
-    to.add(ptx_mbarrier.InitOp(*_barrier(op, to), op.count.value.data))
+    address, offset = _barrier(op, to)
+    to.add(ptx_mbarrier.InitOp(address, op.count.value.data, offset))
 
 
 @lowers(mbarrier.InvalOp)
 def _inval(op: mbarrier.InvalOp, to: Conversion) -> None:
-    to.add(ptx_mbarrier.InvalOp(*_barrier(op, to)))
+    address, offset = _barrier(op, to)
+    to.add(ptx_mbarrier.InvalOp(address, offset))
 
 
 @lowers(mbarrier.ArriveOp)
 def _arrive(op: mbarrier.ArriveOp, to: Conversion) -> None:
-    count = None if op.count is None else op.count.value.data
-    to.add(ptx_mbarrier.ArriveOp(*_barrier(op, to), count))
+    address, offset = _barrier(op, to)
+    to.add(ptx_mbarrier.ArriveOp(address, offset, count=op.count))
 
 
 @lowers(mbarrier.ArriveExpectTxOp)
 def _expect_tx(op: mbarrier.ArriveExpectTxOp, to: Conversion) -> None:
-    to.add(ptx_mbarrier.ArriveExpectTxOp(*_barrier(op, to), op.count.value.data))
+    address, offset = _barrier(op, to)
+    to.add(ptx_mbarrier.ArriveExpectTxOp(address, op.count.value.data, offset))
 
 
 @lowers(mbarrier.WaitOp)
 def _wait(op: mbarrier.WaitOp, to: Conversion) -> None:
-    to.add(ptx_mbarrier.TryWaitParityOp(*_barrier(op, to), to[op.parity]))
+    address, offset = _barrier(op, to)
+    to.add(ptx_mbarrier.TryWaitParityOp(address, to[op.parity], offset))
 
 
 @lowers(mbarrier.FenceMbarrierInitOp)
@@ -89,14 +93,20 @@ def _load(op: tma.TmaLoadOp, to: Conversion) -> None:
     hint = None if op.cache_hint is None else to[op.cache_hint]
     coordinates = _coordinates(op.coordinates, to)
     mask = None if op.mask is None else to[op.mask]
-    to.add(bulk_copy.TensorLoadOp(dest, to[op.map], coordinates, barrier, hint, mask))
+    to.add(
+        bulk_copy.TensorLoadOp(dest, to[op.map], coordinates, barrier, cache_hint=hint, mask=mask)
+    )
 
 
 @lowers(tma.TmaStoreOp)
 def _store(op: tma.TmaStoreOp, to: Conversion) -> None:
     source = _box_address(op, op.source, op.source_indices, to)
     hint = None if op.cache_hint is None else to[op.cache_hint]
-    to.add(bulk_copy.TensorStoreOp(to[op.map], _coordinates(op.coordinates, to), source, hint))
+    to.add(
+        bulk_copy.TensorStoreOp(
+            to[op.map], _coordinates(op.coordinates, to), source, cache_hint=hint
+        )
+    )
 
 
 @lowers(tma.TmaReduceOp)
@@ -104,7 +114,7 @@ def _reduce(op: tma.TmaReduceOp, to: Conversion) -> None:
     source = _box_address(op, op.source, op.source_indices, to)
     hint = None if op.cache_hint is None else to[op.cache_hint]
     coordinates, kind = _coordinates(op.coordinates, to), op.kind.data.value
-    to.add(bulk_copy.TensorReduceOp(kind, to[op.map], coordinates, source, hint))
+    to.add(bulk_copy.TensorReduceOp(to[op.map], coordinates, source, kind, cache_hint=hint))
 
 
 @lowers(tma.BulkCommitGroupOp)
@@ -144,9 +154,9 @@ def _setmaxnreg(op: warp_specialization.SetmaxnregOp, to: Conversion) -> None:
 
 def _kernel(op: Operation) -> Operation:
     """The function around an op."""
-    found = op
-    while not isinstance(found, func.FuncOp | gpu.FuncOp):
-        parent = found.parent_op()
+    function = op
+    while not isinstance(function, func.FuncOp | gpu.FuncOp):
+        parent = function.parent_op()
         assert parent is not None
-        found = parent
-    return found
+        function = parent
+    return function

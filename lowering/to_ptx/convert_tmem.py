@@ -135,14 +135,14 @@ def _slice(op: tmem.SliceOp, to: Conversion) -> None:
 @lowers(tmem_access.LoadOp)
 def _load(op: tmem_access.LoadOp, to: Conversion) -> None:
     address, offset = tmem_address(op, op.source, op.indices, to)
-    registers = reg(op.held.element.register, op.held.registers)
+    registers = reg(op.fragment_type.element.register, op.fragment_type.registers)
     to[op.fragment] = to.emit(ptx_access.LdOp(address, registers, op.access, offset))
 
 
 @lowers(LoadReduceOp)
 def _load_reduce(op: LoadReduceOp, to: Conversion) -> None:
     address, offset = tmem_address(op, op.source, op.indices, to)
-    registers = reg(op.held.element.register, op.held.registers)
+    registers = reg(op.fragment_type.element.register, op.fragment_type.registers)
     load = ptx_access.LdRedOp(address, registers, op.access, op.form, offset)
     to.add(load)
     to[op.fragment], to[op.reduced] = load.results
@@ -171,20 +171,24 @@ def _wait_store(op: tmem_access.WaitStoreOp, to: Conversion) -> None:
 def _copy(op: tmem_copy.CopyOp, to: Conversion) -> None:
     address, offset = tmem_address(op, op.dest, op.indices, to)
     source = to[op.source]
-    to.add(ptx.CpOp(address, source, op.copy_shape, op.group, op.source_format, offset))
+    to.add(
+        ptx.CpOp(
+            address, source, op.copy_shape.spelled, offset, op.group, source_format=op.source_format
+        )
+    )
 
 
 @lowers(tmem_copy.ShiftOp)
 def _shift(op: tmem_copy.ShiftOp, to: Conversion) -> None:
     address, offset = tmem_address(op, op.source, op.indices, to)
-    to.add(ptx.ShiftOp(address, op.group, offset))
+    to.add(ptx.ShiftOp(address, offset, op.group))
 
 
 @lowers(tcgen05_sync.CommitOp)
 def _commit(op: tcgen05_sync.CommitOp, to: Conversion) -> None:
     barrier, offset = locate(op, to.tile(op.barrier), op.indices, to)
     mask = None if op.mask is None else to[op.mask]
-    to.add(ptx_sync.CommitOp(barrier, offset, op.group, mask))
+    to.add(ptx_sync.CommitOp(barrier, offset, op.group, mask=mask))
 
 
 @lowers(tcgen05_sync.FenceBeforeThreadSyncOp)

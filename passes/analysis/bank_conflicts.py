@@ -40,9 +40,9 @@ class Conflicts:
 
 
 def bank_conflicts(module: ModuleOp) -> list[Conflicts]:
-    """What is predicted of every `cute.copy` whose threads a tiled copy places in shared memory, in
+    """The prediction for every `cute.copy` whose threads a tiled copy places in shared memory, in
     the order of the program."""
-    return [each for op in module.walk() if isinstance(op, CopyOp) for each in _of_copy(op)]
+    return [conflict for op in module.walk() if isinstance(op, CopyOp) for conflict in _of_copy(op)]
 
 
 def _of_copy(op: CopyOp) -> Iterator[Conflicts]:
@@ -86,11 +86,11 @@ def _accesses(copy: TiledCopy, side: str, tensor: Tensor) -> Iterator[WarpAccess
 def _judged(op: Operation, verb: str, tensor: Tensor, accesses: list[WarpAccess]) -> Conflicts:
     swizzle = _swizzle(tensor.layout)
     best = choose_swizzle(accesses, tensor.bits)
-    found, least = (
-        max((access.ways(tensor.bits, each) for access in accesses), default=1)
-        for each in (swizzle, best)
+    ways, least = (
+        max((access.ways(tensor.bits, choice) for access in accesses), default=1)
+        for choice in (swizzle, best)
     )
-    return Conflicts(op, verb, tensor.layout, found, best, least)
+    return Conflicts(op, verb, tensor.layout, ways, best, least)
 
 
 def _swizzle(layout: Layout | ComposedLayout) -> Swizzle | None:

@@ -57,7 +57,7 @@ _WRITES: dict[type[Operation], Callable[[Any], tuple[SSAValue, Any]]] = {
 
 
 def in_async_proxy(op: Operation) -> bool:
-    """What the op writes needs no `fence.proxy.async` before a wgmma reads it."""
+    """True where what the op writes needs no `fence.proxy.async` before a wgmma reads it."""
     return isinstance(op, tma.TmaLoadOp)
 
 

@@ -24,21 +24,21 @@ def depends_on_thread(value: SSAValue) -> bool:
         seen.add(value)
         if isinstance(value.owner, _OF_THREADS):
             return True
-        work += _sources(value)
+        work += sources_of(value)
     return False
 
 
-def _sources(value: SSAValue) -> list[SSAValue]:
+def sources_of(value: SSAValue) -> list[SSAValue]:
     """The values that a value is computed from."""
     owner = value.owner
     if isinstance(owner, Block):
         return _given(value, owner)
-    found = list(owner.operands)
+    sources = list(owner.operands)
     for region in owner.regions:
         for block in region.blocks:
             if block.last_op is not None:
-                found += block.last_op.operands
-    return found
+                sources += block.last_op.operands
+    return sources
 
 
 def _given(value: SSAValue, block: Block) -> list[SSAValue]:

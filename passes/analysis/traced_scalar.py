@@ -1,4 +1,8 @@
-"""Leaves of the symbolic algebra that are SSA values: computing with them emits arithmetic."""
+"""Leaves of the symbolic algebra that are SSA values: computing with them emits arithmetic.
+
+An op for each operation, `scf.if` for a choice, as CuTe IR is expanded: the leaves of
+`lowering.tile.leaves` fold, bound and share instead, which that IR is not to show.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +27,9 @@ class Traced(Dynamic):
     __slots__ = ("trace", "value")
     __match_args__ = ("width", "value")
     value: SSAValue
-    trace: Trace
+    trace: ScalarTrace
 
-    def __init__(self, value: SSAValue, trace: Trace) -> None:
+    def __init__(self, value: SSAValue, trace: ScalarTrace) -> None:
         assert isa(value.type, IntegerType)
         super().__init__(value.type.bitwidth)
         _set_value(self, value)
@@ -63,7 +67,7 @@ _BINARY: dict[str, Callable[[SSAValue, SSAValue], Operation]] = {
 """The op of each operation on two numbers."""
 
 
-class Trace:
+class ScalarTrace:
     """Where the arithmetic goes, and where in the source what it stands for is."""
 
     def __init__(self, at: InsertPoint, location: LocationAttr | None = None) -> None:
@@ -97,12 +101,12 @@ class Trace:
         self, condition: SSAValue, then: Callable[[], Scalar], other: Callable[[], Scalar]
     ) -> SSAValue:
         """The value of `then` where the condition holds, else that of `other`."""
-        found = [self._branch(branch) for branch in (then, other)]
-        width = max(width_of(value) for value, _ in found)
-        for value, block in found:
-            inside = Trace(InsertPoint.at_end(block), self._location)
+        branches = [self._branch(branch) for branch in (then, other)]
+        width = max(width_of(value) for value, _ in branches)
+        for value, block in branches:
+            inside = ScalarTrace(InsertPoint.at_end(block), self._location)
             inside.insert_last(scf.YieldOp(inside.sized(value, width)))
-        (_, yes), (_, no) = found
+        (_, yes), (_, no) = branches
         return self.insert(scf.IfOp(condition, [IntegerType(width)], Region(yes), Region(no)))
 
     def insert_last(self, op: Operation) -> None:

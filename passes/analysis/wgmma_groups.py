@@ -10,7 +10,7 @@ from math import prod
 
 from xdsl.dialects import func, gpu, scf
 from xdsl.dialects.builtin import DenseArrayBase
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.dialects.cute_nvgpu.lattice.sm90 import WARPGROUP
@@ -52,6 +52,8 @@ class WgmmaGroups:
         for index in reversed(range(len(self._commits) - 1)):
             self._drop(index, plan)
         self._plan()
+        self._drop_commits()
+        self._satisfy_check()
 
     # Commits
 
@@ -80,7 +82,26 @@ class WgmmaGroups:
         else:
             Rewriter.insert_op(commit, InsertPoint.after(before))
 
+    def _drop_commits(self) -> None:
+        """Leave out the commits without which the waits wait for less, and for enough."""
+        for commit in self._commits[:-1]:
+            following = commit.next_op
+            assert following is not None, "a commit ends no block"
+            commit.detach()
+            if self._follow()[1]:
+                Rewriter.insert_op(commit, InsertPoint.before(following))
+            else:
+                commit.erase()
+
     # Waits
+
+    def _satisfy_check(self) -> None:
+        """Wait for more where the check, which counts no further than the waits do, takes two
+        results of one wgmma for one."""
+        while hazards := self._follow(checking=True)[1]:
+            flow, _ = self._follow()
+            if not self._wait_for(hazards[0], flow.before):
+                return
 
     def _plan(self) -> Plan | None:
         """Put waits wherever they are needed, instead of those before; None where a wgmma that must
@@ -111,13 +132,13 @@ class WgmmaGroups:
                 wait.erase()
                 del self._waits[anchor]
 
-    def _follow(self) -> tuple[WgmmaFlow, list[Hazard]]:
+    def _follow(self, *, checking: bool = False) -> tuple[WgmmaFlow, list[Hazard]]:
         found: dict[Hazard, None] = {}
         flow = WgmmaFlow(
             self._function,
             lambda hazard: found.setdefault(hazard),
-            cautious=True,
-            limit=len(self._commits) + 1,
+            cautious=not checking,
+            limit=None if checking else len(self._commits) + 1,
         )
         flow.follow(self._function.body)
         waited_for = (hazard for hazard in found if hazard.rule in _WAITED_FOR)
@@ -130,7 +151,7 @@ class WgmmaGroups:
             if hazard.rule == "memory" and not self._alone:
                 anchors = [*_barrier_between(other, op), *anchors]
             for anchor in anchors:
-                ages = [issue.age for issue in before[anchor].pending if issue.op is other]
+                ages = _ages(before[anchor], other, hazard.value)
                 if ages and (pending := min(ages) - 1) >= 0 and self._put(anchor, pending):
                     return True
         return False
@@ -139,6 +160,7 @@ class WgmmaGroups:
         if anchor in self._waits:
             if self._waits[anchor].pending.value.data <= pending:
                 return False
+            self._waits[anchor].detach()
             self._waits[anchor].erase()
         wait = WgmmaWaitGroupOp(pending)
         wait.location = anchor.location
@@ -164,6 +186,14 @@ def _conflicts(
         return [(hazard.op, other)]
     c = other.multiplicands_and_c[2]
     return [(other, mma) for mma, _ in before[other].held.get(c, ())]
+
+
+def _ages(state: State, wgmma: WarpgroupMmaOp, value: SSAValue | None) -> list[int]:
+    """How many commits ago the wgmma was issued: where a value is its result, that one, of which it
+    may be in flight several times; else any."""
+    held = state.held.get(value, frozenset()) if value is not None else frozenset()
+    ages = [age for op, age in held if op is wgmma]
+    return ages or [issue.age for issue in state.pending if issue.op is wgmma]
 
 
 def _threads(function: Operation) -> int | None:

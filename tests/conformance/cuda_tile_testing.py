@@ -44,11 +44,9 @@ from tilewright.dialects.cuda_tile.scopes import verify_function_scope
 from tilewright.dialects.cuda_tile.versions import VERSIONS, Version
 
 
-@tile_op(0x3001, Version(250, 0))
+@tile_op("cuda_tile.testing$func", 0x3001, Version(250, 0))
 class FuncOp(CudaTileOp):
     """A function: `testing$func @f(%x: tile<4xf32>) -> tile<f32> { ... }`."""
-
-    name = "cuda_tile.testing$func"
 
     sym_name = prop_def(StringAttr)
     function_type = prop_def(FunctionType)
@@ -78,11 +76,16 @@ class FuncOp(CudaTileOp):
 FUNCTIONS.append(FuncOp)
 
 
-@tile_op(0x3000, Version(250, 0), new_flag=Version(250, 1), new_param=Version(250, 1))
+@tile_op(
+    "cuda_tile.testing$bytecode_test_new_attribute",
+    0x3000,
+    Version(250, 0),
+    new_flag=Version(250, 1),
+    new_param=Version(250, 1),
+)
 class NewAttributeOp(CudaTileOp):
     """`testing$bytecode_test_new_attribute new_flag {new_param = 7 : i32}`."""
 
-    name = "cuda_tile.testing$bytecode_test_new_attribute"
     TEXT: ClassVar[str] = "flags(new_flag) (`new_param` `=` $new_param^)? attr-dict"
 
     new_flag = opt_prop_def(UnitAttr)
@@ -90,6 +93,7 @@ class NewAttributeOp(CudaTileOp):
 
 
 @tile_op(
+    "cuda_tile.testing$bytecode_test_evolution",
     0x3002,
     Version(250, 0),
     new_attr=Version(250, 1),
@@ -99,7 +103,6 @@ class NewAttributeOp(CudaTileOp):
 class EvolutionOp(CudaTileOp):
     """`testing$bytecode_test_evolution(%x : tile<2xf32>) token = %t : token -> token`."""
 
-    name = "cuda_tile.testing$bytecode_test_evolution"
     TEXT: ClassVar[str] = (
         "`(` $inputs `:` type($inputs) `)` (`new_attr` `=` $new_attr^)? "
         "(`token` `=` $optional_token^ `:` type($optional_token))? `->` type($result_token) "

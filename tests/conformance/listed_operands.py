@@ -21,7 +21,7 @@ import verifier_bulk
 
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Address,
-    Box,
+    BoxForm,
     Choice,
     Constant,
     Label,
@@ -94,7 +94,7 @@ def right(form: OperandForm) -> str:
             return first.replace("|r", "|%p0").replace("r", f"{stem}0", 1)
         case Address():
             return "[%rd0]"
-        case Box(rank=rank):
+        case BoxForm(rank=rank):
             return f"[%rd0, {{{', '.join(['%r1'] * rank)}}}]"
         case Constant():
             return form.spelling
@@ -121,7 +121,7 @@ def wrong(form: OperandForm) -> Iterator[str]:
     if isinstance(form, Vector) and form.count > 1:
         yield "{" + ", ".join([f"{stem}0", *["_"] * (form.count - 1)]) + "}"
         yield "{" + ", ".join(["_"] * form.count) + "}"
-    if isinstance(form, Box):
+    if isinstance(form, BoxForm):
         for rank in (1, 2, 3):
             yield f"[%rd0, {{{', '.join(['%r1', '-7', '%r2'][:rank])}}}]"
 

@@ -11,7 +11,7 @@ from listed_and_refused import LISTED_AND_REFUSED
 
 # Of a family and target: hundreds of points differ in a number, and `make conformance` asks about
 # more of them, and about every one by ptxas_lattice.py.
-ENOUGH = 100 if THOROUGH else 40
+ENOUGH = 100 if THOROUGH else 16
 TARGETS = ("sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120a", "sm_120f")
 
 

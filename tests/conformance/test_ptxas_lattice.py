@@ -13,7 +13,7 @@ from documented_targets import KNOWN
 from lattice_families import FAMILIES
 from ptxas_lattice import carry_out, compare_sample, sample, whole
 
-POINTS = 4000
+POINTS = 2500
 SEED = 20
 
 

@@ -24,6 +24,12 @@ WRONG = [
     ("memref.store %x, %m[%i] : memref<4x4xf32>", "'memref.store' expected 2 indices"),
     ("%y = scf.if %c -> (f32) {\n  scf.yield %x : f32\n  }",
      "'scf.if' expected an else region, since it has results of (f32), got none"),
+    ("%y = scf.while (%j = %x) : (f32) -> i32 {\n  scf.condition(%c) %j : f32\n  } do {\n"
+     "  ^bb0(%k: f32):\n  scf.yield %k : f32\n  }",
+     "'scf.while' expected the arguments of its second region to be of (i32), got (f32)"),
+    ("%y = scf.while (%j = %x) : (f32) -> f32 {\n  scf.condition(%c) %j : f32\n  } do {\n"
+     "  ^bb0(%k: f32):\n  scf.yield %i : index\n  }",
+     "'scf.while' expected what its second region yields to be of (f32), got (index)"),
     ("%y = memref.alloc() : memref<0xf32, #cute<space smem>>",
      "'memref.alloc' expected extents of at least 1, got memref<0xf32"),
     ("cf.br ^0\n  ^0:\n  cf.br ^1(%x : f32)\n  ^1(%y: i32):",
@@ -64,3 +70,57 @@ def test_sizes_that_no_launch_has(size: str, message: str) -> None:
 def test_a_kernel_has_a_body() -> None:
     with pytest.raises(tw.CompileError, match="expected a kernel to have a body"):
         tw.compile("func.func private @k() attributes {gpu.kernel}", "sm_90a")
+
+
+# How MLIR spells the extents of a launch
+
+MODULE = "gpu.module @m {{\n gpu.func @k(%n: i32) kernel attributes {{{}}} {{\n gpu.return\n }}\n}}"
+GENERIC = """"builtin.module"() ({"gpu.module"() <{sym_name = "m"}> ({
+  "gpu.func"() <{function_type = (i32) -> (), kernel, known_block_size = array<i32: 64, 1, 1>}> ({
+  ^bb0(%n: i32):
+    "gpu.return"() : () -> ()
+  }) {sym_name = "k", workgroup_attributions = 0 : i64} : () -> ()
+}) : () -> ()}) : () -> ()"""
+
+
+@pytest.mark.parametrize("name", ["known_block_size", "gpu.known_block_size", "nvvm.reqntid"])
+def test_block_sizes_of_gpu_functions(name: str) -> None:
+    """The op's own attribute, and what other functions and NVVM have for it."""
+    kernel = tw.compile(MODULE.format(f"{name} = array<i32: 64, 1, 1>"), "sm_90a")
+    assert kernel.entries[0].block == (64, 1, 1) and ".reqntid 64, 1, 1" in kernel.ptx
+
+
+def test_block_size_in_the_generic_form() -> None:
+    assert ".reqntid 64, 1, 1" in tw.compile(GENERIC, "sm_90a").ptx
+
+
+@pytest.mark.parametrize("name", ["known_cluster_size", "nvvm.cluster_dim"])
+def test_cluster_sizes_of_gpu_functions(name: str) -> None:
+    assert tw.compile(MODULE.format(f"{name} = array<i32: 2, 1, 1>"), "sm_90a").entries[
+        0
+    ].cluster == (2, 1, 1)
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        (
+            MODULE.format(
+                "known_block_size = array<i32: 64, 1, 1>, nvvm.reqntid = array<i32: 32, 1, 1>"
+            ),
+            "'gpu.func' expected gpu.known_block_size, got nvvm.reqntid = array<i32: 32, 1, 1>, "
+            "which says array<i32: 64, 1, 1>",
+        ),
+        (
+            "func.func @k() attributes {gpu.kernel, known_block_size = array<i32: 64, 1, 1>} {\n"
+            "func.return }",
+            "'func.func' expected gpu.known_block_size, got known_block_size",
+        ),
+        (MODULE.format("known_block_size = 64 : i32"), "'gpu.func' gpu.known_block_size expected"),
+        ("gpu.module @m {\ngpu.func @k() kernel {}\n}", "'gpu.func' expected a kernel to have a"),
+    ],
+)
+def test_sizes_that_nobody_would_read(text: str, message: str) -> None:
+    with pytest.raises(tw.CompileError) as caught:
+        tw.compile(text, "sm_90a")
+    assert caught.value.message.startswith(message)

@@ -244,8 +244,9 @@ def _saturated(a: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
     """Towards zero, and at the ends of the type."""
     wide, info = np.trunc(a.astype(np.float64)), np.iinfo(dtype)
     inside = (wide > float(info.min)) & (wide < float(info.max))
-    ends = np.where(wide <= float(info.min), info.min, info.max)
-    return np.where(inside, np.where(inside, wide, 0).astype(dtype), ends.astype(dtype))
+    # Of the type from the start: Python's 2^64 - 1 fits no default integer.
+    ends = np.where(wide <= float(info.min), dtype.type(info.min), dtype.type(info.max))
+    return np.where(inside, np.where(inside, wide, 0).astype(dtype), ends)
 
 
 def _casts() -> tuple[Cast, ...]:

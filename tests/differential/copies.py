@@ -9,7 +9,10 @@ from draw import Draw
 from program import Expected, Program
 from tile_levels import BARRIER, kernel, memref
 
-BITS = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64, "i32": 32}
+BITS = {
+    "f16": 16, "bf16": 16, "f32": 32, "f64": 64, "i8": 8, "i16": 16, "i32": 32, "i64": 64,
+    "f8E4M3FN": 8, "f8E5M2": 8,
+}  # fmt: skip
 """The elements whose copies lower, whatever their vectors and bounds."""
 THREADS = 32
 

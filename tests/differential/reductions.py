@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+from arithmetic import FLOATS
 from draw import Draw
 from program import Expected, Program
 from tile_levels import kernel, memref
 
-DTYPES = {"f32": np.float32, "f16": np.float16, "i32": np.int32}
+DTYPES: dict[str, np.dtype] = {
+    **{name: np.dtype(FLOATS[name]) for name in ("f32", "f64", "f16", "bf16")},
+    **{name: np.dtype(f"int{name[1:]}") for name in ("i8", "i16", "i32", "i64")},
+}
 LAWS = {"add": np.add, "max": np.maximum, "min": np.minimum}
 
 
@@ -44,7 +48,8 @@ def reductions(draw: Draw) -> Program:
   cute.copy(%row, %to)""",
     )
     dtype = DTYPES[element]
-    x = draw.generator().integers(-9, 10, (32, size)).astype(dtype)
+    most = 1 if element == "bf16" else 9
+    x = draw.generator().integers(-most, most + 1, (32, size)).astype(dtype)
     # Modes count from the left: the first one is the fastest.
     parts = x.reshape(32, *extents[::-1])
     axes = tuple(1 + len(extents) - 1 - i for i, keeps in enumerate(kept) if not keeps)

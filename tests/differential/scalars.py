@@ -78,8 +78,8 @@ def scalars(draw: Draw) -> Program:
 def vectors(draw: Draw) -> Program:
     """Vectors among scalars, carried by loops and branches."""
     body = Body(draw, (0, draw.pick((2, 4, 3, 8))))
-    # What makes a kernel one of the tile level.
-    body.lines.append('%tile = cute.static : !cute.shape<"1">')
+    if draw.chance(50):
+        body.lines.append('%tile = cute.static : !cute.shape<"1">')
 
     def write(scope: Scope) -> None:
         body.statements(scope, 1, 8)
@@ -116,7 +116,7 @@ def _graph(body: Body, scope: Scope) -> None:
             one = body.literal(inside, i32, "1")
             less = body.add(inside, i32, f"arith.subi {names[0]}, {one} : i32",
                             lambda env, a=names[0], b=one: env[a] - env[b])  # fmt: skip
-            condition = body.compare(inside, 3)
+            condition = body.condition(inside)
             if number and draw.chance(50):
                 # Backward: only with fuel left.
                 target = draw.number(0, number)

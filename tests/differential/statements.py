@@ -75,9 +75,9 @@ class Body:
         return f"%v{self._names}"
 
     def type_(self, elements: Any = ELEMENTS) -> Type:
-        """Of one of the elements; xDSL has no vectors of index, nor of what compares vectors."""
+        """Of one of the elements; xDSL has no vectors of index."""
         element = self.draw.pick(tuple(elements))
-        return Type(element, 0 if element in ("i1", "index") else self.draw.pick(self.widths))
+        return Type(element, 0 if element == "index" else self.draw.pick(self.widths))
 
     def value(self, scope: Scope, type_: Type) -> str:
         """A visible value, the latest ones rather; of a vector that is not there, a broadcast."""
@@ -131,8 +131,6 @@ class Body:
         a, b = self.value(scope, type_), self.value(scope, type_)
         if type_.element in FLOATS:
             op = self.draw.pick(tuple(FLOAT_LAWS))
-            if type_.element == "f64" and op in ("maximumf", "minimumf"):
-                op = "addf"
             law = FLOAT_LAWS[op]
         else:
             op = self.draw.pick(BOOLEAN_OPS if type_.element == "i1" else tuple(INTEGER_LAWS))
@@ -151,7 +149,7 @@ class Body:
         self.add(scope, type_, f"{op} {a} : {type_}", lambda env: UNARY_LAWS[op](env[a]))
 
     def both_halves(self, scope: Scope, _: int) -> None:
-        type_ = Type(self.draw.pick(SMALL))
+        type_ = self.type_(SMALL)
         op = self.draw.pick(("addui_extended", "mului_extended", "mulsi_extended"))
         a, b = self.value(scope, type_), self.value(scope, type_)
         low, high = self.fresh(), self.fresh()
@@ -163,11 +161,17 @@ class Body:
             env[low], env[high] = halves(op, env[a], env[b])
 
         self.steps.append(step)
-        scope[type_].append(low)
+        scope.setdefault(type_, []).append(low)
         scope.setdefault(type_.of("i1") if carries else type_, []).append(high)
 
-    def compare(self, scope: Scope, _: int) -> str:
-        type_ = Type(self.draw.pick((*INTEGERS, *FLOATS)))
+    def compare(self, scope: Scope, _: int) -> None:
+        self.compared(scope, self.type_((*INTEGERS, *FLOATS)))
+
+    def condition(self, scope: Scope) -> str:
+        """What a branch asks."""
+        return self.compared(scope, Type(self.draw.pick((*INTEGERS, *FLOATS))))
+
+    def compared(self, scope: Scope, type_: Type) -> str:
         a, b = self.value(scope, type_), self.value(scope, type_)
         real = type_.element in FLOATS
         how = self.draw.pick(FLOAT_PREDICATES if real else INTEGER_PREDICATES)
@@ -181,12 +185,14 @@ class Body:
 
     def select(self, scope: Scope, _: int) -> None:
         type_ = self.type_()
-        chosen = self.value(scope, Type("i1"))
+        chosen = self.value(scope, self.draw.pick((Type("i1"), type_.of("i1"))))
         a, b = self.value(scope, type_), self.value(scope, type_)
+        lanes = chosen in scope.get(Type("i1", type_.width), ()) and type_.width > 0
+        types = f"{type_.of('i1')}, {type_}" if lanes else f"{type_}"
         self.add(
             scope,
             type_,
-            f"arith.select {chosen}, {a}, {b} : {type_}",
+            f"arith.select {chosen}, {a}, {b} : {types}",
             lambda env: type_.merged(env[chosen], env[a], env[b]),
         )
 
@@ -272,8 +278,8 @@ class Body:
     # Structured control flow
 
     def types(self) -> list[Type]:
-        """What a region gives: scalars, as vectors among them do not lower."""
-        return [Type(self.draw.pick(ELEMENTS)) for _ in range(self.draw.number(1, 3))]
+        """What a region gives."""
+        return [self.type_() for _ in range(self.draw.number(1, 3))]
 
     def inner(self, scope: Scope, names: list[tuple[str, Type]] | None = None) -> Scope:
         inside = {type_: list(known) for type_, known in scope.items()}
@@ -291,7 +297,7 @@ class Body:
         return names
 
     def branch(self, scope: Scope, depth: int) -> None:
-        condition, types = self.compare(scope, depth), self.types()
+        condition, types = self.condition(scope), self.types()
         place = len(self.lines)
         ways: list[tuple[list[Step], list[str]]] = []
         for end in ("} else {", "}"):

@@ -16,6 +16,7 @@ from test_wgmma_hazards import (
     check,
     execute,
     kernel,
+    lowered,
     m,
     module_of,
     wait,
@@ -24,12 +25,17 @@ from wgmma_kernels import SYNC
 
 import tilewright as tw
 from tilewright.diagnostic import OpError
+from tilewright.lowering.ptx.text import module_text
 from tilewright.parsing import default_context
 from tilewright.passes.check_hazards import CheckHazardsPass
 from tilewright.passes.insert_wgmma_sync import InsertWgmmaSyncPass
 
 STORE = f"  memref.store %bf, %a[%half, %side] : {CASE.a.memref}\n"
-SIDE = "  %side = arith.divui %t, %c64 : index\n"
+SIDE = """
+  %side = arith.divui %t, %c64 : index
+  %block = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %second = arith.cmpi eq, %block, %c1 : index
+"""
 ORDER = (FENCE, COMMIT, wait(0), wait(1), SYNC)
 INSERTED = (
     "cute_nvgpu.wgmma.fence",
@@ -40,7 +46,8 @@ INSERTED = (
 
 
 class Statements:
-    """Text of a program on two accumulators, and the names of their latest values."""
+    """Text of a program on two accumulators, and the names of their latest values: a loop may
+    swap them, and the two blocks of the grid may do different things to them."""
 
     def __init__(self, draw: Draw, *, bare: bool):
         self._draw = draw
@@ -52,6 +59,8 @@ class Statements:
         body = self._ops(self._draw.number(2, 8))
         if self._draw.chance(50):
             body += self._loop() + self._ops(self._draw.number(0, 3))
+        if self._draw.chance(30):
+            body += self._branches() + self._ops(self._draw.number(0, 3))
         if not self._bare and self._draw.chance(70):
             body += COMMIT + wait()
         return SIDE + body
@@ -75,11 +84,15 @@ class Statements:
         return m(0, before, name)
 
     def _read(self) -> str:
-        value, name = self._draw.pick(self._latest), self._name()
-        return (
-            f"  {name} = cute_nvgpu.fragment.extract {value}[0] : {CASE.c_type} -> f32\n"
-            f"  memref.store {name}, %out[%t] : memref<?xf32>\n"
-        )
+        """All of it: ptxas finds no registers for an accumulator that is read in part (C7511)."""
+        value, text = self._draw.pick(self._latest), ""
+        for place in range(CASE.values):
+            name = self._name()
+            text += (
+                f"  {name} = cute_nvgpu.fragment.extract {value}[{place}] : {CASE.c_type} -> f32\n"
+                f"  memref.store {name}, %out[%t] : memref<?xf32>\n"
+            )
+        return text
 
     def _store(self) -> str:
         return STORE + (BARRIER if self._bare else "")
@@ -90,12 +103,25 @@ class Statements:
         )  # fmt: skip
         self._latest = ["%p", "%q"]
         body = self._ops(self._draw.number(1, 5))
-        yielded = ", ".join(self._latest)
+        yielded = self._yielded()
         self._latest = ["%l#0", "%l#1"]
         return (
             f"  %l:2 = scf.for %i = %c0 to %c3 step %c1 iter_args({init}) -> ({c}, {c}) {{\n"
             f"{body}    scf.yield {yielded} : {c}, {c}\n  }}\n"
         )
+
+    def _yielded(self) -> str:
+        return ", ".join(reversed(self._latest) if self._draw.chance(50) else self._latest)
+
+    def _branches(self) -> str:
+        c, before = CASE.c_type, self._latest
+        text = f"  %s:2 = scf.if %second -> ({c}, {c}) {{\n"
+        for following in ("} else {", "}"):
+            self._latest = list(before)
+            body = self._ops(self._draw.number(0, 3))
+            text += f"{body}    scf.yield {self._yielded()} : {c}, {c}\n  {following}\n"
+        self._latest = ["%s#0", "%s#1"]
+        return text
 
 
 def _rejected(run: Callable[[], Any]) -> str | None:
@@ -118,12 +144,22 @@ class Ordered:
         return _rejected(lambda: check(self.text)) is None
 
     def difference(self) -> str | None:
-        runs = _rejected(lambda: execute(self.text, "atom")) is None
+        runs = _rejected(lambda: execute(self.text, "atom", grid=(2,))) is None
         if self.accepted != runs:
             return "the check rejects what runs" if runs else "the check accepts what does not run"
-        if runs and _rejected(lambda: execute(self.text, "ptx")) is not None:
-            return "runs before the lowering, not after it"
+        if runs and self.ptx is not None:
+            if _rejected(lambda: execute(self.text, "ptx", grid=(2,))) is not None:
+                return "runs before the lowering, not after it"
         return None
+
+    @property
+    def ptx(self) -> str | None:
+        """Its PTX, if what is in flight can stay in its registers."""
+        try:
+            return module_text(lowered(self.text))
+        except OpError as error:
+            assert "expected registers that nothing accesses" in error.message
+            return None
 
 
 @dataclass(frozen=True)
@@ -138,7 +174,8 @@ class Bare:
         module.verify()
         CheckHazardsPass().apply(default_context(), module)
         for level in ("atom", "ptx"):
-            if _rejected(lambda level=level: execute(str(module), level)) is not None:
+            run = lambda level=level: execute(str(module), level, grid=(2,))  # noqa: E731
+            if _rejected(run) is not None:
                 return f"what is put in order does not run at level {level}"
         for place, op in enumerate(list(module.walk())):
             if op.name in INSERTED:

@@ -16,7 +16,7 @@ sys.path.append(str(Path(__file__).parents[2] / "examples"))
 
 from tile_frontend.attention import attention
 from tile_frontend.gemm import BLACKWELL, HOPPER, batched_gemm, gemm, gemm_bias_relu
-from tile_frontend.kernel import Kernel
+from tile_frontend.kernel import TileKernel
 
 Array = NDArray[Any]
 
@@ -80,7 +80,8 @@ def attention_case(
 
 SMALL = {"tile": (64, 64, 32), "stages": 2}
 HALVES = {"warps": (4, 1), "tile": (64, 128, 64)}
-CASES: dict[str, tuple[Kernel, Callable[[], tuple[list[Any], Array]], dict[str, Any], float]] = {
+Case = tuple[TileKernel, Callable[[], tuple[list[Any], Array]], dict[str, Any], float]
+CASES: dict[str, Case] = {
     "gemm": (gemm, lambda: gemm_case(130, 264, 96), {}, 1e-5),
     "gemm, one step": (gemm, lambda: gemm_case(16, 8, 8), SMALL, 1e-5),
     "gemm of f16": (gemm, lambda: gemm_case(65, 72, 40, np.float16), SMALL, 1e-5),

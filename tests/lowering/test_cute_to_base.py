@@ -44,7 +44,7 @@ from tilewright.dialects.cute.types.algebra import CuteType
 from tilewright.dialects.cute.values import Typed, with_dynamic_leaves
 from tilewright.lowering.to_base.convert_cute_to_base import CuteToBasePass
 from tilewright.parsing import parse_module
-from tilewright.passes.analysis.traced_scalar import Trace, Traced
+from tilewright.passes.analysis.traced_scalar import ScalarTrace, Traced
 from tilewright.passes.cute_expand_ops import CuteExpandOpsPass, build
 from tilewright.passes.cute_fold_static import CuteFoldStaticPass
 
@@ -59,7 +59,7 @@ class Kernel:
 
     def __init__(self, reads: int) -> None:
         self.block = Block(arg_types=[NUMBERS, NUMBERS])
-        self.trace = Trace(InsertPoint.at_end(self.block))
+        self.trace = ScalarTrace(InsertPoint.at_end(self.block))
         self.thread = self.trace.insert(gpu.ThreadIdOp(gpu.DimensionAttr(gpu.DimensionEnum.X)))
         self.reads, self.next = reads, 0
 

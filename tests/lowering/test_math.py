@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import ml_dtypes
@@ -17,12 +18,13 @@ DTYPES: dict[str, Any] = {
     "f64": np.float64,
     "f16": np.float16,
     "bf16": ml_dtypes.bfloat16,
+    "i1": np.bool_,
     "i8": np.int8,
     "i16": np.int16,
     "i32": np.int32,
     "i64": np.int64,
 }
-REALS, INTEGERS = ("f32", "f64", "f16", "bf16"), ("i8", "i16", "i32", "i64")
+REALS, INTEGERS = ("f32", "f64", "f16", "bf16"), ("i1", "i8", "i16", "i32", "i64")
 BINARY = ("math.powf", "math.atan2", "math.copysign", "math.ipowi")
 
 
@@ -58,6 +60,8 @@ def operands(type_: str) -> tuple[Any, Any]:
         x, y = rng.uniform(-4, 4, (2, 64))
         x[:6] = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-30]
         return x.astype(DTYPES[type_]), y.astype(DTYPES[type_])
+    if type_ == "i1":
+        return rng.integers(0, 2, (2, 64)).astype(bool)
     info = np.iinfo(DTYPES[type_])
     x = rng.integers(info.min, info.max, 64, DTYPES[type_], endpoint=True)
     x[:6] = [0, 1, -1, 2, info.min, info.max]
@@ -123,17 +127,17 @@ def test_integers_are_pythons(type_: str) -> None:
 def test_both_halves(op: str, type_: str) -> None:
     width, (x, y) = int(type_[1:]), operands(type_)
     y = np.roll(x, 5)
-    if op == "arith.addui_extended":
+    if op == "arith.addui_extended" and type_ != "i1":
         line = f"%r, %c = {op} %a, %b : {type_}, i1\n  %s = arith.extui %c : i1 to {type_}"
     else:
-        line = f"%r, %s = {op} %a, %b : {type_}"
+        line = f"%r, %s = {op} %a, %b : {type_}{', i1' if 'add' in op else ''}"
     text = kernel(type_, line, ("r", "s"))
     levels = [outputs(text, type_, level, x, y, 2) for level in ("tile", "ptx")]
     for tile, ptx in zip(*levels, strict=True):
         assert tile.tobytes() == ptx.tobytes()
     modulus = 1 << width
     for a, b, low, high in zip(x, y, *levels[0], strict=True):
-        a, b = int(a), int(b)
+        a, b = (-int(x) if type_ == "i1" else int(x) for x in (a, b))
         if "ui" in op:
             a, b = a % modulus, b % modulus
         whole = a + b if op == "arith.addui_extended" else a * b
@@ -141,3 +145,87 @@ def test_both_halves(op: str, type_: str) -> None:
             whole % modulus,
             (whole >> width) % modulus,
         )
+
+
+# What is rounded once
+
+
+def nearest(value: Fraction, digits: int, least: int) -> Fraction:
+    """To `digits` bits, ties to even, above 2^least."""
+    if value == 0:
+        return value
+    size = abs(value)
+    exponent = (size.numerator.bit_length() - size.denominator.bit_length()) - 1
+    exponent += size >= Fraction(2) ** (exponent + 1)
+    unit = Fraction(2) ** max(exponent - digits + 1, least)
+    return round(value / unit) * unit
+
+
+def near_ties(rng: np.random.Generator, digits: int) -> Any:
+    """Midpoints of two numbers of so many bits, and what is next to them."""
+    midpoints = (2 * rng.integers(1 << digits - 1, 1 << digits, 48) + 1) * 2.0 ** (-digits)
+    moved = midpoints * (1 + rng.choice([-1, 0, 1], 48) * 2.0 ** rng.choice([-30, -52], 48))
+    sizes = 2.0 ** rng.integers(-8, 8, 48)
+    return np.concatenate([moved * sizes, rng.standard_normal(15), [0.0]])
+
+
+@pytest.mark.parametrize("result", ["bf16", "f8E4M3FN", "f8E5M2"])
+def test_doubles_are_rounded_once(result: str) -> None:
+    digits, least = {"bf16": (8, -133), "f8E4M3FN": (4, -9), "f8E5M2": (3, -16)}[result]
+    text = kernel(
+        "f64",
+        f"%n = arith.truncf %a : f64 to {result}\n  %w = arith.extf %n : {result} to f32\n"
+        "  %r = arith.extf %w : f32 to f64",
+    )
+    x = near_ties(np.random.default_rng(1), digits)
+    for level in ("tile", "ptx"):
+        (found,) = outputs(text, "f64", level, x, x)
+        wanted = [float(nearest(Fraction(float(value)), digits, least)) for value in x]
+        assert found.tolist() == wanted
+    assert assemble(tw.compile(text, "sm_90a").ptx, "sm_90a").ok
+
+
+@pytest.mark.parametrize("type_", ["i32", "i64"])
+@pytest.mark.parametrize("op", ["sitofp", "uitofp"])
+def test_integers_are_rounded_once(op: str, type_: str) -> None:
+    width, rng = int(type_[1:]), np.random.default_rng(2)
+    text = kernel(
+        type_,
+        f"%n = arith.{op} %a : {type_} to bf16\n  %w = arith.extf %n : bf16 to f64\n"
+        f"  %r = arith.fpto{op[0]}i %w : f64 to {type_}",
+    )
+    top = (2 * rng.integers(128, 256, 64) + 1) << rng.integers(0, width - 11, 64)
+    x = (top + rng.integers(-1, 2, 64)) * (rng.choice([-1, 1], 64) if op == "sitofp" else 1)
+    x = x.astype(DTYPES[type_])
+    for level in ("tile", "ptx"):
+        (found,) = outputs(text, type_, level, x, x)
+        assert found.tolist() == [int(nearest(Fraction(int(value)), 8, -133)) for value in x]
+    assert assemble(tw.compile(text, "sm_90a").ptx, "sm_90a").ok
+
+
+def test_fma_of_bf16_is_rounded_once() -> None:
+    """c is far below the product's last bit, and decides ties."""
+    rng, bf16 = np.random.default_rng(3), ml_dtypes.bfloat16
+    text = kernel("bf16", "%c = arith.constant 0x3380 : bf16\n  %r = math.fma %a, %b, %c : bf16")
+    x, y = (rng.integers(128, 256, 64).astype(bf16) for _ in range(2))
+    x = x * rng.choice([-1, 1], 64).astype(bf16)
+    for level in ("tile", "ptx"):
+        (found,) = outputs(text, "bf16", level, x, y)
+        exact = [Fraction(float(a)) * Fraction(float(b)) + Fraction(1, 1 << 24)
+                 for a, b in zip(x, y, strict=True)]  # fmt: skip
+        assert found.astype(float).tolist() == [float(nearest(each, 8, -133)) for each in exact]
+    products = x.astype(np.float32) * y.astype(np.float32)
+    assert (products.view(np.uint32) & 0xFFFF == 0x8000).any(), "no ties"
+    assert assemble(tw.compile(text, "sm_90a").ptx, "sm_90a").ok
+
+
+@pytest.mark.parametrize("op", ["maximumf", "minimumf"])
+def test_extremes_of_doubles(op: str) -> None:
+    x, y = operands("f64")
+    y = np.roll(x, 9)
+    y[:2], x[1] = (-0.0, np.nan), 0.0
+    law = np.maximum if op == "maximumf" else np.minimum
+    for level in ("tile", "ptx"):
+        (found,) = outputs(kernel("f64", f"%r = arith.{op} %a, %b : f64"), "f64", level, x, y)
+        np.testing.assert_array_equal(found, law(x, y))
+        assert np.signbit(found[0]) == (op == "minimumf")

@@ -115,3 +115,88 @@ def test_structs_that_do_not_fit(struct: Any, words: str) -> None:
             args = [1.0, struct, np.zeros(4, np.float32)]
             tw.interpret(FIELDS, grid=(1,), block=(4,), args=args, level=level)
         assert words in str(caught.value)
+
+
+MEMORY = "!llvm.struct<(i32, memref<?xf32>, struct<(memref<4x2xi16>, f32)>)>"
+STATE = "!llvm.struct<(f32, struct<(i32, i1)>)>"
+CARRIED = f"""
+func.func @k(%s: {MEMORY}, %out: memref<?xf32>) attributes {{gpu.kernel}} {{
+  %i = "gpu.thread_id"() <{{dimension = #gpu<dim x>}}> : () -> index
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %true = arith.constant true
+  %n = llvm.extractvalue %s[0] : {MEMORY}
+  %m = llvm.extractvalue %s[1] : {MEMORY}
+  %q = llvm.extractvalue %s[2, 0] : {MEMORY}
+  %f = llvm.extractvalue %s[2, 1] : {MEMORY}
+  %e = memref.load %m[%i] : memref<?xf32>
+  %h = memref.load %q[%i, %c1] : memref<4x2xi16>
+  %hf = arith.sitofp %h : i16 to f32
+  %p = ub.poison : {STATE}
+  %p1 = llvm.insertvalue %e, %p[0] : {STATE}
+  %p2 = llvm.insertvalue %n, %p1[1, 0] : {STATE}
+  %p3 = llvm.insertvalue %true, %p2[1, 1] : {STATE}
+  %r = scf.for %k = %c0 to %c5 step %c1 iter_args(%a = %p3) -> ({STATE}) {{
+    %x = llvm.extractvalue %a[0] : {STATE}
+    %b = llvm.extractvalue %a[1, 1] : {STATE}
+    %y = arith.addf %x, %hf : f32
+    %z = llvm.insertvalue %y, %a[0] : {STATE}
+    %w = scf.if %b -> ({STATE}) {{
+      %no = arith.constant false
+      %z2 = llvm.insertvalue %no, %z[1, 1] : {STATE}
+      scf.yield %z2 : {STATE}
+    }} else {{
+      scf.yield %a : {STATE}
+    }}
+    scf.yield %w : {STATE}
+  }}
+  cf.br ^b(%r : {STATE})
+^b(%u: {STATE}):
+  %v = llvm.extractvalue %u[0] : {STATE}
+  %g = arith.addf %v, %f : f32
+  memref.store %g, %out[%i] : memref<?xf32>
+  func.return
+}}"""
+
+
+def test_memory_in_structs_and_structs_in_loops() -> None:
+    """`scf.for`, `scf.if` and `cf.br` carry a state; its flag lets the first iteration count."""
+    x, h = np.arange(4, dtype=np.float32), np.arange(8, dtype=np.int16).reshape(4, 2)
+    found = run(CARRIED, [(3, x, (h, 0.5)), np.zeros(4, np.float32)], 4)
+    np.testing.assert_array_equal(found, x + h[:, 1] + 0.5)
+    kernel = tw.compile(CARRIED, "sm_80")
+    assert [name for name, _ in kernel.entries[0].parameters] == [
+        "s_0", "s_1", "s_2_0", "s_2_1", "out",
+    ]  # fmt: skip
+    assert assemble(kernel.ptx, "sm_80").clean
+
+
+def test_a_loop_around_tiles_carries_a_struct() -> None:
+    text = f"""func.func @k(%x: !cute.memref<f32, gmem, "32:1">) attributes {{gpu.kernel}} {{
+  %i = "gpu.thread_id"() <{{dimension = #gpu<dim x>}}> : () -> index
+  %t = arith.index_cast %i : index to i32
+  %at = cute.make_coord(%t) : (i32) -> !cute.coord<"?">
+  %e = cute.memref.load(%x, %at)
+  %p = ub.poison : {STATE}
+  %s = llvm.insertvalue %e, %p[0] : {STATE}
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c3 = arith.constant 3 : i32
+  %r = scf.for %k = %c0 to %c3 step %c1 iter_args(%a = %s) -> ({STATE}) : i32 {{
+    %v = llvm.extractvalue %a[0] : {STATE}
+    %w = arith.addf %v, %v : f32
+    %n = llvm.insertvalue %w, %a[0] : {STATE}
+    scf.yield %n : {STATE}
+  }}
+  %f = llvm.extractvalue %r[0] : {STATE}
+  cute.memref.store(%f, %x, %at)
+  func.return
+}}"""
+    x = np.arange(32, dtype=np.float32)
+    np.testing.assert_array_equal(run(text, [x], 32), 8 * x)
+
+
+def test_memory_that_a_struct_lacks() -> None:
+    with pytest.raises(tw.ExecutionError, match=r"'s\[1\]' expected an array for memref<\?xf32>"):
+        tw.interpret(CARRIED, grid=(1,), block=(4,), args=[(3, 4, (None, 0.5)), np.zeros(4)])

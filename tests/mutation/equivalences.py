@@ -6,12 +6,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import barrier_rules
+import fence_rules
+import role_rules
+from fence_rules import passed
+from kernel_flow import named
 from mutants import Mutant, acts
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
+from xdsl.dialects.memref import AllocOp
 from xdsl.ir import Block, Operation
 
+from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MBARRIER_BYTES
 from tilewright.dialects.ptx.control_flow import EntryOp
+from tilewright.dialects.ptx.registers import SharedAddressOp
 
 Rule = Callable[[Mutant, Operation, ModuleOp, ModuleOp], bool]
 
@@ -33,23 +41,48 @@ ALLOCATIONS = ("cute_nvgpu.tmem.alloc", "ptx.tcgen05.alloc")
 
 
 def stricter(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
-    """A wait for fewer groups to be pending, at the same place, waits for all that it did."""
-    return mutant.kind == "pending-1"
+    """A wait for groups lets one fewer of the latest be pending, at the same place: it waits for
+    all that it did, and for one more, which its own thread has committed and nobody holds back."""
+    return mutant.kind == "pending-1" and WAITS_FOR_GROUPS(op)
 
 
-def _neighbour(op: Operation, step: int) -> Operation | None:
-    beside = op.prev_op if step < 0 else op.next_op
-    while beside is not None and not acts(beside):
-        beside = beside.prev_op if step < 0 else beside.next_op
-    return beside
+WAITS_FOR_GROUPS = named(r"(cp\.async|cp\.async\.bulk|wgmma)\.wait_group")
 
 
 def independent(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
-    """`mbarrier.init`s of two barriers change places: neither waits for nor releases anyone."""
-    if mutant.kind not in ("earlier", "later"):
+    """`mbarrier.init`s of two places change places: neither waits for nor releases anyone, and
+    they write different bytes."""
+    other = passed(mutant, op)
+    if other is None or not (fence_rules.INIT(op) and fence_rules.INIT(other)):
         return False
-    other = _neighbour(op, -1 if mutant.kind == "earlier" else 1)
-    return other is not None and _short(op) == _short(other) == "mbarrier.init"
+    if op.name.startswith("ptx."):
+        return _distance(op, other) >= MBARRIER_BYTES
+    mine, theirs = op.operands, other.operands
+    if mine[0] is not theirs[0]:
+        return all(isinstance(barrier.owner, AllocOp) for barrier in (mine[0], theirs[0]))
+    pairs = zip(mine[1:], theirs[1:], strict=True)
+    numbers = [tuple(map(barrier_rules.constant, pair)) for pair in pairs]
+    return any(None not in pair and pair[0] != pair[1] for pair in numbers)
+
+
+def _distance(op: Operation, other: Operation) -> int:
+    """How many bytes two mbarriers of the ptx level lie apart; 0 where that is not known."""
+    bases = [each.operands[0].owner for each in (op, other)]
+    offsets = [_property(each, "offset") for each in (op, other)]
+    if all(isinstance(base, SharedAddressOp) for base in bases):
+        offsets = [
+            offset + base.offset.value.data  # type: ignore[union-attr]
+            for offset, base in zip(offsets, bases, strict=True)
+        ]
+    elif bases[0] is not bases[1]:
+        return 0
+    return abs(offsets[0] - offsets[1])
+
+
+def _property(op: Operation, name: str) -> int:
+    value = op.properties[name]
+    assert isinstance(value, IntegerAttr)
+    return value.value.data
 
 
 def _short(op: Operation) -> str:
@@ -57,9 +90,9 @@ def _short(op: Operation) -> str:
 
 
 def renamed_barrier(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
-    """A `bar.sync` takes a number that no other barrier has, in a kernel where nobody only arrives:
-    the same threads meet at it, and as all of the old number stand in one block, they met nobody
-    at another one."""
+    """A `bar.sync` takes a number that no other barrier has, but a barrier of the whole CTA that
+    all have left before they come here, in a kernel where nobody only arrives: the same threads
+    meet at it, and as all of the old number stand in one block, they met nobody at another one."""
     if not mutant.kind.startswith("barrier") or _short(op) != "bar.sync":
         return False
     barriers = [each for each in before.walk() if BARRIER.fullmatch(_short(each))]
@@ -67,9 +100,22 @@ def renamed_barrier(mutant: Mutant, op: Operation, before: ModuleOp, after: Modu
     if any("arrive" in each.name for each in barriers) or _number(op) + step > 15:
         return False
     alike = [each for each in barriers if _number(each) == _number(op)]
+    taken = [each for each in barriers if _number(each) == _number(op) + step]
     return all(each.parent is op.parent for each in alike) and all(
-        _number(each) != _number(op) + step for each in barriers
+        _left_before(each, op) for each in taken
     )
+
+
+def _left_before(barrier: Operation, op: Operation) -> bool:
+    """Whether a barrier of the whole CTA stands in the kernel's body, before an op of it."""
+    branch = op
+    while (outer := branch.parent_op()) is not None and not isinstance(outer, KERNELS):
+        branch = outer
+    if "threads" in barrier.properties or barrier.parent is not branch.parent:
+        return False
+    while branch is not barrier and branch.prev_op is not None:
+        branch = branch.prev_op
+    return branch is barrier and isinstance(outer, FuncOp)
 
 
 BARRIER = re.compile(r"barrier|bar\.(sync|arrive)")
@@ -129,6 +175,9 @@ RULES: dict[str, Rule] = {
     "independent neighbours": independent,
     "renamed barrier": renamed_barrier,
     "needless wait": needless_wait,
+    **fence_rules.RULES,
+    **barrier_rules.RULES,
+    **role_rules.RULES,
 }
 
 

@@ -12,9 +12,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from parameter_edits import parameter_edits
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, ModuleOp, UnitAttr, i1
 from xdsl.ir import Attribute, Operation, SSAValue
+
+from tilewright.dialects.cute_nvgpu.ops.tma import TmaLoadOp
 
 SYNCHRONISES = re.compile(
     r"\w+\.(mbarrier\.|fence|wgmma\.(fence|commit|wait)|cp\.async\.(bulk\.)?(commit|wait)"
@@ -85,6 +88,7 @@ def acts(op: Operation) -> bool:
 
 
 def _edits(op: Operation) -> Iterator[tuple[str, Edit]]:
+    yield from parameter_edits(op)
     if synchronises(op):
         yield "remove", _remove
         yield "earlier", lambda op: _move(op, -1)
@@ -95,12 +99,18 @@ def _edits(op: Operation) -> Iterator[tuple[str, Edit]]:
         yield from _operands(op)
     elif op.name in ("cute_nvgpu.tma.load", "cute_nvgpu.make_smem_desc"):
         yield from _operands(op)
-    elif isinstance(op, scf.IfOp) and not op.results and any(map(synchronises, op.walk())):
+    elif isinstance(op, scf.IfOp) and not op.results and any(map(_orders_others, op.walk())):
         yield "guard: true", lambda op: _guard(op, 1)
         yield "guard: false", lambda op: _guard(op, 0)
         yield "guard: not", _negate
     elif op.name == "cute_nvgpu.elect.sync":
         yield "guard: all elected", lambda op: _replace_result(op, 1)
+
+
+def _orders_others(op: Operation) -> bool:
+    """Whether an op orders more than the copies of its own thread: the guard of a store that waits
+    for itself is no synchronisation."""
+    return synchronises(op) and ".bulk." not in op.name
 
 
 def _remove(op: Operation) -> bool:
@@ -180,6 +190,9 @@ def _operands(op: Operation) -> Iterator[tuple[str, Edit]]:
     """Parities, stages, uses and arrivals: numbers that an op takes as operands."""
     parity = len(op.operands) - 1 if "wait" in op.name and "mbarrier" in op.name else None
     for place, value in enumerate(op.operands):
+        if isinstance(op, TmaLoadOp) and value in op.coordinates:
+            # Which box it copies is no matter of synchronisation.
+            continue
         if op.name.startswith("ptx."):
             if place == parity:
                 yield "parity", lambda op, place=place: _flip_ptx(op, place)

@@ -8,7 +8,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
+
+# Every process judges by itself: the arithmetic is not to spread over threads.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -16,10 +22,19 @@ from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 
-from equivalences import rule_for
+from level_above import mutants_at, rule_at
 from mutants import Mutant, mutants
 from subjects import SUBJECTS, Array, Level
-from verdicts import CRASHED, EQUIVALENT, MISSED, VERDICTS, WRONG, Verdict, judge
+from verdicts import (
+    CRASHED,
+    EQUIVALENT,
+    MISSED,
+    VERDICTS,
+    WRONG,
+    Verdict,
+    judge,
+    judge_statically,
+)
 from xdsl.dialects.builtin import ModuleOp
 
 LEVELS: tuple[Level, ...] = ("tile", "atom", "ptx")
@@ -34,10 +49,17 @@ def subject_at(example: str, level: Level) -> tuple[ModuleOp, list[Mutant], list
     return module, mutants(example, level, module), subject.run(module)
 
 
-def verdicts_on(example: str, level: Level, chosen: Iterable[int]) -> list[Verdict]:
+def verdicts_on(
+    example: str, level: Level, chosen: Iterable[int], statically: bool
+) -> list[Verdict]:
     """The verdicts on some mutants, by their numbers."""
-    module, every, right = subject_at(example, level)
     subject = SUBJECTS[example]
+    if statically:
+        module, named = mutants_at(example, level)
+        every = list(named.values())
+        found = (judge_statically(every[number], module, subject, level) for number in chosen)
+        return [verdict for verdict in found if verdict is not None]
+    module, every, right = subject_at(example, level)
     judged = (judge(every[number], module, subject, level, right) for number in chosen)
     return [verdict for verdict in judged if verdict is not None]
 
@@ -54,13 +76,6 @@ def numbers_of(example: str, level: Level, known: set[str], share: float) -> lis
     return every[: round(share * len(every))]
 
 
-@cache
-def mutants_at(example: str, level: Level) -> tuple[ModuleOp, dict[str, Mutant]]:
-    """A kernel at a level and its mutants by name, without a run."""
-    module, _ = SUBJECTS[example].module(example, level)
-    return module, {mutant.name: mutant for mutant in mutants(example, level, module)}
-
-
 def by_rule(verdict: Verdict) -> Verdict:
     """The verdict on a mutant that was missed, by the rules as they are now."""
     if verdict.outcome != MISSED:
@@ -68,15 +83,14 @@ def by_rule(verdict: Verdict) -> Verdict:
     example, level = verdict.name.split("/")[:2]
     assert level in LEVELS
     module, named = mutants_at(example, level)
-    mutant = named[verdict.name]
-    mutated = mutant.of(module)
-    rule = rule_for(mutant, module, mutated) if mutated else ""
+    mutated = named[verdict.name].of(module)
+    rule = rule_at(verdict.name, mutated) if mutated else ""
     return replace(verdict, outcome=EQUIVALENT, why=rule) if rule else verdict
 
 
 def kind_of(kind: str) -> str:
     """The row of the table that a kind is counted in."""
-    for word in ("stage", "guard", "role"):
+    for word in ("stage", "guard", "role", "swizzle", "pipeline"):
         if kind.startswith(word):
             return word
     return kind if kind in ("remove", "earlier", "later", "parity", "read") else "number"
@@ -141,6 +155,7 @@ def main() -> None:
     parser.add_argument("--level", choices=LEVELS, action="append")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--share", type=float, default=1.0, help="of the mutants; 0: none")
+    parser.add_argument("--static", action="store_true", help="the static check alone: no run")
     parser.add_argument("--verdicts", type=Path, help="a file of verdicts, read and added to")
     parser.add_argument("--report", type=Path, help="the page to write")
     options = parser.parse_args()
@@ -162,7 +177,7 @@ def main() -> None:
                     for first in range(0, len(chosen), BATCH)
                 ]
         random.Random(0).shuffle(work)
-        batches = [pool.submit(verdicts_on, *part) for part in work]
+        batches = [pool.submit(verdicts_on, *part, options.static) for part in work]
         for batch in as_completed(batches):
             verdicts += batch.result()
             if options.verdicts:

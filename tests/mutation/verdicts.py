@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
 
-from equivalences import rule_for
+from level_above import rule_at
 from mutants import Mutant
 from subjects import STATIC, Array, Level, Subject
 from xdsl.dialects.builtin import ModuleOp
@@ -99,8 +99,26 @@ def judge(
                     return verdict(WRONG, f"schedule {schedule}")
     except Exception as error:
         return verdict(CRASHED, f"{type(error).__name__}: {error}")
-    rule = rule_for(mutant, module, mutated)
+    rule = rule_at(mutant.name, mutated)
     return verdict(EQUIVALENT, rule) if rule else verdict(MISSED)
+
+
+def judge_statically(
+    mutant: Mutant, module: ModuleOp, subject: Subject, level: Level
+) -> Verdict | None:
+    """The verdict of the static check alone: caught, equivalent, or missed; None where the edit
+    changes nothing."""
+    mutated = mutant.of(module)
+    if mutated is None:
+        return None
+    try:
+        with bounded(PATIENCE):
+            if why := static_error(mutated, subject, level):
+                return Verdict(mutant.name, mutant.kind, STATICALLY, why)
+    except Exception as error:
+        return Verdict(mutant.name, mutant.kind, CRASHED, f"{type(error).__name__}: {error}")
+    rule = rule_for(mutant, module, mutated)
+    return Verdict(mutant.name, mutant.kind, EQUIVALENT if rule else MISSED, rule)
 
 
 def _first_line(error: Exception) -> str:

@@ -7,17 +7,16 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Region, SSAValue
 
+from tilewright.dialects.contents import ops_of
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.lattice import WmmaRow
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
-from tilewright.dialects.ptx import wmma
-from tilewright.dialects.ptx.arithmetic import OPS as ARITHMETIC
+from tilewright.dialects.ptx import arithmetic, logic, wmma
 from tilewright.dialects.ptx.arithmetic import AddOp, MulOp
 from tilewright.dialects.ptx.control_flow import EntryOp, RetOp
 from tilewright.dialects.ptx.convert import CvtaOp, CvtOp
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
 from tilewright.dialects.ptx.instruction import REGISTER_OF, ScalarOp
-from tilewright.dialects.ptx.logic import OPS as LOGIC
 from tilewright.dialects.ptx.logic import SelpOp, SetpOp
 from tilewright.dialects.ptx.matrix import MmaOp
 from tilewright.dialects.ptx.registers import (
@@ -28,16 +27,19 @@ from tilewright.dialects.ptx.registers import (
 )
 from tilewright.dialects.ptx.types import KINDS, RegType, reg
 
-SCALAR_OPS: tuple[type[ScalarOp], ...] = (*ARITHMETIC, *LOGIC, CvtOp)
+SCALAR_OPS: tuple[type[ScalarOp], ...] = (
+    *(op for op in ops_of(arithmetic, logic) if issubclass(op, ScalarOp)),
+    CvtOp,
+)
 
 
 def scalar_forms(arch: str) -> list[tuple[int, type[ScalarOp], str]]:
     """Every form of every scalar instruction that the chip runs, each with a seed."""
-    every = [(op, form) for op in SCALAR_OPS for form in op.FORMS]
+    every = [(op, form) for op in SCALAR_OPS for form in op.ROW.forms]
     return [
         (seed, op, form)
         for seed, (op, form) in enumerate(every)
-        if target(arch).supports(op.FORMS[form].requirement.target)
+        if target(arch).supports(op.ROW.forms[form].requirement.target)
     ]
 
 
@@ -100,7 +102,7 @@ def access_type(type_: str) -> str:
 
 def scalar_kernel(op_type: type[ScalarOp], form: str) -> ModuleOp:
     """Thread i computes one form on element i of the input buffers into the last buffer."""
-    row = op_type.FORMS[form]
+    row = op_type.ROW.forms[form]
     code = Code(len(row.types) + 1)
     inputs = [
         _load(code, pointer, type_)

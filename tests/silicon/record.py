@@ -52,7 +52,7 @@ def record_scalars(arch: str) -> dict[str, Any]:
     """The results of every scalar form, by mnemonic."""
     results: dict[str, Any] = {}
     for seed, op, form in scalar_forms(arch):
-        row = op.FORMS[form]
+        row = op.ROW.forms[form]
         inputs = form_inputs(row, seed)
         out = np.zeros(THREADS, dtype=f"uint{KINDS[access_type(row.result)]}")
         kernel = tw.compile(scalar_kernel(op, form), arch)

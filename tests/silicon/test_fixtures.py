@@ -40,7 +40,7 @@ def test_every_atom_that_the_chip_runs_was_recorded() -> None:
     "seed, op, form", SCALAR_FORMS, ids=[f"{op.name}.{form}" for _, op, form in SCALAR_FORMS]
 )
 def test_scalar_instruction_equals_the_chip(seed: int, op: type, form: str) -> None:
-    row = op.FORMS[form]
+    row = op.ROW.forms[form]
     inputs = form_inputs(row, seed)
     out = np.zeros(THREADS, dtype=f"uint{KINDS[access_type(row.result)]}")
     expected = SCALAR[f"{op.name}.{form}"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tilewright.cutile_script import cutile_answers, main
+from tilewright.cutile_device import cutile_answers
+from tilewright.cutile_script import main
 
 
 def test_a_script_has_to_be_named(capsys: pytest.CaptureFixture[str]) -> None:

@@ -92,6 +92,33 @@ def test_hexadecimal_floats_are_bits(element: str) -> None:
     assert isinstance(splat, DenseIntOrFPElementsAttr) and splat.data.data == 3 * expected[:width]
 
 
+def test_hexadecimal_parts_of_complex_numbers() -> None:
+    """A part in hexadecimal is bits, whatever the other one is."""
+    text = "dense<[(0x7F800000, 0xFF800000), (1.0, 0x4B7FFFFF)]> : tensor<2xcomplex<f32>>"
+    attribute = read(text)
+    assert isinstance(attribute, DenseIntOrFPElementsAttr)
+    found = np.frombuffer(attribute.data.data, np.float32)
+    assert found.tolist() == [np.inf, -np.inf, 1.0, 16777215.0]
+    assert read(str(attribute)) == attribute
+    whole = read("dense<(0x10, -2)> : tensor<3xcomplex<i32>>")
+    assert isinstance(whole, DenseIntOrFPElementsAttr)
+    assert np.frombuffer(whole.data.data, np.int32).tolist() == 3 * [16, -2]
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("dense<1.0> : tensor<2xcomplex<f32>>", "expected two parts of complex<f32>"),
+        ("dense<(1.0, 2.0)> : tensor<2xf32>", "[Cc]omplex"),
+        ("dense<(1.0, 2.0)> : tensor<2xcomplex<i32>>", "[Ii]nteger"),
+        ("dense<(0x1FFFFFFFF, 2.0)> : tensor<2xcomplex<f32>>", "expected 32 bits of f32"),
+    ],
+)
+def test_complex_numbers_of_another_kind(text: str, words: str) -> None:
+    with pytest.raises(ParseError, match=words):
+        read(text)
+
+
 def test_what_the_printer_writes_in_hexadecimal() -> None:
     attribute = read("dense<16777215.0> : vector<2xf32>")
     assert (

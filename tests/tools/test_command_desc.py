@@ -81,6 +81,7 @@ def test_encode_and_decode_agree(capsys):
         (("decode", "0x1400000000000"), "bits 46, 48 set; nearest legal: 0x0"),
         (("decode", "word"), "expected an integer such as 0x400, got 'word'"),
         (("decode", "0", "--shape", "8"), "expected --shape MNxK such as 64x16, got '8'"),
+        (("decode", "0", "--shape", "64x0"), "expected --shape MNxK such as 64x16, got '64x0'"),
         (("decode", "0", "--shape", "16x12"), "whole chunks of 8 elements along the K mode"),
         (("decode", "0", "--address", "8"), "desc decode expected no --address"),
     ],

@@ -40,7 +40,7 @@ class ArgumentError(ExecutionError):
     """An argument that is none of the kernel's: the same on the CPU and on the GPU."""
 
 
-class Memory(Protocol):
+class ArgumentMemory(Protocol):
     """Where a kernel's arguments lie: the interpreter's global memory, or that of a GPU."""
 
     def place(self, name: str, content: NDArray[np.uint8]) -> int:
@@ -55,7 +55,7 @@ class Memory(Protocol):
         strides: tuple[int, ...],
         box: TensorBox,
     ) -> Any:
-        """What a kernel gets as the tensor map of a tensor at an address; strides in bytes."""
+        """The kernel's argument for the tensor map of a tensor at an address; strides in bytes."""
         ...
 
 
@@ -89,7 +89,7 @@ class Binding:
         self,
         parameters: Sequence[Parameter],
         args: Sequence[Any],
-        memory: Memory,
+        memory: ArgumentMemory,
         *,
         on_gpu: bool = False,
     ):
@@ -106,7 +106,7 @@ class Binding:
         return [array.seen(content) for array, content in pairs]
 
     def parts(self, parameters: Sequence[Parameter]) -> list[Bound]:
-        """What each parameter of a kernel gets that was lowered from the tile level."""
+        """The argument of each parameter of a kernel that was lowered from the tile level."""
         return [self._part(parameter) for parameter in parameters]
 
     def _bound(self, parameter: Parameter, arg: Any) -> Bound:
@@ -247,16 +247,11 @@ class Binding:
         if not is_tuple(arg) or len(arg) != len(types):
             raise _error(parameter, f"expected a tuple of {len(types)} for {type_}, got {arg!r}")
         fields = [Parameter(f"{parameter.name}[{i}]", str(t), t) for i, t in enumerate(types)]
-        return tuple(
-            self._struct(field, field.type, part)
-            if isinstance(field.type, LLVMStructType)
-            else _number(field, part)
-            for field, part in zip(fields, arg, strict=True)
-        )
+        return tuple(self._bound(*pair) for pair in zip(fields, arg, strict=True))
 
 
-def _field(value: Any, path: Sequence[int]) -> int:
-    """A number of a struct, or of a value of the algebra."""
+def _field(value: Any, path: Sequence[int]) -> Bound:
+    """A field of a struct, or a number of a value of the algebra."""
     if isinstance(value, LaneValue):
         leaf = dynamic_leaves(value.typed)[path[0]]
         assert isinstance(leaf, LaneInteger)

@@ -37,7 +37,7 @@ class DeviceMemory:
         return int(pointer)
 
     def contents(self) -> Iterator[NDArray[np.uint8]]:
-        """What lies in each place now, in order."""
+        """The content of each place now, in order."""
         for pointer, size in self._buffers:
             content = np.empty(size, dtype=np.uint8)
             self._call("cuMemcpyDtoH", content.ctypes.data, pointer, size)

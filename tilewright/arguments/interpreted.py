@@ -1,4 +1,4 @@
-"""What an interpreted kernel gets of its arguments: values of threads, at each level."""
+"""An interpreted kernel's arguments: values of threads, at each level."""
 
 from __future__ import annotations
 

@@ -82,7 +82,8 @@ def symbol_of(kernel: Operation) -> str:
 
 
 def kernel_parameters(op: Operation) -> list[Parameter]:
-    """What a kernel's callers give it: its parameters, or those that it had at the tile level."""
+    """The parameters that a kernel's callers fill: its parameters, or those that it had at the tile
+    level."""
     own, signature = own_parameters(op), signature_of(op)
     if signature is None:
         return own

@@ -168,7 +168,7 @@ def _extents(
 ) -> tuple[int, int]:
     """(mn, k): as asked for, or what one swizzle atom has of an instruction's K."""
     if shape is not None:
-        match = re.fullmatch(r"(\d+)x(\d+)", shape)
+        match = re.fullmatch(r"([1-9]\d{0,5})x([1-9]\d{0,5})", shape)
         if match is None:
             raise InputError(f"expected --shape MNxK such as 64x16, got '{shape}'")
         return int(match[1]), int(match[2])

@@ -45,10 +45,10 @@ def _print(name: str, kind: str | None, word_of: Callable[[], int], *, json_want
         raise InputError(str(error)) from None
     spelled = f"{word:#010x}" if checked is not None else f"{word:#018x}"
     if json_wanted:
-        print(json.dumps({"word": spelled} | {each: value for each, _, _, value in rows}))
+        print(json.dumps({"word": spelled} | {name: value for name, _, _, value in rows}))
         return
     lines = table(
-        [(f"bits {bits}", words, f"{each}={_spelled(value)}") for each, bits, words, value in rows],
+        [(f"bits {bits}", words, f"{name}={_spelled(value)}") for name, bits, words, value in rows],
         indent="  ",
     )
     print("\n".join([spelled, *lines]))
@@ -83,13 +83,13 @@ def _spelled(value: object) -> object:
 
 def _assignments(text: str) -> dict[str, str]:
     """`m=128,n=64` taken apart."""
-    found: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for part in text.split(","):
         name, equals, value = part.partition("=")
         if not equals:
             raise InputError(f"expected fields such as m=128,n=64, got '{part}'")
-        found[name.strip()] = value.strip()
-    return found
+        fields[name.strip()] = value.strip()
+    return fields
 
 
 def _word(name: str, kind: str | None, given: Mapping[str, str]) -> int:
@@ -99,7 +99,7 @@ def _word(name: str, kind: str | None, given: Mapping[str, str]) -> int:
     _check_names(given, legal)
     values = {field: read_integer(value) for field, value in given.items()}
     starts, firsts = (
-        tuple(values.get(f"{each}{i}", 0) for i in range(4)) for each in ("start", "first")
+        tuple(values.get(f"{field}{i}", 0) for i in range(4)) for field in ("start", "first")
     )
     return ZeroColumnMask(
         values.get("used", 1),

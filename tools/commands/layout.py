@@ -48,10 +48,10 @@ _AXES: dict[Operand, tuple[str, str]] = {
 
 def fragments(atom: AnyMma, operand: Operand, choice: tuple[int, ...] = ()) -> Drawing:
     """Who holds what of that operand; `choice` are values of the selectors that speak of it."""
-    held = places(atom, operand, choice)
+    fragment = places(atom, operand, choice)
     outer, inner = atom.extents(operand)
     # The index counts A's m and B's n fastest; the figures draw A's m downwards, B's n across.
-    text = {place: (f"T{thread}V{value}", thread) for place, (thread, value) in held.items()}
+    text = {place: (f"T{thread}V{value}", thread) for place, (thread, value) in fragment.items()}
     cells = tuple(tuple(text[i + outer * j] for j in range(inner)) for i in range(outer))
     down, across = _AXES[operand]
     if across == "n" and operand not in ("C", "D"):

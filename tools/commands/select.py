@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.lattice.row import shape_text
 from tilewright.dialects.cute_nvgpu.select.contraction import ScaleBlock
-from tilewright.dialects.cute_nvgpu.select.select_atom import Choice, select_atoms
+from tilewright.dialects.cute_nvgpu.select.select_atom import AtomChoice, select_atoms
 from tilewright.tools.commands.input import InputError, read_target
 
 
@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> None:
         print("\n".join(line for i, choice in enumerate(choices, 1) for line in _lines(i, choice)))
 
 
-def _lines(number: int, choice: Choice) -> Iterator[str]:
+def _lines(number: int, choice: AtomChoice) -> Iterator[str]:
     """A choice as it is printed: its mnemonic, how it covers the tile, and why it stands there."""
     padding = f"{choice.padding:.1%} padding" if choice.padding else "no padding"
     issued = f"{choice.instructions} instruction{'' if choice.instructions == 1 else 's'}"
@@ -91,7 +91,7 @@ def _lines(number: int, choice: Choice) -> Iterator[str]:
     yield f"   {choice.reason}"
 
 
-def _json(choice: Choice) -> dict[str, object]:
+def _json(choice: AtomChoice) -> dict[str, object]:
     return {
         "mnemonic": choice.atom.mnemonic,
         "op": choice.atom.op,

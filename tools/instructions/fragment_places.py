@@ -37,7 +37,9 @@ def matrices(atom: AnyMma) -> int:
 def selectors(atom: AnyMma, operand: Operand) -> tuple[Selector, ...]:
     """Those of the atom's selectors that speak of the operand."""
     if isinstance(atom, WgmmaAtom):
-        return tuple(Selector("sp-sel", each.legal) for each in atom.selectors if operand == "E")
+        return tuple(
+            Selector("sp-sel", selector.legal) for selector in atom.selectors if operand == "E"
+        )
     names = _SELECTORS.get(operand, ())
     return tuple(selector for selector in atom.selectors if selector.name in names)
 

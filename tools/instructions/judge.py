@@ -9,8 +9,8 @@ from tilewright.tools.instructions.why_operands import fit, why_illegal_operands
 
 
 def is_legal(line: str, arch: str | None) -> bool | None:
-    """Whether the target runs it; one or other, where it is None. None for an instruction that is
-    not judged: there are mnemonics of its kind beyond those that are listed."""
+    """True where the target runs it; one or other, where it is None. None for an instruction that
+    is not judged: there are mnemonics of its kind beyond those that are listed."""
     legal = legal_mnemonics(arch)
     if line in legal:
         return True

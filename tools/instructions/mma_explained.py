@@ -1,4 +1,4 @@
-"""What an MMA computes, and what each thread gives to it and gets, line by line."""
+"""An MMA explained line by line: what it computes, what each thread gives to it and gets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _AXES: dict[Operand, tuple[str, str]] = {
     "SFA": ("m", "s"),
     "SFB": ("n", "s"),
 }
-"""What the index of each operand's layout counts, the fastest first."""
+"""The axes that the index of each operand's layout counts, the fastest first."""
 
 _GROUP = 4
 
@@ -83,7 +83,7 @@ def _operand(atom: MmaAtom, operand: Operand) -> tuple[str, str, str, str]:
 
 
 def index_text(atom: MmaAtom, operand: Operand) -> str:
-    """What the index of an operand's layout counts: `m + 16*k`."""
+    """The index of an operand's layout: `m + 16*k`."""
     down, across = _AXES[operand]
     rows, columns = atom.extents(operand)
     text = f"{down} + {rows}*{across}"
@@ -121,7 +121,7 @@ def stored(chunk: int) -> str:
 
 
 def indices(chunk: int, *, ordered: bool) -> str:
-    """What the metadata of a chunk are. PTX ISA 9.7.14.6.1."""
+    """The metadata of a chunk. PTX ISA 9.7.14.6.1."""
     if chunk == 2:
         return "4 bits for every 2 neighbours: 0b0100 stores the first, 0b1110 the second"
     what = "elements" if chunk == 4 else "pairs"

@@ -129,8 +129,8 @@ def _modifiers(mnemonics: Iterable[str]) -> tuple[str, ...]:
 
 
 def operand_lines(lists: Sequence[Operands]) -> Iterator[str]:
-    """What `explain` says of operands: a line for every list, `[dst], [src], cp-size{, src-size}`,
-    and what integers may stand in it."""
+    """The lines of `explain` on operands: a line for every list, `[dst], [src], cp-size{,
+    src-size}`, and what integers may stand in it."""
     for place, operands in enumerate(lists):
         names = [form.name if form.in_words else form.spelling for form in operands]
         required = ", ".join(

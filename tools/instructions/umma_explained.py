@@ -1,5 +1,5 @@
-"""What a `tcgen05.mma` computes, what its descriptor can say, and where its operands are, line by
-line."""
+"""A `tcgen05.mma` explained: what it computes, what its descriptor can say, and where its operands
+are, line by line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _INDICES = {
     "SFA": "(m, (byte, word))",
     "SFB": "(n, (byte, word))",
 }
-"""What the coordinates of each operand's layout are."""
+"""The coordinates of each operand's layout."""
 
 
 def explain(said: UmmaMnemonic, lists: Sequence[Sequence[OperandForm]]) -> Iterator[str]:

@@ -1,4 +1,5 @@
-"""Whether ptxas takes a mnemonic that is illegal here, and the rule of the PTX ISA that it breaks.
+"""True where ptxas takes a mnemonic that is illegal here, and the rule of the PTX ISA that it
+breaks.
 
 Beside the forms of the table, ptxas takes the qualifiers of an instruction in any order: only
 types, layouts and state spaces count by their own order.
@@ -57,7 +58,7 @@ def _find(mnemonic: str, arch: str | None) -> Undocumented | None:
 
 
 def _takes(mnemonic: str, arch: str | None) -> bool:
-    """Whether ptxas takes it, documented or not."""
+    """True where ptxas takes it, documented or not."""
     return canonical(mnemonic) in legal_mnemonics(arch) or _find(mnemonic, arch) is not None
 
 

@@ -1,4 +1,4 @@
-"""What a `wgmma.mma_async` computes, what each thread holds, and how matrices lie in shared memory,
+"""A `wgmma.mma_async` explained: what each thread holds, and how matrices lie in shared memory,
 line by line."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tilewright.tools.instructions.mma_explained import contributors, indices, s
 from tilewright.tools.render_table import LABEL, line, table
 
 _AXES = {"A": ("m", "k"), "D": ("m", "n"), "E": ("m", "j")}
-"""What the index of each operand's layout counts, the fastest first."""
+"""The axes that the index of each operand's layout counts, the fastest first."""
 
 _LONGEST = 8
 """Registers of a vector that are all named."""

@@ -38,7 +38,7 @@ _COMPLETE = tuple(f"{name}." for name in COMPLETE)
 
 
 def is_judged(mnemonic: str) -> bool:
-    """Whether the lattice says that a mnemonic is legal or illegal: it is listed, or one of an
+    """True where the lattice says that a mnemonic is legal or illegal: it is listed, or one of an
     instruction of which all are, in another order of words and misspelt as well."""
     wanted = canonical(mnemonic)
     if wanted in listings():
@@ -77,7 +77,7 @@ _READERS: tuple[tuple[tuple[str, ...], Callable[[str], object]], ...] = (
     (("wgmma.mma_async.",), parse_wgmma),
     (("tcgen05.mma",), parse_mnemonic),
 )
-"""What says of mnemonics that begin so why there is none such."""
+"""The functions that say of mnemonics that begin so why there is none such."""
 
 
 def _no_such(mnemonic: str) -> str:

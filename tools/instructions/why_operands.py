@@ -13,8 +13,8 @@ from tilewright.tools.instructions.catalogue import listings, operand_lists
 
 
 def fit(mnemonic: str, operands: Sequence[Written], arch: str | None) -> bool:
-    """Whether a mnemonic of the lattice takes these operands on a target; on one or other, where it
-    is None."""
+    """True where a mnemonic of the lattice takes these operands on a target; on one or other, where
+    it is None."""
     return any(_fits(forms, operands, arch) for forms in operand_lists(mnemonic))
 
 
@@ -27,7 +27,7 @@ def _fits(forms: Sequence[OperandForm], operands: Sequence[Written], arch: str |
 def _misfits(
     forms: Sequence[OperandForm], operands: Sequence[Written], arch: str | None
 ) -> Iterator[tuple[OperandForm, Written, Misfit]]:
-    """What is wrong with operands, or with their being there on the target."""
+    """The fault of operands, or of their being there on the target."""
     before: Written | None = None
     for form, written in zip(forms, operands, strict=False):
         misfit = form.misfit(written) or _beyond(form, written, before)
@@ -43,7 +43,7 @@ def _misfits(
 
 
 def _beyond(form: OperandForm, written: Written, before: Written | None) -> Misfit | None:
-    """What is wrong with a constant that the operand before it bounds."""
+    """The fault of a constant that the operand before it bounds."""
     if not isinstance(form, Choice) or not form.bounded or before is None:
         return None
     if written.kind != "integer" or written.value <= before.value:
@@ -54,7 +54,7 @@ def _beyond(form: OperandForm, written: Written, before: Written | None) -> Misf
 def why_illegal_operands(
     mnemonic: str, operands: Sequence[Written], arch: str | None
 ) -> str | None:
-    """What is wrong with the number of the operands, or with the first one that does not fit; None
+    """The fault of the number of the operands, or of the first one that does not fit; None
     where they are legal."""
     lists = operand_lists(mnemonic)
     if any(_fits(forms, operands, arch) for forms in lists):

@@ -13,7 +13,7 @@ from tilewright.tools.instructions.listing import HEADING, Listing
 from tilewright.tools.render_table import LABEL, line, table
 
 _INDEX = {"A": "m + {0}*k", "B": "n + {1}*k", "C": "m + {0}*n", "D": "m + {0}*n"}
-"""What the index of each operand's layout counts, by extents."""
+"""The axes that the index of each operand's layout counts, by extents."""
 
 
 def listings() -> Iterator[Listing]:

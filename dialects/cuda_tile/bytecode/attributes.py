@@ -50,7 +50,7 @@ def float_bits(type_: Attribute) -> int:
 
 
 def _shift(type_: Attribute) -> int:
-    """What lies below a float's bits in what NumPy holds it in."""
+    """The bits below a float's own in NumPy's type for it."""
     return 32 - float_bits(type_) if isinstance(type_, FloatTF32Type) else 0
 
 
@@ -213,7 +213,7 @@ READERS: dict[int, Read] = {
     11: AttributeReader.hints,
     12: AttributeReader.bounded,
 }
-"""What reads each tag."""
+"""The reader of each tag."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ PREVIEW = 1
 
 
 class SectionId(IntEnum):
-    """What a section holds."""
+    """The sections, by what they hold."""
 
     END = 0
     STRING = 1
@@ -46,7 +46,7 @@ ALIGNMENT = {
 
 
 def is_bytecode(data: bytes, name: str = "") -> bool:
-    """Whether bytes begin as Tile IR bytecode does, or the file's name says that they should."""
+    """True where bytes begin as Tile IR bytecode does, or the file's name says that they should."""
     return data[: len(MAGIC)] == MAGIC or name.endswith(SUFFIX)
 
 

@@ -9,7 +9,7 @@ from typing import NoReturn
 from tilewright.dialects.cuda_tile.bytecode.error import BytecodeError
 
 VARINT_BITS = 70
-"""What ten groups of seven bits hold: cuTile writes 65 bits where a negative f64 is an identity."""
+"""The bits of ten groups of seven: cuTile writes 65 bits where a negative f64 is an identity."""
 
 
 class Cursor:

@@ -47,7 +47,7 @@ UNKNOWN_TAG, PLACE_TAG = 0, 4
 
 
 class Part(Enum):
-    """What a parameter is: a string, a number, or another entry."""
+    """The kind of a parameter: a string, a number, or another entry."""
 
     TEXT = auto()
     NUMBER = auto()
@@ -91,7 +91,7 @@ def _parameters(entry: Any) -> tuple[Attribute, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class EntryRow:
     """A kind of entry: what it may stand for, its parameters, how to make it of them, how to take
     it apart."""
 
@@ -110,12 +110,12 @@ class Row:
 T, N, ZERO = Part.TEXT, Part.NUMBER, Part.ZERO
 FILE, UNIT, SCOPE, PLACE = ENTRIES
 ROWS = (
-    Row(1, DICompileUnitAttr, UNIT, (FILE,), DICompileUnitAttr),
-    Row(2, DIFileAttr, FILE, (T, T), DIFileAttr),
-    Row(3, DILexicalBlockAttr, SCOPE, (SCOPE, FILE, N, N), DILexicalBlockAttr),
-    Row(PLACE_TAG, DILocAttr, PLACE, (SCOPE, T, N, N), _place, _place_parts),
-    Row(5, DISubprogramAttr, SCOPE, (FILE, N, T, T, UNIT, N, ZERO), DISubprogramAttr),
-    Row(6, CallSiteLoc, PLACE, (PLACE, PLACE), _call),
+    EntryRow(1, DICompileUnitAttr, UNIT, (FILE,), DICompileUnitAttr),
+    EntryRow(2, DIFileAttr, FILE, (T, T), DIFileAttr),
+    EntryRow(3, DILexicalBlockAttr, SCOPE, (SCOPE, FILE, N, N), DILexicalBlockAttr),
+    EntryRow(PLACE_TAG, DILocAttr, PLACE, (SCOPE, T, N, N), _place, _place_parts),
+    EntryRow(5, DISubprogramAttr, SCOPE, (FILE, N, T, T, UNIT, N, ZERO), DISubprogramAttr),
+    EntryRow(6, CallSiteLoc, PLACE, (PLACE, PLACE), _call),
 )
 """Every kind; the number that ends a subprogram since 13.5 is always 0."""
 ROW_OF_TYPE = {row.type: row for row in ROWS}
@@ -148,7 +148,8 @@ class DebugReader:
         self._places = [entry[0] if entry[1] is Part.PLACE else None for entry in known]
 
     def places(self, cursor: Cursor) -> Callable[[], Attribute]:
-        """What gives the places of a function, its own first; its index stands at the cursor."""
+        """A function that gives the places of a kernel, its own first; its index stands at the
+        cursor."""
         start = cursor.position
         function = cursor.varint()
         if not function:
@@ -167,9 +168,9 @@ class DebugReader:
                 cursor.fail("expected a place for every op in the debug info, got too few", start)
             index = indices[next_]
             next_ += 1
-            if index >= len(places) or (found := places[index]) is None:
+            if index >= len(places) or (known := places[index]) is None:
                 cursor.fail(f"expected the index of a place in the debug info, got {index}", start)
-            return found
+            return known
 
         return place
 
@@ -178,9 +179,9 @@ class DebugReader:
         if index in self._open or len(self._open) >= DEEPEST:
             asker.fail(f"expected debug info nested at most {DEEPEST} deep, got more at {index}")
         self._open.append(index)
-        self._read[index] = found = self._parse(self._cursors[index])
+        self._read[index] = read = self._parse(self._cursors[index])
         self._open.pop()
-        return found
+        return read
 
     def _parse(self, entry: Cursor) -> tuple[Attribute, Part, int]:
         start = entry.position
@@ -215,7 +216,7 @@ class DebugReader:
         return row.make(*parameters), row.counts_as, weight
 
     def _parse_place(self, entry: Cursor) -> tuple[Attribute, Part, int]:
-        """What the row of places says, for these are most of the entries."""
+        """An entry by the row of places, for these are most of the entries."""
         start = entry.position
         scope_at, file, line, column = entry.varints(4)
         if entry.position != entry.end:

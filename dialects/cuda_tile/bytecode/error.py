@@ -1,4 +1,4 @@
-"""What is wrong with bytecode, and at which byte of the file; what a version cannot say."""
+"""Faults of bytecode, each at a byte of the file, and what a version cannot say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file says beside its module: the order of its sections and of the entries of its tables.
+"""A file's content beside its module: the order of its sections and of the entries of its tables.
 
 A module that was read remembers it, so that it is written as it was: tables begin with the entries
 they had, used or not.
@@ -27,7 +27,7 @@ DEFAULT_ORDER = (
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class FileLayout:
     """How a file is laid out. `sections` are those it has, in order; `padded_functions` says that
     the FUNCTION section is filled up to 8 bytes, `numbers_all_functions` that functions have
     debug info even where nothing is known (cuTile's writer does the second, not the first)."""
@@ -48,14 +48,14 @@ class Layout:
         return (*self.sections, *others)
 
 
-_LAYOUTS: WeakKeyDictionary[Operation, Layout] = WeakKeyDictionary()
+_LAYOUTS: WeakKeyDictionary[Operation, FileLayout] = WeakKeyDictionary()
 
 
-def remember(module: Operation, layout: Layout) -> None:
+def remember(module: Operation, layout: FileLayout) -> None:
     """Note the layout of the file that a `cuda_tile.module` was read from."""
     _LAYOUTS[module] = layout
 
 
-def layout_of(module: Operation) -> Layout | None:
+def layout_of(module: Operation) -> FileLayout | None:
     """The layout of the file that a `cuda_tile.module` was read from, if it was."""
     return _LAYOUTS.get(module)

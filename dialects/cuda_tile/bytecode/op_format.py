@@ -28,7 +28,6 @@ from xdsl.irdl import (
     PropertyDef,
     RegionDef,
     SingleBlockRegionDef,
-    VarOperandDef,
     VarResultDef,
 )
 
@@ -46,12 +45,13 @@ from tilewright.dialects.cuda_tile.constraints import (
 )
 from tilewright.dialects.cuda_tile.elements import ElementsAttr
 from tilewright.dialects.cuda_tile.ops import OPS
+from tilewright.dialects.cuda_tile.ops.facts import Arity, arity_of
 from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp
 from tilewright.dialects.cuda_tile.types import TOKEN
 from tilewright.dialects.cuda_tile.versions import Version
 
 
-class Kind(Enum):
+class PropertyKind(Enum):
     """How a property is encoded."""
 
     UNIT = auto()
@@ -69,36 +69,36 @@ class Kind(Enum):
     TAGGED = auto()
 
 
-CLASSES: dict[type[Attribute], Kind] = {
-    UnitAttr: Kind.UNIT,
-    StringAttr: Kind.STRING,
-    SymbolRefAttr: Kind.SYMBOL,
-    FunctionType: Kind.TYPE,
-    OptimizationHintsAttr: Kind.HINTS,
-    ElementsAttr: Kind.ELEMENTS,
-    AssumePredicateAttr: Kind.TAGGED,
+CLASSES: dict[type[Attribute], PropertyKind] = {
+    UnitAttr: PropertyKind.UNIT,
+    StringAttr: PropertyKind.STRING,
+    SymbolRefAttr: PropertyKind.SYMBOL,
+    FunctionType: PropertyKind.TYPE,
+    OptimizationHintsAttr: PropertyKind.HINTS,
+    ElementsAttr: PropertyKind.ELEMENTS,
+    AssumePredicateAttr: PropertyKind.TAGGED,
 }
 """The encoding of attributes of a class."""
 
 
-def _kind(constraint: AttrConstraint) -> tuple[Kind, Any]:
+def _kind(constraint: AttrConstraint) -> tuple[PropertyKind, Any]:
     """The encoding of the attributes that a constraint takes, and what else it needs to know."""
     match constraint:
         case IntegerOf(width=width):
-            return Kind.INTEGER, width
+            return PropertyKind.INTEGER, width
         case NumberOf(enum=enum):
-            return Kind.NUMBER, enum
+            return PropertyKind.NUMBER, enum
         case ListOf(width=width):
-            return (Kind.BOOLS if width == 1 else Kind.I32S), None
+            return (PropertyKind.BOOLS if width == 1 else PropertyKind.I32S), None
         case BaseAttr(attr=class_) if issubclass(class_, ChoiceAttr):
-            return Kind.CHOICE, cast(Any, class_)
+            return PropertyKind.CHOICE, cast(Any, class_)
         case InstanceOf(type=class_) | BaseAttr(attr=class_):
             return CLASSES[class_], None
         case AllOf(attr_constrs=(first, *_)):
             return _kind(first)
         case _:
             assert constraint is ARRAY, constraint
-            return Kind.ARRAY, None
+            return PropertyKind.ARRAY, None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,20 +107,12 @@ class Property:
     be missing or what `default` says. `bit` is its bit in the flags if it is optional."""
 
     name: str
-    kind: Kind
+    kind: PropertyKind
     detail: Any
     since: Version
     available: bool
     default: Attribute | None
     bit: int | None
-
-
-class Arity(Enum):
-    """How many values an operand stands for."""
-
-    ONE = auto()
-    OPTIONAL = auto()
-    ANY = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +127,7 @@ class Operand:
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class Encoding:
     """How an op lies in the bytecode of one version.
 
     `results` is the number of result types, None where the op says it; `counted_results` and
@@ -158,7 +150,7 @@ class Format:
 
 
 @cache
-def formats(version: Version) -> Mapping[int, Format]:
+def formats(version: Version) -> Mapping[int, Encoding]:
     """The format of every op of a version, by its opcode."""
     return {op.opcode: _format(op, version) for op in OPS if op.since <= version}
 
@@ -168,7 +160,8 @@ def _since(op: type[CudaTileOp], name: str) -> Version:
 
 
 def _optional(definition: PropertyDef) -> bool:
-    """Whether a property has a bit in the flags; lists of booleans are all false where missing."""
+    """True where a property has a bit in the flags; lists of booleans are all false where
+    missing."""
     return (
         isinstance(definition, OptPropertyDef)
         and definition.default_value is None
@@ -191,7 +184,7 @@ def _accessors(op: type[CudaTileOp]) -> Mapping[str, str]:
     return {name: accessor for accessor, (name, _) in op.definition.accessor_names.items()}
 
 
-def _format(op: type[CudaTileOp], version: Version) -> Format:
+def _format(op: type[CudaTileOp], version: Version) -> Encoding:
     definition = op.definition
     segments = any(isinstance(o, AttrSizedOperandSegments) for o in definition.options)
     bits, accessors = _bits(op, segments), _accessors(op)
@@ -205,13 +198,13 @@ def _format(op: type[CudaTileOp], version: Version) -> Format:
             Property(name, kind, detail, since, since <= version, d.default_value, bits.get(name))
         )
     operands = tuple(
-        Operand(name, _arity(d), _since(op, name), _since(op, name) <= version, bits.get(name))
+        Operand(name, arity_of(d), _since(op, name), _since(op, name) <= version, bits.get(name))
         for name, d in definition.operands
     )
     variadic_results = any(isinstance(d, VarResultDef) for _, d in definition.results)
     later = [name for name, _ in definition.results if _since(op, name) > version]
     optional = [f.since for f in (*properties, *operands) if f.bit is not None]
-    return Format(
+    return Encoding(
         op,
         op.since,
         None if variadic_results else len(definition.results) - len(later),
@@ -225,12 +218,6 @@ def _format(op: type[CudaTileOp], version: Version) -> Format:
         not segments and any(operand.arity is not Arity.ONE for operand in operands),
         tuple(_may_be_empty(d) for _, d in definition.regions),
     )
-
-
-def _arity(definition: Any) -> Arity:
-    if isinstance(definition, OptOperandDef):
-        return Arity.OPTIONAL
-    return Arity.ANY if isinstance(definition, VarOperandDef) else Arity.ONE
 
 
 def _may_be_empty(definition: RegionDef) -> bool:

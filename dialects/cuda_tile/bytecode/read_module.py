@@ -24,7 +24,7 @@ from tilewright.dialects.cuda_tile.bytecode.container import (
 from tilewright.dialects.cuda_tile.bytecode.cursor import Cursor
 from tilewright.dialects.cuda_tile.bytecode.debug_info import DebugReader
 from tilewright.dialects.cuda_tile.bytecode.error import BytecodeError
-from tilewright.dialects.cuda_tile.bytecode.layout import Layout, remember
+from tilewright.dialects.cuda_tile.bytecode.layout import FileLayout, remember
 from tilewright.dialects.cuda_tile.bytecode.read_ops import OpReader, link
 from tilewright.dialects.cuda_tile.bytecode.strings import StringReader
 from tilewright.dialects.cuda_tile.bytecode.types import TypeReader
@@ -35,8 +35,10 @@ from tilewright.dialects.cuda_tile.versions import V13_3, V13_5
 PRIVATE, KERNEL, HINTS = 1, 2, 4
 """The flags of a function."""
 NO_ATTRIBUTES = builtin.ArrayAttr[Attribute](())
+LARGE = 1 << 16
+"""Bytes of a file whose ops are worth a look at the garbage collector's state."""
 MODULE_NAME = "kernels"
-"""What a module is called: bytecode has no name for it."""
+"""The name of a module: bytecode has no name for it."""
 
 
 def read_bytecode(data: bytes, name: str = "<bytes>", *, verify: bool = True) -> builtin.ModuleOp:
@@ -46,7 +48,7 @@ def read_bytecode(data: bytes, name: str = "<bytes>", *, verify: bool = True) ->
     where the bytes are no bytecode or what they say does not verify.
     """
     try:
-        with _no_collection():
+        with _no_collection(large=len(data) > LARGE):
             reader = ModuleReader(data)
             module = reader.module()
             if verify:
@@ -57,7 +59,7 @@ def read_bytecode(data: bytes, name: str = "<bytes>", *, verify: bool = True) ->
 
 
 @contextmanager
-def _no_collection() -> Generator[None]:
+def _no_collection(large: bool) -> Generator[None]:
     """Without garbage collection: it would walk the growing module again and again, half of the
     time that reading takes, and find nothing."""
     enabled = gc.isenabled()
@@ -66,9 +68,9 @@ def _no_collection() -> Generator[None]:
         yield
     finally:
         if enabled:
-            if not gc.get_freeze_count():
-                # What was made counts as old at once: the next collection of young objects would
-                # walk all of it.
+            # What was made counts as old at once, or the next collection of young objects walks
+            # all of it. What is frozen stays so; to count it takes as long as to read a kernel.
+            if large and not gc.get_freeze_count():
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()
@@ -112,9 +114,9 @@ class ModuleReader:
         self.ops.made += [(tiles, 0), (module, 0)]
         return module
 
-    def _layout(self) -> Layout:
+    def _layout(self) -> FileLayout:
         functions = self.sections[SectionId.FUNCTION]
-        return Layout(
+        return FileLayout(
             self.version,
             self.tag,
             tuple(self.sections),

@@ -28,12 +28,12 @@ from tilewright.dialects.cuda_tile.bytecode.attributes import (
 )
 from tilewright.dialects.cuda_tile.bytecode.cursor import Cursor
 from tilewright.dialects.cuda_tile.bytecode.op_format import (
-    Arity,
-    Format,
-    Kind,
+    Encoding,
     Property,
+    PropertyKind,
     formats,
 )
+from tilewright.dialects.cuda_tile.ops.facts import Arity
 from tilewright.dialects.cuda_tile.versions import Version
 
 DEEPEST = 100
@@ -87,7 +87,7 @@ class Plan:
     """A format, prepared for reading many ops: its properties, and of each operand the number of
     values, where it depends on a bit of the flags that bit negated, None where a count says it."""
 
-    format: Format
+    format: Encoding
     op: type[Operation]
     properties: tuple[PropertyPlan, ...]
     sizes: tuple[int | None, ...]
@@ -100,27 +100,27 @@ def plans(version: Version) -> dict[int, Plan]:
     return {opcode: _plan(format_) for opcode, format_ in formats(version).items()}
 
 
-def _plan(format_: Format) -> Plan:
+def _plan(format_: Encoding) -> Plan:
     sizes = {Arity.ONE: 1, Arity.ANY: None}
     return Plan(
         format_,
         format_.op,
-        tuple(_property_plan(each) for each in format_.properties if each.available),
+        tuple(_property_plan(property_) for property_ in format_.properties if property_.available),
         tuple(
-            sizes[each.arity] if each.bit is None else -(1 << each.bit)
-            for each in format_.operands
-            if each.arity in sizes or each.bit is not None
+            sizes[operand.arity] if operand.bit is None else -(1 << operand.bit)
+            for operand in format_.operands
+            if operand.arity in sizes or operand.bit is not None
         ),
-        sum(each.arity is Arity.ONE for each in format_.operands),
+        sum(operand.arity is Arity.ONE for operand in format_.operands),
     )
 
 
 def _property_plan(property_: Property) -> PropertyPlan:
     cases: Sequence[Attribute | None] | None = None
-    if property_.kind is Kind.CHOICE:
+    if property_.kind is PropertyKind.CHOICE:
         every = [property_.detail.of(case) for case in property_.detail.CHOICES]
         cases = [None if case == property_.default else case for case in every]
-    elif property_.kind is Kind.NUMBER:
+    elif property_.kind is PropertyKind.NUMBER:
         cases = [IntegerAttr(case.number, i32) for case in property_.detail]
     mask = 0 if property_.bit is None else 1 << property_.bit
     read = READERS.get(property_.kind, _unit)
@@ -201,7 +201,7 @@ class OpReader:
         self.made.append((op, start))
         return op
 
-    def _result_count(self, format_: Format) -> int:
+    def _result_count(self, format_: Encoding) -> int:
         number = format_.results
         if not format_.counted_results:
             return number or 0
@@ -233,7 +233,7 @@ class OpReader:
         while True:
             self.cursor.index(size, what)
 
-    def _flags(self, format_: Format) -> int:
+    def _flags(self, format_: Encoding) -> int:
         start = self.cursor.position
         flags = self.cursor.varint()
         if flags & ~format_.known_flags:
@@ -283,12 +283,12 @@ class OpReader:
     def list_of(self, type_: IntegerType, numbers: tuple[int, ...]) -> Attribute:
         """A dense list, one for all that are equal."""
         key = (type_, numbers)
-        found = self.lists.get(key)
-        if found is None:
-            found = self.lists[key] = DenseArrayBase.from_list(type_, numbers)
-        return found
+        known = self.lists.get(key)
+        if known is None:
+            known = self.lists[key] = DenseArrayBase.from_list(type_, numbers)
+        return known
 
-    def _regions(self, format_: Format) -> list[Region]:
+    def _regions(self, format_: Encoding) -> list[Region]:
         cursor = self.cursor
         start = cursor.position
         number = cursor.varint()
@@ -387,17 +387,17 @@ def _tagged(reader: OpReader, detail: Any, types: Sequence[Attribute]) -> Attrib
     return reader.attributes.tagged(reader.cursor)
 
 
-READERS: dict[Kind, Reader] = {
-    Kind.UNIT: _unit,
-    Kind.STRING: _string,
-    Kind.SYMBOL: _symbol,
-    Kind.TYPE: _type,
-    Kind.INTEGER: _integer,
-    Kind.I32S: _i32s,
-    Kind.BOOLS: _bools,
-    Kind.ARRAY: _array,
-    Kind.HINTS: _hints,
-    Kind.ELEMENTS: _elements,
-    Kind.TAGGED: _tagged,
+READERS: dict[PropertyKind, Reader] = {
+    PropertyKind.UNIT: _unit,
+    PropertyKind.STRING: _string,
+    PropertyKind.SYMBOL: _symbol,
+    PropertyKind.TYPE: _type,
+    PropertyKind.INTEGER: _integer,
+    PropertyKind.I32S: _i32s,
+    PropertyKind.BOOLS: _bools,
+    PropertyKind.ARRAY: _array,
+    PropertyKind.HINTS: _hints,
+    PropertyKind.ELEMENTS: _elements,
+    PropertyKind.TAGGED: _tagged,
 }
-"""What reads each kind of property that has no cases."""
+"""The reader of each kind of property that has no cases."""

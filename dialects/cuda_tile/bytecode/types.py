@@ -39,7 +39,7 @@ DEEPEST = 8
 """How deep types nest at most: a view of a tensor view of numbers is three deep."""
 
 
-class Kind(Enum):
+class ParameterKind(Enum):
     """How a parameter is encoded."""
 
     TYPE = auto()
@@ -50,53 +50,59 @@ class Kind(Enum):
     POINTER = auto()
 
 
-CHOICES: dict[Kind, type[TileEnum]] = {Kind.PADDING: PaddingValue, Kind.POINTER: PtrAttr}
+CHOICES: dict[ParameterKind, type[TileEnum]] = {
+    ParameterKind.PADDING: PaddingValue,
+    ParameterKind.POINTER: PtrAttr,
+}
 """The parameters that are optional, and what they choose from."""
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class TypeParameter:
     """One parameter: its name in the type's class and its `get`, its kind, since when it is."""
 
     name: str
-    kind: Kind
+    kind: ParameterKind
     since: Version = V13_1
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TypeRow:
     """A type with parameters."""
 
     tag: int
     type: type[Attribute]
     make: Callable[..., Attribute]
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[TypeParameter, ...]
     since: Version = V13_1
 
     def flags_since(self) -> Version | None:
         """From which version on a number announces the optional parameters."""
-        since = [each.since for each in self.parameters if each.kind in CHOICES]
+        since = [parameter.since for parameter in self.parameters if parameter.kind in CHOICES]
         return max(UNIFIED_FLAGS, min(since)) if since else None
 
 
-_TILE = Parameter("tile_shape", Kind.I32S)
-_VIEW = Parameter("tensor_view", Kind.TYPE)
-_MAP = Parameter("dim_map", Kind.I32S)
-_PADDING = Parameter("padding_value", Kind.PADDING)
-_POINTER = Parameter("attribute", Kind.POINTER, V13_4)
-_ELEMENT = Parameter("element_type", Kind.TYPE)
-_SHAPE = Parameter("shape", Kind.I64S)
+_TILE = TypeParameter("tile_shape", ParameterKind.I32S)
+_VIEW = TypeParameter("tensor_view", ParameterKind.TYPE)
+_MAP = TypeParameter("dim_map", ParameterKind.I32S)
+_PADDING = TypeParameter("padding_value", ParameterKind.PADDING)
+_POINTER = TypeParameter("attribute", ParameterKind.POINTER, V13_4)
+_ELEMENT = TypeParameter("element_type", ParameterKind.TYPE)
+_SHAPE = TypeParameter("shape", ParameterKind.I64S)
 
 ROWS = (
-    Row(12, PointerType, PointerType.get, (Parameter("pointee_type", Kind.TYPE), _POINTER)),
-    Row(13, TileType, TileType.get, (_ELEMENT, _SHAPE)),
-    Row(14, TensorViewType, TensorViewType.get,
-        (_ELEMENT, _SHAPE, Parameter("strides", Kind.I64S), _POINTER)),
-    Row(15, PartitionViewType, PartitionViewType.get, (_TILE, _VIEW, _MAP, _PADDING)),
-    Row(20, GatherScatterViewType, GatherScatterViewType.get,
-        (_TILE, _VIEW, Parameter("sparse_dim", Kind.U32), _PADDING), V13_3),
-    Row(21, StridedViewType, StridedViewType.get,
-        (_TILE, Parameter("traversal_strides", Kind.I32S), _VIEW, _MAP, _PADDING), V13_3),
+    TypeRow(12, PointerType, PointerType.get,
+        (TypeParameter("pointee_type", ParameterKind.TYPE), _POINTER)),
+    TypeRow(13, TileType, TileType.get, (_ELEMENT, _SHAPE)),
+    TypeRow(14, TensorViewType, TensorViewType.get,
+        (_ELEMENT, _SHAPE, TypeParameter("strides", ParameterKind.I64S), _POINTER)),
+    TypeRow(15, PartitionViewType, PartitionViewType.get, (_TILE, _VIEW, _MAP, _PADDING)),
+    TypeRow(20, GatherScatterViewType, GatherScatterViewType.get,
+        (_TILE, _VIEW, TypeParameter("sparse_dim", ParameterKind.U32), _PADDING),
+        V13_3),
+    TypeRow(21, StridedViewType, StridedViewType.get,
+        (_TILE, TypeParameter("traversal_strides", ParameterKind.I32S), _VIEW, _MAP, _PADDING),
+        V13_3),
 )  # fmt: skip
 ROW_OF_TAG = {row.tag: row for row in ROWS}
 ROW_OF_TYPE = {row.type: row for row in ROWS}
@@ -109,7 +115,7 @@ SIMPLE_OF_TYPE = {type_: (tag, since) for tag, type_, since in SIMPLE}
 NAMES = {10: "Float8E4M3FN", 11: "Float8E5M2", 18: "Float8E8M0FNU", 19: "Float4E2M1FN",
          20: "GatherScatterViewType", 21: "StridedViewType", 22: "Int4",
          130: "FNV8E5M3FNU"}  # fmt: skip
-"""What the format calls the types that came after 13.1, or that other names are in use for."""
+"""The format's names of the types that came after 13.1, or that other names are in use for."""
 
 
 def needs(what: str, since: Version, version: Version, verb: str) -> str:
@@ -168,7 +174,7 @@ class TypeReader:
         if self._version < since:
             name = NAMES.get(tag, str(tag))
             entry.fail(needs(f"type '{name}'", since, self._version, "file version is"), start)
-        return self._parameters(type_, entry) if isinstance(type_, Row) else type_
+        return self._parameters(type_, entry) if isinstance(type_, TypeRow) else type_
 
     def _list(self, entry: Cursor) -> list[Attribute]:
         types: list[Attribute] = []
@@ -180,7 +186,7 @@ class TypeReader:
             types.append(type_)
         return types
 
-    def _parameters(self, row: Row, entry: Cursor) -> Attribute:
+    def _parameters(self, row: TypeRow, entry: Cursor) -> Attribute:
         flags_since = row.flags_since()
         unified = flags_since is not None and self._version >= flags_since
         flags = entry.varint() if unified else 0
@@ -196,24 +202,24 @@ class TypeReader:
             values[parameter.name] = self._value(parameter, entry)
         return row.make(**values)
 
-    def _value(self, parameter: Parameter, entry: Cursor) -> Any:
+    def _value(self, parameter: TypeParameter, entry: Cursor) -> Any:
         start = entry.position
         match parameter.kind:
-            case Kind.TYPE:
+            case ParameterKind.TYPE:
                 type_ = self.index(entry)
                 if parameter is _VIEW and not isinstance(type_, TensorViewType):
                     entry.fail(f"expected a tensor_view, got {type_}", start)
                 return type_
-            case Kind.I64S:
+            case ParameterKind.I64S:
                 return entry.integers("q", entry.count(8, "dimensions"), "dimensions")
-            case Kind.I32S:
+            case ParameterKind.I32S:
                 return entry.integers("i", entry.count(4, "dimensions"), "dimensions")
-            case Kind.U32:
+            case ParameterKind.U32:
                 value = entry.varint()
                 if value >= 1 << 32:
                     entry.fail(f"expected a number of 32 bits, got {value}", start)
                 return value
-            case Kind.PADDING | Kind.POINTER:
+            case ParameterKind.PADDING | ParameterKind.POINTER:
                 number = entry.varint()
                 case = CHOICES[parameter.kind].of_number(number)
                 if case is None:
@@ -270,7 +276,7 @@ class TypeWriter:
         return out
 
     def _encode_parameters(
-        self, row: Row, type_: Attribute, out: Encoder, module: Operation
+        self, row: TypeRow, type_: Attribute, out: Encoder, module: Operation
     ) -> None:
         values = [_value_of(type_, parameter) for parameter in row.parameters]
         flags_since = row.flags_since()
@@ -296,21 +302,21 @@ class TypeWriter:
             else:
                 self._encode_value(parameter.kind, value, out)
 
-    def _encode_value(self, kind: Kind, value: Any, out: Encoder) -> None:
+    def _encode_value(self, kind: ParameterKind, value: Any, out: Encoder) -> None:
         match kind:
-            case Kind.TYPE:
+            case ParameterKind.TYPE:
                 out.varint(self.index(value))
-            case Kind.I64S:
+            case ParameterKind.I64S:
                 out.counted("q", value)
-            case Kind.I32S:
+            case ParameterKind.I32S:
                 out.counted("i", value)
             case _:
                 out.varint(value)
 
 
-def _value_of(type_: Attribute, parameter: Parameter) -> Any:
+def _value_of(type_: Attribute, parameter: TypeParameter) -> Any:
     value = getattr(type_, parameter.name)
-    if parameter.kind is Kind.POINTER:
+    if parameter.kind is ParameterKind.POINTER:
         return PtrAttr(value.data) if isinstance(value, StringAttr) else None
     return value
 
@@ -321,4 +327,8 @@ def _parts(type_: Attribute) -> Sequence[Attribute]:
         return (*type_.inputs.data, *type_.outputs.data)
     row = ROW_OF_TYPE.get(type(type_))
     parameters = () if row is None else row.parameters
-    return [getattr(type_, each.name) for each in parameters if each.kind is Kind.TYPE]
+    return [
+        getattr(type_, parameter.name)
+        for parameter in parameters
+        if parameter.kind is ParameterKind.TYPE
+    ]

@@ -21,7 +21,7 @@ from tilewright.dialects.cuda_tile.bytecode.container import (
 from tilewright.dialects.cuda_tile.bytecode.debug_info import DebugWriter
 from tilewright.dialects.cuda_tile.bytecode.encoder import Encoder
 from tilewright.dialects.cuda_tile.bytecode.error import TooOldError
-from tilewright.dialects.cuda_tile.bytecode.layout import Layout, layout_of
+from tilewright.dialects.cuda_tile.bytecode.layout import FileLayout, layout_of
 from tilewright.dialects.cuda_tile.bytecode.read_module import HINTS, KERNEL, NO_ATTRIBUTES
 from tilewright.dialects.cuda_tile.bytecode.strings import StringWriter
 from tilewright.dialects.cuda_tile.bytecode.types import TypeWriter
@@ -43,11 +43,11 @@ def write_bytecode(module: builtin.ModuleOp | ModuleOp, version: Version | None 
     if layout is not None and version in (None, layout.version):
         return ModuleWriter(layout).write(tiles)
     if version is not None:
-        return ModuleWriter(Layout(version)).write(tiles)
+        return ModuleWriter(FileLayout(version)).write(tiles)
     lowest = VERSIONS[0]
     while True:
         try:
-            return ModuleWriter(Layout(lowest)).write(tiles)
+            return ModuleWriter(FileLayout(lowest)).write(tiles)
         except TooOldError as error:
             assert error.since > lowest, error
             lowest = error.since
@@ -66,7 +66,7 @@ def _tile_module(module: builtin.ModuleOp | ModuleOp) -> ModuleOp:
 class ModuleWriter:
     """Writes one file, laid out as told."""
 
-    def __init__(self, layout: Layout):
+    def __init__(self, layout: FileLayout):
         self.layout = layout
         self.version = version = layout.version
         self.strings = StringWriter(layout.strings)
@@ -90,7 +90,7 @@ class ModuleWriter:
         return bytes(out)
 
     def _payloads(self, module: ModuleOp) -> dict[SectionId, bytes | None]:
-        """What each section holds; strings come last, for all others name some."""
+        """The payload of each section; strings come last, for all others name some."""
         globals_, entries = _contents(module)
         heads = [self._head(entry) for entry in entries]
         payloads: dict[SectionId, bytes | None] = {

@@ -15,14 +15,14 @@ from tilewright.dialects.cuda_tile.bytecode.debug_info import DebugWriter
 from tilewright.dialects.cuda_tile.bytecode.encoder import Encoder
 from tilewright.dialects.cuda_tile.bytecode.error import TooOldError
 from tilewright.dialects.cuda_tile.bytecode.op_format import (
-    Arity,
-    Format,
-    Kind,
+    Encoding,
     Operand,
     Property,
+    PropertyKind,
     formats,
 )
 from tilewright.dialects.cuda_tile.ops import OP_OF_CODE
+from tilewright.dialects.cuda_tile.ops.facts import Arity
 from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp
 from tilewright.dialects.cuda_tile.versions import Version
 
@@ -91,7 +91,7 @@ class OpWriter:
                 raise TooOldError(op, f"{what}targeting {self.version}", since)
 
     def _flags(
-        self, op: CudaTileOp, format_: Format, segments: Sequence[Sequence[SSAValue]]
+        self, op: CudaTileOp, format_: Encoding, segments: Sequence[Sequence[SSAValue]]
     ) -> None:
         flags = 0
         for property_ in format_.properties:
@@ -129,7 +129,7 @@ class OpWriter:
         WRITERS[property_.kind](self, op, value)
 
     def _operands(
-        self, format_: Format, segments: Sequence[Sequence[SSAValue]], op: CudaTileOp
+        self, format_: Encoding, segments: Sequence[Sequence[SSAValue]], op: CudaTileOp
     ) -> None:
         if format_.counted_operands:
             self.out.varint(len(op.operands))
@@ -139,7 +139,7 @@ class OpWriter:
             for value in values:
                 self.out.varint(self.values[value])
 
-    def _regions(self, op: CudaTileOp, format_: Format) -> None:
+    def _regions(self, op: CudaTileOp, format_: Encoding) -> None:
         if not format_.regions:
             return
         self.out.varint(len(op.regions))
@@ -220,19 +220,19 @@ def _tagged(writer: OpWriter, op: CudaTileOp, value: Attribute) -> None:
     writer.attributes.tagged(value, writer.out)
 
 
-WRITERS: dict[Kind, Writer] = {
-    Kind.UNIT: _unit,
-    Kind.STRING: _string,
-    Kind.SYMBOL: _symbol,
-    Kind.TYPE: _type,
-    Kind.INTEGER: _integer,
-    Kind.CHOICE: _choice,
-    Kind.NUMBER: _integer,
-    Kind.I32S: _i32s,
-    Kind.BOOLS: _bools,
-    Kind.ARRAY: _array,
-    Kind.HINTS: _hints,
-    Kind.ELEMENTS: _elements,
-    Kind.TAGGED: _tagged,
+WRITERS: dict[PropertyKind, Writer] = {
+    PropertyKind.UNIT: _unit,
+    PropertyKind.STRING: _string,
+    PropertyKind.SYMBOL: _symbol,
+    PropertyKind.TYPE: _type,
+    PropertyKind.INTEGER: _integer,
+    PropertyKind.CHOICE: _choice,
+    PropertyKind.NUMBER: _integer,
+    PropertyKind.I32S: _i32s,
+    PropertyKind.BOOLS: _bools,
+    PropertyKind.ARRAY: _array,
+    PropertyKind.HINTS: _hints,
+    PropertyKind.ELEMENTS: _elements,
+    PropertyKind.TAGGED: _tagged,
 }
-"""What writes each kind of property."""
+"""The writer of each kind of property."""

@@ -53,7 +53,7 @@ class Aggregate(CudaTileOp):
         print_body(printer, self.regions[0])
 
     def result_of(self, tile: TileType, dim: int) -> TileType:
-        """What a tile becomes."""
+        """The result for a tile."""
         raise NotImplementedError
 
     def verify_types(self) -> None:
@@ -114,12 +114,11 @@ class Aggregate(CudaTileOp):
                 )
 
 
-@tile_op(0x58)
+@tile_op("cuda_tile.reduce", 0x58)
 class ReduceOp(Aggregate):
     """A dimension reduced by a function of two values: `reduce %x dim=0 identities=[0.0 : f32] :
     tile<4xf32> -> tile<f32> (%a: tile<f32>, %b: tile<f32>) { ... }`."""
 
-    name = "cuda_tile.reduce"
     TEXT: ClassVar[str] = (
         "$arguments attr-dict `dim=` $dim `identities=` $identities `:` type($arguments) `->` "
         "type($res)"
@@ -135,12 +134,11 @@ class ReduceOp(Aggregate):
         return TileType.get(tile.shape[:dim] + tile.shape[dim + 1 :], tile.element_type)
 
 
-@tile_op(0x5E)
+@tile_op("cuda_tile.scan", 0x5E)
 class ScanOp(Aggregate):
     """Prefixes along a dimension, combined by a function of two values: `scan %x dim=0
     reverse=false identities=[0.0 : f32] : tile<4xf32> -> tile<4xf32> (...) { ... }`."""
 
-    name = "cuda_tile.scan"
     TEXT: ClassVar[str] = (
         "$arguments attr-dict `dim=` $dim `reverse=` $reverse `identities=` $identities `:` "
         "type($arguments) `->` type($res)"

@@ -50,11 +50,10 @@ from tilewright.dialects.cuda_tile.types import TensorViewType, TileView
 from tilewright.dialects.cuda_tile.versions import V13_2
 
 
-@tile_op(0x05)
+@tile_op("cuda_tile.assert", 0x05)
 class AssertOp(CudaTileOp):
     """The kernel ends with a message where an element is false: `assert %c, "no" : tile<4xi1>`."""
 
-    name = "cuda_tile.assert"
     TEXT: ClassVar[str] = "$condition `,` $message attr-dict `:` type($condition)"
 
     condition = operand_def(I1_TILE)
@@ -67,7 +66,7 @@ YIELDED_TO = ("cuda_tile.if", "cuda_tile.reduce", "cuda_tile.scan")
 """Whose regions end with `yield`."""
 
 FUNCTIONS: list[type[CudaTileOp]] = []
-"""What `return` leaves."""
+"""The ops that `return` leaves."""
 
 
 def enclosing(op: CudaTileOp, wanted: Sequence[type[CudaTileOp]]) -> CudaTileOp:
@@ -78,7 +77,7 @@ def enclosing(op: CudaTileOp, wanted: Sequence[type[CudaTileOp]]) -> CudaTileOp:
     while isinstance(parent, IfOp):
         parent = parent.parent_op()
     if not isinstance(parent, tuple(wanted)):
-        names = [f"'{each.name}'" for each in wanted]
+        names = [f"'{class_.name}'" for class_ in wanted]
         got = "none" if parent is None else named(parent)
         raise op.fail(f"to stand in {one_of(names)}, directly or within 'cuda_tile.if', got {got}")
     return parent
@@ -112,11 +111,9 @@ class Terminator(CudaTileOp):
     arguments = var_operand_def(VALUE)
 
 
-@tile_op(0x0A)
+@tile_op("cuda_tile.break", 0x0A)
 class BreakOp(Terminator):
     """Leave the innermost `loop`, with its results."""
-
-    name = "cuda_tile.break"
 
     traits = traits_def(IsTerminator())
 
@@ -125,11 +122,9 @@ class BreakOp(Terminator):
         verify_passed(self, loop, loop.result_types, "results")
 
 
-@tile_op(0x11)
+@tile_op("cuda_tile.continue", 0x11)
 class ContinueOp(Terminator):
     """Go on with the next turn of the innermost `for` or `loop`, with what it carries."""
-
-    name = "cuda_tile.continue"
 
     traits = traits_def(IsTerminator())
 
@@ -141,11 +136,9 @@ class ContinueOp(Terminator):
             verify_passed(self, loop, [value.type for value in loop.operands], "iter_values")
 
 
-@tile_op(0x5C)
+@tile_op("cuda_tile.return", 0x5C)
 class ReturnOp(Terminator):
     """Leave the kernel."""
-
-    name = "cuda_tile.return"
 
     traits = traits_def(IsTerminator())
 
@@ -155,11 +148,9 @@ class ReturnOp(Terminator):
         verify_passed(self, function, type_.outputs.data, "results")
 
 
-@tile_op(0x6D)
+@tile_op("cuda_tile.yield", 0x6D)
 class YieldOp(Terminator):
     """The values of a branch of `if`, or of one step of `reduce` or `scan`."""
-
-    name = "cuda_tile.yield"
 
     traits = traits_def(IsTerminator(), Pure())
 
@@ -184,12 +175,11 @@ def verify_carried(
             raise op.fail(f"{passed} that are no views, got {shown(type_)}")
 
 
-@tile_op(0x29, unsigned_cmp=V13_2)
+@tile_op("cuda_tile.for", 0x29, unsigned_cmp=V13_2)
 class ForOp(CudaTileOp):
     """`%r = for %i in (%a to %b, step %s) : tile<i32> iter_values(%x = %x0) -> (tile<f32>) {...}`,
     `for unsigned` where the bounds are unsigned."""
 
-    name = "cuda_tile.for"
     SAME_TYPES: ClassVar = (("lower_bound", "upper_bound", "step"),)
 
     lower_bound = operand_def(SCALAR_INT)
@@ -270,11 +260,9 @@ class ForOp(CudaTileOp):
         verify_carried(self, arguments[1:], self.init_values, "loop-carried values")
 
 
-@tile_op(0x41)
+@tile_op("cuda_tile.loop", 0x41)
 class LoopOp(CudaTileOp):
     """`%r = loop iter_values(%x = %x0) : tile<i32> -> tile<f32> {...}`: until `break`."""
-
-    name = "cuda_tile.loop"
 
     init_values = var_operand_def(ANY)
     result_values = var_result_def(ANY)
@@ -320,11 +308,9 @@ class LoopOp(CudaTileOp):
         verify_carried(self, arguments, self.init_values, "loop-carried values and results")
 
 
-@tile_op(0x32)
+@tile_op("cuda_tile.if", 0x32)
 class IfOp(CudaTileOp):
     """`%r = if %c -> (tile<f32>) { yield %x : tile<f32> } else { yield %y : tile<f32> }`."""
-
-    name = "cuda_tile.if"
 
     condition = operand_def(SCALAR_I1)
     res = var_result_def(ANY)

@@ -6,8 +6,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
 
 from tilewright.dialects.cuda_tile.attributes import (
     IntegerOverflowAttr,
@@ -22,26 +21,26 @@ from tilewright.dialects.cuda_tile.constraints import (
     NUMBER_TILE,
     POINTER_TILE,
 )
-from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF, Element, types_of
+from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF, ElementRow, types_of
 from tilewright.dialects.cuda_tile.enums import RoundingMode
 from tilewright.dialects.cuda_tile.ops.elementwise import (
     IEEE,
     NO_OVERFLOW_RULE,
     verify_rounding,
 )
-from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
+from tilewright.dialects.cuda_tile.ops.operation import PureOp, tile_op
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.versions import V13_4
 
 TF32, F32, F64, F8E8M0FNU = types_of("tf32", "f32", "f64", "f8E8M0FNU")
 
 
-def element_of(value: SSAValue) -> Element:
+def element_of(value: SSAValue) -> ElementRow:
     """The row of the elements of a tile of numbers."""
     return ELEMENT_OF[value.type.element_type]  # pyright: ignore
 
 
-def ftof_roundings(from_: Element, to: Element) -> tuple[RoundingMode, ...]:
+def ftof_roundings(from_: ElementRow, to: ElementRow) -> tuple[RoundingMode, ...]:
     """How a conversion between floats may round, the first by default."""
     if to.type == F8E8M0FNU:
         return (RoundingMode.ZERO, RoundingMode.POSITIVE_INF)
@@ -56,20 +55,16 @@ def ftof_roundings(from_: Element, to: Element) -> tuple[RoundingMode, ...]:
     return (RoundingMode.NEAREST_EVEN, RoundingMode.ZERO)
 
 
-class Reinterpretation(CudaTileOp):
+class Reinterpretation(PureOp):
     """`$op %x : tile<4xi32> -> tile<4xf32>`."""
 
     TEXT: ClassVar[str] = "$source attr-dict `:` type($source) `->` type($result)"
     SAME_SHAPES: ClassVar = (("source", "result"),)
 
-    traits = traits_def(Pure())
 
-
-@tile_op(0x09)
+@tile_op("cuda_tile.bitcast", 0x09)
 class BitcastOp(Reinterpretation):
     """The same bits, read as another type of numbers of the same width."""
-
-    name = "cuda_tile.bitcast"
 
     source = operand_def(NUMBER_TILE)
     result = result_def(NUMBER_TILE)
@@ -84,49 +79,40 @@ class BitcastOp(Reinterpretation):
             )
 
 
-@tile_op(0x33)
+@tile_op("cuda_tile.int_to_ptr", 0x33)
 class IntToPtrOp(Reinterpretation):
     """Addresses from numbers."""
-
-    name = "cuda_tile.int_to_ptr"
 
     source = operand_def(I64_TILE)
     result = result_def(POINTER_TILE)
 
 
-@tile_op(0x56)
+@tile_op("cuda_tile.ptr_to_int", 0x56)
 class PtrToIntOp(Reinterpretation):
     """Numbers from addresses."""
-
-    name = "cuda_tile.ptr_to_int"
 
     source = operand_def(POINTER_TILE)
     result = result_def(I64_TILE)
 
 
-@tile_op(0x57)
+@tile_op("cuda_tile.ptr_to_ptr", 0x57)
 class PtrToPtrOp(Reinterpretation):
     """The same addresses, of another type of numbers."""
-
-    name = "cuda_tile.ptr_to_ptr"
 
     source = operand_def(POINTER_TILE)
     result = result_def(POINTER_TILE)
 
 
-class Conversion(CudaTileOp):
+class ConversionOp(PureOp):
     """`$op %x ... : tile<4xi32> -> tile<4xf32>`; operand and result are called `from_` and `to`."""
 
     SAME_SHAPES: ClassVar = (("from_", "to"),)
 
-    traits = traits_def(Pure())
 
-
-@tile_op(0x25)
-class ExtIOp(Conversion):
+@tile_op("cuda_tile.exti", 0x25)
+class ExtIOp(ConversionOp):
     """Wider integers: `exti %x signed : tile<i8> -> tile<i32>`."""
 
-    name = "cuda_tile.exti"
     TEXT: ClassVar[str] = "$from_ word($signedness) attr-dict `:` type($from_) `->` type($to)"
 
     from_ = operand_def(ANY_INT_TILE)
@@ -139,11 +125,10 @@ class ExtIOp(Conversion):
             raise self.fail(f"to of wider elements than {source.type}, got {result.type}")
 
 
-@tile_op(0x6B)
-class TruncIOp(Conversion):
+@tile_op("cuda_tile.trunci", 0x6B)
+class TruncIOp(ConversionOp):
     """Narrower integers: `trunci %x overflow<no_wrap> : tile<i32> -> tile<i8>`."""
 
-    name = "cuda_tile.trunci"
     TEXT: ClassVar[str] = (
         "$from_ choice(overflow, $overflow) attr-dict `:` type($from_) `->` type($to)"
     )
@@ -158,11 +143,10 @@ class TruncIOp(Conversion):
             raise self.fail(f"to of narrower elements than {source.type}, got {result.type}")
 
 
-@tile_op(0x2A)
-class FToFOp(Conversion):
+@tile_op("cuda_tile.ftof", 0x2A)
+class FToFOp(ConversionOp):
     """Other floats: `ftof %x rounding<zero> : tile<f32> -> tile<f16>`."""
 
-    name = "cuda_tile.ftof"
     TEXT: ClassVar[str] = (
         "$from_ choice(rounding, $rounding_mode) attr-dict `:` type($from_) `->` type($to)"
     )
@@ -178,11 +162,10 @@ class FToFOp(Conversion):
         verify_rounding(self, "rounding_mode", ftof_roundings(source, result))
 
 
-@tile_op(0x2B, saturating=V13_4)
-class FToIOp(Conversion):
+@tile_op("cuda_tile.ftoi", 0x2B, saturating=V13_4)
+class FToIOp(ConversionOp):
     """Integers, towards zero: `ftoi %x signed saturating : tile<f32> -> tile<i32>`."""
 
-    name = "cuda_tile.ftoi"
     TEXT: ClassVar[str] = (
         "$from_ word($signedness) choice(rounding, $rounding_mode) flags(saturating) "
         "attr-dict `:` type($from_) `->` type($to)"
@@ -200,11 +183,10 @@ class FToIOp(Conversion):
         verify_rounding(self, "rounding_mode")
 
 
-@tile_op(0x3B)
-class IToFOp(Conversion):
+@tile_op("cuda_tile.itof", 0x3B)
+class IToFOp(ConversionOp):
     """Floats: `itof %x signed : tile<i32> -> tile<f32>`."""
 
-    name = "cuda_tile.itof"
     TEXT: ClassVar[str] = (
         "$from_ word($signedness) choice(rounding, $rounding_mode) attr-dict `:` type($from_) "
         "`->` type($to)"

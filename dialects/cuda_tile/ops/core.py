@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 from xdsl.ir import SSAValue
-from xdsl.irdl import operand_def, prop_def, result_def, traits_def, var_operand_def
+from xdsl.irdl import operand_def, prop_def, result_def, var_operand_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import Pure
 
 from tilewright.dialects.cuda_tile.constraints import (
     ANY_NUMBER_TILE,
@@ -29,7 +28,7 @@ from tilewright.dialects.cuda_tile.elements_text import parse_elements, print_ty
 from tilewright.dialects.cuda_tile.ops.control_flow import print_attributes
 from tilewright.dialects.cuda_tile.ops.format import Read, created
 from tilewright.dialects.cuda_tile.ops.format_pieces import sort_attributes
-from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
+from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, PureOp, tile_op
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cuda_tile.versions import V13_3, V13_4
@@ -71,19 +70,16 @@ def verify_same_bytes(op: CudaTileOp) -> None:
         )
 
 
-@tile_op(0x0B)
-class BroadcastOp(CudaTileOp):
+@tile_op("cuda_tile.broadcast", 0x0B)
+class BroadcastOp(PureOp):
     """Dimensions of 1 repeated: `broadcast %x : tile<1x4xf32> -> tile<8x4xf32>`."""
 
-    name = "cuda_tile.broadcast"
     TEXT: ClassVar[str] = "$source attr-dict `:` type($source) `->` type($result)"
     SAME_ELEMENTS: ClassVar = (("source", "result"),)
     SAME_RANKS: ClassVar = (("source", "result"),)
 
     source = operand_def(TILE)
     result = result_def(TILE)
-
-    traits = traits_def(Pure())
 
     def verify_types(self) -> None:
         source, result = tiles(self.source, self.result)
@@ -95,11 +91,10 @@ class BroadcastOp(CudaTileOp):
             )
 
 
-@tile_op(0x0C)
-class CatOp(CudaTileOp):
+@tile_op("cuda_tile.cat", 0x0C)
+class CatOp(PureOp):
     """Two tiles as one: `cat %x, %y dim = 0 : tile<2x4xf32>, tile<2x4xf32> -> tile<4x4xf32>`."""
 
-    name = "cuda_tile.cat"
     TEXT: ClassVar[str] = (
         "$lhs `,` $rhs `dim` `=` $dim attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)"
     )
@@ -110,8 +105,6 @@ class CatOp(CudaTileOp):
     rhs = operand_def(TILE)
     dim = prop_def(integer(64))
     result = result_def(TILE)
-
-    traits = traits_def(Pure())
 
     def verify_types(self) -> None:
         lhs, rhs, result = tiles(self.lhs, self.rhs, self.result)
@@ -128,16 +121,12 @@ class CatOp(CudaTileOp):
                 )
 
 
-@tile_op(0x10)
-class ConstantOp(CudaTileOp):
+@tile_op("cuda_tile.constant", 0x10)
+class ConstantOp(PureOp):
     """`constant <f32: [1.0, 2.0]> : tile<2xf32>`; one number stands for all."""
-
-    name = "cuda_tile.constant"
 
     value = prop_def(ELEMENTS)
     result = result_def(NUMBER_TILE)
-
-    traits = traits_def(Pure())
 
     @property
     def elements(self) -> ElementsAttr:
@@ -168,12 +157,11 @@ class ConstantOp(CudaTileOp):
             )
 
 
-@tile_op(0x26)
-class ExtractOp(CudaTileOp):
+@tile_op("cuda_tile.extract", 0x26)
+class ExtractOp(PureOp):
     """A tile of a tile, in units of its own shape: `extract %x[%i, %j] : tile<4x8xf32> ->
     tile<2x2xf32>`."""
 
-    name = "cuda_tile.extract"
     TEXT: ClassVar[str] = "$source `[` $indices `]` attr-dict `:` type($source) `->` type($result)"
     SAME_ELEMENTS: ClassVar = (("source", "result"),)
     SAME_RANKS: ClassVar = (("source", "result"),)
@@ -182,18 +170,15 @@ class ExtractOp(CudaTileOp):
     indices = var_operand_def(SCALAR_I32)
     result = result_def(TILE)
 
-    traits = traits_def(Pure())
-
     def verify_types(self) -> None:
         verify_parts(self, "result", self.result, "source", self.source)
 
 
-@tile_op(0x76, V13_4)
-class InsertOp(CudaTileOp):
+@tile_op("cuda_tile.insert", 0x76, V13_4)
+class InsertOp(PureOp):
     """A tile with a part replaced, in units of the part's shape: `insert %x, %y[%i, %j] :
     tile<2x2xf32>, tile<4x8xf32>`. Since 13.4."""
 
-    name = "cuda_tile.insert"
     TEXT: ClassVar[str] = (
         "$source `,` $destination `[` $indices `]` attr-dict `:` type($source) `,` "
         "type($destination)"
@@ -207,17 +192,14 @@ class InsertOp(CudaTileOp):
     indices = var_operand_def(SCALAR_I32)
     result = result_def(TILE)
 
-    traits = traits_def(Pure())
-
     def verify_types(self) -> None:
         verify_parts(self, "source", self.source, "destination", self.destination)
 
 
-@tile_op(0x30)
-class GetTileBlockIdOp(CudaTileOp):
+@tile_op("cuda_tile.get_tile_block_id", 0x30)
+class GetTileBlockIdOp(PureOp):
     """Which block this is: `%x, %y, %z = get_tile_block_id : tile<i32>`."""
 
-    name = "cuda_tile.get_tile_block_id"
     TEXT: ClassVar[str] = "attr-dict `:` type($block_id_x)"
     SAME_TYPES: ClassVar = (("block_id_x", "block_id_y", "block_id_z"),)
 
@@ -225,14 +207,11 @@ class GetTileBlockIdOp(CudaTileOp):
     block_id_y = result_def(SCALAR_I32)
     block_id_z = result_def(SCALAR_I32)
 
-    traits = traits_def(Pure())
 
-
-@tile_op(0x2E)
-class GetNumTileBlocksOp(CudaTileOp):
+@tile_op("cuda_tile.get_num_tile_blocks", 0x2E)
+class GetNumTileBlocksOp(PureOp):
     """How many blocks there are: `%x, %y, %z = get_num_tile_blocks : tile<i32>`."""
 
-    name = "cuda_tile.get_num_tile_blocks"
     TEXT: ClassVar[str] = "attr-dict `:` type($grid_size_x)"
     SAME_TYPES: ClassVar = (("grid_size_x", "grid_size_y", "grid_size_z"),)
 
@@ -240,19 +219,14 @@ class GetNumTileBlocksOp(CudaTileOp):
     grid_size_y = result_def(SCALAR_I32)
     grid_size_z = result_def(SCALAR_I32)
 
-    traits = traits_def(Pure())
 
-
-@tile_op(0x3A)
-class IotaOp(CudaTileOp):
+@tile_op("cuda_tile.iota", 0x3A)
+class IotaOp(PureOp):
     """0, 1, 2 and so on: `iota : tile<4xi32>`."""
 
-    name = "cuda_tile.iota"
     TEXT: ClassVar[str] = "attr-dict `:` type($result)"
 
     result = result_def(INT_TILE)
-
-    traits = traits_def(Pure())
 
     def verify_types(self) -> None:
         (result,) = tiles(self.result)
@@ -266,12 +240,11 @@ class IotaOp(CudaTileOp):
             )
 
 
-@tile_op(0x51)
-class OffsetOp(CudaTileOp):
+@tile_op("cuda_tile.offset", 0x51)
+class OffsetOp(PureOp):
     """Pointers moved by so many numbers: `offset %p, %n : tile<4xptr<f32>>, tile<4xi32> ->
     tile<4xptr<f32>>`."""
 
-    name = "cuda_tile.offset"
     TEXT: ClassVar[str] = (
         "$ptr `,` $offset attr-dict `:` type($ptr) `,` type($offset) `->` type($result)"
     )
@@ -282,48 +255,39 @@ class OffsetOp(CudaTileOp):
     offset = operand_def(INT_TILE)
     result = result_def(POINTER_TILE)
 
-    traits = traits_def(Pure())
 
-
-@tile_op(0x6F, V13_3)
-class PackOp(CudaTileOp):
+@tile_op("cuda_tile.pack", 0x6F, V13_3)
+class PackOp(PureOp):
     """The bytes of a tile: `pack %x : tile<8xf4E2M1FN> -> tile<4xi8>`."""
 
-    name = "cuda_tile.pack"
     TEXT: ClassVar[str] = "$source attr-dict `:` type($source) `->` type($result)"
     SAME_RANKS: ClassVar = (("source", "result"),)
 
     source = operand_def(ANY_NUMBER_TILE)
     result = result_def(I8_TILE)
 
-    traits = traits_def(Pure())
-
     def verify_types(self) -> None:
         verify_same_bytes(self)
 
 
-@tile_op(0x70, V13_3)
-class UnpackOp(CudaTileOp):
+@tile_op("cuda_tile.unpack", 0x70, V13_3)
+class UnpackOp(PureOp):
     """The numbers of bytes: `unpack %x : tile<4xi8> -> tile<8xf4E2M1FN>`."""
 
-    name = "cuda_tile.unpack"
     TEXT: ClassVar[str] = "$source attr-dict `:` type($source) `->` type($result)"
     SAME_RANKS: ClassVar = (("source", "result"),)
 
     source = operand_def(I8_TILE)
     result = result_def(ANY_NUMBER_TILE)
 
-    traits = traits_def(Pure())
-
     def verify_types(self) -> None:
         verify_same_bytes(self)
 
 
-@tile_op(0x53)
-class PermuteOp(CudaTileOp):
+@tile_op("cuda_tile.permute", 0x53)
+class PermuteOp(PureOp):
     """Dimensions in another order: `permute %x [1, 0] : tile<4x8xf32> -> tile<8x4xf32>`."""
 
-    name = "cuda_tile.permute"
     TEXT: ClassVar[str] = "$source $permutation attr-dict `:` type($source) `->` type($result)"
     SAME_ELEMENTS: ClassVar = (("source", "result"),)
     SAME_RANKS: ClassVar = (("source", "result"),)
@@ -331,8 +295,6 @@ class PermuteOp(CudaTileOp):
     source = operand_def(TILE)
     permutation = prop_def(list_of(32))
     result = result_def(TILE)
-
-    traits = traits_def(Pure())
 
     def verify_types(self) -> None:
         source, result = tiles(self.source, self.result)
@@ -350,18 +312,15 @@ class PermuteOp(CudaTileOp):
             )
 
 
-@tile_op(0x5B)
-class ReshapeOp(CudaTileOp):
+@tile_op("cuda_tile.reshape", 0x5B)
+class ReshapeOp(PureOp):
     """The same elements in another shape: `reshape %x : tile<4x2xf32> -> tile<8xf32>`."""
 
-    name = "cuda_tile.reshape"
     TEXT: ClassVar[str] = "$source attr-dict `:` type($source) `->` type($result)"
     SAME_ELEMENTS: ClassVar = (("source", "result"),)
 
     source = operand_def(TILE)
     result = result_def(TILE)
-
-    traits = traits_def(Pure())
 
     def verify_types(self) -> None:
         source, result = tiles(self.source, self.result)
@@ -372,12 +331,11 @@ class ReshapeOp(CudaTileOp):
             )
 
 
-@tile_op(0x5F)
-class SelectOp(CudaTileOp):
+@tile_op("cuda_tile.select", 0x5F)
+class SelectOp(PureOp):
     """One tile where a condition holds, else the other: `select %c, %x, %y : tile<4xi1>,
     tile<4xf32>`."""
 
-    name = "cuda_tile.select"
     TEXT: ClassVar[str] = (
         "$cond `,` $val_if_true `,` $val_if_false attr-dict `:` type($cond) `,` type($result)"
     )
@@ -388,8 +346,6 @@ class SelectOp(CudaTileOp):
     val_if_true = operand_def(TILE)
     val_if_false = operand_def(TILE)
     result = result_def(TILE)
-
-    traits = traits_def(Pure())
 
     def verify_types(self) -> None:
         (result,) = tiles(self.result)

@@ -7,8 +7,7 @@ from difflib import get_close_matches
 from typing import ClassVar
 
 from xdsl.dialects.builtin import Float32Type, UnitAttr
-from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
 
 from tilewright.dialects.cuda_tile.attributes import (
     IntegerOverflowAttr,
@@ -17,7 +16,7 @@ from tilewright.dialects.cuda_tile.attributes import (
 )
 from tilewright.dialects.cuda_tile.constraints import FLOAT_TILE, INT_TILE, one_of
 from tilewright.dialects.cuda_tile.enums import IntegerOverflow, RoundingMode
-from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp
+from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, PureOp
 
 IEEE = (
     RoundingMode.NEAREST_EVEN,
@@ -25,7 +24,7 @@ IEEE = (
     RoundingMode.NEGATIVE_INF,
     RoundingMode.POSITIVE_INF,
 )
-"""What IEEE 754 has to say of rounding."""
+"""The rounding modes of IEEE 754."""
 
 NO_OVERFLOW_RULE = IntegerOverflowAttr(IntegerOverflow.NONE)
 
@@ -33,15 +32,13 @@ NO_OVERFLOW_RULE = IntegerOverflowAttr(IntegerOverflow.NONE)
 F32 = Float32Type()
 
 
-class FloatOp(CudaTileOp):
+class FloatOp(PureOp):
     """An op whose result is of floats, and which may be rounded or flushed.
 
     F32_ONLY are the rounding modes that are for f32 alone, as flushing is.
     """
 
     F32_ONLY: ClassVar[tuple[RoundingMode, ...]] = (RoundingMode.APPROX,)
-
-    traits = traits_def(Pure())
 
     def verify_types(self) -> None:
         rounding = verify_rounding(self, "rounding_mode")
@@ -81,7 +78,7 @@ class UnaryFloat(FloatOp):
     result = result_def(FLOAT_TILE)
 
 
-class UnaryInteger(CudaTileOp):
+class UnaryInteger(PureOp):
     """`$op %x : tile<i32>`."""
 
     TEXT: ClassVar[str] = "$source attr-dict `:` type($result)"
@@ -89,8 +86,6 @@ class UnaryInteger(CudaTileOp):
 
     source = operand_def(INT_TILE)
     result = result_def(INT_TILE)
-
-    traits = traits_def(Pure())
 
 
 class BinaryFloat(FloatOp):
@@ -104,7 +99,7 @@ class BinaryFloat(FloatOp):
     result = result_def(FLOAT_TILE)
 
 
-class BinaryInteger(CudaTileOp):
+class BinaryInteger(PureOp):
     """`$op %x, %y : tile<i32>`."""
 
     TEXT: ClassVar[str] = "$lhs `,` $rhs attr-dict `:` type($result)"
@@ -113,8 +108,6 @@ class BinaryInteger(CudaTileOp):
     lhs = operand_def(INT_TILE)
     rhs = operand_def(INT_TILE)
     result = result_def(INT_TILE)
-
-    traits = traits_def(Pure())
 
 
 class OverflowingInteger(BinaryInteger):

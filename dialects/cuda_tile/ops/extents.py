@@ -40,7 +40,7 @@ def verify_extents(
     for i, ((extent, start), value) in enumerate(zip(extents, wanted, strict=True)):
         got = DYNAMIC if isinstance(extent, UnresolvedOperand) else extent
         if got != value:
-            words = ["an operand" if each == DYNAMIC else str(each) for each in (value, got)]
+            words = ["an operand" if extent == DYNAMIC else str(extent) for extent in (value, got)]
             parser.raise_error(
                 f"expected {name} of dimension {i} to be {words[0]} as the tensor_view has it, "
                 f"got {words[1]}",

@@ -1,17 +1,18 @@
-"""What follows from the definition of an op, worked out once: its values, by name, its properties,
-and the verification of their number and kind."""
+"""The facts that follow from the definition of an op, worked out once: its values, by name, its
+properties, and the verification of their number and kind."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerType, UnitAttr
+from xdsl.dialects.builtin import DenseArrayBase, UnitAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
+    IRDLOperation,
     OptionalDef,
     OptPropertyDef,
     PropertyDef,
@@ -22,9 +23,6 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cuda_tile.constraints import Accepts
 from tilewright.dialects.cuda_tile.type_text import shown
-
-if TYPE_CHECKING:
-    from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp
 
 SEGMENTS = AttrSizedOperandSegments.attribute_name
 
@@ -37,7 +35,7 @@ class Arity(Enum):
     ANY = auto()
 
     def allows(self, count: int) -> bool:
-        """Whether there may be so many."""
+        """True where there may be so many."""
         return count >= 0 and (self is Arity.ANY or count == 1 or (self, count) == _MISSING)
 
     @property
@@ -50,7 +48,7 @@ _MISSING = (Arity.OPTIONAL, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ValueField:
     """An operand or a result: its name, what it may be, how many values it stands for."""
 
     name: str
@@ -58,8 +56,8 @@ class Place:
     arity: Arity
 
 
-def _places(definitions: Any) -> tuple[Place, ...]:
-    return tuple(Place(name, _accepts(d), _arity(d)) for name, d in definitions)
+def _places(definitions: Any) -> tuple[ValueField, ...]:
+    return tuple(ValueField(name, _accepts(d), arity_of(d)) for name, d in definitions)
 
 
 def _accepts(definition: Any) -> Accepts:
@@ -68,16 +66,17 @@ def _accepts(definition: Any) -> Accepts:
     return constraint
 
 
-def _arity(definition: Any) -> Arity:
+def arity_of(definition: Any) -> Arity:
+    """How many values an operand or a result stands for, by its definition."""
     if isinstance(definition, OptionalDef):
         return Arity.OPTIONAL
     return Arity.ANY if isinstance(definition, VariadicDef) else Arity.ONE
 
 
-class Facts:
-    """What follows from an op's definition."""
+class OpFacts:
+    """The facts of an op, from its definition."""
 
-    def __init__(self, op: type[CudaTileOp]):
+    def __init__(self, op: type[IRDLOperation]):
         self.definition = op.get_irdl_definition()
         self.operands = _places(self.definition.operands)
         self.results = _places(self.definition.results)
@@ -87,30 +86,30 @@ class Facts:
         self.is_plain = all(place.arity is Arity.ONE for place in (*self.operands, *self.results))
 
     @cached_property
-    def place(self) -> dict[str, Place]:
+    def place(self) -> dict[str, ValueField]:
         """Operands and results by name."""
         return {place.name: place for place in (*self.operands, *self.results)}
 
     @cached_property
     def property_name(self) -> dict[str, str]:
-        """What properties are called in generic text, by their names in Python and there."""
+        """The names of properties in generic text, by their names in Python and there."""
         known = {name: name for name in self.definition.properties}
         accessors = self.definition.accessor_names
         return {**known, **{accessor: name for accessor, (name, _) in accessors.items()}}
 
     def constraint(self, name: str) -> Any:
-        """What a property may be."""
+        """The constraint of a property."""
         return self.definition.properties[self.property_name[name]].constr
 
     # --- values by name ---
 
-    def values(self, op: CudaTileOp) -> dict[str, tuple[SSAValue, ...]]:
+    def values(self, op: IRDLOperation) -> dict[str, tuple[SSAValue, ...]]:
         """Operands and results by name. Raises VerifyException where their number is wrong."""
         sizes = self._segments(op) if self.segmented else None
         operands = _divided(op, "operand", self.operands, op.operands, sizes)
         return {**operands, **_divided(op, "result", self.results, op.results, None)}
 
-    def _segments(self, op: CudaTileOp) -> tuple[int, ...]:
+    def _segments(self, op: IRDLOperation) -> tuple[int, ...]:
         segments = op.properties.get(SEGMENTS, op.attributes.get(SEGMENTS))
         sizes = tuple(segments.get_values()) if isinstance(segments, DenseArrayBase) else ()
         if len(sizes) != len(self.operands) or sum(sizes) != len(op.operands):
@@ -122,7 +121,7 @@ class Facts:
 
     # --- verification ---
 
-    def verify(self, op: CudaTileOp) -> dict[str, tuple[SSAValue, ...]]:
+    def verify(self, op: IRDLOperation) -> dict[str, tuple[SSAValue, ...]]:
         """Raise VerifyException where a value or a property is not what it may be."""
         values = self.values(op)
         for place in (*self.operands, *self.results):
@@ -135,7 +134,7 @@ class Facts:
         self._verify_properties(op)
         return values
 
-    def _verify_properties(self, op: CudaTileOp) -> None:
+    def _verify_properties(self, op: IRDLOperation) -> None:
         known = self.definition.properties
         for name, definition in known.items():
             value = op.properties.get(name)
@@ -156,9 +155,9 @@ class Facts:
 
 
 def _divided(
-    op: CudaTileOp,
+    op: IRDLOperation,
     what: str,
-    places: tuple[Place, ...],
+    places: tuple[ValueField, ...],
     values: Any,
     sizes: tuple[int, ...] | None,
 ) -> dict[str, tuple[SSAValue, ...]]:
@@ -196,6 +195,3 @@ def _words(definition: PropertyDef) -> str:
     bases = definition.constr.get_bases() or set()
     names = sorted(base.name.removeprefix("cuda_tile.") for base in bases)
     return "there without a value" if UnitAttr in bases else f"a {' or '.join(names)}"
-
-
-I1 = IntegerType(1)

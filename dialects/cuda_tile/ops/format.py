@@ -26,7 +26,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.ir import Attribute, SSAValue
@@ -34,6 +34,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from tilewright.dialects.cuda_tile.constraints import UNIQUE
+from tilewright.dialects.cuda_tile.ops.declared import DeclaredOp
 from tilewright.dialects.cuda_tile.ops.facts import SEGMENTS, Arity
 from tilewright.dialects.cuda_tile.ops.format_pieces import (
     AttrDict,
@@ -47,17 +48,14 @@ from tilewright.dialects.cuda_tile.ops.format_pieces import (
 )
 from tilewright.dialects.cuda_tile.ops.format_types import IndexTypes, RankTypes, Types
 from tilewright.dialects.cuda_tile.ops.format_words import (
-    Choice,
+    AssumedPredicate,
     Flags,
     Hints,
     Inbounds,
-    Predicate,
+    OptionalWord,
     Word,
     choice_of,
 )
-
-if TYPE_CHECKING:
-    from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp
 
 _TOKEN = re.compile(r"`[^`]*`|[\w-]+\([^)]*\)|\$\w+|\(|\)\?|[\w-]+|\^")
 
@@ -73,14 +71,14 @@ class Format:
         for piece in self.pieces:
             piece.parse(parser, read)
 
-    def print(self, printer: Printer, op: CudaTileOp) -> None:
+    def print(self, printer: Printer, op: DeclaredOp) -> None:
         """Write all pieces."""
         if any(piece.present(op) for piece in self.pieces):
             printer.print_string(" ")
         print_pieces(printer, op, self.pieces)
 
 
-def format_of(op: type[CudaTileOp]) -> Format:
+def format_of(op: type[DeclaredOp]) -> Format:
     """The format that an op's TEXT says."""
     pieces = _pieces(op, iter(_TOKEN.findall(op.TEXT)))
     named = frozenset(name for piece in pieces for name in piece.fields())
@@ -92,7 +90,7 @@ def format_of(op: type[CudaTileOp]) -> Format:
     )
 
 
-def _pieces(op: type[CudaTileOp], tokens: Iterator[str]) -> tuple[Piece, ...]:
+def _pieces(op: type[DeclaredOp], tokens: Iterator[str]) -> tuple[Piece, ...]:
     pieces: list[Piece] = []
     for token in tokens:
         if token == ")?":
@@ -104,7 +102,7 @@ def _pieces(op: type[CudaTileOp], tokens: Iterator[str]) -> tuple[Piece, ...]:
     return tuple(pieces)
 
 
-def _piece(op: type[CudaTileOp], token: str) -> Piece:
+def _piece(op: type[DeclaredOp], token: str) -> Piece:
     if token.startswith("`"):
         return Literal(token.strip("`"))
     if token.startswith("$"):
@@ -123,7 +121,7 @@ def _piece(op: type[CudaTileOp], token: str) -> Piece:
         case "word":
             return Word(op.facts.property_name[names[0]], op.facts.constraint(names[0]))
         case "predicate":
-            return Predicate(names[0])
+            return AssumedPredicate(names[0])
         case "choice":
             return _choice(op, *names)
         case "type":
@@ -138,7 +136,7 @@ def _piece(op: type[CudaTileOp], token: str) -> Piece:
             raise ValueError(f"{op.name}: no piece {token}")
 
 
-def _field(op: type[CudaTileOp], name: str) -> Piece:
+def _field(op: type[DeclaredOp], name: str) -> Piece:
     place = op.facts.place.get(name)
     if place is None:
         known = op.facts.property_name[name]
@@ -147,11 +145,11 @@ def _field(op: type[CudaTileOp], name: str) -> Piece:
     return Operands(name, place.arity is Arity.ANY)
 
 
-def _choice(op: type[CudaTileOp], keyword: str, name: str) -> Choice:
+def _choice(op: type[DeclaredOp], keyword: str, name: str) -> OptionalWord:
     constraint = op.facts.constraint(name)
     given = op.definition.properties[name].default_value
     default = choice_of(constraint, op.ROUNDINGS[0]) if given is None else given
-    return Choice(keyword, name, constraint, default)
+    return OptionalWord(keyword, name, constraint, default)
 
 
 # --- operands and types of what was read ---

@@ -6,7 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -21,17 +21,15 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 
 from tilewright.dialects.cuda_tile.constraints import IntegerOf, ListOf
+from tilewright.dialects.cuda_tile.ops.declared import DeclaredOp
 from tilewright.dialects.cuda_tile.ops.facts import SEGMENTS
-
-if TYPE_CHECKING:
-    from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp
 
 
 @dataclass
 class Read:
-    """What has been read of an op: by name, operands, types, properties."""
+    """The parts of an op that have been read: by name, operands, types, properties."""
 
-    op: type[CudaTileOp]
+    op: type[DeclaredOp]
     start: int
     operands: dict[str, list[UnresolvedOperand]] = field(
         default_factory=dict[str, list[UnresolvedOperand]]
@@ -47,7 +45,7 @@ class Piece(ABC):
     """A part of a format."""
 
     tight: ClassVar[bool] = False
-    """Whether it begins with a comma."""
+    """True where it begins with a comma."""
 
     @abstractmethod
     def parse(self, parser: Parser, read: Read) -> None:
@@ -58,11 +56,11 @@ class Piece(ABC):
         raise NotImplementedError
 
     @abstractmethod
-    def print(self, printer: Printer, op: CudaTileOp) -> str:
+    def print(self, printer: Printer, op: DeclaredOp) -> str:
         """Write it, and say what must not be followed by a space: `` ` ``, or nothing."""
 
-    def present(self, op: CudaTileOp) -> bool:
-        """Whether an op has it."""
+    def present(self, op: DeclaredOp) -> bool:
+        """True where an op has it."""
         return True
 
     def fields(self) -> Iterable[str]:
@@ -96,7 +94,7 @@ class Literal(Piece):
             _parse_literal(parser, word)
         return True
 
-    def print(self, printer: Printer, op: CudaTileOp) -> str:
+    def print(self, printer: Printer, op: DeclaredOp) -> str:
         printer.print_string(self.text)
         return self.text
 
@@ -117,10 +115,10 @@ class Operands(Piece):
 
     def parse(self, parser: Parser, read: Read) -> None:
         if self.several:
-            found = parser.parse_optional_undelimited_comma_separated_list(
+            operands = parser.parse_optional_undelimited_comma_separated_list(
                 parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
             )
-            read.operands[self.name] = list(found or ())
+            read.operands[self.name] = list(operands or ())
         else:
             read.operands[self.name] = [parser.parse_unresolved_operand()]
 
@@ -133,11 +131,11 @@ class Operands(Piece):
             read.operands[self.name].append(parser.parse_unresolved_operand())
         return True
 
-    def print(self, printer: Printer, op: CudaTileOp) -> str:
+    def print(self, printer: Printer, op: DeclaredOp) -> str:
         printer.print_list(op.values_of(self.name), printer.print_operand)
         return ""
 
-    def present(self, op: CudaTileOp) -> bool:
+    def present(self, op: DeclaredOp) -> bool:
         return bool(op.values_of(self.name))
 
 
@@ -166,7 +164,7 @@ class Plain(Piece):
             case _:
                 return parser.parse_attribute()
 
-    def print(self, printer: Printer, op: CudaTileOp) -> str:
+    def print(self, printer: Printer, op: DeclaredOp) -> str:
         match value := op.properties[self.name]:
             case IntegerAttr():
                 value.print_without_type(printer)
@@ -177,7 +175,7 @@ class Plain(Piece):
                 printer.print_attribute(value)
         return ""
 
-    def present(self, op: CudaTileOp) -> bool:
+    def present(self, op: DeclaredOp) -> bool:
         return op.properties.get(self.name, self.default) != self.default
 
     def fields(self) -> Iterable[str]:
@@ -202,21 +200,21 @@ class AttrDict(Piece):
 
     def parse(self, parser: Parser, read: Read) -> None:
         if self.keyword:
-            found = parser.parse_optional_attr_dict_with_keyword()
-            entries: Mapping[str, Attribute] = {} if found is None else found.data
+            attributes = parser.parse_optional_attr_dict_with_keyword()
+            entries: Mapping[str, Attribute] = {} if attributes is None else attributes.data
         else:
             entries = parser.parse_optional_attr_dict()
         sort_attributes(read, entries)
 
-    def print(self, printer: Printer, op: CudaTileOp) -> str:
+    def print(self, printer: Printer, op: DeclaredOp) -> str:
         printer.print_string("attributes " if self.keyword else "")
         printer.print_attribute(DictionaryAttr(self._entries(op)))
         return ""
 
-    def present(self, op: CudaTileOp) -> bool:
+    def present(self, op: DeclaredOp) -> bool:
         return bool(self._entries(op))
 
-    def _entries(self, op: CudaTileOp) -> dict[str, Attribute]:
+    def _entries(self, op: DeclaredOp) -> dict[str, Attribute]:
         return remaining_attributes(op, self.elsewhere)
 
 
@@ -227,7 +225,7 @@ def sort_attributes(read: Read, entries: Mapping[str, Attribute]) -> None:
         (read.properties if name in known else read.attributes)[name] = value
 
 
-def remaining_attributes(op: CudaTileOp, elsewhere: Iterable[str]) -> dict[str, Attribute]:
+def remaining_attributes(op: DeclaredOp, elsewhere: Iterable[str]) -> dict[str, Attribute]:
     """The attributes of an op, and its properties but for some, defaults left out."""
     known = op.definition.properties
     properties = {
@@ -252,10 +250,10 @@ class Group(Piece):
             for piece in rest:
                 piece.parse(parser, read)
 
-    def print(self, printer: Printer, op: CudaTileOp) -> str:
+    def print(self, printer: Printer, op: DeclaredOp) -> str:
         return print_pieces(printer, op, self.pieces)
 
-    def present(self, op: CudaTileOp) -> bool:
+    def present(self, op: DeclaredOp) -> bool:
         named = [piece for piece in self.pieces if not isinstance(piece, Literal)]
         return all(piece.present(op) for piece in named)
 
@@ -267,7 +265,7 @@ _TIGHT_BEFORE = (",", "]", "[")
 _TIGHT_AFTER = re.compile(r"[\[`]$|\w=$")
 
 
-def print_pieces(printer: Printer, op: CudaTileOp, pieces: Sequence[Piece]) -> str:
+def print_pieces(printer: Printer, op: DeclaredOp, pieces: Sequence[Piece]) -> str:
     """The pieces that an op has, with spaces between them; says what the last one ended with."""
     last = "`"
     for piece in pieces:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
+from tilewright.dialects.cuda_tile.ops.declared import DeclaredOp
 from tilewright.dialects.cuda_tile.ops.format_pieces import Piece, Read
 from tilewright.dialects.cuda_tile.type_text import parse_type, print_type, print_types, shown
 from tilewright.dialects.cuda_tile.types import TOKEN, TensorViewType, TileView, TokenType
-
-if TYPE_CHECKING:
-    from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp
 
 
 @dataclass(frozen=True)
@@ -37,11 +34,11 @@ class Types(Piece):
         if self.tensor and isinstance(types[0], TileView):
             read.types[self.tensor] = [types[0].tensor_view]
 
-    def print(self, printer: Printer, op: CudaTileOp) -> str:
+    def print(self, printer: Printer, op: DeclaredOp) -> str:
         print_types(printer, [value.type for value in op.values_of(self.name)])
         return ""
 
-    def present(self, op: CudaTileOp) -> bool:
+    def present(self, op: DeclaredOp) -> bool:
         return bool(op.values_of(self.name))
 
 
@@ -72,7 +69,7 @@ class IndexTypes(Piece):
             )
         read.types[self.name] = types
 
-    def print(self, printer: Printer, op: CudaTileOp) -> str:
+    def print(self, printer: Printer, op: DeclaredOp) -> str:
         types = [value.type for value in op.values_of(self.name)]
         if all(type_ == types[0] for type_ in types):
             types = types[:1]
@@ -83,7 +80,7 @@ class IndexTypes(Piece):
             print_type(printer, type_)
         return ""
 
-    def present(self, op: CudaTileOp) -> bool:
+    def present(self, op: DeclaredOp) -> bool:
         return bool(op.values_of(self.name)) or bool(self.token and op.values_of(self.token))
 
 
@@ -107,6 +104,6 @@ class RankTypes(Piece):
             parser.raise_error(f"expected {words}, got {shown(view)}", start)
         read.types[self.name] = [type_] * count
 
-    def print(self, printer: Printer, op: CudaTileOp) -> str:
+    def print(self, printer: Printer, op: DeclaredOp) -> str:
         print_type(printer, op.values_of(self.name)[0].type)
         return ""

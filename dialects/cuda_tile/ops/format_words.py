@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, UnitAttr, i32
 from xdsl.ir import Attribute
@@ -15,10 +15,8 @@ from xdsl.printer import Printer
 from tilewright.dialects.cuda_tile.attributes import ASSUMPTIONS, ChoiceAttr, OptimizationHintsAttr
 from tilewright.dialects.cuda_tile.constraints import NumberOf
 from tilewright.dialects.cuda_tile.enums import TileEnum
+from tilewright.dialects.cuda_tile.ops.declared import DeclaredOp
 from tilewright.dialects.cuda_tile.ops.format_pieces import Piece, Read
-
-if TYPE_CHECKING:
-    from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp
 
 
 def words_of(constraint: Any) -> type[TileEnum]:
@@ -37,16 +35,16 @@ def choice_of(constraint: Any, word: TileEnum) -> Attribute:
 def parse_word(parser: Parser, words: type[TileEnum], what: str) -> TileEnum:
     """One of some words. Raises ParseError that names the nearest."""
     start = parser.pos
-    found = parser.parse_optional_identifier() or ""
+    given = parser.parse_optional_identifier() or ""
     known = [word.value for word in words]
-    if found not in known:
-        near = get_close_matches(found, known, n=1, cutoff=0.0)
+    if given not in known:
+        near = get_close_matches(given, known, n=1, cutoff=0.0)
         parser.raise_error(
-            f"expected {what} that is one of {', '.join(known)}, got {found or 'none'}; "
+            f"expected {what} that is one of {', '.join(known)}, got {given or 'none'}; "
             f"nearest legal: {near[0]}",
             start,
         )
-    return words(found)
+    return words(given)
 
 
 @dataclass(frozen=True)
@@ -62,16 +60,16 @@ class Word(Piece):
 
     def parse_optional(self, parser: Parser, read: Read) -> bool:
         words = words_of(self.constraint)
-        word = parser.parse_optional_keyword_in([each.value for each in words])
+        word = parser.parse_optional_keyword_in([case.value for case in words])
         if word is not None:
             read.properties[self.name] = choice_of(self.constraint, words(word))
         return word is not None
 
-    def print(self, printer: Printer, op: CudaTileOp) -> str:
+    def print(self, printer: Printer, op: DeclaredOp) -> str:
         printer.print_string(word_of(op.properties[self.name], words_of(self.constraint)))
         return ""
 
-    def present(self, op: CudaTileOp) -> bool:
+    def present(self, op: DeclaredOp) -> bool:
         return self.name in op.properties
 
     def fields(self) -> Iterable[str]:
@@ -88,7 +86,7 @@ def word_of(value: Attribute, words: type[TileEnum]) -> str:
 
 
 @dataclass(frozen=True)
-class Choice(Piece):
+class OptionalWord(Piece):
     """A property that may be left out, `rounding<zero>`."""
 
     keyword: str
@@ -103,12 +101,12 @@ class Choice(Piece):
                 word = parse_word(parser, words_of(self.constraint), self.keyword)
             read.properties[self.name] = choice_of(self.constraint, word)
 
-    def print(self, printer: Printer, op: CudaTileOp) -> str:
+    def print(self, printer: Printer, op: DeclaredOp) -> str:
         word = word_of(op.properties[self.name], words_of(self.constraint))
         printer.print_string(f"{self.keyword}<{word}>")
         return ""
 
-    def present(self, op: CudaTileOp) -> bool:
+    def present(self, op: DeclaredOp) -> bool:
         return op.properties.get(self.name, self.default) != self.default
 
     def fields(self) -> Iterable[str]:
@@ -127,11 +125,11 @@ class Flags(Piece):
             read.properties[word] = UnitAttr()
             left.remove(word)
 
-    def print(self, printer: Printer, op: CudaTileOp) -> str:
+    def print(self, printer: Printer, op: DeclaredOp) -> str:
         printer.print_string(" ".join(name for name in self.names if name in op.properties))
         return ""
 
-    def present(self, op: CudaTileOp) -> bool:
+    def present(self, op: DeclaredOp) -> bool:
         return any(name in op.properties for name in self.names)
 
     def fields(self) -> Iterable[str]:
@@ -151,14 +149,14 @@ class Hints(Piece):
                 OptimizationHintsAttr.parse_parameters(parser)
             )
 
-    def print(self, printer: Printer, op: CudaTileOp) -> str:
+    def print(self, printer: Printer, op: DeclaredOp) -> str:
         hints = op.properties["optimization_hints"]
         assert isinstance(hints, OptimizationHintsAttr)
         printer.print_string(f"optimization_hints{self.equals}")
         hints.print_parameters(printer)
         return ""
 
-    def present(self, op: CudaTileOp) -> bool:
+    def present(self, op: DeclaredOp) -> bool:
         return "optimization_hints" in op.properties
 
     def fields(self) -> Iterable[str]:
@@ -179,15 +177,15 @@ class Inbounds(Piece):
                 IntegerType(1), [int(value) for value in values]
             )
 
-    def print(self, printer: Printer, op: CudaTileOp) -> str:
+    def print(self, printer: Printer, op: DeclaredOp) -> str:
         values = ("true" if value else "false" for value in self._values(op))
         printer.print_string(f"inbounds = [{', '.join(values)}]")
         return ""
 
-    def present(self, op: CudaTileOp) -> bool:
+    def present(self, op: DeclaredOp) -> bool:
         return any(self._values(op))
 
-    def _values(self, op: CudaTileOp) -> Sequence[int]:
+    def _values(self, op: DeclaredOp) -> Sequence[int]:
         value: Any = op.properties.get("inbounds")
         return () if value is None else value.get_values()
 
@@ -196,7 +194,7 @@ class Inbounds(Piece):
 
 
 @dataclass(frozen=True)
-class Predicate(Piece):
+class AssumedPredicate(Piece):
     """`div_by<16>` and its like, with or without `#cuda_tile.`."""
 
     name: str
@@ -204,7 +202,9 @@ class Predicate(Piece):
     def parse(self, parser: Parser, read: Read) -> None:
         value = parser.parse_optional_attribute()
         if value is None:
-            known = {each.name.removeprefix("cuda_tile."): each for each in ASSUMPTIONS}
+            known = {
+                predicate.name.removeprefix("cuda_tile."): predicate for predicate in ASSUMPTIONS
+            }
             start = parser.pos
             word = parser.parse_optional_identifier() or ""
             if word not in known:
@@ -217,7 +217,7 @@ class Predicate(Piece):
             value = known[word].new(known[word].parse_parameters(parser))
         read.properties[self.name] = value
 
-    def print(self, printer: Printer, op: CudaTileOp) -> str:
+    def print(self, printer: Printer, op: DeclaredOp) -> str:
         value = op.properties[self.name]
         printer.print_string(value.name.removeprefix("cuda_tile."))
         value.print_parameters(printer)  # pyright: ignore

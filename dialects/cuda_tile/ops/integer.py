@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
 
 from tilewright.dialects.cuda_tile.attributes import (
     ComparisonPredicateAttr,
@@ -27,36 +26,29 @@ from tilewright.dialects.cuda_tile.ops.elementwise import (
     UnaryInteger,
     verify_rounding,
 )
-from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
+from tilewright.dialects.cuda_tile.ops.operation import PureOp, tile_op
 from tilewright.dialects.cuda_tile.versions import V13_2
 
 
-@tile_op(0x01)
+@tile_op("cuda_tile.absi", 0x01)
 class AbsIOp(UnaryInteger):
     """|x|, x signed, the result unsigned."""
 
-    name = "cuda_tile.absi"
 
-
-@tile_op(0x03)
+@tile_op("cuda_tile.addi", 0x03)
 class AddIOp(OverflowingInteger):
     """x + y."""
 
-    name = "cuda_tile.addi"
 
-
-@tile_op(0x04)
+@tile_op("cuda_tile.andi", 0x04)
 class AndIOp(BinaryInteger):
     """x and y, bit by bit."""
 
-    name = "cuda_tile.andi"
 
-
-@tile_op(0x0F)
-class CmpIOp(CudaTileOp):
+@tile_op("cuda_tile.cmpi", 0x0F)
+class CmpIOp(PureOp):
     """`cmpi less_than %x, %y, signed : tile<4xi32> -> tile<4xi1>`."""
 
-    name = "cuda_tile.cmpi"
     TEXT: ClassVar[str] = (
         "word($comparison_predicate) $lhs `,` $rhs `,` word($signedness) attr-dict `:` "
         "type($lhs) `->` type($result)"
@@ -70,14 +62,11 @@ class CmpIOp(CudaTileOp):
     signedness = prop_def(SignednessAttr)
     result = result_def(I1_TILE)
 
-    traits = traits_def(Pure())
 
-
-@tile_op(0x15)
+@tile_op("cuda_tile.divi", 0x15)
 class DivIOp(BinaryInteger):
     """x / y, towards zero or as said: `divi %x, %y signed rounding<negative_inf> : tile<i32>`."""
 
-    name = "cuda_tile.divi"
     TEXT: ClassVar[str] = (
         "$lhs `,` $rhs word($signedness) choice(rounding, $rounding) attr-dict `:` type($result)"
     )
@@ -92,32 +81,25 @@ class DivIOp(BinaryInteger):
             raise self.fail("signed where rounding<negative_inf> is, got unsigned")
 
 
-@tile_op(0x46)
+@tile_op("cuda_tile.maxi", 0x46)
 class MaxIOp(SignedInteger):
     """The greater one."""
 
-    name = "cuda_tile.maxi"
 
-
-@tile_op(0x48)
+@tile_op("cuda_tile.mini", 0x48)
 class MinIOp(SignedInteger):
     """The lesser one."""
 
-    name = "cuda_tile.mini"
 
-
-@tile_op(0x4E)
+@tile_op("cuda_tile.muli", 0x4E)
 class MulIOp(OverflowingInteger):
     """x * y."""
 
-    name = "cuda_tile.muli"
 
-
-@tile_op(0x4D)
-class MulhiIOp(CudaTileOp):
+@tile_op("cuda_tile.mulhii", 0x4D)
+class MulhiIOp(PureOp):
     """The upper half of x * y, unsigned: `mulhii %x, %y : tile<i32>`."""
 
-    name = "cuda_tile.mulhii"
     TEXT: ClassVar[str] = "$x `,` $y attr-dict `:` type($result)"
     SAME_TYPES: ClassVar = (("x", "y", "result"),)
 
@@ -125,14 +107,11 @@ class MulhiIOp(CudaTileOp):
     y = operand_def(INT_TILE)
     result = result_def(INT_TILE)
 
-    traits = traits_def(Pure())
 
-
-@tile_op(0x50, overflow=V13_2)
+@tile_op("cuda_tile.negi", 0x50, overflow=V13_2)
 class NegIOp(UnaryInteger):
     """-x: `negi %x overflow<no_signed_wrap> : tile<i32>`."""
 
-    name = "cuda_tile.negi"
     TEXT: ClassVar[str] = "$source choice(overflow, $overflow) attr-dict `:` type($result)"
 
     overflow = opt_prop_def(IntegerOverflowAttr, NO_OVERFLOW_RULE)
@@ -145,43 +124,31 @@ class NegIOp(UnaryInteger):
             )
 
 
-@tile_op(0x52)
+@tile_op("cuda_tile.ori", 0x52)
 class OrIOp(BinaryInteger):
     """x or y, bit by bit."""
 
-    name = "cuda_tile.ori"
 
-
-@tile_op(0x5A)
+@tile_op("cuda_tile.remi", 0x5A)
 class RemIOp(SignedInteger):
     """x - trunc(x / y) * y, with the sign of x."""
 
-    name = "cuda_tile.remi"
 
-
-@tile_op(0x60)
+@tile_op("cuda_tile.shli", 0x60)
 class ShLIOp(OverflowingInteger):
     """x shifted left by y, y unsigned."""
 
-    name = "cuda_tile.shli"
 
-
-@tile_op(0x61)
+@tile_op("cuda_tile.shri", 0x61)
 class ShRIOp(SignedInteger):
     """x shifted right by y, y unsigned; `signed` fills with the sign."""
 
-    name = "cuda_tile.shri"
 
-
-@tile_op(0x68)
+@tile_op("cuda_tile.subi", 0x68)
 class SubIOp(OverflowingInteger):
     """x - y."""
 
-    name = "cuda_tile.subi"
 
-
-@tile_op(0x6C)
+@tile_op("cuda_tile.xori", 0x6C)
 class XOrIOp(BinaryInteger):
     """x exclusive or y, bit by bit."""
-
-    name = "cuda_tile.xori"

@@ -7,13 +7,12 @@ from __future__ import annotations
 from typing import ClassVar
 
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
 
 from tilewright.dialects.cuda_tile.attributes import SignednessAttr
 from tilewright.dialects.cuda_tile.constraints import I8_TILE, one_of, tiles_of
 from tilewright.dialects.cuda_tile.element_types import types_of
-from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
+from tilewright.dialects.cuda_tile.ops.operation import PureOp, tile_op
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cuda_tile.versions import V13_3
@@ -27,7 +26,7 @@ ACCUMULATORS = {
     "f32": ("f32",),
     "f64": ("f64",),
 }
-"""What `mmaf` accumulates each type of element in."""
+"""The accumulators of `mmaf` for each type of element."""
 
 SCALE_BLOCKS = {
     ("f8E4M3FN", "f8E8M0FNU"): (32,),
@@ -39,14 +38,12 @@ SCALE_BLOCKS = {
 """How many elements along k one scale factor is for, by the types of elements and of factors."""
 
 
-class Mma(CudaTileOp):
+class Mma(PureOp):
     """A multiplication of matrices."""
 
     SAME_TYPES: ClassVar = (("acc", "result"),)
     SAME_ELEMENTS: ClassVar = (("lhs", "rhs"),)
     SAME_RANKS: ClassVar = (("lhs", "rhs", "acc"),)
-
-    traits = traits_def(Pure())
 
     def tile(self, name: str) -> TileType:
         """The type of an operand."""
@@ -82,12 +79,11 @@ MMAF_OPERAND = tiles_of(types_of("f16", "bf16", "f32", "f64", "tf32", "f8E4M3FN"
 MMAF_RESULT = tiles_of(types_of("f16", "f32", "f64"))
 
 
-@tile_op(0x49, fast_acc=V13_3)
+@tile_op("cuda_tile.mmaf", 0x49, fast_acc=V13_3)
 class MmaFOp(Mma):
     """A B + C, of (batches of) matrices: `mmaf %a, %b, %c : tile<4x8xf16>, tile<8x2xf16>,
     tile<4x2xf32>`. `fast_acc` lets Hopper accumulate fp8 as its tensor cores do."""
 
-    name = "cuda_tile.mmaf"
     TEXT: ClassVar[str] = (
         "$lhs `,` $rhs `,` $acc flags(fast_acc) attr-dict `:` "
         "type($lhs) `,` type($rhs) `,` type($acc)"
@@ -115,11 +111,10 @@ SCALE = tiles_of(types_of("f8E4M3FN", "f8E8M0FNU", "fnv8E5M3FNU"))
 SCALED_RESULT = tiles_of(types_of("f32"))
 
 
-@tile_op(0x72, V13_3)
+@tile_op("cuda_tile.mmaf_scaled", 0x72, V13_3)
 class MmaFScaledOp(Mma):
     """(A scaled) (B scaled) + C: each scale factor is that of 16 or 32 elements along k."""
 
-    name = "cuda_tile.mmaf_scaled"
     TEXT: ClassVar[str] = (
         "$lhs `,` $rhs `,` $acc `,` $lhs_scale `,` $rhs_scale attr-dict `:` "
         "type($lhs) `,` type($rhs) `,` type($acc) `,` type($lhs_scale) `,` type($rhs_scale)"
@@ -168,12 +163,11 @@ class MmaFScaledOp(Mma):
 I32_TILE = tiles_of(types_of("i32"))
 
 
-@tile_op(0x4A)
+@tile_op("cuda_tile.mmai", 0x4A)
 class MmaIOp(Mma):
     """A B + C, of (batches of) matrices: `mmai %a, %b, %c signed unsigned : tile<4x8xi8>,
     tile<8x2xi8>, tile<4x2xi32>`."""
 
-    name = "cuda_tile.mmai"
     TEXT: ClassVar[str] = (
         "$lhs `,` $rhs `,` $acc word($signedness_lhs) word($signedness_rhs) attr-dict `:` "
         "type($lhs) `,` type($rhs) `,` type($acc)"

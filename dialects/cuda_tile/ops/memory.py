@@ -19,7 +19,7 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tilewright.dialects.cuda_tile.attributes import OptimizationHintsAttr
 from tilewright.dialects.cuda_tile.constraints import (
@@ -42,7 +42,7 @@ from tilewright.dialects.cuda_tile.enums import (
 )
 from tilewright.dialects.cuda_tile.hints import verify_hints
 from tilewright.dialects.cuda_tile.ops.format_pieces import Read
-from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
+from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, PureOp, tile_op
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.versions import V13_3, V13_4
 
@@ -55,7 +55,7 @@ RMW_ELEMENTS = {
     AtomicRMWMode.ADDF: ("f16", "bf16", "f32", "f64"),
     AtomicRMWMode.XCHG: ("i32", "i64", "f32", "f64"),
 }
-"""What memory atomic operations are for; those not named here for i32 and i64."""
+"""The elements that atomic operations are for; those not named here for i32 and i64."""
 
 
 class MemoryOp(CudaTileOp):
@@ -103,9 +103,9 @@ def choice_in(op: CudaTileOp, name: str, words: type[Choice]) -> Choice:
     """The case that an i32 of an op stands for."""
     value = op.properties[name]
     assert isinstance(value, IntegerAttr)
-    found = words.of_number(value.value.data)
-    assert found is not None
-    return found
+    word = words.of_number(value.value.data)
+    assert word is not None
+    return word
 
 
 def verify_rmw(op: CudaTileOp, mode: AtomicRMWMode, element: Attribute) -> None:
@@ -119,11 +119,10 @@ ORDERING = number_of(MemoryOrderingSemantics)
 SCOPE = number_of(MemoryScope)
 
 
-@tile_op(0x71, V13_3)
+@tile_op("cuda_tile.alloca", 0x71, V13_3)
 class AllocaOp(CudaTileOp):
     """Memory of its own: `alloca num_elem = 64, alignment = 16 : tile<ptr<f32>>`."""
 
-    name = "cuda_tile.alloca"
     TEXT: ClassVar[str] = (
         "`num_elem` `=` $num_elem `,` `alignment` `=` $alignment flags(global) "
         "attr-dict `:` type($result)"
@@ -147,36 +146,30 @@ class AllocaOp(CudaTileOp):
             )
 
 
-@tile_op(0x44)
-class MakeTokenOp(CudaTileOp):
+@tile_op("cuda_tile.make_token", 0x44)
+class MakeTokenOp(PureOp):
     """A token that nothing comes before: `make_token : token`."""
 
-    name = "cuda_tile.make_token"
     TEXT: ClassVar[str] = "attr-dict `:` type($result)"
 
     result = result_def(TOKEN)
 
-    traits = traits_def(Pure())
 
-
-@tile_op(0x3C)
-class JoinTokensOp(CudaTileOp):
+@tile_op("cuda_tile.join_tokens", 0x3C)
+class JoinTokensOp(PureOp):
     """A token behind several: `join_tokens %a, %b : token`."""
 
-    name = "cuda_tile.join_tokens"
     TEXT: ClassVar[str] = "$tokens attr-dict `:` type($result)"
 
     tokens = var_operand_def(TOKEN)
     result = result_def(TOKEN)
-
-    traits = traits_def(Pure())
 
     def verify_types(self) -> None:
         if len(self.tokens) < 2:
             raise self.fail(f"2 tokens or more, got {len(self.tokens)}")
 
 
-@tile_op(0x3D)
+@tile_op("cuda_tile.load_ptr_tko", 0x3D)
 class LoadPtrTkoOp(MemoryOp):
     """A tile from the memory that a tile of pointers names.
 
@@ -184,7 +177,6 @@ class LoadPtrTkoOp(MemoryOp):
     tile<4xf32> -> tile<4xf32>, token`
     """
 
-    name = "cuda_tile.load_ptr_tko"
     TEXT: ClassVar[str] = (
         "word($memory_ordering_semantics) (word($memory_scope)^)? $source (`,` $mask^)? "
         "(`,` $padding_value^)? (`token=` $token^)? "
@@ -224,7 +216,7 @@ class LoadPtrTkoOp(MemoryOp):
         verify_hints(self, self.optimization_hints)
 
 
-@tile_op(0x65)
+@tile_op("cuda_tile.store_ptr_tko", 0x65)
 class StorePtrTkoOp(MemoryOp):
     """A tile to the memory that a tile of pointers names.
 
@@ -232,7 +224,6 @@ class StorePtrTkoOp(MemoryOp):
     token`
     """
 
-    name = "cuda_tile.store_ptr_tko"
     TEXT: ClassVar[str] = (
         "word($memory_ordering_semantics) (word($memory_scope)^)? $destination `,` $value "
         "(`,` $mask^)? (`token=` $token^)? hints( = ) "
@@ -262,7 +253,7 @@ class StorePtrTkoOp(MemoryOp):
         verify_hints(self, self.optimization_hints)
 
 
-@tile_op(0x07)
+@tile_op("cuda_tile.atomic_cas_tko", 0x07)
 class AtomicCASTkoOp(MemoryOp):
     """Where memory holds `cmp` it gets `val`; the result is what it held.
 
@@ -270,7 +261,6 @@ class AtomicCASTkoOp(MemoryOp):
     tile<4xi32>, token`
     """
 
-    name = "cuda_tile.atomic_cas_tko"
     TEXT: ClassVar[str] = (
         "word($memory_ordering_semantics) word($memory_scope) $pointers `,` $cmp `,` $val "
         "(`,` $mask^)? (`token=` $token^)? attr-dict `:` type($pointers) `,` type($val) "
@@ -298,7 +288,7 @@ class AtomicCASTkoOp(MemoryOp):
         verify_rmw(self, AtomicRMWMode.XCHG, self.val.type.element_type)  # pyright: ignore
 
 
-@tile_op(0x08)
+@tile_op("cuda_tile.atomic_rmw_tko", 0x08)
 class AtomicRMWTkoOp(MemoryOp):
     """Memory gets `mode` of what it holds and `arg`; the result is what it held.
 
@@ -306,7 +296,6 @@ class AtomicRMWTkoOp(MemoryOp):
     tile<4xi32>, token`
     """
 
-    name = "cuda_tile.atomic_rmw_tko"
     TEXT: ClassVar[str] = (
         "word($memory_ordering_semantics) word($memory_scope) $pointers `,` word($mode) `,` $arg "
         "(`,` $mask^)? (`token=` $token^)? attr-dict `:` type($pointers) `,` type($arg) "
@@ -330,7 +319,7 @@ class AtomicRMWTkoOp(MemoryOp):
 
     @property
     def rmw_mode(self) -> AtomicRMWMode:
-        """What is done with what is read."""
+        """The operation on what memory holds."""
         return choice_in(self, "mode", AtomicRMWMode)
 
     def verify_types(self) -> None:
@@ -350,26 +339,21 @@ class GridDependency(CudaTileOp):
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
 
-@tile_op(0x77, V13_4)
+@tile_op("cuda_tile.gdc_launch_dependents_tko", 0x77, V13_4)
 class GdcLaunchDependentsTkoOp(GridDependency):
     """The grids that depend on this one may start."""
 
-    name = "cuda_tile.gdc_launch_dependents_tko"
 
-
-@tile_op(0x78, V13_4)
+@tile_op("cuda_tile.gdc_wait_tko", 0x78, V13_4)
 class GdcWaitTkoOp(GridDependency):
     """Wait for the grids that this one depends on, and for their memory."""
 
-    name = "cuda_tile.gdc_wait_tko"
 
-
-@tile_op(0x7A, V13_4)
+@tile_op("cuda_tile.memory_fence_alias_tko", 0x7A, V13_4)
 class MemoryFenceAliasTkoOp(CudaTileOp):
     """Accesses by one address come before those of the same memory by another:
     `%t = memory_fence_alias_tko %t0`. Since 13.4."""
 
-    name = "cuda_tile.memory_fence_alias_tko"
     TEXT: ClassVar[str] = "$token attr-dict"
 
     token = operand_def(TOKEN)

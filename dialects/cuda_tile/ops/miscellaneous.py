@@ -27,11 +27,10 @@ CONVERSION = re.compile(r"%[^diuoxXeEfFgGaAcsSpn%]*(?P<end>[diuoxXeEfFgGaAcsSpn%
 """A conversion of printf."""
 
 
-@tile_op(0x06)
+@tile_op("cuda_tile.assume", 0x06)
 class AssumeOp(CudaTileOp):
     """A value of which something is known: `assume div_by<16>, %p : tile<ptr<f32>>`."""
 
-    name = "cuda_tile.assume"
     TEXT: ClassVar[str] = "predicate($predicate) `,` $value attr-dict `:` type($value)"
     SAME_TYPES: ClassVar = (("value", "result"),)
 
@@ -48,11 +47,10 @@ class AssumeOp(CudaTileOp):
             raise self.fail(wrong)
 
 
-@tile_op(0x55, token=V13_2, result_token=V13_2)
+@tile_op("cuda_tile.print_tko", 0x55, token=V13_2, result_token=V13_2)
 class PrintTkoOp(CudaTileOp):
     """Print as C's printf does: `%t = print_tko "%d", %x : tile<4xi32> -> token`."""
 
-    name = "cuda_tile.print_tko"
     TEXT: ClassVar[str] = (
         "$str_ (`,` $args^)? (`token=` $token^)? attr-dict (`:` type($args)^)? `->` "
         "type($result_token)"

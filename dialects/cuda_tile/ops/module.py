@@ -1,4 +1,4 @@
-"""What a module is made of: kernels and globals. Tile IR specification, core."""
+"""The parts of a module: kernels and globals. Tile IR specification, core."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from xdsl.printer import Printer
 from xdsl.traits import (
     IsolatedFromAbove,
     NoTerminator,
-    Pure,
     SymbolOpInterface,
     SymbolTable,
 )
@@ -53,7 +52,7 @@ from tilewright.dialects.cuda_tile.ops.format_pieces import (
     sort_attributes,
 )
 from tilewright.dialects.cuda_tile.ops.format_words import Hints
-from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
+from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, PureOp, tile_op
 from tilewright.dialects.cuda_tile.scopes import verify_function_scope, verify_globals_unscoped
 from tilewright.dialects.cuda_tile.type_text import parse_type, print_type, print_types, shown
 from tilewright.dialects.cuda_tile.types import TileType
@@ -112,11 +111,9 @@ def verify_signature(op: CudaTileOp) -> None:
     verify_defined_before(op.regions[0], set())
 
 
-@tile_op(0x4B, producer=V13_3)
+@tile_op("cuda_tile.module", 0x4B, producer=V13_3)
 class ModuleOp(CudaTileOp):
     """`module @kernels { ... }`: kernels and globals."""
-
-    name = "cuda_tile.module"
 
     sym_name = prop_def(StringAttr)
     producer = opt_prop_def(StringAttr)
@@ -163,11 +160,9 @@ class ModuleOp(CudaTileOp):
                 met[name] = op
 
 
-@tile_op(0x16, arg_attrs=V13_5)
+@tile_op("cuda_tile.entry", 0x16, arg_attrs=V13_5)
 class EntryOp(CudaTileOp):
     """A kernel: `entry @f(%x: tile<ptr<f32>>, %n: tile<i32>) { ... }`."""
-
-    name = "cuda_tile.entry"
 
     sym_name = prop_def(StringAttr)
     function_type = prop_def(FunctionType)
@@ -208,11 +203,9 @@ class EntryOp(CudaTileOp):
         verify_hints(self, self.optimization_hints)
 
 
-@tile_op(0x31, constant=V13_3, symbol_visibility=V13_3)
+@tile_op("cuda_tile.global", 0x31, constant=V13_3, symbol_visibility=V13_3)
 class GlobalOp(CudaTileOp):
     """`global constant @g alignment = 16 <f32: [1.0, 2.0]> : tile<2xf32>`."""
-
-    name = "cuda_tile.global"
 
     sym_name = prop_def(StringAttr)
     value = prop_def(ELEMENTS)
@@ -258,28 +251,25 @@ class GlobalOp(CudaTileOp):
             raise self.fail(f"elements of rank 1, got {shown(type_)}")  # pyright: ignore
 
 
-@tile_op(0x2C)
-class GetGlobalOp(CudaTileOp):
+@tile_op("cuda_tile.get_global", 0x2C)
+class GetGlobalOp(PureOp):
     """The address of a global: `get_global @g : tile<ptr<f32>>`."""
 
-    name = "cuda_tile.get_global"
     TEXT: ClassVar[str] = "$name_ attr-dict `:` type($result)"
 
     name_ = prop_def(FlatSymbolRefAttr, prop_name="name")
     result = result_def(SCALAR_POINTER)
-
-    traits = traits_def(Pure())
 
     def verify_in_place(self) -> None:
         name = self.name_.string_value()
         table = self.parent_op()
         while table is not None and not table.has_trait(SymbolTable):
             table = table.parent_op()
-        found = None if table is None else SymbolTable.lookup_symbol(table, name)
-        if not isinstance(found, GlobalOp):
-            got = "none" if found is None else named(found)
+        symbol = None if table is None else SymbolTable.lookup_symbol(table, name)
+        if not isinstance(symbol, GlobalOp):
+            got = "none" if symbol is None else named(symbol)
             raise self.fail(f"a global @{name}, got {got}")
-        element: Any = found.value.type.element_type  # pyright: ignore
+        element: Any = symbol.value.type.element_type  # pyright: ignore
         if self.result.type.element_type.pointee_type != element:  # pyright: ignore
             raise self.fail(
                 f"a pointer to {shown(element)} as @{name} has elements, "  # pyright: ignore

@@ -31,7 +31,7 @@ MULTIMEM_ELEMENTS = {
     MultimemReductionKind.MIN: ("i32", "i64", "f16", "bf16"),
     MultimemReductionKind.MAX: ("i32", "i64", "f16", "bf16"),
 }
-"""What multicast objects may hold to be reduced; kinds not named here want i32 or i64."""
+"""The elements of multicast objects that may be reduced; kinds not named here want i32 or i64."""
 
 ADD = MultimemReductionKindAttr(MultimemReductionKind.ADD)
 
@@ -59,11 +59,10 @@ class MultimemAccess(ViewAccess):
             )
 
 
-@tile_op(0x7B, V13_5)
+@tile_op("cuda_tile.multimem_load_reduce_view_tko", 0x7B, V13_5)
 class MultimemLoadReduceViewTkoOp(MultimemAccess):
     """A tile of a view of a multicast object, reduced over its copies. Since 13.5."""
 
-    name = "cuda_tile.multimem_load_reduce_view_tko"
     TILE_NAME: ClassVar = "reduced_values"
     TEXT: ClassVar[str] = (
         "word($memory_ordering_semantics) (word($memory_scope)^)? $view `[` $index `]` "
@@ -85,12 +84,11 @@ class MultimemLoadReduceViewTkoOp(MultimemAccess):
     traits = traits_def(MemoryReadEffect())
 
 
-@tile_op(0x7C, V13_5)
+@tile_op("cuda_tile.multimem_reduce_view_tko", 0x7C, V13_5)
 class MultimemReduceViewTkoOp(MultimemAccess):
     """All copies of a tile of a multicast object get `reduction` of what they hold and a tile.
     Since 13.5."""
 
-    name = "cuda_tile.multimem_reduce_view_tko"
     TEXT: ClassVar[str] = (
         "word($memory_ordering_semantics) (word($memory_scope)^)? $view `,` $tile `[` $index `]` "
         "(`token =` $token^)? inbounds attributes `:` type($view) `,` type($tile) "
@@ -111,11 +109,10 @@ class MultimemReduceViewTkoOp(MultimemAccess):
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
 
-@tile_op(0x7D, V13_5)
+@tile_op("cuda_tile.multimem_store_view_tko", 0x7D, V13_5)
 class MultimemStoreViewTkoOp(MultimemAccess):
     """All copies of a tile of a multicast object get a tile. Since 13.5."""
 
-    name = "cuda_tile.multimem_store_view_tko"
     TEXT: ClassVar[str] = (
         "word($memory_ordering_semantics) (word($memory_scope)^)? $view `,` $tile `[` $index `]` "
         "(`token =` $token^)? inbounds attributes `:` type($view) `,` type($tile) "

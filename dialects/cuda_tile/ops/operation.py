@@ -1,8 +1,7 @@
 """The base of the ops: what bytecode needs to know of one, its text, its verification.
 
-    @tile_op(0x49, fast_acc=V13_3)
+    @tile_op("cuda_tile.mmaf", 0x49, fast_acc=V13_3)
     class MmaFOp(CudaTileOp):
-        name = "cuda_tile.mmaf"
         TEXT: ClassVar[str] = "$lhs `,` $rhs `,` $acc flags(fast_acc) attr-dict `:` ..."
         SAME_TYPES: ClassVar = (("acc", "result"),)
 
@@ -25,24 +24,19 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from xdsl.ir import SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition
+from xdsl.irdl import irdl_op_definition, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cuda_tile.enums import RoundingMode
-from tilewright.dialects.cuda_tile.ops.facts import Facts
+from tilewright.dialects.cuda_tile.ops.declared import DeclaredOp
+from tilewright.dialects.cuda_tile.ops.facts import OpFacts
 from tilewright.dialects.cuda_tile.ops.format import Format, Read, created, format_of
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.versions import V13_1, Version
 
-if TYPE_CHECKING:
-    from xdsl.irdl import OpDef
-
 _Op = TypeVar("_Op", bound="CudaTileOp")
-
-Names = tuple[tuple[str, ...], ...]
-"""Groups of names of operands and results."""
 
 Values = Mapping[str, tuple[SSAValue, ...]]
 """Operands and results by name."""
@@ -50,29 +44,15 @@ Values = Mapping[str, tuple[SSAValue, ...]]
 _REMEMBERED = 1 << 14
 
 
-class CudaTileOp(IRDLOperation):
-    """An op of CUDA Tile IR.
-
-    TEXT is its format. SAME_TYPES, SAME_SHAPES, SAME_ELEMENTS and SAME_RANKS name operands and
-    results that agree with each other, all of a group. ROUNDINGS are the legal rounding modes, the
-    one that text leaves out first.
-    """
+class CudaTileOp(DeclaredOp):
+    """An op of CUDA Tile IR."""
 
     if TYPE_CHECKING:
         opcode: ClassVar[int]
         since: ClassVar[Version]
         later: ClassVar[Mapping[str, Version]]
-        definition: ClassVar[OpDef]
-        facts: ClassVar[Facts]
         format: ClassVar[Format | None]
         verified: ClassVar[set[Any]]
-
-    TEXT: ClassVar[str] = ""
-    SAME_TYPES: ClassVar[Names] = ()
-    SAME_SHAPES: ClassVar[Names] = ()
-    SAME_ELEMENTS: ClassVar[Names] = ()
-    SAME_RANKS: ClassVar[Names] = ()
-    ROUNDINGS: ClassVar[tuple[RoundingMode, ...]] = ()
 
     # --- text ---
 
@@ -97,13 +77,6 @@ class CudaTileOp(IRDLOperation):
 
     def print(self, printer: Printer) -> None:
         self.text_format().print(printer, self)
-
-    def values_of(self, name: str) -> tuple[SSAValue, ...]:
-        """The values of an operand or result."""
-        found: Any = getattr(self, name)
-        if found is None:
-            return ()
-        return (found,) if isinstance(found, SSAValue) else tuple(found)  # pyright: ignore
 
     # --- verification ---
 
@@ -136,6 +109,12 @@ class CudaTileOp(IRDLOperation):
         return VerifyException(f"'{self.name}' expected {rule}")
 
 
+class PureOp(CudaTileOp):
+    """An op that has no effect but its results."""
+
+    traits = traits_def(Pure())
+
+
 def _element(value: SSAValue) -> Any:
     return value.type.element_type  # pyright: ignore
 
@@ -146,7 +125,7 @@ _AGREEMENTS: tuple[tuple[str, str, Callable[[SSAValue], Any]], ...] = (
     ("shape", "SAME_SHAPES", lambda value: value.type.shape),  # pyright: ignore
     ("type", "SAME_TYPES", lambda value: value.type),
 )
-"""What values may have to agree in, the least first."""
+"""The properties that values may have to share, the least first."""
 
 
 def _verify_same(
@@ -167,18 +146,19 @@ OPS: list[type[CudaTileOp]] = []
 
 
 def tile_op(
-    opcode: int, since: Version = V13_1, **later: Version
+    name: str, opcode: int, since: Version = V13_1, **later: Version
 ) -> Callable[[type[_Op]], type[_Op]]:
-    """Define an op: its number in bytecode, since when there is one, and which of its fields came
-    in which later version."""
+    """Define an op: its name, its number in bytecode, since when there is one, and which of its
+    fields came in which later version."""
 
     def define(class_: type[_Op]) -> type[_Op]:
+        class_.name = name
         defined = irdl_op_definition(class_)
         # xDSL's verification of the definition is ours in `Facts`, with ours of the diagnostics.
         defined.verify_ = CudaTileOp.verify_
         defined.opcode, defined.since, defined.later = opcode, since, later
         defined.definition = defined.get_irdl_definition()
-        defined.facts, defined.verified = Facts(defined), set()
+        defined.facts, defined.verified = OpFacts(defined), set()
         OPS.append(defined)
         return defined
 

@@ -56,7 +56,7 @@ from tilewright.dialects.cuda_tile.ops.memory import (
     choice_in,
     verify_rmw,
 )
-from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
+from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, PureOp, tile_op
 from tilewright.dialects.cuda_tile.type_text import parse_type, print_type, print_types, shown
 from tilewright.dialects.cuda_tile.types import (
     DYNAMIC,
@@ -75,12 +75,10 @@ def _is_pointer(type_: Attribute) -> bool:
     return isinstance(type_, TileType) and isinstance(type_.element_type, PointerType)
 
 
-@tile_op(0x43)
-class MakeTensorViewOp(CudaTileOp):
+@tile_op("cuda_tile.make_tensor_view", 0x43)
+class MakeTensorViewOp(PureOp):
     """A tensor from an address: `make_tensor_view %p, shape = [%n, 64], strides = [64, 1] :
     tile<i32> -> tensor_view<?x64xf32, strides=[64,1]>`."""
-
-    name = "cuda_tile.make_tensor_view"
 
     base = operand_def(SCALAR_POINTER)
     dynamic_shape = var_operand_def(SCALAR_INT)
@@ -88,7 +86,6 @@ class MakeTensorViewOp(CudaTileOp):
     result = result_def(TENSOR_VIEW)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(Pure())
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -165,14 +162,12 @@ class MakeTensorViewOp(CudaTileOp):
                 )
 
 
-class MakeView(CudaTileOp):
+class MakeView(PureOp):
     """`$op %tensor : partition_view<tile=(4), tensor_view<64xf32, strides=[1]>>`."""
 
     TEXT: ClassVar[str] = "$tensor_view attr-dict `:` view($result, $tensor_view)"
 
     tensor_view = operand_def(TENSOR_VIEW)
-
-    traits = traits_def(Pure())
 
     def verify_types(self) -> None:
         wanted: Any = self.results[0].type.tensor_view  # pyright: ignore
@@ -183,31 +178,25 @@ class MakeView(CudaTileOp):
             )
 
 
-@tile_op(0x42)
+@tile_op("cuda_tile.make_partition_view", 0x42)
 class MakePartitionViewOp(MakeView):
     """A grid of tiles."""
-
-    name = "cuda_tile.make_partition_view"
 
     result = result_def(
         Accepts("a partition_view", lambda type_: isinstance(type_, PartitionViewType))
     )
 
 
-@tile_op(0x74, V13_3)
+@tile_op("cuda_tile.make_strided_view", 0x74, V13_3)
 class MakeStridedViewOp(MakeView):
     """Tiles with gaps, or overlapping."""
-
-    name = "cuda_tile.make_strided_view"
 
     result = result_def(Accepts("a strided_view", lambda type_: isinstance(type_, StridedViewType)))
 
 
-@tile_op(0x73, V13_3)
+@tile_op("cuda_tile.make_gather_scatter_view", 0x73, V13_3)
 class MakeGatherScatterViewOp(MakeView):
     """Tiles of rows that are named one by one."""
-
-    name = "cuda_tile.make_gather_scatter_view"
 
     result = result_def(
         Accepts("a gather_scatter_view", lambda type_: isinstance(type_, GatherScatterViewType))
@@ -226,12 +215,11 @@ class Extents(CudaTileOp):
             )
 
 
-@tile_op(0x2D)
+@tile_op("cuda_tile.get_index_space_shape", 0x2D)
 class GetIndexSpaceShapeOp(Extents):
     """How many tiles a view has: `%m, %n = get_index_space_shape %view : partition_view<...> ->
     tile<i32>`."""
 
-    name = "cuda_tile.get_index_space_shape"
     TEXT: ClassVar[str] = "$src attr-dict `:` type($src) `->` rank_types($result, $src)"
 
     src = operand_def(TILE_VIEW)
@@ -240,11 +228,10 @@ class GetIndexSpaceShapeOp(Extents):
     traits = traits_def(Pure())
 
 
-@tile_op(0x2F)
+@tile_op("cuda_tile.get_tensor_shape", 0x2F)
 class GetTensorShapeOp(Extents):
     """The sizes of a tensor: `%m, %n = get_tensor_shape %x : tensor_view<...> -> tile<i32>`."""
 
-    name = "cuda_tile.get_tensor_shape"
     TEXT: ClassVar[str] = "$src attr-dict `:` type($src) `->` rank_types($result, $src)"
 
     src = operand_def(TENSOR_VIEW)
@@ -298,13 +285,12 @@ class ViewAccess(MemoryOp):
             raise self.fail("a view of memory that is no multicast object, got multicast")
 
 
-@tile_op(0x3E, inbounds=V13_4)
+@tile_op("cuda_tile.load_view_tko", 0x3E, inbounds=V13_4)
 class LoadViewTkoOp(ViewAccess):
     """A tile of a view: `%x, %t = load_view_tko weak %view[%i, %j] token = %t0 :
     partition_view<...>, tile<i32> -> tile<4x8xf32>, token`. `inbounds` says along which dimensions
     the tile lies within the tensor."""
 
-    name = "cuda_tile.load_view_tko"
     ORDERINGS: ClassVar = ("weak", "relaxed", "acquire")
     TEXT: ClassVar[str] = (
         "word($memory_ordering_semantics) (word($memory_scope)^)? $view `[` $index `]` "
@@ -329,12 +315,11 @@ class LoadViewTkoOp(ViewAccess):
         verify_hints(self, self.optimization_hints)
 
 
-@tile_op(0x66, inbounds=V13_4)
+@tile_op("cuda_tile.store_view_tko", 0x66, inbounds=V13_4)
 class StoreViewTkoOp(ViewAccess):
     """A tile to a view: `%t = store_view_tko weak %x, %view[%i, %j] : tile<4x8xf32>,
     partition_view<...>, tile<i32> -> token`."""
 
-    name = "cuda_tile.store_view_tko"
     ORDERINGS: ClassVar = ("weak", "relaxed", "release")
     TEXT: ClassVar[str] = (
         "word($memory_ordering_semantics) (word($memory_scope)^)? $tile `,` $view `[` $index `]` "
@@ -359,12 +344,11 @@ class StoreViewTkoOp(ViewAccess):
         verify_hints(self, self.optimization_hints)
 
 
-@tile_op(0x75, V13_3, inbounds=V13_5)
+@tile_op("cuda_tile.atomic_red_view_tko", 0x75, V13_3, inbounds=V13_5)
 class AtomicRedViewTkoOp(ViewAccess):
     """A tile of a view gets `mode` of what it holds and `value`: `%t = atomic_red_view_tko relaxed
     device %view[%i], add, %x : tile<4xi32>, partition_view<...>, tile<i32> -> token`."""
 
-    name = "cuda_tile.atomic_red_view_tko"
     ORDERINGS: ClassVar = ("relaxed",)
     TILE_NAME: ClassVar = "value"
     TEXT: ClassVar[str] = (
@@ -388,7 +372,7 @@ class AtomicRedViewTkoOp(ViewAccess):
 
     @property
     def rmw_mode(self) -> AtomicRMWMode:
-        """What is done with what memory holds."""
+        """The operation on what memory holds."""
         return choice_in(self, "mode", AtomicRMWMode)
 
     def verify_types(self) -> None:

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 from xdsl.dialects.builtin import DenseArrayBase, UnitAttr
 from xdsl.ir import Attribute
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -36,7 +35,7 @@ from tilewright.dialects.cute.ops.operands import (
     STRIDE,
     TILE,
 )
-from tilewright.dialects.cute.ops.operation import InferredOp, Syntax
+from tilewright.dialects.cute.ops.operation import InferredOp, Syntax, cute_op
 from tilewright.dialects.cute.ops.properties import ModeOp
 from tilewright.dialects.cute.rules import accessors
 from tilewright.dialects.cute.rules.tensors import on_tensors
@@ -53,99 +52,58 @@ class AccessorOp(InferredOp, ABC):
     result = result_def()
 
 
-@irdl_op_definition
+@cute_op("cute.get_shape", (SHAPED_OR_TENSOR,), (SHAPE,), on_tensors(accessors.get_shape))
 class GetShapeOp(AccessorOp):
     """The shape of a layout, or of the layouts of a tile."""
 
-    name = "cute.get_shape"
-    OPERANDS: ClassVar = (SHAPED_OR_TENSOR,)
-    RESULTS: ClassVar = (SHAPE,)
-    RULE: ClassVar = staticmethod(on_tensors(accessors.get_shape))
 
-
-@irdl_op_definition
+@cute_op("cute.get_stride", (LAYOUT,), (STRIDE,), accessors.get_stride)
 class GetStrideOp(AccessorOp):
     """The stride of a layout."""
 
-    name = "cute.get_stride"
-    OPERANDS: ClassVar = (LAYOUT,)
-    RESULTS: ClassVar = (STRIDE,)
     SHORT_OPERANDS: ClassVar = True
-    RULE: ClassVar = staticmethod(accessors.get_stride)
 
 
-@irdl_op_definition
+@cute_op("cute.composed_get_inner", (COMPOSED,), (INNER,), accessors.composed_get_inner)
 class ComposedGetInnerOp(AccessorOp):
     """The part of a composed layout that is applied last."""
 
-    name = "cute.composed_get_inner"
-    OPERANDS: ClassVar = (COMPOSED,)
-    RESULTS: ClassVar = (INNER,)
     SHORT_OPERANDS: ClassVar = True
-    RULE: ClassVar = staticmethod(accessors.composed_get_inner)
 
 
-@irdl_op_definition
+@cute_op("cute.composed_get_offset", (COMPOSED,), (INT_TUPLE,), accessors.composed_get_offset)
 class ComposedGetOffsetOp(AccessorOp):
     """The offset of a composed layout."""
 
-    name = "cute.composed_get_offset"
-    OPERANDS: ClassVar = (COMPOSED,)
-    RESULTS: ClassVar = (INT_TUPLE,)
     SHORT_OPERANDS: ClassVar = True
-    RULE: ClassVar = staticmethod(accessors.composed_get_offset)
 
 
-@irdl_op_definition
+@cute_op("cute.composed_get_outer", (COMPOSED,), (LAYOUT,), accessors.composed_get_outer)
 class ComposedGetOuterOp(AccessorOp):
     """The layout of a composed layout that has the modes."""
 
-    name = "cute.composed_get_outer"
-    OPERANDS: ClassVar = (COMPOSED,)
-    RESULTS: ClassVar = (LAYOUT,)
     SHORT_OPERANDS: ClassVar = True
     SHORT_RESULTS: ClassVar = True
-    RULE: ClassVar = staticmethod(accessors.composed_get_outer)
 
 
-@irdl_op_definition
+@cute_op("cute.to_int_tuple", (CASTABLE,), (INT_TUPLE,), accessors.to_int_tuple)
 class ToIntTupleOp(AccessorOp):
     """A tuple of numbers as an int_tuple."""
 
-    name = "cute.to_int_tuple"
-    OPERANDS: ClassVar = (CASTABLE,)
-    RESULTS: ClassVar = (INT_TUPLE,)
-    RULE: ClassVar = staticmethod(accessors.to_int_tuple)
 
-
-@irdl_op_definition
+@cute_op("cute.to_shape", (INT_TUPLE,), (SHAPE,), accessors.cast_to("shape"))
 class ToShapeOp(AccessorOp):
     """An int_tuple as a shape."""
 
-    name = "cute.to_shape"
-    OPERANDS: ClassVar = (INT_TUPLE,)
-    RESULTS: ClassVar = (SHAPE,)
-    RULE: ClassVar = staticmethod(accessors.cast_to("shape"))
 
-
-@irdl_op_definition
+@cute_op("cute.to_stride", (INT_TUPLE,), (STRIDE,), accessors.cast_to("stride"))
 class ToStrideOp(AccessorOp):
     """An int_tuple as a stride."""
 
-    name = "cute.to_stride"
-    OPERANDS: ClassVar = (INT_TUPLE,)
-    RESULTS: ClassVar = (STRIDE,)
-    RULE: ClassVar = staticmethod(accessors.cast_to("stride"))
 
-
-@irdl_op_definition
+@cute_op("cute.to_coord", (INT_TUPLE,), (COORD,), accessors.cast_to("coord"))
 class ToCoordOp(AccessorOp):
     """An int_tuple as a coordinate."""
-
-    name = "cute.to_coord"
-    OPERANDS: ClassVar = (INT_TUPLE,)
-    RESULTS: ClassVar = (COORD,)
-    RULE: ClassVar = staticmethod(accessors.cast_to("coord"))
 
 
 # --- leaves ---------------------------------------------------------------------------------------
@@ -160,35 +118,21 @@ class PartsOp(InferredOp, ABC):
     parts = var_result_def()
 
 
-@irdl_op_definition
+@cute_op("cute.get_leaves", (ANY_TUPLE,), (SLOTS,), accessors.get_leaves)
 class GetLeavesOp(PartsOp):
     """A value for each leaf: `%m, %n = cute.get_leaves(%s) : !cute.shape<"(4,?)">`."""
 
-    name = "cute.get_leaves"
-    OPERANDS: ClassVar = (ANY_TUPLE,)
-    RESULTS: ClassVar = (SLOTS,)
-    RULE: ClassVar = staticmethod(accessors.get_leaves)
 
-
-@irdl_op_definition
+@cute_op("cute.get_layouts_from_tile", (TILE,), (LAYOUT,), accessors.get_layouts_from_tile)
 class GetLayoutsFromTileOp(PartsOp):
     """The layouts of a tile, without its underscores."""
 
-    name = "cute.get_layouts_from_tile"
-    OPERANDS: ClassVar = (TILE,)
-    RESULTS: ClassVar = (LAYOUT,)
     SHORT_OPERANDS: ClassVar = True
-    RULE: ClassVar = staticmethod(accessors.get_layouts_from_tile)
 
 
-@irdl_op_definition
+@cute_op("cute.get_scalars", (ANY,), (SCALARS,), accessors.scalar_widths)
 class GetScalarsOp(PartsOp):
     """The numbers of a value; only those that are not in its type with `<{only_dynamic}>`."""
-
-    name = "cute.get_scalars"
-    OPERANDS: ClassVar = (ANY,)
-    RESULTS: ClassVar = (SCALARS,)
-    RULE: ClassVar = staticmethod(accessors.scalar_widths)
 
     only_dynamic = opt_prop_def(UnitAttr)
 
@@ -215,50 +159,26 @@ class GetScalarsOp(PartsOp):
 # --- modes ----------------------------------------------------------------------------------------
 
 
-@irdl_op_definition
+@cute_op("cute.get", (INDEXABLE_OR_TENSOR,), (INDEXABLE_OR_TENSOR,), on_tensors(accessors.get))
 class GetOp(ModeOp):
     """The mode at a path: `cute.get<[1]> (%x) : !cute.shape<"(2,3)"> -> !cute.shape<"3">`."""
 
-    name = "cute.get"
-    OPERANDS: ClassVar = (INDEXABLE_OR_TENSOR,)
-    RESULTS: ClassVar = (INDEXABLE_OR_TENSOR,)
     SYNTAX: ClassVar = Syntax.ARROW
-    RULE: ClassVar = staticmethod(on_tensors(accessors.get))
 
     source = operand_def()
     mode = opt_prop_def(DenseArrayBase)
     result = result_def()
 
 
-@irdl_op_definition
+@cute_op(
+    "cute.select", (INDEXABLE_OR_TENSOR,), (INDEXABLE_OR_TENSOR,), on_tensors(accessors.select)
+)
 class SelectOp(ModeOp):
     """The named top-level modes."""
 
-    name = "cute.select"
-    OPERANDS: ClassVar = (INDEXABLE_OR_TENSOR,)
-    RESULTS: ClassVar = (INDEXABLE_OR_TENSOR,)
     SYNTAX: ClassVar = Syntax.ARROW
     MODE_IS_OPTIONAL: ClassVar[bool] = False
-    RULE: ClassVar = staticmethod(on_tensors(accessors.select))
 
     source = operand_def()
     mode = prop_def(DenseArrayBase)
     result = result_def()
-
-
-ACCESSORS = (
-    GetShapeOp,
-    GetStrideOp,
-    ComposedGetInnerOp,
-    ComposedGetOffsetOp,
-    ComposedGetOuterOp,
-    ToIntTupleOp,
-    ToShapeOp,
-    ToStrideOp,
-    ToCoordOp,
-    GetLeavesOp,
-    GetLayoutsFromTileOp,
-    GetScalarsOp,
-    GetOp,
-    SelectOp,
-)

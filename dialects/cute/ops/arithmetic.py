@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import NoMemoryEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -21,7 +21,7 @@ from tilewright.dialects.cute.ops.operands import (
     EQUATED,
     SHAPE,
 )
-from tilewright.dialects.cute.ops.operation import CuteOp, InferredOp
+from tilewright.dialects.cute.ops.operation import CuteOp, InferredOp, cute_op
 from tilewright.dialects.cute.rules import arithmetic
 from tilewright.dialects.cute.symbolic.scalar import Condition
 from tilewright.dialects.cute.types.algebra import CuteType
@@ -36,46 +36,26 @@ class BinaryOp(InferredOp, ABC):
     result = result_def()
 
 
-@irdl_op_definition
+@cute_op("cute.tuple_add", (ARITH_TUPLE, ARITH_TUPLE), (ARITH_TUPLE,), arithmetic.tuple_add)
 class TupleAddOp(BinaryOp):
     """The sum leaf by leaf."""
 
-    name = "cute.tuple_add"
-    OPERANDS: ClassVar = (ARITH_TUPLE, ARITH_TUPLE)
-    RESULTS: ClassVar = (ARITH_TUPLE,)
-    RULE: ClassVar = staticmethod(arithmetic.tuple_add)
 
-
-@irdl_op_definition
+@cute_op("cute.tuple_sub", (ARITH_TUPLE, ARITH_TUPLE), (ARITH_TUPLE,), arithmetic.tuple_sub)
 class TupleSubOp(BinaryOp):
     """The difference leaf by leaf."""
 
-    name = "cute.tuple_sub"
-    OPERANDS: ClassVar = (ARITH_TUPLE, ARITH_TUPLE)
-    RESULTS: ClassVar = (ARITH_TUPLE,)
-    RULE: ClassVar = staticmethod(arithmetic.tuple_sub)
 
-
-@irdl_op_definition
+@cute_op("cute.shape_div", (SHAPE, SHAPE), (SHAPE,), arithmetic.shape_div)
 class ShapeDivOp(BinaryOp):
     """The quotient of shapes of which one divides the other."""
-
-    name = "cute.shape_div"
-    OPERANDS: ClassVar = (SHAPE, SHAPE)
-    RESULTS: ClassVar = (SHAPE,)
-    RULE: ClassVar = staticmethod(arithmetic.shape_div)
 
     traits = traits_def(NoMemoryEffect())
 
 
-@irdl_op_definition
+@cute_op("cute.ceil_div", (ARITH_TUPLE, CEIL_DIVISOR), (ARITH_TUPLE,), arithmetic.ceil_div)
 class CeilDivOp(BinaryOp):
     """How many tiles cover a shape."""
-
-    name = "cute.ceil_div"
-    OPERANDS: ClassVar = (ARITH_TUPLE, CEIL_DIVISOR)
-    RESULTS: ClassVar = (ARITH_TUPLE,)
-    RULE: ClassVar = staticmethod(arithmetic.ceil_div)
 
     traits = traits_def(NoMemoryEffect())
 
@@ -109,13 +89,9 @@ class CompareOp(CuteOp, ABC):
         return [self.RULE(*operands)]
 
 
-@irdl_op_definition
+@cute_op("cute.elem_less", operands=(COMPARED, COMPARED), rule=arithmetic.elem_less)
 class ElemLessOp(CompareOp):
     """True where every leaf is less than its partner."""
-
-    name = "cute.elem_less"
-    OPERANDS: ClassVar = (COMPARED, COMPARED)
-    RULE: ClassVar = staticmethod(arithmetic.elem_less)
 
     def verify_(self) -> None:
         super().verify_()
@@ -127,13 +103,9 @@ class ElemLessOp(CompareOp):
             )
 
 
-@irdl_op_definition
+@cute_op("cute.equal", operands=(EQUATED, EQUATED), rule=arithmetic.equal)
 class EqualOp(CompareOp):
     """True where two values of one kind are the same."""
-
-    name = "cute.equal"
-    OPERANDS: ClassVar = (EQUATED, EQUATED)
-    RULE: ClassVar = staticmethod(arithmetic.equal)
 
     def verify_(self) -> None:
         super().verify_()
@@ -143,6 +115,3 @@ class EqualOp(CompareOp):
                 f"'{self.name}' op expects lhs and rhs to be the same kind, but got "
                 f"{left.quoted} and {right.quoted}"
             )
-
-
-ARITHMETIC = (TupleAddOp, TupleSubOp, ShapeDivOp, CeilDivOp, ElemLessOp, EqualOp)

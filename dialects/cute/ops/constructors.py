@@ -8,7 +8,6 @@ from typing import ClassVar
 from xdsl.dialects.builtin import StringAttr, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     result_def,
     traits_def,
@@ -32,20 +31,16 @@ from tilewright.dialects.cute.ops.operands import (
     STRIDE,
     TILE,
 )
-from tilewright.dialects.cute.ops.operation import CuteOp, InferredOp, Syntax
+from tilewright.dialects.cute.ops.operation import CuteOp, InferredOp, Syntax, cute_op
 from tilewright.dialects.cute.rules import accessors, constructors
 from tilewright.dialects.cute.symbolic.scalar import Dynamic, fits
 from tilewright.dialects.cute.types.algebra import CuteType, IntTupleType, TileType
 from tilewright.dialects.cute.values import is_known
 
 
-@irdl_op_definition
+@cute_op("cute.static", (), (ANY,))
 class StaticOp(CuteOp):
     """A value that is known: `%x = cute.static : !cute.shape<"(4,8)">`."""
-
-    name = "cute.static"
-    OPERANDS: ClassVar = ()
-    RESULTS: ClassVar = (ANY,)
 
     result = result_def()
 
@@ -74,13 +69,9 @@ class StaticOp(CuteOp):
             )
 
 
-@irdl_op_definition
+@cute_op("cute.print", (ANY,), ())
 class PrintOp(CuteOp):
     """Print a value when the program runs: `cute.print(%x) : !cute.shape<"(4,?)">`."""
-
-    name = "cute.print"
-    OPERANDS: ClassVar = (ANY,)
-    RESULTS: ClassVar = ()
 
     value = operand_def()
 
@@ -167,70 +158,51 @@ def _leaf_fault(leaf: Dynamic, type_: Attribute) -> str | None:
     return f"to have (width={leaf.width}), but got (width={width})"
 
 
-@irdl_op_definition
+@cute_op("cute.make_int_tuple", results=(INT_TUPLE,))
 class MakeIntTupleOp(LeavesOp):
     """An int_tuple from its dynamic leaves."""
 
-    name = "cute.make_int_tuple"
-    RESULTS: ClassVar = (INT_TUPLE,)
 
-
-@irdl_op_definition
+@cute_op("cute.make_shape", results=(SHAPE,))
 class MakeShapeOp(LeavesOp):
     """A shape from its dynamic leaves."""
 
-    name = "cute.make_shape"
-    RESULTS: ClassVar = (SHAPE,)
 
-
-@irdl_op_definition
+@cute_op("cute.make_stride", results=(STRIDE,))
 class MakeStrideOp(LeavesOp):
     """A stride from its dynamic leaves."""
 
-    name = "cute.make_stride"
-    RESULTS: ClassVar = (STRIDE,)
 
-
-@irdl_op_definition
+@cute_op("cute.make_coord", results=(COORD,))
 class MakeCoordOp(LeavesOp):
     """A coordinate from its dynamic leaves."""
 
-    name = "cute.make_coord"
-    RESULTS: ClassVar = (COORD,)
 
-
-@irdl_op_definition
+@cute_op("cute.make_tile", results=(TILE,))
 class MakeTileOp(LeavesOp):
     """A tile from the dynamic leaves of its layouts."""
 
-    name = "cute.make_tile"
-    RESULTS: ClassVar = (TILE,)
 
-
-@irdl_op_definition
+@cute_op("cute.make_layout", (SHAPE, STRIDE), (LAYOUT,), constructors.make_layout)
 class MakeLayoutOp(InferredOp):
     """shape:stride."""
-
-    name = "cute.make_layout"
-    OPERANDS: ClassVar = (SHAPE, STRIDE)
-    RESULTS: ClassVar = (LAYOUT,)
-    RULE: ClassVar = staticmethod(constructors.make_layout)
 
     shape = operand_def()
     stride = operand_def()
     result = result_def()
 
 
-@irdl_op_definition
+@cute_op(
+    "cute.make_composed_layout",
+    (INNER, INT_TUPLE, LAYOUT),
+    (COMPOSED,),
+    constructors.make_composed_layout,
+)
 class MakeComposedLayoutOp(InferredOp):
     """inner o offset o outer."""
 
-    name = "cute.make_composed_layout"
-    OPERANDS: ClassVar = (INNER, INT_TUPLE, LAYOUT)
-    RESULTS: ClassVar = (COMPOSED,)
     SHORT_OPERANDS: ClassVar = True
     SHORT_RESULTS: ClassVar = True
-    RULE: ClassVar = staticmethod(constructors.make_composed_layout)
 
     inner = operand_def()
     offset = operand_def()
@@ -238,59 +210,32 @@ class MakeComposedLayoutOp(InferredOp):
     result = result_def()
 
 
-@irdl_op_definition
+@cute_op("cute.make_layout_like", (ANY_LAYOUT,), (ANY_LAYOUT,), constructors.make_layout_like)
 class MakeLayoutLikeOp(InferredOp):
     """Compact, the modes laid out in the order of the source's strides."""
 
-    name = "cute.make_layout_like"
-    OPERANDS: ClassVar = (ANY_LAYOUT,)
-    RESULTS: ClassVar = (ANY_LAYOUT,)
     SYNTAX: ClassVar = Syntax.ARROW
-    RULE: ClassVar = staticmethod(constructors.make_layout_like)
 
     source = operand_def()
     result = result_def()
 
 
-@irdl_op_definition
+@cute_op(
+    "cute.make_ordered_layout", (SHAPE, INT_TUPLE), (LAYOUT,), constructors.make_ordered_layout
+)
 class MakeOrderedLayoutOp(InferredOp):
     """Compact, the modes laid out in a given order."""
-
-    name = "cute.make_ordered_layout"
-    OPERANDS: ClassVar = (SHAPE, INT_TUPLE)
-    RESULTS: ClassVar = (LAYOUT,)
-    RULE: ClassVar = staticmethod(constructors.make_ordered_layout)
 
     shape = operand_def()
     order = operand_def()
     result = result_def()
 
 
-@irdl_op_definition
+@cute_op("cute.make_identity_layout", (SHAPE,), (LAYOUT,), constructors.make_identity_layout)
 class MakeIdentityLayoutOp(InferredOp):
     """Every coordinate is its own image."""
 
-    name = "cute.make_identity_layout"
-    OPERANDS: ClassVar = (SHAPE,)
-    RESULTS: ClassVar = (LAYOUT,)
     SYNTAX: ClassVar = Syntax.ARROW
-    RULE: ClassVar = staticmethod(constructors.make_identity_layout)
 
     shape = operand_def()
     result = result_def()
-
-
-CONSTRUCTORS = (
-    StaticOp,
-    PrintOp,
-    MakeIntTupleOp,
-    MakeShapeOp,
-    MakeStrideOp,
-    MakeCoordOp,
-    MakeTileOp,
-    MakeLayoutOp,
-    MakeComposedLayoutOp,
-    MakeLayoutLikeOp,
-    MakeOrderedLayoutOp,
-    MakeIdentityLayoutOp,
-)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import i16
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     traits_def,
@@ -21,7 +19,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute.ops.operands import COPIER, LIMITS, PIPELINE, TENSOR, THREAD
-from tilewright.dialects.cute.ops.operation import CuteOp, types_above
+from tilewright.dialects.cute.ops.operation import CuteOp, cute_op, types_above
 from tilewright.dialects.cute.rules import RuleError, copies
 from tilewright.dialects.cute.types.algebra import typed_of
 from tilewright.dialects.cute.values import Typed
@@ -34,7 +32,7 @@ def value_of(operand: SSAValue) -> Typed:
     return typed
 
 
-@irdl_op_definition
+@cute_op("cute.copy", (COPIER, TENSOR, TENSOR, TENSOR, LIMITS, PIPELINE, THREAD), ())
 class CopyOp(CuteOp):
     """The elements of one tensor to another, as a tiled copy's instruction moves them.
 
@@ -44,10 +42,6 @@ class CopyOp(CuteOp):
     are not written. A TMA load completes on a stage of a pipeline: `pipeline %p[%use]`; with
     `multicast %mask`, in each CTA of the cluster whose bit of the mask, an i16, is set.
     """
-
-    name = "cute.copy"
-    OPERANDS: ClassVar = (COPIER, TENSOR, TENSOR, TENSOR, LIMITS, PIPELINE, THREAD)
-    RESULTS: ClassVar = ()
 
     tiled = opt_operand_def()
     source = operand_def()

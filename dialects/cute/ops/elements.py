@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr, VectorType, i32
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import operand_def, prop_def, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
@@ -23,7 +23,7 @@ from tilewright.dialects.cute.ops.operands import (
     TILE_COORD,
     AcceptsElements,
 )
-from tilewright.dialects.cute.ops.operation import CuteOp, Syntax
+from tilewright.dialects.cute.ops.operation import CuteOp, Syntax, cute_op
 from tilewright.dialects.cute.ops.properties import ModePrefix, parse_number, path_of
 from tilewright.dialects.cute.rules import RuleError
 from tilewright.dialects.cute.rules.gemm import extents
@@ -113,14 +113,10 @@ def _wanted(what: str, wanted: Attribute, got: Attribute, tensor: Attribute) -> 
         raise VerifyException(f"expected {what} of {wanted} for '{tensor}', got {got}")
 
 
-@irdl_op_definition
+@cute_op("cute.memref.load_vec", (MEMREF,), (VECTOR,))
 class LoadVecOp(ElementsOp):
     """All elements of a tensor, in the order of its coordinates:
     `%v = cute.memref.load_vec(%t) : (T) -> vector<8xf32>`."""
-
-    name = "cute.memref.load_vec"
-    OPERANDS: ClassVar = (MEMREF,)
-    RESULTS: ClassVar = (VECTOR,)
 
     source = operand_def()
     result = result_def()
@@ -132,14 +128,10 @@ class LoadVecOp(ElementsOp):
         return (vector_of(operand_types[0]),)
 
 
-@irdl_op_definition
+@cute_op("cute.memref.load", (TENSOR, TILE_COORD), (ELEMENT,))
 class LoadOp(ElementsOp):
     """The element at a coordinate: `%x = cute.memref.load(%t, %coord) : (T, C) -> f32`, of a tensor
     of coordinates a `!cute.coord`."""
-
-    name = "cute.memref.load"
-    OPERANDS: ClassVar = (TENSOR, TILE_COORD)
-    RESULTS: ClassVar = (ELEMENT,)
 
     source = operand_def()
     coord = operand_def()
@@ -170,15 +162,12 @@ def _rule(infer: Callable[[], Attribute]) -> tuple[Attribute, ...]:
         raise VerifyException(str(error)) from None
 
 
-@irdl_op_definition
+@cute_op("cute.coords", (COORD_TENSOR,), (VECTOR,))
 class CoordsOp(ModePrefix, ElementsOp):
-    """What the elements of a tensor of coordinates are along a dimension, in order:
+    """The elements of a tensor of coordinates along a dimension, in order:
     `%k = cute.coords<[1]> (%t) : (T) -> vector<8xi32>`."""
 
-    name = "cute.coords"
     MODE_IS_OPTIONAL: ClassVar = False
-    OPERANDS: ClassVar = (COORD_TENSOR,)
-    RESULTS: ClassVar = (VECTOR,)
 
     mode = prop_def(DenseArrayBase)
     source = operand_def()
@@ -191,10 +180,10 @@ class CoordsOp(ModePrefix, ElementsOp):
         cls, operand_types: tuple[Attribute, ...], properties: dict[str, Attribute]
     ) -> tuple[Attribute, ...] | str:
         try:
-            found = coords(_typed(operand_types[0]), path_of(properties.get("mode")))
+            places = coords(_typed(operand_types[0]), path_of(properties.get("mode")))
         except (RuleError, LayoutError, VerifyException) as error:
             return str(error)
-        return (VectorType(i32, [len(found)]),)
+        return (VectorType(i32, [len(places)]),)
 
 
 class WriteOp(ElementsOp, ABC):
@@ -204,12 +193,9 @@ class WriteOp(ElementsOp, ABC):
     RESULTS: ClassVar = ()
 
 
-@irdl_op_definition
+@cute_op("cute.memref.store_vec", operands=(VECTOR, MEMREF))
 class StoreVecOp(WriteOp):
     """A vector to all elements of a tensor: `cute.memref.store_vec(%v, %t) : vector<8xf32>, T`."""
-
-    name = "cute.memref.store_vec"
-    OPERANDS: ClassVar = (VECTOR, MEMREF)
 
     value = operand_def()
     destination = operand_def()
@@ -223,12 +209,9 @@ class StoreVecOp(WriteOp):
         return ()
 
 
-@irdl_op_definition
+@cute_op("cute.memref.store", operands=(ELEMENT, MEMREF, TILE_COORD))
 class StoreOp(WriteOp):
     """One element: `cute.memref.store(%x, %t, %coord) : f32, T, C`."""
-
-    name = "cute.memref.store"
-    OPERANDS: ClassVar = (ELEMENT, MEMREF, TILE_COORD)
 
     value = operand_def()
     destination = operand_def()
@@ -244,12 +227,9 @@ class StoreOp(WriteOp):
         return ()
 
 
-@irdl_op_definition
+@cute_op("cute.fill", operands=(MEMREF, ELEMENT))
 class FillOp(WriteOp):
     """One value to all elements: `cute.fill(%t, %x) : T, f32`."""
-
-    name = "cute.fill"
-    OPERANDS: ClassVar = (MEMREF, ELEMENT)
 
     destination = operand_def()
     value = operand_def()
@@ -267,7 +247,7 @@ class FillOp(WriteOp):
 REDUCTIONS = ("add", "max", "min")
 
 
-@irdl_op_definition
+@cute_op("cute.reduce", operands=(MEMREF, MEMREF))
 class ReduceOp(WriteOp):
     """The elements that fall together, combined, over the lanes of a warp as well.
 
@@ -275,9 +255,6 @@ class ReduceOp(WriteOp):
     stride 0 where elements are to be combined; each of its elements becomes their sum, and then
     that over the lanes whose numbers differ in the bits 1 and 2.
     """
-
-    name = "cute.reduce"
-    OPERANDS: ClassVar = (MEMREF, MEMREF)
 
     kind = prop_def(StringAttr)
     lanes = prop_def(DenseArrayBase)
@@ -331,6 +308,3 @@ class ReduceOp(WriteOp):
                     f"'{self.name}' expected bits of a lane's number, 1, 2, 4, 8 or 16, "
                     f"got {mask}; nearest legal: {nearest}"
                 )
-
-
-ELEMENT_OPS = (LoadVecOp, LoadOp, CoordsOp, StoreVecOp, StoreOp, FillOp, ReduceOp)

@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    irdl_op_definition,
-    operand_def,
-    opt_operand_def,
-    traits_def,
-)
+from xdsl.irdl import AttrSizedOperandSegments, operand_def, opt_operand_def, traits_def
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
@@ -23,7 +16,7 @@ from tilewright.dialects.cute.atoms import Operand
 from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute.ops.copy import value_of
 from tilewright.dialects.cute.ops.operands import MEMREF, TILED_MMA
-from tilewright.dialects.cute.ops.operation import CuteOp, types_above
+from tilewright.dialects.cute.ops.operation import CuteOp, cute_op, types_above
 from tilewright.dialects.cute.rules import RuleError
 from tilewright.dialects.cute.rules.gemm import check_gemm
 from tilewright.dialects.cute.values import Typed
@@ -32,7 +25,7 @@ BESIDE: tuple[Operand, ...] = ("E", "SFA", "SFB")
 """The operands that only some atoms have."""
 
 
-@irdl_op_definition
+@cute_op("cute.gemm", (TILED_MMA, MEMREF), ())
 class GemmOp(CuteOp):
     """d = a b + c, one MMA for each M, N and K of the partitions.
 
@@ -44,10 +37,6 @@ class GemmOp(CuteOp):
     them, d and c being one tensor in tensor memory; they are complete when a commit of that thread,
     by a pipeline, has arrived.
     """
-
-    name = "cute.gemm"
-    OPERANDS: ClassVar = (TILED_MMA, MEMREF)
-    RESULTS: ClassVar = ()
 
     mma = operand_def()
     d = operand_def()

@@ -7,12 +7,12 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, traits_def
+from xdsl.irdl import operand_def, traits_def
 from xdsl.traits import MemoryAllocEffect, MemoryFreeEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.ops.operands import MEMREF
-from tilewright.dialects.cute.ops.operation import CuteOp, Syntax
+from tilewright.dialects.cute.ops.operation import CuteOp, Syntax, cute_op
 from tilewright.dialects.cute.ops.tiled import TypedConstantOp
 from tilewright.dialects.cute.symbolic.tuples import is_static
 from tilewright.dialects.cute.tensor_memory import why_no_allocation
@@ -44,7 +44,7 @@ class AllocationOp(TypedConstantOp, ABC):
             raise VerifyException(f"'{self.name}' {reason}")
 
 
-@irdl_op_definition
+@cute_op("cute.memref.alloc")
 class AllocOp(AllocationOp):
     """A tensor in shared memory, as long as the kernel runs; or in tensor memory, in columns of its
     own, until `cute.memref.dealloc` or the end of the kernel.
@@ -54,7 +54,6 @@ class AllocOp(AllocationOp):
     and both synchronise. PTX ISA, tcgen05.alloc.
     """
 
-    name = "cute.memref.alloc"
     SPACES: ClassVar = ("smem", "tmem")
 
     @property
@@ -74,25 +73,20 @@ class AllocOp(AllocationOp):
             )
 
 
-@irdl_op_definition
+@cute_op("cute.memref.alloca")
 class AllocaOp(AllocationOp):
     """A tensor in registers of each thread."""
 
-    name = "cute.memref.alloca"
     SPACES: ClassVar = ("rmem",)
 
 
-@irdl_op_definition
+@cute_op("cute.memref.dealloc", (MEMREF,), ())
 class DeallocOp(CuteOp):
     """Give the columns of a tensor in tensor memory back: `cute.memref.dealloc(%t)`.
 
     Every thread of the CTA executes it: the CTA synchronises, then one warp deallocates. Without
     it the end of the kernel does so. PTX ISA, tcgen05.dealloc.
     """
-
-    name = "cute.memref.dealloc"
-    OPERANDS: ClassVar = (MEMREF,)
-    RESULTS: ClassVar = ()
 
     source = operand_def()
 
@@ -118,6 +112,3 @@ class DeallocOp(CuteOp):
                 f"'{self.name}' expected the result of a cute.memref.alloc in tmem, got {type_} "
                 "(shared memory lives as long as the kernel)"
             )
-
-
-MEMORY_OPS = (AllocOp, AllocaOp, DeallocOp)

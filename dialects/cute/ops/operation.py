@@ -15,11 +15,17 @@ from abc import ABC
 from collections.abc import Callable, Sequence
 from enum import Enum, auto
 from functools import cache
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 from xdsl.dialects.builtin import IntegerType, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import IRDLOperation, OptOperandDef, VarOperandDef, traits_def
+from xdsl.irdl import (
+    IRDLOperation,
+    OptOperandDef,
+    VarOperandDef,
+    irdl_op_definition,
+    traits_def,
+)
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import Pure, is_side_effect_free
@@ -31,7 +37,7 @@ from tilewright.dialects.cute.rules import RuleError
 from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.types.algebra import CuteType, type_of, typed_of
 from tilewright.dialects.cute.values import Typed
-from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement, Requiring
+from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement, is_requiring
 
 
 class Syntax(Enum):
@@ -100,7 +106,7 @@ class CuteOp(IRDLOperation, ABC):
         if is_side_effect_free(self):
             return BASELINE
         types = (*self.operand_types, *self.result_types)
-        needed = (type_.requirement() for type_ in types if isinstance(type_, Requiring))
+        needed = (type_.requirement() for type_ in types if is_requiring(type_))
         return next((requirement for requirement in needed if requirement != BASELINE), BASELINE)
 
     # --- text ---
@@ -240,7 +246,7 @@ class CuteOp(IRDLOperation, ABC):
     def _misfit(
         cls, what: str, types: Sequence[Attribute], accepted: tuple[Accepts, ...]
     ) -> str | None:
-        """What is wrong with the first operand or result of a kind that the op does not have."""
+        """The fault of the first operand or result of a kind that the op does not have."""
         for i, type_ in enumerate(types):
             wanted = _nth(accepted, i)
             if not wanted.takes(type_):
@@ -292,6 +298,31 @@ class InferredOp(CuteOp, ABC):
                 f"return type(s) of operation {quoted(declared)} "
                 f"('{self.name}' op failed to infer returned types)"
             )
+
+
+_Op = TypeVar("_Op", bound=CuteOp)
+
+
+def cute_op(
+    name: str,
+    operands: tuple[Accepts, ...] | None = None,
+    results: tuple[Accepts, ...] | None = None,
+    rule: Rule | None = None,
+) -> Callable[[type[_Op]], type[_Op]]:
+    """Define an op: what it takes and gives, and its rule, where its base does not say them."""
+
+    def define(class_: type[_Op]) -> type[_Op]:
+        class_.name = name
+        defined: Any = irdl_op_definition(class_)
+        if operands is not None:
+            defined.OPERANDS = operands
+        if results is not None:
+            defined.RESULTS = results
+        if rule is not None:
+            defined.RULE = staticmethod(rule)
+        return defined
+
+    return define
 
 
 def types_above(parser: Parser, unresolved: Sequence[UnresolvedOperand]) -> list[Attribute]:

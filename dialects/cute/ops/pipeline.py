@@ -19,17 +19,17 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.ops.operands import PIPELINE, USE
-from tilewright.dialects.cute.ops.operation import CuteOp, Syntax
+from tilewright.dialects.cute.ops.operation import CuteOp, Syntax, cute_op
 from tilewright.dialects.cute.ops.tiled import TypedConstantOp
 from tilewright.dialects.cute.types.pipeline import PipelineType
 
 
-@irdl_op_definition
+@cute_op("cute.pipeline.create", results=(PIPELINE,))
 class PipelineCreateOp(TypedConstantOp):
     """A pipeline all of whose stages are empty. Every thread of the CTA executes it.
 
@@ -37,9 +37,7 @@ class PipelineCreateOp(TypedConstantOp):
     pipeline is one of several `ctas`. `cp_async`: nothing.
     """
 
-    name = "cute.pipeline.create"
     HAS_EFFECT: ClassVar = True
-    RESULTS: ClassVar = (PIPELINE,)
 
     traits = traits_def(MemoryWriteEffect())
 
@@ -71,13 +69,9 @@ def _cluster_of(op: Operation) -> int | None:
     return prod(known.get_values()) if isinstance(known, DenseArrayBase) else 1  # type: ignore[arg-type]
 
 
-@irdl_op_definition
+@cute_op("cute.pipeline.stage", (PIPELINE, USE), (USE,))
 class PipelineStageOp(CuteOp):
     """The stage of a use: `%s = cute.pipeline.stage(%p, %i)`."""
-
-    name = "cute.pipeline.stage"
-    OPERANDS: ClassVar = (PIPELINE, USE)
-    RESULTS: ClassVar = (USE,)
 
     pipeline = operand_def()
     use = operand_def()
@@ -118,54 +112,33 @@ class PipelineUseOp(CuteOp, ABC):
         return ()
 
 
-@irdl_op_definition
+@cute_op("cute.pipeline.producer_acquire")
 class ProducerAcquireOp(PipelineUseOp):
     """Wait until the stage is empty, then arrive and announce `bytes`: each of the `producers`
     threads executes it. `umma_async`: wait alone, what follows may write tensor memory. `cp_async`:
     nothing, because `consumer_wait` synchronises the CTA."""
 
-    name = "cute.pipeline.producer_acquire"
 
-
-@irdl_op_definition
+@cute_op("cute.pipeline.producer_commit")
 class ProducerCommitOp(PipelineUseOp):
     """All copies of the stage are issued. `umma_async`: the stage is full when the MMAs that this
     thread has issued are complete. `cp_async`: the copies become a group."""
 
-    name = "cute.pipeline.producer_commit"
 
-
-@irdl_op_definition
+@cute_op("cute.pipeline.consumer_wait")
 class ConsumerWaitOp(PipelineUseOp):
     """Wait until the stage is full; what MMAs wrote to tensor memory may be read behind it.
     `cp_async`: until at most `stages - 2` groups are pending, then for the CTA."""
 
-    name = "cute.pipeline.consumer_wait"
 
-
-@irdl_op_definition
+@cute_op("cute.pipeline.consumer_release")
 class ConsumerReleaseOp(PipelineUseOp):
     """The stage may be filled again as far as this warp goes: all threads of each of the
     `consumers` warps execute it, one of them arrives. `tma_umma`: the thread that issues the MMAs
     executes it, and the stage is empty when they are complete. `cp_async`: nothing."""
 
-    name = "cute.pipeline.consumer_release"
 
-
-@irdl_op_definition
+@cute_op("cute.pipeline.producer_tail")
 class ProducerTailOp(PipelineUseOp):
     """Behind so many uses, wait until all stages are empty: no CTA of a cluster ends while others
     still release its stages. A thread of the producer executes it. `cp_async`: nothing."""
-
-    name = "cute.pipeline.producer_tail"
-
-
-PIPELINE_OPS = (
-    PipelineCreateOp,
-    PipelineStageOp,
-    ProducerAcquireOp,
-    ProducerCommitOp,
-    ConsumerWaitOp,
-    ConsumerReleaseOp,
-    ProducerTailOp,
-)

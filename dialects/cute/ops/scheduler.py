@@ -11,12 +11,12 @@ from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i32
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
+from xdsl.irdl import operand_def, prop_def, result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from tilewright.dialects.cute.ops.operands import COORD, TILES, USE
-from tilewright.dialects.cute.ops.operation import InferredOp, Syntax
+from tilewright.dialects.cute.ops.operation import InferredOp, Syntax, cute_op
 from tilewright.dialects.cute.ops.properties import NumbersOp
 from tilewright.dialects.cute.rules import scheduler
 from tilewright.dialects.cute.values import Typed
@@ -29,7 +29,7 @@ def _bounds(tiles: Typed, kind: str) -> list[int]:
     return [32, 32, 32]
 
 
-@irdl_op_definition
+@cute_op("cute.tile_scheduler.bounds", (TILES,), (USE,), _bounds)
 class TileSchedulerBoundsOp(InferredOp):
     """The tiles of this CTA, as bounds and step of a loop.
 
@@ -37,11 +37,7 @@ class TileSchedulerBoundsOp(InferredOp):
     `persistent`: from there on every gridDim.x-th.
     """
 
-    name = "cute.tile_scheduler.bounds"
-    OPERANDS: ClassVar = (TILES,)
-    RESULTS: ClassVar = (USE,)
     SYNTAX: ClassVar = Syntax.INFERRED
-    RULE: ClassVar = staticmethod(_bounds)
 
     tiles = operand_def()
     kind = prop_def(StringAttr)
@@ -68,21 +64,14 @@ class TileSchedulerBoundsOp(InferredOp):
         printer.print_string(f"<{self.kind.data}> ")
 
 
-@irdl_op_definition
+@cute_op("cute.tile_scheduler.coord", (USE, TILES), (COORD,), scheduler.tile_coord)
 class TileSchedulerCoordOp(NumbersOp):
     """The (m, n) of a tile by its number, in bands of so many tiles along M:
     `cute.tile_scheduler.coord<8> (%i, %tiles)`."""
 
-    name = "cute.tile_scheduler.coord"
     NUMBERS: ClassVar = ("swizzle",)
-    OPERANDS: ClassVar = (USE, TILES)
-    RESULTS: ClassVar = (COORD,)
-    RULE: ClassVar = staticmethod(scheduler.tile_coord)
 
     swizzle = prop_def(IntegerAttr)
     index = operand_def()
     tiles = operand_def()
     result = result_def()
-
-
-SCHEDULER_OPS = (TileSchedulerBoundsOp, TileSchedulerCoordOp)

@@ -6,11 +6,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def
+from xdsl.irdl import operand_def, opt_prop_def, result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
@@ -24,61 +24,41 @@ from tilewright.dialects.cute.ops.operands import (
     TILE_COORD,
     TILER,
 )
-from tilewright.dialects.cute.ops.operation import InferredOp
+from tilewright.dialects.cute.ops.operation import InferredOp, cute_op
 from tilewright.dialects.cute.rules import tensors as rules
 from tilewright.dialects.cute.text import LayoutParseError
 from tilewright.dialects.cute.values import Typed, read_typed
 
 
-@irdl_op_definition
+@cute_op("cute.make_view", (MEMREF, ANY_LAYOUT), (MEMREF,), rules.make_view)
 class MakeViewOp(InferredOp):
     """The elements of a tensor through another layout, from the tensor's first element on."""
-
-    name = "cute.make_view"
-    OPERANDS: ClassVar = (MEMREF, ANY_LAYOUT)
-    RESULTS: ClassVar = (MEMREF,)
-    RULE: ClassVar = staticmethod(rules.make_view)
 
     source = operand_def()
     layout = operand_def()
     result = result_def()
 
 
-@irdl_op_definition
+@cute_op("cute.get_layout", (TENSOR,), (ANY_LAYOUT,), rules.get_layout)
 class GetLayoutOp(InferredOp):
     """The layout of a tensor."""
-
-    name = "cute.get_layout"
-    OPERANDS: ClassVar = (TENSOR,)
-    RESULTS: ClassVar = (ANY_LAYOUT,)
-    RULE: ClassVar = staticmethod(rules.get_layout)
 
     source = operand_def()
     result = result_def()
 
 
-@irdl_op_definition
+@cute_op("cute.make_identity_tensor", (SHAPE,), (TENSOR,), rules.make_identity_tensor)
 class MakeIdentityTensorOp(InferredOp):
     """The tensor whose elements are their own coordinates: what bounds are made of."""
-
-    name = "cute.make_identity_tensor"
-    OPERANDS: ClassVar = (SHAPE,)
-    RESULTS: ClassVar = (TENSOR,)
-    RULE: ClassVar = staticmethod(rules.make_identity_tensor)
 
     shape = operand_def()
     result = result_def()
 
 
-@irdl_op_definition
+@cute_op("cute.make_fragment_like", (TENSOR,), (MEMREF,), rules.make_fragment_like)
 class MakeFragmentLikeOp(InferredOp):
     """Registers for the elements of a tensor, or for as many of another type:
     `cute.make_fragment_like<bf16> (%t)`. Modes of stride 0 share registers."""
-
-    name = "cute.make_fragment_like"
-    OPERANDS: ClassVar = (TENSOR,)
-    RESULTS: ClassVar = (MEMREF,)
-    RULE: ClassVar = staticmethod(rules.make_fragment_like)
 
     source = operand_def()
     element = opt_prop_def(Attribute)
@@ -103,7 +83,7 @@ class MakeFragmentLikeOp(InferredOp):
         printer.print_string(" ")
 
 
-@irdl_op_definition
+@cute_op("cute.local_tile", (TENSOR, TILER, TILE_COORD), (TENSOR,), rules.local_tile)
 class LocalTileOp(InferredOp):
     """The tile of a tensor at a coordinate of tiles.
 
@@ -112,17 +92,11 @@ class LocalTileOp(InferredOp):
     tiler and coordinate that are `_`, so that the tensors of a GEMM share those of (M,N,K).
     """
 
-    name = "cute.local_tile"
-    OPERANDS: ClassVar = (TENSOR, TILER, TILE_COORD)
-    RESULTS: ClassVar = (TENSOR,)
-
     source = operand_def()
     tiler = operand_def()
     coord = operand_def()
     proj = opt_prop_def(StringAttr)
     result = result_def()
-
-    RULE: ClassVar = staticmethod(rules.local_tile)
 
     @classmethod
     def arguments(cls, properties: dict[str, Attribute]) -> tuple[Any, ...]:
@@ -149,27 +123,12 @@ class LocalTileOp(InferredOp):
             printer.print_string(f'<"{self.proj.data}"> ')
 
 
-@irdl_op_definition
+@cute_op("cute.local_partition", (TENSOR, LAYOUT, THREAD), (TENSOR,), rules.local_partition)
 class LocalPartitionOp(InferredOp):
     """The part of a tensor that one thread of a layout of threads has: of each of its tiles the
     element at that thread's place."""
-
-    name = "cute.local_partition"
-    OPERANDS: ClassVar = (TENSOR, LAYOUT, THREAD)
-    RESULTS: ClassVar = (TENSOR,)
-    RULE: ClassVar = staticmethod(rules.local_partition)
 
     source = operand_def()
     threads = operand_def()
     index = operand_def()
     result = result_def()
-
-
-TENSOR_OPS = (
-    MakeViewOp,
-    GetLayoutOp,
-    MakeIdentityTensorOp,
-    MakeFragmentLikeOp,
-    LocalTileOp,
-    LocalPartitionOp,
-)

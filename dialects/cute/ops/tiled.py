@@ -13,7 +13,7 @@ from typing import Any, ClassVar, cast
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import operand_def, prop_def, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import MemoryAllocEffect, Pure
@@ -27,7 +27,7 @@ from tilewright.dialects.cute.ops.operands import (
     TILED_MMA,
     Accepts,
 )
-from tilewright.dialects.cute.ops.operation import CuteOp, InferredOp
+from tilewright.dialects.cute.ops.operation import CuteOp, InferredOp, cute_op
 from tilewright.dialects.cute.rules import tiled as rules
 from tilewright.dialects.cute.types.tiled import CopyAtomAttr
 from tilewright.dialects.cute.values import Typed
@@ -62,20 +62,14 @@ class TypedConstantOp(CuteOp, ABC):
         printer.print_attribute(self.result.type)
 
 
-@irdl_op_definition
+@cute_op("cute.make_tiled_mma", results=(TILED_MMA,))
 class MakeTiledMmaOp(TypedConstantOp):
     """A tiled MMA."""
 
-    name = "cute.make_tiled_mma"
-    RESULTS: ClassVar = (TILED_MMA,)
 
-
-@irdl_op_definition
+@cute_op("cute.make_tiled_copy", results=(TILED_COPY,))
 class MakeTiledCopyOp(TypedConstantOp):
     """A tiled copy."""
-
-    name = "cute.make_tiled_copy"
-    RESULTS: ClassVar = (TILED_COPY,)
 
 
 # --- copies for an MMA ----------------------------------------------------------------------------
@@ -110,28 +104,19 @@ class MakeTiledCopyForOp(InferredOp, ABC):
         printer.print_string(" ")
 
 
-@irdl_op_definition
+@cute_op("cute.make_tiled_copy_A", rule=rules.make_tiled_copy_for("A"))
 class MakeTiledCopyAOp(MakeTiledCopyForOp):
     """Of A."""
 
-    name = "cute.make_tiled_copy_A"
-    RULE: ClassVar = staticmethod(rules.make_tiled_copy_for("A"))
 
-
-@irdl_op_definition
+@cute_op("cute.make_tiled_copy_B", rule=rules.make_tiled_copy_for("B"))
 class MakeTiledCopyBOp(MakeTiledCopyForOp):
     """Of B."""
 
-    name = "cute.make_tiled_copy_B"
-    RULE: ClassVar = staticmethod(rules.make_tiled_copy_for("B"))
 
-
-@irdl_op_definition
+@cute_op("cute.make_tiled_copy_C", rule=rules.make_tiled_copy_for("C"))
 class MakeTiledCopyCOp(MakeTiledCopyForOp):
     """Of C."""
-
-    name = "cute.make_tiled_copy_C"
-    RULE: ClassVar = staticmethod(rules.make_tiled_copy_for("C"))
 
 
 # --- partitions -----------------------------------------------------------------------------------
@@ -159,15 +144,10 @@ class OperandOp(InferredOp, ABC):
         printer.print_string(f" {self.operand_id.data} ")
 
 
-@irdl_op_definition
+@cute_op("cute.tiled.mma.partition", (TILED_MMA, TENSOR, THREAD), (TENSOR,), rules.mma_partition)
 class MmaPartitionOp(OperandOp):
     """(V,M,K,...): what a thread has of a tensor (m,k,...), as operand A, B or C; of metadata and
     scale factors as E, SFA or SFB, whose elements k are 2-bit indices and factors."""
-
-    name = "cute.tiled.mma.partition"
-    OPERANDS: ClassVar = (TILED_MMA, TENSOR, THREAD)
-    RESULTS: ClassVar = (TENSOR,)
-    RULE: ClassVar = staticmethod(rules.mma_partition)
 
     mma = operand_def()
     source = operand_def()
@@ -175,15 +155,10 @@ class MmaPartitionOp(OperandOp):
     result = result_def()
 
 
-@irdl_op_definition
+@cute_op("cute.mma.make_fragment", (TILED_MMA, TENSOR), (MEMREF,), rules.make_fragment)
 class MakeFragmentOp(OperandOp):
     """The operand of the MMA for a partition: registers; for an operand that the instruction reads
     from shared memory the partition itself."""
-
-    name = "cute.mma.make_fragment"
-    OPERANDS: ClassVar = (TILED_MMA, TENSOR)
-    RESULTS: ClassVar = (MEMREF,)
-    RULE: ClassVar = staticmethod(rules.make_fragment)
 
     mma = operand_def()
     source = operand_def()
@@ -211,45 +186,20 @@ class CopyPartitionOp(InferredOp, ABC):
     result = result_def()
 
 
-@irdl_op_definition
+@cute_op("cute.tiled.copy.partition_S", rule=_partition("S"))
 class CopyPartitionSOp(CopyPartitionOp):
     """Of the tensor that it copies from."""
 
-    name = "cute.tiled.copy.partition_S"
-    RULE: ClassVar = staticmethod(_partition("S"))
 
-
-@irdl_op_definition
+@cute_op("cute.tiled.copy.partition_D", rule=_partition("D"))
 class CopyPartitionDOp(CopyPartitionOp):
     """Of the tensor that it copies to."""
 
-    name = "cute.tiled.copy.partition_D"
-    RULE: ClassVar = staticmethod(_partition("D"))
 
-
-@irdl_op_definition
+@cute_op("cute.tiled.copy.retile", (TILED_COPY, MEMREF), (MEMREF,), rules.retile)
 class RetileOp(InferredOp):
     """The registers of an MMA's fragment as the copy moves them."""
-
-    name = "cute.tiled.copy.retile"
-    OPERANDS: ClassVar = (TILED_COPY, MEMREF)
-    RESULTS: ClassVar = (MEMREF,)
-    RULE: ClassVar = staticmethod(rules.retile)
 
     copy = operand_def()
     fragment = operand_def()
     result = result_def()
-
-
-TILED_OPS = (
-    MakeTiledMmaOp,
-    MakeTiledCopyOp,
-    MakeTiledCopyAOp,
-    MakeTiledCopyBOp,
-    MakeTiledCopyCOp,
-    MmaPartitionOp,
-    MakeFragmentOp,
-    CopyPartitionSOp,
-    CopyPartitionDOp,
-    RetileOp,
-)

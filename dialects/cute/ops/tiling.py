@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC
 from typing import ClassVar
 
-from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, result_def
+from xdsl.irdl import operand_def, opt_operand_def, result_def
 
 from tilewright.dialects.cute.ops.operands import (
     ANY_LAYOUT,
@@ -15,7 +15,7 @@ from tilewright.dialects.cute.ops.operands import (
     LAYOUT_OR_TENSOR,
     SHAPE,
 )
-from tilewright.dialects.cute.ops.operation import InferredOp
+from tilewright.dialects.cute.ops.operation import InferredOp, cute_op
 from tilewright.dialects.cute.rules import tiling as rules
 from tilewright.dialects.cute.rules.tensors import on_tensors
 from tilewright.dialects.cute.symbolic import tiling
@@ -32,52 +32,34 @@ class ProductOp(InferredOp, ABC):
     result = result_def()
 
 
-@irdl_op_definition
+@cute_op("cute.logical_product", rule=rules.product_rule(tiling.logical_product))
 class LogicalProductOp(ProductOp):
     """(layout, repetitions)."""
 
-    name = "cute.logical_product"
-    RULE: ClassVar = staticmethod(rules.product_rule(tiling.logical_product))
 
-
-@irdl_op_definition
+@cute_op("cute.zipped_product", rule=rules.product_rule(tiling.zipped_product))
 class ZippedProductOp(ProductOp):
     """((layout), (repetitions))."""
 
-    name = "cute.zipped_product"
-    RULE: ClassVar = staticmethod(rules.product_rule(tiling.zipped_product))
 
-
-@irdl_op_definition
+@cute_op("cute.tiled_product", rule=rules.product_rule(tiling.tiled_product))
 class TiledProductOp(ProductOp):
     """((layout), repetition, ...)."""
 
-    name = "cute.tiled_product"
-    RULE: ClassVar = staticmethod(rules.product_rule(tiling.tiled_product))
 
-
-@irdl_op_definition
+@cute_op("cute.flat_product", rule=rules.product_rule(tiling.flat_product))
 class FlatProductOp(ProductOp):
     """(mode, ..., repetition, ...)."""
 
-    name = "cute.flat_product"
-    RULE: ClassVar = staticmethod(rules.product_rule(tiling.flat_product))
 
-
-@irdl_op_definition
+@cute_op("cute.blocked_product", rule=rules.product_rule(tiling.blocked_product))
 class BlockedProductOp(ProductOp):
     """Mode by mode (layout, repetition)."""
 
-    name = "cute.blocked_product"
-    RULE: ClassVar = staticmethod(rules.product_rule(tiling.blocked_product))
 
-
-@irdl_op_definition
+@cute_op("cute.raked_product", rule=rules.product_rule(tiling.raked_product))
 class RakedProductOp(ProductOp):
     """Mode by mode (repetition, layout)."""
-
-    name = "cute.raked_product"
-    RULE: ClassVar = staticmethod(rules.product_rule(tiling.raked_product))
 
 
 class DivideOp(InferredOp, ABC):
@@ -91,63 +73,31 @@ class DivideOp(InferredOp, ABC):
     result = result_def()
 
 
-@irdl_op_definition
+@cute_op("cute.logical_divide", rule=on_tensors(rules.divide_rule(tiling.logical_divide)))
 class LogicalDivideOp(DivideOp):
     """Mode by mode (tile, rest)."""
 
-    name = "cute.logical_divide"
-    RULE: ClassVar = staticmethod(on_tensors(rules.divide_rule(tiling.logical_divide)))
 
-
-@irdl_op_definition
+@cute_op("cute.zipped_divide", rule=on_tensors(rules.divide_rule(tiling.zipped_divide)))
 class ZippedDivideOp(DivideOp):
     """((tile, ...), (rest, ...))."""
 
-    name = "cute.zipped_divide"
-    RULE: ClassVar = staticmethod(on_tensors(rules.divide_rule(tiling.zipped_divide)))
 
-
-@irdl_op_definition
+@cute_op("cute.tiled_divide", rule=on_tensors(rules.divide_rule(tiling.tiled_divide)))
 class TiledDivideOp(DivideOp):
     """((tile, ...), rest, ...)."""
 
-    name = "cute.tiled_divide"
-    RULE: ClassVar = staticmethod(on_tensors(rules.divide_rule(tiling.tiled_divide)))
 
-
-@irdl_op_definition
+@cute_op("cute.flat_divide", rule=on_tensors(rules.divide_rule(tiling.flat_divide)))
 class FlatDivideOp(DivideOp):
     """(tile, ..., rest, ...)."""
 
-    name = "cute.flat_divide"
-    RULE: ClassVar = staticmethod(on_tensors(rules.divide_rule(tiling.flat_divide)))
 
-
-@irdl_op_definition
+@cute_op("cute.tile_to_shape", (ANY_LAYOUT, SHAPE, INT_TUPLE), (ANY_LAYOUT,), rules.tile_to_shape)
 class TileToShapeOp(InferredOp):
     """A block repeated over a shape, in an order of modes."""
-
-    name = "cute.tile_to_shape"
-    OPERANDS: ClassVar = (ANY_LAYOUT, SHAPE, INT_TUPLE)
-    RESULTS: ClassVar = (ANY_LAYOUT,)
-    RULE: ClassVar = staticmethod(rules.tile_to_shape)
 
     source = operand_def()
     shape = operand_def()
     order = opt_operand_def()
     result = result_def()
-
-
-TILING = (
-    LogicalProductOp,
-    ZippedProductOp,
-    TiledProductOp,
-    FlatProductOp,
-    BlockedProductOp,
-    RakedProductOp,
-    LogicalDivideOp,
-    ZippedDivideOp,
-    TiledDivideOp,
-    FlatDivideOp,
-    TileToShapeOp,
-)

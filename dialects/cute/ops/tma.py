@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar, cast
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
+from xdsl.irdl import operand_def, prop_def, result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from tilewright.dialects.cute.ops.operands import COPIER, MEMREF, TENSOR
-from tilewright.dialects.cute.ops.operation import InferredOp, Syntax
+from tilewright.dialects.cute.ops.operation import InferredOp, Syntax, cute_op
 from tilewright.dialects.cute.rules import copies
 from tilewright.dialects.cute.tensor import read_layout
 from tilewright.dialects.cute.text import LayoutParseError
@@ -20,7 +19,7 @@ from tilewright.dialects.cute.types.tma import TmaAtomAttr
 from tilewright.dialects.cute.values import read_typed, typed_layout
 
 
-@irdl_op_definition
+@cute_op("cute.make_tma_copy", (MEMREF,), (COPIER, TENSOR), copies.make_tma_copy)
 class MakeTmaCopyOp(InferredOp):
     """The copy of tiles of a tensor in global memory, an argument of the kernel, and the tensor of
     its coordinates.
@@ -30,11 +29,7 @@ class MakeTmaCopyOp(InferredOp):
     `smem` says. The copy's source is a tile of `%coords`.
     """
 
-    name = "cute.make_tma_copy"
-    OPERANDS: ClassVar = (MEMREF,)
-    RESULTS: ClassVar = (COPIER, TENSOR)
     SYNTAX: ClassVar = Syntax.INFERRED
-    RULE: ClassVar = staticmethod(copies.make_tma_copy)
 
     source = operand_def()
     atom = prop_def(Attribute)
@@ -81,6 +76,3 @@ def _parse_text(parser: Parser, name: str) -> StringAttr:
     except LayoutParseError as error:
         parser.raise_error(f'failed to parse {name} from "{text}": {error}', start, parser.pos)
     return StringAttr(read.text)
-
-
-TMA_OPS: Sequence[type[MakeTmaCopyOp]] = (MakeTmaCopyOp,)

@@ -123,7 +123,7 @@ def layout_eval_tensor(rule: Rule) -> Rule:
 
 
 def coords(source: Typed, mode: Sequence[int]) -> list[Scalar]:
-    """What the elements of a tensor of coordinates are along one dimension, in order."""
+    """The elements of a tensor of coordinates along one dimension, in order."""
     tensor = tensor_of(source)
     required(
         isinstance(tensor, CoordTensor) and is_static(tensor.modes.shape),

@@ -121,10 +121,10 @@ def _slice_swizzled(coord: Any, swizzle: Swizzle, offset: Any, outer: Layout) ->
     mask = swizzle.yyy_mask | swizzle.zzz_mask
     along = sum(moved) & mask
     try:
-        held = (
+        swapped = (
             at & mask if isinstance(at, int) else image(composition(fields.swizzled, diced), fixed)
         )
-        at = scalar.bit_xor(offset, held)
+        at = scalar.bit_xor(offset, swapped)
         if along & ~swizzle(along):
             return compose_unchecked(swizzle, at, sliced)
         return composition(fields.around(at), sliced)

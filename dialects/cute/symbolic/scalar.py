@@ -12,13 +12,13 @@ from math import gcd
 from typing import NoReturn, TypeAlias
 
 from tilewright.dialects.cute.int_tuple import LayoutError
-from tilewright.dialects.cute.value import Value, slot_setter
+from tilewright.dialects.cute.value import FrozenValue, slot_setter
 
 DEFAULT_WIDTH = 32
 WIDTHS = (1, 8, 16, 32, 64)
 
 
-class Dynamic(Value):
+class Dynamic(FrozenValue):
     """An integer of `width` bits that the program will know when it runs, a multiple of `divisor`:
     `?`, `?{i64}`, `?{div=8}`, `?{i64 div=8}`.
 
@@ -74,7 +74,7 @@ class Multiple(Dynamic):
         return Multiple(max(map(width_of, branches)), max(gcd(*map(divisor_of, branches)), 1))
 
 
-class Missing(Value):
+class Missing(FrozenValue):
     """The leaf `x` of a value that could not be computed: types may hold it, and no op takes it."""
 
     __slots__ = ()

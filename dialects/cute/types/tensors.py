@@ -171,5 +171,3 @@ def _tensor_type(kind: type[TensorType], text: str) -> TensorType:
 
 for _kind in (MemRefType, CoordTensorType):
     built_by(_kind.kind(), lambda typed, kind=_kind: _tensor_type(kind, typed.text))
-
-TENSOR_TYPES = (MemRefType, CoordTensorType)

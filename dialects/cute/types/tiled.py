@@ -227,5 +227,3 @@ def _tiled_copy_type(atom: Attribute, layout_tv: str, tiler: str) -> TiledCopyTy
 
 built_by("tiled_mma", lambda typed: TiledMmaType.get(typed.value))
 built_by("tiled_copy", lambda typed: TiledCopyType.get(typed.value))
-
-TILED_TYPES = (TiledMmaType, TiledCopyType)

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from tilewright.dialects.cute import Layout, composition, right_inverse
+from tilewright.dialects.cute.drawing import Drawing
+from tilewright.dialects.cute_nvgpu.atoms.drawing import AXES, drawing_of, html
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES, ElementType
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.row import (
@@ -207,9 +210,12 @@ class FragmentAtom(Atom[Row]):
         return np.stack([index % rows, index // rows], axis=-1)
 
     def _repr_html_(self) -> str:
-        from tilewright.dialects.cute_nvgpu.atoms.drawing import html
-
-        return html(self)
+        drawings: list[Drawing] = []
+        for operand in AXES:
+            with suppress(AtomError):
+                element, layout = self.element(operand).name, self.tv_layout(operand)
+                drawings.append(drawing_of(operand, element, layout, self.coords(operand)))
+        return html(str(self), drawings)
 
 
 @dataclass(frozen=True, slots=True)

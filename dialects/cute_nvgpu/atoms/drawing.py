@@ -1,30 +1,29 @@
-"""An atom as notebooks show it: which thread holds which element of A, B and C."""
+"""Fragments as notebooks show them: which thread holds which element of A, B and C."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute.drawing import Drawing, svg
-from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, FragmentAtom
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 
-_AXES: dict[Operand, tuple[str, str]] = {"A": ("m", "k"), "B": ("k", "n"), "C": ("m", "n")}
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+AXES: dict[Operand, tuple[str, str]] = {"A": ("m", "k"), "B": ("k", "n"), "C": ("m", "n")}
+"""The operands that are drawn, and what their rows and columns are."""
 
 
-def html(atom: FragmentAtom[Any]) -> str:
-    """The drawings of the operands that registers hold."""
-    parts = [f"<p><code>{escape(str(atom))}</code></p>"]
-    for operand in _AXES:
-        try:
-            parts.append(svg(_operand(atom, operand)))
-        except AtomError:
-            continue
-    return "\n".join(parts)
+def html(title: str, drawings: Iterable[Drawing]) -> str:
+    """Drawings below a title."""
+    return "\n".join((f"<p><code>{escape(title)}</code></p>", *map(svg, drawings)))
 
 
-def _operand(atom: FragmentAtom[Any], operand: Operand) -> Drawing:
-    coords = atom.coords(operand)
+def drawing_of(operand: Operand, element: str, layout: Layout, coords: NDArray[Any]) -> Drawing:
+    """The drawing of an operand, its elements' coordinates as `FragmentAtom.coords` gives them."""
     if operand == "B":
         coords = coords[..., ::-1]
     rows, columns = (int(extent) for extent in coords.reshape(-1, 2).max(axis=0) + 1)
@@ -32,6 +31,6 @@ def _operand(atom: FragmentAtom[Any], operand: Operand) -> Drawing:
     for thread, values in enumerate(coords.tolist()):
         for value, (row, column) in enumerate(values):
             cells[row][column] = (f"T{thread}V{value}", thread)
-    about = f"layout (thread, value) -> index: {atom.tv_layout(operand)}"
-    title = f"{operand}, {rows} x {columns} of {atom.element(operand).name}"
-    return Drawing(title, about, _AXES[operand], tuple(map(tuple, cells)))
+    about = f"layout (thread, value) -> index: {layout}"
+    title = f"{operand}, {rows} x {columns} of {element}"
+    return Drawing(title, about, AXES[operand], tuple(map(tuple, cells)))

@@ -38,16 +38,16 @@ from tilewright.dialects.cute_nvgpu.fragments.mma import QUAD_PAIR
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType, register_bits
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaRow
 
-_HELD_IN = {
+_STORED_AS = {
     "tf32": ("f32",), "s8": ("i8",), "u8": ("i8",), "ue8m0": ("i8",), "ue4m3": ("i8",)
 }  # fmt: skip
 """The other types of which memory may hold a matrix of these."""
 
 
-def held_in(element: ElementType) -> tuple[str, ...]:
+def stored_as(element: ElementType) -> tuple[str, ...]:
     """The MLIR spellings of what a tensor of these elements may be made of: bytes, for what takes a
     byte each and is narrower."""
-    return ("i8",) if element.padded else (element.mlir, *_HELD_IN.get(element.name, ()))
+    return ("i8",) if element.padded else (element.mlir, *_STORED_AS.get(element.name, ()))
 
 
 _SCALES: tuple[Operand, ...] = ("SFA", "SFB")
@@ -62,7 +62,7 @@ def _operand(
 ) -> MmaOperand:
     element = atom.element(which)
     packed = register_bits("b32") // element.bits if which in _SCALES else 1
-    return MmaOperand(extents, tv, held_in(element), space, packed)
+    return MmaOperand(extents, tv, stored_as(element), space, packed)
 
 
 def _traits(

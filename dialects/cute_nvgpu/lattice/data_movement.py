@@ -54,7 +54,7 @@ class MemoryAccessRow:
 
     @property
     def loads(self) -> bool:
-        """Whether it loads."""
+        """True where it loads."""
         return self.name == "ld"
 
     def mnemonic(self, space: str, type_: str, count: int = 1) -> str:

@@ -83,3 +83,13 @@ SCALE_TYPES: dict[str, ElementType] = {
 
 METADATA = ElementType("u2", "ui2", 2, "uint8")
 """An index of a non-zero element of a structured-sparse A. PTX ISA 9.7.14.6.1."""
+
+INTEGERS: dict[str, ElementType] = {
+    row.name: row
+    for row in (
+        ElementType("b8", "i8", 8, "uint8"),
+        ElementType("b16", "i16", 16, "uint16"),
+        ElementType("b64", "i64", 64, "uint64", "b64"),
+    )
+}
+"""Integers that threads hold to move or compute with; no MMA takes them as they are."""

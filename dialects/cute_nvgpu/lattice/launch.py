@@ -1,4 +1,4 @@
-"""What kernels may ask of a launch: threads, clusters and bytes of parameters. CUDA C++ Programming
+"""The limits of launches: threads, clusters and bytes of parameters. CUDA C++ Programming
 Guide, compute capabilities; PTX ISA 5.1.6.1 and 11.1 for the parameters."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an instruction wants of each of its operands: how PTX writes it, and what is wrong with
+"""The forms of an instruction's operands: how PTX writes it, and what is wrong with
 another one.
 
 vector      {a0,a1}    registers in braces, one as well
@@ -29,7 +29,7 @@ Integers = tuple[int, ...] | range
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """What was expected in the place of an operand, and the legal spelling nearest to it;
+    """The wish for an operand in its place, and the legal spelling nearest to it;
     `replaced` is what stood there and ptxas takes nevertheless, in words."""
 
     expected: str
@@ -66,11 +66,11 @@ class OperandForm:
 
     @property
     def in_words(self) -> str:
-        """What may stand there, where the spelling alone does not say."""
+        """The legal operands there, where the spelling alone does not say."""
         return ""
 
     def takes(self, constant: int) -> bool:
-        """Whether a constant may stand for its register, where one of the type may."""
+        """True where a constant may stand for its register, where one of the type may."""
         return True
 
     def write(self, *words: str) -> str:
@@ -78,7 +78,7 @@ class OperandForm:
         return words[0]
 
     def misfit(self, written: Written) -> Misfit | None:
-        """What is wrong with an operand in its place, or None."""
+        """The fault of an operand in its place, or None."""
         raise NotImplementedError
 
 
@@ -130,7 +130,7 @@ class Vector(OperandForm):
         return [f"{stem}{i}" for i in range(self.count)]
 
     def _replaced(self, kinds: set[Kind]) -> str | None:
-        """What ptxas takes in the place of some registers, not of all of them."""
+        """A constant, which ptxas takes in the place of some registers, not of all."""
         if self.updated:
             return None
         others: set[Kind] = {"integer", "float"} if self.register == "b32" else {"float"}
@@ -165,7 +165,7 @@ NO_LITERAL = (
 
 
 def fits(written: Written, type_: str) -> bool:
-    """Whether what is written is a constant of an instruction type. PTX ISA 4.5.4."""
+    """True where what is written is a constant of an instruction type. PTX ISA 4.5.4."""
     if type_ in ("f32", "f64"):
         return written.kind == "float"
     if written.kind == "integer":
@@ -287,7 +287,7 @@ class Choice(OperandForm):
 
 @dataclass(frozen=True, slots=True)
 class Superfluous(OperandForm):
-    """What others of the instruction have in its place: ptxas takes an integer there, the PTX ISA
+    """An operand in the place of those of other forms: ptxas takes an integer there, the PTX ISA
     has none."""
 
     @property
@@ -361,7 +361,7 @@ class Label(OperandForm):
 
 
 @dataclass(frozen=True, slots=True)
-class Box(OperandForm):
+class BoxForm(OperandForm):
     """A tensor map and the coordinates of a box's first element, innermost first, `rank` of them:
     `[map, {c0, c1}]`."""
 

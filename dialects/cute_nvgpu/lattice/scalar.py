@@ -165,7 +165,7 @@ APPROXIMATE = (
         _APPROXIMATE,
     ),
 )  # fmt: skip
-"""What the chip approximates: the PTX ISA bounds the errors alone."""
+"""The functions that the chip approximates: the PTX ISA bounds the errors alone."""
 
 # `equ` and its kin are true where an operand is NaN; num and nan test for NaN alone.
 _UNORDERED = ("equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan")

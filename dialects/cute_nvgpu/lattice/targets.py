@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Protocol, TypeAlias, TypeGuard, runtime_checkable
 
 
 class TargetError(ValueError):
@@ -210,6 +210,18 @@ class RequiringOp(Requiring, Protocol):
     def spelled(self) -> str:
         """Its name in diagnostics of its target."""
         ...
+
+
+# To ask an instance looks all methods of the protocol up, each time: ask each class once.
+_is_a = cache(issubclass)
+
+
+def is_requiring(thing: object) -> TypeGuard[Requiring]:
+    return _is_a(type(thing), Requiring)
+
+
+def is_requiring_op(thing: object) -> TypeGuard[RequiringOp]:
+    return _is_a(type(thing), RequiringOp)
 
 
 def lowest(requirements: Iterable[Minimum], arch: Target | None = None) -> Target:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Address,
-    Box,
+    BoxForm,
     Choice,
     Constant,
     OperandForm,
@@ -45,7 +45,7 @@ class TensorCopyRow:
     def operands(self, rank: int, *, hint: bool = False) -> tuple[OperandForm, ...]:
         """The operands of a copy of that rank, in PTX's order."""
         policy = (_POLICY,) if hint else ()
-        return *self.before, Box("tensorMap", rank), *self.after, *policy
+        return *self.before, BoxForm("tensorMap", rank), *self.after, *policy
 
     @property
     def forms(self) -> dict[str, tuple[OperandForm, ...]]:
@@ -95,6 +95,9 @@ REDUCED_ELEMENTS: dict[str, tuple[str, ...]] = {
 }
 """The reductions, and the element types of tensor maps that each of them takes. PTX ISA,
 cp.reduce.async.bulk, the table for `.global`; an H200 traps for `and`, `or` and `xor` of INT64."""
+
+REPEATABLE = ("min", "max", "and", "or")
+"""The reductions that change nothing when they are done again."""
 
 TENSOR_REDUCE: dict[str, TensorCopyRow] = {
     kind: TensorCopyRow(

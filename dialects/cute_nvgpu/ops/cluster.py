@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
-
 from xdsl.dialects.builtin import IndexType, MemRefType, i32
-from xdsl.ir import SSAValue
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     result_def,
     traits_def,
@@ -24,9 +19,10 @@ from tilewright.dialects.cute_nvgpu.lattice.cluster import (
 )
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
 from tilewright.dialects.cute_nvgpu.ops.mbarrier import verify_mbarrier
+from tilewright.dialects.fields import fields_op
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.cluster.rank", CLUSTER_RANK)
 class RankOp(NvgpuOp):
     """The number of the CTA in its cluster, x fastest.
 
@@ -37,20 +33,14 @@ class RankOp(NvgpuOp):
     The CTAs of a pair differ in its lowest bit. PTX ISA, %cluster_ctarank.
     """
 
-    name = "cute_nvgpu.cluster.rank"
-    ROW: ClassVar = CLUSTER_RANK
-
     result = result_def(i32)
 
     traits = traits_def(Pure())
 
     assembly_format = "attr-dict"
 
-    def __init__(self) -> None:
-        super().__init__(result_types=[i32])
 
-
-@irdl_op_definition
+@fields_op("cute_nvgpu.cluster.arrive", CLUSTER_ARRIVE)
 class ArriveOp(PlainOp):
     """Arrive at the barrier of the cluster, without waiting.
 
@@ -62,11 +52,8 @@ class ArriveOp(PlainOp):
     together. PTX ISA, barrier.cluster.
     """
 
-    name = "cute_nvgpu.cluster.arrive"
-    ROW: ClassVar = CLUSTER_ARRIVE
 
-
-@irdl_op_definition
+@fields_op("cute_nvgpu.cluster.wait", CLUSTER_WAIT)
 class WaitOp(PlainOp):
     """Wait until all threads of the cluster have arrived at its barrier.
 
@@ -77,11 +64,8 @@ class WaitOp(PlainOp):
     Whoever waits has arrived before. PTX ISA, barrier.cluster.
     """
 
-    name = "cute_nvgpu.cluster.wait"
-    ROW: ClassVar = CLUSTER_WAIT
 
-
-@irdl_op_definition
+@fields_op("cute_nvgpu.cluster.mbarrier_arrive", MBARRIER_ARRIVE_CLUSTER)
 class MbarrierArriveOp(NvgpuOp):
     """Arrive once at the mbarrier that another CTA of the cluster has at the same place.
 
@@ -93,20 +77,11 @@ class MbarrierArriveOp(NvgpuOp):
     mbarrier.arrive.
     """
 
-    name = "cute_nvgpu.cluster.mbarrier_arrive"
-    ROW: ClassVar = MBARRIER_ARRIVE_CLUSTER
-
     barrier = operand_def(MemRefType)
     indices = var_operand_def(IndexType())
     rank = operand_def(i32)
 
     assembly_format = "$barrier `[` $indices `]` `rank` $rank attr-dict `:` type($barrier)"
 
-    def __init__(self, barrier: SSAValue, indices: Sequence[SSAValue], rank: SSAValue):
-        super().__init__(operands=[barrier, indices, rank])
-
     def verify_(self) -> None:
         verify_mbarrier(self.name, self.barrier.type, len(self.indices))
-
-
-OPS = [RankOp, ArriveOp, WaitOp, MbarrierArriveOp]

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
-
-from xdsl.dialects.builtin import IndexType, IntegerAttr, i32, i64
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import IndexType, i32
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     prop_def,
@@ -22,10 +17,11 @@ from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_contiguous, verify_memref
-from tilewright.dialects.cute_nvgpu.types.fragments import Cache, CacheAttr
+from tilewright.dialects.cute_nvgpu.types.fragments import CacheAttr
+from tilewright.dialects.fields import NUMBER, fields_op
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.cp.async", CP_ASYNC)
 class CpAsyncOp(NvgpuOp):
     """Start an asynchronous copy of `size` bytes from global to shared memory.
 
@@ -39,16 +35,13 @@ class CpAsyncOp(NvgpuOp):
     after a `cp.async.wait_group`. PTX ISA 9.7.9.25.3.1.
     """
 
-    name = "cute_nvgpu.cp.async"
-    ROW: ClassVar = CP_ASYNC
-
     source = operand_def()
     source_indices = var_operand_def(IndexType)
     dest = operand_def()
     dest_indices = var_operand_def(IndexType)
     fill = opt_operand_def(i32)
 
-    size = prop_def(IntegerAttr.constr(type=i64))
+    size = prop_def(NUMBER)
     cache = prop_def(CacheAttr)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
@@ -58,21 +51,6 @@ class CpAsyncOp(NvgpuOp):
         " `size` $size `cache` $cache (`fill` $fill^)? attr-dict"
         " `:` type($source) `to` type($dest)"
     )
-
-    def __init__(
-        self,
-        source: SSAValue,
-        source_indices: Sequence[SSAValue],
-        dest: SSAValue,
-        dest_indices: Sequence[SSAValue],
-        size: int,
-        cache: Cache = Cache.CG,
-        fill: SSAValue | None = None,
-    ):
-        super().__init__(
-            operands=[source, source_indices, dest, dest_indices, fill],
-            properties={"size": IntegerAttr(size, i64), "cache": CacheAttr(cache)},
-        )
 
     def verify_(self) -> None:
         source = verify_memref(
@@ -94,7 +72,7 @@ class CpAsyncOp(NvgpuOp):
         verify_contiguous(self.name, "dest", dest, size)
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.cp.async.commit_group", CP_ASYNC)
 class CpAsyncCommitGroupOp(PlainOp):
     """Close the executing thread's group of pending `cp.async`.
 
@@ -105,11 +83,8 @@ class CpAsyncCommitGroupOp(PlainOp):
     PTX ISA 9.7.9.25.3.2.
     """
 
-    name = "cute_nvgpu.cp.async.commit_group"
-    ROW: ClassVar = CP_ASYNC
 
-
-@irdl_op_definition
+@fields_op("cute_nvgpu.cp.async.wait_group", CP_ASYNC)
 class CpAsyncWaitGroupOp(NvgpuOp):
     """Wait until at most `pending` of the executing thread's latest groups are in flight.
 
@@ -120,15 +95,9 @@ class CpAsyncWaitGroupOp(NvgpuOp):
     PTX ISA 9.7.9.25.3.3.
     """
 
-    name = "cute_nvgpu.cp.async.wait_group"
-    ROW: ClassVar = CP_ASYNC
-
-    pending = prop_def(IntegerAttr.constr(type=i64))
+    pending = prop_def(NUMBER)
 
     assembly_format = "$pending attr-dict"
-
-    def __init__(self, pending: int):
-        super().__init__(properties={"pending": IntegerAttr(pending, i64)})
 
     def verify_(self) -> None:
         if self.pending.value.data < 0:

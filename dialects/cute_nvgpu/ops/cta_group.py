@@ -8,6 +8,10 @@ from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.tmem import why_illegal_group
+from tilewright.dialects.fields import number
+
+ONE_CTA = number(1)
+"""The group where nothing is said."""
 
 
 class CtaGroupOp(IRDLOperation):

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -20,6 +16,13 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.fields import NUMBER, fields_op
+
+
+class RegistersOp(BaselineOp):
+    """An op on the registers of fragments alone."""
+
+    traits = traits_def(Pure())
 
 
 def _verify_element(op: str, fragment: FragmentType, scalar: Attribute) -> None:
@@ -30,8 +33,8 @@ def _verify_element(op: str, fragment: FragmentType, scalar: Attribute) -> None:
         )
 
 
-@irdl_op_definition
-class SplatOp(BaselineOp):
+@fields_op("cute_nvgpu.fragment.splat")
+class SplatOp(RegistersOp):
     """Every element of the fragment is the scalar.
 
     ```mlir
@@ -39,24 +42,17 @@ class SplatOp(BaselineOp):
     ```
     """
 
-    name = "cute_nvgpu.fragment.splat"
-
     scalar = operand_def()
     fragment = result_def(FragmentType)
 
-    traits = traits_def(Pure())
-
     assembly_format = "$scalar attr-dict `:` type($scalar) `->` type($fragment)"
-
-    def __init__(self, scalar: SSAValue, fragment: FragmentType):
-        super().__init__(operands=[scalar], result_types=[fragment])
 
     def verify_(self) -> None:
         _verify_element(self.name, self.fragment.type, self.scalar.type)
 
 
-@irdl_op_definition
-class FromElementsOp(BaselineOp):
+@fields_op("cute_nvgpu.fragment.from_elements")
+class FromElementsOp(RegistersOp):
     """The fragment of these scalars, in register order.
 
     ```mlir
@@ -64,17 +60,10 @@ class FromElementsOp(BaselineOp):
     ```
     """
 
-    name = "cute_nvgpu.fragment.from_elements"
-
     elements = var_operand_def()
     fragment = result_def(FragmentType)
 
-    traits = traits_def(Pure())
-
     assembly_format = "$elements attr-dict `:` type($elements) `->` type($fragment)"
-
-    def __init__(self, elements: Sequence[SSAValue], fragment: FragmentType):
-        super().__init__(operands=[elements], result_types=[fragment])
 
     def verify_(self) -> None:
         count = self.fragment.type.count.data
@@ -86,10 +75,10 @@ class FromElementsOp(BaselineOp):
             _verify_element(self.name, self.fragment.type, element.type)
 
 
-class _IndexedOp(BaselineOp):
+class _IndexedOp(RegistersOp):
     """A fragment op that names one element by its place in register order."""
 
-    position = prop_def(IntegerAttr.constr(type=i64))
+    position = prop_def(NUMBER)
 
     def verify_position(self, fragment: FragmentType) -> None:
         count, position = fragment.count.data, self.position.value.data
@@ -100,7 +89,7 @@ class _IndexedOp(BaselineOp):
             )
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.fragment.extract")
 class ExtractOp(_IndexedOp):
     """One element of a fragment, by its place in register order.
 
@@ -109,21 +98,13 @@ class ExtractOp(_IndexedOp):
     ```
     """
 
-    name = "cute_nvgpu.fragment.extract"
-
     fragment = operand_def(FragmentType)
     scalar = result_def()
-
-    traits = traits_def(Pure())
 
     assembly_format = "$fragment `[` $position `]` attr-dict `:` type($fragment) `->` type($scalar)"
 
     def __init__(self, fragment: SSAValue[FragmentType], position: int):
-        super().__init__(
-            operands=[fragment],
-            properties={"position": IntegerAttr(position, i64)},
-            result_types=[fragment.type.element_type],
-        )
+        super().__init__(fragment, fragment.type.element_type, position)
 
     def verify_(self) -> None:
         assert isinstance(self.fragment.type, FragmentType)
@@ -131,7 +112,7 @@ class ExtractOp(_IndexedOp):
         _verify_element(self.name, self.fragment.type, self.scalar.type)
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.fragment.insert")
 class InsertOp(_IndexedOp):
     """The fragment with one element replaced.
 
@@ -140,13 +121,9 @@ class InsertOp(_IndexedOp):
     ```
     """
 
-    name = "cute_nvgpu.fragment.insert"
-
     scalar = operand_def()
     fragment = operand_def(FragmentType)
     result = result_def(FragmentType)
-
-    traits = traits_def(Pure())
 
     assembly_format = (
         "$scalar `,` $fragment `[` $position `]` attr-dict `:`"
@@ -154,11 +131,7 @@ class InsertOp(_IndexedOp):
     )
 
     def __init__(self, scalar: SSAValue, fragment: SSAValue[FragmentType], position: int):
-        super().__init__(
-            operands=[scalar, fragment],
-            properties={"position": IntegerAttr(position, i64)},
-            result_types=[fragment.type],
-        )
+        super().__init__(scalar, fragment, fragment.type, position)
 
     def verify_(self) -> None:
         assert isinstance(self.fragment.type, FragmentType)
@@ -170,7 +143,7 @@ class InsertOp(_IndexedOp):
             )
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.fragment.slice")
 class SliceOp(_IndexedOp):
     """Some neighbouring elements of a fragment, in whole registers, as a fragment.
 
@@ -182,21 +155,10 @@ class SliceOp(_IndexedOp):
     One `ldmatrix.x4` so gives the B fragments of two MMAs.
     """
 
-    name = "cute_nvgpu.fragment.slice"
-
     fragment = operand_def(FragmentType)
     result = result_def(FragmentType)
 
-    traits = traits_def(Pure())
-
     assembly_format = "$fragment `[` $position `]` attr-dict `:` type($fragment) `->` type($result)"
-
-    def __init__(self, fragment: SSAValue, position: int, result: FragmentType):
-        super().__init__(
-            operands=[fragment],
-            properties={"position": IntegerAttr(position, i64)},
-            result_types=[result],
-        )
 
     def verify_(self) -> None:
         whole, part = self.fragment.type, self.result.type
@@ -212,8 +174,8 @@ class SliceOp(_IndexedOp):
             )
 
 
-@irdl_op_definition
-class ConcatOp(BaselineOp):
+@fields_op("cute_nvgpu.fragment.concat")
+class ConcatOp(RegistersOp):
     """Fragments one after the other as one fragment: what `slice` takes apart.
 
     ```mlir
@@ -222,17 +184,10 @@ class ConcatOp(BaselineOp):
     ```
     """
 
-    name = "cute_nvgpu.fragment.concat"
-
     fragments = var_operand_def(FragmentType)
     result = result_def(FragmentType)
 
-    traits = traits_def(Pure())
-
     assembly_format = "$fragments attr-dict `:` type($fragments) `->` type($result)"
-
-    def __init__(self, fragments: Sequence[SSAValue], result: FragmentType):
-        super().__init__(operands=[fragments], result_types=[result])
 
     def verify_(self) -> None:
         whole, count = self.result.type, 0
@@ -246,8 +201,8 @@ class ConcatOp(BaselineOp):
             )
 
 
-@irdl_op_definition
-class CastOp(BaselineOp):
+@fields_op("cute_nvgpu.fragment.cast")
+class CastOp(RegistersOp):
     """The same registers under another fragment type: element type, count or layout.
 
     ```mlir
@@ -257,17 +212,10 @@ class CastOp(BaselineOp):
     The bits stay where they are; both fragments must fill the same registers.
     """
 
-    name = "cute_nvgpu.fragment.cast"
-
     source = operand_def(FragmentType)
     result = result_def(FragmentType)
 
-    traits = traits_def(Pure())
-
     assembly_format = "$source attr-dict `:` type($source) `->` type($result)"
-
-    def __init__(self, source: SSAValue, result: FragmentType):
-        super().__init__(operands=[source], result_types=[result])
 
     def verify_(self) -> None:
         assert isinstance(self.source.type, FragmentType)

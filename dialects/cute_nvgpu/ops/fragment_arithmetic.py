@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.ir import SSAValue
 from xdsl.irdl import (
     BaseAttr,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     result_def,
     traits_def,
@@ -21,9 +19,10 @@ from tilewright.dialects.cute_nvgpu.atoms.universal_fma import UniversalFma, fma
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.fields import fields_op
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.fragment.fma")
 class FmaOp(BaselineOp):
     """d = a * b + c, element by element, each rounded once: `fma.rn` on f32, f64, f16x2, bf16x2.
 
@@ -34,8 +33,6 @@ class FmaOp(BaselineOp):
     PTX ISA 9.7.3.6 and 9.7.4.4.
     """
 
-    name = "cute_nvgpu.fragment.fma"
-
     T: ClassVar = VarConstraint("T", BaseAttr(FragmentType))
     a = operand_def(T)
     b = operand_def(T)
@@ -45,9 +42,6 @@ class FmaOp(BaselineOp):
     traits = traits_def(Pure())
 
     assembly_format = "$a `,` $b `,` $c attr-dict `:` type($result)"
-
-    def __init__(self, a: SSAValue, b: SSAValue, c: SSAValue):
-        super().__init__(operands=[a, b, c], result_types=[c.type])
 
     @property
     def fma(self) -> UniversalFma:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.dialects.builtin import IndexType, MemRefType, i1
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     result_def,
@@ -21,13 +18,14 @@ from tilewright.dialects.cute_nvgpu.lattice.elements import register_bits
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_contiguous, verify_memref
-from tilewright.dialects.cute_nvgpu.types.fragments import MLIR_HELD_IN, FragmentType, element_of
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.fields import fields_op
 
 ACCESS_BYTES = (4, 8, 16)
 """The bytes that one access moves: whole registers, at most 16 bytes. PTX ISA 9.7.9.8, 9.7.9.11."""
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.fragment.load")
 class LoadOp(BaselineOp):
     """The elements from an index on, 4, 8 or 16 bytes of them, in register order.
 
@@ -38,22 +36,17 @@ class LoadOp(BaselineOp):
     They lie side by side, and their address is a multiple of their size. PTX ISA 9.7.9.8.
     """
 
-    name = "cute_nvgpu.fragment.load"
-
     source = operand_def(MemRefType)
     indices = var_operand_def(IndexType())
     fragment = result_def(FragmentType)
 
     assembly_format = "$source `[` $indices `]` attr-dict `:` type($source) `->` type($fragment)"
 
-    def __init__(self, source: SSAValue, indices: Sequence[SSAValue], fragment: FragmentType):
-        super().__init__(operands=[source, list(indices)], result_types=[fragment])
-
     def verify_(self) -> None:
         _verify(self.name, self.source.type, len(self.indices), self.fragment.type)
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.fragment.store")
 class StoreOp(BaselineOp):
     """Write a fragment of 4, 8 or 16 bytes side by side, from an index on.
 
@@ -66,8 +59,6 @@ class StoreOp(BaselineOp):
     the others may name any address. PTX ISA 9.7.9.11.
     """
 
-    name = "cute_nvgpu.fragment.store"
-
     fragment = operand_def(FragmentType)
     dest = operand_def(MemRefType)
     indices = var_operand_def(IndexType())
@@ -79,15 +70,6 @@ class StoreOp(BaselineOp):
         "$fragment `,` $dest `[` $indices `]` (`if` $predicate^)? attr-dict `:`"
         " type($fragment) `,` type($dest)"
     )
-
-    def __init__(
-        self,
-        fragment: SSAValue,
-        dest: SSAValue,
-        indices: Sequence[SSAValue],
-        predicate: SSAValue | None = None,
-    ):
-        super().__init__(operands=[fragment, dest, list(indices), predicate])
 
     def verify_(self) -> None:
         assert isinstance(self.fragment.type, FragmentType)
@@ -113,6 +95,10 @@ def _verify(op: str, memory: Attribute, indices: int, fragment: FragmentType) ->
     verify_contiguous(op, "memory", memref, size)
 
 
+_STORED_AS = {"s8": "i8", "u8": "i8"}
+"""The other type of which a memref may hold elements of these."""
+
+
 def _verify_element(op: str, memory: Attribute, fragment: FragmentType) -> None:
     element = fragment.element
     if element.bits < 8:
@@ -120,10 +106,7 @@ def _verify_element(op: str, memory: Attribute, fragment: FragmentType) -> None:
             f"'{op}' expected elements of whole bytes, got {fragment}; nearest legal: "
             "cute_nvgpu.fragment.cast from elements of i32"
         )
-    if element_of(memory) is not element and memory != MLIR_HELD_IN.get(element.name):
+    if memory != fragment.element_type and str(memory) != _STORED_AS.get(element.name):
         raise VerifyException(
             f"'{op}' expected a fragment of the memory's element type {memory}, got {fragment}"
         )
-
-
-OPS = [LoadOp, StoreOp]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from xdsl.ir import SSAValue
-from xdsl.irdl import IRDLOperation
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.targets import (
@@ -13,17 +12,18 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import (
     InstructionFacts,
     Requirement,
 )
+from tilewright.dialects.fields import FieldsOp
 from tilewright.dialects.register_origins import origins
 
 
-class NvgpuOp(IRDLOperation):
+class NvgpuOp(FieldsOp):
     """An op that is one instruction, a row of the lattice: that of its class or its own `row`."""
 
     ROW: ClassVar[Any]
 
     CHIP_CHOOSES: ClassVar[bool | None] = None
-    """Whether the PTX ISA leaves it to the chip which thread holds what of its fragments; None for
-    an op that looks at no elements of fragments."""
+    """True where the PTX ISA leaves it to the chip which thread holds what of its fragments; None
+    for an op that looks at no elements of fragments."""
 
     @property
     def row(self) -> InstructionFacts:
@@ -56,9 +56,6 @@ class PlainOp(NvgpuOp):
     """An op that says all by its name."""
 
     assembly_format = "attr-dict"
-
-    def __init__(self) -> None:
-        super().__init__()
 
 
 class BaselineOp(NvgpuOp):

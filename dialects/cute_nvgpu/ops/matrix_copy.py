@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IndexType, UnitAttr
 from xdsl.dialects.utils import EnumAttribute
-from xdsl.ir import Attribute, Data, SpacedOpaqueSyntaxAttribute, SSAValue
+from xdsl.ir import Attribute, Data, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import (
     irdl_attr_definition,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     result_def,
@@ -37,11 +35,8 @@ from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import RUN_BYTES, WARP, 
 from tilewright.dialects.cute_nvgpu.lattice.row import shape_text
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, verify_holders
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_contiguous, verify_memref
-from tilewright.dialects.cute_nvgpu.types.fragments import (
-    MLIR_HELD_IN,
-    MLIR_TYPES,
-    FragmentType,
-)
+from tilewright.dialects.cute_nvgpu.types.fragments import MLIR_TYPES, FragmentType
+from tilewright.dialects.fields import fields_op
 
 DEFAULT_SHAPE: Shape = (8, 8)
 
@@ -98,7 +93,7 @@ class MatrixCopyOp(NvgpuOp):
         return None
 
     @property
-    def held(self) -> FragmentType:
+    def fragment_type(self) -> FragmentType:
         """The fragment that is loaded or stored."""
         raise NotImplementedError
 
@@ -106,7 +101,9 @@ class MatrixCopyOp(NvgpuOp):
     def matrix_copy(self) -> MatrixCopy:
         """The copy that it issues."""
         row = self.row
-        return MatrixCopy(row, self.held.registers // row.registers, self.trans is not None)
+        return MatrixCopy(
+            row, self.fragment_type.registers // row.registers, self.trans is not None
+        )
 
     def spelled(self) -> str:
         return self.matrix_copy.mnemonic
@@ -122,14 +119,14 @@ class MatrixCopyOp(NvgpuOp):
         self._verify_elements(row, type_.element_type)
         self._verify_count(row)
         verify_contiguous(self.name, "memory", type_, RUN_BYTES)
-        width = row.neighbours * row.bits // self.held.element.bits
-        verify_neighbours(self.name, self.held, width)
+        width = row.neighbours * row.bits // self.fragment_type.element.bits
+        verify_neighbours(self.name, self.fragment_type, width)
         for fragment in self.operands:
             if isinstance(fragment.type, FragmentType):
                 verify_holders(self, "a fragment", fragment)
 
     def _verify_elements(self, row: MatrixCopyRow, memory: Attribute) -> None:
-        fragment = self.held
+        fragment = self.fragment_type
         if row.source is not None:
             legal = [MLIR_TYPES[name] for name in row.source.elements]
             if memory != MLIR_TYPES["u8"] or fragment.element_type not in legal:
@@ -138,7 +135,7 @@ class MatrixCopyOp(NvgpuOp):
                     f"{' or '.join(map(str, legal))} with src_fmt {row.source.name}, "
                     f"got {memory} and {fragment.element_type}"
                 )
-        elif memory not in (fragment.element_type, MLIR_HELD_IN.get(fragment.element.name)):
+        elif memory != fragment.element_type:
             raise VerifyException(
                 f"'{self.name}' expected a fragment of {memory}, got {fragment.element_type}"
             )
@@ -150,7 +147,7 @@ class MatrixCopyOp(NvgpuOp):
             )
 
     def _verify_count(self, row: MatrixCopyRow) -> None:
-        fragment, counts = self.held, [number * row.registers for number in row.numbers]
+        fragment, counts = self.fragment_type, [number * row.registers for number in row.numbers]
         if fragment.element.register != "b32" or fragment.registers not in counts:
             legal = " or ".join(str(count * fragment.element.per_register) for count in counts)
             *others, last = (f".x{number}" for number in row.numbers)
@@ -184,7 +181,7 @@ def verify_neighbours(op: str, fragment: FragmentType, width: int) -> None:
                 )
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.ldmatrix")
 class LdmatrixOp(MatrixCopyOp):
     """Load 1, 2 or 4 matrices from shared memory into a fragment.
 
@@ -203,8 +200,6 @@ class LdmatrixOp(MatrixCopyOp):
     elements and padding, and each lands in the low bits of a byte. PTX ISA 9.7.14.5.15.
     """
 
-    name = "cute_nvgpu.ldmatrix"
-
     source = operand_def()
     indices = var_operand_def(IndexType)
     src_fmt = opt_prop_def(SrcFmtAttr)
@@ -215,38 +210,19 @@ class LdmatrixOp(MatrixCopyOp):
         " attr-dict `:` type($source) `->` type($fragment)"
     )
 
-    def __init__(
-        self,
-        source: SSAValue,
-        indices: Sequence[SSAValue],
-        fragment: FragmentType,
-        *,
-        trans: bool = False,
-        shape: Shape = DEFAULT_SHAPE,
-        src_fmt: SrcFmt | None = None,
-    ):
-        super().__init__(
-            operands=[source, indices],
-            properties={
-                **_form(trans, shape),
-                "src_fmt": None if src_fmt is None else SrcFmtAttr(src_fmt),
-            },
-            result_types=[fragment],
-        )
-
     @property
     def source_format(self) -> str | None:
         return None if self.src_fmt is None else self.src_fmt.data.value
 
     @property
-    def held(self) -> FragmentType:
+    def fragment_type(self) -> FragmentType:
         return self.fragment.type
 
     def verify_(self) -> None:
         self.verify_matrices(self.source.type, len(self.indices))
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.stmatrix")
 class StmatrixOp(MatrixCopyOp):
     """Store a fragment to shared memory as 1, 2 or 4 matrices.
 
@@ -261,8 +237,6 @@ class StmatrixOp(MatrixCopyOp):
     indices name 16 bytes, thread 8*i + r those of matrix i. PTX ISA 9.7.14.5.16.
     """
 
-    name = "cute_nvgpu.stmatrix"
-
     fragment = operand_def(FragmentType)
     dest = operand_def()
     indices = var_operand_def(IndexType)
@@ -272,19 +246,8 @@ class StmatrixOp(MatrixCopyOp):
         " `:` type($fragment) `,` type($dest)"
     )
 
-    def __init__(
-        self,
-        fragment: SSAValue,
-        dest: SSAValue,
-        indices: Sequence[SSAValue],
-        *,
-        trans: bool = False,
-        shape: Shape = DEFAULT_SHAPE,
-    ):
-        super().__init__(operands=[fragment, dest, indices], properties=_form(trans, shape))
-
     @property
-    def held(self) -> FragmentType:
+    def fragment_type(self) -> FragmentType:
         assert isinstance(self.fragment.type, FragmentType)
         return self.fragment.type
 
@@ -292,14 +255,7 @@ class StmatrixOp(MatrixCopyOp):
         self.verify_matrices(self.dest.type, len(self.indices))
 
 
-def _form(trans: bool, shape: Shape) -> dict[str, Attribute | None]:
-    return {
-        "trans": UnitAttr() if trans else None,
-        "shape": None if shape == DEFAULT_SHAPE else MatrixShapeAttr(shape),
-    }
-
-
-@irdl_op_definition
+@fields_op("cute_nvgpu.movmatrix", MOVMATRIX)
 class MovmatrixOp(NvgpuOp):
     """Transpose an 8x8 matrix of 16-bit elements across the warp.
 
@@ -311,18 +267,12 @@ class MovmatrixOp(NvgpuOp):
     PTX ISA 9.7.14.5.17.
     """
 
-    name = "cute_nvgpu.movmatrix"
-    ROW: ClassVar = MOVMATRIX
-
     fragment = operand_def(FragmentType)
     result = result_def(FragmentType)
 
     traits = traits_def(NoMemoryEffect())
 
     assembly_format = "$fragment attr-dict `:` type($fragment) `->` type($result)"
-
-    def __init__(self, fragment: SSAValue, result: FragmentType):
-        super().__init__(operands=[fragment], result_types=[result])
 
     def verify_(self) -> None:
         source, result = self.fragment.type, self.result.type

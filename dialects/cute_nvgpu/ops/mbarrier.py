@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, i32, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute
 from xdsl.irdl import (
-    IRDLOperation,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -31,6 +28,7 @@ from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
 )
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
+from tilewright.dialects.fields import NUMBER, fields_op
 
 
 def verify_mbarrier(op: str, type_: Attribute, indices: int) -> None:
@@ -50,9 +48,6 @@ class MbarrierOp(NvgpuOp):
 
     assembly_format = "$barrier `[` $indices `]` attr-dict `:` type($barrier)"
 
-    def __init__(self, barrier: SSAValue, indices: Sequence[SSAValue]):
-        super().__init__(operands=[barrier, list(indices)])
-
     def verify_(self) -> None:
         verify_mbarrier(self.name, self.barrier.type, len(self.indices))
 
@@ -63,13 +58,6 @@ class _CountedOp(MbarrierOp):
     WHAT: ClassVar[str]
     LOWEST: ClassVar[int] = 1
 
-    def __init__(self, barrier: SSAValue, indices: Sequence[SSAValue], count: int | None = None):
-        IRDLOperation.__init__(
-            self,
-            operands=[barrier, list(indices)],
-            properties={"count": None if count is None else IntegerAttr(count, i64)},
-        )
-
     def verify_(self) -> None:
         super().verify_()
         count = self.properties.get("count")
@@ -79,7 +67,7 @@ class _CountedOp(MbarrierOp):
                 raise VerifyException(f"'{self.name}' {why}")
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.mbarrier.init", MBARRIER_INIT)
 class InitOp(_CountedOp):
     """Make an mbarrier whose phases each wait for `count` arrivals.
 
@@ -91,16 +79,14 @@ class InitOp(_CountedOp):
     shows it to the copies that complete the mbarrier. PTX ISA, mbarrier.init.
     """
 
-    name = "cute_nvgpu.mbarrier.init"
-    ROW: ClassVar = MBARRIER_INIT
     WHAT: ClassVar = "arrivals"
 
-    count = prop_def(IntegerAttr.constr(type=i64))
+    count = prop_def(NUMBER)
 
     assembly_format = "$barrier `[` $indices `]` `count` $count attr-dict `:` type($barrier)"
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.mbarrier.inval", MBARRIER_INVAL)
 class InvalOp(MbarrierOp):
     """End an mbarrier: its memory may be used for something else.
 
@@ -111,11 +97,8 @@ class InvalOp(MbarrierOp):
     PTX ISA, mbarrier.inval.
     """
 
-    name = "cute_nvgpu.mbarrier.inval"
-    ROW: ClassVar = MBARRIER_INVAL
 
-
-@irdl_op_definition
+@fields_op("cute_nvgpu.mbarrier.arrive")
 class ArriveOp(_CountedOp):
     """Arrive, once or `count` times, at the current phase of an mbarrier, without waiting.
 
@@ -128,10 +111,9 @@ class ArriveOp(_CountedOp):
     mbarrier.arrive.
     """
 
-    name = "cute_nvgpu.mbarrier.arrive"
     WHAT: ClassVar = "arrivals"
 
-    count = opt_prop_def(IntegerAttr.constr(type=i64))
+    count = opt_prop_def(NUMBER)
 
     assembly_format = "$barrier `[` $indices `]` (`count` $count^)? attr-dict `:` type($barrier)"
 
@@ -140,7 +122,7 @@ class ArriveOp(_CountedOp):
         return MBARRIER_ARRIVE if self.count is None else MBARRIER_ARRIVE_COUNT
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.mbarrier.arrive.expect_tx", MBARRIER_ARRIVE_EXPECT_TX)
 class ArriveExpectTxOp(_CountedOp):
     """Let the current phase of an mbarrier also wait for `count` bytes of copies, then arrive.
 
@@ -152,17 +134,15 @@ class ArriveExpectTxOp(_CountedOp):
     PTX ISA, mbarrier.arrive.expect_tx.
     """
 
-    name = "cute_nvgpu.mbarrier.arrive.expect_tx"
-    ROW: ClassVar = MBARRIER_ARRIVE_EXPECT_TX
     WHAT: ClassVar = "bytes"
     LOWEST: ClassVar = 0
 
-    count = prop_def(IntegerAttr.constr(type=i64))
+    count = prop_def(NUMBER)
 
     assembly_format = "$barrier `[` $indices `]` `bytes` $count attr-dict `:` type($barrier)"
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.mbarrier.wait", MBARRIER_TRY_WAIT)
 class WaitOp(MbarrierOp):
     """Wait until the phase of that parity is complete: 0 for the first phase, 1 for the second.
 
@@ -174,9 +154,6 @@ class WaitOp(MbarrierOp):
     in PTX. PTX ISA, mbarrier.try_wait.
     """
 
-    name = "cute_nvgpu.mbarrier.wait"
-    ROW: ClassVar = MBARRIER_TRY_WAIT
-
     # xDSL puts a subclass's operands before those of its base.
     barrier = operand_def(MemRefType)
     indices = var_operand_def(IndexType())
@@ -184,11 +161,8 @@ class WaitOp(MbarrierOp):
 
     assembly_format = "$barrier `[` $indices `]` `parity` $parity attr-dict `:` type($barrier)"
 
-    def __init__(self, barrier: SSAValue, indices: Sequence[SSAValue], parity: SSAValue):
-        IRDLOperation.__init__(self, operands=[barrier, list(indices), parity])
 
-
-@irdl_op_definition
+@fields_op("cute_nvgpu.fence.mbarrier_init", FENCE_MBARRIER_INIT)
 class FenceMbarrierInitOp(PlainOp):
     """The mbarriers that the thread made are made before what copies do to them.
 
@@ -198,9 +172,3 @@ class FenceMbarrierInitOp(PlainOp):
 
     PTX ISA, fence.mbarrier_init.
     """
-
-    name = "cute_nvgpu.fence.mbarrier_init"
-    ROW: ClassVar = FENCE_MBARRIER_INIT
-
-
-OPS = [InitOp, InvalOp, ArriveOp, ArriveExpectTxOp, WaitOp, FenceMbarrierInitOp]

@@ -3,7 +3,7 @@ pairs (`sm70`)."""
 
 from __future__ import annotations
 
-from xdsl.irdl import irdl_op_definition, prop_def
+from xdsl.irdl import prop_def
 
 from tilewright.dialects.cute_nvgpu.ops import wmma
 from tilewright.dialects.cute_nvgpu.ops.register_mma import (
@@ -13,20 +13,11 @@ from tilewright.dialects.cute_nvgpu.ops.register_mma import (
     ScaledSparseMma,
     SparseMma,
 )
-from tilewright.dialects.cute_nvgpu.types.atoms import (
-    Sm70MmaAtomType,
-    Sm80MmaAtomType,
-    Sm80SparseMmaAtomType,
-    Sm89MmaAtomType,
-    Sm89SparseMmaAtomType,
-    Sm120MmaAtomType,
-    Sm120MmaBsAtomType,
-    Sm120MmaBsSpAtomType,
-    Sm120MmaSpAtomType,
-)
+from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES
+from tilewright.dialects.fields import fields_op
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.sm70.mma")
 class Sm70MmaOp(DenseMma):
     """D = A * B + C on f16, with any layouts of A and B. PTX ISA 9.7.14.5.1.
 
@@ -38,12 +29,10 @@ class Sm70MmaOp(DenseMma):
     ```
     """
 
-    name = "cute_nvgpu.sm70.mma"
-
-    atom = prop_def(Sm70MmaAtomType)
+    atom = prop_def(MMA_ATOM_TYPES["sm70.mma"])
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.sm80.mma")
 class Sm80MmaOp(DenseMma):
     """D = A * B + C on f16, bf16, tf32, f64, integers or single bits.
 
@@ -56,12 +45,10 @@ class Sm80MmaOp(DenseMma):
     ```
     """
 
-    name = "cute_nvgpu.sm80.mma"
-
-    atom = prop_def(Sm80MmaAtomType)
+    atom = prop_def(MMA_ATOM_TYPES["sm80.mma"])
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.sm80.sparse_mma")
 class Sm80SparseMmaOp(SparseMma):
     """D = A * B + C with a structured-sparse A of f16, bf16, tf32 or integers. PTX ISA 9.7.14.6.
 
@@ -74,12 +61,10 @@ class Sm80SparseMmaOp(SparseMma):
     ```
     """
 
-    name = "cute_nvgpu.sm80.sparse_mma"
-
-    atom = prop_def(Sm80SparseMmaAtomType)
+    atom = prop_def(MMA_ATOM_TYPES["sm80.sparse_mma"])
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.sm89.mma")
 class Sm89MmaOp(DenseMma):
     """D = A * B + C on e4m3 and e5m2, in any pair.
 
@@ -92,12 +77,10 @@ class Sm89MmaOp(DenseMma):
     ```
     """
 
-    name = "cute_nvgpu.sm89.mma"
-
-    atom = prop_def(Sm89MmaAtomType)
+    atom = prop_def(MMA_ATOM_TYPES["sm89.mma"])
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.sm89.sparse_mma")
 class Sm89SparseMmaOp(SparseMma):
     """D = A * B + C on e4m3 and e5m2 with a structured-sparse A. PTX ISA 9.7.14.6.
 
@@ -110,12 +93,10 @@ class Sm89SparseMmaOp(SparseMma):
     ```
     """
 
-    name = "cute_nvgpu.sm89.sparse_mma"
-
-    atom = prop_def(Sm89SparseMmaAtomType)
+    atom = prop_def(MMA_ATOM_TYPES["sm89.sparse_mma"])
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.SM120.mma")
 class Sm120MmaOp(DenseMma):
     """D = A * B + C on e4m3, e5m2, e3m2, e2m3 and e2m1, in any pair. PTX ISA 9.7.14.5.14.
 
@@ -128,12 +109,10 @@ class Sm120MmaOp(DenseMma):
     ```
     """
 
-    name = "cute_nvgpu.SM120.mma"
-
-    atom = prop_def(Sm120MmaAtomType)
+    atom = prop_def(MMA_ATOM_TYPES["SM120.mma"])
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.SM120.mma_sp")
 class Sm120MmaSpOp(SparseMma):
     """D = A * B + C on 8-, 6- and 4-bit floats with a structured-sparse A. PTX ISA 9.7.14.6.
 
@@ -146,12 +125,10 @@ class Sm120MmaSpOp(SparseMma):
     ```
     """
 
-    name = "cute_nvgpu.SM120.mma_sp"
-
-    atom = prop_def(Sm120MmaSpAtomType)
+    atom = prop_def(MMA_ATOM_TYPES["SM120.mma_sp"])
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.SM120.mma_bs")
 class Sm120MmaBsOp(ScaledMma):
     """D = (A * SFA) * (B * SFB) + C, the scale factors by row of A, column of B and block of K.
     PTX ISA 9.7.14.3.
@@ -167,12 +144,10 @@ class Sm120MmaBsOp(ScaledMma):
     ```
     """
 
-    name = "cute_nvgpu.SM120.mma_bs"
-
-    atom = prop_def(Sm120MmaBsAtomType)
+    atom = prop_def(MMA_ATOM_TYPES["SM120.mma_bs"])
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.SM120.mma_bs_sp")
 class Sm120MmaBsSpOp(ScaledSparseMma):
     """A block-scaled MMA with a structured-sparse A. PTX ISA 9.7.14.3 and 9.7.14.6.
 
@@ -187,9 +162,7 @@ class Sm120MmaBsSpOp(ScaledSparseMma):
     ```
     """
 
-    name = "cute_nvgpu.SM120.mma_bs_sp"
-
-    atom = prop_def(Sm120MmaBsSpAtomType)
+    atom = prop_def(MMA_ATOM_TYPES["SM120.mma_bs_sp"])
 
 
 MMA_OPS: dict[str, type[RegisterMmaOp]] = {

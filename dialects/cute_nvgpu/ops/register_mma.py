@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import operand_def, prop_def, result_def, traits_def
 from xdsl.traits import NoMemoryEffect
@@ -23,6 +23,7 @@ from tilewright.dialects.cute_nvgpu.lattice.row import MmaRow, Operand
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, verify_holders
 from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES, MmaAtomType
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.fields import NUMBER
 
 
 class RegisterMmaOp(NvgpuOp):
@@ -73,12 +74,13 @@ class RegisterMmaOp(NvgpuOp):
         result_type: Attribute | None = None,
     ):
         """The MMA of operands in the order of the atom's `inputs`; selectors left out are 0."""
-        properties: dict[str, Attribute] = {"atom": MMA_ATOM_TYPES[atom.op](atom)}
         values = selectors or (0,) * len(self.SELECTORS)
-        for name, value in zip(self.SELECTORS, values, strict=True):
-            properties[name] = IntegerAttr(value, i64)
-        result = inputs[2].type if result_type is None else result_type
-        super().__init__(operands=list(inputs), properties=properties, result_types=[result])
+        super().__init__(
+            *inputs,
+            inputs[2].type if result_type is None else result_type,
+            atom=MMA_ATOM_TYPES[atom.op](atom),
+            **dict(zip(self.SELECTORS, values, strict=True)),
+        )
 
     def verify_(self) -> None:
         atom = self.mma_atom
@@ -113,7 +115,7 @@ class SparseMma(RegisterMmaOp):
     b = operand_def()
     c = operand_def()
     e = operand_def()
-    selector = prop_def(IntegerAttr.constr(type=i64))
+    selector = prop_def(NUMBER)
 
     SELECTORS: ClassVar[tuple[str, ...]] = ("selector",)
 
@@ -135,10 +137,10 @@ class ScaledMma(RegisterMmaOp):
     c = operand_def()
     sfa = operand_def()
     sfb = operand_def()
-    byte_id_a = prop_def(IntegerAttr.constr(type=i64))
-    thread_id_a = prop_def(IntegerAttr.constr(type=i64))
-    byte_id_b = prop_def(IntegerAttr.constr(type=i64))
-    thread_id_b = prop_def(IntegerAttr.constr(type=i64))
+    byte_id_a = prop_def(NUMBER)
+    thread_id_a = prop_def(NUMBER)
+    byte_id_b = prop_def(NUMBER)
+    thread_id_b = prop_def(NUMBER)
 
     SELECTORS: ClassVar[tuple[str, ...]] = ("byte_id_a", "thread_id_a", "byte_id_b", "thread_id_b")
 
@@ -158,11 +160,11 @@ class ScaledSparseMma(RegisterMmaOp):
     e = operand_def()
     sfa = operand_def()
     sfb = operand_def()
-    selector = prop_def(IntegerAttr.constr(type=i64))
-    byte_id_a = prop_def(IntegerAttr.constr(type=i64))
-    thread_id_a = prop_def(IntegerAttr.constr(type=i64))
-    byte_id_b = prop_def(IntegerAttr.constr(type=i64))
-    thread_id_b = prop_def(IntegerAttr.constr(type=i64))
+    selector = prop_def(NUMBER)
+    byte_id_a = prop_def(NUMBER)
+    thread_id_a = prop_def(NUMBER)
+    byte_id_b = prop_def(NUMBER)
+    thread_id_b = prop_def(NUMBER)
 
     SELECTORS: ClassVar[tuple[str, ...]] = (*SparseMma.SELECTORS, *ScaledMma.SELECTORS)
 

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from xdsl.dialects.builtin import Float32Type, IntegerAttr, IntegerType, StringAttr, i64
+from xdsl.dialects.builtin import Float32Type, IntegerType, StringAttr
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
+from xdsl.irdl import operand_def, prop_def, result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.sync import SHFL_SYNC
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
+from tilewright.dialects.fields import NUMBER, fields_op
 
 SHUFFLED: tuple[Attribute, ...] = (Float32Type(), IntegerType(32))
 """The types that one instruction moves: 32 bits."""
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.shfl.sync", SHFL_SYNC)
 class ShflSyncOp(NvgpuOp):
     """The value that another thread of the warp has: that of lane `lane ^ N` (`bfly`), or of lane N
     (`idx`).
@@ -31,20 +30,13 @@ class ShflSyncOp(NvgpuOp):
     All threads of the warp execute it together. PTX ISA 9.7.9.6.
     """
 
-    name = "cute_nvgpu.shfl.sync"
-    ROW: ClassVar = SHFL_SYNC
-
     mode = prop_def(StringAttr)
     value = operand_def()
-    lane = prop_def(IntegerAttr.constr(type=i64))
+    lane = prop_def(NUMBER)
     result = result_def()
 
     def __init__(self, mode: str, value: SSAValue, lane: int):
-        super().__init__(
-            operands=[value],
-            properties={"mode": StringAttr(mode), "lane": IntegerAttr(lane, i64)},
-            result_types=[value.type],
-        )
+        super().__init__(value, value.type, mode, lane)
 
     @classmethod
     def parse(cls, parser: Parser) -> ShflSyncOp:
@@ -74,6 +66,3 @@ class ShflSyncOp(NvgpuOp):
             raise VerifyException(
                 f"'{self.name}' expected {legal}, got {self.value.type} (a lane gives 32 bits)"
             )
-
-
-OPS = [ShflSyncOp]

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, UnitAttr, i32, i64
+from xdsl.dialects.builtin import MemRefType, UnitAttr, i32, i64
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -16,21 +15,15 @@ from xdsl.irdl import (
 )
 
 from tilewright.dialects.cute_nvgpu.ops.umma import UmmaOp, umma_format
-from tilewright.dialects.cute_nvgpu.types.shared_atoms import (
-    Sm100MmaAtomType,
-    Sm100MmaBsAtomType,
-    Sm100MmaBsSpAtomType,
-    Sm100MmaSpAtomType,
-    Sm100MmaWsAtomType,
-    Sm100MmaWsSpAtomType,
-)
+from tilewright.dialects.cute_nvgpu.types.shared_atoms import UMMA_ATOM_TYPES
+from tilewright.dialects.fields import NUMBER, fields_op
 
 
 class _Sparse:
     """A structured-sparse A: its metadata, and which of two columns they are in."""
 
     e = operand_def(MemRefType)
-    selector = prop_def(IntegerAttr.constr(type=i64))
+    selector = prop_def(NUMBER)
 
 
 class _Scaled:
@@ -38,15 +31,15 @@ class _Scaled:
 
     sfa = operand_def(MemRefType)
     sfb = operand_def(MemRefType)
-    sfa_id = prop_def(IntegerAttr.constr(type=i64))
-    sfb_id = prop_def(IntegerAttr.constr(type=i64))
+    sfa_id = prop_def(NUMBER)
+    sfb_id = prop_def(NUMBER)
 
 
 class _Plain:
     """Without scale factors: lanes of D left out, D scaled, A shifted."""
 
     disable_output_lane = var_operand_def(i32)
-    scale_input_d = opt_prop_def(IntegerAttr.constr(type=i64))
+    scale_input_d = opt_prop_def(NUMBER)
     ashift = opt_prop_def(UnitAttr)
 
 
@@ -63,7 +56,7 @@ _PLAIN = (
 _STATIONARY = " (`zero_column_mask` $zero_column_mask^)?"
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.sm100.mma")
 class MmaOp(_Plain, UmmaOp):
     """D = A * B + D on f16, bf16, tf32, floats of 8, 6 and 4 bits, or bytes.
 
@@ -79,15 +72,14 @@ class MmaOp(_Plain, UmmaOp):
     divides D by a power of two first. PTX ISA, tcgen05.mma.
     """
 
-    name = "cute_nvgpu.sm100.mma"
     TENSORS: ClassVar = ("D", "A", "B")
 
-    atom = prop_def(Sm100MmaAtomType)
+    atom = prop_def(UMMA_ATOM_TYPES["sm100.mma"])
 
     assembly_format = umma_format(TENSORS, *_PLAIN)
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.sm100.mma_sp")
 class MmaSpOp(_Sparse, _Plain, UmmaOp):
     """D = A * B + D with a structured-sparse A, of which half the K is stored.
 
@@ -100,15 +92,14 @@ class MmaSpOp(_Sparse, _Plain, UmmaOp):
     tcgen05.mma.sp.
     """
 
-    name = "cute_nvgpu.sm100.mma_sp"
     TENSORS: ClassVar = ("D", "A", "B", "E")
 
-    atom = prop_def(Sm100MmaSpAtomType)
+    atom = prop_def(UMMA_ATOM_TYPES["sm100.mma_sp"])
 
     assembly_format = umma_format(TENSORS, *_PLAIN)
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.sm100.mma_bs")
 class MmaBsOp(_Scaled, UmmaOp):
     """D = (A * SFA) * (B * SFB) + D, the scale factors by row of A, column of B and block of K.
 
@@ -121,15 +112,14 @@ class MmaBsOp(_Scaled, UmmaOp):
     The ids say at which byte of a word the scale factors start. PTX ISA, tcgen05.mma.
     """
 
-    name = "cute_nvgpu.sm100.mma_bs"
     TENSORS: ClassVar = ("D", "A", "B", "SFA", "SFB")
 
-    atom = prop_def(Sm100MmaBsAtomType)
+    atom = prop_def(UMMA_ATOM_TYPES["sm100.mma_bs"])
 
     assembly_format = umma_format(TENSORS)
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.sm100.mma_bs_sp")
 class MmaBsSpOp(_Sparse, _Scaled, UmmaOp):
     """A block-scaled MMA with a structured-sparse A.
 
@@ -142,15 +132,14 @@ class MmaBsSpOp(_Sparse, _Scaled, UmmaOp):
     PTX ISA, tcgen05.mma.sp.
     """
 
-    name = "cute_nvgpu.sm100.mma_bs_sp"
     TENSORS: ClassVar = ("D", "A", "B", "E", "SFA", "SFB")
 
-    atom = prop_def(Sm100MmaBsSpAtomType)
+    atom = prop_def(UMMA_ATOM_TYPES["sm100.mma_bs_sp"])
 
     assembly_format = umma_format(TENSORS)
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.sm100.mma_ws")
 class MmaWsOp(_Stationary, UmmaOp):
     """D = A * B + D, B kept for the MMAs that follow: weight-stationary, for M of 32, 64 and 128.
 
@@ -162,15 +151,14 @@ class MmaWsOp(_Stationary, UmmaOp):
     `zero_column_mask` is a descriptor of columns of B that count as zeros. PTX ISA, tcgen05.mma.ws.
     """
 
-    name = "cute_nvgpu.sm100.mma_ws"
     TENSORS: ClassVar = ("D", "A", "B")
 
-    atom = prop_def(Sm100MmaWsAtomType)
+    atom = prop_def(UMMA_ATOM_TYPES["sm100.mma_ws"])
 
     assembly_format = umma_format(TENSORS, _STATIONARY)
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.sm100.mma_ws_sp")
 class MmaWsSpOp(_Sparse, _Stationary, UmmaOp):
     """A weight-stationary MMA with a structured-sparse A.
 
@@ -182,10 +170,9 @@ class MmaWsSpOp(_Sparse, _Stationary, UmmaOp):
     PTX ISA, tcgen05.mma.ws.sp.
     """
 
-    name = "cute_nvgpu.sm100.mma_ws_sp"
     TENSORS: ClassVar = ("D", "A", "B", "E")
 
-    atom = prop_def(Sm100MmaWsSpAtomType)
+    atom = prop_def(UMMA_ATOM_TYPES["sm100.mma_ws_sp"])
 
     assembly_format = umma_format(TENSORS, _STATIONARY)
 

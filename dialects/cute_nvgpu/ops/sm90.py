@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i1, i64
+from xdsl.dialects.builtin import UnitAttr, i1
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -25,11 +24,10 @@ from tilewright.dialects.cute_nvgpu.ops.register_mma import verify_fragment
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.cute_nvgpu.types.shared_atoms import (
     WGMMA_ATOM_TYPES,
-    Sm90MmaAtomType,
-    Sm90SparseMmaAtomType,
     WgmmaAtomType,
 )
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
+from tilewright.dialects.fields import NUMBER, fields_op
 
 
 class WarpgroupMmaOp(NvgpuOp):
@@ -61,14 +59,13 @@ class WarpgroupMmaOp(NvgpuOp):
     ):
         """The MMA of A, B, C and, where it is sparse, the metadata."""
         super().__init__(
-            operands=[*inputs, scale_d],
-            properties={
-                "atom": WGMMA_ATOM_TYPES[atom.op](atom),
-                "selector": IntegerAttr(selector, i64) if atom.row.sparse else None,
-                "negate_a": UnitAttr() if negate_a else None,
-                "negate_b": UnitAttr() if negate_b else None,
-            },
-            result_types=[inputs[2].type],
+            *inputs,
+            inputs[2].type,
+            atom=WGMMA_ATOM_TYPES[atom.op](atom),
+            scale_d=scale_d,
+            negate_a=negate_a,
+            negate_b=negate_b,
+            **({"selector": selector} if atom.row.sparse else {}),
         )
 
     @property
@@ -116,7 +113,7 @@ class WarpgroupMmaOp(NvgpuOp):
             )
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.sm90.mma")
 class MmaOp(WarpgroupMmaOp):
     """D = A * B + C on f16, bf16, tf32, fp8, integers or single bits.
 
@@ -129,9 +126,7 @@ class MmaOp(WarpgroupMmaOp):
     ```
     """
 
-    name = "cute_nvgpu.sm90.mma"
-
-    atom = prop_def(Sm90MmaAtomType)
+    atom = prop_def(WGMMA_ATOM_TYPES["sm90.mma"])
 
     assembly_format = (
         "$a `,` $b `,` $c (`scale_d` $scale_d^)? (`negate_a` $negate_a^)? (`negate_b` $negate_b^)?"
@@ -139,7 +134,7 @@ class MmaOp(WarpgroupMmaOp):
     )
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.sm90.sparse_mma")
 class SparseMmaOp(WarpgroupMmaOp):
     """D = A * B + C with a structured-sparse A, of which half the K is stored.
 
@@ -153,16 +148,14 @@ class SparseMmaOp(WarpgroupMmaOp):
     ```
     """
 
-    name = "cute_nvgpu.sm90.sparse_mma"
-
     # xDSL puts a subclass's operands before those of its base.
     a = operand_def()
     b = operand_def(SmemDescViewType)
     c = operand_def(FragmentType)
     e = operand_def(FragmentType)
     scale_d = opt_operand_def(i1)
-    atom = prop_def(Sm90SparseMmaAtomType)
-    selector = prop_def(IntegerAttr.constr(type=i64))
+    atom = prop_def(WGMMA_ATOM_TYPES["sm90.sparse_mma"])
+    selector = prop_def(NUMBER)
 
     assembly_format = (
         "$a `,` $b `,` $c `,` $e `[` $selector `]` (`scale_d` $scale_d^)?"

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.dialects.builtin import DenseArrayBase, IndexType, MemRefType, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     result_def,
@@ -33,9 +30,10 @@ from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
+from tilewright.dialects.fields import fields_op
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.make_smem_desc")
 class MakeSmemDescOp(BaselineOp):
     """The matrix that begins at an element of a memref in shared memory.
 
@@ -59,8 +57,6 @@ class MakeSmemDescOp(BaselineOp):
     PTX ISA 9.7.15.5.1.2.
     """
 
-    name = "cute_nvgpu.make_smem_desc"
-
     source = operand_def(MemRefType)
     indices = var_operand_def(IndexType())
     modes = opt_prop_def(DenseArrayBase.constr(i64))
@@ -71,19 +67,6 @@ class MakeSmemDescOp(BaselineOp):
     assembly_format = (
         "$source `[` $indices `]` (`modes` $modes^)? attr-dict `:` type($source) `->` type($result)"
     )
-
-    def __init__(
-        self,
-        source: SSAValue,
-        indices: Sequence[SSAValue],
-        result_type: SmemDescViewType,
-        modes: tuple[int, int] | None = None,
-    ):
-        super().__init__(
-            operands=[source, list(indices)],
-            properties={"modes": None if modes is None else DenseArrayBase.from_list(i64, modes)},
-            result_types=[result_type],
-        )
 
     @property
     def matrix_modes(self) -> tuple[int, int]:
@@ -185,7 +168,7 @@ class MakeSmemDescOp(BaselineOp):
 
 
 _BYTES = ("i8", "ui8")
-_HELD_IN = {
+_STORED_AS = {
     "tf32": ("f32",),
     **dict.fromkeys(("s8", "u8", "b1"), ("i8",)),
     **dict.fromkeys(("e4m3", "e5m2", "e3m2", "e2m3", "e2m1"), _BYTES),
@@ -194,15 +177,15 @@ _HELD_IN = {
 or, of 16 of them, a sixteenth of what tcgen05 unpacks."""
 
 
-def held_types(element: ElementType) -> tuple[str, ...]:
+def stored_types(element: ElementType) -> tuple[str, ...]:
     """The types of which a memref may hold elements that are none of its own."""
-    return _HELD_IN.get(element.name, ())
+    return _STORED_AS.get(element.name, ())
 
 
 def _verify_element(op: str, memory: Attribute, element: ElementType) -> None:
-    legal = (element.mlir, *held_types(element))
+    legal = (element.mlir, *stored_types(element))
     if element.padded:
-        legal = held_types(element)
+        legal = stored_types(element)
     if str(memory) not in legal:
         raise VerifyException(
             f"'{op}' expected a memref of {' or '.join(legal)}, got {memory} "

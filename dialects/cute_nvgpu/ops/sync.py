@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from xdsl.dialects.builtin import IntegerAttr, i64
-from xdsl.irdl import irdl_op_definition, prop_def
+from xdsl.irdl import prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.sync import (
@@ -15,23 +12,16 @@ from tilewright.dialects.cute_nvgpu.lattice.sync import (
     NAMED_BARRIER,
 )
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
+from tilewright.dialects.fields import NUMBER, fields_op
 
 
 class _NamedBarrierOp(NvgpuOp):
     """A barrier by number, for a count of threads (whole warps). PTX ISA 9.7.13.1."""
 
-    barrier = prop_def(IntegerAttr.constr(type=i64))
-    threads = prop_def(IntegerAttr.constr(type=i64))
+    barrier = prop_def(NUMBER)
+    threads = prop_def(NUMBER)
 
     assembly_format = "$barrier `threads` $threads attr-dict"
-
-    def __init__(self, barrier: int, threads: int):
-        super().__init__(
-            properties={
-                "barrier": IntegerAttr(barrier, i64),
-                "threads": IntegerAttr(threads, i64),
-            }
-        )
 
     def verify_(self) -> None:
         why = NAMED_BARRIER.why_illegal(self.barrier.value.data, self.threads.value.data)
@@ -39,7 +29,7 @@ class _NamedBarrierOp(NvgpuOp):
             raise VerifyException(f"'{self.name}' {why}")
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.bar.sync", BAR_SYNC)
 class BarSyncOp(_NamedBarrierOp):
     """Wait at a named barrier until `threads` threads of the CTA have arrived.
 
@@ -48,11 +38,8 @@ class BarSyncOp(_NamedBarrierOp):
     ```
     """
 
-    name = "cute_nvgpu.bar.sync"
-    ROW: ClassVar = BAR_SYNC
 
-
-@irdl_op_definition
+@fields_op("cute_nvgpu.bar.arrive", BAR_ARRIVE)
 class BarArriveOp(_NamedBarrierOp):
     """Arrive at a named barrier without waiting.
 
@@ -61,11 +48,8 @@ class BarArriveOp(_NamedBarrierOp):
     ```
     """
 
-    name = "cute_nvgpu.bar.arrive"
-    ROW: ClassVar = BAR_ARRIVE
 
-
-@irdl_op_definition
+@fields_op("cute_nvgpu.bar.warp.sync", BAR_WARP_SYNC)
 class WarpSyncOp(PlainOp):
     """All 32 threads of the warp wait for each other, and see each other's memory accesses.
 
@@ -75,6 +59,3 @@ class WarpSyncOp(PlainOp):
 
     PTX ISA 9.7.13.2.
     """
-
-    name = "cute_nvgpu.bar.warp.sync"
-    ROW: ClassVar = BAR_WARP_SYNC

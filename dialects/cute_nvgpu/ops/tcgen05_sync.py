@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
-
 from xdsl.dialects.builtin import IndexType, MemRefType, i16
-from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     var_operand_def,
@@ -24,10 +19,11 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import (
 )
 from tilewright.dialects.cute_nvgpu.ops.instruction import PlainOp
 from tilewright.dialects.cute_nvgpu.ops.mbarrier import verify_mbarrier
-from tilewright.dialects.cute_nvgpu.ops.tmem import TmemOp, group_property
+from tilewright.dialects.cute_nvgpu.ops.tmem import TmemOp
+from tilewright.dialects.fields import fields_op
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.tcgen05.commit", TMEM_COMMIT)
 class CommitOp(TmemOp):
     """Arrive at an mbarrier once what the thread started so far is complete: its MMAs, its copies
     to tensor memory and its shifts, of the same CTA group.
@@ -43,9 +39,6 @@ class CommitOp(TmemOp):
     `tcgen05.fence.after_thread_sync` before it loads the result. PTX ISA, tcgen05.commit.
     """
 
-    name = "cute_nvgpu.tcgen05.commit"
-    ROW: ClassVar = TMEM_COMMIT
-
     barrier = operand_def(MemRefType)
     indices = var_operand_def(IndexType())
     mask = opt_operand_def(i16)
@@ -56,17 +49,6 @@ class CommitOp(TmemOp):
         "$barrier `[` $indices `]` (`multicast` $mask^)? (`cta_group` $cta_group^)? attr-dict"
         " `:` type($barrier)"
     )
-
-    def __init__(
-        self,
-        barrier: SSAValue,
-        indices: Sequence[SSAValue],
-        mask: SSAValue | None = None,
-        cta_group: int = 1,
-    ):
-        super().__init__(
-            operands=[barrier, indices, mask], properties={"cta_group": group_property(cta_group)}
-        )
 
     @property
     def row(self) -> TmemRow:
@@ -82,7 +64,7 @@ class CommitOp(TmemOp):
         verify_mbarrier(self.name, self.barrier.type, len(self.indices))
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.tcgen05.fence.before_thread_sync", FENCE_BEFORE)
 class FenceBeforeThreadSyncOp(PlainOp):
     """The thread's accesses to tensor memory are before what other threads learn of next.
 
@@ -94,11 +76,8 @@ class FenceBeforeThreadSyncOp(PlainOp):
     tcgen05.fence.
     """
 
-    name = "cute_nvgpu.tcgen05.fence.before_thread_sync"
-    ROW: ClassVar = FENCE_BEFORE
 
-
-@irdl_op_definition
+@fields_op("cute_nvgpu.tcgen05.fence.after_thread_sync", FENCE_AFTER)
 class FenceAfterThreadSyncOp(PlainOp):
     """The thread's accesses to tensor memory are after what it has waited for.
 
@@ -108,9 +87,3 @@ class FenceAfterThreadSyncOp(PlainOp):
 
     Behind the barrier, or the wait for an mbarrier. PTX ISA, tcgen05.fence.
     """
-
-    name = "cute_nvgpu.tcgen05.fence.after_thread_sync"
-    ROW: ClassVar = FENCE_AFTER
-
-
-SYNC_OPS = [CommitOp, FenceBeforeThreadSyncOp, FenceAfterThreadSyncOp]

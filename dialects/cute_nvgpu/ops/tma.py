@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
-
 from xdsl.dialects.builtin import (
     IndexType,
-    IntegerAttr,
     MemRefType,
     UnitAttr,
     i16,
     i64,
 )
 from xdsl.dialects.utils import EnumAttribute
-from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute, SSAValue
+from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     irdl_attr_definition,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -45,9 +40,10 @@ from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
 from tilewright.dialects.cute_nvgpu.ops.mbarrier import verify_mbarrier
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
+from tilewright.dialects.fields import NUMBER, fields_op
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.tma.load")
 class TmaLoadOp(NvgpuOp):
     """Start to copy a box of a tensor in global memory to shared memory.
 
@@ -68,8 +64,6 @@ class TmaLoadOp(NvgpuOp):
     the CTA has at the same place. PTX ISA, cp.async.bulk.tensor.
     """
 
-    name = "cute_nvgpu.tma.load"
-
     map = operand_def(TmaDescriptorType)
     coordinates = var_operand_def(IndexType())
     dest = operand_def(MemRefType)
@@ -88,23 +82,6 @@ class TmaLoadOp(NvgpuOp):
         " `:` type($map) `to` type($dest) `,` type($barrier)"
     )
 
-    def __init__(
-        self,
-        map: SSAValue,
-        coordinates: Sequence[SSAValue],
-        dest: SSAValue,
-        dest_indices: Sequence[SSAValue],
-        barrier: SSAValue,
-        barrier_indices: Sequence[SSAValue],
-        cache_hint: SSAValue | None = None,
-        mask: SSAValue | None = None,
-    ):
-        super().__init__(
-            operands=[
-                map, coordinates, dest, dest_indices, barrier, barrier_indices, mask, cache_hint,
-            ]
-        )  # fmt: skip
-
     @property
     def row(self) -> TensorCopyRow:
         return TENSOR_LOAD if self.mask is None else TENSOR_LOAD_MULTICAST
@@ -115,7 +92,7 @@ class TmaLoadOp(NvgpuOp):
         verify_mbarrier(self.name, self.barrier.type, len(self.barrier_indices))
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.tma.store", TENSOR_STORE)
 class TmaStoreOp(NvgpuOp):
     """Start to copy a box from shared memory to a tensor in global memory.
 
@@ -130,9 +107,6 @@ class TmaStoreOp(NvgpuOp):
     overwritten after `cp.async.bulk.wait_group`. PTX ISA, cp.async.bulk.tensor.
     """
 
-    name = "cute_nvgpu.tma.store"
-    ROW: ClassVar = TENSOR_STORE
-
     source = operand_def(MemRefType)
     source_indices = var_operand_def(IndexType())
     map = operand_def(TmaDescriptorType)
@@ -145,16 +119,6 @@ class TmaStoreOp(NvgpuOp):
         "$source `[` $source_indices `]` `to` $map `[` $coordinates `]`"
         " (`cache_hint` $cache_hint^)? attr-dict `:` type($source) `to` type($map)"
     )
-
-    def __init__(
-        self,
-        source: SSAValue,
-        source_indices: Sequence[SSAValue],
-        map: SSAValue,
-        coordinates: Sequence[SSAValue],
-        cache_hint: SSAValue | None = None,
-    ):
-        super().__init__(operands=[source, source_indices, map, coordinates, cache_hint])
 
     def verify_(self) -> None:
         verify_box(self.name, "source", self.map.type, len(self.coordinates), self.source.type,
@@ -181,7 +145,7 @@ class TmaReductionAttr(EnumAttribute[TmaReduction], SpacedOpaqueSyntaxAttribute)
     name = "cute_nvgpu.tma_reduction"
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.tma.reduce")
 class TmaReduceOp(NvgpuOp):
     """Start to combine a tensor in global memory with a box from shared memory.
 
@@ -197,8 +161,6 @@ class TmaReduceOp(NvgpuOp):
     otherwise it is a `tma.store`. PTX ISA, cp.reduce.async.bulk.tensor.
     """
 
-    name = "cute_nvgpu.tma.reduce"
-
     source = operand_def(MemRefType)
     source_indices = var_operand_def(IndexType())
     map = operand_def(TmaDescriptorType)
@@ -213,20 +175,6 @@ class TmaReduceOp(NvgpuOp):
         " (`cache_hint` $cache_hint^)? attr-dict"
         " `:` type($source) `to` type($map)"
     )
-
-    def __init__(
-        self,
-        kind: TmaReduction,
-        source: SSAValue,
-        source_indices: Sequence[SSAValue],
-        map: SSAValue,
-        coordinates: Sequence[SSAValue],
-        cache_hint: SSAValue | None = None,
-    ):
-        super().__init__(
-            operands=[source, source_indices, map, coordinates, cache_hint],
-            properties={"kind": TmaReductionAttr(kind)},
-        )
 
     @property
     def row(self) -> TensorCopyRow:
@@ -264,7 +212,7 @@ def verify_box(
         raise VerifyException(f"'{op}' {what} {error}") from None
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.cp.async.bulk.commit_group", BULK_COMMIT_GROUP)
 class BulkCommitGroupOp(PlainOp):
     """Close the executing thread's group of pending stores by TMA.
 
@@ -275,11 +223,8 @@ class BulkCommitGroupOp(PlainOp):
     PTX ISA, cp.async.bulk.commit_group.
     """
 
-    name = "cute_nvgpu.cp.async.bulk.commit_group"
-    ROW: ClassVar = BULK_COMMIT_GROUP
 
-
-@irdl_op_definition
+@fields_op("cute_nvgpu.cp.async.bulk.wait_group", BULK_WAIT_GROUP)
 class BulkWaitGroupOp(NvgpuOp):
     """Wait until at most `pending` of the executing thread's latest groups are not complete.
 
@@ -291,21 +236,10 @@ class BulkWaitGroupOp(NvgpuOp):
     With `read`, until they have read their shared memory. PTX ISA, cp.async.bulk.wait_group.
     """
 
-    name = "cute_nvgpu.cp.async.bulk.wait_group"
-    ROW: ClassVar = BULK_WAIT_GROUP
-
-    pending = prop_def(IntegerAttr.constr(type=i64))
+    pending = prop_def(NUMBER)
     read = opt_prop_def(UnitAttr)
 
     assembly_format = "$pending (`read` $read^)? attr-dict"
-
-    def __init__(self, pending: int, *, read: bool = False):
-        super().__init__(
-            properties={
-                "pending": IntegerAttr(pending, i64),
-                "read": UnitAttr() if read else None,
-            }
-        )
 
     def verify_(self) -> None:
         if (pending := self.pending.value.data) < 0:
@@ -314,7 +248,7 @@ class BulkWaitGroupOp(NvgpuOp):
             )
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.prefetch.tensormap", PREFETCH_TENSORMAP)
 class PrefetchTensormapOp(NvgpuOp):
     """Bring a tensor map near before the first copy needs it.
 
@@ -325,22 +259,6 @@ class PrefetchTensormapOp(NvgpuOp):
     PTX ISA, prefetch.tensormap.
     """
 
-    name = "cute_nvgpu.prefetch.tensormap"
-    ROW: ClassVar = PREFETCH_TENSORMAP
-
     map = operand_def(TmaDescriptorType)
 
     assembly_format = "$map attr-dict `:` type($map)"
-
-    def __init__(self, map: SSAValue):
-        super().__init__(operands=[map])
-
-
-OPS = [
-    TmaLoadOp,
-    TmaStoreOp,
-    TmaReduceOp,
-    BulkCommitGroupOp,
-    BulkWaitGroupOp,
-    PrefetchTensormapOp,
-]

@@ -7,13 +7,9 @@ memref whose layout counts lanes and columns (`tmem_layouts`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
-
-from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, i32, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import IndexType, MemRefType, i32
+from xdsl.ir import Attribute
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -36,10 +32,9 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import (
     TMEM_ALLOC,
     TMEM_DEALLOC,
     TMEM_RELINQUISH,
-    TmemRow,
     why_illegal_columns,
 )
-from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
+from tilewright.dialects.cute_nvgpu.ops.cta_group import ONE_CTA, CtaGroupOp
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp, NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import (
     bits_of,
@@ -48,11 +43,7 @@ from tilewright.dialects.cute_nvgpu.ops.memory_operand import (
     verify_memref,
     verify_tmem,
 )
-
-
-def group_property(group: int) -> IntegerAttr | None:
-    """The property of a CTA group; one CTA is written as nothing."""
-    return None if group == 1 else IntegerAttr(group, i64)
+from tilewright.dialects.fields import NUMBER, fields_op
 
 
 def allocation_type(columns: int, element_type: Attribute = i32) -> MemRefType:
@@ -96,13 +87,11 @@ def verify_slot(op: str, type_: Attribute, indices: int) -> None:
 class TmemOp(CtaGroupOp, NvgpuOp):
     """An op of one row, for one CTA or a pair."""
 
-    ROW: ClassVar[TmemRow]
-
-    cta_group = opt_prop_def(IntegerAttr.constr(type=i64))
+    cta_group = opt_prop_def(NUMBER, ONE_CTA)
 
     @property
     def group(self) -> int:
-        return 1 if self.cta_group is None else self.cta_group.value.data
+        return self.cta_group.value.data
 
     @property
     def mnemonic(self) -> str:
@@ -113,7 +102,7 @@ class TmemOp(CtaGroupOp, NvgpuOp):
         self.verify_group()
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.tmem.alloc", TMEM_ALLOC)
 class AllocOp(TmemOp):
     """Allocate columns of tensor memory and write their address to a word of shared memory.
 
@@ -126,28 +115,14 @@ class AllocOp(TmemOp):
     until there are so many free columns. PTX ISA, tcgen05.alloc.
     """
 
-    name = "cute_nvgpu.tmem.alloc"
-    ROW: ClassVar = TMEM_ALLOC
-
     slot = operand_def(MemRefType)
     indices = var_operand_def(IndexType())
-    columns = prop_def(IntegerAttr.constr(type=i64))
+    columns = prop_def(NUMBER)
 
     assembly_format = (
         "$slot `[` $indices `]` `columns` $columns (`cta_group` $cta_group^)? attr-dict"
         " `:` type($slot)"
     )
-
-    def __init__(
-        self, slot: SSAValue, indices: Sequence[SSAValue], columns: int, cta_group: int = 1
-    ):
-        super().__init__(
-            operands=[slot, indices],
-            properties={
-                "columns": IntegerAttr(columns, i64),
-                "cta_group": group_property(cta_group),
-            },
-        )
 
     def verify_(self) -> None:
         super().verify_()
@@ -156,7 +131,7 @@ class AllocOp(TmemOp):
             raise VerifyException(f"'{self.name}' {why}")
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.tmem.retrieve")
 class RetrieveOp(BaselineOp):
     """The tensor memory whose address an allocation wrote to shared memory.
 
@@ -168,23 +143,18 @@ class RetrieveOp(BaselineOp):
     The allocation must be before it: a barrier in between. A load from shared memory in PTX.
     """
 
-    name = "cute_nvgpu.tmem.retrieve"
-
     slot = operand_def(MemRefType)
     indices = var_operand_def(IndexType())
     result = result_def(MemRefType)
 
     assembly_format = "$slot `[` $indices `]` attr-dict `:` type($slot) `->` type($result)"
 
-    def __init__(self, slot: SSAValue, indices: Sequence[SSAValue], result_type: MemRefType):
-        super().__init__(operands=[slot, indices], result_types=[result_type])
-
     def verify_(self) -> None:
         verify_slot(self.name, self.slot.type, len(self.indices))
         allocated_columns(self.name, "result", self.result.type)
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.tmem.dealloc", TMEM_DEALLOC)
 class DeallocOp(TmemOp):
     """Give an allocation back, all of it.
 
@@ -197,15 +167,9 @@ class DeallocOp(TmemOp):
     used the tensor memory must be done. PTX ISA, tcgen05.dealloc.
     """
 
-    name = "cute_nvgpu.tmem.dealloc"
-    ROW: ClassVar = TMEM_DEALLOC
-
     source = operand_def(MemRefType)
 
     assembly_format = "$source (`cta_group` $cta_group^)? attr-dict `:` type($source)"
-
-    def __init__(self, source: SSAValue, cta_group: int = 1):
-        super().__init__(operands=[source], properties={"cta_group": group_property(cta_group)})
 
     @property
     def columns(self) -> int:
@@ -217,7 +181,7 @@ class DeallocOp(TmemOp):
         _ = self.columns
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.tmem.relinquish_alloc_permit", TMEM_RELINQUISH)
 class RelinquishAllocPermitOp(TmemOp):
     """The CTA allocates no more tensor memory, so that another one on its SM may.
 
@@ -229,16 +193,10 @@ class RelinquishAllocPermitOp(TmemOp):
     tcgen05.relinquish_alloc_permit.
     """
 
-    name = "cute_nvgpu.tmem.relinquish_alloc_permit"
-    ROW: ClassVar = TMEM_RELINQUISH
-
     assembly_format = "(`cta_group` $cta_group^)? attr-dict"
 
-    def __init__(self, cta_group: int = 1):
-        super().__init__(properties={"cta_group": group_property(cta_group)})
 
-
-@irdl_op_definition
+@fields_op("cute_nvgpu.tmem.slice")
 class SliceOp(BaselineOp):
     """The tensor that begins at an element of another one in tensor memory, as whatever it is.
 
@@ -252,8 +210,6 @@ class SliceOp(BaselineOp):
     lanes and columns of the source. An addition to the address in PTX.
     """
 
-    name = "cute_nvgpu.tmem.slice"
-
     source = operand_def(MemRefType)
     indices = var_operand_def(IndexType())
     result = result_def(MemRefType)
@@ -261,9 +217,6 @@ class SliceOp(BaselineOp):
     traits = traits_def(Pure())
 
     assembly_format = "$source `[` $indices `]` attr-dict `:` type($source) `->` type($result)"
-
-    def __init__(self, source: SSAValue, indices: Sequence[SSAValue], result_type: MemRefType):
-        super().__init__(operands=[source, indices], result_types=[result_type])
 
     def verify_(self) -> None:
         source = verify_tmem(self.name, "source", self.source.type, len(self.indices))
@@ -287,6 +240,3 @@ class SliceOp(BaselineOp):
         )
         lane, column = divmod(offset * bits // CELL_BITS, LANE_STRIDE)
         return lane, column
-
-
-ALLOCATION_OPS = [AllocOp, RetrieveOp, DeallocOp, RelinquishAllocPermitOp, SliceOp]

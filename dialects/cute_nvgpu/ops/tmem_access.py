@@ -9,7 +9,6 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, UnitAttr, 
 from xdsl.ir import Attribute, Data, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
     irdl_attr_definition,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -35,11 +34,11 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS, TMEM_WAIT_LOA
 from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
     TMEM_LOAD,
     TMEM_STORE,
-    TmemAccessRow,
 )
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import constant_index, verify_tmem
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.fields import NUMBER, fields_op
 
 
 @irdl_attr_definition
@@ -71,7 +70,7 @@ class TmemAccessOp(NvgpuOp):
     HALF_CELLS: ClassVar[str]
 
     shape = prop_def(TmemShapeAttr)
-    half = opt_prop_def(IntegerAttr.constr(type=i64))
+    half = opt_prop_def(NUMBER)
 
     @property
     def tile_operand(self) -> tuple[SSAValue, Sequence[SSAValue]]:
@@ -84,7 +83,7 @@ class TmemAccessOp(NvgpuOp):
         raise NotImplementedError
 
     @property
-    def held(self) -> FragmentType:
+    def fragment_type(self) -> FragmentType:
         """Its type."""
         type_ = self.fragment_value.type
         assert isinstance(type_, FragmentType)
@@ -100,7 +99,7 @@ class TmemAccessOp(NvgpuOp):
         """The access that it issues. Raises AtomError where there is none."""
         return find_access(
             find_tmem_shape(self.shape.data),
-            self.held.registers,
+            self.fragment_type.registers,
             packed=self.packed,
             half=None if self.half is None else self.half.value.data,
         )
@@ -108,7 +107,7 @@ class TmemAccessOp(NvgpuOp):
     @property
     def tv_layout(self) -> Layout:
         """The layout of the fragment: (thread, value) -> lane + lanes * element along it."""
-        return self.access.tile(self.held.element.bits)
+        return self.access.tile(self.fragment_type.element.bits)
 
     def verify_access(self) -> None:
         """Raise VerifyException unless the memref is one that the shape can access."""
@@ -125,12 +124,12 @@ class TmemAccessOp(NvgpuOp):
         self._verify_layout()
 
     def _verify_elements(self, memory: Attribute) -> None:
-        element = self.held.element
-        if memory != self.held.element_type:
+        fragment = self.fragment_type
+        if memory != fragment.element_type:
             raise VerifyException(
-                f"'{self.name}' expected a fragment of {memory}, got {self.held.element_type}"
+                f"'{self.name}' expected a fragment of {memory}, got {fragment.element_type}"
             )
-        if self.packed and element.bits != PACKED_BITS:
+        if self.packed and fragment.element.bits != PACKED_BITS:
             raise VerifyException(
                 f"'{self.name}' expected elements of {PACKED_BITS} bits with {self.HALF_CELLS}, "
                 f"got {memory}; nearest legal: no {self.HALF_CELLS}"
@@ -145,7 +144,7 @@ class TmemAccessOp(NvgpuOp):
 
     def _verify_tile(self, type_: MemRefType[Attribute], access: TmemAccess) -> None:
         """The last two modes of the memref are lanes and columns as the shape has them."""
-        layout, bits = layout_of(type_), self.held.element.bits
+        layout, bits = layout_of(type_), self.fragment_type.element.bits
         assert isinstance(layout, Layout)
         if layout.rank() < 2:
             raise VerifyException(
@@ -168,7 +167,7 @@ class TmemAccessOp(NvgpuOp):
         self, type_: MemRefType[Attribute], access: TmemAccess, indices: Sequence[SSAValue]
     ) -> None:
         """As far as the indices are constants, the tile begins where a warp's may, and fits."""
-        layout, bits = layout_of(type_), self.held.element.bits
+        layout, bits = layout_of(type_), self.fragment_type.element.bits
         assert isinstance(layout, Layout)
         first = layout.rank() - 2
         for mode, extent in enumerate(access.extents(bits), first):
@@ -191,13 +190,16 @@ class TmemAccessOp(NvgpuOp):
         """Elements of 16 bits lie two in a cell, or one: say what would load what is there."""
         unpacked = CELL_BITS // PACKED_BITS
         step = mode(1) if mode.size() > 1 else None
-        if self.held.element.bits == PACKED_BITS and {step, wanted.stride} == {1, unpacked}:
+        if self.fragment_type.element.bits == PACKED_BITS and {step, wanted.stride} == {
+            1,
+            unpacked,
+        }:
             what = f"no {self.HALF_CELLS}" if self.packed else self.HALF_CELLS
             return f"; nearest legal: {what}"
         return ""
 
     def _verify_layout(self) -> None:
-        declared, wanted = self.held.tv_layout, self.tv_layout
+        declared, wanted = self.fragment_type.tv_layout, self.tv_layout
         if declared is not None and not equivalent(declared, wanted):
             raise VerifyException(
                 f"'{self.name}' expected a fragment with layout {wanted}, got {declared}"
@@ -220,7 +222,7 @@ def access_form(shape: str, half: int | None) -> dict[str, Attribute | None]:
     }
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.tmem.load", TMEM_LOAD)
 class LoadOp(TmemAccessOp):
     """Load a tile from tensor memory into a fragment.
 
@@ -241,8 +243,6 @@ class LoadOp(TmemAccessOp):
     further right. The registers are there after `tmem.wait_load`. PTX ISA, tcgen05.ld.
     """
 
-    name = "cute_nvgpu.tmem.load"
-    ROW: ClassVar[TmemAccessRow] = TMEM_LOAD
     HALF_CELLS: ClassVar = "pack"
 
     source = operand_def(MemRefType)
@@ -254,22 +254,6 @@ class LoadOp(TmemAccessOp):
         "$source `[` $indices `]` `shape` $shape (`pack` $pack^)? (`half` $half^)? attr-dict"
         " `:` type($source) `->` type($fragment)"
     )
-
-    def __init__(
-        self,
-        source: SSAValue,
-        indices: Sequence[SSAValue],
-        fragment: FragmentType,
-        shape: str,
-        *,
-        pack: bool = False,
-        half: int | None = None,
-    ):
-        super().__init__(
-            operands=[source, indices],
-            properties={**access_form(shape, half), "pack": UnitAttr() if pack else None},
-            result_types=[fragment],
-        )
 
     @property
     def tile_operand(self) -> tuple[SSAValue, Sequence[SSAValue]]:
@@ -287,7 +271,7 @@ class LoadOp(TmemAccessOp):
         self.verify_access()
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.tmem.store", TMEM_STORE)
 class StoreOp(TmemAccessOp):
     """Store a fragment to a tile of tensor memory: the inverse of `tmem.load`.
 
@@ -300,8 +284,6 @@ class StoreOp(TmemAccessOp):
     `tmem.wait_store`. PTX ISA, tcgen05.st.
     """
 
-    name = "cute_nvgpu.tmem.store"
-    ROW: ClassVar[TmemAccessRow] = TMEM_STORE
     HALF_CELLS: ClassVar = "unpack"
 
     fragment = operand_def(FragmentType)
@@ -313,21 +295,6 @@ class StoreOp(TmemAccessOp):
         "$fragment `,` $dest `[` $indices `]` `shape` $shape (`unpack` $unpack^)? (`half` $half^)?"
         " attr-dict `:` type($fragment) `,` type($dest)"
     )
-
-    def __init__(
-        self,
-        fragment: SSAValue,
-        dest: SSAValue,
-        indices: Sequence[SSAValue],
-        shape: str,
-        *,
-        unpack: bool = False,
-        half: int | None = None,
-    ):
-        super().__init__(
-            operands=[fragment, dest, indices],
-            properties={**access_form(shape, half), "unpack": UnitAttr() if unpack else None},
-        )
 
     @property
     def tile_operand(self) -> tuple[SSAValue, Sequence[SSAValue]]:
@@ -347,7 +314,7 @@ class StoreOp(TmemAccessOp):
             raise VerifyException(f"'{self.name}' {why}")
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.tmem.wait_load", TMEM_WAIT_LOAD)
 class WaitLoadOp(PlainOp):
     """Wait until the threads' loads from tensor memory are complete.
 
@@ -359,11 +326,8 @@ class WaitLoadOp(PlainOp):
     the warp execute it together. PTX ISA, tcgen05.wait.
     """
 
-    name = "cute_nvgpu.tmem.wait_load"
-    ROW: ClassVar = TMEM_WAIT_LOAD
 
-
-@irdl_op_definition
+@fields_op("cute_nvgpu.tmem.wait_store", TMEM_WAIT_STORE)
 class WaitStoreOp(PlainOp):
     """Wait until the threads' stores to tensor memory are complete.
 
@@ -373,9 +337,3 @@ class WaitStoreOp(PlainOp):
 
     All threads of the warp execute it together. PTX ISA, tcgen05.wait.
     """
-
-    name = "cute_nvgpu.tmem.wait_store"
-    ROW: ClassVar = TMEM_WAIT_STORE
-
-
-ACCESS_OPS = [LoadOp, StoreOp, WaitLoadOp, WaitStoreOp]

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
-
-from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, i64
-from xdsl.ir import Attribute, Data, SpacedOpaqueSyntaxAttribute, SSAValue
+from xdsl.dialects.builtin import IndexType, MemRefType
+from xdsl.ir import Attribute, Data, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import (
     irdl_attr_definition,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -34,12 +30,11 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
     TMEM_COPY_SHAPES,
     TmemCopyShape,
 )
-from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
-from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
-from tilewright.dialects.cute_nvgpu.ops.matrix_copy import SrcFmt, SrcFmtAttr
+from tilewright.dialects.cute_nvgpu.ops.matrix_copy import SrcFmtAttr
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import bits_of, tmem_span, verify_tmem
-from tilewright.dialects.cute_nvgpu.ops.tmem import TmemOp, group_property
+from tilewright.dialects.cute_nvgpu.ops.tmem import TmemOp
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
+from tilewright.dialects.fields import fields_op
 
 _MULTICAST = {shape.multicast.replace("::", "_"): shape.multicast
               for shape in TMEM_COPY_SHAPES.values()}  # fmt: skip
@@ -69,8 +64,8 @@ class CopyShapeAttr(Data[str], SpacedOpaqueSyntaxAttribute):
         printer.print_string(self.data.replace("::", "_").replace(".", " "))
 
 
-@irdl_op_definition
-class CopyOp(CtaGroupOp, NvgpuOp):
+@fields_op("cute_nvgpu.tmem.copy", TMEM_COPY)
+class CopyOp(TmemOp):
     """Start to copy a matrix from shared memory to tensor memory.
 
     ```mlir
@@ -86,43 +81,16 @@ class CopyOp(CtaGroupOp, NvgpuOp):
     tcgen05.cp.
     """
 
-    name = "cute_nvgpu.tmem.copy"
-    ROW: ClassVar = TMEM_COPY
-
     source = operand_def(SmemDescViewType)
     dest = operand_def(MemRefType)
     indices = var_operand_def(IndexType())
     shape = prop_def(CopyShapeAttr)
     src_fmt = opt_prop_def(SrcFmtAttr)
-    cta_group = opt_prop_def(IntegerAttr.constr(type=i64))
 
     assembly_format = (
         "$source `to` $dest `[` $indices `]` `shape` $shape (`src_fmt` $src_fmt^)?"
         " (`cta_group` $cta_group^)? attr-dict `:` type($source) `to` type($dest)"
     )
-
-    def __init__(
-        self,
-        source: SSAValue,
-        dest: SSAValue,
-        indices: Sequence[SSAValue],
-        shape: str,
-        *,
-        src_fmt: SrcFmt | None = None,
-        cta_group: int = 1,
-    ):
-        super().__init__(
-            operands=[source, dest, indices],
-            properties={
-                "shape": CopyShapeAttr(shape),
-                "src_fmt": None if src_fmt is None else SrcFmtAttr(src_fmt),
-                "cta_group": group_property(cta_group),
-            },
-        )
-
-    @property
-    def group(self) -> int:
-        return 1 if self.cta_group is None else self.cta_group.value.data
 
     @property
     def copy_shape(self) -> TmemCopyShape:
@@ -140,7 +108,7 @@ class CopyOp(CtaGroupOp, NvgpuOp):
         return self.ROW.mnemonic(self.copy_shape, self.group, self.source_format)
 
     def verify_(self) -> None:
-        self.verify_group()
+        super().verify_()
         memref = verify_tmem(self.name, "dest", self.dest.type, len(self.indices))
         _verify_columns(self.name, memref, self.copy_shape.columns)
         self._verify_matrix()
@@ -178,7 +146,7 @@ def _verify_columns(op: str, type_: MemRefType[Attribute], columns: int) -> None
         )
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.tmem.shift", TMEM_SHIFT)
 class ShiftOp(TmemOp):
     """Start to move rows of 8 columns down by one lane, all but the last.
 
@@ -191,20 +159,12 @@ class ShiftOp(TmemOp):
     executes it. PTX ISA, tcgen05.shift.
     """
 
-    name = "cute_nvgpu.tmem.shift"
-    ROW: ClassVar = TMEM_SHIFT
-
     source = operand_def(MemRefType)
     indices = var_operand_def(IndexType())
 
     assembly_format = (
         "$source `[` $indices `]` (`cta_group` $cta_group^)? attr-dict `:` type($source)"
     )
-
-    def __init__(self, source: SSAValue, indices: Sequence[SSAValue], cta_group: int = 1):
-        super().__init__(
-            operands=[source, indices], properties={"cta_group": group_property(cta_group)}
-        )
 
     def verify_(self) -> None:
         super().verify_()
@@ -222,6 +182,3 @@ class ShiftOp(TmemOp):
                 f"'{self.name}' source expected a first mode of lanes, of stride {lane}, "
                 f"got {layout}"
             )
-
-
-COPY_OPS = [CopyOp, ShiftOp]

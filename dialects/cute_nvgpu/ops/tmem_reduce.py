@@ -10,7 +10,6 @@ from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
     irdl_attr_definition,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -21,8 +20,9 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.cute_nvgpu.lattice.tmem_access import TMEM_LOAD_REDUCE
-from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemAccessOp, access_form
+from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemAccessOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.fields import fields_op
 
 
 class Reduction(StrEnum):
@@ -43,7 +43,7 @@ _REDUCED = {"f32": ("f32",), "i32": ("s32", "u32")}
 """PTX types that each MLIR type may be reduced as; the second is that of `unsigned`."""
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.tmem.load_reduce", TMEM_LOAD_REDUCE)
 class LoadReduceOp(TmemAccessOp):
     """Load a tile, and give each thread the least or the greatest of the elements that it loads.
 
@@ -57,8 +57,6 @@ class LoadReduceOp(TmemAccessOp):
     results are there after `tmem.wait_load`. PTX ISA, tcgen05.ld.
     """
 
-    name = "cute_nvgpu.tmem.load_reduce"
-    ROW: ClassVar = TMEM_LOAD_REDUCE
     HALF_CELLS: ClassVar = "pack"
 
     source = operand_def(MemRefType)
@@ -89,16 +87,10 @@ class LoadReduceOp(TmemAccessOp):
         nan: bool = False,
         unsigned: bool = False,
     ):
-        flags = {"abs": abs, "nan": nan, "unsigned": unsigned}
         super().__init__(
-            operands=[source, indices],
-            properties={
-                **access_form(shape, half),
-                "reduction": ReductionAttr(reduction),
-                **{name: UnitAttr() if flag else None for name, flag in flags.items()},
-            },
-            result_types=[fragment, fragment.element_type],
-        )
+            source, indices, fragment, fragment.element_type, reduction=reduction, shape=shape,
+            half=half, abs=abs, nan=nan, unsigned=unsigned,
+        )  # fmt: skip
 
     @property
     def tile_operand(self) -> tuple[SSAValue, Sequence[SSAValue]]:
@@ -111,7 +103,7 @@ class LoadReduceOp(TmemAccessOp):
     @property
     def ptx_type(self) -> str:
         """The type that PTX reduces: f32, s32 or u32."""
-        return _REDUCED[str(self.held.element_type)][self.unsigned is not None]
+        return _REDUCED[str(self.fragment_type.element_type)][self.unsigned is not None]
 
     @property
     def modifiers(self) -> str:
@@ -127,9 +119,9 @@ class LoadReduceOp(TmemAccessOp):
         self.verify_access()
         self._verify_shape()
         self._verify_flags()
-        if self.reduced.type != self.held.element_type:
+        if self.reduced.type != self.fragment_type.element_type:
             raise VerifyException(
-                f"'{self.name}' expected a result of {self.held.element_type}, "
+                f"'{self.name}' expected a result of {self.fragment_type.element_type}, "
                 f"got {self.reduced.type}"
             )
 
@@ -146,7 +138,7 @@ class LoadReduceOp(TmemAccessOp):
             )
 
     def _verify_flags(self) -> None:
-        element = str(self.held.element_type)
+        element = str(self.fragment_type.element_type)
         if element not in _REDUCED:
             raise VerifyException(
                 f"'{self.name}' expected elements of {' or '.join(_REDUCED)}, got {element}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, StringAttr, UnitAttr, i1, i64
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, StringAttr, UnitAttr, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import AttrSizedOperandSegments, operand_def, opt_operand_def, opt_prop_def
 from xdsl.utils.exceptions import VerifyException
@@ -29,11 +29,10 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_matrix, verify_tmem
-from tilewright.dialects.cute_nvgpu.ops.smem_desc import held_types
+from tilewright.dialects.cute_nvgpu.ops.smem_desc import stored_types
 from tilewright.dialects.cute_nvgpu.types.shared_atoms import UMMA_ATOM_TYPES, UmmaAtomType
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
-
-Modifier = bool | int | str | None
+from tilewright.dialects.fields import Field
 
 _SPELLED = {"E": "$e `[` $selector `]`"} | {
     name: f"${name.lower()} `[` ${name.lower()}_id `]`" for name in ("SFA", "SFB")
@@ -77,28 +76,16 @@ class UmmaOp(CtaGroupOp, NvgpuOp):
         self,
         tensors: Sequence[SSAValue],
         atom: UmmaAtom,
-        *,
-        enable_input_d: SSAValue | None = None,
-        disable_output_lane: Sequence[SSAValue] = (),
-        zero_column_mask: SSAValue | None = None,
-        **modifiers: Modifier,
+        **modifiers: Field,
     ):
         """The MMA of tensors in the order of `TENSORS`; ids and selectors left out are 0."""
-        named: dict[str, SSAValue | Sequence[SSAValue] | None] = {
-            "enable_input_d": enable_input_d,
-            "disable_output_lane": disable_output_lane,
-            "zero_column_mask": zero_column_mask,
-            **{name.lower(): value for name, value in zip(self.TENSORS, tensors, strict=True)},
-        }
         ids = {"E": "selector", "SFA": "sfa_id", "SFB": "sfb_id"}
-        given = dict.fromkeys((ids[name] for name in self.TENSORS if name in ids), 0) | modifiers
-        super().__init__(
-            operands=[named[name] for name, _ in self.get_irdl_definition().operands],
-            properties={
-                "atom": UMMA_ATOM_TYPES[atom.op](atom),
-                **{name: _property(value) for name, value in given.items()},
-            },
-        )
+        fields: dict[str, Field] = {
+            **{name.lower(): value for name, value in zip(self.TENSORS, tensors, strict=True)},
+            **dict.fromkeys((ids[name] for name in self.TENSORS if name in ids), 0),
+            **modifiers,
+        }
+        super().__init__(atom=UMMA_ATOM_TYPES[atom.op](atom), **fields)
 
     @property
     def mma_atom(self) -> UmmaAtom:
@@ -250,19 +237,6 @@ class UmmaOp(CtaGroupOp, NvgpuOp):
             )
 
 
-def _property(value: Modifier) -> Attribute | None:
-    """The property of a modifier; None where it is left out."""
-    match value:
-        case bool():
-            return UnitAttr() if value else None
-        case int():
-            return IntegerAttr(value, i64)
-        case str():
-            return StringAttr(value)
-        case None:
-            return None
-
-
 def tensor_type(atom: UmmaAtom, operand: str) -> str:
     """The memref that an operand in tensor memory wants, one CTA's part of it."""
     layout = atom.cta_layout(operand)
@@ -274,7 +248,7 @@ def tensor_type(atom: UmmaAtom, operand: str) -> str:
 def tensor_elements(element: ElementType) -> tuple[str, ...]:
     """The types of a memref in tensor memory that holds these elements: what is narrower than its
     byte has no type of its own there."""
-    others = held_types(element)
+    others = stored_types(element)
     return others if element.padded else (element.mlir, *others)
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, i1, i64
-from xdsl.irdl import irdl_op_definition, prop_def, result_def
+from xdsl.dialects.builtin import StringAttr, i1
+from xdsl.irdl import prop_def, result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import ELECT_SYNC, SETMAXNREG
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
+from tilewright.dialects.fields import NUMBER, fields_op
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.elect.sync", ELECT_SYNC)
 class ElectSyncOp(NvgpuOp):
     """True in one thread of the warp, the same one each time.
 
@@ -25,18 +24,12 @@ class ElectSyncOp(NvgpuOp):
     All threads of the warp execute it together. PTX ISA, elect.sync.
     """
 
-    name = "cute_nvgpu.elect.sync"
-    ROW: ClassVar = ELECT_SYNC
-
     leader = result_def(i1)
 
     assembly_format = "attr-dict"
 
-    def __init__(self) -> None:
-        super().__init__(result_types=[i1])
 
-
-@irdl_op_definition
+@fields_op("cute_nvgpu.setmaxnreg", SETMAXNREG)
 class SetmaxnregOp(NvgpuOp):
     """Let each thread of the warpgroup have that many registers from here on.
 
@@ -49,16 +42,8 @@ class SetmaxnregOp(NvgpuOp):
     ISA, setmaxnreg.
     """
 
-    name = "cute_nvgpu.setmaxnreg"
-    ROW: ClassVar = SETMAXNREG
-
     action = prop_def(StringAttr)
-    registers = prop_def(IntegerAttr.constr(type=i64))
-
-    def __init__(self, action: str, registers: int):
-        super().__init__(
-            properties={"action": StringAttr(action), "registers": IntegerAttr(registers, i64)}
-        )
+    registers = prop_def(NUMBER)
 
     @classmethod
     def parse(cls, parser: Parser) -> SetmaxnregOp:
@@ -85,6 +70,3 @@ class SetmaxnregOp(NvgpuOp):
             )
         if (why := SETMAXNREG.why_illegal(self.registers.value.data)) is not None:
             raise VerifyException(f"'{self.name}' {why}")
-
-
-OPS = [ElectSyncOp, SetmaxnregOp]

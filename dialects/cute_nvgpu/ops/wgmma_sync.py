@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from xdsl.dialects.builtin import IntegerAttr, i64
-from xdsl.irdl import irdl_op_definition, prop_def
+from xdsl.irdl import prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.sync import (
@@ -15,9 +12,10 @@ from tilewright.dialects.cute_nvgpu.lattice.sync import (
     WGMMA_WAIT_GROUP,
 )
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, PlainOp
+from tilewright.dialects.fields import NUMBER, fields_op
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.wgmma.fence", WGMMA_FENCE)
 class WgmmaFenceOp(PlainOp):
     """Order the warpgroup's accesses to registers before those of later wgmmas.
 
@@ -30,11 +28,8 @@ class WgmmaFenceOp(PlainOp):
     9.7.15.7.1.
     """
 
-    name = "cute_nvgpu.wgmma.fence"
-    ROW: ClassVar = WGMMA_FENCE
 
-
-@irdl_op_definition
+@fields_op("cute_nvgpu.wgmma.commit_group", WGMMA_COMMIT_GROUP)
 class WgmmaCommitGroupOp(PlainOp):
     """All wgmmas of the warpgroup that are in no group yet become the latest group.
 
@@ -45,11 +40,8 @@ class WgmmaCommitGroupOp(PlainOp):
     PTX ISA 9.7.15.7.2.
     """
 
-    name = "cute_nvgpu.wgmma.commit_group"
-    ROW: ClassVar = WGMMA_COMMIT_GROUP
 
-
-@irdl_op_definition
+@fields_op("cute_nvgpu.wgmma.wait_group", WGMMA_WAIT_GROUP)
 class WgmmaWaitGroupOp(NvgpuOp):
     """Wait until at most the latest `pending` groups are not complete.
 
@@ -60,15 +52,9 @@ class WgmmaWaitGroupOp(NvgpuOp):
     PTX ISA 9.7.15.7.3.
     """
 
-    name = "cute_nvgpu.wgmma.wait_group"
-    ROW: ClassVar = WGMMA_WAIT_GROUP
-
-    pending = prop_def(IntegerAttr.constr(type=i64))
+    pending = prop_def(NUMBER)
 
     assembly_format = "$pending attr-dict"
-
-    def __init__(self, pending: int):
-        super().__init__(properties={"pending": IntegerAttr(pending, i64)})
 
     def verify_(self) -> None:
         if (pending := self.pending.value.data) < 0:
@@ -78,7 +64,7 @@ class WgmmaWaitGroupOp(NvgpuOp):
             )
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.fence.proxy.async", FENCE_PROXY_ASYNC)
 class FenceProxyAsyncOp(PlainOp):
     """Order the thread's writes to memory before the async proxy's accesses to it.
 
@@ -89,6 +75,3 @@ class FenceProxyAsyncOp(PlainOp):
     Needed between stores to shared memory (not by TMA) and a wgmma or TMA store that reads it.
     PTX ISA 9.7.13.4.
     """
-
-    name = "cute_nvgpu.fence.proxy.async"
-    ROW: ClassVar = FENCE_PROXY_ASYNC

@@ -8,7 +8,6 @@ from typing import ClassVar
 from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -22,13 +21,14 @@ from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaAccessRow
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, verify_holders
 from tilewright.dialects.cute_nvgpu.ops.register_mma import DenseMma, check_fragment
 from tilewright.dialects.cute_nvgpu.ops.wmma_memory import static_stride, verify_memory
-from tilewright.dialects.cute_nvgpu.types.atoms import WmmaMmaAtomType
+from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.dialects.cute_nvgpu.types.wmma import WmmaAccessType, WmmaLoadType, WmmaStoreType
+from tilewright.dialects.cute_nvgpu.types.wmma import WMMA_ACCESS_TYPES, WmmaAccessType
+from tilewright.dialects.fields import fields_op
 from tilewright.dialects.register_origins import origins
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.wmma.mma")
 class MmaOp(DenseMma):
     """D = A * B + C on the fragments of `wmma.load`s of its shape, types and layouts.
 
@@ -43,10 +43,9 @@ class MmaOp(DenseMma):
     PTX ISA 9.7.14.4.5.
     """
 
-    name = "cute_nvgpu.wmma.mma"
     CHIP_CHOOSES: ClassVar[bool | None] = True
 
-    atom = prop_def(WmmaMmaAtomType)
+    atom = prop_def(MMA_ATOM_TYPES["wmma.mma"])
 
     def verify_(self) -> None:
         super().verify_()
@@ -95,7 +94,7 @@ class WmmaAccessOp(NvgpuOp):
         return self.indices
 
     @property
-    def held(self) -> SSAValue:
+    def fragment_value(self) -> SSAValue:
         """The fragment."""
         raise NotImplementedError
 
@@ -121,13 +120,13 @@ class WmmaAccessOp(NvgpuOp):
         access = self.access
         verify_memory(self.name, access, self.memory.type, len(self.coordinates))
         check_fragment(
-            f"'{self.name}'", self.held.type, access.element, access.tv_layout, access.mnemonic(),
-            access.row.section,
+            f"'{self.name}'", self.fragment_value.type, access.element, access.tv_layout,
+            access.mnemonic(), access.row.section,
         )  # fmt: skip
-        verify_holders(self, "a fragment", self.held)
+        verify_holders(self, "a fragment", self.fragment_value)
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.wmma.load")
 class LoadOp(WmmaAccessOp):
     """Load A, B or C of a `wmma.mma` from global or shared memory.
 
@@ -140,10 +139,8 @@ class LoadOp(WmmaAccessOp):
     Rows (or columns) must lie on `WmmaAccess.alignment()` bytes. PTX ISA 9.7.14.4.3.
     """
 
-    name = "cute_nvgpu.wmma.load"
-
     source = operand_def()
-    atom = prop_def(WmmaLoadType)
+    atom = prop_def(WMMA_ACCESS_TYPES["wmma.load"])
     fragment = result_def(FragmentType)
 
     assembly_format = (
@@ -151,22 +148,19 @@ class LoadOp(WmmaAccessOp):
     )
 
     def __init__(self, source: SSAValue, indices: Sequence[SSAValue], access: WmmaAccess):
-        super().__init__(
-            operands=[source, indices],
-            properties={"atom": WmmaLoadType(access)},
-            result_types=[FragmentType.of(access.element, access.row.values)],
-        )
+        result = FragmentType.of(access.element, access.row.values)
+        super().__init__(source, indices, result, WMMA_ACCESS_TYPES["wmma.load"](access))
 
     @property
     def memory(self) -> SSAValue:
         return self.source
 
     @property
-    def held(self) -> SSAValue:
+    def fragment_value(self) -> SSAValue:
         return self.fragment
 
 
-@irdl_op_definition
+@fields_op("cute_nvgpu.wmma.store")
 class StoreOp(WmmaAccessOp):
     """Store D of a `wmma.mma` to global or shared memory.
 
@@ -179,27 +173,18 @@ class StoreOp(WmmaAccessOp):
     Rows (or columns) must lie on `WmmaAccess.alignment()` bytes. PTX ISA 9.7.14.4.4.
     """
 
-    name = "cute_nvgpu.wmma.store"
-
     fragment = operand_def(FragmentType)
     dest = operand_def()
-    atom = prop_def(WmmaStoreType)
+    atom = prop_def(WMMA_ACCESS_TYPES["wmma.store"])
 
     assembly_format = (
         "$fragment `,` $dest `[` $indices `]` $atom attr-dict `:` type($fragment) `,` type($dest)"
     )
-
-    def __init__(
-        self, fragment: SSAValue, dest: SSAValue, indices: Sequence[SSAValue], access: WmmaAccess
-    ):
-        super().__init__(
-            operands=[fragment, dest, indices], properties={"atom": WmmaStoreType(access)}
-        )
 
     @property
     def memory(self) -> SSAValue:
         return self.dest
 
     @property
-    def held(self) -> SSAValue:
+    def fragment_value(self) -> SSAValue:
         return self.fragment

@@ -32,7 +32,7 @@ class ScaleBlock:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class ContractionForm:
     """Operands of an MMA beside A, B and C: sparsity metadata, scale factors, both or neither."""
 
     sparse: bool = False
@@ -43,7 +43,7 @@ class Form:
         words = f"{'sparse' if self.sparse else 'dense'} {what}"
         return words if self.scale is None else f"{words} scaled by {self.scale}"
 
-    def distance(self, other: Form) -> int:
+    def distance(self, other: ContractionForm) -> int:
         """How far another form is: more for scale factors that are there or not than for others."""
         mine, its = self.scale, other.scale
         apart = 2 * ((mine is None) != (its is None)) + (self.sparse != other.sparse)
@@ -63,7 +63,7 @@ class Contraction:
 
     shape: Shape
     types: ElementTypes
-    form: Form = Form()
+    form: ContractionForm = ContractionForm()
     bit_op: str | None = None
     any_accumulator: bool = False
 
@@ -91,7 +91,7 @@ class Contraction:
             if types[:2] == self.types[:2] and (types == self.types or self.any_accumulator)
         ]
 
-    def nearest(self, chip: Target) -> tuple[Form, ElementTypes]:
+    def nearest(self, chip: Target) -> tuple[ContractionForm, ElementTypes]:
         """The form and element types that some atom of the chip has and that differ least."""
         return min(
             (
@@ -128,7 +128,7 @@ class Contraction:
             return None
         return min(targets, key=lambda minimum: lowest([minimum]).number).at_least
 
-    def _distance(self, form: Form, types: ElementTypes) -> tuple[int, ...]:
+    def _distance(self, form: ContractionForm, types: ElementTypes) -> tuple[int, ...]:
         """How far other types and another form are: a changed kind of number weighs most."""
         pairs = list(zip(types, self.types, strict=True))
         kinds = sum((x in _INTEGERS) != (y in _INTEGERS) for x, y in pairs)
@@ -151,15 +151,15 @@ def contraction(
             f"expected element types (a, b, accumulators) or (a, b, c, d), got ({', '.join(types)})"
         )
     a, b, c, d = (*types, types[-1])[:4]
-    return Contraction(shape, (a, b, c, d), Form(sparse, scale), bit_op, any_accumulator)
+    return Contraction(shape, (a, b, c, d), ContractionForm(sparse, scale), bit_op, any_accumulator)
 
 
-def form_of(row: MmaRow) -> Form:
+def form_of(row: MmaRow) -> ContractionForm:
     """The form of a row's MMAs; a block of K shares a scale factor: K / scale_vec of them."""
     scale = None
     if row.scale is not None:
         scale = ScaleBlock(row.shape[2] // row.scale.vector, row.scale.type)
-    return Form(row.sparsity is not None, scale)
+    return ContractionForm(row.sparsity is not None, scale)
 
 
 def _check_name(name: str, legal: Iterable[str], what: str) -> None:

@@ -24,7 +24,7 @@ from tilewright.dialects.cute_nvgpu.select.contraction import Contraction, Scale
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class AtomChoice:
     """A legal atom for a contraction, and how it covers the tile.
 
     `tiles` are the atom's shapes along M, N and K, `instructions` how many a warp issues, `padding`
@@ -67,12 +67,12 @@ class Criterion:
     """
 
     name: str
-    key: Callable[[Choice], int]
+    key: Callable[[AtomChoice], int]
     better: str
     worse: str
-    shown: Callable[[Choice], str]
+    shown: Callable[[AtomChoice], str]
 
-    def reason(self, choice: Choice, other: Choice) -> str:
+    def reason(self, choice: AtomChoice, other: AtomChoice) -> str:
         """Why this choice is before or after the other, which differs in this criterion."""
         words = self.better if self.key(choice) < self.key(other) else self.worse
         return f"{words} than {label(other.atom)}: {self.shown(choice)}, not {self.shown(other)}"
@@ -161,7 +161,7 @@ def select_atoms(
     scale: ScaleBlock | None = None,
     bit_op: str | None = None,
     any_accumulator: bool = False,
-) -> list[Choice]:
+) -> list[AtomChoice]:
     """The atoms that compute an M x N x K tile on `arch`, best first.
 
     `types` are the element types of (a, b, accumulators) or of (a, b, c, d), as PTX names them;
@@ -181,7 +181,7 @@ def select_atoms(
     return choices(wanted, arch)
 
 
-def choices(wanted: Contraction, arch: str) -> list[Choice]:
+def choices(wanted: Contraction, arch: str) -> list[AtomChoice]:
     """The atoms that compute a contraction on `arch`, best first. Raises as `select_atoms`."""
     chip = target(arch)
     ranked = [
@@ -209,12 +209,12 @@ def label(atom: MmaAtom) -> str:
     return " ".join(word for word in words if word)
 
 
-def _choice(atom: MmaAtom, wanted: Contraction, chip: Target) -> Choice:
+def _choice(atom: MmaAtom, wanted: Contraction, chip: Target) -> AtomChoice:
     m, n, k = (-(-extent // own) for extent, own in zip(wanted.shape, atom.shape, strict=True))
     # The MMAs of one instruction (the quad pairs of m8n8k4) share no sum: they cover M and N.
     instructions = -(-m * n // atom.row.matrices) * k
     issued = instructions * atom.row.matrices * prod(atom.shape)
-    return Choice(
+    return AtomChoice(
         atom,
         (m, n, k),
         instructions,
@@ -224,11 +224,11 @@ def _choice(atom: MmaAtom, wanted: Contraction, chip: Target) -> Choice:
     )
 
 
-def _rank(choice: Choice) -> tuple[int, ...]:
+def _rank(choice: AtomChoice) -> tuple[int, ...]:
     return tuple(criterion.key(choice) for criterion in CRITERIA)
 
 
-def _reason(choice: Choice, other: Choice) -> str:
+def _reason(choice: AtomChoice, other: AtomChoice) -> str:
     for criterion in CRITERIA:
         if criterion.key(choice) != criterion.key(other):
             return criterion.reason(choice, other)

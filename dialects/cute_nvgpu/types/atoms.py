@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, Generic, TypeVar, cast
 
 from xdsl.ir import Data, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
@@ -17,13 +17,28 @@ from tilewright.dialects.cute.types.tiled import MmaAtomAttr
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.lookup import Modifiers, find
 from tilewright.dialects.cute_nvgpu.atoms.traits import mma_traits
-from tilewright.dialects.cute_nvgpu.atoms.universal_fma import UniversalFma, find_fma
+from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
 from tilewright.dialects.cute_nvgpu.lattice.elements import SCALE_TYPES
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
+from tilewright.dialects.cute_nvgpu.lattice.wmma import WMMA_MMA
 from tilewright.dialects.cute_nvgpu.types.fragments import LEGAL_ELEMENTS, element_of
 
+_Data = TypeVar("_Data", bound=Any)
 
-class MmaAtomType(Data[MmaAtom], TypeAttribute, MmaAtomAttr):
+
+class LatticeData(Data[_Data], TypeAttribute, Generic[_Data]):
+    """A value of the lattice as a type: its parameters, its row's requirement."""
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(self.data.parameters)
+
+    def requirement(self) -> Requirement:
+        """The lowest target and PTX version that run the instruction."""
+        return Requirement.of(self.data.row)
+
+
+class MmaAtomType(LatticeData[MmaAtom], MmaAtomAttr):
     """An atom of one op of the lattice.
 
     `!cute_nvgpu.sm80.mma<16x8x16, elem_type = (bf16, bf16, f32)>`: shape M x N x K and the
@@ -37,7 +52,7 @@ class MmaAtomType(Data[MmaAtom], TypeAttribute, MmaAtomAttr):
         with parser.in_angle_brackets():
             start = parser.pos
             shape = parser.parse_dimension_list()
-            types = parse_element_types(parser)
+            types = parse_list(parser, "elem_type", parse_element)
             if len(shape) != 3 or len(types) not in (3, 4):
                 parser.raise_error(
                     "expected MxNxK, elem_type = (a, b, acc) or (a, b, c, d)", start, parser.pos
@@ -53,148 +68,51 @@ class MmaAtomType(Data[MmaAtom], TypeAttribute, MmaAtomAttr):
             except AtomError as error:
                 parser.raise_error(str(error), start, parser.pos)
 
-    def print_parameter(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_string(self.data.parameters)
-
     @property
     def mma_traits(self) -> MmaTraits:
         return mma_traits(self.data)
 
-    def requirement(self) -> Requirement:
-        return Requirement.of(self.data.row)
-
     def why_not_operand(self, which: Operand, layout: AnyLayout) -> str | None:
         return f"{self.data} reads {which} from registers"
 
 
-@irdl_attr_definition
-class Sm70MmaAtomType(MmaAtomType):
-    """An atom of `sm70.mma`."""
-
-    name = "cute_nvgpu.sm70.mma"
+_Type = TypeVar("_Type", bound=Data[Any])
 
 
-@irdl_attr_definition
-class Sm80MmaAtomType(MmaAtomType):
-    """An atom of `sm80.mma`."""
-
-    name = "cute_nvgpu.sm80.mma"
-
-
-@irdl_attr_definition
-class Sm80SparseMmaAtomType(MmaAtomType):
-    """An atom of `sm80.sparse_mma`."""
-
-    name = "cute_nvgpu.sm80.sparse_mma"
+def types_of(base: type[_Type], ops: Iterable[str]) -> dict[str, type[_Type]]:
+    """A type for each op of the lattice, `!cute_nvgpu.OP`, all of one base."""
+    named = {op: type(f"{base.__name__} {op}", (base,), {"name": f"cute_nvgpu.{op}"}) for op in ops}
+    return {op: irdl_attr_definition(class_) for op, class_ in named.items()}
 
 
-@irdl_attr_definition
-class Sm89MmaAtomType(MmaAtomType):
-    """An atom of `sm89.mma`."""
-
-    name = "cute_nvgpu.sm89.mma"
+MMA_ATOM_TYPES = types_of(MmaAtomType, (row.op for row in (*MMA_ROWS, *WMMA_MMA)))
+"""The type of the atoms of each op."""
 
 
-@irdl_attr_definition
-class Sm89SparseMmaAtomType(MmaAtomType):
-    """An atom of `sm89.sparse_mma`."""
-
-    name = "cute_nvgpu.sm89.sparse_mma"
+_Part = TypeVar("_Part")
 
 
-@irdl_attr_definition
-class Sm120MmaAtomType(MmaAtomType):
-    """An atom of `SM120.mma`."""
-
-    name = "cute_nvgpu.SM120.mma"
-
-
-@irdl_attr_definition
-class Sm120MmaSpAtomType(MmaAtomType):
-    """An atom of `SM120.mma_sp`."""
-
-    name = "cute_nvgpu.SM120.mma_sp"
-
-
-@irdl_attr_definition
-class Sm120MmaBsAtomType(MmaAtomType):
-    """An atom of `SM120.mma_bs`."""
-
-    name = "cute_nvgpu.SM120.mma_bs"
-
-
-@irdl_attr_definition
-class Sm120MmaBsSpAtomType(MmaAtomType):
-    """An atom of `SM120.mma_bs_sp`."""
-
-    name = "cute_nvgpu.SM120.mma_bs_sp"
-
-
-@irdl_attr_definition
-class WmmaMmaAtomType(MmaAtomType):
-    """An atom of `wmma.mma`."""
-
-    name = "cute_nvgpu.wmma.mma"
-
-
-@irdl_attr_definition
-class UniversalFmaType(Data[UniversalFma], TypeAttribute, MmaAtomAttr):
-    """`fma.rn` of one thread as an atom: `!cute_nvgpu.universal_fma<1x1x1, elem_type = (f32, f32,
-    f32)>`, f64 as well, and <2x1x1, ...> of f16 and bf16."""
-
-    name = "cute_nvgpu.universal_fma"
-
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> UniversalFma:
-        with parser.in_angle_brackets():
-            start = parser.pos
-            shape = tuple(parser.parse_dimension_list())
-            types = parse_element_types(parser)
-            try:
-                return find_fma(shape, tuple(types))
-            except AtomError as error:
-                parser.raise_error(str(error), start, parser.pos)
-
-    def print_parameter(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_string(self.data.parameters)
-
-    @property
-    def mma_traits(self) -> MmaTraits:
-        return self.data.traits
-
-    def requirement(self) -> Requirement:
-        return self.data.form.requirement
-
-    def why_not_operand(self, which: Operand, layout: AnyLayout) -> str | None:
-        return f"{self.data} reads {which} from registers"
-
-
-MMA_ATOM_TYPES: dict[str, type[MmaAtomType]] = {
-    type_.name.removeprefix("cute_nvgpu."): type_
-    for type_ in (
-        Sm70MmaAtomType,
-        Sm80MmaAtomType,
-        Sm80SparseMmaAtomType,
-        Sm89MmaAtomType,
-        Sm89SparseMmaAtomType,
-        Sm120MmaAtomType,
-        Sm120MmaSpAtomType,
-        Sm120MmaBsAtomType,
-        Sm120MmaBsSpAtomType,
-        WmmaMmaAtomType,
-    )
-}
-"""The attribute of the atoms of each op."""
-
-
-def parse_element_types(parser: AttrParser) -> list[str]:
-    """`, elem_type = (a, b, acc)`."""
+def parse_assignment(
+    parser: AttrParser, keyword: str, parse: Callable[[AttrParser], _Part]
+) -> _Part:
+    """`, keyword = value`"""
     parser.parse_punctuation(",")
-    parser.parse_keyword("elem_type")
+    parser.parse_keyword(keyword)
     parser.parse_punctuation("=")
-    return parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: parse_element(parser))
+    return parse(parser)
+
+
+def parse_list(
+    parser: AttrParser, keyword: str, parse: Callable[[AttrParser], _Part]
+) -> list[_Part]:
+    """`, keyword = (x, y)`"""
+    return parse_assignment(
+        parser,
+        keyword,
+        lambda parser: parser.parse_comma_separated_list(
+            parser.Delimiter.PAREN, lambda: parse(parser)
+        ),
+    )
 
 
 def parse_element(parser: AttrParser) -> str:

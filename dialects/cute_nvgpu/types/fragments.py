@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin, IntAttr, NoneAttr, UnitAttr, i8
+from xdsl.dialects.builtin import Builtin, IntAttr, NoneAttr, UnitAttr
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import (
     Attribute,
@@ -23,6 +23,7 @@ from tilewright.dialects.cute import Layout, LayoutParseError, flatten
 from tilewright.dialects.cute.types.algebra import LayoutType
 from tilewright.dialects.cute_nvgpu.lattice.elements import (
     ELEMENT_TYPES,
+    INTEGERS,
     METADATA,
     SCALE_TYPES,
     UNPACKED,
@@ -32,7 +33,8 @@ from tilewright.dialects.cute_nvgpu.lattice.elements import (
 _THREADS = (32, 128)
 """How many threads hold a matrix together: a warp or a warpgroup."""
 
-_FRAGMENT_TYPES = (*ELEMENT_TYPES.values(), *SCALE_TYPES.values(), METADATA)
+_MATRIX_TYPES = (*ELEMENT_TYPES.values(), *SCALE_TYPES.values(), METADATA)
+_FRAGMENT_TYPES = (*_MATRIX_TYPES, *INTEGERS.values())
 
 
 def _mlir_types() -> dict[str, Attribute]:
@@ -44,11 +46,11 @@ def _mlir_types() -> dict[str, Attribute]:
 
 MLIR_TYPES = _mlir_types()
 # Where two types are one in MLIR (e4m3 and ue4m3), the first says how a fragment holds it.
-_ELEMENT_OF = {MLIR_TYPES[row.name]: row for row in reversed(_FRAGMENT_TYPES)}
+_HELD_AS = {MLIR_TYPES[row.name]: row for row in reversed(_FRAGMENT_TYPES)}
+_ELEMENT_OF = {MLIR_TYPES[row.name]: row for row in reversed(_MATRIX_TYPES)}
 _UNPACKED_OF = {MLIR_TYPES[name]: row for name, row in UNPACKED.items()}
-MLIR_HELD_IN: dict[str, Attribute] = {"s8": i8, "u8": i8}
-"""The other type of which a memref may hold elements of these."""
-LEGAL_ELEMENTS = ", ".join(dict.fromkeys(row.mlir for row in _FRAGMENT_TYPES))
+LEGAL_ELEMENTS = ", ".join(dict.fromkeys(row.mlir for row in _MATRIX_TYPES))
+LEGAL_HELD = ", ".join(dict.fromkeys(row.mlir for row in _FRAGMENT_TYPES))
 
 
 def element_of(type_: Attribute) -> ElementType | None:
@@ -63,7 +65,7 @@ def unpacked_of(type_: Attribute) -> ElementType:
 
 @irdl_attr_definition
 class FragmentType(ParametrizedAttribute, TypeAttribute):
-    """The registers that each thread of a warp holds of a matrix.
+    """The registers that each thread of a warp holds of a matrix, or of a tensor.
 
     `!cute_nvgpu.fragment<8xbf16, "((4,8),(2,2,2)):((32,1),(16,8,128))">`: eight elements a
     thread and, where it is known, the TV layout `(thread, value) -> index` of the matrix.
@@ -115,7 +117,7 @@ class FragmentType(ParametrizedAttribute, TypeAttribute):
         """The row of the element type."""
         if self.is_unpacked:
             return _UNPACKED_OF[self.element_type]
-        return _ELEMENT_OF[self.element_type]
+        return _HELD_AS[self.element_type]
 
     @property
     def tv_layout(self) -> Layout | None:
@@ -164,10 +166,10 @@ class FragmentType(ParametrizedAttribute, TypeAttribute):
                 printer.print_attribute(self.layout.text)
 
     def verify(self) -> None:
-        element = element_of(self.element_type)
+        element = _HELD_AS.get(self.element_type)
         if element is None:
             raise VerifyException(
-                f"fragment expected an element type of {LEGAL_ELEMENTS}, got {self.element_type}"
+                f"fragment expected an element type of {LEGAL_HELD}, got {self.element_type}"
             )
         if self.is_unpacked:
             if self.element_type not in _UNPACKED_OF:

@@ -7,10 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, Generic, TypeVar
 
-from xdsl.ir import Data, TypeAttribute
-from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
-from xdsl.printer import Printer
 
 from tilewright.dialects.cute.atoms import MmaTraits, Operand
 from tilewright.dialects.cute.symbolic.composed import AnyLayout
@@ -23,25 +20,28 @@ from tilewright.dialects.cute_nvgpu.atoms.traits import (
     why_no_umma_operand,
 )
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
-from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import find_umma
+from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import UMMA_OPS, find_umma
 from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import KINDS
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
-from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import find_wgmma
+from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import WGMMA_OPS, find_wgmma
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MAJOR_MODES
-from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.types.atoms import (
+    LatticeData,
     Modifier,
     choice,
+    parse_assignment,
     parse_element,
     parse_integer,
+    parse_list,
     parse_modifiers,
     parse_scale_type,
+    types_of,
 )
 
 AtomT = TypeVar("AtomT", WgmmaAtom, UmmaAtom)
 
 
-class SharedAtomType(Data[AtomT], TypeAttribute, MmaAtomAttr, Generic[AtomT]):
+class SharedAtomType(LatticeData[AtomT], MmaAtomAttr, Generic[AtomT]):
     """An atom whose B, and mostly A, is a matrix in shared memory.
 
     `!cute_nvgpu.sm90.mma<64x128x16, elem_type = (bf16, bf16, f32), ab_major = (k, mn),
@@ -58,12 +58,11 @@ class SharedAtomType(Data[AtomT], TypeAttribute, MmaAtomAttr, Generic[AtomT]):
         with parser.in_angle_brackets():
             start = parser.pos
             shape = parser.parse_dimension_list()
-            types = _list_of(parser, "elem_type", lambda: parse_element(parser))
-            majors = _list_of(parser, "ab_major", lambda: choice(parser, MAJOR_MODES))
-            parser.parse_punctuation(",")
-            parser.parse_keyword("frag_kind")
-            parser.parse_punctuation("=")
-            frag_kind = choice(parser, cls.FRAGMENT_KINDS)
+            types = parse_list(parser, "elem_type", parse_element)
+            majors = parse_list(parser, "ab_major", lambda parser: choice(parser, MAJOR_MODES))
+            frag_kind = parse_assignment(
+                parser, "frag_kind", lambda parser: choice(parser, cls.FRAGMENT_KINDS)
+            )
             modifiers = parse_modifiers(parser, cls.MODIFIERS, ("satfinite",))
             if len(shape) != 3 or len(types) != 3 or len(majors) != 2:
                 parser.raise_error(
@@ -78,24 +77,9 @@ class SharedAtomType(Data[AtomT], TypeAttribute, MmaAtomAttr, Generic[AtomT]):
             except AtomError as error:
                 parser.raise_error(str(error), start, parser.pos)
 
-    def print_parameter(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_string(self.data.parameters)
-
-    def requirement(self) -> Requirement:
-        return Requirement.of(self.data.row)
-
     @property
     @abstractmethod
     def mma_traits(self) -> MmaTraits: ...
-
-
-def _list_of(parser: AttrParser, keyword: str, parse: Callable[[], str]) -> list[str]:
-    """`, keyword = (x, y)`."""
-    parser.parse_punctuation(",")
-    parser.parse_keyword(keyword)
-    parser.parse_punctuation("=")
-    return parser.parse_comma_separated_list(parser.Delimiter.PAREN, parse)
 
 
 class WgmmaAtomType(SharedAtomType[WgmmaAtom]):
@@ -135,75 +119,6 @@ class UmmaAtomType(SharedAtomType[UmmaAtom]):
         return why_no_umma_operand(self.data, which, layout)
 
 
-@irdl_attr_definition
-class Sm90MmaAtomType(WgmmaAtomType):
-    """An atom of `sm90.mma`."""
-
-    name = "cute_nvgpu.sm90.mma"
-
-
-@irdl_attr_definition
-class Sm90SparseMmaAtomType(WgmmaAtomType):
-    """An atom of `sm90.sparse_mma`."""
-
-    name = "cute_nvgpu.sm90.sparse_mma"
-
-
-@irdl_attr_definition
-class Sm100MmaAtomType(UmmaAtomType):
-    """An atom of `sm100.mma`."""
-
-    name = "cute_nvgpu.sm100.mma"
-
-
-@irdl_attr_definition
-class Sm100MmaSpAtomType(UmmaAtomType):
-    """An atom of `sm100.mma_sp`."""
-
-    name = "cute_nvgpu.sm100.mma_sp"
-
-
-@irdl_attr_definition
-class Sm100MmaBsAtomType(UmmaAtomType):
-    """An atom of `sm100.mma_bs`."""
-
-    name = "cute_nvgpu.sm100.mma_bs"
-
-
-@irdl_attr_definition
-class Sm100MmaBsSpAtomType(UmmaAtomType):
-    """An atom of `sm100.mma_bs_sp`."""
-
-    name = "cute_nvgpu.sm100.mma_bs_sp"
-
-
-@irdl_attr_definition
-class Sm100MmaWsAtomType(UmmaAtomType):
-    """An atom of `sm100.mma_ws`."""
-
-    name = "cute_nvgpu.sm100.mma_ws"
-
-
-@irdl_attr_definition
-class Sm100MmaWsSpAtomType(UmmaAtomType):
-    """An atom of `sm100.mma_ws_sp`."""
-
-    name = "cute_nvgpu.sm100.mma_ws_sp"
-
-
-WGMMA_ATOM_TYPES: dict[str, type[WgmmaAtomType]] = {
-    type_.name.removeprefix("cute_nvgpu."): type_
-    for type_ in (Sm90MmaAtomType, Sm90SparseMmaAtomType)
-}
-UMMA_ATOM_TYPES: dict[str, type[UmmaAtomType]] = {
-    type_.name.removeprefix("cute_nvgpu."): type_
-    for type_ in (
-        Sm100MmaAtomType,
-        Sm100MmaSpAtomType,
-        Sm100MmaBsAtomType,
-        Sm100MmaBsSpAtomType,
-        Sm100MmaWsAtomType,
-        Sm100MmaWsSpAtomType,
-    )
-}
-"""The attribute of the atoms of each op."""
+WGMMA_ATOM_TYPES = types_of(WgmmaAtomType, WGMMA_OPS)
+UMMA_ATOM_TYPES = types_of(UmmaAtomType, UMMA_OPS)
+"""The type of the atoms of each op."""

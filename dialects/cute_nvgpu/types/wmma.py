@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from xdsl.ir import Data, TypeAttribute
-from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
-from xdsl.printer import Printer
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess, find_access
-from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
-from tilewright.dialects.cute_nvgpu.types.atoms import parse_element
+from tilewright.dialects.cute_nvgpu.types.atoms import (
+    LatticeData,
+    parse_assignment,
+    parse_element,
+    types_of,
+)
 
 
-class WmmaAccessType(Data[WmmaAccess], TypeAttribute):
+class WmmaAccessType(LatticeData[WmmaAccess]):
     """The matrix that a `wmma.load` or `wmma.store` moves.
 
     `!cute_nvgpu.wmma.load<16x16x16, operand = a, elem_type = f16, layout = row>`: the shape
@@ -30,9 +29,9 @@ class WmmaAccessType(Data[WmmaAccess], TypeAttribute):
             shape = parser.parse_dimension_list()
             if len(shape) != 3:
                 parser.raise_error("expected MxNxK", start, parser.pos)
-            operand = _parse_assignment(parser, "operand", parser.parse_identifier)
-            element = _parse_assignment(parser, "elem_type", lambda: parse_element(parser))
-            major = _parse_assignment(parser, "layout", parser.parse_identifier)
+            operand = parse_assignment(parser, "operand", AttrParser.parse_identifier)
+            element = parse_assignment(parser, "elem_type", parse_element)
+            major = parse_assignment(parser, "layout", AttrParser.parse_identifier)
             try:
                 m, n, k = shape
                 op = cls.name.removeprefix("cute_nvgpu.")
@@ -40,37 +39,6 @@ class WmmaAccessType(Data[WmmaAccess], TypeAttribute):
             except AtomError as error:
                 parser.raise_error(str(error), start, parser.pos)
 
-    def print_parameter(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_string(self.data.parameters)
 
-    def requirement(self) -> Requirement:
-        """The lowest target and PTX version that run the instruction."""
-        return Requirement.of(self.data.row)
-
-
-def _parse_assignment(parser: AttrParser, name: str, value: Callable[[], str]) -> str:
-    parser.parse_punctuation(",")
-    parser.parse_keyword(name)
-    parser.parse_punctuation("=")
-    return value()
-
-
-@irdl_attr_definition
-class WmmaLoadType(WmmaAccessType):
-    """A `wmma.load`."""
-
-    name = "cute_nvgpu.wmma.load"
-
-
-@irdl_attr_definition
-class WmmaStoreType(WmmaAccessType):
-    """A `wmma.store`."""
-
-    name = "cute_nvgpu.wmma.store"
-
-
-WMMA_ACCESS_TYPES: dict[str, type[WmmaAccessType]] = {
-    type_.name.removeprefix("cute_nvgpu."): type_ for type_ in (WmmaLoadType, WmmaStoreType)
-}
-"""The attribute of the accesses of each op."""
+WMMA_ACCESS_TYPES = types_of(WmmaAccessType, ("wmma.load", "wmma.store"))
+"""The type of the accesses of each op."""

@@ -95,7 +95,7 @@ def chunk_elements(data: NDArray[np.uint8], element: ElementType) -> NDArray[Any
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class CellPlaces:
     """The places of the elements of an operand, from its address on: cells, and first bits within
     them, [copies, rows, columns] each."""
 
@@ -104,7 +104,7 @@ class Places:
 
 
 @cache
-def tensor_places(atom: UmmaAtom, operand: str, first: int = 0) -> Places:
+def tensor_places(atom: UmmaAtom, operand: str, first: int = 0) -> CellPlaces:
     """The places of what one CTA has of an operand in tensor memory. `first` is the id of its scale
     factors, or the selector of its metadata."""
     layout, bits = atom.cta_layout(operand), atom.cell_bits(operand)
@@ -119,7 +119,7 @@ def tensor_places(atom: UmmaAtom, operand: str, first: int = 0) -> Places:
     ) * bits
     # The selector names a column of an even pair.
     cell = offset // _CELL_BITS + (first if operand == "E" else 0)
-    return Places(cell, (offset % _CELL_BITS).astype(np.uint32))
+    return CellPlaces(cell, (offset % _CELL_BITS).astype(np.uint32))
 
 
 def tensor_addresses(

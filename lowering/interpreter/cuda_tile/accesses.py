@@ -17,7 +17,7 @@ BlockIds = NDArray[np.int64]
 
 
 class Kind(Enum):
-    """What an operation does to memory. Relaxed, acquiring and releasing ones are atomic: they
+    """The effect of an operation on memory. Relaxed, acquiring and releasing ones are atomic: they
     conflict with plain accesses only."""
 
     READ = "read"
@@ -53,7 +53,7 @@ class Conflict:
     byte: int
 
     def message(self, coordinates: Any) -> str:
-        """What a diagnostic at the later access says; `coordinates` names a block."""
+        """The diagnostic at the later access; `coordinates` names a block."""
         element = self.byte // self.later.footprint.itemsize
         name = f"{self.later.footprint.allocation.name}[{element}]"
         other = (

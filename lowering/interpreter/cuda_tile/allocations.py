@@ -25,9 +25,9 @@ class Allocation:
         self.base = base
         self.constant = constant
         self.written = False
-        """Whether any operation of the kernel may write it; loads from others need no copy."""
+        """True where any operation of the kernel may write it; loads from others need no copy."""
         self.copied = True
-        """Whether the bytes are the run's own, not an argument's."""
+        """True where the bytes are the run's own, not an argument's."""
 
     def __len__(self) -> int:
         return len(self.octets)
@@ -148,9 +148,9 @@ class Arguments:
         ]
 
     def _alone(self, i: int) -> bool:
-        """Whether the memory of an array is a copy that no other array shares."""
+        """True where the memory of an array is a copy that no other array shares."""
         allocation = self._spans[i][0]
-        sharing = sum(each is allocation for each, _ in self._spans)
+        sharing = sum(other is allocation for other, _ in self._spans)
         return allocation.copied and sharing == 1
 
     def write_back(self) -> None:

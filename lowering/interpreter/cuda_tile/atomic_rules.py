@@ -35,7 +35,7 @@ Combine = Callable[[Tile, Tile], Tile]
 
 
 def combination(mode: str, element: Element) -> Combine:
-    """What an atomic mode makes of the old value and the operand."""
+    """The new value, by an atomic mode, of the old one and the operand."""
     if mode == "addf" or (mode == "add" and element.kind == "float"):
         return arithmetic("add", element, "nearest_even")
     if element.kind == "float" and mode in ("min", "max"):
@@ -98,8 +98,8 @@ def flat_offsets(footprint: Footprint, rows: int) -> NDArray[np.int64]:
     if footprint.offsets is not None:
         offsets = np.broadcast_to(footprint.offsets, _shape(footprint, rows))
         return offsets.ravel() if footprint.mask is None else offsets[_mask(footprint, rows)]
-    each = [footprint.elements_of(row) for row in range(len(footprint.low))]
-    return np.concatenate(each * (rows if len(each) == 1 else 1))
+    elements = [footprint.elements_of(row) for row in range(len(footprint.low))]
+    return np.concatenate(elements * (rows if len(elements) == 1 else 1))
 
 
 def _shape(footprint: Footprint, rows: int) -> tuple[int, ...]:

@@ -57,7 +57,7 @@ class BlockConflicts:
         return None
 
     def _lies_apart(self, access: Access) -> bool:
-        """Whether no two blocks' spans meet, those of earlier accesses included; notes them."""
+        """True where no two blocks' spans meet, those of earlier accesses included; notes them."""
         footprint = access.footprint
         low, high = footprint.low * footprint.itemsize, footprint.high * footprint.itemsize
         if len(low) != len(access.blocks):

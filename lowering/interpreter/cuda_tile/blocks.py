@@ -15,6 +15,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.diagnostic import OpError
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
+from tilewright.lowering.interpreter.cuda_tile.pieces import InPieces, Unstored
 from tilewright.lowering.interpreter.cuda_tile.values import Rows, Value, merged
 from tilewright.lowering.interpreter.errors import Fault
 
@@ -49,6 +50,10 @@ class Step:
     flow: Callable[[Frame], Flow] | None = None
     dead: tuple[int, ...] = ()
     """The `id`s of values that nothing reads after this step."""
+    stores: tuple[int, ...] = ()
+    """The `id`s of tiles among the operands that it takes `Unstored`."""
+    late: bool = False
+    """Whether the result is computed by the step that stores it."""
 
     def __post_init__(self) -> None:
         self.taken = tuple(map(id, self.operands))
@@ -64,7 +69,7 @@ class Prepared:
     terminator: str = "yield"
     leaving: tuple[SSAValue, ...] = ()
     pointwise: bool = False
-    """Whether it computes element by element and uses nothing from outside."""
+    """True where it computes element by element and uses nothing from outside."""
 
 
 class Options(Protocol):
@@ -106,6 +111,7 @@ class Preparation:
                 raise OpError(op, f"'{op.name}' expected an op that can be executed")
             prepared.steps.append(rule(op, self))
         _free_early(prepared)
+        _compute_late(prepared)
         known = set(prepared.arguments)
         prepared.pointwise = all(
             step.op.name.removeprefix("cuda_tile.") in self.pointwise for step in prepared.steps
@@ -122,9 +128,22 @@ def _free_early(prepared: Prepared) -> None:
     own = set(prepared.arguments).union(*(step.results for step in prepared.steps))
     live = set(prepared.leaving)
     for step in reversed(prepared.steps):
-        used = {value for op in step.op.walk() for value in op.operands} & own
+        used = own.intersection(step.op.operands)
+        for region in step.op.regions:
+            used |= own.intersection(value for op in region.walk() for value in op.operands)
         step.dead = tuple(map(id, (used | set(step.results)) - live))
         live |= used
+
+
+def _compute_late(prepared: Prepared) -> None:
+    """Let what is used once, by a later store of the same rows, be computed there."""
+    stored: set[int] = set()
+    for step in reversed(prepared.steps):
+        if step.flow is not None:
+            stored.clear()
+        elif isinstance(step.compute, np.ufunc | InPieces):
+            step.late = stored.issuperset(step.given) and step.results[0].has_one_use()
+        stored.update(step.stores)
 
 
 def run(block: Prepared, frame: Frame) -> Running:
@@ -150,8 +169,10 @@ def run(block: Prepared, frame: Frame) -> Running:
 
 
 def _execute(step: Step, frame: Frame) -> None:
-    operands = [frame.held(key) for key in step.taken]
-    if step.compute is not None:
+    operands: list[Any] = [frame.value_of(key) for key in step.taken]
+    if step.late:
+        results = Unstored(step.compute, operands)  # type: ignore[arg-type]
+    elif step.compute is not None:
         results = step.compute(*operands)
     else:
         assert step.act is not None
@@ -159,8 +180,8 @@ def _execute(step: Step, frame: Frame) -> None:
     if len(step.given) == 1:
         frame.values[step.given[0]] = results
     else:
-        for key, held in zip(step.given, results or (), strict=True):
-            frame.values[key] = held
+        for key, result in zip(step.given, results or (), strict=True):
+            frame.values[key] = result
 
 
 def gathered(exits: Sequence[Exit]) -> tuple[Rows, tuple[Value, ...]]:

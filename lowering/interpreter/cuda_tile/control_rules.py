@@ -122,7 +122,9 @@ def _for(op: Operation, preparation: Preparation) -> Step:
                     break
                 rest = active.rows[alive]
                 values = tuple(_some(value, active, rest) for value in values)
-                index, end, step = (_tile(_some(each, active, rest)) for each in (index, end, step))
+                index, end, step = (
+                    _tile(_some(bound, active, rest)) for bound in (index, end, step)
+                )
                 active = active.narrowed(rest)
             frame.gang.machine.count_iteration(op)
             exits = yield from run(body, _entered(body, active, (index, *values)))
@@ -131,7 +133,7 @@ def _for(op: Operation, preparation: Preparation) -> Step:
             if not again:
                 break
             rows, values = gathered(again)
-            index, end, step = (_tile(_some(each, active, rows)) for each in (index, end, step))
+            index, end, step = (_tile(_some(bound, active, rows)) for bound in (index, end, step))
             active = active.narrowed(rows)
             following = index + step
             # Past the largest number of the type the loop has ended, not begun again.

@@ -109,8 +109,8 @@ def float_to_integer(source: Element, to: Element, signed: bool) -> Function:
     bits = 1 if to.dtype == np.bool_ else to.bits
     low = -(1 << (bits - 1)) if signed else 0
     high = (1 << (bits - signed)) - 1
-    held: np.dtype[Any] = to.dtype if to.dtype != np.bool_ else np.dtype(np.int8)
-    target = held if signed else unsigned(held)
+    container: np.dtype[Any] = to.dtype if to.dtype != np.bool_ else np.dtype(np.int8)
+    target = container if signed else unsigned(container)
 
     def run(x: Tile) -> Tile:
         value = _as_float64(x, source)
@@ -118,7 +118,7 @@ def float_to_integer(source: Element, to: Element, signed: bool) -> Function:
         inside = np.where(over | under | np.isnan(value), 0.0, value)
         result = np.trunc(inside).astype(target)
         result = np.where(over, np.asarray(high, target), result)
-        result = np.where(under, np.asarray(low, target), result).view(held)
+        result = np.where(under, np.asarray(low, target), result).view(container)
         return (result & 1).astype(bool) if to.dtype == np.bool_ else result
 
     return run

@@ -43,7 +43,7 @@ class Element:
 
     @property
     def packed(self) -> bool:
-        """Whether two elements share a byte of memory."""
+        """True where two elements share a byte of memory."""
         return self.bits == 4
 
     @property
@@ -87,7 +87,7 @@ def element_of_tile(type_: Attribute) -> Element:
 
 
 def pointee_of(type_: Attribute) -> Element:
-    """What the pointers of a tile type point to."""
+    """The elements that the pointers of a tile type point to."""
     assert isinstance(type_, TileType) and isinstance(type_.element_type, PointerType)
     return element_of(type_.element_type.pointee_type)
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
+from tilewright.lowering.interpreter.cuda_tile.pieces import InPieces, in_pieces
 from tilewright.lowering.interpreter.numerics import Rounding, encode, fma32, fma64
 
 Function = Callable[..., Tile]
@@ -23,8 +24,7 @@ Ternary = Callable[[Tile, Tile, Tile], Tile]
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 _SMALLEST_NORMAL = np.float32(2.0**-126)
 _SUBNORMAL_HALVES = np.float32(2.0**-125)
-_CACHED = 1 << 14
-"""Elements of a piece that a cache holds with all that is computed of it."""
+_ABOVE_28 = np.uint64(64 - 28)
 _ROUNDINGS: dict[str, Rounding] = {
     "nearest_even": "rn",
     "zero": "rz",
@@ -89,34 +89,11 @@ def narrowed(tile: NDArray[np.float32], dtype: np.dtype[Any]) -> Tile:
     return narrow.view(BFLOAT16)
 
 
-def in_cache(function: Function) -> Function:
-    """An element-wise function of several passes, computed on pieces that stay in a cache."""
-
-    def run(*tiles: Tile) -> Tile:
-        first = tiles[0]
-        if first.size <= _CACHED or any(
-            tile.shape != first.shape or not tile.flags.c_contiguous for tile in tiles
-        ):
-            return function(*tiles)
-        flat = [tile.reshape(-1) for tile in tiles]
-        result: Tile | None = None
-        for begin in range(0, first.size, _CACHED):
-            piece = slice(begin, begin + _CACHED)
-            computed = function(*(tile[piece] for tile in flat))
-            if result is None:
-                result = np.empty(first.size, computed.dtype)
-            result[piece] = computed
-        assert result is not None
-        return result.reshape(first.shape)
-
-    return run
-
-
 def in_float32(function: Function, dtype: np.dtype[Any]) -> Function:
     """A function of f32 on f16 or bf16: widened, computed, rounded."""
     if dtype.itemsize >= 4:
         return function
-    return in_cache(lambda *tiles: narrowed(function(*map(widened, tiles)), dtype))
+    return in_pieces(lambda *tiles: narrowed(function(*map(widened, tiles)), dtype), dtype)
 
 
 def _nearest(ufunc: Any, element: Element) -> Function:
@@ -195,7 +172,7 @@ def _fused(element: Element, mode: Rounding) -> Ternary:
     if dtype == np.float64:
         return lambda x, y, z: fma64(x, y, z, mode)
     if dtype == np.float32:
-        return _fused32 if mode == "rn" else lambda x, y, z: fma32(x, y, z, mode)
+        return _FUSED32 if mode == "rn" else lambda x, y, z: fma32(x, y, z, mode)
     fmt = element.format
     assert fmt is not None
 
@@ -218,36 +195,32 @@ def _odd_sum(product: Tile, addend: Tile) -> Tile:
     return words.view(np.float64)
 
 
-def _fused32(x: Tile, y: Tile, z: Tile) -> Tile:
+def _fuse_piece(tiles: list[Tile], result: Tile, room: NDArray[np.float64]) -> None:
     """x * y + z in f32, to the nearest: by float64, and again where the two roundings may differ.
 
     They can only where the float64 sum is inexact and lies halfway between two f32: its low 29
-    bits are 1 and zeros; below the normal range the boundary lies elsewhere.
+    bits are 1 and zeros, or more of them zeros below the normal range.
     """
-    shape = np.broadcast_shapes(x.shape, y.shape, z.shape)
-    flat = [np.broadcast_to(tile, shape).reshape(-1) for tile in (x, y, z)]
-    result = np.empty(shape, np.float32)
-    wide = np.empty((2, min(result.size, _CACHED)))
-    for begin in range(0, result.size, _CACHED):
-        piece = slice(begin, begin + _CACHED)
-        _fuse_piece([tile[piece] for tile in flat], result.reshape(-1)[piece], wide)
-    return result
-
-
-def _fuse_piece(tiles: list[Tile], result: Tile, wide: NDArray[np.float64]) -> None:
-    """A piece of `_fused32`; `wide` is room for two float64 an element."""
-    total, other = wide[:, : len(result)]
+    total, other = room
     np.copyto(total, tiles[0])
     np.copyto(other, tiles[1])
     np.multiply(total, other, total)
     np.copyto(other, tiles[2])
     np.add(total, other, total)
     np.copyto(result, total, casting="same_kind")
-    words = np.bitwise_and(total.view(np.int64), 0x1FFFFFFF, other.view(np.int64))
-    halfway = words == 0x10000000
-    if np.abs(result).min() < _SUBNORMAL_HALVES:
-        # A zero is exact: products of f32 do not underflow in float64.
-        halfway |= (np.abs(result) < _SUBNORMAL_HALVES) & (total != 0)
+    # Zeros in the low 28 bits are all that a piece is asked for at first.
+    lowest = np.left_shift(total.view(np.uint64), _ABOVE_28, other.view(np.uint64))
+    if not lowest.min(initial=1):
+        _fuse_again(tiles, result, total)
+
+
+def _fuse_again(tiles: list[Tile], result: Tile, total: NDArray[np.float64]) -> None:
+    halfway = (total.view(np.int64) & 0x1FFFFFFF) == 0x10000000
+    # A zero is exact: products of f32 do not underflow in float64.
+    halfway |= (np.abs(result) < _SUBNORMAL_HALVES) & (total != 0)
     if halfway.any():
-        x, y, z = (tile[halfway] for tile in tiles)
+        x, y, z = (np.broadcast_to(tile, halfway.shape)[halfway] for tile in tiles)
         result[halfway] = fma32(x, y, z)
+
+
+_FUSED32 = InPieces(_fuse_piece, np.dtype(np.float32), words=2)

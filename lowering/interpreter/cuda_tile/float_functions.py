@@ -17,9 +17,9 @@ from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
 from tilewright.lowering.interpreter.cuda_tile.float_arithmetic import (
     arithmetic,
     flushing,
-    in_cache,
     in_float32,
 )
+from tilewright.lowering.interpreter.cuda_tile.pieces import InPieces, in_pieces
 from tilewright.lowering.interpreter.numerics import special_functions
 
 Function = Callable[..., Tile]
@@ -88,10 +88,15 @@ def remainder(element: Element) -> Function:
 
 
 def _once_rounded(compute: Callable[..., Any]) -> Function:
-    def run(*tiles: Tile) -> Tile:
-        return compute(*(tile.astype(np.float64) for tile in tiles)).astype(np.float32)
+    def piecewise(tiles: list[Tile], result: Tile, room: NDArray[np.float64]) -> None:
+        wide = room[: len(tiles)]
+        for one, tile in zip(wide, tiles, strict=True):
+            np.copyto(one, tile)
+        computed = compute(*wide, out=wide[0]) if in_place else compute(*wide)
+        np.copyto(result, computed, casting="same_kind")
 
-    return in_cache(run)
+    in_place = isinstance(compute, np.ufunc)
+    return InPieces(piecewise, np.dtype(np.float32), words=2)
 
 
 def _words(tile: Tile) -> NDArray[np.uint32]:
@@ -125,11 +130,15 @@ def _approximate_root(x: Tile) -> Tile:
     return np.where((x == 0) | np.isposinf(x), x, root)
 
 
-_UNIT: dict[str, Function] = {"exp2": _unit_exp2, "rsqrt": _unit_rsqrt}
+_SINGLE = np.dtype(np.float32)
+_UNIT: dict[str, Function] = {
+    "exp2": in_pieces(_unit_exp2, _SINGLE),
+    "rsqrt": in_pieces(_unit_rsqrt, _SINGLE),
+}
 _APPROXIMATE: dict[str, Function] = {
-    "exp": _unit_exp,
-    "div": _approximate_quotient,
-    "sqrt": _approximate_root,
+    "exp": in_pieces(_unit_exp, _SINGLE),
+    "div": in_pieces(_approximate_quotient, _SINGLE),
+    "sqrt": in_pieces(_approximate_root, _SINGLE),
 }
 
 

@@ -28,11 +28,13 @@ from tilewright.lowering.interpreter.cuda_tile.blocks import (
 )
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile, element_of_tile
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame, Gang
+from tilewright.lowering.interpreter.cuda_tile.orderless_folds import in_any_order
 from tilewright.lowering.interpreter.cuda_tile.values import Value, taken
 
 Tiles = list[Tile]
 Combine = Callable[[Frame, Tiles, Tiles], Tiles]
-_CACHED = 1 << 18
+Binary = Callable[..., Tile]
+_CACHED = 1 << 17
 """Elements that a cache holds with the halves that are made of them."""
 _SHORT = 32
 """Below this many elements a slice is too short to be worth a call of NumPy each: the dimension
@@ -72,10 +74,10 @@ class LaneFrame(Frame):
         self._outer = outer
         self._block_of_lane = block_of_lane
 
-    def held(self, key: int) -> Value:
+    def value_of(self, key: int) -> Value:
         known = self.values.get(key)
         if known is None:
-            known = self.values[key] = taken(self._outer.held(key), self._block_of_lane)
+            known = self.values[key] = taken(self._outer.value_of(key), self._block_of_lane)
         return known
 
 
@@ -98,7 +100,8 @@ def _reduce(op: Operation, preparation: Preparation) -> Step:
     axis = 1 + _number(op.dim)
     single = _single_function(body)
     if single is not None:
-        return computing(op, partial(_folded_in_cache, single, axis=axis))
+        fold = partial(_folded_in_cache, single, axis=axis)
+        return computing(op, in_any_order(body.steps[0].op, fold, axis) or fold)
     combine = _combination(body)
 
     def act(frame: Frame, *tiles: Tile) -> Any:
@@ -108,7 +111,7 @@ def _reduce(op: Operation, preparation: Preparation) -> Step:
     return acting(op, act)
 
 
-def _single_function(body: Prepared) -> Callable[[Tile, Tile], Tile] | None:
+def _single_function(body: Prepared) -> Binary | None:
     """The region as a function of an element and an accumulator, where it is one operation."""
     if len(body.steps) != 1 or len(body.arguments) != 2 or not body.pointwise:
         return None
@@ -123,7 +126,7 @@ def _single_function(body: Prepared) -> Callable[[Tile, Tile], Tile] | None:
     return None
 
 
-def _folded_in_cache(function: Callable[[Tile, Tile], Tile], tile: Tile, axis: int) -> Tile:
+def _folded_in_cache(function: Binary, tile: Tile, axis: int) -> Tile:
     """The fold of one tile, by pieces of which the halves stay in a cache: first along rows, as
     long as they are; then the dimension goes in front, and halves are whole."""
     shape = (*tile.shape[:axis], *tile.shape[axis + 1 :])
@@ -134,17 +137,33 @@ def _folded_in_cache(function: Callable[[Tile, Tile], Tile], tile: Tile, axis: i
         short //= 2
     folded = np.empty((len(rows), short, inner), tile.dtype)
     count = max(1, _CACHED // (size * inner))
+    halved = _halved_in_one if isinstance(function, np.ufunc) else _halved
     for begin in range(0, len(rows) if short < size else 0, count):
-        part = rows[begin : begin + count]
+        part = halved(function, rows[begin : begin + count])
         while part.shape[1] > short:
-            half = part.shape[1] // 2
-            part = function(part[:, half:], part[:, :half])
+            part = _halved(function, part)
         folded[begin : begin + count] = part
     columns = np.moveaxis(folded if short < size else rows, 1, 0).reshape(short, -1)
     while len(columns) > 1:
         half = len(columns) // 2
         columns = function(columns[half:], columns[:half])
     return columns.reshape(shape)
+
+
+def _halved(function: Binary, rows: Tile) -> Tile:
+    """The upper halves of rows on the lower ones."""
+    half = rows.shape[1] // 2
+    return function(rows[:, half:], rows[:, :half])
+
+
+def _halved_in_one(function: Binary, rows: Tile) -> Tile:
+    """`_halved` of rows that lie one behind another, in one pass from end to end: what the second
+    halves of its rows hold belongs to nothing, and still is cheaper than a pass for every row."""
+    half = rows.shape[1] // 2
+    distance, flat = half * rows.shape[2], rows.reshape(-1)
+    sums = np.empty_like(flat)
+    function(flat[distance:], flat[:-distance], out=sums[:-distance])
+    return sums.reshape(rows.shape)[:, :half]
 
 
 def _folded(combine: Callable[[Tiles, Tiles], Tiles], folded: Tiles, axis: int) -> Tiles:
@@ -168,18 +187,20 @@ def _scan(op: Operation, preparation: Preparation) -> Step:
     assert isinstance(op, ScanOp)
     combine = _combination(preparation.block(op.body.block))
     axis, backwards = 1 + _number(op.dim), bool(_number(op.reverse))
-    identities = identities_of(op.identities, [element_of_tile(each.type) for each in op.operands])
+    identities = identities_of(
+        op.identities, [element_of_tile(operand.type) for operand in op.operands]
+    )
 
     def act(frame: Frame, *tiles: Tile) -> Any:
         slices = [np.ascontiguousarray(np.moveaxis(tile, axis, 0)) for tile in tiles]
-        results = [np.empty_like(each) for each in slices]
+        results = [np.empty_like(values) for values in slices]
         before = [
-            np.broadcast_to(identity, each.shape[1:])
-            for identity, each in zip(identities, slices, strict=True)
+            np.broadcast_to(identity, values.shape[1:])
+            for identity, values in zip(identities, slices, strict=True)
         ]
         count = len(slices[0])
         for i in reversed(range(count)) if backwards else range(count):
-            before = combine(frame, [each[i] for each in slices], before)
+            before = combine(frame, [values[i] for values in slices], before)
             for result, tile in zip(results, before, strict=True):
                 result[i] = tile
         scanned = tuple(np.moveaxis(result, 0, axis) for result in results)

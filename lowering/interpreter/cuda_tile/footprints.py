@@ -65,7 +65,7 @@ class Footprint:
 
     @property
     def whole(self) -> bool:
-        """Whether every element of every tile is touched."""
+        """True where every element of every tile is touched."""
         if self.boxes is not None:
             return all(box.shape[1:] == self.tile for box in self.boxes)
         return self.mask is None
@@ -118,12 +118,17 @@ def boxed(
     """A footprint of boxes. first [blocks], extents and strides [blocks or 1, rank], all in
     elements; corner [blocks, rank]: where the box starts in the index space of `geometry`."""
     count = len(first)
-    extents = np.broadcast_to(extents, (count, len(tile)))
-    strides = np.broadcast_to(strides, (count, len(tile)))
-    empty = (extents == 0).any(axis=1)
-    high = np.where(empty, first, first + ((extents - 1) * strides).sum(axis=1) + 1)
     whole = bool((extents == tile).all())
-    uniform = bool((strides == strides[0]).all())
+    uniform = len(strides) == 1 or bool((strides == strides[0]).all())
+    high = first + ((extents - 1) * strides).sum(axis=1) + 1
+    extents, strides = (
+        each if len(each) == count else np.repeat(each, count, axis=0)
+        for each in (extents, strides)
+    )
+    empty = np.zeros(count, np.bool_)
+    if not whole:
+        empty = (extents == 0).any(axis=1)
+        high = np.where(empty, first, high)
     boxes: tuple[Box, ...] | None = None
     offsets: Offsets | None = None
     mask: NDArray[np.bool_] | None = None

@@ -6,16 +6,12 @@ that go on; a frame finds a value of its parent's and takes its own rows of it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from xdsl.ir import SSAValue
 
+from tilewright.lowering.interpreter.cuda_tile.machine import Machine
 from tilewright.lowering.interpreter.cuda_tile.token_order import TokenOrder
 from tilewright.lowering.interpreter.cuda_tile.values import Rows, Value, taken
-
-if TYPE_CHECKING:
-    from tilewright.lowering.interpreter.cuda_tile.machine import Machine
 
 
 class Gang:
@@ -56,17 +52,17 @@ class Frame:
         return self._blocks
 
     def __getitem__(self, value: SSAValue) -> Value:
-        return self.held(id(value))
+        return self.value_of(id(value))
 
-    def __setitem__(self, value: SSAValue, held: Value) -> None:
-        self.values[id(value)] = held
+    def __setitem__(self, value: SSAValue, content: Value) -> None:
+        self.values[id(value)] = content
 
-    def held(self, key: int) -> Value:
-        """What the value of an `id` stands for (SSA values are slow keys)."""
+    def value_of(self, key: int) -> Value:
+        """The content of the value of an `id` (SSA values are slow keys)."""
         known = self.values.get(key)
         if known is None:
             assert self._parent is not None, "a value is defined before it is used"
-            known = self._parent.held(key)
+            known = self._parent.value_of(key)
             if self._taken is not None:
                 known = self.values[key] = taken(known, self._taken)
         return known

@@ -45,6 +45,8 @@ def shifted_right(signed: bool) -> Function:
         width = 1 if x.dtype == np.bool_ else 8 * x.dtype.itemsize
         amount = as_unsigned(y)
         inside = np.minimum(amount, width - 1)
+        if inside.size and len(inside) == 1 and (inside == (one := inside.flat[0])).all():
+            inside = one  # NumPy is many times as fast with one amount for all
         if signed:
             return np.right_shift(x, inside.astype(x.dtype))
         bits = as_unsigned(x)
@@ -97,8 +99,8 @@ def ruling_out(name: str, overflow: str, wrapping: Function) -> Function:
                 value = wide[0] * np.exp2(as_unsigned(tiles[1]).astype(np.float64))
             else:
                 value = exact[name](*wide)
-            held = view(result).astype(np.float64)
-            wrong = np.abs(held - value) > np.abs(value) * 2.0**-40 + 0.5
+            converted = view(result).astype(np.float64)
+            wrong = np.abs(converted - value) > np.abs(value) * 2.0**-40 + 0.5
             if wrong.any():
                 where = tuple(np.argwhere(wrong)[0])
                 operands = ", ".join(
@@ -164,7 +166,8 @@ def divided(signed: bool, rounding: str) -> Function:
 
 
 def remainder(signed: bool) -> Function:
-    """What truncated division leaves, with the dividend's sign; of a zero divisor, the dividend."""
+    """The remainder of truncated division, with the dividend's sign; of a zero divisor, the
+    dividend."""
 
     def run(x: Tile, y: Tile) -> Tile:
         a, b = _numbers(x, y, signed)

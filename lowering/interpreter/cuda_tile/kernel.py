@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics
 from tilewright.dialects.cuda_tile.ops.module import EntryOp, GlobalOp, ModuleOp
@@ -31,6 +31,7 @@ from tilewright.lowering.interpreter.cuda_tile.allocations import (
 )
 from tilewright.lowering.interpreter.cuda_tile.blocks import Preparation, Rule
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, element_of, element_of_tile
+from tilewright.lowering.interpreter.cuda_tile.grid import run_grid
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Machine, OrderNeeded
 from tilewright.lowering.interpreter.cuda_tile.memory_access import polls_memory, semantics_of
 from tilewright.lowering.interpreter.cuda_tile.values import Value
@@ -56,6 +57,8 @@ RULES: dict[str, Rule] = {
 
 _ELEMENTS_OF_A_GANG = 1 << 20
 """Elements of the largest tile, over all blocks that run together: they stay in a cache."""
+_MORE = 4
+"""How many times as many a tile may have that mostly stays where it lies in memory."""
 
 
 def run_kernel(
@@ -68,12 +71,12 @@ def run_kernel(
     wrong arguments and for what no kernel may do; OpError for an op that cannot be executed.
     """
     prepared = Preparation(RULES, pointwise_rules.POINTWISE, launch).block(entry.body.block)
-    semantics = [
-        semantics_of(op) for op in entry.walk() if "memory_ordering_semantics" in op.properties
-    ]
+    ops = list(entry.walk())
     orders = (MemoryOrderingSemantics.ACQUIRE, MemoryOrderingSemantics.ACQ_REL)
-    may_synchronise = any(each in orders for each in semantics)
-    polls = any(op.name == "cuda_tile.loop" and polls_memory(op) for op in entry.walk())
+    may_synchronise = any(
+        semantics_of(op) in orders for op in ops if "memory_ordering_semantics" in op.properties
+    )
+    polls = any(op.name == "cuda_tile.loop" and polls_memory(op) for op in ops)
     origins = written_memory(entry)
     attempts = (True,) if polls and may_synchronise else (False, True)
     for synchronising in attempts:
@@ -84,21 +87,29 @@ def run_kernel(
         )
         _place_globals(entry, machine, origins)
         try:
-            machine.run(prepared, values, 1 if polls else _gang_size(entry))
+            run_grid(machine, prepared, values, 1 if polls else _gang_size(ops))
         except OrderNeeded:
             continue
         return arrays
     raise AssertionError("a synchronising run needs no other")
 
 
-def _gang_size(entry: EntryOp) -> int:
-    sizes = [
-        value.type.elements
-        for op in entry.walk()
-        for value in op.results
-        if isinstance(value.type, TileType)
-    ]
-    return max(1, _ELEMENTS_OF_A_GANG // max(sizes, default=1))
+def _gang_size(ops: Sequence[Operation]) -> int:
+    largest = 1
+    for op in ops:
+        for value in op.results:
+            if isinstance(value.type, TileType):
+                largest = max(largest, value.type.elements // (_MORE if _passes(value) else 1))
+    return max(1, _ELEMENTS_OF_A_GANG // largest)
+
+
+def _passes(value: SSAValue) -> bool:
+    """Whether a tile is a constant (one for all blocks), one that a view loads, or one that nothing
+    but a store to a view takes."""
+    use = value.get_user_of_unique_use()
+    stored = use is not None and use.name == "cuda_tile.store_view_tko"
+    source = getattr(value.owner, "name", "")
+    return stored or source in ("cuda_tile.load_view_tko", "cuda_tile.constant")
 
 
 def bound(
@@ -116,7 +127,7 @@ def bound(
             f"'{entry.sym_name.data}' expected {len(parameters)} arguments ({types}), "
             f"got {len(args)}"
         )
-    pointers = [i for i, each in enumerate(parameters) if _is_pointer(each)]
+    pointers = [i for i, type_ in enumerate(parameters) if _is_pointer(type_)]
     for i in pointers:
         if not isinstance(args[i], np.ndarray | ArrayTable):
             raise ExecutionError(
@@ -157,7 +168,7 @@ def _placed(
         if isinstance(content, ArrayTable):
             members[i] = range(len(rows), len(rows) + len(content.arrays))
             # The kernel makes pointers of the table's words: stores may go anywhere.
-            rows += [(each, True, f"{names[i]}[{j}]") for j, each in enumerate(content.arrays)]
+            rows += [(array, True, f"{names[i]}[{j}]") for j, array in enumerate(content.arrays)]
     arrays = Arguments(*([row[column] for row in rows] for column in range(3)), memory)  # type: ignore[arg-type]
     for place, (i, content) in enumerate(pointed.items()):
         if isinstance(content, ArrayTable):

@@ -95,7 +95,7 @@ def _units(arch: str, rows: int) -> tuple[Unit, ...]:
 def _fused_chain(x: Tile, y: Tile, z: Tile, a: Element, c: Element) -> Tile:
     """f32 multiply-adds in k order from zero, then the addend: what H200's cores do for f32 and for
     tiles too low for an MMA, but for the order, which Tile IR leaves open."""
-    left, right = (_in_float32(each, a) for each in (x, y))
+    left, right = (_in_float32(matrix, a) for matrix in (x, y))
     fused = arithmetic("fma", FLOAT32, "nearest_even")
     total = np.zeros((1,) * z.ndim, np.float32)
     for k in range(x.shape[-1]):
@@ -152,7 +152,9 @@ def _dot(
     x: Tile, y: Tile, z: Tile, c: Element, types: tuple[str, ...], model: Any, **scales: Any
 ) -> Tile:
     rows = max(len(x), len(y), len(z))
-    a, b, acc = (bits_of(np.broadcast_to(each, (rows, *each.shape[1:]))) for each in (x, y, z))
+    a, b, acc = (
+        bits_of(np.broadcast_to(matrix, (rows, *matrix.shape[1:]))) for matrix in (x, y, z)
+    )
     a_type, b_type, c_type, d_type = types
     words = dot_add(
         a, b, acc, a_type=a_type, b_type=b_type, c_type=c_type, d_type=d_type, model=model, **scales
@@ -166,8 +168,8 @@ def _multiply_integers(op: Operation, _: Preparation) -> Step:
     def run(x: Tile, y: Tile, z: Tile) -> Tile:
         # Products of 16 bits: float64 holds every sum of fewer than 2^37 of them.
         left, right = (
-            (each if signed else as_unsigned(each)).astype(np.float64)
-            for each, signed in zip((x, y), signs, strict=True)
+            (matrix if signed else as_unsigned(matrix)).astype(np.float64)
+            for matrix, signed in zip((x, y), signs, strict=True)
         )
         sums = np.matmul(left, right).astype(np.int64) + z
         return sums.astype(np.int32)
@@ -186,8 +188,10 @@ def _multiply_scaled(op: Operation, preparation: Preparation) -> Step:
     def run(x: Tile, y: Tile, z: Tile, x_scale: Tile, y_scale: Tile) -> Tile:
         if model is not None:
             return _scaled_steps(x, y, z, x_scale, y_scale, a, scale, model)
-        left, right = (decode(bits_of(each), formats[0]) for each in (x, y))
-        left_scale, right_scale = (decode(bits_of(each), formats[1]) for each in (x_scale, y_scale))
+        left, right = (decode(bits_of(matrix), formats[0]) for matrix in (x, y))
+        left_scale, right_scale = (
+            decode(bits_of(matrix), formats[1]) for matrix in (x_scale, y_scale)
+        )
         left = left * np.repeat(left_scale, left.shape[-1] // left_scale.shape[-1], axis=-1)
         right = right * np.repeat(right_scale, right.shape[-2] // right_scale.shape[-2], axis=-2)
         return (np.matmul(left, right) + z).astype(np.float32)
@@ -222,7 +226,9 @@ def _scaled_steps(
     step = max(step, vector)
     types = (_ptx(a), _ptx(a), "f32", "f32")
     rows = max(len(tile) for tile in (x, y, z, x_scale, y_scale))
-    words = [bits_of(np.broadcast_to(each, (rows, *each.shape[1:]))) for each in (x_scale, y_scale)]
+    words = [
+        bits_of(np.broadcast_to(matrix, (rows, *matrix.shape[1:]))) for matrix in (x_scale, y_scale)
+    ]
     total = z
     for begin in range(0, x.shape[-1], step):
         part = slice(begin, begin + step)

@@ -1,4 +1,4 @@
-"""What memory operations have in common: where they go, what the memory model says, what faults."""
+"""The common part of memory operations: where they go, what the memory model says, what faults."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from xdsl.ir import Operation
 
 from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics
 from tilewright.lowering.interpreter.cuda_tile.accesses import Access, Kind
+from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
 from tilewright.lowering.interpreter.cuda_tile.footprints import Footprint, read, scattered, write
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
+from tilewright.lowering.interpreter.cuda_tile.pieces import Unstored
 from tilewright.lowering.interpreter.cuda_tile.token_order import Token
 from tilewright.lowering.interpreter.errors import Fault
 
+_SEMANTICS = list(MemoryOrderingSemantics)
 _ATOMIC_OPS = frozenset(
     {"atomic_rmw_tko", "atomic_cas_tko", "atomic_red_view_tko", "multimem_reduce_view_tko"}
 )
@@ -61,11 +64,11 @@ def semantics_of(op: Operation) -> MemoryOrderingSemantics:
     """The memory ordering of an op."""
     number = op.properties["memory_ordering_semantics"]
     assert isinstance(number, IntegerAttr)
-    return list(MemoryOrderingSemantics)[number.value.data]
+    return _SEMANTICS[number.value.data]
 
 
 def polls_memory(op: Operation) -> bool:
-    """Whether a loop may wait for other blocks: it reads what they may write meanwhile."""
+    """True where a loop may wait for other blocks: it reads what they may write meanwhile."""
     for inner in op.walk():
         if inner.name.removeprefix("cuda_tile.") in _ATOMIC_OPS:
             return True
@@ -142,7 +145,7 @@ def pointed(
 def _same_rows(addresses: Tile, mask: Tile) -> tuple[Tile, Tile]:
     """Addresses and mask with as many rows; a mask may differ between blocks, addresses not."""
     rows = max(len(addresses), len(mask))
-    return tuple(np.broadcast_to(each, (rows, *each.shape[1:])) for each in (addresses, mask))  # type: ignore[return-value]
+    return tuple(np.broadcast_to(array, (rows, *array.shape[1:])) for array in (addresses, mask))  # type: ignore[return-value]
 
 
 def load(footprint: Footprint, element: Element, padding: Any) -> Tile:
@@ -157,10 +160,29 @@ def load(footprint: Footprint, element: Element, padding: Any) -> Tile:
 
 def store(footprint: Footprint, element: Element, tile: Tile) -> None:
     """Write a tile into a footprint."""
-    allocation = footprint.allocation
-    if allocation.constant:
-        raise Fault(f"expected memory that may be written, got constant {allocation.name}")
+    allocation = _writable(footprint)
     if element.dtype == np.bool_:
         write(footprint, allocation.octets, tile.view(np.uint8))
     else:
         write(footprint, allocation.elements(element.dtype), tile)
+
+
+def store_computed(footprint: Footprint, element: Element, tile: Unstored) -> bool:
+    """Compute a tile where it belongs. Returns whether that is possible: for whole tiles of all
+    blocks, evenly apart."""
+    rows, allocation = len(footprint.low), _writable(footprint)
+    in_one = footprint.boxes is not None and len(footprint.boxes) == 1 and footprint.whole
+    if not in_one or element.dtype == np.bool_ or tile.rows not in (1, rows):
+        return False
+    for box in footprint.boxes or ():
+        if box.shape[0] != rows:
+            return False
+        tile.store(box.on(allocation.elements(element.dtype)))
+    return True
+
+
+def _writable(footprint: Footprint) -> Allocation:
+    allocation = footprint.allocation
+    if allocation.constant:
+        raise Fault(f"expected memory that may be written, got constant {allocation.name}")
+    return allocation

@@ -55,7 +55,7 @@ def _store(op: Operation, _: Preparation) -> Step:
     def run(frame: Frame, *_: Any) -> int:
         addresses: Any = frame[destination]
         tile: Any = frame[value]
-        mask, token = (_of(frame, each) for each in optional)
+        mask, token = (_of(frame, value) for value in optional)
         own = before = token or 0
         for footprint, _part in pointed(frame, addresses, element, mask):
             own |= ordering.note(frame, footprint, before)

@@ -21,6 +21,7 @@ from tilewright.lowering.interpreter.cuda_tile.elements import (
     pointee_of,
 )
 from tilewright.lowering.interpreter.cuda_tile.float_arithmetic import arithmetic
+from tilewright.lowering.interpreter.cuda_tile.pieces import in_pieces
 
 Function = Callable[..., Any]
 Binary = Callable[[Tile, Tile], Tile]
@@ -34,12 +35,12 @@ def word(op: Operation, name: str, default: str = "") -> str:
 
 
 def flag(op: Operation, name: str) -> bool:
-    """Whether a unit property is there."""
+    """True where a unit property is there."""
     return name in op.properties
 
 
 def is_signed(op: Operation) -> bool:
-    """Whether the op reads its integers as signed."""
+    """True where the op reads its integers as signed."""
     return word(op, "signedness") == "signed"
 
 
@@ -188,7 +189,9 @@ MAKERS: dict[str, Maker] = {
     ),
     "absi": lambda op, _: integers.magnitude,
     "mulhii": lambda op, _: integers.upper_half,
-    "shri": lambda op, _: integers.shifted_right(is_signed(op)),
+    "shri": lambda op, _: in_pieces(
+        integers.shifted_right(is_signed(op)), result_element(op).dtype
+    ),
     "divi": lambda op, _: integers.divided(is_signed(op), word(op, "rounding", "zero")),
     "remi": lambda op, _: integers.remainder(is_signed(op)),
     "maxi": lambda op, _: integers.extreme(larger=True, signed=is_signed(op)),

@@ -159,8 +159,8 @@ def _block_id(op: Operation, _: Preparation) -> Step:
         x, rest = frame.blocks % width, frame.blocks // width
         ids = (x, rest % height, rest // height)
         return tuple(
-            each[:1].astype(np.int32) if (each == each[0]).all() else each.astype(np.int32)
-            for each in ids
+            axis[:1].astype(np.int32) if (axis == axis[0]).all() else axis.astype(np.int32)
+            for axis in ids
         )
 
     return acting(op, run)

@@ -20,7 +20,7 @@ Token: TypeAlias = int
 
 
 class Log:
-    """What one allocation has seen: accesses with their numbers and the bytes that they span, and
+    """The history of one allocation: accesses with their numbers and the bytes that they span, and
     for each kind the set of numbers."""
 
     def __init__(self) -> None:
@@ -81,7 +81,7 @@ class TokenOrder:
         return before | 1 << (self.count - 1), conflict
 
     def acquired(self, addresses: NDArray[np.int64]) -> Token:
-        """What an acquire of these addresses knows to have happened."""
+        """The accesses that an acquire of these addresses knows to have happened."""
         token = 0
         for address in np.unique(addresses).tolist():
             token |= self._released.get(address, 0)
@@ -127,7 +127,7 @@ class TokenOrder:
 def _boxes_meet(
     one: Footprint, other: Footprint, left: NDArray[np.int64], right: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Whether boxes in the index space of one tensor have an index in common."""
+    """True where boxes in the index space of one tensor have an index in common."""
     assert one.corner is not None and other.corner is not None
     (start, extent), (begin, size) = one.corner, other.corner
     meet = (start[left] < begin[right] + size[right]) & (begin[right] < start[left] + extent[left])
@@ -142,6 +142,6 @@ def _common_byte(one: Footprint, left: int, other: Footprint, right: int) -> int
 
 
 def _parts(footprint: Footprint, row: int, size: int) -> NDArray[np.int64]:
-    """What a block touches, in units of `size` bytes."""
+    """The places that a block touches, in units of `size` bytes."""
     count = footprint.itemsize // size
     return (footprint.elements_of(row)[:, None] * count + np.arange(count)).ravel()

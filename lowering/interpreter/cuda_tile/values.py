@@ -1,4 +1,4 @@
-"""What SSA values stand for while a kernel runs: tiles, views, tokens.
+"""The content of SSA values while a kernel runs: tiles, views, tokens.
 
 Tiles are arrays [blocks, *shape], tokens whole numbers (token_order.py). Every array may have one
 row for all blocks.
@@ -36,7 +36,7 @@ class TensorView:
 
     def take(self, rows: Rows) -> TensorView:
         """The view of some blocks."""
-        base, shape, strides = (_rows(each, rows) for each in self._arrays)
+        base, shape, strides = (_rows(array, rows) for array in self._arrays)
         return TensorView(self.element, base, shape, strides)
 
     @property
@@ -45,8 +45,9 @@ class TensorView:
 
     @property
     def geometry(self) -> object:
-        """What two views share if the same index means the same element and others others."""
-        if any(len(each) != 1 for each in self._arrays):
+        """The key that two views share if the same index means the same element and others
+        others."""
+        if any(len(array) != 1 for array in self._arrays):
             return None
         sizes = sorted(zip(self.strides[0].tolist(), self.shape[0].tolist(), strict=True))
         reach = 0
@@ -89,10 +90,14 @@ class TiledView:
         """The dimension whose index is a tile of row numbers, or None."""
         return self.type.sparse_dim if isinstance(self.type, GatherScatterViewType) else None
 
+    def along_tile(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Numbers of the tensor's dimensions [blocks, rank] for the dimensions of a tile."""
+        columns = self.dim_map
+        return numbers if columns == tuple(range(numbers.shape[1])) else numbers[:, columns]
+
     def index_space(self) -> NDArray[np.int64]:
         """How many tiles there are along every dimension of a tile: [blocks, rank]."""
-        sizes = self.tensor.shape[:, list(self.dim_map)]
-        return -(-sizes // np.asarray(self.steps))
+        return -(-self.along_tile(self.tensor.shape) // np.asarray(self.steps))
 
 
 Value: TypeAlias = Tile | TensorView | TiledView | int
@@ -103,7 +108,7 @@ def _rows(array: NDArray[Any], rows: Rows) -> NDArray[Any]:
 
 
 def taken(value: Value, rows: Rows) -> Value:
-    """What a value is for some blocks."""
+    """The content of a value for some blocks."""
     if isinstance(value, int):
         return value
     return _rows(value, rows) if isinstance(value, np.ndarray) else value.take(rows)

@@ -39,17 +39,16 @@ def places(
     starts, gathered = _starts(view, index)
     if (fault := _outside(view, index, starts)) is not None:
         frame.gang.machine.undefined(op, frame, fault)
-    columns = list(view.dim_map)
-    sizes, strides = tensor.shape[:, columns], tensor.strides[:, columns]
+    sizes, strides = (view.along_tile(numbers) for numbers in (tensor.shape, tensor.strides))
     tile = view.type.tile_shape
-    extents = np.clip(sizes - starts, 0, np.asarray(tile))
+    extents = np.minimum(np.maximum(sizes - starts, 0), np.array(tile, np.int64))
     if gathered is not None:
         extents[:, view.sparse_dim] = tile[view.sparse_dim or 0]
     _check_inbounds(view, extents, sizes, starts, inbounds_of(op))
     rows = max(len(starts), len(sizes), len(strides), len(tensor.base))
     offset = (starts * strides).sum(axis=1)
     windows = memory.window_of(tensor.base)
-    for number in np.unique(windows).tolist():
+    for number in sorted(set(windows.tolist())):
         allocation = memory.at(number)
         if allocation is None:
             address = int(tensor.base[windows == number][0])
@@ -57,7 +56,9 @@ def places(
         chosen = None
         if len(windows) > 1 and not (windows == number).all():
             chosen = np.flatnonzero(windows == number)
-        first = np.broadcast_to(_first(tensor, allocation, windows == number) + offset, (rows,))
+        first = _first(tensor, allocation, windows == number) + offset
+        if len(first) < rows:
+            first = np.repeat(first, rows)
         parts: list[Any] = [sizes, first, extents, strides, starts, gathered]
         if chosen is not None:
             parts = [_chosen(part, chosen) for part in parts]
@@ -81,21 +82,20 @@ def _first(tensor: TensorView, allocation: Allocation, own: NDArray[np.bool_]) -
 def _starts(view: TiledView, index: tuple[Tile, ...]) -> tuple[Numbers, Numbers | None]:
     """Where tiles begin in the tensor [blocks, rank], and the rows [blocks, tile] to gather."""
     sparse = view.sparse_dim
-    columns: list[Numbers] = []
     gathered: Numbers | None = None
-    for i, (number, step) in enumerate(zip(index, view.steps, strict=True)):
+    starts = np.zeros((max(map(len, index), default=1), len(index)), np.int64)
+    for i, number in enumerate(index):
         if i == sparse:
             gathered = as_unsigned(number).astype(np.int64)
-            columns.append(np.zeros(1, np.int64))
         else:
-            columns.append(as_unsigned(number).astype(np.int64) * step)
-    return np.stack(np.broadcast_arrays(*columns), axis=-1), gathered
+            starts[:, i] = as_unsigned(number)
+    starts *= np.array(view.steps, np.int64)
+    return starts, gathered
 
 
 def _outside(view: TiledView, index: tuple[Tile, ...], starts: Numbers) -> Fault | None:
-    """What is wrong with an index that names no tile of the view: no element is touched then."""
-    sizes = view.tensor.shape[:, list(view.dim_map)]
-    outside = starts >= sizes
+    """The fault of an index that names no tile of the view: no element is touched then."""
+    outside = starts >= view.along_tile(view.tensor.shape)
     if view.sparse_dim is not None:
         outside[:, view.sparse_dim] = False
     if not outside.any():

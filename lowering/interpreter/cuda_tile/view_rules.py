@@ -38,7 +38,9 @@ from tilewright.lowering.interpreter.cuda_tile.memory_access import (
     Ordering,
     load,
     store,
+    store_computed,
 )
+from tilewright.lowering.interpreter.cuda_tile.pieces import Unstored
 from tilewright.lowering.interpreter.cuda_tile.pointwise_rules import result_element
 from tilewright.lowering.interpreter.cuda_tile.values import TensorView, TiledView
 from tilewright.lowering.interpreter.cuda_tile.view_places import Numbers, Place, places
@@ -49,24 +51,23 @@ def _make_tensor_view(op: Operation, _: Preparation) -> Step:
     type_ = op.result.type
     element = element_of(type_.element_type)
     shapes = len(op.dynamic_shape)
+    static_shape, static_strides = (np.array([numbers]) for numbers in (type_.shape, type_.strides))
 
     def run(base: Tile, *dynamic: Tile) -> TensorView:
-        shape = _filled(type_.shape, dynamic[:shapes])
-        return TensorView(element, base, shape, _filled(type_.strides, dynamic[shapes:]))
+        shape = _filled(static_shape, dynamic[:shapes])
+        return TensorView(element, base, shape, _filled(static_strides, dynamic[shapes:]))
 
     return computing(op, run)
 
 
-def _filled(static: tuple[int, ...], dynamic: tuple[Tile, ...]) -> Numbers:
+def _filled(static: Numbers, dynamic: tuple[Tile, ...]) -> Numbers:
     """Numbers [blocks or 1, rank]: the static ones, and in place of `?` the dynamic, unsigned."""
-    rest = iter(dynamic)
-    columns = [
-        as_unsigned(next(rest)).astype(np.int64) if number == DYNAMIC else np.full(1, number)
-        for number in static
-    ]
-    if not columns:
-        return np.zeros((1, 0), np.int64)
-    return np.stack(np.broadcast_arrays(*columns), axis=-1)
+    if not dynamic:
+        return static
+    numbers = np.repeat(static, max(map(len, dynamic)), axis=0)
+    for axis, column in zip(np.flatnonzero(static[0] == DYNAMIC), dynamic, strict=True):
+        numbers[:, axis] = as_unsigned(column)
+    return numbers
 
 
 def _make_view(op: Operation, _: Preparation) -> Step:
@@ -112,7 +113,7 @@ _PADDINGS = {
 
 
 def padding_of(view: TileView, element: Element) -> Any:
-    """What a load gives outside of the tensor; zero where Tile IR leaves it open."""
+    """The element that a load gives outside of the tensor; zero where Tile IR leaves it open."""
     value = _PADDINGS[view.padding_value or PaddingValue.ZERO]
     return np.asarray(value).astype(element.dtype)
 
@@ -159,17 +160,19 @@ def store_tiles(
     ordering: Ordering,
     view: TiledView,
     index: tuple[Tile, ...],
-    tile: Tile,
+    tile: Tile | Unstored,
     token: int,
 ) -> int:
     """Store tiles into a view at an index. Returns the token of the store."""
     own = token
     for place in places(frame, ordering.op, view, index):
-        rows = place.rows
+        rows, footprint = place.rows, place.footprint
+        own |= ordering.note(_of_rows(frame, place), footprint, token)
+        if isinstance(tile, Unstored):
+            if store_computed(footprint, view.tensor.element, tile):
+                continue
+            tile = tile.tile()
         part = tile if rows is None or len(tile) == 1 else tile[rows]
-        footprint = place.footprint
-        some = _of_rows(frame, place)
-        own |= ordering.note(some, footprint, token)
         if view.tensor.element.packed:
             _store_packed(footprint, part)
         else:
@@ -178,7 +181,7 @@ def store_tiles(
 
 
 def _last(tile: Tile, footprint: Footprint) -> Tile:
-    """What stays of tiles that several blocks store into one place: the last block's."""
+    """The tile that stays where several blocks store into one place: the last block's."""
     return tile[-1:] if len(footprint.low) == 1 else tile
 
 
@@ -216,7 +219,9 @@ def _store(op: Operation, _: Preparation) -> Step:
         token: Any = 0 if token_value is None else frame[token_value]
         return store_tiles(frame, ordering, view, index, tile, token)
 
-    return acting(op, run)
+    step = acting(op, run)
+    step.stores = (id(tile_value),)
+    return step
 
 
 RULES: dict[str, Rule] = {

@@ -33,11 +33,13 @@ def written_memory(entry: EntryOp) -> Origins:
         argument: frozenset({i}) for i, argument in enumerate(entry.body.block.args)
     }
     ops = list(entry.walk())
+    loops = any(op.name in ("cuda_tile.for", "cuda_tile.loop") for op in ops)
     changed = True
     while changed:
         changed = False
         for op in ops:
             changed |= _flow(op, origins)
+        changed &= loops  # all else hands values on to what comes later
     written: set[int | str] = set()
     for op in ops:
         field = _DESTINATIONS.get(op.name.removeprefix("cuda_tile."))
@@ -75,7 +77,7 @@ def _arguments(block: Block | None) -> list[SSAValue]:
 
 
 def _addresses(value: SSAValue) -> bool:
-    """Whether a value can name memory."""
+    """True where a value can name memory."""
     type_ = value.type
     if isinstance(type_, TileType):
         return isinstance(type_.element_type, PointerType)

@@ -143,6 +143,11 @@ class CtaBarriers(Barriers):
             if phase.arrived == expected:
                 self._open(number, phase)
 
+    def progress(self) -> list[int]:
+        """How many threads have arrived at each barrier that waits for more."""
+        phases = sorted(self._phases.items())
+        return [number for key, phase in phases for number in (key, phase.arrived)]
+
     def _check_last(self, lanes: Lanes, number: int) -> None:
         """Raise Fault where threads may arrive before the barrier's last phase is over."""
         if number not in self._last:

@@ -47,7 +47,7 @@ class Clocks:
 
     @staticmethod
     def async_writer(column: int) -> int:
-        """What stands for a copy that an mbarrier completes where a thread's number would."""
+        """The number of a copy that an mbarrier completes where a thread's number would."""
         return -2 - column
 
     def columns(self, lane: int, *, whole_warp: bool) -> NDArray[np.int64]:
@@ -87,8 +87,8 @@ class Clocks:
     # Who learns what
 
     def publish(self, lanes: Lanes) -> Known:
-        """What these threads of a cluster know together, of what they did themselves too: [clocks].
-        What they do from now on is not before whatever learns of it."""
+        """The knowledge of these threads of a cluster together, of what they did themselves too:
+        [clocks]. What they do from now on is not before whatever learns of it."""
         warps, index, counts = np.unique(lanes // WARP, return_inverse=True, return_counts=True)
         stamps = self._clock[warps] + 1
         alone = counts < self._sizes[warps]
@@ -106,7 +106,7 @@ class Clocks:
         return int(self._own[local])
 
     def learn(self, lanes: Lanes, known: Known) -> None:
-        """What is known somewhere becomes known to threads that waited there."""
+        """Make known to threads that waited somewhere what is known there."""
         width = len(known)
         self.seen[lanes, :width] = np.maximum(self.seen[lanes, :width], known)
 
@@ -124,7 +124,7 @@ class Clocks:
 
 
 def together(a: Known, b: Known) -> Known:
-    """What is known from two places; later columns may be missing in one."""
+    """The knowledge of two places; later columns may be missing in one."""
     short, long = sorted((a, b), key=len)
     result = long.copy()
     result[: len(short)] = np.maximum(result[: len(short)], short)

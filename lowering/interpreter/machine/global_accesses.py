@@ -1,13 +1,14 @@
 """Accesses of threads to global memory, and the races among them.
 
 Threads of one cluster are ordered as in shared memory, CTAs of others not at all. Writes of the
-value that is there already race with nothing, nor do reductions with reductions.
+value that is there already race with nothing, nor do reductions with reductions. What a copy reads
+or writes it may access until it is known to be complete (`global_copies`).
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,9 +16,17 @@ from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.clocks import Clocks
+from tilewright.lowering.interpreter.machine.global_copies import GlobalRead, GlobalWrite, Span
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.tensor_map import TensorImage
-from tilewright.lowering.interpreter.machine.word_accesses import NOBODY, Accesses, Readers, Row
+from tilewright.lowering.interpreter.machine.word_accesses import (
+    COPIES,
+    LOCAL,
+    NOBODY,
+    Accesses,
+    Readers,
+    Row,
+)
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
 ADDRESS_BITS = 40
@@ -26,19 +35,28 @@ ADDRESS_BITS = 40
 
 @dataclass(eq=False)
 class Shadow:
-    """The accesses to a buffer, by words of `unit` bytes, the smallest that was accessed."""
+    """The accesses to a buffer, by words of `unit` bytes, the smallest that was accessed; `landing`
+    are the numbers of the copies that are writing words, from 1."""
 
     unit: int
     writes: Accesses
     reads: Readers
+    landing: NDArray[np.int32] | None = None
 
-    def words(self, first: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-        """The words of `size` bytes from each of these bytes on: [threads, words]."""
-        if (factor := self.unit // np.gcd(self.unit, size)) > 1:
-            self.unit //= int(factor)
-            self.writes = self.writes.split(int(factor))
-            self.reads.split(int(factor))
-        return first[:, None] // self.unit + np.arange(size // self.unit)
+    def words(self, span: Span) -> NDArray[np.int64]:
+        """The words of a span: [threads, words]."""
+        if (factor := int(self.unit // np.gcd(self.unit, span.size))) > 1:
+            self.unit //= factor
+            self.writes = self.writes.split(factor)
+            self.reads.split(factor)
+            if self.landing is not None:
+                self.landing = np.repeat(self.landing, factor)
+        return span.first[:, None] // self.unit + np.arange(span.size // self.unit)
+
+    def by_word(self, changed: NDArray[np.bool_], span: Span) -> NDArray[np.bool_]:
+        """Which words change, of which elements do: [threads, words]."""
+        octets = np.repeat(changed, span.size // changed.shape[1], axis=1)
+        return octets.reshape(len(changed), -1, self.unit).any(axis=2)
 
 
 class GlobalAccesses:
@@ -50,6 +68,8 @@ class GlobalAccesses:
         self._races = races
         self._shadows: dict[int, Shadow] = {}
         self._first = self._ctas = 0
+        self._reading: dict[int, list[GlobalRead]] = {}
+        self._writing: dict[int, GlobalWrite] = {}
 
     def begin(
         self, ctas: int, slots: int, cluster: int, clocks: Clocks, op_names: dict[int, str]
@@ -59,13 +79,25 @@ class GlobalAccesses:
         self._slots, self._cluster = slots, cluster
         self._clocks, self._op_names = clocks, op_names
 
+    def finish(self) -> None:
+        """The wave is over, and with it whatever its threads started."""
+        for read in {id(read): read for reads in self._reading.values() for read in reads}.values():
+            self.end_read(read)
+        self._end_writes(list(self._writing))
+
+    @property
+    def are_checked(self) -> bool:
+        """Whether races are looked for."""
+        return self._races != "ignore"
+
     # Threads
 
     def load(self, lanes: Lanes, address: Bits, width: int, count: int, op: int) -> Bits:
         """`count` words of `width` bytes at each address: [threads or 1, count] or, of one, without
         the second axis."""
         value = self._memory.load(address, width, count)
-        self._check_pointers(lanes, address, width * count, op)
+        for span in self._spans(lanes, address, width * count):
+            self._read(span, op)
         return value
 
     def read_bytes(
@@ -73,152 +105,272 @@ class GlobalAccesses:
     ) -> NDArray[np.uint8]:
         """The first `counts` bytes at each address, then zeros up to `size`: [threads, size]."""
         data = self._memory.read_bytes(address, counts, size)
-        reading = counts == size
-        self._check_pointers(lanes[reading], address[reading], size, op)
+        for span in self._parts(lanes, address, counts):
+            self._read(span, op)
         return data
 
     def store(
         self, lanes: Lanes, address: Bits, value: Bits, width: int, count: int, op: int
     ) -> None:
         """The inverse of `load`: [threads, count] or [threads]."""
-        if self._races == "ignore":
+        if not self.are_checked:
             self._memory.store(address, value, width, count)
             return
         address = spread(address, len(lanes))
-        before = self._memory.load(address, width, count)
-        self._memory.store(address, value, width, count)
-        value = np.broadcast_to(value.reshape(len(value), count), (len(lanes), count))
-        value = value.reshape(before.shape)
-        after = self._memory.load(address, width, count)
+        before = self._memory.exchange(address, value, width, count)
+        value = np.broadcast_to(value.reshape(len(value), count), before.shape)
+        after = self._memory.load(address, width, count).reshape(before.shape)
         if (after != value).any():
-            row = int(np.argmax((after != value).reshape(len(value), -1).any(axis=1)))
+            row = int(np.argmax((after != value).any(axis=1)))
             self._report("race on global memory: two threads of the op write one element", row)
-        self._check_pointers(
-            lanes, address, width * count, op, (before != value).reshape(len(value), -1)
-        )
+        changed = before != value
+        for span in self._spans(lanes, address, width * count):
+            mine = changed if len(span.lanes) == len(lanes) else changed[span.rows]
+            shadow, places = self._check_write(span, op, mine)
+            shadow.writes.note(places, self._who(span.lanes), self._clocks.now(span.lanes), op)
 
-    def _check_pointers(
-        self, lanes: Lanes, address: Bits, size: int, op: int,
-        changed: NDArray[np.bool_] | None = None,
-    ) -> None:  # fmt: skip
-        if self._races == "ignore" or not len(lanes):
+    def _spans(self, lanes: Lanes, address: Bits, size: int) -> Iterator[Span]:
+        """Accesses of `size` bytes by the buffers that they are of."""
+        if not self.are_checked or not len(lanes):
             return
         every = spread(address, len(lanes)).astype(np.int64)
         buffer: NDArray[np.int64] = every >> ADDRESS_BITS
         for number in np.unique(buffer).tolist():
-            mine = buffer == number
+            rows = np.flatnonzero(buffer == number)
             allocation = self._memory.allocations[int(number) - 1]
-            first = every[mine] - allocation.base
-            words = None if changed is None else changed[mine]
-            self._check(lanes[mine], allocation.data, first, size, op, words)
+            yield Span(lanes[rows], rows, allocation.data, every[rows] - allocation.base, size)
 
-    # Boxes
+    def _parts(self, lanes: Lanes, address: Bits, counts: NDArray[np.int64]) -> Iterator[Span]:
+        """Accesses of so many bytes each."""
+        for size in np.unique(counts[counts > 0]).tolist():
+            same = counts == size
+            yield from self._spans(lanes[same], address[same], size)
 
-    def read_box(
+    # Copies
+
+    def begin_read(
+        self, lanes: Lanes, address: Bits, counts: NDArray[np.int64], op: int
+    ) -> GlobalRead:
+        """Threads start copies that read so many bytes at each address."""
+        return self._begin(list(self._parts(lanes, address, counts)), op)
+
+    def begin_box(
         self, lane: int, image: TensorImage, corner: Sequence[int], op: int
-    ) -> NDArray[np.uint8]:
-        """A box of a tensor, read by a copy of a thread."""
-        data = image.read(corner)
-        self._check_box(lane, image, corner, op, None)
-        return data
+    ) -> GlobalRead:
+        """A thread starts a copy that reads a box of a tensor."""
+        return self._begin(self._box(lane, image, corner), op)
+
+    def _begin(self, spans: list[Span], op: int) -> GlobalRead:
+        for span in spans:
+            self._check_read(span, op)
+        return GlobalRead(spans, op)
+
+    def until_waited(self, read: GlobalRead) -> None:
+        """Threads' copies read until the threads wait for them."""
+        for span in read.spans:
+            self._reading.setdefault(span.buffer, []).append(read)
+
+    def until_phase(self, lane: int, read: GlobalRead, column: int, phase: int) -> None:
+        """A thread's copy reads until a phase of an mbarrier, its clock and number, is over."""
+        for span in read.spans:
+            who = np.full(len(span.lanes), self._who(np.array([lane]))[0])
+            who += COPIES + column - (who & LOCAL)
+            now = np.full(len(span.lanes), phase, dtype=np.int32)
+            shadow = self._shadow(span)
+            shadow.reads.note(shadow.words(span), who, now, read.op)
+
+    def end_read(self, read: GlobalRead, lanes: Lanes | None = None) -> None:
+        """Threads, or all of them, have waited for their copies: what those read was read before
+        whatever the threads do now."""
+        for span in read.spans:
+            over = span if lanes is None else span.of(np.isin(span.lanes, lanes))
+            shadow = self._shadow(over)
+            now = self._clocks.now(over.lanes)
+            shadow.reads.note(shadow.words(over), self._who(over.lanes), now, read.op)
+            if lanes is None:
+                self._reading[span.buffer].remove(read)
+        if lanes is not None:
+            read.spans[:] = [span.of(~np.isin(span.lanes, lanes)) for span in read.spans]
 
     def write_box(
-        self, lane: int, image: TensorImage, corner: Sequence[int], data: NDArray[np.uint8],
-        op: int, kind: str | None,
+        self, lane: int, image: TensorImage, corner: Sequence[int],
+        changed: NDArray[np.bool_], op: int, group: int,
     ) -> None:  # fmt: skip
-        """A box of a tensor, written by a copy of a thread or combined by a reduction of a kind."""
-        before = None if self._races == "ignore" else image.read(corner)
-        if kind is None:
-            image.write(corner, data)
-        else:
-            image.reduce(kind, corner, data)
-        if before is None:
-            return
-        changed = (before != image.read(corner)).reshape(-1, image.box.element.bytes).any(axis=1)
-        self._check_box(lane, image, corner, op if kind is None else -op, changed)
+        """A copy of a thread in a group writes a box of a tensor, or combines it as a reduction,
+        whose op is negative; `changed` are the elements inside that get other values."""
+        self._begin_write(self._box(lane, image, corner), changed[:, None], op, group)
 
-    def _check_box(
-        self, lane: int, image: TensorImage, corner: Sequence[int], op: int,
-        changed: NDArray[np.bool_] | None,
-    ) -> None:  # fmt: skip
-        if self._races == "ignore":
+    def write_words(
+        self, lane: int, address: Bits, width: int, changed: NDArray[np.bool_], op: int, group: int
+    ) -> None:
+        """A copy of a thread in a group writes words at some addresses; see `write_box`."""
+        spans = list(self._spans(np.full(len(address), lane), address, width))
+        self._begin_write(spans, changed[:, None], op, group)
+
+    def _begin_write(
+        self, spans: list[Span], changed: NDArray[np.bool_], op: int, group: int
+    ) -> None:
+        number = max(self._writing, default=0) + 1
+        for span in spans:
+            shadow, places = self._check_write(span, op, changed)
+            if shadow.landing is None:
+                shadow.landing = np.zeros(len(shadow.writes.who), dtype=np.int32)
+            fresh = shadow.by_word(changed, span) | (shadow.landing[places] == 0)
+            shadow.landing[places[fresh]] = number
+            self._writing[number] = GlobalWrite(span, op, int(span.lanes[0]), group)
+
+    def end_writes(self, lanes: Lanes, groups: NDArray[np.int64]) -> None:
+        """Threads have waited for so many of their groups of copies to global memory."""
+        if not self._writing:
             return
+        up_to = dict(zip(lanes.tolist(), groups.tolist(), strict=True))
+        self._end_writes(
+            [n for n, copy in self._writing.items() if copy.group <= up_to.get(copy.lane, 0)]
+        )
+
+    def _end_writes(self, numbers: list[int]) -> None:
+        for number in numbers:
+            copy = self._writing.pop(number)
+            shadow = self._shadow(copy.span)
+            assert shadow.landing is not None
+            places = shadow.words(copy.span).ravel()
+            places = places[shadow.landing[places] == number]
+            shadow.landing[places] = 0
+            lane = np.array([copy.lane])
+            now = self._clocks.now(lane)
+            shadow.writes.note(places[None], self._who(lane), now, copy.op)
+
+    def _box(self, lane: int, image: TensorImage, corner: Sequence[int]) -> list[Span]:
+        if not self.are_checked:
+            return []
         inside, places = image.places(corner)
-        size = image.box.element.bytes
-        if changed is not None:
-            changed = changed[inside.ravel(), None]
-        first = places[inside] * size
-        self._check(np.full(len(first), lane), image.data, first, size, op, changed)
+        first = places[inside] * image.box.element.bytes
+        if not len(first):
+            return []
+        lanes, rows = np.full(len(first), lane), np.arange(len(first))
+        return [Span(lanes, rows, image.data, first, image.box.element.bytes)]
 
     # Races
 
-    def _check(
-        self, lanes: Lanes, data: NDArray[np.uint8], first: NDArray[np.int64], size: int, op: int,
-        changed: NDArray[np.bool_] | None,
-    ) -> None:  # fmt: skip
-        """Accesses of `size` bytes of a buffer from each of these bytes on; of writes, `changed`
-        are the words that get other values: [threads, words]."""
-        if not len(lanes):
-            return
-        shadow = self._shadows.get(data.ctypes.data)
+    def _who(self, lanes: Lanes) -> NDArray[np.int64]:
+        """Threads of the wave as threads of the grid."""
+        cluster, local = np.divmod(lanes, self._slots * self._cluster)
+        who: NDArray[np.int64] = (self._first // self._cluster + cluster) * (LOCAL + 1) + local
+        return who
+
+    def _shadow(self, span: Span) -> Shadow:
+        shadow = self._shadows.get(span.buffer)
         if shadow is None:
-            words = -(-len(data) // size)
-            readers = Readers(words, self._slots * self._cluster)
-            shadow = Shadow(size, Accesses.of(words), readers)
-            self._shadows[data.ctypes.data] = shadow
-        places = shadow.words(first, size)
-        who = self._first * self._slots + lanes
-        now = self._clocks.now(lanes)
+            words = -(-len(span.data) // span.size)
+            shadow = Shadow(span.size, Accesses.of(words), Readers(words, LOCAL + 1))
+            self._shadows[span.buffer] = shadow
+        return shadow
+
+    def _read(self, span: Span, op: int) -> None:
+        shadow, places = self._check_read(span, op)
+        shadow.reads.note(places, self._who(span.lanes), self._clocks.now(span.lanes), op)
+
+    def _check_read(self, span: Span, op: int) -> tuple[Shadow, NDArray[np.int64]]:
+        shadow = self._shadow(span)
+        places = shadow.words(span)
         every = np.arange(places.size)
         written = shadow.writes.at(places.ravel())
-        if changed is None:
-            self._check_against(lanes, who, places, every, written, op, ("read", "write"))
-            shadow.reads.note(places, who, now, op)
-            return
-        octets = np.repeat(changed, size // changed.shape[1], axis=1)
-        changed = np.asarray(octets.reshape(*places.shape, shadow.unit).any(axis=2))
-        if changed.any():
-            rows = [("write", every, written)]
+        self._check_against(span, places, every, written, op, ("read", "write"))
+        self._check_landing(shadow, span, places, np.ones(places.shape, dtype=np.bool_), op, "read")
+        return shadow, places
+
+    def _check_write(
+        self, span: Span, op: int, changed: NDArray[np.bool_]
+    ) -> tuple[Shadow, NDArray[np.int64]]:
+        """A write by which `changed` elements get other values: [threads, elements]."""
+        shadow = self._shadow(span)
+        places = shadow.words(span)
+        words = shadow.by_word(changed, span)
+        if words.any():
+            every = np.arange(places.size)
+            rows = [("write", every, shadow.writes.at(places.ravel()))]
             rows += [("read", index, row) for index, row in shadow.reads.of(places)]
             for verb, index, row in rows:
-                chosen = changed.ravel()[index]
+                chosen = words.ravel()[index]
                 accesses = row[0][chosen], row[1][chosen], row[2][chosen]
-                self._check_against(
-                    lanes, who, places, index[chosen], accesses, op, ("write", verb)
+                self._check_against(span, places, index[chosen], accesses, op, ("write", verb))
+            self._check_landing(shadow, span, places, words, op, "write")
+            self._check_reading(shadow, span, places, words)
+        return shadow, places
+
+    def _check_landing(
+        self, shadow: Shadow, span: Span, places: NDArray[np.int64], words: NDArray[np.bool_],
+        op: int, verb: str,
+    ) -> None:  # fmt: skip
+        """Report an access to words that a copy is writing; reductions may meet there."""
+        if shadow.landing is None or not self._writing:
+            return
+        landing = np.where(words, shadow.landing[places], 0)
+        for number in np.unique(landing[landing > 0]).tolist():
+            copy = self._writing[number]
+            if op < 0 and copy.op < 0:
+                continue
+            row = int(np.argmax((landing == number).any(axis=1)))
+            name = self._op_names.get(abs(copy.op), "?")
+            other = span.lanes[row] // self._slots != copy.lane // self._slots
+            who = "another CTA" if other else f"thread {copy.lane % self._slots}"
+            self._report(
+                f"race on global memory: this {verb} and the write by {name} in {who}, which no "
+                "cp.async.bulk.wait_group has completed",
+                int(span.rows[row]),
+            )
+
+    def _check_reading(
+        self, shadow: Shadow, span: Span, places: NDArray[np.int64], words: NDArray[np.bool_]
+    ) -> None:
+        """Report a write of words that a cp.async is reading."""
+        for read in self._reading.get(span.buffer, ()):
+            reading = np.zeros(len(shadow.writes.who), dtype=np.bool_)
+            for other in read.spans:
+                if other.buffer == span.buffer:
+                    reading[shadow.words(other)] = True
+            late = words & reading[places]
+            if late.any():
+                name = self._op_names.get(read.op, "?")
+                self._report(
+                    f"race on global memory: this write and the read by {name}, which no "
+                    "cp.async.wait_group has completed",
+                    int(span.rows[int(np.argmax(late.any(axis=1)))]),
                 )
-        shadow.writes.note(places, who, now, op)
 
     def _check_against(
-        self, lanes: Lanes, who: NDArray[np.int64], places: NDArray[np.int64],
-        index: NDArray[np.int64], accesses: Row, op: int, verbs: tuple[str, str],
+        self, span: Span, places: NDArray[np.int64], index: NDArray[np.int64], accesses: Row,
+        op: int, verbs: tuple[str, str],
     ) -> None:  # fmt: skip
         """Report accesses that are not known to be before those of the threads to `places`; `index`
         says, of each, to which."""
         others, stamps, ops = accesses
         row = index // places.shape[1]
-        race = (others != NOBODY) & (others != who[row])
+        race = (others != NOBODY) & (others != self._who(span.lanes)[row])
         if op < 0:
             race &= ops >= 0
         if not race.any():
             return
         row, other, stamps, ops = row[race], others[race], stamps[race], ops[race]
-        cta = lanes[row] // self._slots
-        there = other // self._slots - self._first
-        near = there // self._cluster == cta // self._cluster
-        thread = np.where(near, other - self._first * self._slots, 0).astype(np.int32)
-        known = self._clocks.happened(
-            self._clocks.seen[lanes[row]], thread[:, None], stamps[:, None]
-        )
+        lanes = span.lanes[row]
+        near = other // (LOCAL + 1) == self._who(lanes) // (LOCAL + 1)
+        local = other & LOCAL
+        actor = np.where(local < COPIES, local, Clocks.async_writer(0) + COPIES - local)
+        actor = np.where(near, actor, 0).astype(np.int32)
+        known = self._clocks.happened(self._clocks.seen[lanes], actor[:, None], stamps[:, None])
         late = np.flatnonzero(~(near & known[:, 0]))
         if not len(late):
             return
         at = int(late[0])
+        same = near[at] and local[at] // self._slots == lanes[at] // self._slots % self._cluster
+        by = f"thread {local[at] % self._slots}" if same else "another CTA"
+        why = f" in {by} are ordered by nothing"
+        if local[at] >= COPIES:
+            why = " are ordered by no wait for the mbarrier that completes it"
         name = self._op_names.get(abs(int(ops[at])), "?")
-        by = f"thread {other[at] % self._slots}" if there[at] == cta[at] else "another CTA"
         self._report(
-            f"race on global memory: this {verbs[0]} and the {verbs[1]} by {name} in {by} are "
-            "ordered by nothing",
-            int(row[at]),
+            f"race on global memory: this {verbs[0]} and the {verbs[1]} by {name}{why}",
+            int(span.rows[row[at]]),
         )
 
     def _report(self, message: str, row: int) -> None:

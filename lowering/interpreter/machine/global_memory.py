@@ -62,12 +62,12 @@ class GlobalMemory:
 
     def tensor_map(self, address: int) -> TensorImage:
         """The tensor map at an address. Raises Fault where there is none."""
-        found = self._tensor_maps.get(address)
-        if found is None:
+        tensor_map = self._tensor_maps.get(address)
+        if tensor_map is None:
             raise Fault(
                 f"expected the address of a tensor map among the arguments, got {address:#x}"
             )
-        return found
+        return tensor_map
 
     def allocate(self, name: str, content: NDArray[np.uint8]) -> Allocation:
         """A new buffer holding a copy of these bytes."""
@@ -90,6 +90,14 @@ class GlobalMemory:
         value = value.reshape(len(value), count)
         where.data.view(_WORDS[width])[words] = np.broadcast_to(value, (len(words), count))
 
+    def exchange(self, address: Bits, value: Bits, width: int, count: int = 1) -> Bits:
+        """Store, and return what was there: [threads, count]."""
+        where, words = self._locate(address, width, count, "write")
+        data = where.data.view(_WORDS[width])
+        before = data[words]
+        data[words] = np.broadcast_to(value.reshape(len(value), count), words.shape)
+        return before
+
     def read_bytes(self, address: Bits, counts: NDArray[np.int64], size: int) -> NDArray[np.uint8]:
         """The first `counts` bytes at each address, then zeros up to `size`: [threads, size].
 
@@ -97,8 +105,8 @@ class GlobalMemory:
         """
         result = np.zeros((len(address), size), dtype=np.uint8)
         reading = np.flatnonzero(counts > 0)
-        for each in self._groups(address[reading]):
-            lanes = reading[each]
+        for group in self._groups(address[reading]):
+            lanes = reading[group]
             where, first = self._bounds(address[lanes], lanes, counts[lanes], "read")
             check_aligned(first, size, lanes, "read", where.name)
             place = first[:, None] + np.arange(size)
@@ -114,7 +122,7 @@ class GlobalMemory:
         number = address >> _SHIFT
         if (number == number[0]).all():
             return [np.arange(len(address))]
-        return [np.flatnonzero(number == each) for each in np.unique(number)]
+        return [np.flatnonzero(number == allocation) for allocation in np.unique(number)]
 
     def _locate(
         self, address: Bits, width: int, count: int, verb: str

@@ -5,11 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Iterable
 
+from tilewright.dialects.cute_nvgpu.lattice.tma import REPEATABLE
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
-
-_ONCE_IS_ENOUGH = (None, "min", "max", "and", "or")
-"""What may be done over again: a store, and these reductions."""
 
 
 def check_issued_once(
@@ -27,7 +25,7 @@ def check_issued_once(
             f"box, got thread {gang.lanes[other] % machine.slots} and others; nearest legal: in a "
             "branch of one thread (cute_nvgpu.elect.sync)"
         )
-        if reduction not in _ONCE_IS_ENOUGH:
+        if reduction is not None and reduction not in REPEATABLE:
             raise Fault(message, index)
         warnings.warn(message, stacklevel=2)
         return

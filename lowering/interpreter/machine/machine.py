@@ -27,9 +27,11 @@ from tilewright.lowering.interpreter.machine.barriers import (
     CtaBarriers,
     WarpBarriers,
 )
+from tilewright.lowering.interpreter.machine.bulk_stores import BulkStores
 from tilewright.lowering.interpreter.machine.clocks import Clocks
 from tilewright.lowering.interpreter.machine.global_accesses import GlobalAccesses
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
+from tilewright.lowering.interpreter.machine.livelock import Livelock
 from tilewright.lowering.interpreter.machine.mbarrier import Mbarriers
 from tilewright.lowering.interpreter.machine.register_pool import RegisterPool
 from tilewright.lowering.interpreter.machine.register_tensor import RegisterFile
@@ -178,7 +180,7 @@ class Machine:
         self.clocks = Clocks(clusters, self._warps * cluster, self.lanes)
         self.remote = RemoteAccesses(self.clocks, self.threads, self.slots)
         self.shared = SharedMemory(
-            len(ctas), program.shared_bytes, self.slots, self.clocks, self.remote, cluster
+            len(ctas), program.shared_bytes, self.slots, self.clocks, self.remote, accesses, cluster
         )
         self.schedule = Schedule(launch.schedule)
         self.mbarriers = Mbarriers(self.shared, self.clocks, self.schedule, cluster)
@@ -193,6 +195,7 @@ class Machine:
             self.clocks, clusters, self.threads, self.slots, cluster
         )
         accesses.begin(len(ctas), self.slots, cluster, self.clocks, self.shared.op_names)
+        self.bulk_stores = BulkStores(self.shared, accesses, self.schedule)
         for number, op in enumerate(program.ops, 1):
             self.shared.op_names[number] = named(op)
         self._special = SpecialRegisters(
@@ -201,6 +204,7 @@ class Machine:
         self.executed = 0
         self._steps = 0
         self._turns, self._last = Counter[CodeBlock](), dict[CodeBlock, int]()
+        self._livelock = Livelock(self.program.live.__getitem__, self._observable)
 
     def special(self, register: str) -> Bits:
         """A special register of every thread slot of the wave: uint32."""
@@ -216,9 +220,13 @@ class Machine:
         gangs = [Gang(self.lanes, regs, self.program.blocks[0])]
         while gangs:
             gang = self._next(gangs)
+            spins = self._livelock.turn(gang, gangs)
+            if spins is not None and not self.schedule.land(must=True):
+                self._fail_livelock(gang, spins)
             gangs += self._run_block(gang)
         while self.schedule.land(must=True):
             pass
+        self.accesses.finish()
 
     def _next(self, gangs: list[Gang]) -> Gang:
         """Take out the runnable gang that is furthest behind, merged with all at its place."""
@@ -229,7 +237,8 @@ class Machine:
             self.schedule.land()
             gangs[:] = [part for gang in gangs for part in self._by_readiness(gang)]
             # Threads of a warp wait for those further behind, asleep or not, while anything moves.
-            level = _not_ahead(gangs) if self.schedule.is_random else gangs
+            held_back = self.schedule.is_random and not self._livelock.stuck
+            level = _not_ahead(gangs) if held_back else gangs
             ready = [gang for gang in level if gang.awaited is None]
             if not ready and not self.schedule.land(must=True):
                 ready = _not_ahead([gang for gang in gangs if gang.awaited is None])
@@ -369,6 +378,26 @@ class Machine:
         assert gang.awaited is not None
         message = gang.awaited.deadlock(gang.lanes)
         self.fail(gang.awaited.op, message, int(gang.lanes[0]))
+
+    def _observable(self) -> list[NDArray[Any]]:
+        """All that threads can look at or wait for, but their registers."""
+        return [
+            *(allocation.data for allocation in self.memory.allocations),
+            self.shared.data,
+            *self.registers.contents(),
+            *self.tensor.contents(),
+            np.array(self.mbarriers.progress() + self.barriers.progress(), dtype=np.int64),
+        ]
+
+    def _fail_livelock(self, gang: Gang, spins: CodeBlock) -> NoReturn:
+        op = spins.ending_op or gang.block.ending_op
+        assert op is not None
+        self.fail(
+            op,
+            "is reached for ever: all threads that may run come back to where they were, with the "
+            "same in registers and in memory, so that a loop waits for what never comes",
+            int(gang.lanes[0]),
+        )
 
     # Errors
 

@@ -86,7 +86,7 @@ class Mbarrier:
 
 @dataclass(eq=False)
 class MbarrierWait:
-    """What threads wait for: the mbarrier at a place of shared memory, and a phase's parity."""
+    """A wait of threads: the mbarrier at a place of shared memory, and a phase's parity."""
 
     barriers: Mbarriers
     op: Operation
@@ -94,11 +94,11 @@ class MbarrierWait:
     parity: NDArray[np.int64]
 
     def take(self, lanes: Lanes) -> MbarrierWait:
-        """What some of the threads wait for."""
+        """The wait of some of the threads."""
         return MbarrierWait(self.barriers, self.op, self.places[lanes], self.parity[lanes])
 
     def ready(self) -> NDArray[np.bool_]:
-        """Whether each thread's phase is complete: [threads]."""
+        """True for threads whose phase is complete: [threads]."""
         return self.barriers.ready(self)
 
     def resume(self, lanes: Lanes) -> None:
@@ -106,7 +106,7 @@ class MbarrierWait:
         self.barriers.resume(self, lanes)
 
     def deadlock(self, lanes: Lanes) -> str:
-        """What threads wait for, where nothing will complete it."""
+        """The wait as a diagnostic says it, where nothing will complete it."""
         return self.barriers.deadlock(self, lanes)
 
 
@@ -305,9 +305,9 @@ class Mbarriers:
         data: NDArray[np.uint8],
         again: Callable[[], NDArray[np.uint8]],
         op: int,
-    ) -> None:
+    ) -> tuple[int, int]:
         """The bytes of a copy land, and the phase of the mbarrier at `place` waits for them no
-        longer. A copy that lands late reads its source `again`."""
+        longer; its clock and number. A copy that lands late reads its source `again`."""
         barrier = self._at[place]
         self._check_fenced(barrier)
         when = (barrier.column, barrier.completed)
@@ -326,11 +326,12 @@ class Mbarriers:
 
         self._schedule.complete(land)
         self._check_bytes(barrier, 0)
+        return when
 
     # Waiting
 
     def wait(self, lanes: Lanes, address: Bits, parity: Bits, op: Operation) -> MbarrierWait:
-        """What the threads wait for. Raises Fault for a parity that is none."""
+        """The wait of the threads. Raises Fault for a parity that is none."""
         given = np.broadcast_to(parity, len(lanes)).astype(np.int64)
         if (given > 1).any():
             lane = int(np.argmax(given > 1))
@@ -338,7 +339,7 @@ class Mbarriers:
         return MbarrierWait(self, op, self.find(lanes, address), given)
 
     def ready(self, wait: MbarrierWait) -> NDArray[np.bool_]:
-        """Whether each thread's phase is complete: [threads]."""
+        """True for threads whose phase is complete: [threads]."""
         waited, index = np.unique(wait.places, return_inverse=True)
         parities = [self._parity(place) for place in waited.tolist()]
         return np.array(parities)[index] == wait.parity
@@ -354,7 +355,7 @@ class Mbarriers:
             self._clocks.learn(lanes[wait.places == place], self._at[place].released)
 
     def deadlock(self, wait: MbarrierWait, lanes: Lanes) -> str:
-        """What threads wait for, where nothing will complete it."""
+        """The wait as a diagnostic says it, where nothing will complete it."""
         place = int(wait.places[0])
         same = lanes[wait.places == place]
         barrier = self._at.get(place)
@@ -365,6 +366,15 @@ class Mbarriers:
             f"{self._named(barrier)}, which waits for {barrier.pending} of {barrier.expected} "
             f"arrivals and {barrier.bytes} bytes"
         )
+
+    def progress(self) -> list[int]:
+        """How far the phases are that threads may wait for."""
+        barriers = sorted(self._at.items())
+        return [
+            number
+            for place, barrier in barriers
+            for number in (place, barrier.phase % 2, barrier.pending, barrier.bytes)
+        ]
 
     def _named(self, barrier: Mbarrier) -> str:
         return f"the mbarrier of {self._shared.op_names[barrier.op]}"

@@ -84,9 +84,9 @@ class RegisterPool:
 
     def deadlock(self, group: int, count: int) -> str:
         """The registers that are missing."""
-        held, free = int(self._held[group]), int(self._free[group // self._groups])
+        own, free = int(self._held[group]), int(self._free[group // self._groups])
         return (
-            f"deadlock: a warpgroup waits for {count} registers a thread and has {held}, while "
-            f"others of its CTA have given back {free}; nearest legal: {held + free // 8 * 8}, or "
+            f"deadlock: a warpgroup waits for {count} registers a thread and has {own}, while "
+            f"others of its CTA have given back {free}; nearest legal: {own + free // 8 * 8}, or "
             "a setmaxnreg dec in another warpgroup"
         )

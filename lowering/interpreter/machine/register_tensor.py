@@ -216,3 +216,7 @@ class RegisterFile:
         """`wgmma.wait_group`."""
         for tensor in self._tensors.values():
             tensor.settle(lanes, completed)
+
+    def contents(self) -> list[NDArray[Any]]:
+        """What is in each tensor."""
+        return [tensor.data for tensor in self._tensors.values()]

@@ -14,7 +14,7 @@ from tilewright.lowering.interpreter.machine.tcgen05_streams import Stream
 from tilewright.lowering.interpreter.values import Lanes
 
 Over = Callable[[Known], bool]
-"""Whether an access is over, as far as those know who know so much: [clocks]."""
+"""True where an access is over for those who know so much: [clocks]."""
 
 
 class RemoteAccesses:

@@ -8,6 +8,7 @@ together, and operations complete at any time, often as late as they may.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -21,10 +22,22 @@ PATIENCE = 1000
 TEAM = 128
 """Threads that run together whatever the schedule: those of a warpgroup."""
 
-LANDING = 0.1
-"""The chance that an operation completes in a turn."""
+LANDING = (0.1, 0.0)
+"""The chances that an operation completes in a turn, one for all of a run: with the last one nothing
+completes before something waits for it."""
 
 Choice = TypeVar("Choice")
+
+
+@dataclass(frozen=True, slots=True)
+class Landing:
+    """What is left of an operation; where it is of a group of a thread, the kind of group, the
+    thread and the number of the group."""
+
+    land: Callable[[], None]
+    kind: str
+    lane: int
+    group: int
 
 
 class Schedule:
@@ -32,8 +45,11 @@ class Schedule:
 
     def __init__(self, seed: int | None):
         self._random = None if seed is None else np.random.default_rng(seed)
-        self._landings: list[Callable[[], None]] = []
+        self._landings: list[Landing] = []
+        self._landing = 0.0 if self._random is None else float(self._random.choice(LANDING))
         self._leader, self._turns = -1, 0
+        # How often a gang, by its first thread, has had all the turns in a row that it may have.
+        self._tired = dict[int, int]()
 
     @property
     def is_random(self) -> bool:
@@ -42,20 +58,38 @@ class Schedule:
 
     # Asynchronous operations
 
-    def complete(self, land: Callable[[], None]) -> None:
+    def complete(
+        self, land: Callable[[], None], kind: str = "", lane: int = -1, group: int = 0
+    ) -> None:
         """An operation has begun: let it complete now, or later."""
         if self._random is None:
             land()
         else:
-            self._landings.append(land)
+            self._landings.append(Landing(land, kind, lane, group))
 
     def land(self, *, must: bool = False) -> bool:
         """Let an operation complete, if one has begun and it is time. False where none has."""
         if not self._landings or self._random is None:
             return False
-        if must or self._random.random() < LANDING:
-            self._landings.pop(int(self._random.integers(len(self._landings))))()
+        if must or self._random.random() < self._landing:
+            self._landings.pop(int(self._random.integers(len(self._landings)))).land()
         return True
+
+    def finish(self, kind: str, lanes: Lanes, groups: NDArray[np.int64]) -> None:
+        """Let what is left of threads' groups of a kind complete, up to these numbers."""
+        if not self._landings:
+            return
+        up_to = dict(zip(lanes.tolist(), groups.tolist(), strict=True))
+        due = [
+            landing.kind == kind and landing.group <= up_to.get(landing.lane, 0)
+            for landing in self._landings
+        ]
+        now = [landing for landing, is_due in zip(self._landings, due, strict=True) if is_due]
+        self._landings = [
+            landing for landing, is_due in zip(self._landings, due, strict=True) if not is_due
+        ]
+        for landing in now:
+            landing.land()
 
     # Gangs
 
@@ -66,12 +100,13 @@ class Schedule:
         threads."""
         if self._random is not None:
             return ready[int(self._random.integers(len(ready)))]
-        order = sorted(range(len(ready)), key=numbers.__getitem__)
-        chosen = order[0]
-        if len(order) > 1 and leaders[chosen] == self._leader and self._turns >= PATIENCE:
-            chosen = order[1]
-        self._turns = self._turns + 1 if leaders[chosen] == self._leader else 0
-        self._leader = leaders[chosen]
+        tired = [self._tired.get(leader, 0) for leader in leaders]
+        chosen = min(range(len(ready)), key=lambda place: (tired[place], numbers[place]))
+        leader = leaders[chosen]
+        self._turns = self._turns + 1 if leader == self._leader else 0
+        self._leader = leader
+        if self._turns == PATIENCE:
+            self._turns, self._tired[leader] = 0, tired[chosen] + 1
         return ready[chosen]
 
     def some(self, lanes: Lanes) -> NDArray[np.bool_] | None:

@@ -7,6 +7,7 @@ clocks of the CTA's warps, so that two accesses that no barrier orders are an er
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,8 @@ from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.async_groups import CHUNK, AsyncGroups
 from tilewright.lowering.interpreter.machine.async_proxy import ProxyFences
 from tilewright.lowering.interpreter.machine.clocks import Clocks
+from tilewright.lowering.interpreter.machine.global_accesses import GlobalAccesses
+from tilewright.lowering.interpreter.machine.global_copies import GlobalRead
 from tilewright.lowering.interpreter.machine.global_memory import check_aligned
 from tilewright.lowering.interpreter.machine.operand_reads import OperandReads
 from tilewright.lowering.interpreter.machine.remote_accesses import RemoteAccesses
@@ -32,13 +35,24 @@ _NOBODY = -1
 
 @dataclass(eq=False)
 class PendingCopy:
-    """One `cp.async` of some threads: its bytes land when its group is waited for."""
+    """One `cp.async` of some threads: its bytes land when its group is waited for. It is not known
+    to have read them before; where they are to be read then, `again` does."""
 
     lanes: Lanes
     places: NDArray[np.int64]
     data: NDArray[np.uint8]
     group: NDArray[np.int64]
     op: int
+    source: GlobalRead
+    again: Callable[[], NDArray[np.uint8]] | None
+
+    def of(self, chosen: NDArray[np.bool_]) -> PendingCopy:
+        """That of some of the threads."""
+        again = None if self.again is None else lambda: self.again()[chosen]
+        return PendingCopy(
+            self.lanes[chosen], self.places[chosen], self.data[chosen], self.group[chosen],
+            self.op, self.source, again,
+        )  # fmt: skip
 
 
 class SharedMemory:
@@ -51,6 +65,7 @@ class SharedMemory:
         threads: int,
         clocks: Clocks,
         remote: RemoteAccesses,
+        accesses: GlobalAccesses,
         cluster: int = 1,
     ):
         self.size = max(size, 1)
@@ -60,6 +75,7 @@ class SharedMemory:
         self.data = np.zeros(total, dtype=np.uint8)
         self.clocks = clocks
         self.remote = remote
+        self._accesses = accesses
         self._threads = threads
         self._cluster = cluster
         self._writer = np.full(total, _NOBODY, dtype=np.int32)
@@ -242,7 +258,7 @@ class SharedMemory:
     def read_async(
         self, lanes: Lanes, addresses: list[NDArray[np.int64]], op: int
     ) -> list[NDArray[np.uint8]]:
-        """What a wgmma of the warpgroup `lanes` reads until it is complete: the 16 bytes at each
+        """The reads of a wgmma of the warpgroup `lanes` until it is complete: the 16 bytes at each
         of these addresses, uint8 [..., 16]."""
         starts = np.unique(np.concatenate([address.ravel() for address in addresses]))
         self._check_chunks(starts)
@@ -273,7 +289,7 @@ class SharedMemory:
     def read_operand(
         self, lane: int, cta: int, starts: NDArray[np.int64], stream: Stream, op: int
     ) -> NDArray[np.uint8]:
-        """What an asynchronous tcgen05 operation of a thread reads until it is complete: the 16
+        """The reads of an asynchronous tcgen05 operation of a thread until it is complete: the 16
         bytes at each of these addresses in a CTA's shared memory, uint8 [..., 16]."""
         chunks = np.unique(starts)
         self._check_chunks(chunks)
@@ -294,7 +310,7 @@ class SharedMemory:
             )
 
     def read_bulk(self, lane: int, places: NDArray[np.int64], op: int) -> NDArray[np.uint8]:
-        """What a copy of a thread to global memory reads until it is complete."""
+        """The reads of a thread's copy to global memory until it is complete."""
         self._check_async_read(np.array([lane]), places[None])
         self.bulk_stores.issue(lane, places, op)
         return self.data[places]
@@ -337,13 +353,19 @@ class SharedMemory:
                 lane,
             )
 
-    def copy(self, lanes: Lanes, address: Bits, data: NDArray[np.uint8], op: int) -> None:
-        """Start a `cp.async` of uint8 [threads, size]."""
+    def copy(
+        self, lanes: Lanes, address: Bits, data: NDArray[np.uint8], op: int, source: GlobalRead,
+        again: Callable[[], NDArray[np.uint8]] | None = None,
+    ) -> None:  # fmt: skip
+        """Start a `cp.async` of uint8 [threads, size] from what it reads; one that lands late reads
+        its source `again`."""
         places = self.places(lanes, address, data.shape[1], "write")
         self._check_write(lanes, places, op)
         self._check_collisions(places, data)
         self._pending[places] = op
-        self._copies.append(PendingCopy(lanes, places, data, self.committed[lanes], op))
+        self._accesses.until_waited(source)
+        group = self.committed[lanes]
+        self._copies.append(PendingCopy(lanes, places, data, group, op, source, again))
 
     def commit(self, lanes: Lanes) -> None:
         """Close the threads' groups."""
@@ -358,9 +380,11 @@ class SharedMemory:
             done = waiting & (copy.group < self.committed[copy.lanes] - pending)
             if done.all():
                 self._complete(copy)
+                self._accesses.end_read(copy.source)
             elif done.any():
-                self._complete(_part(copy, done))
-                rest.append(_part(copy, ~done))
+                self._complete(copy.of(done))
+                self._accesses.end_read(copy.source, copy.lanes[done])
+                rest.append(copy.of(~done))
             else:
                 rest.append(copy)
         self._copies = rest
@@ -368,10 +392,4 @@ class SharedMemory:
     def _complete(self, copy: PendingCopy) -> None:
         self._pending[copy.places] = 0
         self._stamp_write(copy.lanes, copy.places, copy.op)
-        self.data[copy.places] = copy.data
-
-
-def _part(copy: PendingCopy, chosen: NDArray[np.bool_]) -> PendingCopy:
-    return PendingCopy(
-        copy.lanes[chosen], copy.places[chosen], copy.data[chosen], copy.group[chosen], copy.op
-    )
+        self.data[copy.places] = copy.data if copy.again is None else copy.again()

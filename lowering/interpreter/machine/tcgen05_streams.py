@@ -1,4 +1,4 @@
-"""What is ordered with what in tensor memory. PTX ISA, tcgen05 memory consistency.
+"""The order of operations in tensor memory. PTX ISA, tcgen05 memory consistency.
 
 The loads of a warp, its stores, and the asynchronous instructions (MMAs, copies and shifts) of a
 thread are a `Stream` each, cut into epochs. Whoever looks at a cell asks the stream through which
@@ -35,7 +35,7 @@ starts both. That of mma and cp is CUTLASS's, which relies on it; the others are
 
 
 def follows(earlier: AsyncOperation, later: AsyncOperation) -> bool:
-    """Whether a thread's operation is ordered after its earlier one on the same cells."""
+    """True where a thread's operation is ordered after its earlier one on the same cells."""
     kinds = earlier.kind, later.kind
     if kinds == ("mma", "mma"):
         return earlier.signature == later.signature
@@ -66,7 +66,7 @@ class Stream:
 
     @property
     def asynchronous(self) -> bool:
-        """Whether commits complete it, and not waits."""
+        """True where commits complete it, and not waits."""
         return self.wait is None
 
     @property
@@ -132,8 +132,8 @@ class Stream:
     def why_incomplete(
         self, epoch: int, warp: int, known: Known, now: Known, columns: Columns
     ) -> str:
-        """What is missing before somebody who has `known` at the last fence, and `now` altogether,
-        may rely on an epoch."""
+        """The step that is missing before somebody who has `known` at the last fence, and `now`
+        altogether, may rely on an epoch."""
         if self.complete(warp, now, columns) >= epoch:
             return "no tcgen05.fence.after_thread_sync follows what it waited for"
         if self.asynchronous:

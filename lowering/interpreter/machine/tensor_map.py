@@ -40,20 +40,29 @@ class TensorImage:
         values = self._elements[np.where(inside, places, 0)]
         return np.where(inside, values, values.dtype.type(0)).reshape(-1).view(np.uint8)
 
-    def write(self, corner: Sequence[int], content: NDArray[np.uint8]) -> None:
-        """Write the bytes of the box at a corner; what lies outside is left out."""
-        inside, places = self.places(corner)
-        values = np.ascontiguousarray(content).view(self._elements.dtype).reshape(places.shape)
-        self._elements[places[inside]] = values[inside]
+    def put(self, kind: str | None, corner: Sequence[int], content: NDArray[np.uint8]) -> None:
+        """Write the bytes of the box at a corner, or combine the tensor with them as a reduction of
+        a kind; what lies outside is left out."""
+        at, values = self._result(kind, corner, content)
+        self._elements[at] = values
 
-    def reduce(self, kind: str, corner: Sequence[int], content: NDArray[np.uint8]) -> None:
-        """Combine the tensor with the bytes of the box at a corner, element by element; what lies
-        outside is left out."""
+    def changes(
+        self, kind: str | None, corner: Sequence[int], content: NDArray[np.uint8]
+    ) -> NDArray[np.bool_]:
+        """Which of the box's elements inside of the tensor `put` gives other values."""
+        at, values = self._result(kind, corner, content)
+        changed: NDArray[np.bool_] = self._elements[at] != values
+        return changed
+
+    def _result(
+        self, kind: str | None, corner: Sequence[int], content: NDArray[np.uint8]
+    ) -> tuple[NDArray[np.int64], NDArray[Any]]:
         inside, places = self.places(corner)
         values = np.ascontiguousarray(content).view(self._elements.dtype).reshape(places.shape)
-        at = places[inside]
-        before = self._elements[at]
-        self._elements[at] = combined(self.box.element.mlir, kind, before, values[inside])
+        at, values = places[inside], values[inside]
+        if kind is not None:
+            values = combined(self.box.element.mlir, kind, self._elements[at], values)
+        return at, values
 
     def places(self, corner: Sequence[int]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
         """The elements of the box in the tensor, and their places in elements of the buffer."""

@@ -51,7 +51,7 @@ class CtaCells:
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class TensorAccess:
     """Who accesses cells: a stream, its op, and what its threads know; `operation` where it is
     asynchronous. `now` is what the warp knows, `known` what it knew at the last fence."""
 
@@ -85,6 +85,10 @@ class TensorMemory:
         if number not in self._ctas:
             self._ctas[number] = CtaCells()
         return self._ctas[number]
+
+    def contents(self) -> list[NDArray[np.uint32]]:
+        """What is in the cells of each CTA."""
+        return [cells.data for cells in self._ctas.values()]
 
     def _stream(self, kind: str, lane: int, group: int) -> Stream:
         key = kind, lane, group
@@ -126,11 +130,11 @@ class TensorMemory:
 
     # Accesses of warps
 
-    def warp_access(self, kind: str, lanes: Lanes, op: int) -> Access:
+    def warp_access(self, kind: str, lanes: Lanes, op: int) -> TensorAccess:
         """Loads or stores of the threads of one warp."""
         first = int(lanes[0]) // 32 * 32
         stream = self._stream(kind, first, 0)
-        return Access(stream, op, self._known(lanes), self.clocks.common(lanes)[0])
+        return TensorAccess(stream, op, self._known(lanes), self.clocks.common(lanes)[0])
 
     def wait(self, kind: str, lanes: Lanes) -> None:
         """`tcgen05.wait::ld` or `wait::st` of a warp."""
@@ -138,12 +142,12 @@ class TensorMemory:
 
     # Accesses of asynchronous operations
 
-    def operation(self, lane: int, group: int, operation: AsyncOperation) -> Access:
+    def operation(self, lane: int, group: int, operation: AsyncOperation) -> TensorAccess:
         """An asynchronous operation that a thread starts."""
         self._operations[operation.number] = operation
         known, now = self._known(np.array([lane])), self.clocks.seen[lane]
         stream = self._stream(ASYNC, lane, group)
-        return Access(stream, operation.number, known, now, operation)
+        return TensorAccess(stream, operation.number, known, now, operation)
 
     def commit(self, lane: int, group: int, phases: list[tuple[int, int]]) -> None:
         """`tcgen05.commit`: phases of mbarriers, (clock, phase), complete what it started."""
@@ -171,7 +175,7 @@ class TensorMemory:
             raise Fault(f"{verb} of column {first} of tensor memory, which is not allocated{why}")
         return lane * COLUMNS + column
 
-    def read(self, cta: int, cells: Cells, access: Access) -> NDArray[np.uint32]:
+    def read(self, cta: int, cells: Cells, access: TensorAccess) -> NDArray[np.uint32]:
         """The words in the cells: uint32, of the shape of `cells`."""
         memory = self.cta(cta)
         self._check_defined(memory, cells)
@@ -179,14 +183,16 @@ class TensorMemory:
         access.stream.read(cta, cells, access.op, CELLS)
         return memory.data[cells]
 
-    def accumulate(self, cta: int, cells: Cells, access: Access) -> NDArray[np.uint32]:
+    def accumulate(self, cta: int, cells: Cells, access: TensorAccess) -> NDArray[np.uint32]:
         """The words in cells that an operation is about to write: uint32, shaped as `cells`."""
         memory = self.cta(cta)
         self._check_defined(memory, cells)
         self.check_write(cta, cells, access, "write")
         return memory.data[cells]
 
-    def write(self, cta: int, cells: Cells, words: NDArray[np.uint32], access: Access) -> None:
+    def write(
+        self, cta: int, cells: Cells, words: NDArray[np.uint32], access: TensorAccess
+    ) -> None:
         """Write the cells, each once."""
         memory = self.cta(cta)
         self.check_write(cta, cells, access, "write")
@@ -210,7 +216,7 @@ class TensorMemory:
             if cta in stream.reads:
                 stream.reads[cta][cells] = 0
 
-    def check_write(self, cta: int, cells: Cells, access: Access, verb: str) -> None:
+    def check_write(self, cta: int, cells: Cells, access: TensorAccess, verb: str) -> None:
         """Raise Fault where an access to the cells is not known to be over."""
         self._check_written(self.cta(cta), cells, access, verb)
         for stream in self._by_number:
@@ -218,7 +224,9 @@ class TensorMemory:
                 self._check(stream, epochs[cells], stream.read_ops[cta][cells], access,
                             (verb, "reads"))  # fmt: skip
 
-    def _check_written(self, memory: CtaCells, cells: Cells, access: Access, verb: str) -> None:
+    def _check_written(
+        self, memory: CtaCells, cells: Cells, access: TensorAccess, verb: str
+    ) -> None:
         writers = memory.writer[cells]
         first = writers.flat[0]
         several = (writers != first).any()
@@ -233,7 +241,7 @@ class TensorMemory:
         stream: Stream,
         epochs: NDArray[np.int32],
         ops: NDArray[np.int32],
-        access: Access,
+        access: TensorAccess,
         verbs: tuple[str, str],
     ) -> None:
         """Raise Fault unless what a stream did in these epochs, by these ops, is over."""
@@ -248,7 +256,7 @@ class TensorMemory:
                 self._race(stream, epoch, op, access, columns, verbs)
 
     def _pipelined(
-        self, stream: Stream, epoch: int, op: int, access: Access,
+        self, stream: Stream, epoch: int, op: int, access: TensorAccess,
         columns: NDArray[np.int64], verbs: tuple[str, str],
     ) -> bool:  # fmt: skip
         """True where the asynchronous operation of an access follows another one without a wait."""
@@ -260,7 +268,7 @@ class TensorMemory:
         return stream is access.stream or epoch <= stream.begun(access.known, columns)
 
     def _race(
-        self, stream: Stream, epoch: int, op: int, access: Access,
+        self, stream: Stream, epoch: int, op: int, access: TensorAccess,
         columns: NDArray[np.int64], verbs: tuple[str, str],
     ) -> NoReturn:  # fmt: skip
         warp = access.stream.warp

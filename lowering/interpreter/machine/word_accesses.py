@@ -11,10 +11,17 @@ from numpy.typing import NDArray
 
 NOBODY = -1
 
+LOCAL = (1 << 20) - 1
+"""The bits of an accessing thread of the grid that number it within its cluster; those above are
+the cluster."""
+
+COPIES = 1 << 19
+"""From here on those bits are the clock of an mbarrier, whose phase says when a copy is over."""
+
 _COMPACT = 1 << 16
 """The entries of a log from which on only the last read of each word by each thread is kept."""
 
-Row = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
+Row = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
 """Threads, their clocks, and ops, of reductions negative: [accesses]."""
 
 
@@ -23,7 +30,7 @@ class Accesses:
     """The last access to each word of a buffer: threads of the grid, their clocks, and ops, which
     of reductions are negative."""
 
-    who: NDArray[np.int32]
+    who: NDArray[np.int64]
     when: NDArray[np.int32]
     op: NDArray[np.int32]
 
@@ -31,7 +38,7 @@ class Accesses:
     def of(cls, words: int) -> Accesses:
         """Nobody has accessed anything."""
         nothing = np.zeros(words, dtype=np.int32)
-        return cls(np.full(words, NOBODY, dtype=np.int32), nothing, nothing.copy())
+        return cls(np.full(words, NOBODY, dtype=np.int64), nothing, nothing.copy())
 
     def split(self, factor: int) -> Accesses:
         """Those of words that are smaller by a factor."""
@@ -79,7 +86,7 @@ class Readers:
     def note(self, places: NDArray[np.int64], who: NDArray[np.int64], now: NDArray[np.int32],
              op: int) -> None:  # fmt: skip
         """Threads read words: [threads, words]."""
-        reader = np.broadcast_to(who[:, None], places.shape).astype(np.int32)
+        reader = np.broadcast_to(who[:, None], places.shape)
         before = self._last.at(places)
         self._last.note(places, who, now, op)
         displaced = (before[0] != NOBODY) & (before[0] != reader)
@@ -106,9 +113,11 @@ class Readers:
 
     def _compact(self) -> None:
         places, row = self._whole_log()
-        # Of equal keys `unique` finds the first one.
-        key = places[::-1] << 32 | row[0][::-1]
-        last = len(places) - 1 - np.unique(key, return_index=True)[1]
+        # The sort is stable: of one thread's reads of a word the last one comes last.
+        order = np.lexsort((row[0], places))
+        ahead = places[order], row[0][order]
+        final = np.append((ahead[0][1:] != ahead[0][:-1]) | (ahead[1][1:] != ahead[1][:-1]), True)
+        last = order[final]
         self._log = [(places[last], _chosen(row, last))]
         self._size = len(last)
         self._limit = max(_COMPACT, 2 * self._size)

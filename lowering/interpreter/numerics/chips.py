@@ -44,7 +44,7 @@ BINARY = frozenset({"b1"})
 
 
 @dataclass(frozen=True)
-class Row:
+class ChipRow:
     """One line of the table: chip families, units, the types that A and B may have, those of D,
     the model, and for block scaling the kinds."""
 
@@ -93,38 +93,38 @@ _SM80_ON = ("Ampere", "Ada", "Hopper", "Blackwell", "RTX Blackwell")
 _BOTH = ("Blackwell", "RTX Blackwell")
 _MX4: tuple[ScaleKind, ...] = ("mxf4", "mxf4nvf4")
 
-TABLE: tuple[Row, ...] = (
-    Row(("Volta",), _VOLTA_UNITS, FLOAT16, _F16_F32, _VOLTA),
-    Row(("Turing",), ("mma.sync", *_VOLTA_UNITS), FLOAT16, _F16_F32, _TURING),
-    Row(_SM80_ON, ("mma.m8n8k4",), FLOAT16, _F16_F32, _FLOAT32),
-    Row(("Ampere", "Ada"), _WARP, FLOAT16, _F16_F32, _AMPERE16),
-    Row(("Ampere", "Ada"), _WARP, BFLOAT16, _F32, _AMPERE16),
-    Row(("Ampere", "Ada"), _WARP, TFLOAT32, _F32, _AMPERE32),
-    Row(("Ada",), ("mma.sync",), FP8, _F16_F32, _ADA_FP8),
-    Row(("Hopper",), _HOPPER_UNITS, FLOAT16, _F16_F32, _HOPPER),
-    Row(("Hopper",), _HOPPER_UNITS, BFLOAT16, _F32, _HOPPER),
-    Row(("Hopper",), ("mma.sync", "wgmma"), TFLOAT32, _F32, _HOPPER),
-    Row(("Hopper",), ("wmma",), TFLOAT32, _F32, _HOPPER_WMMA_TF32),
-    Row(("Hopper",), ("mma.sync",), FP8, _F16_F32, _HOPPER_CONVERTED),
-    Row(("Hopper",), ("wgmma",), FP8, _F16_F32, _HOPPER_FP8),
-    Row(("Blackwell",), ("tcgen05",), FLOAT16, _F16_F32, _BLACKWELL),
-    Row(("Blackwell",), ("tcgen05",), BFLOAT16, _F32, _BLACKWELL),
-    Row(("Blackwell",), ("tcgen05",), TFLOAT32, _F32, _BLACKWELL),
-    Row(_BOTH, _WARP, FLOAT16, _F16_F32, _BLACKWELL),
-    Row(_BOTH, _WARP, BFLOAT16, _F32, _BLACKWELL),
-    Row(_BOTH, ("mma.sync",), TFLOAT32, _F32, _BLACKWELL),
-    Row(_BOTH, ("wmma",), TFLOAT32, _F32, _BLACKWELL_WMMA_TF32),
-    Row(("Blackwell",), ("mma.sync",), FP8, _F16_F32, _BLACKWELL_CONVERTED),
-    Row(("Blackwell",), ("tcgen05",), FP8, _F16_F32, _BLACKWELL),
-    Row(("Blackwell",), ("tcgen05",), F8F6F4, _F16_F32, _NARROW),
-    Row(("Blackwell",), ("tcgen05",), FP8, _F32, _MXFP8, ("mxf8f6f4",)),
-    Row(("Blackwell",), ("tcgen05",), F8F6F4, _F32, _MXNARROW, ("mxf8f6f4",)),
-    Row(("Blackwell",), ("tcgen05",), FP4, _F32, _MXFP4, _MX4),
-    Row(("RTX Blackwell",), ("mma.sync",), FP8, _F16_F32, _RTX_FP8),
-    Row(("RTX Blackwell",), ("mma.sync",), F8F6F4, _F16_F32, _NARROW),
-    Row(("RTX Blackwell",), ("mma.sync",), FP8, _F32, _MXFP8, ("mxf8f6f4",)),
-    Row(("RTX Blackwell",), ("mma.sync",), F8F6F4, _F32, _MXNARROW, ("mxf8f6f4",)),
-    Row(("RTX Blackwell",), ("mma.sync",), FP4, _F32, _MXFP4, _MX4),
+TABLE: tuple[ChipRow, ...] = (
+    ChipRow(("Volta",), _VOLTA_UNITS, FLOAT16, _F16_F32, _VOLTA),
+    ChipRow(("Turing",), ("mma.sync", *_VOLTA_UNITS), FLOAT16, _F16_F32, _TURING),
+    ChipRow(_SM80_ON, ("mma.m8n8k4",), FLOAT16, _F16_F32, _FLOAT32),
+    ChipRow(("Ampere", "Ada"), _WARP, FLOAT16, _F16_F32, _AMPERE16),
+    ChipRow(("Ampere", "Ada"), _WARP, BFLOAT16, _F32, _AMPERE16),
+    ChipRow(("Ampere", "Ada"), _WARP, TFLOAT32, _F32, _AMPERE32),
+    ChipRow(("Ada",), ("mma.sync",), FP8, _F16_F32, _ADA_FP8),
+    ChipRow(("Hopper",), _HOPPER_UNITS, FLOAT16, _F16_F32, _HOPPER),
+    ChipRow(("Hopper",), _HOPPER_UNITS, BFLOAT16, _F32, _HOPPER),
+    ChipRow(("Hopper",), ("mma.sync", "wgmma"), TFLOAT32, _F32, _HOPPER),
+    ChipRow(("Hopper",), ("wmma",), TFLOAT32, _F32, _HOPPER_WMMA_TF32),
+    ChipRow(("Hopper",), ("mma.sync",), FP8, _F16_F32, _HOPPER_CONVERTED),
+    ChipRow(("Hopper",), ("wgmma",), FP8, _F16_F32, _HOPPER_FP8),
+    ChipRow(("Blackwell",), ("tcgen05",), FLOAT16, _F16_F32, _BLACKWELL),
+    ChipRow(("Blackwell",), ("tcgen05",), BFLOAT16, _F32, _BLACKWELL),
+    ChipRow(("Blackwell",), ("tcgen05",), TFLOAT32, _F32, _BLACKWELL),
+    ChipRow(_BOTH, _WARP, FLOAT16, _F16_F32, _BLACKWELL),
+    ChipRow(_BOTH, _WARP, BFLOAT16, _F32, _BLACKWELL),
+    ChipRow(_BOTH, ("mma.sync",), TFLOAT32, _F32, _BLACKWELL),
+    ChipRow(_BOTH, ("wmma",), TFLOAT32, _F32, _BLACKWELL_WMMA_TF32),
+    ChipRow(("Blackwell",), ("mma.sync",), FP8, _F16_F32, _BLACKWELL_CONVERTED),
+    ChipRow(("Blackwell",), ("tcgen05",), FP8, _F16_F32, _BLACKWELL),
+    ChipRow(("Blackwell",), ("tcgen05",), F8F6F4, _F16_F32, _NARROW),
+    ChipRow(("Blackwell",), ("tcgen05",), FP8, _F32, _MXFP8, ("mxf8f6f4",)),
+    ChipRow(("Blackwell",), ("tcgen05",), F8F6F4, _F32, _MXNARROW, ("mxf8f6f4",)),
+    ChipRow(("Blackwell",), ("tcgen05",), FP4, _F32, _MXFP4, _MX4),
+    ChipRow(("RTX Blackwell",), ("mma.sync",), FP8, _F16_F32, _RTX_FP8),
+    ChipRow(("RTX Blackwell",), ("mma.sync",), F8F6F4, _F16_F32, _NARROW),
+    ChipRow(("RTX Blackwell",), ("mma.sync",), FP8, _F32, _MXFP8, ("mxf8f6f4",)),
+    ChipRow(("RTX Blackwell",), ("mma.sync",), F8F6F4, _F32, _MXNARROW, ("mxf8f6f4",)),
+    ChipRow(("RTX Blackwell",), ("mma.sync",), FP4, _F32, _MXFP4, _MX4),
 )
 
 _CHAIN = f"H200: m8n8k4 in all four roundings, m16n8k16; other chips: {_PAPER}"

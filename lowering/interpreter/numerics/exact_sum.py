@@ -4,17 +4,20 @@ All products of up to 16-bit and tf32 elements, and of scaled narrow ones, are e
 Their sum is kept as a number in base 2**40: each addend, scaled by the largest exponent, is cut
 into digits from the top until nothing is left, and a digit's column is summed without error. After
 carrying, the leading two digits and one sticky bit make a round-to-odd float64, which rounds to the
-result type as the exact sum would (`rounding.py`). Products of f64 are summed as whole numbers, one
+result type as the exact sum would (`rounding.py`). Before that, float64's own sums decide where
+their error cannot matter (`certain_sum.py`). Products of f64 are summed as whole numbers, one
 element at a time.
 """
 
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.numerics.certain_sum import certain_dot_add
 from tilewright.lowering.interpreter.numerics.errors import NumericsError
 from tilewright.lowering.interpreter.numerics.formats import (
     Bits,
@@ -30,13 +33,17 @@ from tilewright.lowering.interpreter.numerics.whole import round_whole, sum_of_p
 _DIGIT = 40
 _LOWEST = -600
 Digits = list[NDArray[np.int64]]
+Formats = tuple[FloatFormat, FloatFormat, FloatFormat, FloatFormat]
+_CERTAIN: dict[str, np.dtype[Any]] = {"f16": np.dtype(np.float16), "f32": np.dtype(np.float32)}
+_FEW = 8
+"""Up to this part of a product, elements in doubt are summed one by one."""
 
 
 def exact_dot_add(
     a: Bits,
     b: Bits,
     c: Bits,
-    formats: tuple[FloatFormat, FloatFormat, FloatFormat, FloatFormat],
+    formats: Formats,
     rounding: Rounding = "rn",
     scales: Scales | None = None,
 ) -> Bits:
@@ -54,15 +61,40 @@ def exact_dot_add(
         if names == {"f64"}:
             f = partial(_whole_block, formats=formats, rounding=rounding)
             return in_blocks(a, b, c, container, f)
-        scale_format = None if scales is None else scales.format
-        f = partial(_digit_block, formats=formats, rounding=rounding, scale_format=scale_format)
-        along_k = None if scales is None else scales.along_k(a.shape[-1])
-        return in_blocks(a, b, c, container, f, along_k)
+        if scales is None and rounding == "rn" and formats[3].name in _CERTAIN:
+            return _mostly_certain(a, b, c, formats)
+        return _by_digits(a, b, c, formats, rounding, scales)
+
+
+def _by_digits(
+    a: Bits, b: Bits, c: Bits, formats: Formats, rounding: Rounding, scales: Scales | None = None
+) -> Bits:
+    scale_format = None if scales is None else scales.format
+    f = partial(_digit_block, formats=formats, rounding=rounding, scale_format=scale_format)
+    along_k = None if scales is None else scales.along_k(a.shape[-1])
+    return in_blocks(a, b, c, formats[3].container, f, along_k)
+
+
+def _mostly_certain(a: Bits, b: Bits, c: Bits, formats: Formats) -> Bits:
+    """By float64, and by digits where its rounding is in doubt, element by element."""
+    values = [decode(words, fmt) for words, fmt in zip((a, b, c), formats, strict=False)]
+    result, certain = certain_dot_add(*values, _CERTAIN[formats[3].name])
+    words = result.view(formats[3].container)
+    doubtful = np.nonzero(~certain)
+    if not len(doubtful[0]):
+        return words
+    if len(doubtful[0]) > words.size // _FEW:
+        return _by_digits(a, b, c, formats, "rn")
+    *batch, row, column = doubtful
+    rows = a[(*batch, row)][:, None, :]
+    columns = np.swapaxes(b, -1, -2)[(*batch, column)][:, :, None]
+    words[doubtful] = _by_digits(rows, columns, c[doubtful][:, None, None], formats, "rn").ravel()
+    return words
 
 
 def _digit_block(
     block: Block,
-    formats: tuple[FloatFormat, FloatFormat, FloatFormat, FloatFormat],
+    formats: Formats,
     rounding: Rounding,
     scale_format: FloatFormat | None,
 ) -> Bits:

@@ -98,8 +98,8 @@ def _to_words(values: Floats, fmt: FloatFormat, rounding: Rounding) -> Bits:
         outward = np.isinf(values) if rounding == "rz" else away_from_zero(negative, rounding)
         outward = (outward | np.isinf(values)) & fmt.has_inf
     steps = np.where(steps >= limit, np.where(outward, limit, limit - 1), steps)
-    words = (steps << fmt.ignored_low_bits) | np.where(negative, fmt.sign_bit, 0)
-    return words.astype(fmt.container)
+    words: Bits = (steps << fmt.ignored_low_bits).astype(fmt.container)
+    return words | negative.astype(fmt.container) << fmt.sign_bit.bit_length() - 1
 
 
 def away_from_zero(negative: NDArray[np.bool_], rounding: Rounding) -> NDArray[np.bool_]:

@@ -14,7 +14,7 @@ from tilewright.dialects.cute.tiled_mma import TiledMma
 from tilewright.dialects.cute_nvgpu.atoms.lookup import find
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import find_wgmma
 from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES
-from tilewright.dialects.cute_nvgpu.types.shared_atoms import Sm90MmaAtomType
+from tilewright.dialects.cute_nvgpu.types.shared_atoms import WGMMA_ATOM_TYPES
 
 
 def warps(m: int, n: int, *, k: int = 16, element: str = "bf16") -> TiledMma:
@@ -26,7 +26,7 @@ def warps(m: int, n: int, *, k: int = 16, element: str = "bf16") -> TiledMma:
 
 def warpgroups(m: int, n: int) -> TiledMma:
     atom = find_wgmma("sm90.mma", (64, n, 16), ("bf16", "bf16", "f32"))
-    return TiledMma(Sm90MmaAtomType(atom), Layout((m, 1, 1)))
+    return TiledMma(WGMMA_ATOM_TYPES["sm90.mma"](atom), Layout((m, 1, 1)))
 
 
 CASES = [

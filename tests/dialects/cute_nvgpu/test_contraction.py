@@ -7,7 +7,12 @@ import pytest
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, TargetError, target
-from tilewright.dialects.cute_nvgpu.select.contraction import Contraction, Form, ScaleBlock, form_of
+from tilewright.dialects.cute_nvgpu.select.contraction import (
+    Contraction,
+    ContractionForm,
+    ScaleBlock,
+    form_of,
+)
 from tilewright.dialects.cute_nvgpu.select.select_atom import select_atoms
 
 TILE = (128, 128, 256)
@@ -105,8 +110,8 @@ def test_the_nearest_is_legal(arch: str) -> None:
 
 
 def test_forms_in_words() -> None:
-    assert Form().named("MMA") == "dense MMA"
-    assert Form(True, MX).named("MMA") == "sparse MMA scaled by 32 x ue8m0"
+    assert ContractionForm().named("MMA") == "dense MMA"
+    assert ContractionForm(True, MX).named("MMA") == "sparse MMA scaled by 32 x ue8m0"
 
 
 def test_unknown_arch() -> None:

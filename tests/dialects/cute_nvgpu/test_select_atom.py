@@ -11,7 +11,12 @@ from tilewright.dialects.cute_nvgpu.atoms.lookup import mnemonics
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.cute_nvgpu.select.contraction import ScaleBlock, form_of
-from tilewright.dialects.cute_nvgpu.select.select_atom import CRITERIA, Choice, label, select_atoms
+from tilewright.dialects.cute_nvgpu.select.select_atom import (
+    CRITERIA,
+    AtomChoice,
+    label,
+    select_atoms,
+)
 
 TILE = (128, 128, 256)
 
@@ -58,7 +63,7 @@ DENSE = [
 ]
 
 
-def labels(choices: list[Choice]) -> list[str]:
+def labels(choices: list[AtomChoice]) -> list[str]:
     return [label(choice.atom) for choice in choices]
 
 

@@ -24,7 +24,7 @@ from tilewright.dialects.cute.tiled_mma import TiledMma
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.copy import CopyInstruction
 from tilewright.dialects.cute_nvgpu.atoms.lookup import find
-from tilewright.dialects.cute_nvgpu.types.atoms import Sm80MmaAtomType
+from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES
 from tilewright.dialects.cute_nvgpu.types.copies import CopyInstructionAttr
 
 Matrix = NDArray[np.int64]
@@ -150,7 +150,7 @@ def tiled(name: str) -> TiledMma:
     atom = find("sm80.mma", (16, 8, 16), ("f16", "f16", "f32", "f32"))
     atom_layout, tile = MMAS[name]
     m, n, k = (Layout(extent, 1) for extent in tile)
-    return TiledMma(Sm80MmaAtomType(atom), Layout.parse(atom_layout), (m, n, k))
+    return TiledMma(MMA_ATOM_TYPES["sm80.mma"](atom), Layout.parse(atom_layout), (m, n, k))
 
 
 def fragment(mma: TiledMma, which: Literal["A", "B", "C"], shape: tuple[int, int]) -> list[Matrix]:

@@ -19,7 +19,7 @@ from tilewright.dialects.cute_nvgpu.atoms.lookup import find
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import find_wgmma
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
 from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES
-from tilewright.dialects.cute_nvgpu.types.shared_atoms import Sm90MmaAtomType
+from tilewright.dialects.cute_nvgpu.types.shared_atoms import WGMMA_ATOM_TYPES
 
 OPERANDS: tuple[Operand, ...] = ("A", "B", "C")
 F16 = find("sm80.mma", (16, 8, 16), ("f16", "f16", "f32", "f32"))
@@ -171,7 +171,7 @@ def test_the_tile_of_cutes_sm80_tutorial() -> None:
 @pytest.mark.parametrize("n", [8, 64, 256])
 def test_warpgroups_hold_c_and_name_whole_matrices_of_a_and_b(n: int) -> None:
     atom = find_wgmma("sm90.mma", (64, n, 16), ("bf16", "bf16", "f32"))
-    mma = TiledMma(Sm90MmaAtomType(atom), Layout((2, 1, 1)))
+    mma = TiledMma(WGMMA_ATOM_TYPES["sm90.mma"](atom), Layout((2, 1, 1)))
     assert mma.tile_shape == (128, n, 16)
     c = indices(mma, "C", 128, n)
     coords = atom.coords("C")

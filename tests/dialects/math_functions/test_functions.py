@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tilewright.dialects.math_functions.code import Value
 from tilewright.dialects.math_functions.coefficients import TABLES, TWO_OVER_PI
 from tilewright.dialects.math_functions.functions import FUNCTIONS
-from tilewright.lowering.interpreter.ops.base.math import Computed
+from tilewright.lowering.interpreter.arithmetic.programs import Computed
 
 mp.dps = 40
 REALS = {"f32": np.float32, "f64": np.float64}

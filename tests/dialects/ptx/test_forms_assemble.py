@@ -72,13 +72,13 @@ def _choices(kernel: Kernel, row: Form, chosen: list[int]) -> Iterator[dict[int,
 
 
 def requirements() -> set[Requirement]:
-    return {row.requirement for op in SCALAR_OPS for row in op.FORMS.values()}
+    return {row.requirement for op in SCALAR_OPS for row in op.ROW.forms.values()}
 
 
 @pytest.mark.parametrize("op_type", SCALAR_OPS, ids=lambda op: op.name)
 def test_every_form_assembles(op_type: type[ScalarOp], ptxas: Callable[..., PtxasReport]) -> None:
-    for requirement in {row.requirement for row in op_type.FORMS.values()}:
-        rows = [row for row in op_type.FORMS.values() if row.requirement == requirement]
+    for requirement in {row.requirement for row in op_type.ROW.forms.values()}:
+        rows = [row for row in op_type.ROW.forms.values() if row.requirement == requirement]
         for target in alternatives(requirement.target):
             kernel = Kernel()
             mnemonics = [use(kernel, op_type, row) for row in rows]
@@ -92,7 +92,7 @@ def test_every_form_assembles(op_type: type[ScalarOp], ptxas: Callable[..., Ptxa
 
 def test_no_form_needs_less_than_its_row_says(ptxas: Callable[..., PtxasReport]) -> None:
     """Below the row's target or version, ptxas refuses each form above the baseline."""
-    above = [(op, row) for op in SCALAR_OPS for row in op.FORMS.values()]
+    above = [(op, row) for op in SCALAR_OPS for row in op.ROW.forms.values()]
     for requirement in requirements() - {BASELINE}:
         for target in alternatives(requirement.target):
             kernel = Kernel()
@@ -119,7 +119,7 @@ def refused(text: str, report: PtxasReport, lines: Sequence[str]) -> None:
 def test_every_form_assembles_on_later_chips(arch: str, ptxas: Callable[..., PtxasReport]) -> None:
     kernel = Kernel()
     for op_type in SCALAR_OPS:
-        for row in op_type.FORMS.values():
+        for row in op_type.ROW.forms.values():
             if not TARGETS[arch].supports(row.requirement.target):
                 continue
             inputs = [kernel.input(REGISTER_OF[type_]) for type_ in row.types]
@@ -130,6 +130,6 @@ def test_every_form_assembles_on_later_chips(arch: str, ptxas: Callable[..., Ptx
 
 def test_rows_agree_with_their_keys() -> None:
     for op in SCALAR_OPS:
-        for suffix, row in op.FORMS.items():
+        for suffix, row in op.ROW.forms.items():
             assert row.suffix == suffix
             assert {*row.types, row.result} <= set(REGISTER_OF)

@@ -145,7 +145,7 @@ def test_cp_async(ptxas: Ptxas) -> None:
             fills = (None, kernel.input("b32"), *(kernel.constant(n, "b32") for n in (0, 3, size)))
             for fill in fills:
                 address = kernel.shared_address(size)
-                kernel.add(data.CpAsyncOp(cache, address, kernel.pointer, size, fill))
+                kernel.add(data.CpAsyncOp(address, kernel.pointer, cache, size, source_size=fill))
     kernel.add(data.CpAsyncCommitGroupOp())
     for pending in (0, 1, 7, 100):
         kernel.add(data.CpAsyncWaitGroupOp(pending))
@@ -158,7 +158,7 @@ def test_barriers(ptxas: Ptxas) -> None:
     for barrier in range(NAMED_BARRIER.barriers):
         kernel.add(synchronization.BarSyncOp(barrier))
         for threads in (32, 64, NAMED_BARRIER.max_threads):
-            kernel.add(synchronization.BarSyncOp(barrier, threads))
-            kernel.add(synchronization.BarArriveOp(barrier, threads))
+            kernel.add(synchronization.BarSyncOp(barrier, threads=threads))
+            kernel.add(synchronization.BarArriveOp(barrier, threads=threads))
     kernel.add(synchronization.WarpSyncOp())
     check(kernel, ptxas)

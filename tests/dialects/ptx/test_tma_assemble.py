@@ -21,6 +21,7 @@ from ptx_kernels import (
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Region
 
+from tilewright.dialects.contents import ops_of
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MAX_ARRIVALS, SETMAXNREG
 from tilewright.dialects.cute_nvgpu.lattice.targets import alternatives, target
 from tilewright.dialects.cute_nvgpu.lattice.tma import TENSOR_REDUCE
@@ -39,12 +40,12 @@ def mbarriers(kernel: Kernel) -> dict[str, list[PtxOp]]:
     address, parity = kernel.shared_address(64), kernel.input("b32")
     one = kernel.constant(1, "b32")
     return {
-        "init": [mbarrier.InitOp(address, at, n) for at in (0, 8) for n in (1, MAX_ARRIVALS)],
+        "init": [mbarrier.InitOp(address, n, at) for at in (0, 8) for n in (1, MAX_ARRIVALS)],
         "inval": [mbarrier.InvalOp(address, -8)],
         "arrive": [mbarrier.ArriveOp(address, at) for at in (0, 16)],
-        "arrive_count": [mbarrier.ArriveOp(address, 8, n) for n in (1, MAX_ARRIVALS)],
-        "expect_tx": [mbarrier.ArriveExpectTxOp(address, 8, n) for n in (0, MAX_ARRIVALS)],
-        "try_wait": [mbarrier.TryWaitParityOp(address, 8, each) for each in (parity, one)],
+        "arrive_count": [mbarrier.ArriveOp(address, 8, count=n) for n in (1, MAX_ARRIVALS)],
+        "expect_tx": [mbarrier.ArriveExpectTxOp(address, n, 8) for n in (0, MAX_ARRIVALS)],
+        "try_wait": [mbarrier.TryWaitParityOp(address, each, 8) for each in (parity, one)],
         "fence": [mbarrier.FenceMbarrierInitOp()],
     }
 
@@ -55,17 +56,17 @@ def boxes(kernel: Kernel) -> dict[str, list[PtxOp]]:
     ranks = [coordinates[:rank] for rank in range(1, 6)]
     return {
         "load": [
-            bulk_copy.TensorLoadOp(address, map_, each, address, policy)
+            bulk_copy.TensorLoadOp(address, map_, each, address, cache_hint=policy)
             for each in ranks
             for policy in (None, hint)
         ],
         "store": [
-            bulk_copy.TensorStoreOp(map_, each, address, policy)
+            bulk_copy.TensorStoreOp(map_, each, address, cache_hint=policy)
             for each in ranks
             for policy in (None, hint)
         ],
         "reduce": [
-            bulk_copy.TensorReduceOp(kind, map_, each, address, policy)
+            bulk_copy.TensorReduceOp(map_, each, address, kind, cache_hint=policy)
             for kind in TENSOR_REDUCE
             for each in ranks
             for policy in (None, hint)
@@ -130,7 +131,7 @@ def test_at_its_lowest_target_and_version(
 def test_every_op_is_here() -> None:
     kernel = Kernel()
     found = {type(op) for group in GROUPS for ops in group(kernel).values() for op in ops}
-    assert found == {*mbarrier.OPS, *bulk_copy.OPS, *warp_specialization.OPS, *cluster.OPS}
+    assert found == {*ops_of(mbarrier, bulk_copy, warp_specialization, cluster)}
 
 
 def multicasts(kernel: Kernel) -> list[PtxOp]:
@@ -138,7 +139,9 @@ def multicasts(kernel: Kernel) -> list[PtxOp]:
     coordinates = [kernel.input("b32"), kernel.constant(-7, "b32")] * 3
     masks = (kernel.input("b16"), kernel.constant(3, "b16"))
     return [
-        bulk_copy.TensorLoadOp(address, map_, coordinates[:rank], address, policy, mask)
+        bulk_copy.TensorLoadOp(
+            address, map_, coordinates[:rank], address, cache_hint=policy, mask=mask
+        )
         for rank in range(1, 6)
         for policy in (None, hint)
         for mask in masks

@@ -16,6 +16,7 @@ from ptx_kernels import (
 )
 from xdsl.dialects.builtin import ModuleOp
 
+from tilewright.dialects.contents import ops_of
 from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import TmemAccess
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.cute_nvgpu.lattice.tmem import ALLOCATIONS, CTA_GROUPS
@@ -81,14 +82,14 @@ def reductions(kernel: Kernel, group: int) -> list[PtxOp]:
 def copies(kernel: Kernel, group: int) -> list[PtxOp]:
     address, descriptor = kernel.input("b32"), kernel.input("b64")
     return [
-        memory.CpOp(address, descriptor, shape, group, source, 4)
+        memory.CpOp(address, descriptor, shape.spelled, 4, group, source_format=source)
         for shape in TMEM_COPY_SHAPES.values()
         for source in (None, *TMEM_COPY.formats)
     ]
 
 
 def shifts(kernel: Kernel, group: int) -> list[PtxOp]:
-    return [memory.ShiftOp(kernel.input("b32"), group, 8)]
+    return [memory.ShiftOp(kernel.input("b32"), 8, group)]
 
 
 def synchronization(kernel: Kernel, group: int) -> list[PtxOp]:
@@ -99,7 +100,7 @@ def synchronization(kernel: Kernel, group: int) -> list[PtxOp]:
         sync.FenceBeforeThreadSyncOp(),
         sync.FenceAfterThreadSyncOp(),
         sync.CommitOp(barrier, 8, group),
-        sync.CommitOp(barrier, 8, group, mask),
+        sync.CommitOp(barrier, 8, group, mask=mask),
     ]
 
 
@@ -176,7 +177,7 @@ def test_for_a_target(ptxas: Ptxas) -> None:
 
 def test_every_op_is_here() -> None:
     found = {type(op) for group in GROUPS for op in group(Kernel(), 1)}
-    assert found == {*memory.OPS, *access.OPS, *sync.OPS}
+    assert found == {*ops_of(memory, access, sync)}
 
 
 def test_ptxas_takes_one_cta_group_in_a_kernel(ptxas: Ptxas) -> None:

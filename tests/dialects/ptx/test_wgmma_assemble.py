@@ -91,12 +91,12 @@ def text_of_row(row: WgmmaRow, kind: FragmentKind, atoms: list[WgmmaAtom]) -> st
 def test_every_wgmma_assembles_at_its_version(
     row: WgmmaRow, kind: FragmentKind, ptxas: Ptxas
 ) -> None:
-    """Each row of every fourth N, the next from another one; of its element types one each time."""
+    """Each row of every eighth N, the next from another one; of its element types one each time."""
     atoms = list(wgmmas_of(row))
     first = 2 * WGMMA_ROWS.index(row) + KINDS.index(kind)
     chosen = [
         [atom for atom in atoms if atom.n == n][i % (len(atoms) // len(row.ns))]
-        for i, n in list(enumerate(row.ns))[first % 4 :: 4]
+        for i, n in list(enumerate(row.ns))[first % 8 :: 8]
     ]
     text = text_of_row(row, kind, chosen)
     found = {line.split()[0] for line in instructions(text, "wgmma.mma_async")}

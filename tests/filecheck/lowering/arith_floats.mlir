@@ -525,14 +525,14 @@ func.func @cmpf_f64(%a: f64, %b: f64, %out: memref<16xi1>) attributes {gpu.kerne
 // CHECK:         = ptx.cvt rn.bf16.f32
 func.func @approximate(%a: f32, %b: f16, %c: bf16, %out: memref<4xf32>, %out16: memref<2xf16>, %outb: memref<2xbf16>) attributes {gpu.kernel} {
   %i0 = arith.constant 0 : index
-  %r0 = math.exp2 %a : f32
+  %r0 = math.exp2 %a fastmath<afn> : f32
   memref.store %r0, %out[%i0] : memref<4xf32>
   %i1 = arith.constant 1 : index
-  %r1 = math.log2 %a : f32
+  %r1 = math.log2 %a fastmath<afn> : f32
   memref.store %r1, %out[%i1] : memref<4xf32>
-  %r2 = math.exp2 %b : f16
+  %r2 = math.exp2 %b fastmath<afn> : f16
   memref.store %r2, %out16[%i0] : memref<2xf16>
-  %r3 = math.log2 %c : bf16
+  %r3 = math.log2 %c fastmath<afn> : bf16
   memref.store %r3, %outb[%i0] : memref<2xbf16>
   func.return
 }

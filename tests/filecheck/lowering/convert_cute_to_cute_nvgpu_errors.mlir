@@ -64,17 +64,6 @@ func.func @f(%x: !cute.memref<f32, gmem, "4:1">) attributes {gpu.kernel} {
 
 // -----
 
-!r = !cute.memref<f64, rmem, "(2):(1)">
-func.func @f(%x: !cute.memref<f64, gmem, "(2):(1)">) attributes {gpu.kernel} {
-  %r = cute.make_fragment_like(%x)
-  cute.copy(%x, %r)
-  // expected-error @+1 {{'cute.reduce' over lanes expected 16 or 32 bits, got f64; nearest legal: f32}}
-  cute.reduce<add, [1]> (%r, %r)
-  func.return
-}
-
-// -----
-
 func.func @f(%c: i1) attributes {gpu.kernel, "gpu.known_block_size" = array<i32: 128, 1, 1>} {
   scf.if %c {
     // expected-error @+1 {{'cute.memref.alloc' of tensor memory expected every thread of the CTA to execute it, got a branch or a loop; nearest legal: the kernel's own block}}

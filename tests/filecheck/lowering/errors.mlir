@@ -42,95 +42,6 @@ func.func @f() attributes {gpu.kernel} {
 
 // -----
 
-func.func @f(%a: i1) attributes {gpu.kernel} {
-  // expected-error @+1 {{'arith.divsi' on i1 has no lowering to ptx}}
-  %y = arith.divsi %a, %a : i1
-  func.return
-}
-
-// -----
-
-func.func @f(%a: i1) attributes {gpu.kernel} {
-  // expected-error @+1 {{'arith.minui' on i1 has no lowering to ptx}}
-  %y = arith.minui %a, %a : i1
-  func.return
-}
-
-// -----
-
-func.func @f(%a: i1) attributes {gpu.kernel} {
-  // expected-error @+1 {{'arith.shli' on i1 has no lowering to ptx}}
-  %y = arith.shli %a, %a : i1
-  func.return
-}
-
-// -----
-
-func.func @f(%a: i1) attributes {gpu.kernel} {
-  // expected-error @+1 {{'arith.ceildivui' on i1 has no lowering to ptx}}
-  %y = arith.ceildivui %a, %a : i1
-  func.return
-}
-
-// -----
-
-func.func @f(%a: f64) attributes {gpu.kernel} {
-  // expected-error @+1 {{'arith.maximumf' on f64 has no lowering to ptx; nearest legal: f32}}
-  %y = arith.maximumf %a, %a : f64
-  func.return
-}
-
-// -----
-
-func.func @f(%a: f64) attributes {gpu.kernel} {
-  // expected-error @+1 {{'arith.minimumf' on f64 has no lowering to ptx; nearest legal: f32}}
-  %y = arith.minimumf %a, %a : f64
-  func.return
-}
-
-// -----
-
-func.func @f(%a: bf16) attributes {gpu.kernel} {
-  // expected-error @+1 {{'math.fma' on bf16 has no lowering to ptx; nearest legal: f32}}
-  %y = math.fma %a, %a, %a : bf16
-  func.return
-}
-
-// -----
-
-// Through f32 it would be rounded twice.
-func.func @f(%a: i32) attributes {gpu.kernel} {
-  // expected-error @+1 {{'arith.sitofp' from i32 to bf16 has no lowering to ptx; nearest legal: to f32, then arith.truncf}}
-  %y = arith.sitofp %a : i32 to bf16
-  func.return
-}
-
-// -----
-
-func.func @f(%a: i64) attributes {gpu.kernel} {
-  // expected-error @+1 {{'arith.uitofp' from i64 to bf16 has no lowering to ptx}}
-  %y = arith.uitofp %a : i64 to bf16
-  func.return
-}
-
-// -----
-
-func.func @f(%a: f64) attributes {gpu.kernel} {
-  // expected-error @+1 {{'arith.truncf' from f64 to bf16 has no lowering to ptx (through f32 it would be rounded twice); nearest legal: to f32, then to bf16}}
-  %y = arith.truncf %a : f64 to bf16
-  func.return
-}
-
-// -----
-
-func.func @f(%a: f32) attributes {gpu.kernel} {
-  // expected-error @+1 {{'arith.fptosi' to i1 has no lowering to ptx; nearest legal: i8}}
-  %y = arith.fptosi %a : f32 to i1
-  func.return
-}
-
-// -----
-
 func.func @f() attributes {gpu.kernel} {
   // expected-error @+1 {{'ub.poison' of memref<4xf32> has no lowering to ptx}}
   %y = ub.poison : memref<4xf32>
@@ -150,7 +61,7 @@ func.func @f(%n: i8) attributes {gpu.kernel} {
 // -----
 
 func.func @f(%n: index, %m: memref<4xf32>) attributes {gpu.kernel} {
-  // expected-error @+1 {{'scf.for' cannot carry a value of memref<4xf32>; nearest legal: scalars and fragments (carry an index into the memref instead)}}
+  // expected-error @+1 {{'scf.for' cannot carry a value of memref<4xf32>; nearest legal: scalars, fragments and structs of them (carry an index into the memref instead)}}
   %r = scf.for %i = %n to %n step %n iter_args(%x = %m) -> (memref<4xf32>) {
     scf.yield %x : memref<4xf32>
   }

@@ -36,10 +36,17 @@ func.func @roles(%m: !cells, %s: !s, %b: !b, %v: f16, %w: !f, %p: i1, %n: index)
 func.func @stages(%m: !cells, %s: !s, %b: !b, %v: f16, %w: !f, %p: i1, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %odd = arith.constant 1 : i32
   %done = memref.alloc() : !bars
   %d = cute_nvgpu.tmem.slice %m[%c0, %c0] : !cells -> !d
   scf.for %k = %c0 to %n step %c1 {
     %stage = arith.andi %k, %c1 : index
+    %use = arith.divui %k, %c2 : index
+    %number = arith.index_cast %use : index to i32
+    %bit = arith.andi %number, %odd : i32
+    %parity = arith.xori %bit, %odd : i32
+    cute_nvgpu.mbarrier.wait %done[%stage] parity %parity : !bars
     memref.store %v, %s[%stage, %k, %k] : !s
     cute_nvgpu.fence.proxy.async
     %a = cute_nvgpu.make_smem_desc %s[%stage, %c0, %c0] : !s -> !a

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 from fragment_kernels import LANE, both
@@ -17,10 +20,26 @@ def kernel(op: str, type_: str = "f32") -> str:
     memory = f"memref<?x{type_}>"
     return f"""func.func @k(%in: {memory}, %out: {memory}) attributes {{gpu.kernel}} {{
 {LANE}  %x = memref.load %in[%t] : {memory}
-  %y = math.{op} %x : {type_}
+  %y = math.{op} %x fastmath<afn> : {type_}
   memref.store %y, %out[%t] : {memory}
   func.return
 }}"""
+
+
+@pytest.mark.parametrize("op, law", [("exp2", np.exp2), ("log2", np.log2), ("rsqrt", None)])
+def test_without_the_flag(op: str, law: Callable[..., Any] | None) -> None:
+    """Within 2 units in the last place, of subnormal numbers and to subnormal results too."""
+    given = np.linspace(-148, -127, THREADS, dtype=np.float32)
+    if law is None:
+        law = lambda x: x**-0.5  # noqa: E731
+    if op != "exp2":
+        given = np.exp2(given)
+    text = kernel(op).replace(" fastmath<afn>", "")
+    found = both(text, [given, np.zeros_like(given)], block=(THREADS,))[1]
+    exact = law(given.astype(np.float64))
+    unit = np.spacing(np.abs(exact).astype(np.float32)).astype(np.float64)
+    assert (np.abs(found - exact) <= 2 * unit).all() and found.any()
+    assert "approx" not in tw.compile(text, "sm_80").ptx
 
 
 def result(op: str, given: np.ndarray) -> np.ndarray:
@@ -43,7 +62,7 @@ def test_rsqrt() -> None:
 def test_division_by_reciprocal(numerator: float) -> None:
     """One rounding of the reciprocal and one of the product; dividing 1 has no product."""
     text = kernel("").replace(
-        "math. %x : f32", "arith.divf %one, %x fastmath<arcp> : f32"
+        "math. %x fastmath<afn> : f32", "arith.divf %one, %x fastmath<arcp> : f32"
     ).replace("  %y", f"  %one = arith.constant {numerator} : f32\n  %y")  # fmt: skip
     given = np.linspace(-7, 9, THREADS, dtype=np.float32)
     found = both(text, [given, np.zeros_like(given)], block=(THREADS,))[1].astype(np.float64)

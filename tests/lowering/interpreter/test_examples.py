@@ -81,7 +81,6 @@ def test_wgmma_fed_by_stores(level: Any) -> None:
         grid=(n // 128, m // 64),
         block=(128,),
         args=[a, b, np.zeros((m, n), np.float32), m, n, k],
-        arch="sm_90a",
         level=level,
     )[2]
     np.testing.assert_array_equal(found, a.astype(np.float32) @ b.astype(np.float32).T)

@@ -149,20 +149,20 @@ def lane_place(code: Code, copy: MatrixCopy, type_: str) -> str:
     return f"%s[{row}, {column}] {ir_form(copy)}"
 
 
-def held_type(copy: MatrixCopy, type_: str) -> str:
+def stored_type(copy: MatrixCopy, type_: str) -> str:
     return fragment(copy.registers * 4 // width_of(type_), type_)
 
 
 def load(code: Code, copy: MatrixCopy, place: str, tile: str, type_: str) -> str:
     """An ldmatrix, as a fragment of words."""
-    held = held_type(copy, type_)
+    held = stored_type(copy, type_)
     value = code.add(f"cute_nvgpu.ldmatrix {place} : {tile} -> {held}")
     return code.cast(value, held, fragment(copy.registers, "i32"))
 
 
 def store(code: Code, copy: MatrixCopy, words: str, place: str, tile: str, type_: str) -> None:
     """An stmatrix of a fragment of words."""
-    held = held_type(copy, type_)
+    held = stored_type(copy, type_)
     value = code.cast(words, fragment(copy.registers, "i32"), held)
     code.do(f"cute_nvgpu.stmatrix {value}, {place} : {held}, {tile}")
 

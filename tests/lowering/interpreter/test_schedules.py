@@ -75,7 +75,7 @@ def spin(flag: str) -> str:
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_spin_lets_others_run(level: str) -> None:
-    run(kernel(spin("%c0")), level, [np.zeros(64, np.int32)])
+    run(kernel(spin("%c0")), level, [np.zeros(64, np.int32)], races="ignore")
 
 
 @pytest.mark.parametrize("seed", [None, 0, 1])
@@ -94,6 +94,49 @@ def test_a_spin_that_never_ends(seed: int | None) -> None:
     message = str(caught.value)
     assert "more than max_steps=5000 steps: a loop waits for what never comes" in message
     assert "block (0,0,0), thread (0,0,0)" in message and "// HERE" in message, message
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("seed", [None, 0])
+def test_a_spin_that_no_other_thread_ends(level: str, seed: int | None) -> None:
+    """Without `max_steps`: what may run runs, and nothing comes of it."""
+    text = kernel(spin("%c1").replace("-> (i32) {", "-> (i32) { // HERE"))
+    with pytest.raises(tw.ExecutionError, match="is reached for ever: all threads") as caught:
+        run(text, level, [np.zeros(64, np.int32)], schedule=seed, races="ignore")
+    assert "block (0,0,0), thread (0,0,0)" in str(caught.value) and "// HERE" in str(caught.value)
+
+
+def test_spins_that_end_each_other() -> None:
+    """Three threads at three places, each of which waits for the next: the last one ends it."""
+    loop = """
+    %seenN = scf.while (%last = %one) : (i32) -> (i32) {
+      %flag = memref.load %p[%cN] : memref<?xi32>
+      %unset = arith.cmpi ne, %flag, %one : i32
+      scf.condition(%unset) %flag : i32
+    } do {
+    ^bb0(%again: i32):
+      scf.yield %again : i32
+    }"""
+    body = "  %c2 = arith.constant 2 : index\n"
+    for thread in range(3):
+        body += f"  %is{thread} = arith.cmpi eq, %t, %c{thread} : index\n  scf.if %is{thread} {{"
+        body += loop.replace("N", str(thread + 1)) if thread < 2 else ""
+        body += f"\n    memref.store %one, %p[%c{thread}] : memref<?xi32>\n  }}\n"
+    for level in LEVELS:
+        for seed in (None, 0, 1):
+            zeros = [np.zeros(64, np.int32)]
+            found = run(kernel(body), level, zeros, schedule=seed, races="ignore")
+            assert found[0][:3].tolist() == [1, 1, 1]
+
+
+def test_a_loop_that_takes_long_is_no_livelock() -> None:
+    body = """  %c20000 = arith.constant 20000 : index
+  %sum = scf.for %i = %c0 to %c20000 step %c1 iter_args(%x = %one) -> (i32) {
+    %odd = arith.index_cast %i : index to i32
+    %y = arith.xori %x, %odd : i32
+    scf.yield %y : i32
+  }"""
+    run(kernel(body), "atom", [np.zeros(64, np.int32)])
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -159,5 +202,11 @@ def test_a_copy_reads_late(level: str) -> None:
         text = text.replace("TILE", "memref<1x32xi32, #cute<space smem>>")
         for seed, expected in ((None, 1), (0, late), (1, late)):
             source = tw.TensorMap(np.ones((1, 32), np.int32), box=(1, 32))
-            found = run(text, level, [source, np.zeros(32, np.int32)], block=(32,), schedule=seed)
+            args = [source, np.zeros(32, np.int32)]
+            found = run(text, level, args, block=(32,), schedule=seed, races="ignore")
             assert found[1].tolist() == [expected] * 32
+            if waits:
+                run(text, level, args, block=(32,), schedule=seed)
+                continue
+            with pytest.raises(tw.ExecutionError, match="ordered by no wait for the mbarrier"):
+                run(text, level, args, block=(32,), schedule=seed)

@@ -22,7 +22,7 @@ from tilewright.dialects.ptx.registers import (
     ListMakeOp,
 )
 from tilewright.dialects.ptx.types import RegType, reg
-from tilewright.lowering.ptx.registers import edges_of
+from tilewright.lowering.ptx.edges import edges_of
 from tilewright.lowering.ptx.text import module_text
 
 WORD = 1 << 32

@@ -81,6 +81,65 @@ def test_comparisons_of_vectors(op: str, element: str, ptxas: Any) -> None:
     ptxas(tw.compile(text, "sm_90a").ptx, "sm_90a")
 
 
+def test_sums_with_carries(ptxas: Any) -> None:
+    whole = "vector<4xi16>"
+    text = on_vectors(
+        f"""%s, %c = arith.addui_extended %v, %v : {whole}, vector<4xi1>
+  %low, %high = arith.mulsi_extended %v, %s : {whole}
+  %one = arith.constant dense<1> : {whole}
+  %zero16 = arith.constant dense<0> : {whole}
+  %n = arith.select %c, %one, %zero16 : vector<4xi1>, {whole}
+  %m = arith.xori %high, %low : {whole}
+  %w = arith.addi %n, %m : {whole}""",
+        "i16",
+    )
+    x = np.random.default_rng(0).integers(-(1 << 15), 1 << 15, (32, 4)).astype(np.int16)
+    total = x + x
+    product = x.astype(np.int64) * total
+    expected = (x < 0) + ((product >> 16) ^ (product & 0xFFFF))
+    found = run(text, x, np.zeros_like(x))[1]
+    np.testing.assert_array_equal(found, expected.astype(np.int16))
+    ptxas(tw.compile(text, "sm_90a").ptx, "sm_90a")
+
+
+def test_vectors_of_a_kernel_without_tiles(ptxas: Any) -> None:
+    """No op of `cute`, and a loop that is not unrolled carries the vector."""
+    text = f"""func.func @k(%x: memref<?xf32>, %n: index) attributes {{gpu.kernel}} {{
+  %t = "gpu.thread_id"() <{{dimension = #gpu<dim x>}}> : () -> index
+  %i0 = arith.constant 0 : index
+  %i1 = arith.constant 1 : index
+  %e = memref.load %x[%t] : memref<?xf32>
+  %v = vector.broadcast %e : f32 to {V}
+  %w = scf.for %i = %i0 to %n step %i1 iter_args(%a = %v) -> ({V}) {{
+    %b = arith.addf %a, %v : {V}
+    scf.yield %b : {V}
+  }}
+  %f = vector.extract %w[3] : f32 from {V}
+  memref.store %f, %x[%t] : memref<?xf32>
+  func.return
+}}"""
+    x = numbers((32,)).round(1)
+    np.testing.assert_allclose(run(text, x, 4)[0], 5 * x, rtol=1e-6)
+    ptxas(tw.compile(text, "sm_90a").ptx, "sm_90a")
+
+
+def test_a_loop_that_is_unrolled_carries_vectors(ptxas: Any) -> None:
+    text = on_vectors(
+        f"""%c4 = arith.constant 4 : i32
+  %w = scf.for %i = %c0 to %c4 step %c1 iter_args(%a = %v) -> ({V}) : i32 {{
+    %at = cute.make_coord(%c0, %i) : (i32, i32) -> !cute.coord<"(?,?)">
+    %e = cute.memref.load(%r, %at)
+    %s = vector.broadcast %e : f32 to {V}
+    %b = arith.addf %a, %s : {V}
+    scf.yield %b : {V}
+  }}"""
+    )
+    x = (numbers((32, 4)) * 8).round()
+    found = run(text, x, np.zeros_like(x))[1]
+    np.testing.assert_array_equal(found, x + x.sum(1, keepdims=True))
+    ptxas(tw.compile(text, "sm_90a").ptx, "sm_90a")
+
+
 BOXES = {
     "one row": ((1, 64), "(1,64):(64,1)"),
     "one row without a stride": ((1, 64), "(1,64):(0,1)"),

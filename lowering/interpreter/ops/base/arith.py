@@ -20,9 +20,18 @@ from xdsl.utils.hints import isa
 from tilewright.diagnostic import OpError, at
 from tilewright.dialects.cute.types.algebra import CuteType
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.math_functions.code import Value
+from tilewright.dialects.math_functions.rounded_once import (
+    EXTREMES,
+    ON_BITS,
+    odd_fma,
+    odd_single,
+    odd_whole,
+)
 from tilewright.dialects.ptx.constant_bits import constant_bits
 from tilewright.dialects.ptx.scalar_types import NARROW_FLOATS, scalar_type
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue, chosen
+from tilewright.lowering.interpreter.arithmetic.programs import computed
 from tilewright.lowering.interpreter.arithmetic.scalar import (
     Function,
     rounded_down,
@@ -58,7 +67,7 @@ def element_type(type_: Attribute) -> Attribute:
 
 def container(op: Operation, type_: Attribute) -> np.dtype[Any]:
     """The dtype that holds a scalar of an MLIR type."""
-    if type_ in NARROW_FLOATS:
+    if element_type(type_) in NARROW_FLOATS:
         return np.dtype(np.uint8)
     name = type_name(op, type_, "u")
     return np.dtype(bool) if name == "pred" else np.dtype(f"uint{name.lstrip('bfu')}")
@@ -169,14 +178,26 @@ _BINARY: dict[type[Operation], tuple[str, str, str]] = {
 _ON_BITS = {"add": "xor", "sub": "xor", "mul": "and", "and": "and", "or": "or", "xor": "xor"}
 
 
+def _program(program: Callable[..., Value], type_: str) -> Function:
+    return lambda *operands: computed(program, type_, operands)
+
+
+def _on_bits(op: Operation, builder: Builder) -> Step:
+    """An op on one bit."""
+    instruction = _ON_BITS.get(_BINARY[type(op)][0] if type(op) in _BINARY else "")
+    if instruction is not None:
+        return pure(op, builder, scalar(instruction, "pred"))
+    return pure(op, builder, _program(ON_BITS[op.name], "pred"))
+
+
 @runs(*_BINARY)
 def _binary(op: arith.AddiOp, builder: Builder) -> Step:
     instruction, modifier, letter = _BINARY[type(op)]
     type_ = type_name(op, op.result.type, letter)
     if type_ == "pred":
-        if instruction not in _ON_BITS:
-            raise OpError(op, f"'{op.name}' on i1 cannot be interpreted")
-        return pure(op, builder, scalar(_ON_BITS[instruction], "pred"))
+        return _on_bits(op, builder)
+    if type_ == "f64" and op.name in EXTREMES:
+        return pure(op, builder, _program(EXTREMES[op.name], "f64"))
     if type_ == "f32" and isinstance(op, arith.DivfOp) and _may_take_reciprocal(op):
         reciprocal, times = scalar("rcp", "approx.ftz.f32"), scalar("mul", "rn.f32")
 
@@ -191,6 +212,10 @@ def _may_take_reciprocal(op: arith.DivfOp) -> bool:
     return FastMathFlag.ALLOW_RECIP in op.fastmath.data
 
 
+def _carry(total: Value, a: Value) -> Value:
+    return a & total.do("not", "pred")
+
+
 _PRODUCTS: dict[type[Operation], str] = {arith.MulUIExtendedOp: "u", arith.MulSIExtendedOp: "s"}
 
 
@@ -201,12 +226,15 @@ def _extended(
     """Sum and carry, or the halves of a product."""
     letter = _PRODUCTS.get(type(op), "u")
     type_ = type_name(op, op.lhs.type, letter)
-    if type_ == "pred":
-        raise OpError(op, f"'{op.name}' on i1 cannot be interpreted; nearest legal: i8")
     (first, second), dests = builder.slots(op.operands), builder.slots(op.results)
     adds = isinstance(op, arith.AddUIExtendedOp)
-    low = scalar("add", type_) if adds else scalar("mul", f"lo.{type_}")
-    high = scalar("setp", f"lt.{type_}") if adds else scalar("mul", f"hi.{type_}")
+    if type_ == "pred":
+        low = scalar("xor" if adds else "and", "pred")
+        # A sum that lacks a one which went in overflows; a product has one bit.
+        high = _program(_carry if adds else ON_BITS["arith.remui"], "pred")
+    else:
+        low = scalar("add", type_) if adds else scalar("mul", f"lo.{type_}")
+        high = scalar("setp", f"lt.{type_}") if adds else scalar("mul", f"hi.{type_}")
 
     def step(machine: Machine, gang: Gang) -> None:
         regs = gang.regs
@@ -223,6 +251,8 @@ def _rounded_division(
     op: arith.CeilDivUIOp | arith.CeilDivSIOp | arith.FloorDivSIOp, builder: Builder
 ) -> Step:
     type_ = type_name(op, op.result.type, "u" if isinstance(op, arith.CeilDivUIOp) else "s")
+    if type_ == "pred":
+        return _on_bits(op, builder)
     rounded = rounded_down if isinstance(op, arith.FloorDivSIOp) else rounded_up
     return pure(op, builder, rounded(type_))
 
@@ -240,7 +270,11 @@ def _unary(op: arith.NegfOp, builder: Builder) -> Step:
     instruction, modifier = _UNARY[type(op)]
     type_ = type_name(op, op.result.type)
     if (instruction, type_) == ("fma", "bf16"):
-        raise OpError(op, f"'{op.name}' on bf16 cannot be interpreted; nearest legal: f32")
+        widen, narrow = scalar("cvt", "f64.f32"), scalar("cvt", "rn.bf16.f32")
+        fused = _program(odd_fma, "f64")
+        return pure(
+            op, builder, lambda *values: narrow(fused(*(widen(upper_half(x)) for x in values)))
+        )
     return pure(op, builder, scalar(instruction, f"{modifier}{type_}"))
 
 
@@ -328,11 +362,8 @@ def _integer_to_float(op: arith.SIToFPOp | arith.UIToFPOp, builder: Builder) -> 
 
         return unary(op, builder, from_bit)
     if result == "bf16" and source[1:] in ("32", "64"):
-        raise OpError(
-            op,
-            f"'{op.name}' from {op.input.type} to bf16 cannot be interpreted (no instruction "
-            "rounds it once); nearest legal: to f32, then arith.truncf",
-        )
+        wide, narrow = _program(odd_whole, source), scalar("cvt", "rn.bf16.f32")
+        return unary(op, builder, lambda a: narrow(wide(a)))
     return pure(op, builder, scalar("cvt", f"rn.{result}.{source}"))
 
 
@@ -340,12 +371,10 @@ def _integer_to_float(op: arith.SIToFPOp | arith.UIToFPOp, builder: Builder) -> 
 def _float_to_integer(op: arith.FPToSIOp | arith.FPToUIOp, builder: Builder) -> Step:
     letter = "s" if isinstance(op, arith.FPToSIOp) else "u"
     source, dtype = type_name(op, op.input.type), container(op, op.result.type)
-    if dtype.kind == "b":
-        raise OpError(op, f"'{op.name}' to i1 cannot be interpreted; nearest legal: i8")
     if dtype.itemsize == 1:
-        # Out of range is poison; the low byte of the 16-bit result is what the hardware leaves.
-        wide = scalar("cvt", f"rzi.{letter}16.{source}")
-        return unary(op, builder, lambda a: wide(a).astype(dtype))
+        # Out of range is poison; the low bits of the 16-bit result are what the hardware leaves.
+        wide, mask = scalar("cvt", f"rzi.{letter}16.{source}"), 1 if dtype.kind == "b" else 0xFF
+        return unary(op, builder, lambda a: (wide(a) & mask).astype(dtype))
     return pure(op, builder, scalar("cvt", f"rzi.{letter}{8 * dtype.itemsize}.{source}"))
 
 
@@ -393,12 +422,9 @@ def _cast_float(op: arith.ExtFOp | arith.TruncFOp, builder: Builder) -> Step:
     if source == result:
         return unary(op, builder, same)
     if source == "f64" and (result == "bf16" or result in NARROW_FLOATS.values()):
-        type_ = element_type(op.result.type)
-        raise OpError(
-            op,
-            f"'{op.name}' from f64 to {type_} cannot be interpreted (no instruction rounds it "
-            f"once); nearest legal: to f32, then to {type_}",
-        )
+        single = _program(odd_single, "f64")
+        narrow = scalar("cvt", "rn.bf16.f32") if result == "bf16" else _to_narrow("f32", result)
+        return unary(op, builder, lambda a: narrow(single(a)))
     if result in NARROW_FLOATS.values():
         return unary(op, builder, _to_narrow(source, result))
     if source in NARROW_FLOATS.values():

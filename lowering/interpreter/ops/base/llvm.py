@@ -24,7 +24,7 @@ from tilewright.diagnostic import OpError
 from tilewright.dialects.gpu import PrintfOp
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
-from tilewright.lowering.interpreter.ops.base.printf import Format
+from tilewright.lowering.interpreter.ops.base.printf import FormatString
 from tilewright.lowering.interpreter.values import (
     Lanes,
     PartlyUndefined,
@@ -172,7 +172,7 @@ def _printing(
     op: Operation, builder: Builder, text: str, values: list[SSAValue], dest: int | None
 ) -> Step:
     """The step that prints; `dest` is how many characters each thread has printed."""
-    format_ = Format.of(op, text, values)
+    format_ = FormatString.of(op, text, values)
     slots = builder.slots(values)
 
     def step(machine: Machine, gang: Gang) -> None:

@@ -2,52 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from xdsl.dialects import math
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation
 
-from tilewright.diagnostic import OpError
 from tilewright.dialects.math_functions.code import Value
 from tilewright.dialects.math_functions.functions import (
     APPROXIMATIONS,
     FUNCTIONS,
     ON_INTEGERS,
 )
+from tilewright.lowering.interpreter.arithmetic.programs import LEAF, computed
 from tilewright.lowering.interpreter.arithmetic.scalar import Function, scalar
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.ops.base.arith import pure, type_name, upper_half
 from tilewright.lowering.interpreter.values import Bits
 
 _MATH: dict[str, type[Operation]] = {op.name: op for op in math.Math.operations}
-# What is one approximation of the chip's on f32.
-_INSTRUCTIONS = {"math.exp2": "ex2", "math.log2": "lg2", "math.rsqrt": "rsqrt"}
-
-
-class Computed:
-    """The leaf of programs that computes them on raw bits."""
-
-    def instruction(self, mnemonic: str, form: str, *operands: Any) -> Bits:
-        """The instruction's result."""
-        return scalar(mnemonic, form)(*operands)
-
-    def constant(self, bits: int, type_: str) -> Bits:
-        """One number for all threads."""
-        width = int(type_[1:])
-        return np.array([bits % (1 << width)], dtype=f"uint{width}")
-
-    def move(self, value: Bits, type_: str) -> Bits:
-        """The bits themselves."""
-        return value
-
-
-_LEAF = Computed()
-
-
-def _run(program: Any, type_: str, operands: tuple[Bits, ...]) -> Bits:
-    return program(*(Value(_LEAF, operand, type_) for operand in operands)).handle
 
 
 @runs(*(_MATH[name] for name in FUNCTIONS))
@@ -59,12 +31,9 @@ def _function(op: Operation, builder: Builder) -> Step:
     if real == "f32" and flags is not None and FastMathFlag.APPROX_FUNC in flags.data:  # type: ignore[attr-defined]
         program = APPROXIMATIONS.get(op.name, program)
 
-    def computed(*operands: Bits) -> Bits:
-        return _run(program, real, operands)
+    def compute(*operands: Bits) -> Bits:
+        return computed(program, real, operands)
 
-    compute: Function = computed
-    if real == "f32" and op.name in _INSTRUCTIONS:
-        compute = scalar(_INSTRUCTIONS[op.name], "approx.ftz.f32")
     if type_ == real:
         return pure(op, builder, compute)
     widen = upper_half if type_ == "bf16" else scalar("cvt", "f32.f16")
@@ -76,9 +45,9 @@ def _function(op: Operation, builder: Builder) -> Step:
 def _integer_power(op: math.FPowIOp, builder: Builder) -> Step:
     type_ = type_name(op, op.results[0].type)
     exponent_type = type_name(op, op.operands[1].type)
-    bits = max(32, int(exponent_type[1:]))
+    bits = 64 if exponent_type == "s64" else 32
     power = scalar("cvt", f"rn.f64.s{bits}")
-    extend = _extended(op, exponent_type, "s")
+    extend = _extended(exponent_type, "s")
     widen = upper_half if type_ == "bf16" else scalar("cvt", "f32.f16")
     double, single = scalar("cvt", "f64.f32"), scalar("cvt", "rn.f32.f64")
 
@@ -87,7 +56,7 @@ def _integer_power(op: math.FPowIOp, builder: Builder) -> Step:
             base = widen(base)
         if type_ != "f64":
             base = double(base)
-        result = _run(FUNCTIONS["math.powf"].program, "f64", (base, power(extend(exponent))))
+        result = computed(FUNCTIONS["math.powf"].program, "f64", (base, power(extend(exponent))))
         if type_ == "f64":
             return result
         result = single(result)
@@ -96,10 +65,15 @@ def _integer_power(op: math.FPowIOp, builder: Builder) -> Step:
     return pure(op, builder, compute)
 
 
-def _extended(op: Operation, type_: str, letter: str) -> Function:
+def _extended(type_: str, letter: str) -> Function:
     """An integer as one of at least 32 bits."""
     if type_ == "pred":
-        raise OpError(op, f"'{op.name}' on i1 cannot be interpreted; nearest legal: i8")
+        one = np.uint32(1 if letter == "u" else 0xFFFFFFFF)
+
+        def widen(a: Bits) -> Bits:
+            return a.astype(np.uint32) * one
+
+        return widen
     width = int(type_[1:])
     source = np.dtype(f"int{width}" if letter == "s" else f"uint{width}")
 
@@ -113,18 +87,18 @@ def _extended(op: Operation, type_: str, letter: str) -> Function:
 def _on_integers(op: Operation, builder: Builder) -> Step:
     type_ = type_name(op, op.results[0].type)
     letter = "s" if isinstance(op, math.AbsIOp | math.IPowIOp) else "u"
-    extend = _extended(op, type_, letter)
-    width = int(type_[1:])
+    extend = _extended(type_, letter)
+    width = 1 if type_ == "pred" else int(type_[1:])
     bits = max(32, width)
     name = op.name
 
     def compute(*operands: Bits) -> Bits:
-        values = [Value(_LEAF, extend(operand), f"s{bits}") for operand in operands]
+        values = [Value(LEAF, extend(operand), f"s{bits}") for operand in operands]
         if name == "math.cttz" and width < bits:
             values = [values[0] | 1 << width]
         result = ON_INTEGERS[name](*values)
         if name == "math.ctlz" and width < bits:
             result = result - (bits - width)
-        return result.handle.astype(f"uint{width}")
+        return result.handle.astype(f"uint{width}") if width > 1 else result.handle % 2 != 0
 
     return pure(op, builder, compute)

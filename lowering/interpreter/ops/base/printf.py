@@ -23,7 +23,7 @@ _SIGNED, _UNSIGNED, _FLOAT = "di", "uxXoc", "fFeEgG"
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class FormatString:
     """A format that fits the values it is given: Python's spelling, and what the bits of each
     value are read as."""
 
@@ -31,7 +31,7 @@ class Format:
     types: tuple[str, ...]
 
     @staticmethod
-    def of(op: Operation, text: str, values: Sequence[SSAValue]) -> Format:
+    def of(op: Operation, text: str, values: Sequence[SSAValue]) -> FormatString:
         """Read a format. Raises OpError where it does not fit the values."""
         kinds = [match[3] for match in _CONVERSION.finditer(text) if match[3] != "%"]
         if len(kinds) != len(values):
@@ -46,7 +46,7 @@ class Format:
         def spelled(match: re.Match[str]) -> str:
             return "%%" if match[3] == "%" else _python(op, match, *next(pairs))
 
-        return Format(_CONVERSION.sub(spelled, text), tuple(types))
+        return FormatString(_CONVERSION.sub(spelled, text), tuple(types))
 
     def lines(self, values: Sequence[Any], count: int) -> list[str]:
         """The line of each of `count` threads."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
@@ -25,7 +27,7 @@ from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.numerics import NumericsError
 from tilewright.lowering.interpreter.ops.base.arith import pure, unary
 from tilewright.lowering.interpreter.ops.base.gpu import arrive_at, wait_at
-from tilewright.lowering.interpreter.values import Bits, spread
+from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
 
 def container(fragment: FragmentType) -> Any:
@@ -84,8 +86,19 @@ def copy_async(
         if (count > size).any():
             lane = int(np.argmax(count > size))
             raise Fault(f"fills {count[lane]} bytes of a copy of {size}", lane)
-    data = machine.accesses.read_bytes(gang.lanes, spread(source, gang.count), count, size, op)
-    machine.shared.copy(gang.lanes, spread(dest, gang.count), data, op)
+    start_copy(machine, gang.lanes, spread(dest, gang.count), spread(source, gang.count), count,
+               size, op)  # fmt: skip
+
+
+def start_copy(
+    machine: Machine, lanes: Lanes, dest: Bits, source: Bits, counts: NDArray[np.int64], size: int,
+    op: int,
+) -> None:  # fmt: skip
+    """`cp.async` of `size` bytes by each of these threads, of which `counts` are read."""
+    read = partial(machine.memory.read_bytes, source, counts, size)
+    data, begun = read(), machine.accesses.begin_read(lanes, source, counts, op)
+    late = read if machine.schedule.is_random else None
+    machine.shared.copy(lanes, dest, data, op, begun, late)
 
 
 @runs(copy.CpAsyncOp)

@@ -164,7 +164,7 @@ def _ldmatrix(op: matrix_copy.LdmatrixOp, builder: Builder) -> Step:
 def _stmatrix(op: matrix_copy.StmatrixOp, builder: Builder) -> Step:
     source, dest = builder.slot(op.fragment), builder.slot(op.dest)
     indices, number = builder.slots(op.indices), builder.number(op)
-    element, copy = op.held.element, op.matrix_copy
+    element, copy = op.fragment_type.element, op.matrix_copy
 
     def step(machine: Machine, gang: Gang) -> None:
         words = words_of(gang.regs[source], element)

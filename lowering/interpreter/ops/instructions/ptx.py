@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tilewright.dialects.contents import ops_of
 from tilewright.dialects.ptx import (
     approximate,
     arithmetic,
@@ -34,7 +35,7 @@ from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import (
 from tilewright.lowering.interpreter.program import Exit, Fork
 from tilewright.lowering.interpreter.values import CONTAINERS, Bits, spread, uniform
 
-_SCALARS = [*arithmetic.OPS, *approximate.OPS, *logic.OPS, convert.CvtOp]
+_SCALARS = [*ops_of(arithmetic, approximate, logic), convert.CvtOp]
 
 
 @runs(*_SCALARS)

@@ -27,7 +27,7 @@ from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.tcgen05_streams import AsyncOperation
-from tilewright.lowering.interpreter.machine.tensor_memory import Access
+from tilewright.lowering.interpreter.machine.tensor_memory import TensorAccess
 from tilewright.lowering.interpreter.ops.instructions.matrix_copy import unpacked
 from tilewright.lowering.interpreter.ops.instructions.tensor_memory import (
     Locate,
@@ -141,7 +141,7 @@ def _shift(op: Operation, builder: Builder, at: Locate, group: int) -> Step:
     return step
 
 
-def _shift_rows(machine: Machine, cta: int, address: int, access: Access) -> None:
+def _shift_rows(machine: Machine, cta: int, address: int, access: TensorAccess) -> None:
     """Row i + 1 becomes what row i was, from the address's lane to the last one."""
     first, column = divmod(address, LANE_STRIDE)
     if first % 32:

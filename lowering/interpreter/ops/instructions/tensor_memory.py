@@ -47,7 +47,7 @@ def _tile_at(op: TmemAccessOp, builder: Builder) -> Locate:
     """The address of the first element of a tile, which lies within its memref."""
     memory, indices = op.tile_operand
     view, slots = builder.slot(memory), builder.slots(indices)
-    extents = dict(enumerate(op.access.extents(op.held.element.bits), len(slots) - 2))
+    extents = dict(enumerate(op.access.extents(op.fragment_type.element.bits), len(slots) - 2))
 
     def locate(gang: Gang) -> Bits:
         tile, coordinate = gang.regs[view], [gang.regs[slot] for slot in slots]
@@ -235,7 +235,7 @@ def _loading(machine: Machine, gang: Gang, value: Bits, number: int) -> Loading:
 @runs(tmem_access.LoadOp)
 def _load(op: tmem_access.LoadOp, builder: Builder) -> Step:
     at, dest, number = _tile_at(op, builder), builder.slot(op.fragment), builder.number(op)
-    access, element = op.access, op.held.element
+    access, element = op.access, op.fragment_type.element
 
     def step(machine: Machine, gang: Gang) -> None:
         words = load_tensor(machine, gang, at(gang), access, number, op.name)
@@ -261,7 +261,7 @@ def _load_reduce(op: LoadReduceOp, builder: Builder) -> Step:
 def _store(op: tmem_access.StoreOp, builder: Builder) -> Step:
     at, source, number = _tile_at(op, builder), builder.slot(op.fragment), builder.number(op)
     assert isinstance(op.fragment.type, FragmentType)
-    access, element = op.access, op.held.element
+    access, element = op.access, op.fragment_type.element
 
     def step(machine: Machine, gang: Gang) -> None:
         words = words_of(gang.regs[source], element)

@@ -132,11 +132,13 @@ def _load_boxes(load: _Load) -> Step:
 
         def copy(index: int, lane: int, image: TensorImage) -> None:
             corner = _corner(corners[index], image)
-            data = machine.accesses.read_box(lane, image, corner, load.number)
-            again = partial(image.read, corner)
+            source = machine.accesses.begin_box(lane, image, corner, load.number)
+            read = partial(image.read, corner)
+            data = read()
             for cta, barrier in machine.mbarriers.receivers(lane, barriers[index], masks[index]):
                 places = _places(machine, lane, image, starts[index], cta)
-                machine.mbarriers.land(lane, barrier, places, data, again, load.number)
+                phase = machine.mbarriers.land(lane, barrier, places, data, read, load.number)
+                machine.accesses.until_phase(lane, source, *phase)
 
         _for_each_thread(machine, gang, gang.regs[load.map], copy)
 
@@ -186,9 +188,13 @@ def _store_boxes(
 
         def copy(index: int, lane: int, image: TensorImage) -> None:
             places = _places(machine, lane, image, starts[index])
-            data = machine.shared.read_bulk(lane, places, number)
+            data = machine.bulk_stores.begin(lane, places, number)
             corner = _corner(corners[index], image)
-            machine.accesses.write_box(lane, image, corner, data, number, kind)
+            if machine.accesses.are_checked:
+                changed = image.changes(kind, corner, data)
+                group, op = machine.bulk_stores.group(lane), number if kind is None else -number
+                machine.accesses.write_box(lane, image, corner, changed, op, group)
+            machine.bulk_stores.land(lane, places, partial(image.put, kind, corner))
 
         _for_each_thread(machine, gang, gang.regs[map_], copy)
 
@@ -219,13 +225,13 @@ def _tensor_store(op: ptx.TensorStoreOp | ptx.TensorReduceOp, builder: Builder) 
 
 @runs(atom.BulkCommitGroupOp, ptx.BulkCommitGroupOp)
 def _commit(op: Any, builder: Builder) -> Step:
-    return lambda machine, gang: machine.shared.bulk_stores.commit(gang.lanes)
+    return lambda machine, gang: machine.bulk_stores.commit(gang.lanes)
 
 
 @runs(atom.BulkWaitGroupOp, ptx.BulkWaitGroupOp)
 def _wait(op: atom.BulkWaitGroupOp | ptx.BulkWaitGroupOp, builder: Builder) -> Step:
-    pending = op.pending.value.data
-    return lambda machine, gang: machine.shared.bulk_stores.wait(gang.lanes, pending)
+    pending, reads = op.pending.value.data, op.read is not None
+    return lambda machine, gang: machine.bulk_stores.wait(gang.lanes, pending, reads=reads)
 
 
 @runs(atom.PrefetchTensormapOp, ptx.PrefetchTensormapOp)

@@ -22,7 +22,7 @@ from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.tcgen05_streams import AsyncOperation
-from tilewright.lowering.interpreter.machine.tensor_memory import Access
+from tilewright.lowering.interpreter.machine.tensor_memory import TensorAccess
 from tilewright.lowering.interpreter.numerics import NumericsError
 from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import each_thread, group_ctas
 from tilewright.lowering.interpreter.values import Bits, spread
@@ -35,7 +35,7 @@ class _OfCtas:
     machine: Machine
     lane: int
     ctas: list[int]
-    access: Access
+    access: TensorAccess
 
     def chunks(self, rank: int, addresses: NDArray[np.int64]) -> NDArray[np.uint8]:
         return self.machine.shared.read_operand(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import Descripto
 from tilewright.dialects.cute_nvgpu.ops import sm90, wgmma_sync
 from tilewright.dialects.cute_nvgpu.ops.fragment import register_sources
 from tilewright.dialects.ptx import wgmma as ptx
-from tilewright.dialects.ptx.registers import ListGetOp, ListMakeOp
 from tilewright.lowering.interpreter.arithmetic.elements import elements_of
 from tilewright.lowering.interpreter.arithmetic.sparse import check_metadata
 from tilewright.lowering.interpreter.arithmetic.wgmma import (
@@ -134,7 +133,7 @@ class Issue:
         if isinstance(value, InFlight):
             if value.shape != (self.atom.shape, self.atom.types[2]):
                 value.fault()
-            self._check_whole(value)
+            self._check_whole(gang, value)
             value = value.value
         elif not isinstance(value, Undefined):
             self._check_ordered(gang, "C", self.c)
@@ -145,20 +144,27 @@ class Issue:
         c = self._fragment(gang, "C", value)
         return np.where(accumulates[:, None, None], c, c.dtype.type(0))
 
-    def _check_whole(self, value: InFlight) -> None:
-        """Threads whose registers no wgmma wrote have no business among those in flight."""
-        if (value.group < 0).any():
+    def _check_whole(self, gang: Gang, value: InFlight) -> None:
+        """Threads whose registers no wgmma wrote have no business among those in flight of their
+        warpgroup; in another one they are as fenced as any."""
+        flying = value.group.reshape(-1, WARPGROUP) >= 0
+        if (flying.any(axis=1) & ~flying.all(axis=1)).any():
             value.fault()
+        if not flying.all() and self.c in gang.unfenced:
+            self._unfenced("C")
 
     def _check_ordered(self, gang: Gang, operand: str, slot: int) -> None:
         value = gang.regs[slot]
         if isinstance(value, Undefined):
             value.fault()
         if slot in gang.unfenced:
-            raise Fault(
-                f"accesses registers of operand {operand} that were written after the last "
-                "wgmma.fence of its warpgroup (PTX ISA 9.7.15.7.1)"
-            )
+            self._unfenced(operand)
+
+    def _unfenced(self, operand: str) -> NoReturn:
+        raise Fault(
+            f"accesses registers of operand {operand} that were written after the last "
+            "wgmma.fence of its warpgroup (PTX ISA 9.7.15.7.1)"
+        )
 
     def _overwrite(self, gang: Gang, origin: str) -> None:
         """The registers of a C in flight become D's: nobody may look at C any more."""
@@ -243,11 +249,11 @@ def _same(operand: str, value: Bits) -> Bits:
 
 
 @runs(*sm90.WGMMA_OPS.values())
-def _mma(op: sm90.WarpgroupMmaOp, builder: Builder) -> Step:
+def _mma(op: sm90.WarpgroupMmaOp, builder: Builder) -> None:
     a, b, c = builder.slots(op.multiplicands_and_c)
     scale_d = op.accumulates_if
     sparse = isinstance(op, sm90.SparseMmaOp)
-    return Issue(
+    issue = Issue(
         op.mma_atom,
         builder.number(op),
         a,
@@ -262,14 +268,15 @@ def _mma(op: sm90.WarpgroupMmaOp, builder: Builder) -> Step:
         _same,
         lambda d: d,
         _fragment_slots(builder, register_sources(op.multiplicands_and_c[0]), op.mma_atom),
-    ).run
+    )
+    _add(op, issue, builder)
 
 
 # The ptx level
 
 
 @runs(ptx.WgmmaOp)
-def _wgmma(op: ptx.WgmmaOp, builder: Builder) -> Step:
+def _wgmma(op: ptx.WgmmaOp, builder: Builder) -> None:
     atom = op.mma_atom
     dtype = np.dtype(CONTAINERS[op.d.type.kind.data])
 
@@ -280,7 +287,7 @@ def _wgmma(op: ptx.WgmmaOp, builder: Builder) -> Step:
         return np.ascontiguousarray(d).view(dtype)
 
     a, b, c, d = builder.slots((op.a, op.b, op.c, op.d))
-    return Issue(
+    issue = Issue(
         atom,
         builder.number(op),
         a,
@@ -294,24 +301,22 @@ def _wgmma(op: ptx.WgmmaOp, builder: Builder) -> Step:
         0 if op.selector is None else op.selector.value.data,
         elements,
         words,
-        _fragment_slots(builder, _list_sources(op.a), atom),
-    ).run
+        _fragment_slots(builder, [op.a], atom),
+    )
+    _add(op, issue, builder)
 
 
-def _list_sources(value: SSAValue) -> list[SSAValue]:
-    """The list and whatever its registers are named after."""
-    sources = [value]
-    if isinstance(value.owner, ListMakeOp | ListGetOp):
-        for part in value.owner.operands:
-            sources += _list_sources(part)
-    return sources
+def _add(op: Operation, issue: Issue, builder: Builder) -> None:
+    """What a wgmma writes needs no fence before another."""
+    reads, writes = builder.slots(op.operands), builder.slots(op.results)
+    builder.add(op, issue.run, reads, writes, fenced=True)
 
 
 def _fragment_slots(
     builder: Builder, values: Sequence[SSAValue], atom: WgmmaAtom
 ) -> frozenset[int]:
     """The registers of which A is made; none where A is in shared memory."""
-    return frozenset(builder.slots(values)) if atom.frag_kind == "rs" else frozenset()
+    return builder.sharing(values) if atom.frag_kind == "rs" else frozenset()
 
 
 # What orders them
@@ -356,7 +361,6 @@ def _settle(machine: Machine, gang: Gang) -> None:
     for slot, value in enumerate(gang.regs):
         if isinstance(value, InFlight) and (value.group < completed).all():
             gang.regs[slot] = value.value
-            gang.unfenced.discard(slot)
 
 
 @runs(wgmma_sync.FenceProxyAsyncOp, ptx.FenceProxyAsyncOp)

@@ -184,7 +184,11 @@ def _locator(op: wmma.WmmaAccessOp, builder: Builder) -> Callable[[Gang], _Matri
 
 @runs(wmma.LoadOp)
 def _load(op: wmma.LoadOp, builder: Builder) -> Step:
-    locate, dest, number = _locator(op, builder), builder.slot(op.held), builder.number(op)
+    locate, dest, number = (
+        _locator(op, builder),
+        builder.slot(op.fragment_value),
+        builder.number(op),
+    )
 
     def step(machine: Machine, gang: Gang) -> None:
         gang.regs[dest] = locate(gang).load(machine, gang, number)
@@ -194,7 +198,11 @@ def _load(op: wmma.LoadOp, builder: Builder) -> Step:
 
 @runs(wmma.StoreOp)
 def _store(op: wmma.StoreOp, builder: Builder) -> Step:
-    locate, source, number = _locator(op, builder), builder.slot(op.held), builder.number(op)
+    locate, source, number = (
+        _locator(op, builder),
+        builder.slot(op.fragment_value),
+        builder.number(op),
+    )
 
     def step(machine: Machine, gang: Gang) -> None:
         locate(gang).store(machine, gang, gang.regs[source], number)

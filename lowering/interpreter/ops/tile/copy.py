@@ -19,7 +19,9 @@ from tilewright.dialects.cute.tensor import Tensor
 from tilewright.lowering.interpreter.arithmetic.elements import packed, unpacked
 from tilewright.lowering.interpreter.errors import faults_of
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
+from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import start_copy
 from tilewright.lowering.interpreter.ops.tile.tensor_access import (
+    offsets,
     read,
     run_addresses,
     write,
@@ -59,12 +61,23 @@ def copy_async(
     chosen: Chosen | None = None,
 ) -> None:
     """`cp.async` by every thread: what it writes is there when its group is waited for."""
-    values = read(machine, gang, source, op, width=width, chosen=chosen)
-    address = spread(run_addresses(dest, width), gang.count)
-    threads = np.repeat(np.arange(gang.count), address.shape[1])
-    data = packed(values.reshape(address.size, width), dest.bits)
+    elements = spread(offsets(dest), gang.count).size
+    filled = np.ones((elements // width, width), dtype=np.bool_)
+    if chosen is not None:
+        filled = np.broadcast_to(chosen, (gang.count, elements // gang.count)).reshape(-1, width)
+        if (filled[:, 1:] > filled[:, :-1]).any():
+            # A copy reads elements from the first on: others are copied one by one.
+            width = max(8 // source.bits, 1)
+            filled = filled.reshape(-1, width)
+    above, below = (
+        spread(run_addresses(tensor, width), gang.count).ravel().astype(np.uint64)
+        for tensor in (source, dest)
+    )
+    threads = np.repeat(np.arange(gang.count), len(below) // gang.count)
+    counts = filled.sum(axis=1, dtype=np.int64) * source.bits // 8
+    size = width * source.bits // 8
     with faults_of(threads):
-        machine.shared.copy(gang.lanes[threads], address.ravel().astype(np.uint64), data, op)
+        start_copy(machine, gang.lanes[threads], below, above, counts, size, op)
 
 
 # Atoms of a warp

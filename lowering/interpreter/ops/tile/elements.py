@@ -104,8 +104,8 @@ def _coords(op: CoordsOp, builder: Builder) -> Step:
     source, dest, mode = builder.slot(op.source), builder.slot(op.result), path_of(op.mode)
 
     def step(machine: Machine, gang: Gang) -> None:
-        found = [sized(at, 32) for at in coords(gang.regs[source].typed, mode)]
-        gang.regs[dest] = np.stack(np.broadcast_arrays(*found), axis=1)
+        coordinates = [sized(at, 32) for at in coords(gang.regs[source].typed, mode)]
+        gang.regs[dest] = np.stack(np.broadcast_arrays(*coordinates), axis=1)
 
     return step
 

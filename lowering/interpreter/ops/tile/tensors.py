@@ -35,9 +35,10 @@ from tilewright.dialects.cute.types.tiled import TiledCopyType, TiledMmaType
 from tilewright.dialects.cute.types.tma import TmaCopyType
 from tilewright.dialects.cute.values import Typed
 from tilewright.dialects.cute_nvgpu.atoms.copy import CopyInstruction
-from tilewright.dialects.cute_nvgpu.types.atoms import MmaAtomType, UniversalFmaType
+from tilewright.dialects.cute_nvgpu.types.atoms import MmaAtomType
 from tilewright.dialects.cute_nvgpu.types.copies import CopyInstructionAttr
 from tilewright.dialects.cute_nvgpu.types.shared_atoms import UmmaAtomType, WgmmaAtomType
+from tilewright.dialects.cute_nvgpu.types.universal_fma import UniversalFmaType
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, LaneValue
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine

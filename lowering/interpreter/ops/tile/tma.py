@@ -135,26 +135,25 @@ def load(
     masks = [None] * gang.count if mask is None else spread(mask, gang.count).tolist()
     dtype = container(shared)
     for index, lane in enumerate(gang.lanes.tolist()):
-        values = np.zeros(elements.inside.shape[1], dtype=dtype)
         inside = elements.inside[index]
         address = elements.address[index, inside].astype(np.uint64)
-        if len(address):
-            lanes = np.full(len(address), lane)
-            values[inside] = machine.accesses.load(lanes, address, elements.width, 1, op)
-        again = partial(_read, machine, values, inside, address, elements.width)
-        data = values.view(np.uint8)
+        counts = np.full(len(address), elements.width, dtype=np.int64)
+        read = partial(_read, machine, dtype, inside, address, elements.width)
         try:
+            source = machine.accesses.begin_read(np.full(len(address), lane), address, counts, op)
             for cta, place in machine.mbarriers.receivers(lane, barriers[index], masks[index]):
                 places = elements.places(machine, cta, index)
-                machine.mbarriers.land(lane, place, places, data, again, op)
+                phase = machine.mbarriers.land(lane, place, places, read(), read, op)
+                machine.accesses.until_phase(lane, source, *phase)
         except Fault as fault:
             raise Fault(fault.message, index) from None
 
 
 def _read(
-    machine: Machine, values: NDArray[Any], inside: NDArray[np.bool_], address: Bits, width: int
+    machine: Machine, dtype: np.dtype[Any], inside: NDArray[np.bool_], address: Bits, width: int
 ) -> NDArray[np.uint8]:
-    """What is in global memory now, zeros where it lies outside."""
+    """The content of global memory now, zeros where it lies outside."""
+    values = np.zeros(len(inside), dtype=dtype)
     if len(address):
         values[inside] = machine.memory.load(address, width)
     return values.view(np.uint8)
@@ -165,27 +164,50 @@ def store(
 ) -> None:
     """Copy from shared memory, or combine it with what is there; a bulk group completes it."""
     elements = _elements(gang, copy, coords, shared)
-    dtype = container(shared)
     pairs = zip(elements.address, elements.shared, strict=True)
     boxes = ((to.tobytes(), source.tobytes()) for to, source in pairs)
     check_issued_once(machine, gang, boxes, copy.reduction)
     for index, lane in enumerate(gang.lanes.tolist()):
-        try:
-            places = elements.places(machine, lane // machine.slots, index)
-            data = machine.shared.read_bulk(lane, places, op)
-        except Fault as fault:
-            raise Fault(fault.message, index) from None
         inside = elements.inside[index]
         address = elements.address[index, inside].astype(np.uint64)
-        if not len(address):
-            continue
-        values = np.ascontiguousarray(data).view(dtype)[inside]
-        if copy.reduction is not None:
-            before = machine.memory.load(address, elements.width)
-            values = combined(shared.element, copy.reduction, before, values)
-        lanes = np.full(len(address), lane)
-        number = op if copy.reduction is None else -op
-        machine.accesses.store(lanes, address, values, elements.width, 1, number)
+        box = _Box(machine, address, inside, container(shared), shared.element, copy.reduction)
+        try:
+            places = elements.places(machine, lane // machine.slots, index)
+            data = machine.bulk_stores.begin(lane, places, op)
+            if len(address) and machine.accesses.are_checked:
+                changed = machine.memory.load(address, elements.width) != box.values(data)
+                group, number = machine.bulk_stores.group(lane), -op if copy.reduction else op
+                machine.accesses.write_words(
+                    lane, address, elements.width, changed, number, group
+                )
+        except Fault as fault:
+            raise Fault(fault.message, index) from None
+        if len(address):
+            machine.bulk_stores.land(lane, places, box.put)
+
+
+@dataclass(frozen=True, slots=True)
+class _Box:
+    """The elements that a copy writes in global memory, or combines as a reduction."""
+
+    machine: Machine
+    address: Bits
+    inside: NDArray[np.bool_]
+    dtype: np.dtype[Any]
+    element: Any
+    reduction: str | None
+
+    def values(self, data: NDArray[np.uint8]) -> NDArray[Any]:
+        """What is there after these bytes have been copied."""
+        values = np.ascontiguousarray(data).view(self.dtype)[self.inside]
+        if self.reduction is None:
+            return values
+        before = self.machine.memory.load(self.address, self.dtype.itemsize)
+        return combined(self.element, self.reduction, before, values)
+
+    def put(self, data: NDArray[np.uint8]) -> None:
+        """Copy these bytes."""
+        self.machine.memory.store(self.address, self.values(data), self.dtype.itemsize)
 
 
 # Steps

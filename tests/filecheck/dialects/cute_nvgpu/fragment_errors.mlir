@@ -3,7 +3,7 @@
 // The type.
 
 // expected-error @+1 {{fragment expected an element type of f16, bf16, tf32, f32, f64,}}
-func.func @f(%x: !cute_nvgpu.fragment<4xi8>)
+func.func @f(%x: !cute_nvgpu.fragment<4xi128>)
 
 // -----
 

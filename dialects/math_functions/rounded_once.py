@@ -1,0 +1,77 @@
+"""What one op of `arith` or `math` says and chips do in several instructions: conversions to bf16
+and fp8 that round once, a fused multiply-add of bf16, extremes of f64 that keep NaN, arithmetic of
+one bit.
+
+A number that is rounded to odd (truncated, its last bit set where that lost something) may be
+rounded again to two bits fewer: the result is that of one rounding. Boldo and Melquiond, "When
+double rounding is odd".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import nan
+
+from tilewright.dialects.math_functions.code import Value, choice
+
+
+def odd_single(x: Value) -> Value:
+    """An f64 as f32, rounded to odd."""
+    near = x.do("cvt", "rn.f32.f64", type_="f32")
+    back = near.converted("f64")
+    word = choice(abs(back) > abs(x), near.word - 1, near.word)
+    return choice(back.compare("ne", x), word | 1, word).float
+
+
+def odd_double(x: Value) -> Value:
+    """An integer of 32 or 64 bits as f64, rounded to odd where it has more than 53 bits."""
+    near = x.do("cvt", f"rn.f64.{x.type_}", type_="f64")
+    if x.type_[1:] == "32":
+        return near
+    lost = choice((x & 2047).compare("ne", 0), 1, x.number(0))
+    upper = (x >> 11 | lost).do("cvt", f"rn.f64.{x.type_}", type_="f64")
+    return choice(abs(near) < 2.0**53, near, upper * 2048.0)
+
+
+def odd_whole(x: Value) -> Value:
+    """An integer of 32 or 64 bits as f32, rounded to odd."""
+    return odd_single(odd_double(x))
+
+
+def odd_fma(a: Value, b: Value, c: Value) -> Value:
+    """a * b + c of bf16 in f64, which holds the product exactly, as f32, rounded to odd."""
+    term = a * b
+    total = term + c
+    part = total - term
+    error = (term - (total - part)) + (c - part)
+    word = total.word
+    step = (error.word ^ word) >> 63 | 1
+    inexact = error.compare("ne", 0.0) & (word & 1).compare("eq", 0)
+    return odd_single(choice(inexact, word + step, word).float)
+
+
+def maximum(x: Value, y: Value) -> Value:
+    """The greater one, NaN where one is NaN."""
+    return choice(x.compare("nan", y), nan, x.do("max", "f64", y))
+
+
+def minimum(x: Value, y: Value) -> Value:
+    """The lesser one, NaN where one is NaN."""
+    return choice(x.compare("nan", y), nan, x.do("min", "f64", y))
+
+
+EXTREMES = {"arith.maximumf": maximum, "arith.minimumf": minimum}
+"""Those on f64, by the op's name."""
+
+ON_BITS: dict[str, Callable[[Value, Value], Value]] = {
+    **dict.fromkeys(("arith.minui", "arith.maxsi"), lambda x, y: x & y),
+    **dict.fromkeys(("arith.maxui", "arith.minsi"), lambda x, y: x.do("or", "pred", y)),
+    **dict.fromkeys(("arith.shli", "arith.shrui"), lambda x, y: x & y.do("not", "pred")),
+    **dict.fromkeys(("arith.remsi", "arith.remui"), lambda x, _: x.do("xor", "pred", x)),
+    **dict.fromkeys(
+        ("arith.divsi", "arith.divui", "arith.ceildivsi", "arith.ceildivui", "arith.floordivsi",
+         "arith.shrsi"),
+        lambda x, _: x,
+    ),
+}  # fmt: skip
+"""Ops on i1, by name: a quotient is the dividend, since the divisor is not 0."""

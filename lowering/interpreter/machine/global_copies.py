@@ -1,0 +1,57 @@
+"""Copies that access global memory by themselves, after the thread that started them went on.
+
+A `cp.async` reads until its thread waits for its group, a `tma.load` until the phase of its mbarrier
+is over, and a `tma.store` writes until its thread has waited for its group, not only for what it
+reads (PTX ISA, cp.async.bulk.wait_group). Who is not known to come before or after all of that time
+is in a race.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.lowering.interpreter.values import Lanes
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Span:
+    """Accesses of `size` bytes of a buffer, `first` and what follows, one a thread; `rows` are
+    their places among all of the op."""
+
+    lanes: Lanes
+    rows: NDArray[np.int64]
+    data: NDArray[np.uint8]
+    first: NDArray[np.int64]
+    size: int
+
+    @property
+    def buffer(self) -> int:
+        """What stands for the buffer."""
+        return self.data.ctypes.data
+
+    def of(self, chosen: NDArray[np.bool_]) -> Span:
+        """Some of the accesses."""
+        return Span(
+            self.lanes[chosen], self.rows[chosen], self.data, self.first[chosen], self.size
+        )
+
+
+@dataclass(eq=False, slots=True)
+class GlobalRead:
+    """What copies of some threads read, and their op."""
+
+    spans: list[Span]
+    op: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class GlobalWrite:
+    """What a copy of a thread in a group writes; the op of a reduction is negative."""
+
+    span: Span
+    op: int
+    lane: int
+    group: int

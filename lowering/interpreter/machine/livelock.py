@@ -1,0 +1,136 @@
+"""Livelocks: gangs that run and run, and come back to where all of them were.
+
+Where the program, the registers and the memory of a wave are what they were before, and every gang
+that may run has run in between, nothing will ever be otherwise: who spins waits for what nobody
+does. States are compared with one that is taken anew after 2^k turns (R. Brent's way to find a
+cycle), its memory only once the registers of all gangs were the same.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.lowering.interpreter.program import CodeBlock, Fork
+from tilewright.lowering.interpreter.values import Lanes
+
+FIRST = 4096
+"""The turns after which a state is taken first."""
+
+
+class Place(Protocol):
+    """Where some threads are: a gang."""
+
+    lanes: Lanes
+    regs: list[Any]
+    block: CodeBlock
+    awaited: Any
+
+
+@dataclass(eq=False)
+class _State:
+    """Where the gangs of a wave were and what their registers held; the gang that ran then comes
+    first. `memory` is of the memory, once it was asked for."""
+
+    gangs: list[tuple[CodeBlock, bytes, bool, list[Any]]]
+    memory: int | None = None
+
+
+class Livelock:
+    """Looks for a livelock in a wave, of the registers that are live in each block and the memory
+    that `buffers` are: all that threads can look at or wait for."""
+
+    def __init__(
+        self,
+        live: Callable[[CodeBlock], set[int]],
+        buffers: Callable[[], Sequence[NDArray[Any]]],
+    ):
+        self._live = live
+        self._buffers = buffers
+        self._turns, self._next = 0, FIRST
+        self._state: _State | None = None
+        self._ran = set[int]()
+        self._forks = dict[int, CodeBlock]()
+        self._differs = -1
+        # Whether the gangs that run came back to where they were, though others have not run.
+        self.stuck = False
+
+    def turn(self, gang: Place, others: Sequence[Place]) -> CodeBlock | None:
+        """A gang is about to run while others wait or may run too. The block where it spins, if
+        nothing will ever come of it."""
+        self._turns += 1
+        if self._turns == self._next:
+            self._next, self.stuck = 2 * self._next, False
+            self._take(gang, others, None)
+            return None
+        if self._state is None:
+            return None
+        first = int(gang.lanes[0])
+        if gang.block is self._state.gangs[0][0] and self._same(gang, others):
+            memory = self._fingerprint()
+            if self._state.memory != memory:
+                self._take(gang, others, memory)
+            elif self._all_ran(others):
+                return self._forks.get(first, gang.block)
+            else:
+                self.stuck = True
+        self._ran.add(first)
+        if isinstance(gang.block.ending, Fork):
+            self._forks.setdefault(first, gang.block)
+        return None
+
+    def _take(self, gang: Place, others: Sequence[Place], memory: int | None) -> None:
+        self._state = _State([self._place(each) for each in (gang, *others)], memory)
+        self._ran, self._forks = {int(gang.lanes[0])}, {}
+
+    def _place(self, gang: Place) -> tuple[CodeBlock, bytes, bool, list[Any]]:
+        regs = [gang.regs[slot] for slot in sorted(self._live(gang.block))]
+        return gang.block, gang.lanes.tobytes(), gang.awaited is None, regs
+
+    def _same(self, gang: Place, others: Sequence[Place]) -> bool:
+        assert self._state is not None
+        block, lanes, _, regs = self._state.gangs[0]
+        slots = sorted(self._live(block))
+        # A loop that gets on mostly differs where it did last time.
+        if 0 <= self._differs < len(slots):
+            if not _equal(gang.regs[slots[self._differs]], regs[self._differs]):
+                return False
+        for place, slot in enumerate(slots):
+            if not _equal(gang.regs[slot], regs[place]):
+                self._differs = place
+                return False
+        if len(others) + 1 != len(self._state.gangs) or gang.lanes.tobytes() != lanes:
+            return False
+        before = sorted(self._state.gangs[1:], key=lambda place: place[1])
+        now = sorted(map(self._place, others), key=lambda place: place[1])
+        return all(
+            a[:3] == b[:3] and all(map(_equal, a[3], b[3]))
+            for a, b in zip(before, now, strict=True)
+        )
+
+    def _all_ran(self, others: Sequence[Place]) -> bool:
+        return all(int(gang.lanes[0]) in self._ran for gang in others if gang.awaited is None)
+
+    def _fingerprint(self) -> int:
+        result = 0
+        for buffer in self._buffers():
+            result = zlib.adler32(np.ascontiguousarray(buffer).view(np.uint8).data, result)
+        return result
+
+
+def _equal(a: Any, b: Any) -> bool:
+    """Whether two values of registers are the same."""
+    if a is b:
+        return True
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return np.array_equal(a, b)
+    if isinstance(a, tuple | list):
+        return isinstance(b, type(a)) and len(a) == len(b) and all(map(_equal, a, b))
+    if is_dataclass(a) and type(a) is type(b):
+        return all(_equal(getattr(a, f.name), getattr(b, f.name)) for f in fields(a))
+    return bool(a == b)

@@ -1,0 +1,50 @@
+"""The ways between blocks, and the values that they pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.rewriter import Rewriter
+
+from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A branch from one block to another and the values it passes."""
+
+    source: Block
+    dest: Block
+    values: tuple[SSAValue, ...]
+
+
+def edges_of(terminator: Operation | None) -> list[Edge]:
+    """The edges out of a block, in the order of its successors."""
+    match terminator:
+        case BraOp(parent=Block() as block):
+            return [Edge(block, terminator.dest, tuple(terminator.arguments))]
+        case CondBraOp(parent=Block() as block):
+            return [
+                Edge(block, terminator.then_block, tuple(terminator.then_arguments)),
+                Edge(block, terminator.else_block, tuple(terminator.else_arguments)),
+            ]
+        case _:
+            return []
+
+
+def redirect(block: Block, change: Callable[[Edge], Edge]) -> None:
+    """Let the ways out of a block go elsewhere, or pass other values."""
+    last = block.last_op
+    edges = [change(edge) for edge in edges_of(last)]
+    match last:
+        case BraOp():
+            branch: Operation = BraOp(edges[0].dest, edges[0].values)
+        case CondBraOp():
+            dests = (edge.dest for edge in edges)
+            branch = CondBraOp(last.condition, *dests, *(edge.values for edge in edges))
+        case _:
+            return
+    branch.location = last.location
+    Rewriter.replace_op(last, branch)

@@ -1,0 +1,104 @@
+"""Where a register is live: in each block, intervals of the places between its ops."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.ir import Block
+
+Interval = tuple[int, int]
+"""Live from after the first position to the second; -1 is the start of the block."""
+
+Ranges = dict[Block, list[Interval]]
+
+TO_THE_END = 1 << 30
+"""Past the last op of any block."""
+
+
+@dataclass(eq=False)
+class Slot:
+    """One register before joining: where it is defined and read, once, and while in flight."""
+
+    kind: str
+    block: Block | None = None
+    position: int = -1
+    uses: list[tuple[Block, int]] = field(default_factory=list[tuple[Block, int]])
+    spans: list[tuple[Block, Interval]] = field(default_factory=list[tuple[Block, Interval]])
+
+    def ranges(self, predecessors: Mapping[Block, Sequence[Block]]) -> Ranges:
+        """Where the slot is live, found backwards from its uses."""
+        last: dict[Block, int] = {}
+        work: list[Block] = []
+        for block, position in self.uses:
+            if position > last.get(block, -2):
+                last[block] = position
+                work.append(block)
+        seen: set[Block] = set()
+        while work:
+            block = work.pop()
+            if block is self.block or block in seen:
+                continue
+            seen.add(block)
+            for predecessor in predecessors.get(block, ()):
+                last[predecessor] = TO_THE_END
+                work.append(predecessor)
+        ranges: Ranges = {block: [(-1, end)] for block, end in last.items()}
+        if self.block is not None:
+            # What nobody reads is written all the same: it takes its register for a moment.
+            end = max(last.get(self.block, -1), self.position + 1)
+            ranges[self.block] = [(self.position, end)]
+        for block, span in self.spans:
+            ranges[block] = _union([*ranges.get(block, ()), span])
+        return ranges
+
+
+def overlap(few: Ranges, many: Ranges) -> bool:
+    """Whether two registers are live at one place."""
+    if len(few) > len(many):
+        few, many = many, few
+    return any(_meet(intervals, many[block]) for block, intervals in few.items() if block in many)
+
+
+def merge(ranges: Ranges, other: Ranges) -> None:
+    """Add ranges that overlap none of the first."""
+    for block, intervals in other.items():
+        for interval in intervals:
+            _insert(ranges.setdefault(block, []), interval)
+
+
+def _union(intervals: list[Interval]) -> list[Interval]:
+    """The intervals in order, those that overlap or touch as one."""
+    union: list[Interval] = []
+    for start, end in sorted(intervals):
+        if union and start <= union[-1][1]:
+            union[-1] = (union[-1][0], max(union[-1][1], end))
+        else:
+            union.append((start, end))
+    return union
+
+
+def _meet(few: list[Interval], many: list[Interval]) -> bool:
+    """Whether two sorted lists of intervals overlap anywhere."""
+    if len(few) > len(many):
+        few, many = many, few
+    for start, end in few:
+        place = bisect_left(many, (start, start))
+        if place and many[place - 1][1] > start:
+            return True
+        if place < len(many) and many[place][0] < end:
+            return True
+    return False
+
+
+def _insert(intervals: list[Interval], new: Interval) -> None:
+    """Add an interval that overlaps none to a sorted list, joined to those that it touches."""
+    start, end = new
+    place = bisect_left(intervals, new)
+    if place < len(intervals) and intervals[place][0] == end:
+        end = intervals.pop(place)[1]
+    if place and intervals[place - 1][1] == start:
+        start = intervals.pop(place - 1)[0]
+        place -= 1
+    intervals.insert(place, (start, end))

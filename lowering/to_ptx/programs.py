@@ -1,0 +1,52 @@
+"""Programs of scalar instructions (`dialects/math_functions`), emitted as `ptx`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from xdsl.ir import SSAValue
+
+from tilewright.dialects.contents import ops_of
+from tilewright.dialects.math_functions.code import Value
+from tilewright.dialects.ptx import approximate, arithmetic, convert, logic
+from tilewright.dialects.ptx.instruction import ScalarOp
+from tilewright.dialects.ptx.registers import MovOp
+from tilewright.dialects.ptx.types import RegType, reg
+from tilewright.lowering.to_ptx.conversion import Conversion
+
+_OPS: dict[str, type[ScalarOp]] = {
+    op.name.removeprefix("ptx."): op
+    for op in ops_of(arithmetic, approximate, convert, logic)
+    if issubclass(op, ScalarOp)
+}
+
+
+class Emitted:
+    """The leaf of programs that emits them."""
+
+    def __init__(self, to: Conversion):
+        self.to = to
+
+    def instruction(self, mnemonic: str, form: str, *operands: Any) -> SSAValue:
+        """The result of the op."""
+        return self.to.scalar(_OPS[mnemonic], form, *operands)
+
+    def constant(self, bits: int, type_: str) -> SSAValue:
+        """A constant register."""
+        return self.to.const(bits, type_)
+
+    def move(self, value: SSAValue, type_: str) -> SSAValue:
+        """The register itself, or its bits in one of the other kind."""
+        kind = reg(type_)
+        if isinstance(value.type, RegType) and value.type == kind:
+            return value
+        return self.to.pure((MovOp, value, kind), (value,), lambda: MovOp(value, kind))
+
+
+def emitted(
+    program: Callable[..., Value], type_: str, operands: Sequence[SSAValue], to: Conversion
+) -> SSAValue:
+    """The result of a program on registers of one type."""
+    leaf = Emitted(to)
+    return program(*(Value(leaf, operand, type_) for operand in operands)).handle

@@ -1,0 +1,160 @@
+"""The cells of memory that roles access at an event."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.passes.analysis.hazards.events import Place
+from tilewright.passes.analysis.hazards.placement import (
+    HALF,
+    Placement,
+    bits_set,
+    matrix_offsets,
+    placement_of,
+    tensor_cells,
+    tensor_offset,
+    tensor_set,
+)
+from tilewright.passes.analysis.hazards.roles import Role
+from tilewright.passes.analysis.hazards.scalars import UNKNOWN
+from tilewright.passes.analysis.hazards.trace import WARP, Event, OutOfBounds, Trace, View
+
+Array = NDArray[np.int64]
+
+
+class Touched(NamedTuple):
+    """What a role accesses: a set of cells and, by thread, which: [threads or 1, cells]."""
+
+    cells: int
+    by_lane: Array
+    lanes: Array
+
+
+Operand = tuple[Place, Any, tuple[Any, ...]]
+"""What an event accesses: where, in which memref (a View, or unknown), at which indices."""
+
+Memory = dict[tuple[Any, ...], Any]
+"""Cells that were computed before, of all launches of a function."""
+
+
+class Cells:
+    """The cells of the events of one launch; what is not known is noted in its trace."""
+
+    def __init__(self, trace: Trace, roles: Sequence[Role], memory: Memory):
+        self._trace = trace
+        self._roles = roles
+        self._memory = memory
+
+    def shared(
+        self, event: Event, access: Operand, roles: Sequence[int],
+        constant: Any = None,
+    ) -> list[Touched | None]:  # fmt: skip
+        """The cells of shared memory that each role accesses, None where that is not known, or
+        none. `constant` says which threads of a warp do: so many, or "warp": one for all."""
+        place, view, indices = access
+        placement = self._placement(event, view, indices)
+        if placement is None:
+            return [None] * len(roles)
+        lanes = [_chosen(self._roles[role].lanes, constant) for role in roles]
+        every = lanes[0] if len(roles) == 1 else np.concatenate(lanes)
+        numbers = [index if isinstance(index, int) else index[every] for index in indices]
+        own = tuple([n if isinstance(n, int) else n.tobytes() for n in numbers])
+        sizes = tuple(map(len, lanes))
+        key = (place, view.root, view.first, own, sizes)
+        if (found := self._memory.get(key)) is None:
+            cells, size = _cells(place, view, numbers, placement)
+            found = self._memory[key] = _by_role(cells, sizes, size)
+        return [
+            Touched(*touched, own_lanes) if len(own_lanes) else None
+            for touched, own_lanes in zip(found, lanes, strict=True)
+        ]
+
+    def one(
+        self, event: Event, access: Operand, role: int,
+        constant: Any = None,
+    ) -> Touched | None:  # fmt: skip
+        """The cells of one role."""
+        return self.shared(event, access, [role], constant)[0]
+
+    def _placement(self, event: Event, view: object, indices: tuple[Any, ...]) -> Placement | None:
+        if not isinstance(view, View) or any(index is UNKNOWN for index in indices):
+            self._trace.unproven.setdefault(event.op, "its place is not known before it runs")
+            return None
+        if view.placement is None or not isinstance(view.first, int):
+            self._trace.unproven.setdefault(event.op, "its memory has no static layout")
+            return None
+        return view.placement
+
+    def tensor(self, event: Event, access: Operand, role: int) -> int | None:
+        """The cells of tensor memory that a role accesses, or None where that is not known."""
+        place, view, indices = access
+        if self._placement(event, view, indices) is None:
+            return None
+        lane = self._roles[role].lanes[0]
+        numbers = [index if isinstance(index, int) else int(index[lane]) for index in indices]
+        first = view.first if isinstance(view.first, int) else int(view.first[lane])
+        key = (place, view.root, first, tuple(numbers))
+        if (found := self._memory.get(key)) is None:
+            found = self._memory[key] = _tensor(place, view, first, numbers)
+        return found
+
+
+def _chosen(lanes: Array, constant: Any) -> Array:
+    if isinstance(constant, int) and constant < WARP:
+        return lanes[lanes % WARP < constant]
+    return lanes[:1] if constant == "warp" else lanes
+
+
+def _cells(place: Place, view: View, numbers: list[Any], placement: Placement) -> tuple[Array, int]:
+    """Cells of what was allocated, by thread or for all, and how many it has. Raises
+    OutOfBounds."""
+    if place.matrix is not None:
+        matrix = place.matrix.result.type
+        per_item = max(8 // matrix.element.bits, 1)
+        first = np.asarray(numbers[0], dtype=np.int64).reshape(-1, 1)
+        cells = placement.through(first + matrix_offsets(matrix.layout.data, per_item))
+    else:
+        cells = placement.cells(numbers, place.extents)
+    cells = cells + view.first
+    root = getattr(view.root, "type", view.type)
+    whole = placement if root is view.type else placement_of(root) or placement
+    wide = max(placement.bits // whole.bits, 1)
+    if wide > 1:
+        cells = (cells[..., None] * wide + np.arange(wide)).reshape(len(cells), -1)
+    elif placement.bits < whole.bits:
+        cells = cells * placement.bits // whole.bits
+    if cells.size and (cells.min() < 0 or cells.max() >= whole.size):
+        raise OutOfBounds
+    return cells, whole.size
+
+
+def _by_role(cells: Array, sizes: tuple[int, ...], size: int) -> list[tuple[int, Array]]:
+    """The cells of each role, as a set and by thread."""
+    if len(cells) == 1:
+        return [(bits_set(cells, size), cells)] * len(sizes)
+    if len(sizes) == 1:
+        return [(bits_set(cells, size), cells)]
+    numbers = np.repeat(np.arange(len(sizes)), sizes)
+    flags = np.zeros((len(sizes), size), dtype=np.bool_)
+    flags[numbers[:, None], cells] = True
+    packed = np.packbits(flags, axis=1, bitorder="little")
+    parts = np.split(cells, np.cumsum(sizes)[:-1])
+    return [
+        (int.from_bytes(row.tobytes(), "little"), part)
+        for row, part in zip(packed, parts, strict=True)
+    ]
+
+
+def _tensor(place: Place, view: View, first: int, numbers: list[int]) -> int:
+    halves, columns = tensor_cells(view.type)
+    if place.columns is not None:
+        offset = int(tensor_offset(view.type, numbers))
+        if offset % (1 << 16) + place.columns > columns.bit_length():
+            raise OutOfBounds
+        first, columns = first + offset, (1 << place.columns) - 1
+        halves = tuple(range(max((place.lanes or HALF) // HALF, 1)))
+    return tensor_set(first, halves, columns)

@@ -1,0 +1,83 @@
+"""Asynchronous copies from and to shared memory: `cp.async`, and boxes by TMA."""
+
+from __future__ import annotations
+
+from tilewright.passes.analysis.hazards.accesses import Access, Part
+from tilewright.passes.analysis.hazards.running import ALWAYS
+from tilewright.passes.analysis.hazards.shared_accesses import SharedAccesses
+from tilewright.passes.analysis.hazards.trace import Event
+
+
+class Copies(SharedAccesses):
+    """Copies in flight: groups of threads, and bytes that mbarriers count."""
+
+    def _cp_async(self, index: int, event: Event, roles: list[int]) -> list[int]:
+        _, view, _ = event.accesses[0]
+        touched = self.cells.shared(event, event.accesses[0], roles)
+        for role, found in zip(roles, touched, strict=True):
+            if found is None:
+                continue
+            access = Access("cp.async", role, True, found.cells, [Part(event, *found)])
+            access.group[role] = self.groups["cp", role] + 1
+            key = (self.roles[role].cta, view.root)
+            self._check(key, access, [role])
+            self._keep(key, access)
+            self.streams["cp", role].append(access)
+        return roles
+
+    def _commit(self, kind: str, roles: list[int]) -> list[int]:
+        for role in roles:
+            self.groups[kind, role] += 1
+        return roles
+
+    def _group_wait(self, kind: str, event: Event, roles: list[int]) -> list[int]:
+        """A thread's own groups: what is complete is as if it had accessed it itself, now."""
+        for role in roles:
+            last = self.groups[kind, role] - event.constant
+            stream = self.streams[kind, role]
+            for access in stream:
+                if access.group[role] <= last:
+                    access.done.append((role, self.now[role]))
+            self.streams[kind, role] = [access for access in stream if not access.done]
+        return roles
+
+    def _tma_load(self, index: int, event: Event, roles: list[int]) -> list[int]:
+        _, view, _ = event.accesses[0]
+        mask = event.scalars[0] if event.scalars else None
+        for role in roles:
+            threads = len(self.roles[role].lanes)
+            found = self.cells.one(event, event.accesses[0], role)
+            own = self.roles[role].cta
+            ctas = [own] if mask is None else [c for c in range(self.launch.ctas) if mask >> c & 1]
+            for cta, barrier in zip(ctas, self._mbarriers(event, role, mask), strict=True):
+                self._check_made(event, barrier, role, True)
+                self._check_behind(event, barrier, role)
+                done = (barrier.clock, barrier.completed + 1)
+                if cta != own:
+                    self.remote.append((cta, [done], event.op))
+                if found is not None:
+                    access = Access("tma.load", role, True, found[0], [Part(event, found[0])],
+                                    [done])  # fmt: skip
+                    self._check((cta, view.root), access, [role])
+                    self._keep((cta, view.root), access)
+                barrier.learn(self.knows[role] if not self.roles[role].alone else [
+                    0 if time == ALWAYS else time for time in self.knows[role]
+                ])  # fmt: skip
+                barrier.now.asynchronous = True
+                barrier.bytes -= event.constant * threads
+                self._settle(barrier)
+        return roles
+
+    def _tma_store(self, index: int, event: Event, roles: list[int]) -> list[int]:
+        _, view, _ = event.accesses[0]
+        for role in roles:
+            found = self.cells.one(event, event.accesses[0], role)
+            if found is None:
+                continue
+            access = Access("tma.store", role, False, found[0], [Part(event, found[0])])
+            access.group[role] = self.groups["bulk", role] + 1
+            key = (self.roles[role].cta, view.root)
+            self._check(key, access, [role])
+            self.accesses[key].append(access)
+            self.streams["bulk", role].append(access)
+        return roles

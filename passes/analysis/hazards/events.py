@@ -1,0 +1,294 @@
+"""What ops do that orders others or is ordered by them: the table of effects.
+
+A row names the kind of event, the place of a barrier, the places in memory that are accessed, and
+the numbers that it depends on. What is no row here does nothing that matters to the analysis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.dialects import gpu, memref
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
+from tilewright.dialects.cute_nvgpu.lattice.tmem import SHIFTED_COLUMNS
+from tilewright.dialects.cute_nvgpu.ops import (
+    cluster,
+    copy,
+    fragment_memory,
+    matrix_copy,
+    mbarrier,
+    sync,
+    tcgen05_sync,
+    tma,
+    tmem,
+    tmem_access,
+    tmem_copy,
+    tmem_reduce,
+    warp_specialization,
+    wgmma_sync,
+    wmma,
+)
+from tilewright.dialects.cute_nvgpu.ops.memory_operand import bits_of
+from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
+from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
+from tilewright.dialects.cute_nvgpu.ops.umma import UmmaOp
+from tilewright.dialects.cute_nvgpu.ops.wmma_memory import extents_of
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Place:
+    """An element of a memref, or the elements that lie `extents` from it on, by dimension. In
+    tensor memory `columns` of some `lanes` (all of a tensor's where None)."""
+
+    memref: SSAValue
+    indices: tuple[SSAValue, ...]
+    extents: tuple[tuple[int, int], ...] = ()
+    matrix: MakeSmemDescOp | None = None
+    """The descriptor, where the place is a matrix of a line of memory."""
+    columns: int | None = None
+    lanes: int | None = None
+    writes: bool = False
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Effect:
+    """An event that an op is: `kind`, its barrier, its places, numbers and a constant."""
+
+    kind: str
+    barrier: Place | None = None
+    places: tuple[Place, ...] = ()
+    scalars: tuple[SSAValue, ...] = ()
+    constant: Any = None
+    predicate: SSAValue | None = None
+
+
+def effect_of(op: Operation) -> Effect | None:
+    """The event that an op is, or None."""
+    kind = type(op)
+    if (row := _EFFECTS.get(kind, _MISSING)) is _MISSING:
+        row = next((_EFFECTS[base] for base in _BASES if issubclass(kind, base)), None)
+        _EFFECTS[kind] = row
+    return None if row is None else row(op)
+
+
+def _shared(value: SSAValue) -> bool:
+    type_ = value.type
+    return is_memref(type_) and space_of(type_.memory_space) is Space.SMEM
+
+
+def _bar(op: Any) -> Place:
+    return Place(op.barrier, tuple(op.indices))
+
+
+def _generic(
+    memory: SSAValue, indices: Sequence[SSAValue], *, elements: int = 1, writes: bool = False,
+    predicate: SSAValue | None = None, constant: Any = None,
+) -> Effect | None:  # fmt: skip
+    """A thread's own access to neighbours in shared memory."""
+    if not _shared(memory):
+        return None
+    extents = ((len(indices) - 1, elements),) if elements > 1 and indices else ()
+    place = Place(memory, tuple(indices), extents, writes=writes)
+    return Effect("access", places=(place,), predicate=predicate, constant=constant)
+
+
+def _elements(memory: SSAValue, size: int) -> int:
+    """How many elements of a memref so many bytes are."""
+    assert is_memref(memory.type)
+    return max(size * 8 // (bits_of(memory.type.element_type) or 8), 1)
+
+
+def _vector(memory: SSAValue, fragment: Any) -> int:
+    return _elements(memory, fragment_memory.fragment_bytes(fragment))
+
+
+def _wmma(op: wmma.LoadOp | wmma.StoreOp) -> Effect | None:
+    if not _shared(op.memory):
+        return None
+    rank = len(op.coordinates)
+    extents = tuple(zip((rank - 2, rank - 1), extents_of(op.access, op.memory_type), strict=True))
+    place = Place(op.memory, tuple(op.coordinates), extents, writes=isinstance(op, wmma.StoreOp))
+    return Effect("access", places=(place,), constant="warp")
+
+
+def _box(op: Any, memory: SSAValue, indices: Sequence[SSAValue], *, writes: bool) -> Place:
+    extents = op.map.type.box.extents(len(indices))
+    return Place(memory, tuple(indices), tuple(extents.items()), writes=writes)
+
+
+def _tma_load(op: Any) -> Effect:
+    return Effect(
+        "tma.load",
+        Place(op.barrier, tuple(op.barrier_indices)),
+        (_box(op, op.dest, op.dest_indices, writes=True),),
+        () if op.mask is None else (op.mask,),
+        op.map.type.box.bytes,
+    )
+
+
+def _tma_store(op: tma.TmaStoreOp | tma.TmaReduceOp) -> Effect:
+    box = _box(op, op.source, op.source_indices, writes=False)
+    return Effect("tma.store", places=(box,), scalars=tuple(op.coordinates))
+
+
+def matrix_place(value: SSAValue) -> Place | None:
+    """The matrix of a descriptor, where its op is at hand."""
+    if not isinstance(desc := value.owner, MakeSmemDescOp):
+        return None
+    line = desc if desc.in_a_line else None
+    return Place(desc.source, tuple(desc.indices), tuple(desc.extents.items()), line)
+
+
+def _wgmma(op: WarpgroupMmaOp) -> Effect:
+    places = (matrix_place(value) for value in op.multiplicands_and_c[:2])
+    return Effect("wgmma", places=tuple(place for place in places if place is not None))
+
+
+def _umma(op: UmmaOp) -> Effect:
+    atom, places = op.mma_atom, list[Place]()
+    for name, value in op.sources.items():
+        if name in atom.tmem_operands:
+            places.append(Place(value, (), writes=name == "D"))
+        elif (place := matrix_place(value)) is not None:
+            places.append(place)
+    signature = (atom.shape, atom.row.kind if hasattr(atom.row, "kind") else None, op.group)
+    return Effect("umma", places=tuple(places), constant=("mma", signature))
+
+
+def _copy(op: tmem_copy.CopyOp) -> Effect:
+    place = Place(op.dest, tuple(op.indices), columns=op.copy_shape.columns, lanes=128, writes=True)
+    source = matrix_place(op.source)
+    places = (place,) if source is None else (place, source)
+    return Effect("umma", places=places, constant=("cp", op.shape.data))
+
+
+def _shift(op: tmem_copy.ShiftOp) -> Effect:
+    place = Place(op.source, tuple(op.indices), columns=SHIFTED_COLUMNS, lanes=128, writes=True)
+    return Effect("umma", places=(place,), constant=("shift", op.group))
+
+
+def _tile(op: tmem_access.TmemAccessOp) -> Effect:
+    memory, indices = op.tile_operand
+    stores = isinstance(op, tmem_access.StoreOp)
+    place = Place(
+        memory, tuple(indices), columns=op.access.columns, lanes=op.access.shape.lanes,
+        writes=stores,
+    )  # fmt: skip
+    return Effect("tmem.store" if stores else "tmem.load", places=(place,))
+
+
+def _slot(op: tmem.AllocOp | tmem.RetrieveOp) -> Place:
+    return Place(op.slot, tuple(op.indices), writes=isinstance(op, tmem.AllocOp))
+
+
+def _plain(kind: str) -> Callable[[Any], Effect]:
+    return lambda op: Effect(kind)
+
+
+_BASES = (UmmaOp, WarpgroupMmaOp, tmem_access.TmemAccessOp)
+"""Bases of families of ops, each with one row."""
+
+_MISSING: Any = object()
+
+_EFFECTS: dict[type[Operation], Callable[[Any], Effect | None] | None] = {
+    # Threads' own accesses to shared memory.
+    memref.LoadOp: lambda op: _generic(op.memref, op.indices),
+    memref.StoreOp: lambda op: _generic(op.memref, op.indices, writes=True, constant=op.value),
+    fragment_memory.LoadOp: lambda op: _generic(
+        op.source, op.indices, elements=_vector(op.source, op.fragment.type)
+    ),
+    fragment_memory.StoreOp: lambda op: _generic(
+        op.dest,
+        op.indices,
+        elements=_vector(op.dest, op.fragment.type),
+        writes=True,
+        predicate=op.predicate,
+        constant=op.fragment,
+    ),
+    matrix_copy.LdmatrixOp: lambda op: _generic(
+        op.source, op.indices, elements=_elements(op.source, 16), constant=op.matrix_copy.runs
+    ),
+    matrix_copy.StmatrixOp: lambda op: _generic(
+        op.dest,
+        op.indices,
+        elements=_elements(op.dest, 16),
+        writes=True,
+        constant=op.matrix_copy.runs,
+    ),
+    wmma.LoadOp: _wmma,
+    wmma.StoreOp: _wmma,
+    # Copies by cp.async.
+    copy.CpAsyncOp: lambda op: Effect(
+        "cp.async",
+        places=(
+            Place(
+                op.dest,
+                tuple(op.dest_indices),
+                ((len(op.dest_indices) - 1, _elements(op.dest, op.size.value.data)),),
+                writes=True,
+            ),
+        ),
+    ),
+    copy.CpAsyncCommitGroupOp: _plain("cp.commit"),
+    copy.CpAsyncWaitGroupOp: lambda op: Effect("cp.wait", constant=op.pending.value.data),
+    # Copies by TMA.
+    tma.TmaLoadOp: _tma_load,
+    tma.TmaStoreOp: _tma_store,
+    tma.TmaReduceOp: _tma_store,
+    tma.BulkCommitGroupOp: _plain("bulk.commit"),
+    tma.BulkWaitGroupOp: lambda op: Effect("bulk.wait", constant=op.pending.value.data),
+    # mbarriers.
+    mbarrier.InitOp: lambda op: Effect("init", _bar(op), constant=op.count.value.data),
+    mbarrier.InvalOp: lambda op: Effect("inval", _bar(op)),
+    mbarrier.ArriveOp: lambda op: Effect(
+        "arrive", _bar(op), constant=(1 if op.count is None else op.count.value.data, 0)
+    ),
+    mbarrier.ArriveExpectTxOp: lambda op: Effect(
+        "arrive", _bar(op), constant=(1, op.count.value.data)
+    ),
+    mbarrier.WaitOp: lambda op: Effect("wait", _bar(op), scalars=(op.parity,)),
+    mbarrier.FenceMbarrierInitOp: _plain("fence.init"),
+    # Barriers of threads.
+    gpu.BarrierOp: lambda op: Effect("bar", constant=(0, None, True)),
+    sync.BarSyncOp: lambda op: Effect(
+        "bar", constant=(op.barrier.value.data, op.threads.value.data, True)
+    ),
+    sync.BarArriveOp: lambda op: Effect(
+        "bar", constant=(op.barrier.value.data, op.threads.value.data, False)
+    ),
+    sync.WarpSyncOp: _plain("warp.sync"),
+    cluster.ArriveOp: _plain("cluster.arrive"),
+    cluster.WaitOp: _plain("cluster.wait"),
+    cluster.MbarrierArriveOp: lambda op: Effect(
+        "arrive", _bar(op), scalars=(op.rank,), constant=(1, 0)
+    ),
+    warp_specialization.SetmaxnregOp: lambda op: Effect(
+        "registers", constant=(op.action.data, op.registers.value.data)
+    ),
+    # wgmma.
+    WarpgroupMmaOp: _wgmma,
+    wgmma_sync.WgmmaFenceOp: _plain("wgmma.fence"),
+    wgmma_sync.WgmmaCommitGroupOp: _plain("wgmma.commit"),
+    wgmma_sync.WgmmaWaitGroupOp: lambda op: Effect("wgmma.wait", constant=op.pending.value.data),
+    wgmma_sync.FenceProxyAsyncOp: _plain("fence.proxy"),
+    # Tensor memory.
+    UmmaOp: _umma,
+    tmem_copy.CopyOp: _copy,
+    tmem_copy.ShiftOp: _shift,
+    tmem_access.TmemAccessOp: _tile,
+    tmem_reduce.LoadReduceOp: _tile,
+    tmem_access.WaitLoadOp: _plain("tmem.wait_load"),
+    tmem_access.WaitStoreOp: _plain("tmem.wait_store"),
+    tmem.AllocOp: lambda op: Effect("tmem.alloc", places=(_slot(op),)),
+    tmem.RetrieveOp: lambda op: Effect("access", places=(_slot(op),)),
+    tmem.DeallocOp: lambda op: Effect("tmem.dealloc", places=(Place(op.source, (), writes=True),)),
+    tcgen05_sync.CommitOp: lambda op: Effect(
+        "commit", _bar(op), scalars=() if op.mask is None else (op.mask,)
+    ),
+    tcgen05_sync.FenceBeforeThreadSyncOp: _plain("fence.before"),
+    tcgen05_sync.FenceAfterThreadSyncOp: _plain("fence.after"),
+}

@@ -1,0 +1,226 @@
+"""A kernel followed once for all its threads, without its data: the events that each has.
+
+Only what decides control flow, barriers and addresses is computed. Where threads take different
+branches both are followed, in the order of the text, each for its threads: the list is no schedule,
+but what one thread has of it is what that thread does, in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xdsl.dialects import cf, scf
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilewright.passes.analysis.hazards.launches import Launch
+from tilewright.passes.analysis.hazards.recording import Recording
+from tilewright.passes.analysis.hazards.scalars import UNKNOWN, select
+from tilewright.passes.analysis.hazards.trace import (
+    Mask,
+    Trace,
+)
+from tilewright.passes.analysis.hazards.values import Step
+
+
+class Program(Recording):
+    """A function, cut down to what its events depend on; `run` follows it."""
+
+    def __init__(self, function: Operation):
+        super().__init__(function)
+        self._blocks = {block: self._compile(block) for block in self._body.blocks}
+
+    def run(self, launch: Launch) -> Trace:
+        """The events of a launch. Raises Hazard, OutOfBounds and TooLong."""
+        self.begin(launch)
+        for argument in self._body.blocks[0].args:
+            if argument in self._needed:
+                self.env[self._slots[argument]] = self._argument(argument)
+        self._run_blocks(self._body.blocks[0], self.mask(launch.present))
+        return self.trace
+
+    def _run_blocks(self, block: Block, mask: Mask) -> None:
+        """Follow blocks to the end of the function; threads that part there stay apart."""
+        while True:
+            for step in self._blocks[block]:
+                step(mask)
+            last = block.last_op
+            match last:
+                case cf.BranchOp():
+                    self._assign(last.successor.args, last.arguments)
+                    block = last.successor
+                case cf.ConditionalBranchOp():
+                    then, other = self.parted(last, self.env[self.slot(last.cond)], mask)
+                    self._tick()
+                    if then is not None and other is not None:
+                        kept = list(self.env)
+                        self._assign(last.then_block.args, last.then_arguments)
+                        self._run_blocks(last.then_block, then)
+                        self.env = kept
+                    if other is not None:
+                        self._assign(last.else_block.args, last.else_arguments)
+                        block, mask = last.else_block, other
+                    else:
+                        self._assign(last.then_block.args, last.then_arguments)
+                        block = last.then_block
+                case _:
+                    return
+
+    def _assign(self, dests: Sequence[SSAValue], sources: Sequence[SSAValue]) -> None:
+        values = [self.env[self._slots[s]] if s in self._slots else UNKNOWN for s in sources]
+        for dest, value in zip(dests, values, strict=True):
+            if dest in self._slots:
+                self.env[self._slots[dest]] = value
+
+    def _compile(self, block: Block) -> list[Step]:
+        steps: list[Step] = []
+        for op in block.ops:
+            if (step := self._step(op)) is not None:
+                steps.append(step)
+        return steps
+
+    def _step(self, op: Operation) -> Step | None:
+        effect = self._effects.get(op)
+        if effect is not None:
+            event = self._event(op, effect)
+            value = self._value(op) if any(r in self._needed for r in op.results) else None
+            if value is None:
+                return event
+            return lambda mask: (event(mask), value(mask))[0]
+        relevant = op in self._effects or any(r in self._needed for r in op.results)
+        if not relevant:
+            return None
+        match op:
+            case scf.ForOp():
+                return self._for(op)
+            case scf.IfOp():
+                return self._if(op)
+            case scf.WhileOp():
+                return self._while(op)
+            case _:
+                if op.regions:
+                    return lambda mask: self._give_up(op)
+                return self._value(op)
+
+    def _give_up(self, op: Operation) -> None:
+        self.say_unproven(op, "it is no control flow that is followed")
+        self.trace.undecided = True
+
+    def _for(self, op: scf.ForOp) -> Step:
+        block = op.body.block
+        body, last = self._compile(block), block.last_op
+        assert last is not None
+        bounds = [self.slot(value) for value in (op.lb, op.ub, op.step)]
+        variable = self.slot(block.args[0])
+        carried = self._carried(block.args[1:], op.iter_args, last.operands, op.results)
+
+        def loop(mask: Mask) -> None:
+            lower, upper, step = (self.env[place] for place in bounds)
+            if lower is UNKNOWN or upper is UNKNOWN or step is UNKNOWN:
+                self.say_unproven(op, "its length is not known before it runs")
+                lower, upper, step = 0, 3, 1
+            before, values = self.rounds, [self.env[first] for _, first, _, _ in carried]
+            number = 0
+            while True:
+                parts = self.parted(op, lower < upper, mask)
+                if parts[0] is None:
+                    break
+                self._tick()
+                inside = parts[0]
+                self.rounds = (*before, (op, number))
+                self.env[variable] = lower
+                for (place, _, _, _), value in zip(carried, values, strict=True):
+                    self.env[place] = value
+                for each in body:
+                    each(inside)
+                after = [self.env[place] for _, _, place, _ in carried]
+                values = after if inside is mask else [
+                    select(inside.flags, new, old)
+                    for new, old in zip(after, values, strict=True)
+                ]  # fmt: skip
+                lower, number = lower + step, number + 1
+            self.rounds = before
+            for (_, _, _, place), value in zip(carried, values, strict=True):
+                self.env[place] = value
+
+        return loop
+
+    def _carried(
+        self, args: Sequence[SSAValue], inits: Sequence[SSAValue], yields: Sequence[SSAValue],
+        results: Sequence[SSAValue],
+    ) -> list[tuple[int, int, int, int]]:  # fmt: skip
+        """Slots of the values that a loop carries, as far as anybody asks for them."""
+        return [
+            (self.slot(arg), self.slot(init), self.slot(given), self.slot(result))
+            for arg, init, given, result in zip(args, inits, yields, results, strict=True)
+            if arg in self._needed or result in self._needed
+        ]
+
+    def _if(self, op: scf.IfOp) -> Step:
+        condition = self.slot(op.cond)
+        branches: list[tuple[list[Step], list[int]]] = []
+        wanted = [place for place, result in enumerate(op.results) if result in self._needed]
+        for region in (op.true_region, op.false_region):
+            if not region.blocks:
+                branches.append(([], []))
+                continue
+            last = region.block.last_op
+            given = [self.slot(last.operands[place]) for place in wanted] if last else []
+            branches.append((self._compile(region.block), given))
+        results = [self.slot(op.results[place]) for place in wanted]
+
+        def branch(mask: Mask) -> None:
+            parts = self.parted(op, self.env[condition], mask)
+            given: list[list[Any]] = []
+            for part, (steps, values) in zip(parts, branches, strict=True):
+                if part is not None:
+                    for step in steps:
+                        step(part)
+                    given.append([self.env[place] for place in values])
+            for number, place in enumerate(results):
+                if len(given) == 1:
+                    self.env[place] = given[0][number]
+                else:
+                    assert parts[0] is not None
+                    self.env[place] = select(parts[0].flags, given[0][number], given[1][number])
+
+        return branch
+
+    def _while(self, op: scf.WhileOp) -> Step:
+        before, after = op.before_region.block, op.after_region.block
+        test, body = self._compile(before), self._compile(after)
+        last, condition = after.last_op, before.last_op
+        assert isinstance(condition, scf.ConditionOp) and last is not None
+        asked = self.slot(condition.condition)
+        back = [(self.slot(a), self.slot(i), self.slot(y)) for a, i, y in
+                zip(before.args, op.arguments, last.operands, strict=True)]  # fmt: skip
+        handed = [(self.slot(a), self.slot(c), self.slot(r)) for a, c, r in
+                  zip(after.args, condition.args, op.results, strict=True)]  # fmt: skip
+
+        def loop(mask: Mask) -> None:
+            values, rounds, number, active = [self.env[i] for _, i, _ in back], self.rounds, 0, mask
+            while True:
+                self._tick()
+                self.rounds = (*rounds, (op, number))
+                for (place, _, _), value in zip(back, values, strict=True):
+                    self.env[place] = value
+                for step in test:
+                    step(active)
+                goes = self.env[asked]
+                if goes is UNKNOWN:
+                    self.say_unproven(op, "its length is not known before it runs")
+                    goes = number < 2
+                inside, _ = self.parted(op, goes, active)
+                for place, source, result in handed:
+                    given, before = self.env[source], self.env[result]
+                    late = active is not mask and number > 0
+                    self.env[result] = select(active.flags, given, before) if late else given
+                    self.env[place] = given
+                if inside is None:
+                    break
+                for step in body:
+                    step(inside)
+                values, active, number = [self.env[y] for _, _, y in back], inside, number + 1
+            self.rounds = rounds
+
+        return loop

@@ -1,0 +1,142 @@
+"""A launch run from event to event: the first thing that is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from heapq import heappop
+
+from tilewright.passes.analysis.hazards.mbarriers import waits_for
+from tilewright.passes.analysis.hazards.report import Hazard
+from tilewright.passes.analysis.hazards.running import WARPGROUP
+from tilewright.passes.analysis.hazards.shared_accesses import no_wait
+from tilewright.passes.analysis.hazards.tensor_accesses import TensorAccesses
+from tilewright.passes.analysis.hazards.trace import WARP, Event
+
+Handler = Callable[[int, Event, list[int]], Iterable[int]]
+
+
+class Machine(TensorAccesses):
+    """The roles of a launch; `run` raises Hazard for the first thing that is wrong."""
+
+    @cached_property
+    def _handlers(self) -> dict[str, Handler]:
+        """What an event does, by its kind: the roles that go on at once."""
+        return {
+            "access": self._access,
+            "cp.async": self._cp_async,
+            "cp.commit": lambda index, event, roles: self._commit("cp", roles),
+            "cp.wait": lambda index, event, roles: self._group_wait("cp", event, roles),
+            "tma.load": self._tma_load,
+            "tma.store": self._tma_store,
+            "bulk.commit": lambda index, event, roles: self._commit("bulk", roles),
+            "bulk.wait": lambda index, event, roles: self._group_wait("bulk", event, roles),
+            "init": self._init,
+            "inval": self._inval,
+            "arrive": self._arrive,
+            "wait": self._wait,
+            "fence.init": self._fence_init,
+            "fence.proxy": self._fence_proxy,
+            "bar": self._bar,
+            "warp.sync": self._warp_sync,
+            "cluster.arrive": self._cluster_arrive,
+            "cluster.wait": self._cluster_wait,
+            "wgmma": self._wgmma,
+            "wgmma.fence": lambda index, event, roles: self._together(index, event, roles),
+            "wgmma.commit": self._wgmma_commit,
+            "wgmma.wait": self._wgmma_wait,
+            "umma": self._umma,
+            "commit": self._tcgen05_commit,
+            "fence.before": self._fence_before,
+            "fence.after": self._fence_after,
+            "tmem.load": self._tile,
+            "tmem.store": self._tile,
+            "tmem.wait_load": lambda index, event, roles: self._tile_wait("tmem.load", roles),
+            "tmem.wait_store": lambda index, event, roles: self._tile_wait("tmem.store", roles),
+            "tmem.alloc": self._alloc,
+            "tmem.dealloc": self._dealloc,
+            "registers": self._registers,
+        }
+
+    def run(self) -> None:
+        """Run all roles to their ends."""
+        for role in range(len(self.roles)):
+            self._enqueue(role)
+        while True:
+            while self._queue:
+                self._step()
+            if not self._open():
+                break
+        stuck = [role for role in range(len(self.roles)) if role not in self._ended]
+        if stuck:
+            self._deadlock(stuck)
+        self._check_leaving()
+
+    def _step(self) -> None:
+        index, role = heappop(self._queue)
+        roles = [role]
+        while self._queue and self._queue[0][0] == index:
+            roles.append(heappop(self._queue)[1])
+        event = self.events[index]
+        if event.kind != "access":
+            for each in roles:
+                if self.pending[each]:
+                    self._flush(each)
+        for each in self._handlers[event.kind](index, event, roles):
+            self._advance(each)
+
+    def _end(self, role: int) -> None:
+        if self.pending[role]:
+            self._flush(role)
+        self._ended.add(role)
+        for access in self.streams["bulk", role]:
+            if self.is_kernel and not access.done:
+                raise Hazard(
+                    "end", self._last_op(role), access.parts[0].event.op, no_wait("bulk", access)
+                )
+        self._warp_left(self.roles[role].warp)
+
+    def _deadlock(self, stuck: list[int]) -> None:
+        """Say what the first of the roles that do not end waits for."""
+        if not self.is_kernel or self.trace.undecided:
+            return
+        role = min(stuck, key=lambda role: self._rank(role))
+        event = self.events[self._traces[role][self._next[role]]]
+        missing, nearest = "others of its threads never come here", "a way that they all take"
+        if event.kind == "wait":
+            (barrier,) = self._mbarriers(event, role)
+            missing, nearest = waits_for(barrier)
+        elif event.kind == "registers":
+            team = self._team(role, WARPGROUP // WARP)
+            cta, count, _ = self.asking.get(team, (self.roles[role].cta, 0, []))
+            most = (self.registers.get(team, 0) + self.free[cta]) // 8 * 8
+            missing = (
+                f"its warpgroup asks for {count} registers a thread, has "
+                f"{self.registers.get(team, 0)}, and others have given back {self.free[cta]}"
+            )
+            nearest = f"{most}, or a setmaxnreg dec in another warpgroup"
+        elif event.kind == "bar":
+            barrier = self.barriers[self.roles[role].cta, event.constant[0]]
+            missing = f"the barrier counts {barrier.expected} threads, and {barrier.threads} arrive"
+            nearest = f"{barrier.threads} threads"
+        raise Hazard("deadlock", event.op, missing=missing, nearest=nearest,
+                     where=self._where(event, role))  # fmt: skip
+
+    def _rank(self, role: int) -> tuple[bool, int]:
+        event = self.events[self._traces[role][self._next[role]]]
+        consumer = False
+        if event.kind == "wait":
+            (barrier,) = self._mbarriers(event, role)
+            consumer = barrier.bytes == 0 and barrier.pending == barrier.count
+        return consumer, self._traces[role][self._next[role]]
+
+    def _check_leaving(self) -> None:
+        """What reaches another CTA of the cluster is over, as its threads know at their end."""
+        if not self.is_kernel or not self.remote:
+            return
+        for cta, done, op in self.remote:
+            rows = [self.knows[role.number] for role in self.roles if role.cta == cta]
+            if not any(row[clock] >= time for row in rows for clock, time in done):
+                last = [self._last_op(role.number) for role in self.roles
+                        if role.cta == cta and self._traces[role.number]]  # fmt: skip
+                raise Hazard("leaves", last[-1] if last else op, op)

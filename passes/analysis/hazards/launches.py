@@ -1,0 +1,270 @@
+"""Launches that a kernel is followed in: how many threads, and arguments by which its loops go
+round as often as it takes to see everything that they do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects import arith, gpu, memref, scf
+from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, IntegerType, i1
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+
+from tilewright.passes.analysis.hazards.scalars import BINARY, CASTS, COMPARISONS, UNKNOWN
+
+WARP = 32
+
+_LADDER = (
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 224, 256,
+    320, 384, 448, 512, 576, 640, 768, 896, 1024, 1280, 1536, 2048, 2560,
+)  # fmt: skip
+"""Numbers that an argument is tried with."""
+
+
+Leaf = SSAValue | tuple[SSAValue, int]
+"""A number that nobody computes: an argument, or an extent of one."""
+
+
+def leaf_of(value: SSAValue) -> Leaf:
+    """The number that a value is: one extent may be asked for more than once."""
+    if isinstance(op := value.owner, memref.DimOp) and isinstance(
+        index := op.index.owner, arith.ConstantOp
+    ):
+        assert isinstance(index.value, IntegerAttr)
+        return op.source, index.value.value.data
+    return value
+
+
+@dataclass(frozen=True, eq=False)
+class Launch:
+    """One cluster of CTAs: their threads by axis, how many CTAs, and what values that nobody
+    computes are: arguments and extents, by SSA value; `guessed` is what every condition from memory
+    turns out to be."""
+
+    block: tuple[int, int, int]
+    cluster: tuple[int, int, int] = (1, 1, 1)
+    leaves: Mapping[Leaf, int] = field(default_factory=dict["Leaf", int])
+    guessed: bool = True
+    is_kernel: bool = True
+    others: tuple[int, int] = (1, 0)
+    """What arguments are that say nothing of loops: a first number, and how far they are apart."""
+
+    @cached_property
+    def ctas(self) -> int:
+        """How many CTAs the cluster has."""
+        return prod(self.cluster)
+
+    @cached_property
+    def threads(self) -> int:
+        """The threads of a CTA."""
+        return prod(self.block)
+
+    @cached_property
+    def stride(self) -> int:
+        """Thread slots of a CTA: whole warps."""
+        return -(-self.threads // WARP) * WARP
+
+    @cached_property
+    def slots(self) -> int:
+        """Thread slots of the cluster."""
+        return self.ctas * self.stride
+
+    @cached_property
+    def present(self) -> NDArray[np.bool_]:
+        """The slots that have a thread."""
+        return np.arange(self.slots) % self.stride < self.threads
+
+    def leaf(self, value: SSAValue) -> int:
+        """An argument, or an extent of one."""
+        leaf = leaf_of(value)
+        if leaf in self.leaves:
+            return self.leaves[leaf]
+        if value.type == i1:
+            return int(self.guessed)
+        first, apart = self.others
+        return first + (apart * value.index if isinstance(value, BlockArgument) else 0)
+
+    def variants(self) -> Iterator[Launch]:
+        """Launches with other arguments where those say nothing of loops."""
+        for others in ((0, 0), (8, 0), (16, 0), (32, 0), (64, 0), (1, 1), (0, 64), (0, 1024)):
+            yield replace(self, others=others)
+
+    def special(self, name: str, axis: int) -> Any:
+        """A special register of all threads."""
+        return self._special[name, axis]
+
+    @cached_property
+    def _special(self) -> dict[tuple[str, int], Any]:
+        slots = np.arange(self.slots)
+        thread, rank = slots % self.stride, slots // self.stride
+        known: dict[tuple[str, int], Any] = {
+            ("gpu.lane_id", 0): slots % WARP,
+            ("gpu.subgroup_id", 0): thread // WARP,
+            ("cute_nvgpu.cluster.rank", 0): rank if self.ctas > 1 else 0,
+        }
+        for axis in range(3):
+            before = prod(self.block[:axis])
+            within = thread // before % self.block[axis]
+            known["gpu.thread_id", axis] = within if self.block[axis] > 1 else 0
+            above = rank // prod(self.cluster[:axis]) % self.cluster[axis]
+            known["gpu.block_id", axis] = above if self.cluster[axis] > 1 else 0
+            known["gpu.block_dim", axis] = self.block[axis]
+            known["gpu.grid_dim", axis] = self.cluster[axis]
+        return known
+
+
+def is_kernel(function: Operation) -> bool:
+    """It is launched as it stands; any other function is a part of something."""
+    return "gpu.kernel" in function.attributes or (
+        isinstance(function, gpu.FuncOp) and "kernel" in function.properties
+    )
+
+
+def launches(
+    function: Operation, loops: Sequence[scf.ForOp], rings: int, *, guesses: bool
+) -> Iterator[list[Launch]]:
+    """What to follow: lists of launches of which one must be right (the threads of a block may not
+    be said); `rings` is the number of stages of the longest ring, and with `guesses` there are
+    conditions that only a run decides."""
+    kernel = is_kernel(function)
+    cluster = _extents(function, "gpu.known_cluster_size") or (1, 1, 1)
+    known = _extents(function, "gpu.known_block_size")
+    blocks = [known] if known else [(threads, 1, 1) for threads in _threads(function, kernel)]
+    dynamic = [loop for loop in loops if any(map(_leaves, (loop.lb, loop.ub, loop.step)))]
+    for leaves in _lengths(dynamic, rings):
+        for guessed in (True, False) if guesses else (True,):
+            yield [Launch(block, cluster, leaves, guessed, kernel) for block in blocks]
+
+
+def _extents(function: Operation, name: str) -> tuple[int, int, int] | None:
+    known = function.attributes.get(name)
+    if not isinstance(known, DenseArrayBase):
+        return None
+    x, y, z = (*map(int, known.get_values()), 1, 1, 1)[:3]  # type: ignore[arg-type]
+    return x, y, z
+
+
+def _threads(function: Operation, kernel: bool) -> list[int]:
+    """The threads that a block may have, likely numbers first."""
+    if not kernel:
+        return [
+            128 if any(op.name.startswith("cute_nvgpu.sm90.") for op in function.walk()) else 32
+        ]
+    return [128, 256, 96, 64, 32, 384, 160, 192, 224, 288, 320, 352, 512, 1024]
+
+
+# How often loops go round
+
+
+def _lengths(loops: list[scf.ForOp], rings: int) -> Iterator[dict[Leaf, int]]:
+    """Arguments by which loops are long, and by which they go round once."""
+    if not loops:
+        yield {}
+        return
+    uses = 2 * rings + 2
+    nested = [loop for loop in loops if _around(loop, loops)]
+    outer = 3 if nested else uses
+    inner = max(-(-uses // outer), 2)
+    goals = {loop: inner if loop in nested else outer for loop in loops}
+    yield _solve(loops, goals)
+    yield _solve(loops, dict.fromkeys(loops, 1))
+
+
+def _around(loop: scf.ForOp, loops: list[scf.ForOp]) -> bool:
+    parent = loop.parent_op()
+    while parent is not None:
+        if parent in loops:
+            return True
+        parent = parent.parent_op()
+    return False
+
+
+def _solve(loops: list[scf.ForOp], goals: Mapping[scf.ForOp, int]) -> dict[Leaf, int]:
+    """Arguments that bring the loops to those lengths or near, one argument after the other."""
+    leaves: dict[Leaf, int] = {}
+    for loop in loops:
+        bounds = (loop.ub, loop.lb, loop.step)
+        for leaf in dict.fromkeys(leaf for bound in bounds for leaf in _leaves(bound)):
+            if leaf not in leaves:
+                leaves[leaf] = _nearest(loop, goals[loop], leaf, leaves)
+    return leaves
+
+
+def _nearest(loop: scf.ForOp, goal: int, leaf: Leaf, leaves: Mapping[Leaf, int]) -> int:
+    """The first number of an argument that makes a loop as long as wanted, or nearest to it."""
+    best, least = 1, 1 << 20
+    for number in _LADDER:
+        length = _length(loop, {**leaves, leaf: number})
+        distance = abs(length - goal) if length else 1 << 20
+        if distance < least:
+            best, least = number, distance
+        if not least or length > goal:
+            break
+    return best
+
+
+def _length(loop: scf.ForOp, leaves: Mapping[Leaf, int]) -> int:
+    numbers = [_number(bound, leaves) for bound in (loop.lb, loop.ub, loop.step)]
+    lower, upper, step = numbers
+    if not isinstance(lower, int) or not isinstance(upper, int) or not isinstance(step, int):
+        return 0
+    return max(0, -(-(upper - lower) // step)) if step > 0 else 0
+
+
+def _leaves(value: SSAValue) -> set[Leaf]:
+    """The arguments and other values from outside that a number is computed from."""
+    found: set[Leaf] = set()
+    seen: set[SSAValue] = set()
+    work = [value]
+    while work:
+        value = work.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        owner = value.owner
+        if isinstance(owner, Block):
+            parent = owner.parent_op()
+            if isinstance(parent, scf.ForOp):
+                place = list(owner.args).index(value)  # type: ignore[arg-type]
+                work.append(parent.lb if place == 0 else parent.iter_args[place - 1])
+            elif isinstance(value.type, IntegerType | IndexType):
+                found.add(value)
+        elif isinstance(owner, memref.DimOp):
+            found.add(leaf_of(value))
+        elif not isinstance(owner, arith.ConstantOp):
+            work += owner.operands
+    return found
+
+
+def _number(value: SSAValue, leaves: Mapping[Leaf, int]) -> Any:
+    """A number of the first round of the loops around it, of thread 0."""
+    owner = value.owner
+    if isinstance(owner, Block):
+        parent = owner.parent_op()
+        if isinstance(parent, scf.ForOp):
+            place = list(owner.args).index(value)  # type: ignore[arg-type]
+            return _number(parent.lb if place == 0 else parent.iter_args[place - 1], leaves)
+        return leaves.get(value, 1)
+    if isinstance(owner, arith.ConstantOp):
+        return owner.value.value.data if isinstance(owner.value, IntegerAttr) else UNKNOWN
+    if (function := BINARY.get(type(owner))) is not None:
+        a, b = (_number(operand, leaves) for operand in owner.operands)
+        return function(a, b)
+    if type(owner) in CASTS or isinstance(owner, arith.TruncIOp):
+        return _number(owner.operands[0], leaves)
+    if isinstance(owner, memref.DimOp):
+        return leaves.get(leaf_of(value), 1)
+    if isinstance(owner, arith.SelectOp):
+        chosen = _number(owner.cond, leaves)
+        return chosen if chosen is UNKNOWN else _number(owner.lhs if chosen else owner.rhs, leaves)
+    if isinstance(owner, arith.CmpiOp):
+        a, b = (_number(operand, leaves) for operand in owner.operands)
+        return COMPARISONS[owner.predicate.value.data](a, b)
+    if isinstance(owner, gpu.BlockDimOp | gpu.GridDimOp):
+        return 1
+    return 0 if isinstance(owner, gpu.BlockIdOp | gpu.ThreadIdOp) else UNKNOWN

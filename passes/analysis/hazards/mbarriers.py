@@ -1,0 +1,198 @@
+"""Arrivals at mbarriers and waits for their phases, which are told apart by counting."""
+
+from __future__ import annotations
+
+from heapq import heappush
+
+from xdsl.dialects import memref
+
+from tilewright.diagnostic import named
+from tilewright.passes.analysis.hazards.phases import Mbarrier
+from tilewright.passes.analysis.hazards.report import Hazard
+from tilewright.passes.analysis.hazards.thread_barriers import ThreadBarriers
+from tilewright.passes.analysis.hazards.trace import Event
+
+
+class Mbarriers(ThreadBarriers):
+    """Phases of mbarriers."""
+
+    def _mbarriers(self, event: Event, role: int, mask: int | None = None) -> list[Mbarrier]:
+        """The mbarrier of an event, in the role's own CTA or those of a mask."""
+        assert event.barrier is not None
+        own = self.roles[role].cta
+        ctas = [own] if mask is None else [c for c in range(self.launch.ctas) if mask >> c & 1]
+        return [self.mbarriers[cta, *event.barrier] for cta in ctas]
+
+    def _init(self, index: int, event: Event, roles: list[int]) -> list[int]:
+        for role in roles:
+            (barrier,) = self._mbarriers(event, role)
+            threads = len(self.roles[role].lanes)
+            if self.is_kernel and (threads > 1 or barrier.made is not None):
+                what = f"{threads} threads" if threads > 1 else "it a second time"
+                raise Hazard("again", event.op, missing=what)
+            barrier.make(event.constant, (event.op, role, self.now[role]))
+        return roles
+
+    def _inval(self, index: int, event: Event, roles: list[int]) -> list[int]:
+        for role in roles:
+            (barrier,) = self._mbarriers(event, role)
+            barrier.made = None
+        return roles
+
+    def _fence_init(self, index: int, event: Event, roles: list[int]) -> list[int]:
+        for barrier in self.mbarriers.values():
+            if barrier.made is not None:
+                _, maker, time = barrier.made
+                if any(r == maker or self.knows[r][maker] >= time for r in roles):
+                    barrier.fenced = True
+        return roles
+
+    def _check_made(self, event: Event, barrier: Mbarrier, role: int, asynchronous: bool) -> None:
+        if not self.is_kernel:
+            return
+        if barrier.made is None:
+            if barrier.count is None and not self._is_ours(event):
+                return
+            raise Hazard("unmade", event.op)
+        op, maker, time = barrier.made
+        if maker != role and self.knows[role][maker] < time:
+            raise Hazard("made", event.op, op)
+        if asynchronous and not barrier.fenced:
+            raise Hazard("unseen", event.op, op)
+
+    def _is_ours(self, event: Event) -> bool:
+        """The memory of an mbarrier is the function's own: nobody else makes one there."""
+        assert event.barrier is not None
+        return isinstance(getattr(event.barrier[0], "owner", None), memref.AllocOp)
+
+    def _check_behind(self, event: Event, barrier: Mbarrier, role: int) -> None:
+        """An arrival, or a copy's bytes, are behind the phase before."""
+        knows, last = self.knows[role], barrier.last
+        if not self.is_kernel or knows[barrier.clock] >= barrier.completed or barrier.count is None:
+            return
+        if not last.asynchronous and all(
+            knows[each] >= time or each == role for each, time in last.roles
+        ):
+            return
+        what = f"phase {barrier.completed - 1} of the mbarrier of {made_by(barrier)} goes on"
+        raise Hazard("early", event.op, missing=what, where=self._where(event, role))
+
+    def _arrive(self, index: int, event: Event, roles: list[int]) -> list[int]:
+        count, expected = event.constant
+        mask = 1 << event.scalars[0] if event.scalars else None
+        for role in roles:
+            for barrier in self._mbarriers(event, role, mask):
+                self._check_made(event, barrier, role, False)
+                if mask is not None and mask != 1 << self.roles[role].cta:
+                    self.remote.append((event.scalars[0], [(role, self.now[role])], event.op))
+                self._arrive_at(event, barrier, role, count, expected)
+        return roles
+
+    def _arrive_at(
+        self, event: Event, barrier: Mbarrier, role: int, count: int, expected: int
+    ) -> None:
+        threads = len(self.roles[role].lanes)
+        out = self._let_go(role)
+        left = threads
+        while left:
+            self._check_behind(event, barrier, role)
+            if barrier.count is None:
+                number = left
+            else:
+                number = min(barrier.pending // count, left)
+                if not number:
+                    self._overflow(event, barrier, count * left)
+            barrier.learn(out)
+            barrier.now.roles.append((role, out[role]))
+            barrier.now.asynchronous |= expected > 0
+            barrier.bytes += expected * number
+            barrier.pending -= count * number
+            left -= number
+            self._settle(barrier)
+
+    def _overflow(self, event: Event, barrier: Mbarrier, count: int) -> None:
+        raise Hazard(
+            "count", event.op,
+            missing=(
+                f"no more arrivals than a phase waits for, got {count} where phase "
+                f"{barrier.completed} of the mbarrier of {made_by(barrier)} waits for "
+                f"{barrier.pending} of {barrier.count}"
+            ),
+            nearest=f"count {(barrier.count or 0) - barrier.pending + count} there",
+        )  # fmt: skip
+
+    def _settle(self, barrier: Mbarrier) -> None:
+        """Complete the phase where nothing is missing, and let go on who waits for it."""
+        if barrier.count is None or barrier.pending or barrier.bytes:
+            return
+        phase = barrier.completed - 1
+        for role, time, op in barrier.waits.pop(phase, ()):
+            if barrier.known[role] < time and self.is_kernel:
+                raise Hazard(
+                    "missed", op,
+                    missing=f"may come after the phase that follows it, {phase + 1}, is over too: "
+                    f"nothing that phase {phase + 1} waits for is behind this",
+                )  # fmt: skip
+        barrier.complete()
+        blocked, barrier.blocked = barrier.blocked, []
+        for role in blocked:
+            heappush(self._queue, (self._traces[role][self._next[role]], role))
+
+    def _wait(self, index: int, event: Event, roles: list[int]) -> list[int]:
+        ready: list[int] = []
+        for role in roles:
+            (barrier,) = self._mbarriers(event, role)
+            self._check_made(event, barrier, role, False)
+            if barrier.count is None:
+                barrier.blocked.append(role)
+                continue
+            seen = self.knows[role][barrier.clock]
+            if (seen + 1) % 2 != event.scalars[0] % 2:
+                # The phase behind the last one known of is the one that is waited for.
+                if barrier.completed <= seen:
+                    barrier.blocked.append(role)
+                    continue
+                if barrier.completed > seen + 1 and self.is_kernel:
+                    raise Hazard(
+                        "missed", event.op, where=self._where(event, role),
+                        missing=f"waits for phase {seen} and may come after phase {seen + 1} is "
+                        "over too",
+                    )  # fmt: skip
+                self._learn(role, barrier.released[seen])
+                barrier.waits.setdefault(seen, []).append((role, self.now[role], event.op))
+            ready.append(role)
+        return ready
+
+    def _open(self) -> bool:
+        """Nobody can go on: mbarriers that are made elsewhere let go all who wait."""
+        found = [barrier for barrier in self.mbarriers.values()
+                 if barrier.count is None and barrier.blocked]  # fmt: skip
+        for barrier in found:
+            barrier.complete()
+            blocked, barrier.blocked = barrier.blocked, []
+            for role in blocked:
+                self._learn(role, barrier.released[-1])
+                self._advance(role)
+        return bool(found)
+
+
+def made_by(barrier: Mbarrier) -> str:
+    return named(barrier.made[0]) if barrier.made else "the caller"
+
+
+def waits_for(barrier: Mbarrier) -> tuple[str, str]:
+    """What a phase that never ends lacks, and what would end it."""
+    phase = f"phase {barrier.completed} of the mbarrier of {made_by(barrier)}"
+    if barrier.pending:
+        got = (barrier.count or 0) - barrier.pending
+        return (
+            f"{phase} waits for {barrier.count} arrivals, and {got} come",
+            f"count {got}" if got else "an arrival",
+        )
+    if barrier.bytes:
+        verb = "more" if barrier.bytes > 0 else "fewer"
+        return (
+            f"{phase} expects {abs(barrier.bytes)} bytes {verb} than copies bring",
+            "the bytes of the copies",
+        )
+    return f"{phase} is the one of that parity, and nothing arrives at it", "the other parity"

@@ -1,0 +1,112 @@
+"""Barriers: mbarriers, whose phases are told apart by counting, and those of a CTA and a cluster.
+
+`Clock` is what somebody knows: of each role and each mbarrier, up to when what it did is before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.ir import Operation
+
+Clock = list[int]
+
+Rounds = tuple[tuple[Operation, int], ...]
+
+
+def join(into: Clock, other: Sequence[int]) -> None:
+    """Learn what another one knows."""
+    into[:] = [mine if mine > theirs else theirs for mine, theirs in zip(into, other, strict=True)]
+
+
+@dataclass(slots=True)
+class Arrivals:
+    """Who arrived at a phase: (role, its clock), and whether something asynchronous had a part."""
+
+    roles: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    asynchronous: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Mbarrier:
+    """One mbarrier: its clock's number, the arrivals that a phase waits for (None: nobody made it
+    here), and of the phase that is under way how many and how many bytes are missing."""
+
+    clock: int
+    width: int
+    count: int | None = None
+    made: tuple[Operation, int, int] | None = None
+    """The op that made it, its role and the role's clock."""
+    fenced: bool = False
+    pending: int = 0
+    bytes: int = 0
+    completed: int = 0
+    known: Clock = field(default_factory=list[int])
+    released: list[Clock] = field(default_factory=list[Clock])
+    now: Arrivals = field(default_factory=Arrivals)
+    last: Arrivals = field(default_factory=Arrivals)
+    waits: dict[int, list[tuple[int, int, Operation]]] = field(
+        default_factory=dict[int, list[tuple[int, int, Operation]]]
+    )
+    """By phase, the roles that have waited for it, when, and with which op."""
+    blocked: list[int] = field(default_factory=list[int])
+
+    def make(self, count: int, made: tuple[Operation, int, int]) -> None:
+        """`mbarrier.init`."""
+        self.count = self.pending = count
+        self.made, self.fenced, self.bytes = made, False, 0
+        self.completed, self.released, self.waits = 0, [], {}
+        self.known, self.now, self.last = [0] * self.width, Arrivals(), Arrivals()
+
+    def learn(self, known: Sequence[int]) -> None:
+        """Something that the phase waits for knows so much."""
+        if not self.known:
+            self.known = [0] * self.width
+        join(self.known, known)
+
+    def complete(self) -> None:
+        """The phase is over: who waits for it learns what its arrivals knew."""
+        if not self.known:
+            self.known = [0] * self.width
+        self.completed += 1
+        self.known[self.clock] = self.completed
+        self.released.append(list(self.known))
+        self.last, self.now = self.now, Arrivals()
+        if self.count is not None:
+            self.pending = self.count
+
+
+@dataclass(eq=False, slots=True)
+class Barrier:
+    """A barrier of threads: its clock's number, what has arrived at the round that is under way,
+    and the roles that wait."""
+
+    clock: int
+    width: int
+    rounds: int = 0
+    threads: int = 0
+    expected: int | None = None
+    roles: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    known: Clock = field(default_factory=list[int])
+    waiting: list[int] = field(default_factory=list[int])
+    released: Clock = field(default_factory=list[int])
+    last: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+
+    def arrive(self, role: int, threads: int, known: Clock) -> None:
+        """A role arrives."""
+        if not self.known:
+            self.known = [0] * self.width
+        self.roles.append((role, known[role]))
+        self.threads += threads
+        join(self.known, known)
+
+    def turn(self) -> tuple[Clock, list[int]]:
+        """Everybody has arrived: what they know together, and who waits."""
+        self.rounds += 1
+        self.known[self.clock] = self.rounds
+        known, waiting = self.known, self.waiting
+        self.released = known
+        self.last, self.roles = self.roles, []
+        self.known, self.waiting, self.threads = list(known), [], 0
+        return known, waiting

@@ -1,0 +1,46 @@
+"""Roles: the threads of a warp that do the same, wherever in the text they do it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.passes.analysis.hazards.launches import Launch
+from tilewright.passes.analysis.hazards.trace import WARP, Event
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Role:
+    """Threads of one warp with the same events: their slots, CTA and warp (in the cluster)."""
+
+    number: int
+    cta: int
+    warp: int
+    lanes: NDArray[np.int64]
+
+    @property
+    def alone(self) -> bool:
+        """One thread."""
+        return len(self.lanes) == 1
+
+
+def roles_of(events: list[Event], launch: Launch) -> tuple[list[Role], dict[int, list[int]]]:
+    """The roles of a launch, and those that each mask of an event has, by the mask's number."""
+    masks = {event.mask.number: event.mask for event in events}
+    slots = np.flatnonzero(launch.present)
+    columns = [slots // WARP, *(mask.flags[slots] for mask in masks.values())]
+    _, which = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
+    which = which.reshape(-1)
+    order = np.argsort(which, kind="stable")
+    starts = np.cumsum(np.bincount(which))[:-1]
+    roles = [
+        Role(number, int(lanes[0]) // launch.stride, int(lanes[0]) // WARP, lanes)
+        for number, lanes in enumerate(np.split(slots[order], starts))
+    ]
+    members = {
+        number: [role.number for role in roles if mask.flags[role.lanes[0]]]
+        for number, mask in masks.items()
+    }
+    return roles, members

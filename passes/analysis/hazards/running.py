@@ -1,0 +1,222 @@
+"""Roles as they run against each other: what each knows, and which goes on.
+
+What a role knows is a row of numbers: of each role how often it had let go of something when what
+it did then is before, and of each barrier how many of its rounds are over. The package's docstring
+says why one order of running stands for all.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from heapq import heappush
+
+from xdsl.ir import Operation
+
+from tilewright.diagnostic import named
+from tilewright.passes.analysis.hazards.accesses import Access, Part
+from tilewright.passes.analysis.hazards.cells import Cells, Memory
+from tilewright.passes.analysis.hazards.launches import Launch
+from tilewright.passes.analysis.hazards.phases import Barrier, Clock, Mbarrier, join
+from tilewright.passes.analysis.hazards.report import Hazard
+from tilewright.passes.analysis.hazards.roles import Role
+from tilewright.passes.analysis.hazards.trace import WARP, Event, Trace
+
+WARPGROUP = 128
+
+ALWAYS = 1 << 30
+"""When a thread alone knows of itself: always."""
+
+Key = tuple[int, object]
+"""Memory of a CTA."""
+
+
+class Run:
+    """The roles of a launch, their clocks, and whose turn it is."""
+
+    def __init__(
+        self, trace: Trace, launch: Launch, roles: list[Role], members: dict[int, list[int]],
+        memory: Memory,
+    ):  # fmt: skip
+        self.events, self.launch, self.trace = trace.events, launch, trace
+        self.roles, self.members = roles, members
+        self.is_kernel = launch.is_kernel
+        barriers = {
+            (cta, *event.barrier)
+            for event in self.events
+            if event.barrier is not None
+            for cta in range(launch.ctas)
+        }
+        named_barriers = {event.constant[0] for event in self.events if event.kind == "bar"}
+        self.width = len(roles) + len(barriers) + launch.ctas * len(named_barriers) + 1
+        clocks = iter(range(len(roles), self.width))
+        self.mbarriers = {key: Mbarrier(next(clocks), self.width) for key in barriers}
+        self.barriers = {
+            (cta, number): Barrier(next(clocks), self.width)
+            for cta in range(launch.ctas)
+            for number in named_barriers
+        }
+        self.cluster = Barrier(next(clocks), self.width)
+        self.knows: list[Clock] = [[0] * self.width for _ in roles]
+        self.fenced: list[Clock] = [[0] * self.width for _ in roles]
+        self.now = [1] * len(roles)
+        for role in roles:
+            if role.alone:
+                self.knows[role.number][role.number] = ALWAYS
+        self.accesses: defaultdict[Key, list[Access]] = defaultdict(list)
+        self.tensors: defaultdict[Key, list[Access]] = defaultdict(list)
+        self.pending: list[dict[tuple[Key, bool], Access]] = [{} for _ in roles]
+        self.streams: defaultdict[tuple[str, int], list[Access]] = defaultdict(list)
+        self.groups: defaultdict[tuple[str, int], int] = defaultdict(int)
+        self.gathered: defaultdict[tuple[object, int], list[int]] = defaultdict(list)
+        self.remote: list[tuple[int, list[tuple[int, int]], Operation]] = []
+        # What reaches the shared memory of another CTA: its clocks when it is over, and its op.
+        self.cells = Cells(trace, roles, memory)
+        self._warps: defaultdict[int, list[int]] = defaultdict(list)
+        for role in roles:
+            self._warps[role.warp].append(role.number)
+        self._ended: set[int] = set()
+        self._stirred = [0] * len(roles)
+        self._wanted: dict[tuple[int, int, int], list[int]] = {}
+        self._met: dict[tuple[int, ...], list[int]] = {}
+        self._teams = {
+            size: [self._team_of(role, size) for role in roles] for size in (1, WARPGROUP // WARP)
+        }
+        self.registers: dict[int, int] = {}
+        self.free: defaultdict[int, int] = defaultdict(int)
+        self.asking: dict[int, tuple[int, int, list[int]]] = {}
+        self._queue: list[tuple[int, int]] = []
+        self._next = [0] * len(roles)
+        self._traces: list[list[int]] = [[] for _ in roles]
+        for index, event in enumerate(self.events):
+            for role in self.members[event.mask.number]:
+                self._traces[role].append(index)
+
+    def _end(self, role: int) -> None:
+        """A role has no more events."""
+        raise NotImplementedError
+
+    def _advance(self, role: int) -> None:
+        self._next[role] += 1
+        self._enqueue(role)
+
+    def _enqueue(self, role: int) -> None:
+        """A role goes on with its next event, or ends."""
+        if self._next[role] < len(self._traces[role]):
+            heappush(self._queue, (self._traces[role][self._next[role]], role))
+            return
+        self._end(role)
+
+    def _let_go(self, role: int) -> Clock:
+        """What a role knows, of what it did itself too; what it does from now on is after that."""
+        self._stirred[role] += 1
+        out = list(self.knows[role])
+        out[role] = self.now[role]
+        self.now[role] += 1
+        return out
+
+    def _learn(self, role: int, known: Sequence[int]) -> None:
+        self._stirred[role] += 1
+        join(self.knows[role], known)
+
+    def _meet(self, roles: Sequence[int]) -> None:
+        """Roles learn all of each other."""
+        if len(roles) == 1 and self.roles[roles[0]].alone:
+            return
+        who = tuple(roles)
+        if self._met.get(who) == [self._stirred[role] for role in roles]:
+            return
+        together = self._let_go(roles[0])
+        for role in roles[1:]:
+            join(together, self._let_go(role))
+        for role in roles:
+            self._learn(role, together)
+        self._met[who] = [self._stirred[role] for role in roles]
+
+    def _is_over(self, access: Access, role: int, known: Clock) -> bool:
+        """A role that knows so much knows that an access is over: of a wgmma, of which all have a
+        part, it may have waited itself."""
+        own = role if access.kind == "wgmma" else -1
+        for clock, time in access.done:  # noqa: SIM110
+            if known[clock] >= time or clock == own:
+                return True
+        return False
+
+    def _together(
+        self, index: int, event: Event, roles: list[int], team: int = 1, *, meet: bool = True
+    ) -> list[int]:
+        """The roles that may go on, once all of their warp, or warps, of this event are there."""
+        ready: list[int] = []
+        for warp, there in self._by_team(roles, team).items():
+            key = (event.mask.number, warp, team)
+            if (wanted := self._wanted.get(key)) is None:
+                members = self.members[event.mask.number]
+                wanted = [r for r in members if self._team(r, team) == warp]
+                if self.is_kernel:
+                    self._check_aligned(event, wanted, warp, team)
+                self._wanted[key] = wanted
+            gathered = self.gathered[index, warp]
+            gathered += there
+            if len(gathered) == len(wanted):
+                del self.gathered[index, warp]
+                if meet:
+                    self._meet(wanted)
+                ready += wanted
+        return ready
+
+    def _team_of(self, role: Role, size: int) -> int:
+        first = role.cta * self.launch.stride // WARP
+        return first + (role.warp - first) // size * size
+
+    def _team(self, role: int, size: int) -> int:
+        """The first warp of so many that a role is of."""
+        return self._teams[size][role]
+
+    def _by_team(self, roles: list[int], size: int) -> dict[int, list[int]]:
+        teams: dict[int, list[int]] = {}
+        numbers = self._teams[size]
+        for role in roles:
+            teams.setdefault(numbers[role], []).append(role)
+        return teams
+
+    def _check_aligned(self, event: Event, wanted: list[int], warp: int, size: int) -> None:
+        lanes = sum(len(self.roles[role].lanes) for role in wanted)
+        there = sum(
+            len(self.roles[role].lanes)
+            for each in range(warp, warp + size)
+            for role in self._warps.get(each, ())
+        )
+        if lanes < there:
+            what = "a warp" if size == 1 else "a warpgroup"
+            raise Hazard("aligned", event.op, missing=f"{what} together, got {lanes} of {there}")
+
+    def _last_op(self, role: int) -> Operation:
+        """Where a role ends: its last event."""
+        return self.events[self._traces[role][-1]].op
+
+    def _threads(self, role: int) -> str:
+        found = self.roles[role]
+        first = int(found.lanes[0]) % self.launch.stride
+        name = (
+            f"thread {first}"
+            if found.alone
+            else f"threads {first} to {int(found.lanes[-1]) % self.launch.stride}"
+        )
+        return name if self.launch.ctas == 1 else f"{name} of CTA {found.cta}"
+
+    def _where(self, event: Event, role: int) -> str:
+        rounds = ", ".join(
+            f"round {number} of the loop at line {_line(op)}" for op, number in event.rounds
+        )
+        return f"{self._threads(role)}{' in ' + rounds if rounds else ''}" if self.is_kernel else ""
+
+    def _meeting(self, found: tuple[Part, Part], other: int, role: int) -> str:
+        if not self.is_kernel:
+            return ""
+        mine = self._where(found[1].event, role)
+        verb = "meets" if self.roles[role].alone else "meet"
+        return f"{mine} {verb} {self._where(found[0].event, other)}"
+
+
+def _line(op: Operation) -> str:
+    return named(op).rpartition(" ")[2]

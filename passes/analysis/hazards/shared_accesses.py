@@ -1,0 +1,170 @@
+"""Accesses to shared memory, and which of them nothing orders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import memref
+
+from tilewright.dialects.cute_nvgpu.ops import tmem
+from tilewright.passes.analysis.hazards.accesses import Access, Part, clash
+from tilewright.passes.analysis.hazards.mbarriers import Mbarriers
+from tilewright.passes.analysis.hazards.report import NO_COMMIT, NO_WAIT, Hazard
+from tilewright.passes.analysis.hazards.running import Key
+from tilewright.passes.analysis.hazards.trace import Event
+
+
+class SharedAccesses(Mbarriers):
+    """Who accesses shared memory when, and in which proxy."""
+
+    def _access(self, index: int, event: Event, roles: list[int]) -> list[int]:
+        place, view, _ = access = event.accesses[0]
+        touched = self.cells.shared(event, access, roles, event.constant)
+        for role, found in zip(roles, touched, strict=True):
+            if found is None:
+                continue
+            key = (self.roles[role].cta, view.root)
+            if isinstance(event.op, tmem.RetrieveOp) and self.is_kernel:
+                self._check_written(key, found.cells, event)
+            self._add(role, key, place.writes, Part(event, *found))
+        return roles
+
+    def _add(self, role: int, key: Key, writes: bool, part: Part) -> None:
+        """An access of a role since it last let go of something."""
+        pending = self.pending[role]
+        if not self.roles[role].alone and self.is_kernel:
+            for other in (True, False) if writes else (True,):
+                before = pending.get((key, other))
+                if before is None or not before.cells & part.cells:
+                    continue
+                if found := clash(before.parts, [part], apart=True):
+                    raise self._race(found, role, role)
+        if (access := pending.get((key, writes))) is None:
+            access = pending[key, writes] = Access("threads", role, writes, 0, [])
+        access.cells |= part.cells
+        access.parts.append(part)
+
+    def _flush(self, role: int) -> None:
+        """Check the accesses since the last event of a role that orders anything."""
+        pending, self.pending[role] = self.pending[role], {}
+        self._stirred[role] += 1
+        for (key, _), access in pending.items():
+            access.done.append((role, self.now[role]))
+            self._check(key, access, [role])
+            self._keep(key, access)
+
+    def _keep(self, key: Key, access: Access) -> None:
+        """Remember an access; what it covers and comes after needs no more."""
+        known, cells = self.knows[access.role], access.cells
+        self.accesses[key] = [
+            other
+            for other in self.accesses[key]
+            if other.cells & ~cells
+            or not (access.writes or (other.role == access.role and not other.writes))
+            or not (self._is_over(other, access.role, known) or self._own(other, access.role))
+        ]
+        self.accesses[key].append(access)
+
+    def _own(self, access: Access, role: int) -> bool:
+        return access.role == role and access.kind == "threads"
+
+    def _check(self, key: Key, access: Access, roles: Sequence[int]) -> None:
+        """Raise Hazard where an access that roles start conflicts with one before."""
+        if self.is_kernel and not access.writes and not access.generic:
+            self._check_written(key, access.cells, access.parts[0].event)
+        for other in self.accesses.get(key, ()):
+            if not other.cells & access.cells or not (access.writes or other.writes):
+                continue
+            for role in roles:
+                self._check_pair(other, access, role)
+
+    def _check_written(self, key: Key, cells: int, event: Event) -> None:
+        """Raise Hazard where none of these cells was ever written."""
+        owner = getattr(key[1], "owner", None)
+        if (
+            isinstance(owner, memref.AllocOp)
+            and cells
+            and not any(
+                other.writes and other.cells & cells for other in self.accesses.get(key, ())
+            )
+        ):
+            raise Hazard("nothing", event.op)
+
+    def _check_pair(self, other: Access, access: Access, role: int) -> None:
+        if not self.is_kernel and "umma" not in (other.kind, access.kind):
+            return
+        self._check_seen(other, access, role)
+        if not self.is_kernel and other.kind != "umma":
+            return
+        if self._is_over(other, role, self.knows[role]):
+            return
+        own = other.role == role and other.kind in ("threads", "cp.async") and bool(other.done)
+        if own and self.roles[role].alone:
+            return
+        found = clash(other.parts, access.parts, apart=own)
+        if found is None:
+            return
+        raise self._conflict(other, access, found, role)
+
+    def _check_seen(self, other: Access, access: Access, role: int) -> None:
+        """What threads wrote is seen by the async proxy behind a fence."""
+        if not other.generic or access.generic or not other.writes:
+            return
+        if any(self.knows[role][who] >= time or who == role for who, time in other.fences):
+            return
+        found = clash(other.parts, access.parts, apart=False)
+        if found is not None and (not other.fences or self._is_over(other, role, self.knows[role])):
+            section = {"umma": "tcgen05.mma", "wgmma": "9.7.15.7.1"}.get(access.kind, "9.7.13.4")
+            raise Hazard("proxy", found[1].event.op, found[0].event.op, section,
+                         self._meeting(found, other.role, role))  # fmt: skip
+
+    def _race(self, found: tuple[Part, Part], one: int, other: int) -> Hazard:
+        """Two roles' own accesses, of which the later one in the list of events is wrong."""
+        (before, was), (after, mine) = sorted(
+            zip(found, (one, other), strict=True), key=lambda each: each[0].event.number
+        )
+        verb = "writes" if before.event.accesses[0][0].writes else "reads"
+        where = self._meeting((before, after), was, mine)
+        return Hazard("race", after.event.op, before.event.op, verb, where)
+
+    def _conflict(
+        self, other: Access, access: Access, found: tuple[Part, Part], role: int
+    ) -> Hazard:
+        where = self._meeting(found, other.role, role)
+        op, before = found[1].event.op, found[0].event.op
+        match other.kind:
+            case "tma.load":
+                return Hazard("copied", op, before, where=where)
+            case "tma.store":
+                return Hazard("storing", op, before, no_wait("bulk", other), where)
+            case "cp.async":
+                return Hazard("cp.async", op, before, no_wait("cp", other), where)
+            case "wgmma":
+                return Hazard("wgmma", op, before, no_wait("wgmma", other), where)
+            case "umma":
+                missing = NO_WAIT if other.committed else NO_COMMIT
+                return Hazard("memory", op, before, missing, where)
+            case _ if access.kind == "threads":
+                return self._race(found, other.role, role)
+            case _:
+                verb = "writes" if other.writes else "reads"
+                return Hazard("race", op, before, verb, where)
+
+    def _fence_proxy(self, index: int, event: Event, roles: list[int]) -> list[int]:
+        for accesses in self.accesses.values():
+            for access in accesses:
+                if access.writes and access.generic:
+                    for role in roles:
+                        if self._own(access, role) or self._is_over(access, role, self.knows[role]):
+                            access.fences.append((role, self.now[role]))
+        return self._fence_init(index, event, roles)
+
+
+def no_wait(kind: str, access: Access) -> str:
+    """Why a group is not complete for somebody."""
+    name = {"bulk": "cp.async.bulk.wait_group", "cp": "cp.async.wait_group"}.get(
+        kind, "wgmma.wait_group"
+    )
+    if access.done:
+        return f"which no barrier orders behind its {name}; nearest legal: a barrier behind it"
+    return f"which no {name} has completed; nearest legal: cute_nvgpu.{name} 0 before it"

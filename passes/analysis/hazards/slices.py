@@ -1,0 +1,209 @@
+"""A function cut down to what its events depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xdsl.dialects import cf, memref, scf
+from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType, i1
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.traits import IsTerminator
+
+from tilewright.dialects.cute_nvgpu.ops import tmem_access
+from tilewright.passes.analysis.hazards.events import Effect, effect_of
+from tilewright.passes.analysis.hazards.launches import Leaf
+
+
+class Slice:
+    """The ops of a function that are events or hold some, and the values that they need."""
+
+    def __init__(self, function: Operation):
+        self.function = function
+        self.memory: dict[tuple[Any, ...], Any] = {}
+        self._slots: dict[SSAValue, int] = {}
+        self._initial: list[Any] = []
+        self._body: Region = function.regions[0]
+        self._loaded: set[SSAValue] = set()
+        self._effects: dict[Operation, Effect | None] = {}
+        self._find(self._body)
+        self._forward_loaded()
+        self._needed: set[SSAValue] = set()
+        self._find_needed()
+
+    @property
+    def has_events(self) -> bool:
+        """There is anything to check."""
+        return bool(self._effects)
+
+    @property
+    def loops(self) -> list[scf.ForOp]:
+        """The loops that hold events, outer ones first."""
+        return [op for op in self._effects if isinstance(op, scf.ForOp)]
+
+    @property
+    def effects(self) -> list[Effect]:
+        """What the ops do."""
+        return [effect for effect in self._effects.values() if effect is not None]
+
+    @property
+    def has_conditions(self) -> bool:
+        """Some branch depends on a condition that an argument or memory gives."""
+        return any(
+            value.type == i1 and isinstance(value.owner, Block | memref.LoadOp)
+            for value in self._needed
+        )
+
+    @property
+    def arguments(self) -> set[Leaf]:
+        """The numbers among the function's arguments that anything depends on."""
+        return {
+            argument
+            for argument in self._body.blocks[0].args
+            if argument in self._needed and argument.type != i1 and is_number(argument)
+        }
+
+    def _find(self, region: Region) -> bool:
+        """Collect the ops that are events, or hold some."""
+        found = False
+        for block in region.blocks:
+            for op in block.ops:
+                if op.regions:
+                    self._effects[op] = None
+                    if not any([self._find(inner) for inner in op.regions]):
+                        del self._effects[op]
+                elif (effect := effect_of(op)) is not None:
+                    self._effects[op] = effect
+                    if isinstance(op, tmem_access.TmemAccessOp):
+                        self._loaded.update(op.results)
+                found = found or op in self._effects
+        return found
+
+    def _forward_loaded(self) -> None:
+        """Add what loops and branches hand on of loaded registers, and the ops that use any."""
+        work = list(self._loaded)
+        while work:
+            value = work.pop()
+            for use in value.uses:
+                op = use.operation
+                for handed in _handed_on(op, use.index):
+                    if handed not in self._loaded:
+                        self._loaded.add(handed)
+                        work.append(handed)
+                if not op.regions and not op.has_trait(IsTerminator) and op not in self._effects:
+                    self._effects[op] = Effect("use")
+                parent = op.parent_op()
+                while parent is not None and parent is not self.function:
+                    self._effects.setdefault(parent, None)
+                    parent = parent.parent_op()
+
+    def _find_needed(self) -> None:
+        work: list[SSAValue] = []
+        for op, effect in self._effects.items():
+            if effect is None:
+                work += _decides(op)
+            else:
+                for place in (effect.barrier, *effect.places):
+                    if place is not None:
+                        work += (place.memref, *place.indices)
+                work += effect.scalars
+                if effect.predicate is not None:
+                    work.append(effect.predicate)
+        if len(self._body.blocks) > 1:
+            for block in self._body.blocks:
+                if isinstance(last := block.last_op, cf.ConditionalBranchOp):
+                    work.append(last.cond)
+        work += self._loaded
+        while work:
+            value = work.pop()
+            if value in self._needed:
+                continue
+            self._needed.add(value)
+            self._slots[value] = len(self._slots)
+            work += _sources(value)
+
+    def slot(self, value: SSAValue) -> int:
+        """Where a value is kept; of what is not needed, a place of its own."""
+        return self._slots.setdefault(value, len(self._slots))
+
+
+def is_number(value: SSAValue) -> bool:
+    """An integer."""
+    return isinstance(value.type, IndexType | IntegerType)
+
+
+def _handed_on(op: Operation, index: int) -> Sequence[SSAValue]:
+    """The values that a loop, a branch or a terminator gives an operand to."""
+    parent = op.parent_op()
+    match op, parent:
+        case scf.ForOp(), _ if index >= 3:
+            return (op.body.block.args[index - 2], op.results[index - 3])
+        case scf.YieldOp(), scf.ForOp():
+            return (parent.body.block.args[index + 1], parent.results[index])
+        case scf.YieldOp(), scf.IfOp():
+            return (parent.results[index],)
+        case _:
+            return ()
+
+
+def _decides(op: Operation) -> list[SSAValue]:
+    """The values that say where control goes at an op with regions."""
+    match op:
+        case scf.ForOp():
+            return [op.lb, op.ub, op.step]
+        case scf.IfOp():
+            return [op.cond]
+        case scf.WhileOp():
+            last = op.before_region.block.last_op
+            return [last.operands[0]] if last is not None else []
+        case _:
+            return []
+
+
+def _sources(value: SSAValue) -> list[SSAValue]:
+    """The values that one is computed from."""
+    owner = value.owner
+    if isinstance(owner, Block):
+        return _given(value, owner)
+    match owner:
+        case scf.IfOp():
+            place = owner.results.index(value)  # type: ignore[arg-type]
+            lasts = [region.block.last_op for region in owner.regions if region.blocks]
+            return [owner.cond, *(last.operands[place] for last in lasts if last is not None)]
+        case scf.ForOp():
+            place = owner.results.index(value)  # type: ignore[arg-type]
+            return [owner.body.block.args[place + 1], *_decides(owner)]
+        case scf.WhileOp():
+            return [*_decides(owner), *owner.operands, *_yielded(owner)]
+        case memref.LoadOp():
+            return []
+        case tmem_access.TmemAccessOp():
+            return []
+        case _:
+            return [
+                operand for operand in owner.operands
+                if isinstance(operand.type, IndexType | IntegerType | MemRefType)
+            ]  # fmt: skip
+
+
+def _yielded(op: Operation) -> list[SSAValue]:
+    lasts = [region.blocks[0].last_op for region in op.regions]
+    return [operand for last in lasts if last is not None for operand in last.operands]
+
+
+def _given(value: SSAValue, block: Block) -> list[SSAValue]:
+    """The values that a block's argument may have."""
+    parent, place = block.parent_op(), list(block.args).index(value)  # type: ignore[arg-type]
+    if isinstance(parent, scf.ForOp):
+        if place == 0:
+            return _decides(parent)
+        assert block.last_op is not None
+        return [parent.iter_args[place - 1], block.last_op.operands[place - 1], *_decides(parent)]
+    if isinstance(parent, scf.WhileOp):
+        return [*_decides(parent), *parent.operands, *_yielded(parent)]
+    region, found = block.parent, list[SSAValue]()
+    if region is not None and block is not region.blocks[0]:
+        for other in region.blocks:
+            if other.last_op is not None and block in other.last_op.successors:
+                found += other.last_op.operands
+    return found

@@ -1,0 +1,214 @@
+"""Accesses to tensor memory, and the asynchronous operations of tcgen05. PTX ISA, tcgen05 memory
+consistency."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilewright.passes.analysis.hazards.accesses import Access, Part
+from tilewright.passes.analysis.hazards.events import Place
+from tilewright.passes.analysis.hazards.placement import is_tensor
+from tilewright.passes.analysis.hazards.report import (
+    NO_AFTER,
+    NO_BEFORE,
+    NO_COMMIT,
+    NO_ORDER,
+    NO_WAIT,
+    Hazard,
+)
+from tilewright.passes.analysis.hazards.running import Key
+from tilewright.passes.analysis.hazards.trace import Event, View
+from tilewright.passes.analysis.hazards.warpgroups import Warpgroups
+
+_ORDERED = {("cp", "mma"), ("shift", "mma"), ("mma", "shift"), ("mma", "cp")}
+"""Kinds of tcgen05 operations of which one thread's first is done before its second. PTX ISA,
+tcgen05 memory consistency; that of mma and cp is CUTLASS's."""
+
+
+class TensorAccesses(Warpgroups):
+    """Who accesses tensor memory when."""
+
+    def _umma(self, index: int, event: Event, roles: list[int]) -> list[int]:
+        for role in roles:
+            self._check_alone(event, role)
+            own = self.roles[role].cta
+            ctas = [own, own ^ 1] if _pairs(event) and self.launch.ctas > 1 else [own]
+            for cta in ctas:
+                for operand in event.accesses:
+                    self._operand(event, operand, role, cta)
+        return roles
+
+    def _operand(
+        self, event: Event, operand: tuple[Place, Any, tuple[Any, ...]], role: int, cta: int
+    ) -> None:
+        place, view, _ = operand
+        in_tensor = isinstance(view, View) and is_tensor(view.type)
+        if in_tensor:
+            cells = self.cells.tensor(event, operand, role)
+        else:
+            found = self.cells.one(event, operand, role)
+            cells = None if found is None else found.cells
+        if cells is None:
+            return
+        access = Access("umma", role, place.writes, cells, [Part(event, cells)])
+        access.signature = event.constant
+        key = (cta, view.root)
+        if in_tensor:
+            self._check_tensor(key, access, role)
+            self.tensors[key].append(access)
+        else:
+            self._check(key, access, [role])
+            self.accesses[key].append(access)
+        if cta != self.roles[role].cta:
+            self.remote.append((cta, access.done, event.op))
+        self.streams["umma", role].append(access)
+
+    def _check_alone(self, event: Event, role: int) -> None:
+        threads = len(self.roles[role].lanes)
+        if self.is_kernel and threads > 1:
+            raise Hazard("elected", event.op, missing=f"{threads} threads of a warp")
+
+    def _tcgen05_commit(self, index: int, event: Event, roles: list[int]) -> list[int]:
+        mask = event.scalars[0] if event.scalars else None
+        for role in roles:
+            self._check_alone(event, role)
+            out = self._let_go(role)
+            for barrier in self._mbarriers(event, role, mask):
+                self._check_made(event, barrier, role, True)
+                if barrier.count is not None and not barrier.pending:
+                    self._overflow(event, barrier, 1)
+                for access in self.streams["umma", role]:
+                    access.done.append((barrier.clock, barrier.completed + 1))
+                    access.committed = True
+                if mask is not None and barrier is not self._mbarriers(event, role)[0]:
+                    assert event.barrier is not None
+                    cta = next(c for c in range(self.launch.ctas)
+                               if self.mbarriers[(c, *event.barrier)] is barrier)  # fmt: skip
+                    self.remote.append((cta, [(barrier.clock, barrier.completed + 1)], event.op))
+                barrier.learn(out)
+                barrier.now.asynchronous = True
+                barrier.pending -= 1
+                self._settle(barrier)
+            if len(self.streams["umma", role]) > 256:
+                del self.streams["umma", role][:128]
+        return roles
+
+    def _fence_before(self, index: int, event: Event, roles: list[int]) -> list[int]:
+        for role in roles:
+            for kind in ("tmem.load", "tmem.store"):
+                for access in self.streams[kind, self.roles[role].warp]:
+                    if role in access.waited:
+                        access.done.append((role, self.now[role]))
+        return roles
+
+    def _fence_after(self, index: int, event: Event, roles: list[int]) -> list[int]:
+        for role in roles:
+            self.fenced[role] = list(self.knows[role])
+        return roles
+
+    def _tile(self, index: int, event: Event, roles: list[int]) -> list[int]:
+        ready = self._together(index, event, roles)
+        place, view, _ = event.accesses[0]
+        for warp, members in self._by_team(ready, 1).items():
+            cells = self.cells.tensor(event, event.accesses[0], members[0])
+            if cells is None:
+                continue
+            access = Access(event.kind, members[0], place.writes, cells, [Part(event, cells)])
+            key = (self.roles[members[0]].cta, view.root)
+            self._check_tensor(key, access, members[0])
+            self.tensors[key].append(access)
+            self.streams[event.kind, warp].append(access)
+        return ready
+
+    def _tile_wait(self, kind: str, roles: list[int]) -> list[int]:
+        for role in roles:
+            for access in self.streams[kind, self.roles[role].warp]:
+                access.waited.add(role)
+        return roles
+
+    def _alloc(self, index: int, event: Event, roles: list[int]) -> list[int]:
+        ready = self._together(index, event, roles)
+        self._check_one_warp(event)
+        _, view, _ = event.accesses[0]
+        for members in self._by_team(ready, 1).values():
+            found = self.cells.one(event, event.accesses[0], members[0], "warp")
+            if found is not None:
+                self._add(members[0], (self.roles[members[0]].cta, view.root), True,
+                          Part(event, *found))  # fmt: skip
+                self._flush(members[0])
+        return ready
+
+    def _dealloc(self, index: int, event: Event, roles: list[int]) -> list[int]:
+        ready = self._together(index, event, roles)
+        self._check_one_warp(event)
+        _, view, _ = event.accesses[0]
+        for members in self._by_team(ready, 1).values():
+            cells = self.cells.tensor(event, event.accesses[0], members[0])
+            if cells is not None:
+                access = Access("tmem.dealloc", members[0], True, cells, [Part(event, cells)])
+                self._check_tensor((self.roles[members[0]].cta, view.root), access, members[0])
+        return ready
+
+    def _check_one_warp(self, event: Event) -> None:
+        """Raise Hazard where more than one warp of a CTA allocates, or gives back."""
+        roles = self.members[event.mask.number]
+        warps = {self.roles[role].warp for role in roles}
+        ctas = {self.roles[role].cta for role in roles}
+        if self.is_kernel and len(warps) > len(ctas):
+            raise Hazard("warps", event.op, missing=f"{len(warps) // len(ctas)}")
+
+    def _check_tensor(self, key: Key, access: Access, role: int) -> None:
+        known = self.fenced[role]
+        kept: list[Access] = []
+        for other in self.tensors.get(key, ()):
+            if other.cells & access.cells and (access.writes or other.writes):
+                if self._is_over(other, role, known):
+                    if access.writes and not other.cells & ~access.cells:
+                        continue
+                elif not self._follows(other, access, role):
+                    raise self._tensor_hazard(other, access, role)
+            kept.append(other)
+        self.tensors[key] = kept
+
+    def _follows(self, other: Access, access: Access, role: int) -> bool:
+        """The role, or its warp, has the later access ordered by itself."""
+        if other.kind == "umma":
+            if access.kind != "umma" or other.role != role:
+                return False
+            return _ordered(other.signature, access.signature)
+        mine = self.roles[other.role].warp == self.roles[role].warp
+        return mine and role in other.waited
+
+    def _tensor_hazard(self, other: Access, access: Access, role: int) -> Hazard:
+        op, before = access.parts[0].event.op, other.parts[0].event.op
+        where = self._meeting((other.parts[0], access.parts[0]), other.role, role)
+        if other.kind == "umma":
+            if not other.committed:
+                missing = NO_COMMIT
+            elif self._is_over(other, role, self.knows[role]):
+                missing = NO_AFTER
+            else:
+                missing = NO_WAIT
+            return Hazard("result" if other.writes else "read", op, before, missing, where)
+        if not other.waited:
+            return Hazard("stored" if other.writes else "loading", op, before, where=where)
+        if not other.done:
+            missing = NO_BEFORE
+        elif self._is_over(other, role, self.knows[role]):
+            missing = NO_AFTER
+        else:
+            missing = NO_ORDER
+        return Hazard("result" if other.writes else "read", op, before, missing, where)
+
+
+def _pairs(event: Event) -> bool:
+    return getattr(event.op, "group", 1) == 2
+
+
+def _ordered(earlier: Any, later: Any) -> bool:
+    kinds = earlier[0], later[0]
+    if kinds == ("mma", "mma"):
+        return earlier[1] == later[1]
+    if kinds == ("shift", "cp"):
+        return later[1] == "4x256b"
+    return kinds in _ORDERED

@@ -1,0 +1,104 @@
+"""Barriers of threads: of a warp, of a CTA by number, and of a cluster."""
+
+from __future__ import annotations
+
+from tilewright.passes.analysis.hazards.phases import Barrier
+from tilewright.passes.analysis.hazards.report import Hazard
+from tilewright.passes.analysis.hazards.running import Run
+from tilewright.passes.analysis.hazards.trace import Event
+
+
+class ThreadBarriers(Run):
+    """Who waits at which barrier."""
+
+    def _warp_sync(self, index: int, event: Event, roles: list[int]) -> list[int]:
+        for role in roles:
+            self.gathered["warp", self.roles[role].warp].append(role)
+        for warp in {self.roles[role].warp for role in roles}:
+            if self._all_there(warp, self.gathered["warp", warp]):
+                self._warp_turn(warp)
+        return []
+
+    def _all_there(self, warp: int, waiting: list[int]) -> bool:
+        return all(role in waiting or role in self._ended for role in self._warps[warp])
+
+    def _warp_turn(self, warp: int) -> None:
+        waiting = self.gathered.pop(("warp", warp))
+        self._meet(waiting)
+        for role in waiting:
+            self._advance(role)
+
+    def _warp_left(self, warp: int) -> None:
+        """A role has ended: the others of its warp do not wait for it."""
+        waiting = self.gathered.get(("warp", warp))
+        if waiting and self._all_there(warp, waiting):
+            self._warp_turn(warp)
+
+    def _bar(self, index: int, event: Event, roles: list[int]) -> list[int]:
+        number, threads, waits = event.constant
+        ready: list[int] = []
+        for role in roles:
+            cta = self.roles[role].cta
+            barrier = self.barriers[cta, number]
+            expected = self.launch.threads if threads is None else threads
+            self._check_round(event, barrier, role, expected)
+            barrier.arrive(role, len(self.roles[role].lanes), self._let_go(role))
+            barrier.expected = expected
+            if waits:
+                barrier.waiting.append(role)
+            else:
+                ready.append(role)
+            if barrier.threads >= expected:
+                known, waiting = barrier.turn()
+                for each in waiting:
+                    self._learn(each, known)
+                    if each in roles:
+                        ready.append(each)
+                    else:
+                        self._advance(each)
+        return ready
+
+    def _check_round(self, event: Event, barrier: Barrier, role: int, expected: int) -> None:
+        if not self.is_kernel:
+            return
+        if barrier.threads and barrier.expected != expected:
+            raise Hazard(
+                "threads", event.op,
+                missing=f"as many threads as others expect at the barrier, got {expected}",
+                nearest=str(barrier.expected),
+            )  # fmt: skip
+        if barrier.threads + len(self.roles[role].lanes) > expected:
+            raise Hazard(
+                "threads", event.op,
+                missing=(
+                    f"the threads that the barrier counts, got {expected} for "
+                    f"{barrier.threads + len(self.roles[role].lanes)} that arrive"
+                ),
+                nearest=str(barrier.threads + len(self.roles[role].lanes)),
+            )  # fmt: skip
+        knows = self.knows[role]
+        if knows[barrier.clock] >= barrier.rounds:
+            return
+        if not all(knows[r] >= time or r == role for r, time in barrier.last):
+            raise Hazard("generation", event.op)
+
+    def _cluster_arrive(self, index: int, event: Event, roles: list[int]) -> list[int]:
+        for role in roles:
+            self.cluster.arrive(role, len(self.roles[role].lanes), self._let_go(role))
+        if self.cluster.threads >= self.launch.threads * self.launch.ctas:
+            known, waiting = self.cluster.turn()
+            for role in waiting:
+                self._learn(role, known)
+                self._advance(role)
+        return roles
+
+    def _cluster_wait(self, index: int, event: Event, roles: list[int]) -> list[int]:
+        ready: list[int] = []
+        for role in roles:
+            if any(each == role for each, _ in self.cluster.roles):
+                self.cluster.waiting.append(role)
+            else:
+                if self.cluster.rounds:
+                    self._learn(role, self.cluster.released)
+                ready.append(role)
+        return ready

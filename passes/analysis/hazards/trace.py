@@ -1,0 +1,103 @@
+"""What following a kernel gives: the events of all threads, and the values that they depend on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Operation
+
+from tilewright.passes.analysis.hazards.events import Place
+from tilewright.passes.analysis.hazards.placement import Placement, placement_of
+
+WARP = 32
+
+Flags = NDArray[np.bool_]
+
+
+class OutOfBounds(Exception):
+    """An index that no memref has: the arguments are none that the kernel is launched with."""
+
+
+class TooLong(Exception):
+    """There are more events than may be followed."""
+
+
+class Mask:
+    """Threads: `flags` over all thread slots, how many, and the set's number."""
+
+    __slots__ = ("count", "flags", "number")
+
+    def __init__(self, flags: Flags, number: int):
+        self.flags = flags
+        self.number = number
+        self.count = int(flags.sum())
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A memref as it runs: what it is a part of, its type and, in tensor memory, the cell where it
+    begins; in shared memory the element."""
+
+    root: object
+    type: MemRefType[Any]
+    placement: Placement | None
+    first: Any = 0
+
+
+@dataclass(eq=False, slots=True)
+class Loading:
+    """Registers that a load from tensor memory gives, and the threads that have not waited."""
+
+    op: Operation
+    flags: Flags
+
+
+@dataclass(eq=False, slots=True)
+class Event:
+    """Something that some threads do: its number, the place of its barrier (root, element), what it
+    accesses, and the rounds of the loops around it."""
+
+    number: int
+    kind: str
+    op: Operation
+    mask: Mask
+    barrier: tuple[object, int] | None
+    scalars: tuple[int, ...]
+    accesses: tuple[tuple[Place, Any, tuple[Any, ...]], ...]
+    constant: Any
+    rounds: tuple[tuple[Operation, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Operands:
+    """Where the operands of an event are kept: its places, its barrier, its numbers."""
+
+    places: list[tuple[Place, int, list[int]]]
+    barrier: int | None
+    indices: list[int]
+    scalars: list[int]
+    predicate: int | None
+
+
+@dataclass(slots=True)
+class Trace:
+    """The events of all threads, and what could not be decided."""
+
+    events: list[Event] = field(default_factory=list[Event])
+    unproven: dict[Operation, str] = field(default_factory=dict[Operation, str])
+    undecided: bool = False
+    guessed: bool = False
+    """Some condition was guessed."""
+    beside: dict[Operation, tuple[int, int]] = field(
+        default_factory=dict[Operation, tuple[int, int]]
+    )
+    """Elements of rings of mbarriers that are none of theirs: the last, and how many there are."""
+
+
+def view_of(root: object, type_: MemRefType[Any], first: Any = 0) -> View:
+    """A memref of that type."""
+    return View(root, type_, placement_of(type_), first)

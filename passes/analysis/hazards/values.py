@@ -1,0 +1,239 @@
+"""Values of all threads: numbers, memrefs and registers on their way from tensor memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import arith, gpu, memref
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.dialects.cute.types.memref import is_memref
+from tilewright.dialects.cute_nvgpu.ops import cluster, shuffle, tmem, tmem_access
+from tilewright.dialects.cute_nvgpu.ops.warp_specialization import ElectSyncOp
+from tilewright.passes.analysis.hazards.launches import Launch
+from tilewright.passes.analysis.hazards.placement import tensor_offset
+from tilewright.passes.analysis.hazards.scalars import (
+    BINARY,
+    CASTS,
+    COMPARISONS,
+    UNKNOWN,
+    Array,
+    Unknown,
+    select,
+    truncated,
+)
+from tilewright.passes.analysis.hazards.slices import Slice, is_number
+from tilewright.passes.analysis.hazards.trace import (
+    WARP,
+    Flags,
+    Loading,
+    Mask,
+    TooLong,
+    Trace,
+    View,
+    view_of,
+)
+
+Step = Callable[[Mask], None]
+
+MOST_EVENTS = 40_000
+"""Where a function has more than so many events, nothing is said of it."""
+
+
+class Values(Slice):
+    """What the ops of a function compute in a launch."""
+
+    def begin(self, launch: Launch) -> None:
+        """Forget the last launch."""
+        self.launch = launch
+        self.trace = Trace()
+        self.rounds: tuple[tuple[Operation, int], ...] = ()
+        self._masks: dict[bytes, Mask] = {}
+        self._elected: dict[int, Flags] = {}
+        self._loading: list[Loading] = []
+        self.env: list[Any] = [UNKNOWN] * len(self._slots)
+        for place, value in self._constants:
+            self.env[place] = value
+        self._steps_left = MOST_EVENTS
+
+    def mask(self, flags: Flags) -> Mask:
+        """The set of these threads."""
+        key = flags.tobytes()
+        if (mask := self._masks.get(key)) is None:
+            mask = self._masks[key] = Mask(flags, len(self._masks))
+        return mask
+
+    def say_unproven(self, op: Operation, why: str) -> None:
+        """Note what cannot be decided."""
+        self.trace.unproven.setdefault(op, why)
+
+    def _argument(self, value: SSAValue) -> Any:
+        if is_memref(value.type):
+            return view_of(value, value.type)
+        if is_number(value):
+            return self.launch.leaf(value)
+        return UNKNOWN
+
+    def _tick(self) -> None:
+        self._steps_left -= 1
+        if self._steps_left < 0:
+            raise TooLong
+
+    def parted(self, op: Operation, condition: Any, mask: Mask) -> tuple[Mask | None, Mask | None]:
+        """The threads for which a condition holds, and the others."""
+        if condition is UNKNOWN:
+            self.say_unproven(op, "its condition is not known before it runs")
+            self.trace.guessed = True
+            condition = self.launch.guessed
+        if isinstance(condition, np.ndarray):
+            holds = condition.astype(np.bool_) & mask.flags
+            count = int(np.count_nonzero(holds))
+            if 0 < count < mask.count:
+                return self.mask(holds), self.mask(mask.flags & ~holds)
+            condition = count > 0
+        return (mask, None) if condition else (None, mask)
+
+    @property
+    def _constants(self) -> list[tuple[int, Any]]:
+        """Values that are the same in every run."""
+        if not self._initial:
+            for value, place in self._slots.items():
+                owner = value.owner
+                if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
+                    number = owner.value.value.data
+                    self._initial.append((place, number & 1 if value.type == i1 else number))
+                elif isinstance(owner, memref.AllocOp | memref.AllocaOp | memref.GetGlobalOp):
+                    self._initial.append((place, view_of(value, value.type)))  # type: ignore[arg-type]
+        return self._initial
+
+    def _value(self, op: Operation) -> Step | None:
+        """What computes the results of an op."""
+        if isinstance(op, arith.ConstantOp | memref.AllocOp | memref.AllocaOp | memref.GetGlobalOp):
+            return None
+        places = [self.slot(result) for result in op.results]
+        sources = [self._slots.get(operand) for operand in op.operands]
+        kind = type(op)
+        if (function := BINARY.get(kind)) is not None:
+            a, b = sources
+            bit = op.results[0].type == IntegerType(1)
+
+            def binary(mask: Mask) -> None:
+                value = function(self.env[a], self.env[b])  # type: ignore[index]
+                self.env[places[0]] = truncated(value, 1) if bit else value
+
+            return binary
+        if kind in CASTS:
+            return self._cast(places[0], sources[0])
+        if isinstance(op, arith.CmpiOp):
+            compare = COMPARISONS[op.predicate.value.data]
+
+            def compared(mask: Mask) -> None:
+                self.env[places[0]] = compare(self.env[sources[0]], self.env[sources[1]])  # type: ignore[index]
+
+            return compared
+        if isinstance(op, arith.SelectOp):
+
+            def selected(mask: Mask) -> None:
+                env = self.env
+                env[places[0]] = select(env[sources[0]], env[sources[1]], env[sources[2]])  # type: ignore[index]
+
+            return selected
+        if isinstance(op, arith.TruncIOp):
+            width = op.result.type.width.data  # type: ignore[union-attr]
+
+            def cut(mask: Mask) -> None:
+                self.env[places[0]] = truncated(self.env[sources[0]], width)  # type: ignore[index]
+
+            return cut
+        compute = self._special(op, sources)
+        if compute is None:
+            return None
+
+        def special(mask: Mask) -> None:
+            self.env[places[0]] = compute(mask)
+
+        return special
+
+    def _cast(self, place: int, source: int | None) -> Step:
+        assert source is not None
+
+        def cast(mask: Mask) -> None:
+            value = self.env[source]
+            self.env[place] = value.astype(np.int64) if isinstance(value, np.ndarray) else (
+                int(value) if isinstance(value, bool) else value)  # fmt: skip
+
+        return cast
+
+    def _special(self, op: Operation, sources: list[int | None]) -> Callable[[Mask], Any] | None:
+        """Values of the launch, of threads and of memory."""
+        match op:
+            case gpu.ThreadIdOp() | gpu.BlockIdOp() | gpu.BlockDimOp() | gpu.GridDimOp():
+                axis = "xyz".index(str(op.dimension.data.value))
+                return lambda mask: self.launch.special(op.name, axis)
+            case gpu.LaneIdOp() | gpu.SubgroupIdOp() | cluster.RankOp():
+                return lambda mask: self.launch.special(op.name, 0)
+            case ElectSyncOp():
+                return self._elect
+            case shuffle.ShflSyncOp():
+                return lambda mask: self._shuffled(op, self.env[self._slots[op.value]])
+            case memref.DimOp() | arith.IndexCastOp():
+                return lambda mask: self.launch.leaf(op.results[0])
+            case memref.CastOp() | memref.ReinterpretCastOp() | memref.MemorySpaceCastOp():
+                return lambda mask: self._cast_view(op, self.env[self._slots[op.operands[0]]])
+            case tmem.RetrieveOp():
+                indices = [self._slots[index] for index in op.indices]
+                type_ = op.result.type
+                return lambda mask: view_of(
+                    ("tmem", op.slot, tuple(str(self.env[i]) for i in indices)), type_
+                )
+            case tmem.SliceOp():
+                return lambda mask: self._sliced(op)
+            case tmem_access.TmemAccessOp():
+                return lambda mask: self._load(op, mask)
+            case _:
+                return None
+
+    def _elect(self, mask: Mask) -> Flags:
+        if (flags := self._elected.get(mask.number)) is None:
+            lanes = np.flatnonzero(mask.flags)
+            _, first = np.unique(lanes // WARP, return_index=True)
+            flags = np.zeros(len(mask.flags), dtype=np.bool_)
+            flags[lanes[first]] = True
+            self._elected[mask.number] = flags
+        return flags
+
+    def _shuffled(self, op: shuffle.ShflSyncOp, value: Any) -> Any:
+        if isinstance(value, int | Unknown):
+            return value
+        numbers: Array = value
+        lanes, other = np.arange(len(numbers)), op.lane.value.data
+        source = lanes ^ other if op.mode.data == "bfly" else lanes // WARP * WARP + other
+        return numbers[np.minimum(source, len(numbers) - 1)]
+
+    def _cast_view(self, op: Operation, view: Any) -> Any:
+        if not isinstance(view, View):
+            return UNKNOWN
+        type_ = op.results[0].type
+        assert is_memref(type_)
+        if not isinstance(op, memref.ReinterpretCastOp):
+            return view_of(view.root, type_, view.first)
+        static: Any = op.static_offsets.get_values()
+        begin: Any = static[0] if static else 0
+        if op.offsets:
+            begin = self.env[self.slot(op.offsets[0])]
+        return view_of(view.root, type_, begin) if isinstance(begin, int) else UNKNOWN
+
+    def _sliced(self, op: tmem.SliceOp) -> Any:
+        view = self.env[self._slots[op.source]]
+        indices = [self.env[self._slots[index]] for index in op.indices]
+        if not isinstance(view, View) or any(index is UNKNOWN for index in indices):
+            return UNKNOWN
+        return view_of(view.root, op.result.type, view.first + tensor_offset(view.type, indices))
+
+    def _load(self, op: Operation, mask: Mask) -> Loading:
+        loading = Loading(op, mask.flags.copy())
+        self._loading.append(loading)
+        return loading

@@ -1,0 +1,84 @@
+"""What warpgroups do: wgmmas in flight, and the registers that they pass on."""
+
+from __future__ import annotations
+
+from tilewright.passes.analysis.hazards.accesses import Access, Part
+from tilewright.passes.analysis.hazards.copies import Copies
+from tilewright.passes.analysis.hazards.running import WARPGROUP
+from tilewright.passes.analysis.hazards.trace import WARP, Event
+
+REGISTERS, MOST_REGISTERS = 64 * 1024, 256
+"""The registers of an SM, and the most that a thread may have."""
+
+
+class Warpgroups(Copies):
+    """wgmmas in flight, by warpgroup."""
+
+    def _wgmma(self, index: int, event: Event, roles: list[int]) -> list[int]:
+        ready = self._together(index, event, roles, WARPGROUP // WARP, meet=False)
+        self._meet_warps(ready)
+        for team, members in self._by_team(ready, WARPGROUP // WARP).items():
+            speakers = list({self.roles[role].warp: role for role in members}.values())
+            for operand in event.accesses:
+                cells, root = 0, getattr(operand[1], "root", None)
+                for found in self.cells.shared(event, operand, speakers):
+                    cells |= found.cells if found else 0
+                access = Access("wgmma", speakers[0], False, cells, [Part(event, cells)])
+                access.group = {role: self.groups["wgmma", role] + 1 for role in members}
+                key = (self.roles[speakers[0]].cta, root)
+                self._check(key, access, speakers)
+                self.accesses[key].append(access)
+                self.streams["wgmma", team].append(access)
+            self._meet(members)
+        return ready
+
+    def _meet_warps(self, roles: list[int]) -> None:
+        for members in self._by_team(roles, 1).values():
+            self._meet(members)
+
+    def _wgmma_commit(self, index: int, event: Event, roles: list[int]) -> list[int]:
+        return self._commit("wgmma", self._together(index, event, roles))
+
+    def _wgmma_wait(self, index: int, event: Event, roles: list[int]) -> list[int]:
+        ready = self._together(index, event, roles)
+        for role in ready:
+            last = self.groups["wgmma", role] - event.constant
+            for access in self.streams["wgmma", self._team(role, WARPGROUP // WARP)]:
+                if access.group.get(role, last + 1) <= last:
+                    access.done.append((role, self.now[role]))
+        for team in self._by_team(ready, WARPGROUP // WARP):
+            stream = self.streams["wgmma", team]
+            self.streams["wgmma", team] = [
+                access for access in stream if len(access.done) < len(access.group)
+            ]
+        return ready
+
+    def _registers(self, index: int, event: Event, roles: list[int]) -> list[int]:
+        """`setmaxnreg`: what a warpgroup gives back is there for others of its CTA. It begins with
+        as many a thread as one CTA may have on an SM, or ptxas leaves setmaxnreg out."""
+        ready = self._together(index, event, roles, WARPGROUP // WARP)
+        action, count = event.constant
+        waiting = list[int]()
+        for team, members in self._by_team(ready, WARPGROUP // WARP).items():
+            cta = self.roles[members[0]].cta
+            first = min(REGISTERS // self.launch.threads // 8 * 8, MOST_REGISTERS)
+            held = self.registers.setdefault(team, first)
+            if action == "inc":
+                self.asking[team] = (cta, count, members)
+                waiting += members
+            else:
+                self.free[cta] += max(held - count, 0)
+                self.registers[team] = min(held, count)
+        self._grant(waiting)
+        return [role for role in ready if role not in waiting]
+
+    def _grant(self, waiting: list[int]) -> None:
+        """Give warpgroups the registers that they ask for, as far as there are any."""
+        for team, (cta, count, members) in list(self.asking.items()):
+            missing = count - self.registers[team]
+            if missing <= self.free[cta]:
+                self.free[cta] -= max(missing, 0)
+                self.registers[team] = max(count, self.registers[team])
+                del self.asking[team]
+                for role in members:
+                    self._advance(role)

@@ -1,0 +1,221 @@
+"""Rules for barriers, arrivals, groups and registers: what nobody waits for, what is waited for
+again before it matters, and what only waits for longer."""
+
+from __future__ import annotations
+
+from fence_rules import ARRIVES, BEFORE, INIT, WAIT, moved, passed
+from kernel_flow import TELLS, Flow, Is, named
+from mutants import Mutant
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
+from xdsl.ir import Operation, SSAValue
+
+EXPECT = named(r"mbarrier\.arrive\.expect_tx|pipeline\.producer_commit")
+WARP_SYNC = named(r"bar\.warp\.sync")
+MEETS = named(r"barrier|bar\.(sync|warp\.sync)")
+CTA_MEETS = named(r"barrier|bar\.sync")
+BULK_WAIT = named(r"cp\.async\.bulk\.wait_group")
+BULK_COMMIT = named(r"cp\.async\.bulk\.commit_group")
+ACCESSES = named(
+    r"load|store|ld|st|fragment\.(load|store)|ldmatrix|stmatrix|wmma\.(load|store)\w*|copy|fill"
+    r"|cp\.async|tmem\.(load|store)\w*|tcgen05\.(ld|st)|retrieve|retile"
+)
+"""Accesses of threads to memory; a `cute.copy` may be one."""
+
+GROUPS: dict[str, tuple[Is, Is]] = {
+    "cp.async.commit_group": (named(r"cp\.async|copy"), named(r"cp\.async\.wait_group")),
+    "wgmma.commit_group": (
+        named(r"sm90\.\w+|wgmma\.mma_async|gemm"), named(r"wgmma\.wait_group")
+    ),
+    "cp.async.bulk.commit_group": (
+        named(r"tma\.(store|reduce)|cp\.async\.bulk\.tensor\.(store|reduce)|copy"), BULK_WAIT
+    ),
+}  # fmt: skip
+"""Commits, by name: what they put into groups, and what waits for those."""
+
+
+def commit_of_the_same(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
+    """A commit moves past an op that neither starts what it commits nor waits for groups: the same
+    operations are in the same groups."""
+    other = passed(mutant, op)
+    pairs = [(op, other), (other, op)] if other is not None else []
+    for commit, beside in pairs:
+        kinds = GROUPS.get(commit.name.partition(".")[2])
+        if kinds is not None:
+            return not any(
+                kind(inner) for inner in beside.walk() for kind in (*kinds, _same_as(commit))
+            )
+    return False
+
+
+def _same_as(op: Operation) -> Is:
+    return lambda other: other.name == op.name
+
+
+def bytes_before(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
+    """A copy starts before its thread has said how many bytes to expect: the phase waits for that
+    thread's arrival too, which comes with it (PTX ISA, mbarrier: the tx-count may be negative)."""
+    other = passed(mutant, op)
+    pairs = [(op, other), (other, op)] if other is not None else []
+    for expect, copy in pairs:
+        if EXPECT(expect) and named(r"tma\.load|copy|cp\.async\.bulk\.tensor\.load")(copy):
+            return expect.operands[0] in copy.operands and expect.parent is copy.parent
+    return False
+
+
+# What nobody waits for
+
+
+def _in_loop(op: Operation) -> bool:
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, scf.ForOp | scf.WhileOp):
+        parent = parent.parent_op()
+    return parent is not None
+
+
+def constant(value: SSAValue) -> int | None:
+    """The number that a value always is."""
+    if isinstance(value.owner, arith.ConstantOp) and isinstance(value.owner.value, IntegerAttr):
+        return value.owner.value.value.data
+    return None
+
+
+def _unheard(barrier: SSAValue) -> bool:
+    """Whether nobody learns of arrivals at an mbarrier: threads wait there once, for the phase
+    before the first one, and arrive once. Were the first phase over when they wait, they would wait
+    for ever for one that never comes: in a kernel that ends it is not."""
+    uses = [use.operation for use in barrier.uses]
+    waits = [use for use in uses if WAIT(use)]
+    arrivals = [use for use in uses if ARRIVES(use)]
+    return (
+        len(waits) + len(arrivals) + sum(map(INIT, uses)) == len(uses)
+        and len(arrivals) == 1
+        and not any(map(_in_loop, waits + arrivals))
+        and all(wait.name.startswith("cute_nvgpu") for wait in waits)
+        and all(constant(wait.operands[-1]) == 1 for wait in waits)
+    )
+
+
+def first_phase(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
+    """A wait for the phase before the first one lets everybody through, wherever it is."""
+    other = passed(mutant, op)
+    wait = op if WAIT(op) else other
+    if wait is None or not WAIT(wait) or not wait.name.startswith("cute_nvgpu"):
+        return False
+    return mutant.kind in ("remove", "earlier", "later") and _unheard(wait.operands[0])
+
+
+def _tells_nobody(op: Operation) -> bool:
+    """Whether an op tells no other warp anything, though it is a barrier or an arrival."""
+    return WARP_SYNC(op) or (
+        op.name.startswith("cute_nvgpu") and ARRIVES(op) and _unheard(op.operands[0])
+    )
+
+
+def nobody_told(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
+    """A `tcgen05.fence::before_thread_sync` behind which no other warp is told of anything before
+    the next one."""
+    fence = moved(mutant, op, BEFORE)
+    if fence is None:
+        return False
+    return all(_tells_nobody(step) for step in Flow(before).reach(fence[0], BEFORE) if TELLS(step))
+
+
+def needless_warp_sync(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
+    """A `bar.warp.sync` between which and the last barrier of its warp no thread has accessed
+    memory makes nothing known that an elected thread does not know by itself; nor does one behind
+    which the warp tells nobody anything, and accesses nothing, before the CTA's barrier."""
+    other = passed(mutant, op)
+    sync = op if WARP_SYNC(op) else other
+    if sync is None or not WARP_SYNC(sync):
+        return False
+    if mutant.kind not in ("remove", "earlier", "later", "role: outside its if"):
+        return False
+    flow = Flow(before)
+    if not any(map(ACCESSES, flow.reach(sync, MEETS, back=True))):
+        return True
+    ahead = flow.reach(sync, CTA_MEETS)
+    return all(_tells_nobody(step) for step in ahead if TELLS(step)) and not any(
+        map(ACCESSES, ahead)
+    )
+
+
+# What a later wait waits for
+
+
+def waited_for_again(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
+    """A wait for what bulk copies read comes later: until the next wait for all of them in the same
+    thread nobody writes those bytes, neither that thread nor others that it lets go on. Two places
+    of one buffer are told apart by an index that is constant in both."""
+    if BULK_COMMIT(op) and mutant.kind == "later":
+        wait = passed(mutant, op)
+    else:
+        wait = op if mutant.kind in ("pending+1", "later", "remove") else None
+    if wait is None or not BULK_WAIT(wait) or wait.name.startswith("ptx."):
+        return False
+    if mutant.kind == "remove" and not _pending(wait) == 0:
+        return False
+    sources = [store for store in _behind(wait) if named(r"tma\.store")(store)]
+    flow = Flow(before)
+    ahead = flow.reach(wait, lambda step: BULK_WAIT(step) and _pending(step) == 0)
+    for told in [step for step in ahead if TELLS(step)]:
+        ahead |= flow.reach(told, lambda step: False)
+    last = not any(BULK_WAIT(step) for step in flow.reach(wait, lambda step: False))
+    return (
+        bool(sources)
+        and not last
+        and not any(_may_write(step, store) for step in ahead for store in sources)
+    )
+
+
+def _pending(op: Operation) -> int:
+    pending = op.properties["pending"]
+    assert isinstance(pending, IntegerAttr)
+    return pending.value.data
+
+
+def _behind(op: Operation) -> list[Operation]:
+    result: list[Operation] = []
+    while (op_before := op.prev_op) is not None:
+        result.append(op_before)
+        op = op_before
+    return result
+
+
+def _may_write(op: Operation, store: Operation) -> bool:
+    source = store.operands[0]
+    if not isinstance(source.owner, memref.AllocOp):
+        return True
+    if not named(r"store|fragment\.store|stmatrix|tma\.load|cp\.async|copy")(op):
+        return False
+    if isinstance(op, memref.StoreOp) and isinstance(op.memref.owner, memref.AllocOp):
+        if op.memref is not source:
+            return False
+        ours = [constant(value) for value in op.indices]
+        theirs = [constant(value) for value in store.operands[1 : 1 + len(ours)]]
+        return all(None in pair or pair[0] == pair[1] for pair in zip(ours, theirs, strict=True))
+    return source in op.operands or not named(r"tma\.load")(op)
+
+
+# Registers
+
+
+def registers_asked_for(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
+    """Fewer registers are asked for, later or not at all, or more are given back: whoever waits for
+    registers finds as many or more. (How many the code then needs is ptxas's matter, not one of
+    synchronisation.)"""
+    if not named("setmaxnreg")(op):
+        return False
+    asks = op.properties["action"] == StringAttr("inc")
+    return mutant.kind == "registers-8" or (asks and mutant.kind in ("remove", "later"))
+
+
+RULES = {
+    "commit of the same": commit_of_the_same,
+    "bytes before they are expected": bytes_before,
+    "first phase": first_phase,
+    "nobody told": nobody_told,
+    "needless warp barrier": needless_warp_sync,
+    "waited for again": waited_for_again,
+    "registers asked for": registers_asked_for,
+}

@@ -1,0 +1,196 @@
+"""What a cuTile Python script finds in place of a GPU: torch and cuTile answer as if there was one.
+
+Tensors for "cuda" are made on the CPU. Products, attention and layer norms in half precision, which
+a GPU's libraries sum in wider numbers, are computed in float64 and rounded once: torch's own on the
+CPU round partial sums to the half type (a weight's gradient of `layer_norm` in bf16 is off by 0.4
+where the sum is 30). Events are read off this machine's clock.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+Capability = tuple[int, int]
+HOPPER: Capability = (9, 0)
+_BYTECODE = "V_13_4"
+
+
+class Event:
+    """torch.cuda.Event: when it was recorded."""
+
+    def __init__(self, *_: Any, **__: Any):
+        self._seconds = 0.0
+
+    def record(self, *_: Any) -> None:
+        """Take the time."""
+        self._seconds = time.perf_counter()
+
+    def elapsed_time(self, end: Event) -> float:
+        """Milliseconds between two events."""
+        return 1e3 * (end._seconds - self._seconds)
+
+    def synchronize(self) -> None:
+        """Nothing runs behind the script's back."""
+
+    def query(self) -> bool:
+        """Whether all before it is done."""
+        return True
+
+
+def _answers(capability: Capability) -> dict[str, Any]:
+    """What torch.cuda says of the device: one that cuTile knows."""
+    major, minor = capability
+    chip = SimpleNamespace(name="tilewright", major=major, minor=minor, multi_processor_count=132)
+    return {
+        "is_available": True,
+        "device_count": 1,
+        "current_device": 0,
+        "current_stream": None,
+        "synchronize": None,
+        "get_device_capability": capability,
+        "get_device_properties": chip,
+    }
+
+
+def first_that_compiles(
+    search_space: Sequence[Any],
+    stream: Any,
+    grid_fn: Callable[[Any], Any],
+    kernel: Any,
+    args_fn: Callable[[Any], tuple[Any, ...]],
+    hints_fn: Callable[[Any], dict[str, Any]] | None = None,
+    **_: Any,
+) -> Any:
+    """`cuda.tile.tune.exhaustive_search` without a GPU: compiles the kernel for every config, times
+    none. The best is the first that compiles; measurements are of no samples, their time NaN.
+
+    Raises ValueError where no config compiles, as cuTile's does.
+    """
+    from tilewright.cutile import bytecode
+
+    del stream, hints_fn
+    tune = import_module("cuda.tile.tune")
+    successes: list[Any] = []
+    failures: list[tuple[Any, type[Exception], str]] = []
+    for config in search_space:
+        grid_fn(config)
+        tuned = kernel if hasattr(kernel, "replace_hints") else kernel(config)
+        try:
+            bytecode(tuned, args_fn(config))
+        except Exception as error:  # noqa: BLE001: whatever a config does wrong is its result
+            failures.append((config, type(error), str(error)))
+        else:
+            untimed = {"mean_us": float("nan"), "num_samples": 0, "error_margin_us": float("nan")}
+            successes.append(tune.Measurement(config=config, **untimed))
+    if not successes:
+        raise ValueError(f"expected a config that compiles, got {failures or 'none at all'}")
+    return tune.TuningResult(
+        best=successes[0], successes=tuple(successes), failures=tuple(failures)
+    )
+
+
+@contextmanager
+def cutile_answers(capability: Capability) -> Generator[None]:
+    """Let cuTile itself say that there is a GPU, and a compiler for it."""
+    cext, compile_ = import_module("cuda.tile._cext"), import_module("cuda.tile._compile")
+    tune = import_module("cuda.tile.tune")
+    version = getattr(import_module("cuda.tile._bytecode.version").BytecodeVersion, _BYTECODE)
+    with (
+        mock.patch.object(cext, "get_compute_capability", _answering(capability)),
+        mock.patch.object(compile_, "_get_max_supported_bytecode_version", _answering(version)),
+        mock.patch.object(tune, "exhaustive_search", first_that_compiles),
+    ):
+        yield
+
+
+@contextmanager
+def tensors_on_cpu(capability: Capability = HOPPER) -> Generator[None]:
+    """Let torch keep on the CPU what is asked for on a CUDA device, and say that it is there."""
+    torch: Any = import_module("torch")
+    mode: Any = import_module("torch.overrides").TorchFunctionMode
+    products, others = _wide_functions(torch)
+
+    class OnCpu(mode):
+        """Takes "cpu" for "cuda" in every call of torch."""
+
+        def __torch_function__(
+            self, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            if func == torch.Tensor.is_cuda.__get__:
+                return True
+            if func is torch.Tensor.cuda:
+                return args[0]
+            args = tuple("cpu" if _on_cuda(value) else value for value in args)
+            given: dict[str, Any] = kwargs or {}
+            named = {name: "cpu" if _on_cuda(value) else value for name, value in given.items()}
+            if func in products or func in others:
+                return _in_float64(torch, func, args, named, product=func in products)
+            return func(*args, **named)
+
+    with ExitStack() as stack:
+        # References that ask for attention by a GPU's library get the CPU's.
+        attention = import_module("torch.nn.attention")
+        stack.enter_context(mock.patch.object(attention, "sdpa_kernel", _no_choice))
+        stack.enter_context(mock.patch.object(torch.cuda, "Event", Event))
+        for name, answer in _answers(capability).items():
+            answering = mock.Mock(return_value=answer)
+            stack.enter_context(mock.patch.object(torch.cuda, name, answering))
+        stack.enter_context(OnCpu())
+        yield
+
+
+def _wide_functions(torch: Any) -> tuple[frozenset[Any], frozenset[Any]]:
+    """The functions of torch that a GPU's libraries sum in wider numbers: matrix products, whose
+    f32 operands may become tf32, and others."""
+    names = ("matmul", "mm", "bmm", "__matmul__", "__rmatmul__")
+    found = [getattr(owner, name, None) for owner in (torch, torch.Tensor) for name in names]
+    functions = torch.nn.functional
+    return (
+        frozenset(func for func in [*found, functions.linear] if func is not None),
+        frozenset([functions.layer_norm, functions.scaled_dot_product_attention]),
+    )
+
+
+def _in_float64(
+    torch: Any, func: Callable[..., Any], args: Any, named: Any, *, product: bool
+) -> Any:
+    """A function of tensors in float64, rounded once to the type of the first."""
+    narrow = (torch.float16, torch.bfloat16, torch.float32)
+    tensors = [value for value in (*args, *named.values()) if isinstance(value, torch.Tensor)]
+    if not tensors or any(tensor.dtype not in narrow for tensor in tensors):
+        return func(*args, **named)
+    tf32 = product and torch.get_float32_matmul_precision() != "highest"
+
+    def wide(value: Any) -> Any:
+        if not isinstance(value, torch.Tensor):
+            return value
+        rounded = _as_tf32(torch, value) if tf32 and value.dtype == torch.float32 else value
+        return rounded.to(torch.float64)
+
+    wide_named = {name: wide(value) for name, value in named.items()}
+    return func(*map(wide, args), **wide_named).to(tensors[0].dtype)
+
+
+def _as_tf32(torch: Any, tensor: Any) -> Any:
+    """f32 rounded to the ten fraction bits of tf32, to nearest even."""
+    words = tensor.detach().contiguous().view(torch.int32)
+    return ((words + 0xFFF + (words >> 13 & 1)) & ~0x1FFF).view(torch.float32)
+
+
+def _on_cuda(value: Any) -> bool:
+    """Whether a value names a CUDA device."""
+    return (isinstance(value, str) or type(value).__name__ == "device") and "cuda" in str(value)
+
+
+def _answering(answer: Any) -> Callable[..., Any]:
+    return lambda *_, **__: answer
+
+
+def _no_choice(*_: Any, **__: Any) -> AbstractContextManager[None]:
+    return nullcontext()
