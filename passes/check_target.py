@@ -32,11 +32,12 @@ class CheckTargetPass(ModulePass):
         except TargetError as error:
             raise OpError(op, str(error)) from error
         for inner in op.walk():
-            if not is_requiring_op(inner):
+            asked: object = inner
+            if not is_requiring_op(asked):
                 continue
-            if not arch.supports(required := inner.requirement().target):
+            if not arch.supports(required := asked.requirement().target):
                 raise OpError(
-                    inner, f"{inner.spelled()} requires {required.at_least}, got target {arch}"
+                    inner, f"{asked.spelled()} requires {required.at_least}, got target {arch}"
                 )
 
 

@@ -90,8 +90,8 @@ def interpret(
     and MMAs complete late: what depends on an order that nothing asks for shows under some seed.
     `max_steps` bounds the ops that the gangs of a wave of CTAs run; the error of a kernel that
     takes more names the loop that it was in.
-    `races` says what becomes of races on global memory: "error", "warn" or (by default, but for
-    Tile IR) "ignore".
+    `races` says what becomes of races on global memory: "error" by default, "warn" or "ignore". A
+    run in which nothing can end a loop that spins is an error too.
 
     CUDA Tile IR, as text, module or bytecode, is the level "program": `args` are the entry's flat
     parameters, an array of any dtype for a pointer to its first element; there is no `block`;

@@ -6,6 +6,7 @@ from tilewright.dialects.contents import ops_of
 from tilewright.dialects.ptx import (
     approximate,
     arithmetic,
+    atomics,
     bulk_copy,
     cluster,
     control_flow,
@@ -33,6 +34,7 @@ PTX = Dialect(
     ops_of(
         registers,
         data_movement,
+        atomics,
         arithmetic,
         approximate,
         logic,

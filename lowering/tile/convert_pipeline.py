@@ -36,7 +36,7 @@ from tilewright.lowering.tile.leaves import sized
 
 
 @dataclass(frozen=True, slots=True)
-class Pipeline:
+class LoweredPipeline:
     """A pipeline; of mbarriers, those that say that a stage is full, and that it is empty."""
 
     type: PipelineType
@@ -68,10 +68,10 @@ class Pipeline:
         return scalar.bit_and(scalar.div(use, self.stages), 1)
 
 
-def pipeline_of(kernel: Kernel, value: SSAValue) -> Pipeline:
+def pipeline_of(kernel: Kernel, value: SSAValue) -> LoweredPipeline:
     """The pipeline that a value of the source is."""
     pipeline = kernel.values[value]
-    assert isinstance(pipeline, Pipeline)
+    assert isinstance(pipeline, LoweredPipeline)
     return pipeline
 
 
@@ -79,12 +79,12 @@ def pipeline_of(kernel: Kernel, value: SSAValue) -> Pipeline:
 def _create(op: PipelineCreateOp, kernel: Kernel) -> None:
     type_ = op.type
     if type_.kind.data == "cp_async":
-        kernel[op.result] = Pipeline(type_)
+        kernel[op.result] = LoweredPipeline(type_)
         return
     full, empty = (_barriers(name, type_.stages.data, kernel) for name in ("full", "empty"))
     halves = type_.pairs and type_.kind.data == "tma_umma"
     theirs = _barriers("theirs", type_.stages.data, kernel) if halves else None
-    kernel[op.result] = pipeline = Pipeline(type_, full, empty, theirs)
+    kernel[op.result] = pipeline = LoweredPipeline(type_, full, empty, theirs)
     emitter = kernel.emitter
     thread = _linear_thread(kernel)
     first = emitter.compare("eq", thread, emitter.constant(0, None))
@@ -119,7 +119,7 @@ def _linear_thread(kernel: Kernel) -> SSAValue:
     return total
 
 
-def _initialise(pipeline: Pipeline, kernel: Kernel) -> None:
+def _initialise(pipeline: LoweredPipeline, kernel: Kernel) -> None:
     emitter = kernel.emitter
     made = zip(
         (pipeline.full, pipeline.empty, pipeline.theirs), (*pipeline.type.arrivals, 1), strict=True
@@ -158,7 +158,7 @@ def _acquire(op: ProducerAcquireOp, kernel: Kernel) -> None:
         emitter.add(mbarrier.ArriveExpectTxOp(pipeline.full, [at], pipeline.type.bytes.data))
 
 
-def _wait_until_empty(pipeline: Pipeline, use: Scalar, kernel: Kernel) -> SSAValue:
+def _wait_until_empty(pipeline: LoweredPipeline, use: Scalar, kernel: Kernel) -> SSAValue:
     """Its stage, which nobody reads any more."""
     emitter, at = kernel.emitter, kernel.index(pipeline.stage(use))
     # Before the first phase is complete a wait for parity 1 is over at once: all stages are empty.
@@ -185,7 +185,7 @@ def _commit(op: ProducerCommitOp, kernel: Kernel) -> None:
 
 
 def _commit_mmas(
-    pipeline: Pipeline, barriers: SSAValue | None, at: SSAValue, kernel: Kernel
+    pipeline: LoweredPipeline, barriers: SSAValue | None, at: SSAValue, kernel: Kernel
 ) -> None:
     """The MMAs that the thread has issued arrive when they are complete, of a pair in both CTAs."""
     assert barriers is not None

@@ -153,7 +153,7 @@ def waited_for_again(mutant: Mutant, op: Operation, before: ModuleOp, after: Mod
         wait = op if mutant.kind in ("pending+1", "later", "remove") else None
     if wait is None or not BULK_WAIT(wait) or wait.name.startswith("ptx."):
         return False
-    if mutant.kind == "remove" and not _pending(wait) == 0:
+    if mutant.kind == "remove" and _pending(wait) != 0:
         return False
     sources = [store for store in _behind(wait) if named(r"tma\.store")(store)]
     flow = Flow(before)

@@ -110,7 +110,7 @@ def _branch(op: Operation) -> Operation:
 
 
 def _of_others(branch: Operation, own: Operation) -> bool:
-    """Whether no thread comes to both of two branches: their conditions ask one number to be two."""
+    """Whether no thread comes to both of two branches: one number cannot be both of two."""
     sides = [each.cond.owner if isinstance(each, scf.IfOp) else None for each in (branch, own)]
     if not all(isinstance(side, arith.CmpiOp) for side in sides):
         return False
@@ -124,12 +124,11 @@ def _of_others(branch: Operation, own: Operation) -> bool:
     return equal and a is c and len(numbers) == 2 and numbers[0] != numbers[1]
 
 
+HAS_BARRIER = named(r"mbarrier\..*|pipeline\..*|tcgen05\.commit")
+
+
 def _barrier(op: Operation) -> SSAValue | None:
-    return (
-        op.operands[0]
-        if op.operands and named(r"mbarrier\..*|pipeline\..*|tcgen05\.commit")(op)
-        else None
-    )
+    return op.operands[0] if op.operands and HAS_BARRIER(op) else None
 
 
 def _from_elsewhere(wait: Operation, own: Operation, module: ModuleOp) -> bool:
@@ -180,7 +179,7 @@ BY_THREADS = named(r"mbarrier\.(init|wait|arrive|inval)")
 
 def no_registers(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
     """A `wgmma.fence` and a wait for an mbarrier change places: the fence orders registers, and
-    memory that copies write is there behind the wait, wherever the fence is (PTX ISA 9.7.15.7.1)."""
+    memory that copies write is there behind the wait, whatever the fence (PTX ISA 9.7.15.7.1)."""
     other = passed(mutant, op)
     if other is None:
         return False

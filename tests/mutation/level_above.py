@@ -37,9 +37,10 @@ def rule_at(name: str, mutated: ModuleOp) -> str:
         if _line(candidate.name) != _line(name) or candidate.kind != named[name].kind:
             continue
         edited = candidate.of(source)
-        if edited is not None and _lowered(edited.clone(), example, level) == str(mutated.clone()):
-            if rule := rule_at(candidate.name, edited):
-                return rule
+        if edited is None or _lowered(edited.clone(), example, level) != str(mutated.clone()):
+            continue
+        if rule := rule_at(candidate.name, edited):
+            return rule
     return ""
 
 

@@ -117,7 +117,7 @@ def judge_statically(
                 return Verdict(mutant.name, mutant.kind, STATICALLY, why)
     except Exception as error:
         return Verdict(mutant.name, mutant.kind, CRASHED, f"{type(error).__name__}: {error}")
-    rule = rule_for(mutant, module, mutated)
+    rule = rule_at(mutant.name, mutated)
     return Verdict(mutant.name, mutant.kind, EQUIVALENT if rule else MISSED, rule)
 
 

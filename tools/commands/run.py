@@ -89,7 +89,7 @@ def add_schedule_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--races",
         choices=("error", "warn", "ignore"),
-        help="what becomes of races on global memory: for Tile IR an error by default",
+        help="what becomes of races on global memory (default: error)",
     )
     for name, metavar, least, what in (
         ("schedule", "SEED", 0, "run threads in this random order, and complete copies late"),

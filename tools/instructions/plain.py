@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, ORDERING, InstructionRow
+from tilewright.dialects.cute_nvgpu.lattice.atomics import ROWS as ATOMICS
 from tilewright.dialects.cute_nvgpu.lattice.cluster import (
     CLUSTER_ARRIVE,
     CLUSTER_WAIT,
@@ -76,6 +77,7 @@ ROWS: tuple[InstructionRow, ...] = (
     ELECT_SYNC,
     SETMAXNREG,
     *MOV.values(),
+    *ATOMICS.values(),
     *CONTROL,
 )
 """Every row whose mnemonics all have the same operands."""

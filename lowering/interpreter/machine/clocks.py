@@ -99,6 +99,13 @@ class Clocks:
         self._clock[warps] = stamps
         return known
 
+    def reserve(self, lanes: Lanes) -> None:
+        """Threads will arrive alone: give all of them clocks of their own at once."""
+        local = np.unique(lanes % self.lanes)
+        local = local[self._own[local] < self.warps]
+        self._own[local] = self.seen.shape[1] + np.arange(len(local))
+        self.seen = np.pad(self.seen, ((0, 0), (0, len(local))))
+
     def _own_column(self, lane: int) -> int:
         local = lane % self.lanes
         if self._own[local] < self.warps:

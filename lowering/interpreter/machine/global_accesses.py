@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.machine.atomic_order import AtomicOrder
 from tilewright.lowering.interpreter.machine.clocks import Clocks
 from tilewright.lowering.interpreter.machine.global_copies import GlobalRead, GlobalWrite, Span
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
@@ -68,6 +69,7 @@ class GlobalAccesses:
         self._races = races
         self._shadows: dict[int, Shadow] = {}
         self._first = self._ctas = 0
+        self.order = AtomicOrder()
         self._reading: dict[int, list[GlobalRead]] = {}
         self._writing: dict[int, GlobalWrite] = {}
 
@@ -78,6 +80,7 @@ class GlobalAccesses:
         self._first, self._ctas = self._first + self._ctas, ctas
         self._slots, self._cluster = slots, cluster
         self._clocks, self._op_names = clocks, op_names
+        self.order.begin(self._first // cluster, clocks)
 
     def finish(self) -> None:
         """The wave is over, and with it whatever its threads started."""
@@ -325,17 +328,20 @@ class GlobalAccesses:
     ) -> None:
         """Report a write of words that a cp.async is reading."""
         for read in self._reading.get(span.buffer, ()):
-            reading = np.zeros(len(shadow.writes.who), dtype=np.bool_)
+            reader = np.full(len(shadow.writes.who), NOBODY, dtype=np.int64)
             for other in read.spans:
                 if other.buffer == span.buffer:
-                    reading[shadow.words(other)] = True
-            late = words & reading[places]
+                    reader[shadow.words(other)] = other.lanes[:, None]
+            late = words & (reader[places] != NOBODY)
             if late.any():
-                name = self._op_names.get(read.op, "?")
+                row, word = np.unravel_index(int(np.argmax(late)), late.shape)
+                lane, name = reader[places[row, word]], self._op_names.get(read.op, "?")
+                near = lane // self._slots == span.lanes[row] // self._slots
+                who = f"thread {lane % self._slots}" if near else "another CTA"
                 self._report(
-                    f"race on global memory: this write and the read by {name}, which no "
+                    f"race on global memory: this write and the read by {name} in {who}, which no "
                     "cp.async.wait_group has completed",
-                    int(span.rows[int(np.argmax(late.any(axis=1)))]),
+                    int(span.rows[row]),
                 )
 
     def _check_against(
@@ -356,9 +362,17 @@ class GlobalAccesses:
         near = other // (LOCAL + 1) == self._who(lanes) // (LOCAL + 1)
         local = other & LOCAL
         actor = np.where(local < COPIES, local, Clocks.async_writer(0) + COPIES - local)
-        actor = np.where(near, actor, 0).astype(np.int32)
-        known = self._clocks.happened(self._clocks.seen[lanes], actor[:, None], stamps[:, None])
-        late = np.flatnonzero(~(near & known[:, 0]))
+        actor = actor.astype(np.int32)
+        known = np.zeros(len(lanes), dtype=np.bool_)
+        seen = self._clocks.seen[lanes[near]]
+        known[near] = self._clocks.happened(seen, actor[near, None], stamps[near, None])[:, 0]
+        if self.order.is_used:
+            clusters = other // (LOCAL + 1)
+            pairs = zip(lanes[~near].tolist(), clusters[~near].tolist(), strict=True)
+            for lane, cluster in set(pairs):
+                mine = ~near & (lanes == lane) & (clusters == cluster)
+                known[mine] = self.order.happened(lane, cluster, actor[mine], stamps[mine])
+        late = np.flatnonzero(~known)
         if not len(late):
             return
         at = int(late[0])

@@ -1,9 +1,9 @@
 """Copies that access global memory by themselves, after the thread that started them went on.
 
-A `cp.async` reads until its thread waits for its group, a `tma.load` until the phase of its mbarrier
-is over, and a `tma.store` writes until its thread has waited for its group, not only for what it
-reads (PTX ISA, cp.async.bulk.wait_group). Who is not known to come before or after all of that time
-is in a race.
+A `cp.async` reads until its thread waits for its group, a `tma.load` until the phase of its
+mbarrier is over, and a `tma.store` writes until its thread has waited for its group, not only for
+what it reads (PTX ISA, cp.async.bulk.wait_group). Who is not known to come before or after all of
+that time is in a race.
 """
 
 from __future__ import annotations
@@ -34,9 +34,7 @@ class Span:
 
     def of(self, chosen: NDArray[np.bool_]) -> Span:
         """Some of the accesses."""
-        return Span(
-            self.lanes[chosen], self.rows[chosen], self.data, self.first[chosen], self.size
-        )
+        return Span(self.lanes[chosen], self.rows[chosen], self.data, self.first[chosen], self.size)
 
 
 @dataclass(eq=False, slots=True)

@@ -60,6 +60,11 @@ class Livelock:
         # Whether the gangs that run came back to where they were, though others have not run.
         self.stuck = False
 
+    @property
+    def suspicion(self) -> str:
+        """What to say of an error that comes while gangs spin which others had to run for."""
+        return "; other threads spin meanwhile, and what may run has not ended it" * self.stuck
+
     def turn(self, gang: Place, others: Sequence[Place]) -> CodeBlock | None:
         """A gang is about to run while others wait or may run too. The block where it spins, if
         nothing will ever come of it."""
@@ -97,9 +102,9 @@ class Livelock:
         block, lanes, _, regs = self._state.gangs[0]
         slots = sorted(self._live(block))
         # A loop that gets on mostly differs where it did last time.
-        if 0 <= self._differs < len(slots):
-            if not _equal(gang.regs[slots[self._differs]], regs[self._differs]):
-                return False
+        last = self._differs
+        if 0 <= last < len(slots) and not _equal(gang.regs[slots[last]], regs[last]):
+            return False
         for place, slot in enumerate(slots):
             if not _equal(gang.regs[slot], regs[place]):
                 self._differs = place

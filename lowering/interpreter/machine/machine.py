@@ -22,6 +22,7 @@ from xdsl.ir import Operation
 
 from tilewright.diagnostic import at
 from tilewright.lowering.interpreter.errors import ExecutionError, Fault
+from tilewright.lowering.interpreter.machine.atomics import Atomics
 from tilewright.lowering.interpreter.machine.barriers import (
     ClusterBarrier,
     CtaBarriers,
@@ -196,6 +197,7 @@ class Machine:
         )
         accesses.begin(len(ctas), self.slots, cluster, self.clocks, self.shared.op_names)
         self.bulk_stores = BulkStores(self.shared, accesses, self.schedule)
+        self.atomics = Atomics(self.clocks, self.shared, accesses, self.schedule)
         for number, op in enumerate(program.ops, 1):
             self.shared.op_names[number] = named(op)
         self._special = SpecialRegisters(
@@ -237,7 +239,7 @@ class Machine:
             self.schedule.land()
             gangs[:] = [part for gang in gangs for part in self._by_readiness(gang)]
             # Threads of a warp wait for those further behind, asleep or not, while anything moves.
-            held_back = self.schedule.is_random and not self._livelock.stuck
+            held_back = self.schedule.may_run_ahead and not self._livelock.stuck
             level = _not_ahead(gangs) if held_back else gangs
             ready = [gang for gang in level if gang.awaited is None]
             if not ready and not self.schedule.land(must=True):
@@ -289,7 +291,7 @@ class Machine:
         except Fault as fault:
             assert op is not None
             lane = None if fault.lane is None else int(gang.lanes[fault.lane % gang.count])
-            self.fail(op, fault.message, lane)
+            self.fail(op, fault.message + self._livelock.suspicion, lane)
 
     def _count(self, gang: Gang, block: CodeBlock, most: int) -> None:
         """End a run that takes more steps than it may where it spends the latter half of them."""

@@ -23,8 +23,8 @@ TEAM = 128
 """Threads that run together whatever the schedule: those of a warpgroup."""
 
 LANDING = (0.1, 0.0)
-"""The chances that an operation completes in a turn, one for all of a run: with the last one nothing
-completes before something waits for it."""
+"""The chances that an operation completes in a turn, one for all of a run: with the last one
+nothing completes before something waits for it."""
 
 Choice = TypeVar("Choice")
 
@@ -55,6 +55,11 @@ class Schedule:
     def is_random(self) -> bool:
         """True with a seed."""
         return self._random is not None
+
+    @property
+    def may_run_ahead(self) -> bool:
+        """Whether gangs run that others are behind of, as they do once one has spun for long."""
+        return self.is_random or bool(self._tired)
 
     # Asynchronous operations
 
@@ -90,6 +95,10 @@ class Schedule:
         ]
         for landing in now:
             landing.land()
+
+    def order(self, count: int) -> NDArray[np.int64]:
+        """The order in which so many threads come to one place."""
+        return np.arange(count) if self._random is None else self._random.permutation(count)
 
     # Gangs
 

@@ -152,6 +152,23 @@ class SharedMemory:
         self._stamp_write(lanes, places, op)
         self.data[places] = value
 
+    def update(
+        self, lanes: Lanes, address: Bits, size: int, change: Callable[[NDArray[np.uint8]], Bits],
+        op: int,
+    ) -> NDArray[np.uint8]:  # fmt: skip
+        """Change `size` bytes at each thread's address, all at other places, and return what was
+        there: uint8 [threads, size]. It counts as a write, even where it changes nothing."""
+        places = self.places(lanes, address, size, "atomic access")
+        self._note_remote(lanes, places, op)
+        if (self._writer[places] == _NOBODY).any():
+            lane = int(np.argmax((self._writer[places] == _NOBODY).any(axis=1)))
+            raise Fault("read of shared memory that nothing has written", lane)
+        self._check_write(lanes, places, op)
+        self._stamp_write(lanes, places, op)
+        before = self.data[places]
+        self.data[places] = change(before)
+        return before
+
     def _note_remote(self, lanes: Lanes, places: NDArray[np.int64], op: int) -> None:
         if self._cluster > 1:
             self.remote.note(lanes, places[:, 0] // self.stride, self.op_names[op])

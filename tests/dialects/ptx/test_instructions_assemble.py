@@ -15,11 +15,15 @@ from ptx_kernels import (
     with_target,
     with_version,
 )
+from xdsl.dialects.builtin import StringAttr
+from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, NAMED_BARRIER
+from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, register_of
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import VECTOR_BITS
 from tilewright.dialects.ptx import data_movement as data
 from tilewright.dialects.ptx import registers, synchronization
+from tilewright.dialects.ptx.atomics import AtomOp
 from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES, TENSORMAP
 from tilewright.dialects.ptx.types import KINDS, reg
 from tilewright.ptxas import PtxasReport
@@ -162,3 +166,28 @@ def test_barriers(ptxas: Ptxas) -> None:
             kernel.add(synchronization.BarArriveOp(barrier, threads=threads))
     kernel.add(synchronization.WarpSyncOp())
     check(kernel, ptxas)
+
+
+@pytest.mark.parametrize("space", data.SPACES)
+def test_atomics(space: str, ptxas: Ptxas) -> None:
+    kernel = Kernel(shared=4096)
+    for form in ATOMICS:
+        for offset in OFFSETS:
+            address = kernel.pointer if space == "global" else kernel.shared_address(256)
+            value = kernel.input(register_of(form))
+            kernel.output(kernel.add(AtomOp(space, form, address, value, offset)))
+    text = check(kernel, ptxas)
+    assert all(f"atom.acq_rel.gpu.{space}.{form}" in text for form in ATOMICS)
+
+
+@pytest.mark.parametrize(
+    "space, form, words",
+    [("local", "add.u32", "a form of add.u32, "), ("global", "add.s8", "got global and add.s8"),
+     ("shared", "add.u32", r"expected !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32> for shared")],
+)  # fmt: skip
+def test_atomics_that_there_are_not(space: str, form: str, words: str) -> None:
+    kernel = Kernel(shared=64)
+    atom = AtomOp("global", "add.u32", kernel.pointer, kernel.input("b32"))
+    atom.properties |= {"space": StringAttr(space), "form": StringAttr(form)}
+    with pytest.raises(VerifyException, match=words):
+        atom.verify()

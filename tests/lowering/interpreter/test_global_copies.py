@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from faults import LEVELS, P, fault, kernel, run
+from faults import LEVELS, TILE, P, fault, kernel, run
 from test_mbarriers import BOX, EXPECT, LOAD, TENSOR, WAIT, args, made
 from test_mbarriers import STORE as STORE_BOX
 
@@ -20,7 +20,7 @@ CP_ASYNC = f"""  %c4 = arith.constant 4 : index
   %few = arith.cmpi ult, %t, %c4 : index
   %to = arith.muli %t, %c4 : index
   scf.if %few {{
-    cute_nvgpu.cp.async %p[%to] to %s[%to] size 16 cache ca : memref<?xi32> to memref<64xi32, #cute<space smem>> // OTHER
+    cute_nvgpu.cp.async %p[%to] to %s[%to] size 16 cache ca : memref<?xi32> to {TILE} // OTHER
     cute_nvgpu.cp.async.commit_group
     EARLY
   }}

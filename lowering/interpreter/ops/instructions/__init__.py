@@ -1,6 +1,7 @@
 """Instructions, as atoms of `cute_nvgpu` and as ops of `ptx`."""
 
 from tilewright.lowering.interpreter.ops.instructions import (
+    atomics,
     cluster,
     cute_nvgpu,
     matrix_copy,
@@ -16,6 +17,7 @@ from tilewright.lowering.interpreter.ops.instructions import (
 )
 
 __all__ = [
+    "atomics",
     "cluster",
     "cute_nvgpu",
     "matrix_copy",

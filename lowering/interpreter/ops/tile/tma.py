@@ -177,9 +177,7 @@ def store(
             if len(address) and machine.accesses.are_checked:
                 changed = machine.memory.load(address, elements.width) != box.values(data)
                 group, number = machine.bulk_stores.group(lane), -op if copy.reduction else op
-                machine.accesses.write_words(
-                    lane, address, elements.width, changed, number, group
-                )
+                machine.accesses.write_words(lane, address, elements.width, changed, number, group)
         except Fault as fault:
             raise Fault(fault.message, index) from None
         if len(address):

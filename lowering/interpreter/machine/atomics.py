@@ -1,0 +1,88 @@
+"""Atomic operations on words of memory, which happen one after the other.
+
+Each is a release and an acquire: who comes to a word later knows what all knew who came before.
+PTX ISA, atom.acq_rel.gpu.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.lowering.interpreter.errors import faults_of
+from tilewright.lowering.interpreter.machine.atomic_order import AtomicOrder
+from tilewright.lowering.interpreter.machine.clocks import Clocks
+from tilewright.lowering.interpreter.machine.global_accesses import GlobalAccesses
+from tilewright.lowering.interpreter.machine.schedule import Schedule
+from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
+from tilewright.lowering.interpreter.values import Bits, Lanes
+
+Combine = Callable[[Bits, Bits], Bits]
+
+
+class Atomics:
+    """The atomic operations of a wave of CTAs."""
+
+    def __init__(
+        self, clocks: Clocks, shared: SharedMemory, accesses: GlobalAccesses, schedule: Schedule
+    ):
+        self._clocks = clocks
+        self._shared = shared
+        self._accesses = accesses
+        self._schedule = schedule
+        # Words of shared memory are those of this wave alone.
+        self._shared_order = AtomicOrder()
+        self._shared_order.begin(0, clocks)
+
+    def perform(
+        self, lanes: Lanes, address: Bits, value: Bits, combine: Combine, op: int, *, shared: bool
+    ) -> Bits:
+        """Each thread combines the word at its address with a value; what was there: [threads]."""
+        width = value.itemsize
+        places = address.astype(np.int64)
+        if shared:
+            places = self._shared.places(lanes, address, width, "atomic access")[:, 0]
+        self._clocks.reserve(lanes)
+        result = np.zeros_like(value)
+        for rows in self._rounds(places):
+            order = self._shared_order if shared else self._accesses.order
+            for row in rows.tolist():
+                order.acquire(int(lanes[row]), int(places[row]))
+            with faults_of(rows):
+                update = self._in_shared if shared else self._in_global
+                result[rows] = update(lanes[rows], address[rows], value[rows], combine, op)
+            for row in rows.tolist():
+                order.release(int(lanes[row]), int(places[row]))
+        return result
+
+    def _rounds(self, places: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+        """The threads, by index, in rounds in which each word is accessed once."""
+        order = self._schedule.order(len(places))
+        by_place = order[np.argsort(places[order], kind="stable")]
+        _, first, counts = np.unique(places[by_place], return_index=True, return_counts=True)
+        rank = np.arange(len(places)) - np.repeat(first, counts)
+        return [np.sort(by_place[rank == number]) for number in range(int(counts.max()))]
+
+    def _in_shared(
+        self, lanes: Lanes, address: Bits, value: Bits, combine: Combine, op: int
+    ) -> Bits:
+        def change(before: NDArray[np.uint8]) -> Bits:
+            return combine(before.view(value.dtype)[:, 0], value)[:, None].view(np.uint8)
+
+        before = self._shared.update(lanes, address, value.itemsize, change, op)
+        return before.view(value.dtype)[:, 0]
+
+    def _in_global(
+        self, lanes: Lanes, address: Bits, value: Bits, combine: Combine, op: int
+    ) -> Bits:
+        # As reductions they do not race with each other: the number of the op is negative.
+        before = self._accesses.load(lanes, address, value.itemsize, 1, -op)
+        after = combine(before, value)
+        changed = after != before
+        if changed.any():
+            self._accesses.store(
+                lanes[changed], address[changed], after[changed], value.itemsize, 1, -op
+            )
+        return before

@@ -1,0 +1,242 @@
+"""Atomic operations: what they compute, and what they order within a CTA and between CTAs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from faults import LEVELS, kernel, run
+
+import tilewright as tw
+
+SEEDS = (None, 0, 1)
+BARRIER = '"gpu.barrier"() : () -> ()'
+P = "memref<?xi32>"
+SMEM = "memref<64xi32, #cute<space smem>>"
+
+
+def atomic(
+    result: str, kind: int, value: str, where: str, memref: str = P, type_: str = "i32"
+) -> str:
+    memory, index = where.rstrip("]").split("[")
+    return (
+        f'{result} = "memref.atomic_rmw"({value}, {memory}, {index}) <{{kind = {kind} : i64}}> '
+        f": ({type_}, {memref}, index) -> {type_}"
+    )
+
+
+KINDS = {
+    (1, "i32"): lambda a, b: a + b, (2, "i32"): lambda a, b: b, (4, "i32"): max,
+    (7, "i32"): min, (11, "i32"): lambda a, b: a | b, (12, "i32"): lambda a, b: a & b,
+    (15, "i32"): lambda a, b: a ^ b,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_each_operation(level: Any) -> None:
+    """One thread each, on numbers of both signs."""
+    for (kind, type_), compute in KINDS.items():
+        body = f"""  %v = memref.load %q[%t] : {P}
+  {atomic("%old", kind, "%v", "%p[%t]", type_=type_)}
+  memref.store %old, %q[%t] : {P}"""
+        rng = np.random.default_rng(kind)
+        a, b = (rng.integers(-100, 100, 64).astype(np.int32) for _ in range(2))
+        after, old = run(kernel(body, f"%p: {P}, %q: {P}"), level, [a, b])
+        np.testing.assert_array_equal(old, a)
+        np.testing.assert_array_equal(after, [compute(x, y) for x, y in zip(a, b, strict=True)])
+
+
+@pytest.mark.parametrize("kind, expected", [(5, 2**32 - 1), (8, 3)])
+def test_unsigned_extremes(kind: int, expected: int) -> None:
+    body = f"""  %v = memref.load %p[%c1] : {P}
+  scf.if %first {{
+    {atomic("%old", kind, "%v", "%p[%c0]")}
+  }}"""
+    for level in LEVELS:
+        (found,) = run(kernel(body), level, [np.array([3, 2**32 - 1], np.uint32)])
+        assert found[0] == expected
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_sums_of_floats_round_one_by_one(level: Any) -> None:
+    text = kernel("  %v = memref.load %q[%t] : memref<?xf32>\n  "
+                  + atomic("%old", 0, "%v", "%p[%c0]", "memref<?xf32>", "f32"),
+                  "%p: memref<?xf32>, %q: memref<?xf32>")  # fmt: skip
+    values = np.random.default_rng(0).standard_normal(64).astype(np.float32)
+    expected = np.float32(0)
+    for value in values:
+        expected = np.float32(expected + value)
+    assert run(text, level, [np.zeros(1, np.float32), values])[0][0] == expected
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_threads_of_many_ctas_take_numbers(level: Any, seed: int | None) -> None:
+    """Each of 192 threads gets another ticket, in shared and in global memory."""
+    body = f"""  %b = "gpu.block_id"() <{{dimension = #gpu<dim x>}}> : () -> index
+  %c64 = arith.constant 64 : index
+  {atomic("%ticket", 1, "%one", "%p[%c0]")}
+  %at = arith.index_cast %ticket : i32 to index
+  %mine = arith.index_cast %t : index to i32
+  memref.store %mine, %q[%at] : {P}"""
+    text = kernel(body, f"%p: {P}, %q: {P}")
+    args = [np.zeros(1, np.int32), np.full(192, -1, np.int32)]
+    count, found = run(text, level, args, grid=(3,), schedule=seed)
+    assert count[0] == 192 and sorted(found.tolist()) == sorted(list(range(64)) * 3)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_counter_in_shared_memory(level: Any) -> None:
+    body = f"""  %zero = arith.constant 0 : i32
+  scf.if %first {{
+    memref.store %zero, %s[%c0] : {SMEM}
+  }}
+  {BARRIER}
+  {atomic("%old", 1, "%one", "%s[%c0]", SMEM)}
+  {BARRIER}
+  %v = memref.load %s[%c0] : {SMEM}
+  memref.store %v, %p[%t] : {P}"""
+    for seed in SEEDS:
+        assert (run(kernel(body), level, [np.zeros(64, np.int32)], schedule=seed)[0] == 64).all()
+        unordered = body[::-1].replace(BARRIER[::-1], "", 1)[::-1]
+        with pytest.raises(tw.ExecutionError, match="race on shared memory"):
+            run(kernel(unordered), level, [np.zeros(64, np.int32)], schedule=seed)
+
+
+# CTA 0 writes %q and sets a flag; CTA 1 waits for the flag and reads.
+FLAG = f"""  %b = "gpu.block_id"() <{{dimension = #gpu<dim x>}}> : () -> index
+  %zero = arith.constant 0 : i32
+  %writes = arith.cmpi eq, %b, %c0 : index
+  scf.if %writes {{
+    %n = arith.index_cast %t : index to i32
+    memref.store %n, %q[%t] : {P} // OTHER
+    BEFORE
+    scf.if %first {{
+      SET
+    }}
+  }} else {{
+    scf.if %first {{
+      %seen = scf.while (%last = %zero) : (i32) -> (i32) {{
+        GET
+        %unset = arith.cmpi ne, %flag, %one : i32
+        scf.condition(%unset) %flag : i32
+      }} do {{
+      ^bb0(%again: i32):
+        scf.yield %again : i32
+      }}
+    }}
+    AFTER
+    %v = memref.load %q[%other] : {P} // HERE
+    memref.store %v, %r[%t] : {P}
+  }}"""
+SET, GET = atomic("%was", 2, "%one", "%p[%c0]"), atomic("%flag", 11, "%zero", "%p[%c0]")
+
+
+def flagged(before: str = BARRIER, after: str = BARRIER, set_: str = SET, get: str = GET) -> str:
+    body = FLAG.replace("BEFORE", before).replace("AFTER", after)
+    return kernel(body.replace("SET", set_).replace("GET", get), f"%p: {P}, %q: {P}, %r: {P}")
+
+
+def arrays() -> list[np.ndarray]:
+    return [np.zeros(1, np.int32), np.zeros(64, np.int32), np.zeros(64, np.int32)]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_flag_hands_on_what_a_cta_wrote(level: Any, seed: int | None) -> None:
+    found = run(flagged(), level, arrays(), grid=(2,), schedule=seed)
+    np.testing.assert_array_equal(found[2], np.arange(64)[::-1])
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize(
+    "change, words",
+    [({"before": ""}, "this read and the write"), ({"after": ""}, "this read and the write"),
+     ({"set_": f"memref.store %one, %p[%c0] : {P}"}, "on global memory: this"),
+     ({"get": f"%flag = memref.load %p[%c0] : {P}"}, "on global memory: this")],
+)  # fmt: skip
+def test_a_flag_without_one_of_its_parts(level: Any, change: dict[str, str], words: str) -> None:
+    with pytest.raises(tw.ExecutionError, match=words):
+        for seed in (None, 0, 1, 2):
+            run(flagged(**change), level, arrays(), grid=(2,), schedule=seed)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_flag_that_nobody_sets(level: Any) -> None:
+    text = flagged(set_=atomic("%was", 2, "%one", "%p[%c1]"))
+    args = [np.zeros(2, np.int32), *arrays()[1:]]
+    with pytest.raises(
+        tw.ExecutionError, match=r"all 32 threads .*; other threads spin mean"
+    ):
+        run(text, level, args, grid=(2,))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("seed", [None, 0])
+def test_a_flag_that_is_set_late(level: Any, seed: int | None) -> None:
+    """A warp waits together for its thread that spins, however long."""
+    work = f"""{BARRIER}
+    %c1500 = arith.constant 1500 : index
+    %y = scf.for %i = %c0 to %c1500 step %c1 iter_args(%x = %one) -> (i32) {{
+      %z = arith.addi %x, %x : i32
+      scf.yield %z : i32
+    }}"""
+    found = run(flagged(before=work), level, arrays(), grid=(2,), schedule=seed)
+    np.testing.assert_array_equal(found[2], np.arange(64)[::-1])
+
+
+# The last CTA to come adds what all have left: three CTAs, in two steps from one to the next.
+LAST = f"""  %b = "gpu.block_id"() <{{dimension = #gpu<dim x>}}> : () -> index
+  %c64 = arith.constant 64 : index
+  %c3 = arith.constant 3 : index
+  %two = arith.constant 2 : i32
+  %zero = arith.constant 0 : i32
+  %row = arith.muli %b, %c64 : index
+  %at = arith.addi %row, %t : index
+  %n = arith.index_cast %at : index to i32
+  memref.store %n, %q[%at] : {P}
+  {BARRIER}
+  scf.if %first {{
+    {atomic("%came", 1, "%one", "%p[%c0]")}
+    memref.store %came, %s[%c0] : {SMEM}
+  }}
+  {BARRIER}
+  %came_before = memref.load %s[%c0] : {SMEM}
+  %is_last = arith.cmpi eq, %came_before, %two : i32
+  scf.if %is_last {{
+    %sum = scf.for %i = %c0 to %c3 step %c1 iter_args(%x = %zero) -> (i32) {{
+      %start = arith.muli %i, %c64 : index
+      %from = arith.addi %start, %t : index
+      %v = memref.load %q[%from] : {P}
+      %y = arith.addi %x, %v : i32
+      scf.yield %y : i32
+    }}
+    memref.store %sum, %r[%t] : {P}
+  }}"""
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_last_cta_adds_what_all_have_left(level: Any, seed: int | None) -> None:
+    args = [np.zeros(1, np.int32), np.zeros(192, np.int32), np.zeros(64, np.int32)]
+    text = kernel(LAST, f"%p: {P}, %q: {P}, %r: {P}")
+    found = run(text, level, args, grid=(3,), schedule=seed)
+    np.testing.assert_array_equal(found[2], 3 * np.arange(64) + 192)
+
+
+def test_waves_of_ctas_know_of_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tilewright.lowering.interpreter.machine import machine
+
+    monkeypatch.setattr(machine, "RESIDENT_THREADS", 1)
+    test_the_last_cta_adds_what_all_have_left("atom", None)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("kind, type_", [(9, "f32"), (0, "i32"), (1, "i16"), (3, "f32")])
+def test_operations_that_ptx_has_not(level: Any, kind: int, type_: str) -> None:
+    body = f"""  %v = memref.load %p[%c0] : memref<?x{type_}>
+  {atomic("%old", kind, "%v", "%p[%c0]", f"memref<?x{type_}>", type_)}"""
+    array = np.zeros(4, np.float32 if type_ == "f32" else np.dtype(f"int{type_[1:]}"))
+    with pytest.raises(tw.CompileError, match=rf"'memref.atomic_rmw' .*kind {kind} "):
+        run(kernel(body, f"%p: memref<?x{type_}>"), level, [array])
