@@ -181,12 +181,14 @@ class TensorAllocator:
                 return first
         return None
 
-    def grant(self, lane: int, columns: int, number: int, *, automatic: bool) -> None:
+    def grant(
+        self, lane: int, columns: int, number: int, *, automatic: bool, group: int = 1
+    ) -> None:
         """Columns for the CTA of a thread, which asks for its warp. Raises Fault where it would
         wait for ever."""
         cta = lane // self._slots
-        self._check_request(cta, columns, 1)
-        request = Request(lane, cta, columns, 1, number, 0)
+        self._check_request(cta, columns, group)
+        request = Request(lane, cta, columns, group, number, 0)
         first = self._fitting([cta], columns)
         if first is None:
             raise Fault(self.deadlock(request))
