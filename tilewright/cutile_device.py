@@ -39,7 +39,7 @@ class Event:
         """Nothing runs behind the script's back."""
 
     def query(self) -> bool:
-        """Whether all before it is done."""
+        """True where all before it is done."""
         return True
 
 
@@ -184,7 +184,7 @@ def _as_tf32(torch: Any, tensor: Any) -> Any:
 
 
 def _on_cuda(value: Any) -> bool:
-    """Whether a value names a CUDA device."""
+    """True where a value names a CUDA device."""
     return (isinstance(value, str) or type(value).__name__ == "device") and "cuda" in str(value)
 
 

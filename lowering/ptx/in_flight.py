@@ -66,7 +66,7 @@ class Tie(NamedTuple):
     edge: Edge | None
 
 
-class Conflict(NamedTuple):
+class RegisterConflict(NamedTuple):
     """A register in flight that would be written, or else moved: by an op, or along its edge."""
 
     flight: Flight
@@ -89,7 +89,7 @@ class Conflict(NamedTuple):
         )
 
 
-class InFlight:
+class InFlightRegisters:
     """The registers in flight in one kernel body: `ties` between them, and `conflicts` that no
     joining mends, as a value is given anew while in flight. `meetings` are edges by which complete
     values come to registers that are in flight where they come from elsewhere."""
@@ -99,7 +99,7 @@ class InFlight:
         waits = (op for op in region.walk() if isinstance(op, WgmmaWaitGroupOp))
         self._limit = 1 + max((op.pending.value.data for op in waits), default=0)
         self.ties: list[Tie] = []
-        self.conflicts: list[Conflict] = []
+        self.conflicts: list[RegisterConflict] = []
         self.meetings: list[Tie] = []
         self.at: dict[Block, State] = {}
         if any(isinstance(op, (WgmmaOp, *LOADS)) for op in region.walk()):
@@ -200,16 +200,16 @@ class InFlight:
             if (flight := state.get(c)) is not None:
                 self.ties.append(Tie(c, d, flight, op, None))
             elif d in state and op.zero is None:
-                self.conflicts.append(Conflict(state[d], op, None, d, True))
+                self.conflicts.append(RegisterConflict(state[d], op, None, d, True))
             for slot in (c, d):
                 if slot in state and state[slot].reads:
-                    self.conflicts.append(Conflict(state[slot], op, None, slot, True))
+                    self.conflicts.append(RegisterConflict(state[slot], op, None, slot, True))
 
     def _note_writes(self, op: Operation, state: State) -> None:
         for result in op.results if state else ():
             for slot in self._slots(result):
                 if slot in state:
-                    self.conflicts.append(Conflict(state[slot], op, None, slot, True))
+                    self.conflicts.append(RegisterConflict(state[slot], op, None, slot, True))
 
     def _note_edge(self, edge: Edge, state: State) -> None:
         op = edge.source.last_op
@@ -223,7 +223,7 @@ class InFlight:
                 flight = self.at[edge.dest][argument]
                 self.meetings.append(Tie(slot, argument, flight, op, edge))
             if argument in state and argument not in going:
-                self.conflicts.append(Conflict(state[argument], op, edge, argument, True))
+                self.conflicts.append(RegisterConflict(state[argument], op, edge, argument, True))
 
 
 def _keep(state: State, is_left: Callable[[Flight], bool]) -> None:

@@ -170,7 +170,7 @@ class Threads:
     # --- ops ---
 
     def executing(self, op: Operation) -> NDArray[np.bool_] | None:
-        """Whether each thread executes an op where it is reached; None where that is not known."""
+        """True where each thread executes an op where it is reached; None where that is not known."""
         there = np.ones(self.count, bool)
         block = op.parent
         while block is not None:

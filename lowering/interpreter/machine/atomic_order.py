@@ -81,7 +81,7 @@ class AtomicOrder:
 
     @property
     def is_used(self) -> bool:
-        """Whether any thread knows of another cluster."""
+        """True where any thread knows of another cluster."""
         return bool(self._histories)
 
 

@@ -58,7 +58,7 @@ class Schedule:
 
     @property
     def may_run_ahead(self) -> bool:
-        """Whether gangs run that others are behind of, as they do once one has spun for long."""
+        """True where gangs run that others are behind of, as they do once one has spun for long."""
         return self.is_random or bool(self._tired)
 
     # Asynchronous operations

@@ -31,7 +31,7 @@ Key = tuple[int, object]
 """Memory of a CTA."""
 
 
-class Run:
+class RoleRun:
     """The roles of a launch, their clocks, and whose turn it is."""
 
     def __init__(
