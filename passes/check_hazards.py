@@ -21,7 +21,7 @@ from tilewright.passes.analysis.hazards.launches import is_kernel
 from tilewright.passes.analysis.wgmma_flow import Rule, WgmmaFlow, WgmmaHazard
 
 Unproven = Literal["warn", "error", "ignore"]
-"""What becomes of what cannot be decided."""
+"""The fate of what cannot be decided."""
 
 
 class UnprovenWarning(UserWarning):

@@ -56,3 +56,15 @@ def test_variables_are_called_after_the_thing() -> None:
         if name in EMPTY_WORDS
     ]
     assert not empty
+
+
+def test_docstrings_begin_with_what_the_thing_is() -> None:
+    asking = [
+        f"{path}:{node.lineno}"
+        for path, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and str(node.value.value).startswith(("What ", "Whether "))
+    ]
+    assert not asking

@@ -1,4 +1,5 @@
-"""What a cuTile Python script finds in place of a GPU: torch and cuTile answer as if there was one.
+"""The stand-in for a GPU that a cuTile Python script finds: torch and cuTile answer as if there was
+one.
 
 Tensors for "cuda" are made on the CPU. Products, attention and layer norms in half precision, which
 a GPU's libraries sum in wider numbers, are computed in float64 and rounded once: torch's own on the
@@ -44,7 +45,7 @@ class Event:
 
 
 def _answers(capability: Capability) -> dict[str, Any]:
-    """What torch.cuda says of the device: one that cuTile knows."""
+    """The device as torch.cuda describes it: one that cuTile knows."""
     major, minor = capability
     chip = SimpleNamespace(name="tilewright", major=major, minor=minor, multi_processor_count=132)
     return {

@@ -29,7 +29,7 @@ from tilewright.lowering.ptx.live_ranges import TO_THE_END, Slot
 
 
 def _source(op: Operation) -> str:
-    """What the user wrote that became an instruction."""
+    """The user's op that became an instruction."""
     return f"'{op.location.desc.data if isinstance(op.location, NameLoc) else op.name}'"
 
 
@@ -40,7 +40,7 @@ def _line(op: Operation) -> str:
 
 LOADS = (LdOp, LdRedOp)
 _EVENTS = (*LOADS, WaitLdOp, WgmmaOp, WgmmaCommitGroupOp, WgmmaWaitGroupOp)
-"""What begins, counts and ends accesses in flight."""
+"""The ops that begin, count and end accesses in flight."""
 
 
 class Flight(NamedTuple):
@@ -76,7 +76,7 @@ class RegisterConflict(NamedTuple):
     is_write: bool = False
 
     def error(self) -> OpError:
-        """What a user is told."""
+        """The message for the user."""
         operand = "operand A" if self.flight.reads else "the result"
         wait = "tcgen05.wait.ld" if isinstance(self.flight.op, LOADS) else "wgmma.wait_group"
         legal = "tmem.wait_load" if isinstance(self.flight.op, LOADS) else f"{wait} 0"
@@ -108,7 +108,7 @@ class InFlightRegisters:
                 self._note(block)
 
     def _follow(self, region: Region) -> None:
-        """What is in flight at the beginning of each block."""
+        """The accesses in flight at the beginning of each block."""
         self.at[region.blocks[0]] = {}
         work = [region.blocks[0]]
         while work:
@@ -147,7 +147,7 @@ class InFlightRegisters:
                 pass
 
     def _across(self, edge: Edge, state: State) -> State:
-        """What is in flight behind an edge: what it passes, in the arguments that have it."""
+        """The accesses in flight behind an edge: what it passes, in the arguments that have it."""
         after, passed = dict(state), State()
         for argument, slot in self._passed(edge):
             if (flight := state.get(slot)) is not None:
@@ -232,7 +232,7 @@ def _keep(state: State, is_left: Callable[[Flight], bool]) -> None:
 
 
 def _joined(known: State, coming: State) -> State:
-    """What is in flight after either way: of two accesses the one that completes last."""
+    """The accesses in flight after either way: of two accesses the one that completes last."""
     joined = dict(known)
     for slot, flight in coming.items():
         other = joined.get(slot)

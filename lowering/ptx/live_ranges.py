@@ -63,8 +63,8 @@ class RegisterRanges:
     flying: Ranges
 
     def overlap(self, other: RegisterRanges) -> bool:
-        """True where one is live where the other is anything. Nobody looks at what is in flight alone:
-        two such may be what one register is on two paths that have met."""
+        """True where one is live where the other is anything. Nobody looks at what is in flight
+        alone: two such may be what one register is on two paths that have met."""
         return (
             _overlap(self.live, other.live)
             or _overlap(self.live, other.flying)

@@ -96,7 +96,7 @@ def _separate(
     loops: list[BlockLoop],
     copied: list[CopiedBlocks],
 ) -> bool:
-    """What comes where two paths meet, up to the wait, once for each of them."""
+    """The instructions where two paths meet, up to the wait, once for each of them."""
     edge = conflict.edge
     if edge is None or any(edge.dest is loop.header for loop in loops):
         return False

@@ -314,7 +314,7 @@ class TileMove:
     def _tile(
         self, instruction: CopyInstruction, tensor: Tensor, first: int
     ) -> tuple[SSAValue, list[SSAValue]]:
-        """What a load or store of tensor memory accesses from an element on."""
+        """The access of a load or store of tensor memory from an element on."""
         assert isinstance(instruction.traits.tmem, Layout)
         step = instruction.traits.tmem[1].stride
         extents = instruction.access.extents(tensor.bits)

@@ -62,7 +62,7 @@ class Livelock:
 
     @property
     def suspicion(self) -> str:
-        """What to say of an error that comes while gangs spin which others had to run for."""
+        """The words for an error that comes while gangs spin which others had to run for."""
         return "; other threads spin meanwhile, and what may run has not ended it" * self.stuck
 
     def turn(self, gang: GangPlace, others: Sequence[GangPlace]) -> CodeBlock | None:

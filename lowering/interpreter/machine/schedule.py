@@ -31,7 +31,7 @@ Choice = TypeVar("Choice")
 
 @dataclass(frozen=True, slots=True)
 class Landing:
-    """What is left of an operation; where it is of a group of a thread, the kind of group, the
+    """The rest of an operation; where it is of a group of a thread, the kind of group, the
     thread and the number of the group."""
 
     land: Callable[[], None]

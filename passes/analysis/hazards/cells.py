@@ -30,7 +30,7 @@ Array = NDArray[np.int64]
 
 
 class Touched(NamedTuple):
-    """What a role accesses: a set of cells and, by thread, which: [threads or 1, cells]."""
+    """The access of a role: a set of cells and, by thread, which: [threads or 1, cells]."""
 
     cells: int
     by_lane: Array
@@ -38,7 +38,7 @@ class Touched(NamedTuple):
 
 
 Operand = tuple[MemoryPlace, Any, tuple[Any, ...]]
-"""What an event accesses: where, in which memref (a View, or unknown), at which indices."""
+"""The access of an event: where, in which memref (a View, or unknown), at which indices."""
 
 Memory = dict[tuple[Any, ...], Any]
 """Cells that were computed before, of all launches of a function."""

@@ -1,4 +1,4 @@
-"""What ops do that orders others or is ordered by them: the table of effects.
+"""The table of effects: what ops do that orders others or is ordered by them.
 
 A row names the kind of event, the place of a barrier, the places in memory that are accessed, and
 the numbers that it depends on. What is no row here does nothing that matters to the analysis.

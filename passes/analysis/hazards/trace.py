@@ -1,4 +1,5 @@
-"""What following a kernel gives: the events of all threads, and the values that they depend on."""
+"""The result of following a kernel: the events of all threads, and the values that they depend
+on."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ MOST_EVENTS = 40_000
 
 
 class Values(Slice):
-    """What the ops of a function compute in a launch."""
+    """The values that the ops of a function compute in a launch."""
 
     def begin(self, launch: Launch) -> None:
         """Forget the last launch."""
@@ -110,7 +110,7 @@ class Values(Slice):
         return self._initial
 
     def _value(self, op: Operation) -> Step | None:
-        """What computes the results of an op."""
+        """The function that computes the results of an op."""
         if isinstance(op, arith.ConstantOp | memref.AllocOp | memref.AllocaOp | memref.GetGlobalOp):
             return None
         places = [self.slot(result) for result in op.results]
