@@ -54,8 +54,8 @@ def events(module: ModuleOp) -> int:
     """How many events are followed, in all launches."""
     kernel = next(op for op in module.walk() if isinstance(op, func.FuncOp))
     program = Program(kernel)
-    found = (launch[0] for launch in launches(kernel, program.loops, 4, guesses=False))
-    return sum(len(program.run(launch).events) for launch in found)
+    followed = (launch[0] for launch in launches(kernel, program.loops, 4, guesses=False))
+    return sum(len(program.run(launch).events) for launch in followed)
 
 
 def main() -> None:
@@ -67,8 +67,8 @@ def main() -> None:
     if as_json:
         print(json.dumps(took))
         return
-    for name, each in took.items():
-        print(f"examples/{name}.mlir: {each:.0f} ms, {events(modules[name])} events")
+    for name, milliseconds in took.items():
+        print(f"examples/{name}.mlir: {milliseconds:.0f} ms, {events(modules[name])} events")
 
 
 if __name__ == "__main__":

@@ -136,7 +136,7 @@ def _only_type(result: ResultDef) -> Attribute | None:
 
 
 def _maker(field: PropertyDef) -> Callable[[Any], Attribute]:
-    """What makes the attribute of a property of a number, a string or a case."""
+    """The maker of a property's attribute of a number, a string or a case."""
     bases = tuple(field.constr.get_bases() or (Attribute,))
     return _OF.get(bases[0], bases[0])
 

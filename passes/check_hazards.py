@@ -18,10 +18,10 @@ from tilewright.diagnostic import OpError, named
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
 from tilewright.passes.analysis.hazards.check import check
 from tilewright.passes.analysis.hazards.launches import is_kernel
-from tilewright.passes.analysis.wgmma_flow import Hazard, Rule, WgmmaFlow
+from tilewright.passes.analysis.wgmma_flow import Rule, WgmmaFlow, WgmmaHazard
 
 Unproven = Literal["warn", "error", "ignore"]
-"""What becomes of what cannot be decided."""
+"""The fate of what cannot be decided."""
 
 
 class UnprovenWarning(UserWarning):
@@ -91,11 +91,11 @@ def has_wgmma(function: Operation) -> bool:
     return any(isinstance(op, WarpgroupMmaOp) for op in function.walk())
 
 
-def _reject(hazard: Hazard) -> None:
+def _reject(hazard: WgmmaHazard) -> None:
     raise OpError(hazard.op, f"'{hazard.op.name}' {_MESSAGES[hazard.rule](hazard)}")
 
 
-def _reject_registers(hazard: Hazard) -> None:
+def _reject_registers(hazard: WgmmaHazard) -> None:
     if hazard.rule not in ("memory", "proxy"):
         _reject(hazard)
 
@@ -104,13 +104,13 @@ _WAIT = "nearest legal: cute_nvgpu.wgmma.wait_group 0 before it (PTX ISA 9.7.15.
 _FENCE = "nearest legal: cute_nvgpu.wgmma.fence before it (PTX ISA 9.7.15.7.1)"
 
 
-def _in_flight(expected: str) -> Callable[[Hazard], str]:
+def _in_flight(expected: str) -> Callable[[WgmmaHazard], str]:
     return lambda hazard: (
         f"{expected}{_place(hazard.other)}, which no wgmma.wait_group has completed; {_WAIT}"
     )
 
 
-def _unfenced(hazard: Hazard) -> str:
+def _unfenced(hazard: WgmmaHazard) -> str:
     if hazard.value is None:
         return f"expected a wgmma.fence before the first wgmma, got none; {_FENCE}"
     return (
@@ -119,7 +119,7 @@ def _unfenced(hazard: Hazard) -> str:
     )
 
 
-_MESSAGES: dict[Rule, Callable[[Hazard], str]] = {
+_MESSAGES: dict[Rule, Callable[[WgmmaHazard], str]] = {
     "result": _in_flight("expected an accumulator that is complete, got that of "),
     "shape": _in_flight("expected an accumulator of the same shape, or complete, got that of "),
     "memory": _in_flight("expected memory that no wgmma reads, got that of "),

@@ -14,7 +14,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
-from tilewright.passes.analysis.wgmma_flow import Hazard, Rule, WgmmaFlow
+from tilewright.passes.analysis.wgmma_flow import Rule, WgmmaFlow, WgmmaHazard
 from tilewright.passes.analysis.wgmma_groups import BARRIERS, WgmmaGroups
 from tilewright.passes.check_hazards import has_wgmma
 
@@ -66,9 +66,9 @@ def _check_bare(function: Operation) -> None:
             )
 
 
-def _hazards(function: func.FuncOp | gpu.FuncOp, rule: Rule) -> list[Hazard]:
+def _hazards(function: func.FuncOp | gpu.FuncOp, rule: Rule) -> list[WgmmaHazard]:
     """The hazards of one kind, in the order of the text."""
-    hazards: dict[Hazard, None] = {}
+    hazards: dict[WgmmaHazard, None] = {}
     WgmmaFlow(function, lambda hazard: hazards.setdefault(hazard), cautious=True).follow(
         function.body
     )

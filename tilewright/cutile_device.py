@@ -1,4 +1,5 @@
-"""What a cuTile Python script finds in place of a GPU: torch and cuTile answer as if there was one.
+"""The stand-in for a GPU that a cuTile Python script finds: torch and cuTile answer as if there was
+one.
 
 Tensors for "cuda" are made on the CPU. Products, attention and layer norms in half precision, which
 a GPU's libraries sum in wider numbers, are computed in float64 and rounded once: torch's own on the
@@ -39,12 +40,12 @@ class Event:
         """Nothing runs behind the script's back."""
 
     def query(self) -> bool:
-        """Whether all before it is done."""
+        """True where all before it is done."""
         return True
 
 
 def _answers(capability: Capability) -> dict[str, Any]:
-    """What torch.cuda says of the device: one that cuTile knows."""
+    """The device as torch.cuda describes it: one that cuTile knows."""
     major, minor = capability
     chip = SimpleNamespace(name="tilewright", major=major, minor=minor, multi_processor_count=132)
     return {
@@ -184,7 +185,7 @@ def _as_tf32(torch: Any, tensor: Any) -> Any:
 
 
 def _on_cuda(value: Any) -> bool:
-    """Whether a value names a CUDA device."""
+    """True where a value names a CUDA device."""
     return (isinstance(value, str) or type(value).__name__ == "device") and "cuda" in str(value)
 
 

@@ -21,11 +21,11 @@ class FastLexer(MLIRLexer):
     """A lexer of MLIR text."""
 
     def lex(self) -> MLIRToken:
-        found = _COMMON.match(self.input.content, self.pos)
-        if found is None:
+        match = _COMMON.match(self.input.content, self.pos)
+        if match is None:
             return super().lex()
-        group = found.lastindex or 0
-        kind = _KINDS[group] if group < 3 else KIND_BY_PUNCTUATION_SPELLING[found[3]]
-        start, self.pos = found.span(group)
+        group = match.lastindex or 0
+        kind = _KINDS[group] if group < 3 else KIND_BY_PUNCTUATION_SPELLING[match[3]]
+        start, self.pos = match.span(group)
         assert kind is not None
         return Token(kind, Span(start, self.pos, self.input))

@@ -33,8 +33,8 @@ _WORD = re.compile(r"[A-Za-z_][\w.]*")
 def nearest_name(message: str, text: str, position: int, context: Context) -> str | None:
     """The name that was probably meant where a parser complains, or None."""
     if (match := _UNREGISTERED.search(message)) is not None:
-        found = _of_dialect(match[2], match[1] is not None, context)
-        return found or (None if "." in match[2] else close_name(match[2], _WORDS, cutoff=0.7))
+        name = _of_dialect(match[2], match[1] is not None, context)
+        return name or (None if "." in match[2] else close_name(match[2], _WORDS, cutoff=0.7))
     if (match := _UNSEEN.search(message)) is not None:
         meant = close_name(match[1], _defined(text), cutoff=0.4)
         return None if meant is None else f"%{meant}"

@@ -96,7 +96,7 @@ class TiledMma(FrozenValue):
         return rows, columns
 
     def permuted_modes(self, which: Operand) -> tuple[Layout, ...]:
-        """What permutes the rows and the columns of the tile's operand."""
+        """The permutations of the rows and the columns of the tile's operand."""
         modes, extents = OPERAND_MODES[which], self.traits.operand(which).extents
         return tuple(map(self.permuted, modes, extents))
 

@@ -1,4 +1,4 @@
-"""What one op of `arith` or `math` says and chips do in several instructions: conversions to bf16
+"""Single ops of `arith` and `math` that chips do in several instructions: conversions to bf16
 and fp8 that round once, a fused multiply-add of bf16, extremes of f64 that keep NaN, arithmetic of
 one bit.
 

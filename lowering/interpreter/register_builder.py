@@ -26,7 +26,7 @@ Allocation = Callable[[SSAValue], tuple[Hashable, ...]]
 """The registers of a value, which the text would name alike where they are equal."""
 
 _ASYNCHRONOUS = (WgmmaOp, LdOp, LdRedOp)
-"""What writes registers after its turn."""
+"""The ops that write registers after their turn."""
 
 
 class RegisterBuilder(Builder):

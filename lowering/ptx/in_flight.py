@@ -29,7 +29,7 @@ from tilewright.lowering.ptx.live_ranges import TO_THE_END, Slot
 
 
 def _source(op: Operation) -> str:
-    """What the user wrote that became an instruction."""
+    """The user's op that became an instruction."""
     return f"'{op.location.desc.data if isinstance(op.location, NameLoc) else op.name}'"
 
 
@@ -40,7 +40,7 @@ def _line(op: Operation) -> str:
 
 LOADS = (LdOp, LdRedOp)
 _EVENTS = (*LOADS, WaitLdOp, WgmmaOp, WgmmaCommitGroupOp, WgmmaWaitGroupOp)
-"""What begins, counts and ends accesses in flight."""
+"""The ops that begin, count and end accesses in flight."""
 
 
 class Flight(NamedTuple):
@@ -66,7 +66,7 @@ class Tie(NamedTuple):
     edge: Edge | None
 
 
-class Conflict(NamedTuple):
+class RegisterConflict(NamedTuple):
     """A register in flight that would be written, or else moved: by an op, or along its edge."""
 
     flight: Flight
@@ -76,7 +76,7 @@ class Conflict(NamedTuple):
     is_write: bool = False
 
     def error(self) -> OpError:
-        """What a user is told."""
+        """The message for the user."""
         operand = "operand A" if self.flight.reads else "the result"
         wait = "tcgen05.wait.ld" if isinstance(self.flight.op, LOADS) else "wgmma.wait_group"
         legal = "tmem.wait_load" if isinstance(self.flight.op, LOADS) else f"{wait} 0"
@@ -89,7 +89,7 @@ class Conflict(NamedTuple):
         )
 
 
-class InFlight:
+class InFlightRegisters:
     """The registers in flight in one kernel body: `ties` between them, and `conflicts` that no
     joining mends, as a value is given anew while in flight. `meetings` are edges by which complete
     values come to registers that are in flight where they come from elsewhere."""
@@ -99,7 +99,7 @@ class InFlight:
         waits = (op for op in region.walk() if isinstance(op, WgmmaWaitGroupOp))
         self._limit = 1 + max((op.pending.value.data for op in waits), default=0)
         self.ties: list[Tie] = []
-        self.conflicts: list[Conflict] = []
+        self.conflicts: list[RegisterConflict] = []
         self.meetings: list[Tie] = []
         self.at: dict[Block, State] = {}
         if any(isinstance(op, (WgmmaOp, *LOADS)) for op in region.walk()):
@@ -108,7 +108,7 @@ class InFlight:
                 self._note(block)
 
     def _follow(self, region: Region) -> None:
-        """What is in flight at the beginning of each block."""
+        """The accesses in flight at the beginning of each block."""
         self.at[region.blocks[0]] = {}
         work = [region.blocks[0]]
         while work:
@@ -147,7 +147,7 @@ class InFlight:
                 pass
 
     def _across(self, edge: Edge, state: State) -> State:
-        """What is in flight behind an edge: what it passes, in the arguments that have it."""
+        """The accesses in flight behind an edge: what it passes, in the arguments that have it."""
         after, passed = dict(state), State()
         for argument, slot in self._passed(edge):
             if (flight := state.get(slot)) is not None:
@@ -200,16 +200,16 @@ class InFlight:
             if (flight := state.get(c)) is not None:
                 self.ties.append(Tie(c, d, flight, op, None))
             elif d in state and op.zero is None:
-                self.conflicts.append(Conflict(state[d], op, None, d, True))
+                self.conflicts.append(RegisterConflict(state[d], op, None, d, True))
             for slot in (c, d):
                 if slot in state and state[slot].reads:
-                    self.conflicts.append(Conflict(state[slot], op, None, slot, True))
+                    self.conflicts.append(RegisterConflict(state[slot], op, None, slot, True))
 
     def _note_writes(self, op: Operation, state: State) -> None:
         for result in op.results if state else ():
             for slot in self._slots(result):
                 if slot in state:
-                    self.conflicts.append(Conflict(state[slot], op, None, slot, True))
+                    self.conflicts.append(RegisterConflict(state[slot], op, None, slot, True))
 
     def _note_edge(self, edge: Edge, state: State) -> None:
         op = edge.source.last_op
@@ -223,7 +223,7 @@ class InFlight:
                 flight = self.at[edge.dest][argument]
                 self.meetings.append(Tie(slot, argument, flight, op, edge))
             if argument in state and argument not in going:
-                self.conflicts.append(Conflict(state[argument], op, edge, argument, True))
+                self.conflicts.append(RegisterConflict(state[argument], op, edge, argument, True))
 
 
 def _keep(state: State, is_left: Callable[[Flight], bool]) -> None:
@@ -232,7 +232,7 @@ def _keep(state: State, is_left: Callable[[Flight], bool]) -> None:
 
 
 def _joined(known: State, coming: State) -> State:
-    """What is in flight after either way: of two accesses the one that completes last."""
+    """The accesses in flight after either way: of two accesses the one that completes last."""
     joined = dict(known)
     for slot, flight in coming.items():
         other = joined.get(slot)

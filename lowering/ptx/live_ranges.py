@@ -63,8 +63,8 @@ class RegisterRanges:
     flying: Ranges
 
     def overlap(self, other: RegisterRanges) -> bool:
-        """Whether one is live where the other is anything. Nobody looks at what is in flight alone:
-        two such may be what one register is on two paths that have met."""
+        """True where one is live where the other is anything. Nobody looks at what is in flight
+        alone: two such may be what one register is on two paths that have met."""
         return (
             _overlap(self.live, other.live)
             or _overlap(self.live, other.flying)
@@ -98,7 +98,7 @@ def _union(intervals: list[Interval]) -> list[Interval]:
 
 
 def _meet(few: list[Interval], many: list[Interval]) -> bool:
-    """Whether two sorted lists of intervals overlap anywhere."""
+    """True where two sorted lists of intervals overlap anywhere."""
     if len(few) > len(many):
         few, many = many, few
     for start, end in few:

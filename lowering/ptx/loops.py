@@ -11,7 +11,7 @@ from tilewright.lowering.ptx.edges import edges_of
 
 
 @dataclass(frozen=True, slots=True)
-class Loop:
+class BlockLoop:
     """A natural loop: its blocks in the order of the text, and the block behind it, if it leaves
     for one alone that nothing else leads to."""
 
@@ -20,7 +20,7 @@ class Loop:
     exit: Block | None
 
 
-def loops_of(region: Region) -> list[Loop]:
+def loops_of(region: Region) -> list[BlockLoop]:
     """The loops of a body, innermost first."""
     above, bodies = DominanceInfo(region), dict[Block, set[Block]]()
     for block in region.blocks:
@@ -37,11 +37,11 @@ def loops_of(region: Region) -> list[Loop]:
     return sorted(loops, key=lambda loop: len(loop.blocks))
 
 
-def _loop(region: Region, header: Block, body: set[Block]) -> Loop:
+def _loop(region: Region, header: Block, body: set[Block]) -> BlockLoop:
     blocks = [block for block in region.blocks if block in body]
     blocks.sort(key=lambda block: block is not header)
     behind = {edge.dest for block in blocks for edge in edges_of(block.last_op)} - body
     exit = behind.pop() if len(behind) == 1 else None
     if exit is not None and not body.issuperset(exit.predecessors()):
         exit = None
-    return Loop(header, tuple(blocks), exit)
+    return BlockLoop(header, tuple(blocks), exit)

@@ -24,7 +24,7 @@ from tilewright.dialects.ptx.registers import (
 from tilewright.dialects.ptx.types import RegType
 from tilewright.dialects.ptx.wgmma import WgmmaOp
 from tilewright.lowering.ptx.edges import edges_of
-from tilewright.lowering.ptx.in_flight import Conflict, InFlight, Tie
+from tilewright.lowering.ptx.in_flight import InFlightRegisters, RegisterConflict, Tie
 from tilewright.lowering.ptx.instructions import immediate, takes_immediate
 from tilewright.lowering.ptx.live_ranges import RegisterRanges, Slot
 
@@ -38,7 +38,7 @@ PREFIXES: dict[str, str] = {
 }
 
 
-class Move(NamedTuple):
+class RegisterMove(NamedTuple):
     """A move to one register, from another or of a constant."""
 
     kind: str
@@ -61,7 +61,7 @@ class RegisterNames:
         self.counts: dict[str, int] = dict.fromkeys(PREFIXES, 0)
         self._define(region)
         self._read(region)
-        self.in_flight = InFlight(region, self._slots.__getitem__)
+        self.in_flight = InFlightRegisters(region, self._slots.__getitem__)
         self.conflicts = [*self._apart(self.in_flight.ties, unite=True), *self.in_flight.conflicts]
         self._join(region)
         self.meetings = list(self._apart(self.in_flight.meetings))
@@ -93,7 +93,7 @@ class RegisterNames:
         return [Slot(type_.kind.data, block, position) for _ in range(type_.count.data)]
 
     def _named(self, op: ListMakeOp | ListGetOp) -> bool:
-        """Whether the registers that it names are known."""
+        """True where the registers that it names are known."""
         parts = [self._slots.get(part, []) for part in op.operands]
         if isinstance(op, ListGetOp) and parts[0]:
             parts = [[parts[0][op.position.value.data]]]
@@ -124,13 +124,13 @@ class RegisterNames:
 
     # Joining
 
-    def _apart(self, ties: Sequence[Tie], *, unite: bool = False) -> Iterator[Conflict]:
+    def _apart(self, ties: Sequence[Tie], *, unite: bool = False) -> Iterator[RegisterConflict]:
         """The pairs of registers that are not one, or cannot be made one."""
         for first, second, flight, op, edge in ties:
             if unite:
                 self._unite(second, first)
             if self._find(first) is not self._find(second):
-                yield Conflict(flight, op, edge, first)
+                yield RegisterConflict(flight, op, edge, first)
 
     def _join(self, region: Region) -> None:
         """Give d of a wgmma the registers of c, then block arguments those of what is passed to
@@ -179,9 +179,9 @@ class RegisterNames:
         """The registers of a value, each as the one of all that it was joined with."""
         return tuple(map(self._find, self._slots[value]))
 
-    def moves(self, into: SSAValue, source: SSAValue) -> list[Move]:
+    def moves(self, into: SSAValue, source: SSAValue) -> list[RegisterMove]:
         """The moves that give one value the registers of another, constants as immediates."""
-        moves: list[Move] = []
+        moves: list[RegisterMove] = []
         for dest, slot in zip(self._slots[into], self._slots[source], strict=True):
             root, kind = self._find(dest), dest.kind
             if root is not self._find(slot):
@@ -189,7 +189,7 @@ class RegisterNames:
                 word = (
                     self._name(self._find(slot)) if constant is None else immediate(constant, kind)
                 )
-                moves.append(Move(kind, self._name(root), word))
+                moves.append(RegisterMove(kind, self._name(root), word))
         return moves
 
     def _name(self, root: Slot) -> str:

@@ -23,8 +23,8 @@ from xdsl.ir import Block, Region
 
 from tilewright.lowering.ptx.copied_blocks import CopiedBlocks, split
 from tilewright.lowering.ptx.edges import erase_unreachable, redirect
-from tilewright.lowering.ptx.in_flight import Conflict
-from tilewright.lowering.ptx.loops import Loop, loops_of
+from tilewright.lowering.ptx.in_flight import RegisterConflict
+from tilewright.lowering.ptx.loops import BlockLoop, loops_of
 from tilewright.lowering.ptx.registers import RegisterNames
 
 MOST_COPIES = 8
@@ -52,7 +52,10 @@ def _mend(region: Region, names: RegisterNames, copied: list[CopiedBlocks]) -> b
 
 
 def _another_round(
-    conflict: Conflict, names: RegisterNames, loops: list[Loop], copied: list[CopiedBlocks]
+    conflict: RegisterConflict,
+    names: RegisterNames,
+    loops: list[BlockLoop],
+    copied: list[CopiedBlocks],
 ) -> bool:
     """One more copy of the innermost loop that brings what is in flight round."""
     for loop in loops:
@@ -69,7 +72,7 @@ def _another_round(
 
 
 def _comes_round(
-    conflict: Conflict, loop: Loop, headers: list[Block], names: RegisterNames
+    conflict: RegisterConflict, loop: BlockLoop, headers: list[Block], names: RegisterNames
 ) -> bool:
     if conflict.op.parent not in loop.blocks:
         return False
@@ -88,9 +91,12 @@ def _copied_loop(blocks: Sequence[Block], exit: Block, names: RegisterNames) -> 
 
 
 def _separate(
-    conflict: Conflict, names: RegisterNames, loops: list[Loop], copied: list[CopiedBlocks]
+    conflict: RegisterConflict,
+    names: RegisterNames,
+    loops: list[BlockLoop],
+    copied: list[CopiedBlocks],
 ) -> bool:
-    """What comes where two paths meet, up to the wait, once for each of them."""
+    """The instructions where two paths meet, up to the wait, once for each of them."""
     edge = conflict.edge
     if edge is None or any(edge.dest is loop.header for loop in loops):
         return False

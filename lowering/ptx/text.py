@@ -24,7 +24,7 @@ from tilewright.dialects.ptx.wgmma import WgmmaFenceOp, WgmmaOp
 from tilewright.lowering.ptx.check_loadable import check_loadable
 from tilewright.lowering.ptx.edges import Edge, edges_of
 from tilewright.lowering.ptx.instructions import InstructionPrinter
-from tilewright.lowering.ptx.registers import Move, RegisterNames, needs_register
+from tilewright.lowering.ptx.registers import RegisterMove, RegisterNames, needs_register
 
 _PARAMETER_SPELLINGS = {TENSORMAP: ".align 64 .b8 {}[128]"}
 """Parameters that are no scalar, by their type; all others are `.TYPE NAME`."""
@@ -187,7 +187,7 @@ class KernelText:
         self._trampolines.append((label, edge))
         return label
 
-    def _pending(self, edge: Edge) -> list[Move]:
+    def _pending(self, edge: Edge) -> list[RegisterMove]:
         """The moves that joining did not remove."""
         return [
             move
@@ -210,7 +210,7 @@ class KernelText:
                 kind, destination, source = waiting[0]
                 spare = self.registers.scratch(kind)
                 self.line(f"mov.{kind} {spare}, {source};")
-                waiting[0] = Move(kind, destination, spare)
+                waiting[0] = RegisterMove(kind, destination, spare)
                 continue
             kind, destination, source = waiting.pop(ready)
             self.line(f"mov.{kind} {destination}, {source};")

@@ -18,7 +18,7 @@ from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.tile.kernel import Kernel, offset_of
 from tilewright.lowering.tile.places import item_type, per_item, static_places
 from tilewright.lowering.tile.registers import (
-    Registers,
+    RegisterTensor,
     extracted,
     from_elements,
 )
@@ -28,7 +28,7 @@ VECTOR_BITS = (128, 64, 32)
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class RegisterPiece:
     """Neighbouring elements on their way: a fragment, or scalars where there is no whole register
     of them."""
 
@@ -70,32 +70,38 @@ def register_places(op: Operation, tensor: Tensor, at: Sequence[Any]) -> list[in
 # --- pieces: elements that one instruction moves --------------------------------------------------
 
 
-def load_piece(op: Operation, tensor: Tensor, first: Any, count: int, kernel: Kernel) -> Piece:
+def load_piece(
+    op: Operation, tensor: Tensor, first: Any, count: int, kernel: Kernel
+) -> RegisterPiece:
     """`count` elements from the `first` on, that lie side by side where they are in memory; of one
     element `first` may be any coordinate."""
-    if isinstance(tensor.base, Registers):
+    if isinstance(tensor.base, RegisterTensor):
         return _registers_piece(op, tensor, range(first, first + count), kernel)
     line, at = kernel.place(tensor, first)
     element = element_type(tensor.element)
     if count * tensor.bits in VECTOR_BITS:
         type_ = FragmentType.get(count, element)
         load = fragment_memory.LoadOp(line, [at], item_fragment(tensor, type_))
-        return Piece(recast(kernel.emitter.emit(load), type_, kernel))
+        return RegisterPiece(recast(kernel.emitter.emit(load), type_, kernel))
     _check_whole_bytes(op, tensor, count)
     places = [at, *(kernel.place(tensor, first + i)[1] for i in range(1, count))]
-    return Piece(None, tuple(kernel.emitter.emit(memref.LoadOp.get(line, [at])) for at in places))
+    return RegisterPiece(
+        None, tuple(kernel.emitter.emit(memref.LoadOp.get(line, [at])) for at in places)
+    )
 
 
-def _registers_piece(op: Operation, tensor: Tensor, at: Sequence[int], kernel: Kernel) -> Piece:
+def _registers_piece(
+    op: Operation, tensor: Tensor, at: Sequence[int], kernel: Kernel
+) -> RegisterPiece:
     registers, places = kernel.registers(tensor), register_places(op, tensor, at)
     if len(places) % registers.per_register == 0:
-        return Piece(kernel.read(op, tensor, places))
-    return Piece(None, tuple(kernel.read_elements(op, tensor, places)))
+        return RegisterPiece(kernel.read(op, tensor, places))
+    return RegisterPiece(None, tuple(kernel.read_elements(op, tensor, places)))
 
 
 def takes_predicate(tensor: Tensor, count: int) -> bool:
     """One instruction stores so many elements, which may have a predicate."""
-    return not isinstance(tensor.base, Registers) and count * tensor.bits in VECTOR_BITS
+    return not isinstance(tensor.base, RegisterTensor) and count * tensor.bits in VECTOR_BITS
 
 
 def store_piece(
@@ -103,12 +109,12 @@ def store_piece(
     tensor: Tensor,
     first: Any,
     count: int,
-    piece: Piece,
+    piece: RegisterPiece,
     kernel: Kernel,
     predicate: SSAValue | None = None,
 ) -> None:
     """The inverse of `load_piece`; with a predicate where `takes_predicate`."""
-    if isinstance(tensor.base, Registers):
+    if isinstance(tensor.base, RegisterTensor):
         places = register_places(op, tensor, range(first, first + count))
         if piece.fragment is not None:
             tensor.base.write(places, piece.fragment, kernel.emitter)
@@ -158,7 +164,7 @@ def read_scalars(
     op: Operation, tensor: Tensor, at: Sequence[Any], kernel: Kernel
 ) -> list[SSAValue]:
     """The elements at coordinates, by vectors where they follow one another in memory."""
-    if isinstance(tensor.base, Registers):
+    if isinstance(tensor.base, RegisterTensor):
         return kernel.read_elements(op, tensor, register_places(op, tensor, at))
     width = _vector(tensor, at)
     scalars: list[SSAValue] = []
@@ -172,13 +178,13 @@ def write_scalars(
     op: Operation, tensor: Tensor, at: Sequence[Any], values: Sequence[SSAValue], kernel: Kernel
 ) -> None:
     """The inverse of `read_scalars`."""
-    if isinstance(tensor.base, Registers):
+    if isinstance(tensor.base, RegisterTensor):
         places = register_places(op, tensor, at)
         tensor.base.write_elements(dict(zip(places, values, strict=True)))
         return
     width = _vector(tensor, at)
     for first in range(0, len(at), width):
-        piece = Piece(None, tuple(values[first : first + width]))
+        piece = RegisterPiece(None, tuple(values[first : first + width]))
         store_piece(op, tensor, at[first], width, piece, kernel)
 
 
@@ -198,7 +204,7 @@ def widest_vector(tensors: Sequence[Tensor], count: int) -> int:
 
 
 def _fits(tensor: Tensor, width: int) -> bool:
-    if isinstance(tensor.base, Registers):
+    if isinstance(tensor.base, RegisterTensor):
         return True
     wanted = width * tensor.bits // 8
     return run_of(tensor, ()) % width == 0 and alignment_of_runs(tensor, width) % wanted == 0

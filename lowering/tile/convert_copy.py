@@ -33,7 +33,7 @@ from tilewright.dialects.cute_nvgpu.ops.tmem_copy import CopyOp as TmemCopyOp
 from tilewright.dialects.cute_nvgpu.types.copies import CopyInstructionAttr
 from tilewright.dialects.cute_nvgpu.types.fragments import Cache, FragmentType
 from tilewright.lowering.tile.access import (
-    Piece,
+    RegisterPiece,
     item_fragment,
     load_piece,
     recast,
@@ -68,10 +68,10 @@ def _copy(op: CopyOp, kernel: Kernel) -> None:
     if copier is None:
         if bounds is None:
             source, destination = _in_order_of_registers(source, destination)
-        move = Move(op, source, destination, bounds, kernel)
+        move = TileMove(op, source, destination, bounds, kernel)
         move.by_threads(widest_vector([source, destination], move.size))
         return
-    move = Move(op, source, destination, bounds, kernel)
+    move = TileMove(op, source, destination, bounds, kernel)
     atom = copier.value.atom
     assert isinstance(atom, CopyInstructionAttr)
     instruction = atom.data
@@ -100,13 +100,13 @@ def _in_order_of_registers(source: Tensor, destination: Tensor) -> tuple[Tensor,
     registers = [tensor.space == "rmem" for tensor in (source, destination)]
     if True not in registers or sizes[0] != sizes[1] or len(pair[0]) < 2:
         return source, destination
-    held = pair[registers.index(True)]
+    owned = pair[registers.index(True)]
     steps = [
         min((step for step in flatten(mode.stride) if isinstance(step, int) and step), default=0)
-        for mode in held
+        for mode in owned
     ]
-    order = sorted(range(len(held)), key=lambda i: steps[i])
-    if order == list(range(len(held))):
+    order = sorted(range(len(owned)), key=lambda i: steps[i])
+    if order == list(range(len(owned))):
         return source, destination
 
     def ordered(tensor: Tensor, modes: Sequence[Layout]) -> Tensor:
@@ -121,7 +121,7 @@ def _in_order_of_registers(source: Tensor, destination: Tensor) -> tuple[Tensor,
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class TileMove:
     """One `cute.copy`."""
 
     op: Operation
@@ -168,20 +168,20 @@ class Move:
         rest = emitter.binary("and", condition, emitter.binary("xor", full, emitter.constant(1, 1)))
         self.kernel.emitter.when(rest, lambda: self._store_some(first, inside.count, piece))
 
-    def _store_some(self, first: int, number: Scalar | None, piece: Piece) -> None:
+    def _store_some(self, first: int, number: Scalar | None, piece: RegisterPiece) -> None:
         """The first so many elements, of which the last is none."""
         scalars = piece.as_scalars(self.kernel)
         for i, value in enumerate(scalars[:-1]):
             present = condition_value(scalar.less(i, number), self.kernel.emitter)  # type: ignore[arg-type]
-            self._store_if(present, first + i, 1, Piece(None, (value,)))
+            self._store_if(present, first + i, 1, RegisterPiece(None, (value,)))
 
-    def _store_if(self, condition: SSAValue, first: int, count: int, piece: Piece) -> None:
+    def _store_if(self, condition: SSAValue, first: int, count: int, piece: RegisterPiece) -> None:
         """Elements to global memory under a condition."""
         tensor, kernel = self.destination, self.kernel
         if takes_predicate(tensor, count):
             store_piece(self.op, tensor, first, count, piece, kernel, condition)
         else:
-            loaded = Piece(None, tuple(piece.as_scalars(kernel)))
+            loaded = RegisterPiece(None, tuple(piece.as_scalars(kernel)))
             kernel.emitter.when(
                 condition, lambda: store_piece(self.op, tensor, first, count, loaded, kernel)
             )
@@ -197,10 +197,10 @@ class Move:
                 present = condition_value(scalar.less(i, inside.count), emitter)
                 both = emitter.binary("and", condition, present)
                 scalars += self._load_or_zeros(first + i, 1, both).as_scalars(kernel)
-            piece = Piece(None, tuple(scalars))
+            piece = RegisterPiece(None, tuple(scalars))
         store_piece(self.op, self.destination, first, count, piece, kernel)
 
-    def _load_or_zeros(self, first: int, count: int, condition: SSAValue) -> Piece:
+    def _load_or_zeros(self, first: int, count: int, condition: SSAValue) -> RegisterPiece:
         """Elements where a condition holds, else zeros."""
         kernel, emitter = self.kernel, self.kernel.emitter
         element = element_type(self.source.element)
@@ -225,7 +225,7 @@ class Move:
         then, other = branch(load), branch(zeros)
         type_ = then.block.last_op.operands[0].type  # type: ignore[union-attr]
         chosen = emitter.emit(scf.IfOp(condition, [type_], then, other))
-        return Piece(chosen) if whole else Piece(None, (chosen,))
+        return RegisterPiece(chosen) if whole else RegisterPiece(None, (chosen,))
 
     # --- cp.async ---
 
@@ -314,7 +314,7 @@ class Move:
     def _tile(
         self, instruction: CopyInstruction, tensor: Tensor, first: int
     ) -> tuple[SSAValue, list[SSAValue]]:
-        """What a load or store of tensor memory accesses from an element on."""
+        """The access of a load or store of tensor memory from an element on."""
         assert isinstance(instruction.traits.tmem, Layout)
         step = instruction.traits.tmem[1].stride
         extents = instruction.access.extents(tensor.bits)

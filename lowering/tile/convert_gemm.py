@@ -28,7 +28,7 @@ from tilewright.lowering.tile.convert_tensor_memory import tensor_operand
 from tilewright.lowering.tile.descriptors import descriptor
 from tilewright.lowering.tile.emitter import zero_constant
 from tilewright.lowering.tile.kernel import Kernel, lowers, static_extents, undefined
-from tilewright.lowering.tile.registers import Undefined, from_elements
+from tilewright.lowering.tile.registers import NeverWritten, from_elements
 from tilewright.lowering.tile.written_registers import WRITES
 
 _IDS: dict[Operand, str] = {"E": "selector", "SFA": "sfa_id", "SFB": "sfb_id"}
@@ -106,7 +106,7 @@ class Gemm:
         registers = self.kernel.registers(tensor)
         try:
             return registers.read(places, self.kernel.emitter)
-        except Undefined:
+        except NeverWritten:
             if k or self.accumulate is None:
                 raise undefined(self.op) from None
             return self._zeros(registers.type(len(places)))

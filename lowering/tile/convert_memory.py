@@ -34,7 +34,7 @@ from tilewright.lowering.tile.convert_tensor_memory import allocate
 from tilewright.lowering.tile.kernel import Kernel, lowers
 from tilewright.lowering.tile.leaves import sized
 from tilewright.lowering.tile.places import Memory, item_type, per_item
-from tilewright.lowering.tile.registers import Registers
+from tilewright.lowering.tile.registers import RegisterTensor
 from tilewright.lowering.tile.vectors import VectorValue
 from tilewright.lowering.tile.written_registers import MAKES, WRITES
 from tilewright.lowering.to_ptx.convert_memref import footprint
@@ -96,7 +96,7 @@ def make_registers(op: Operation, result: SSAValue, kernel: Kernel) -> None:
     size = tensor.modes.cosize()
     first = product(tensor.modes[0].shape) if isinstance(tensor.modes.shape, tuple) else size
     assert isinstance(first, int)
-    kernel[result] = _based(tensor, Registers(element_type(tensor.element), size, first))
+    kernel[result] = _based(tensor, RegisterTensor(element_type(tensor.element), size, first))
 
 
 MAKES.update((AllocaOp, MakeFragmentLikeOp, MakeFragmentOp))

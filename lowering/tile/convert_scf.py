@@ -21,7 +21,7 @@ from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.types.algebra import TypedAttribute
 from tilewright.lowering.tile.facts import Fact
 from tilewright.lowering.tile.kernel import Kernel, lowers
-from tilewright.lowering.tile.registers import Chunk, Registers
+from tilewright.lowering.tile.registers import Chunk, RegisterTensor
 from tilewright.lowering.tile.unrolled import indexes_registers, iterations
 from tilewright.lowering.tile.vectors import VectorValue, shape_of
 from tilewright.lowering.tile.written_registers import used_after, written
@@ -37,7 +37,7 @@ class Carried:
     def __init__(self, op: Operation, kernel: Kernel) -> None:
         self._kernel = kernel
         self._all = written(list(op.regions), kernel)
-        self.places: list[tuple[Registers, int]] = []
+        self.places: list[tuple[RegisterTensor, int]] = []
         for made, registers in self._all:
             later = used_after(made, op)
             self.places += [
@@ -53,7 +53,7 @@ class Carried:
 
     def enter(self, values: Sequence[SSAValue]) -> None:
         """Go on with these values; what is not carried is not written."""
-        carried: dict[Registers, list[Chunk]] = {
+        carried: dict[RegisterTensor, list[Chunk]] = {
             registers: [None] * len(registers.chunks) for _, registers in self._all
         }
         for (registers, i), value in zip(self.places, values, strict=True):

@@ -68,7 +68,7 @@ def allocate(op: AllocOp, kernel: Kernel) -> None:
 
 
 def _cell_type(tensor: Tensor) -> Attribute:
-    """What an allocation is made of: the tensor's elements, where they are cells."""
+    """The elements of an allocation: the tensor's elements, where they are cells."""
     return element_type(tensor.element) if tensor.bits == CELL_BITS else i32
 
 

@@ -34,7 +34,7 @@ from tilewright.lowering.tile.emitter import Emitter
 from tilewright.lowering.tile.facts import Facts
 from tilewright.lowering.tile.leaves import Leaf, index, sized
 from tilewright.lowering.tile.places import Memory, Places, per_item
-from tilewright.lowering.tile.registers import Registers, Undefined
+from tilewright.lowering.tile.registers import NeverWritten, RegisterTensor
 from tilewright.lowering.tile.vectors import (
     VectorValue,
     elementwise,
@@ -127,17 +127,17 @@ class Kernel:
             known = self._places[id(modes)] = (modes, Places(modes))
         return known[1]
 
-    def registers(self, tensor: Tensor) -> Registers:
+    def registers(self, tensor: Tensor) -> RegisterTensor:
         """The registers of a tensor in rmem."""
         base = tensor.base
-        assert isinstance(base, Registers)
+        assert isinstance(base, RegisterTensor)
         return base
 
     def read(self, op: Operation, tensor: Tensor, places: Sequence[int]) -> SSAValue:
         """Elements of a register tensor as a fragment. Raises OpError where there are none yet."""
         try:
             return self.registers(tensor).read(places, self.emitter)
-        except Undefined:
+        except NeverWritten:
             raise undefined(op) from None
 
     def read_elements(self, op: Operation, tensor: Tensor, places: Sequence[int]) -> list[SSAValue]:
@@ -145,7 +145,7 @@ class Kernel:
         registers = self.registers(tensor)
         try:
             return [registers.read_element(place, self.emitter) for place in places]
-        except Undefined:
+        except NeverWritten:
             raise undefined(op) from None
 
     # --- walking ---
@@ -199,7 +199,7 @@ class Kernel:
             known = self.values.get(operand)
             if isinstance(known, Typed) and known.kind == "memref":
                 registers = known.value.base
-                if isinstance(registers, Registers):
+                if isinstance(registers, RegisterTensor):
                     registers.settle(self.emitter)
 
     def evaluate(self, op: InferredOp) -> None:

@@ -25,11 +25,11 @@ Chunk = SSAValue | tuple[Element, ...] | None
 """A fragment, or its elements, or nothing yet."""
 
 
-class Undefined(ValueError):
+class NeverWritten(ValueError):
     """Registers are read that nothing has written."""
 
 
-class Registers:
+class RegisterTensor:
     """The elements of one register tensor of each thread."""
 
     def __init__(self, element: Attribute, size: int, chunk: int) -> None:
@@ -89,7 +89,7 @@ class Registers:
         if isinstance(chunk, SSAValue):
             return chunk, inside
         if chunk is None or chunk[inside] is None:
-            raise Undefined
+            raise NeverWritten
         return chunk[inside]
 
     def read_element(self, place: int, emitter: Emitter) -> SSAValue:

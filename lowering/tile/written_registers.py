@@ -10,7 +10,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from tilewright.dialects.cute.ops.operation import InferredOp
 from tilewright.dialects.cute.types.tensors import MemRefType
 from tilewright.lowering.tile.kernel import Kernel
-from tilewright.lowering.tile.registers import Registers
+from tilewright.lowering.tile.registers import RegisterTensor
 
 WRITES: dict[type[Operation], Callable[[Any], SSAValue]] = {}
 """The ops that write to a tensor, and which operand that is; the convert_* modules fill it."""
@@ -31,10 +31,10 @@ def maker(value: SSAValue) -> SSAValue:
     return value
 
 
-def written(regions: list[Region], kernel: Kernel) -> list[tuple[SSAValue, Registers]]:
+def written(regions: list[Region], kernel: Kernel) -> list[tuple[SSAValue, RegisterTensor]]:
     """The register tensors from outside that ops in the regions write, in the order of the first
     writes."""
-    written: dict[SSAValue, Registers] = {}
+    written: dict[SSAValue, RegisterTensor] = {}
     for region in regions:
         for op in region.walk():
             find = WRITES.get(type(op))

@@ -29,7 +29,7 @@ Numbers = NDArray[np.int64]
 
 
 class Known(Enum):
-    """What is known of a value whose number in each thread is not."""
+    """The knowledge of a value whose number in each thread is not."""
 
     SAME = "the same in all threads"
     NOTHING = "nothing"
@@ -170,7 +170,8 @@ class Threads:
     # --- ops ---
 
     def executing(self, op: Operation) -> NDArray[np.bool_] | None:
-        """Whether each thread executes an op where it is reached; None where that is not known."""
+        """True where each thread executes an op where it is reached; None where that is not
+        known."""
         there = np.ones(self.count, bool)
         block = op.parent
         while block is not None:

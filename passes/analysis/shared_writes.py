@@ -21,7 +21,7 @@ Overlap = Literal["same", "maybe", "distinct"]
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class SharedAccess:
     """An element of a memref, or the matrix of `extents` (by dimension) that begins there; what is
     neither (not `exact`) has unknown extents. In a line of memory the index also says which of
     several matrices is meant."""
@@ -61,7 +61,7 @@ def in_async_proxy(op: Operation) -> bool:
     return isinstance(op, tma.TmaLoadOp)
 
 
-def written(op: Operation) -> Access | None:
+def written(op: Operation) -> SharedAccess | None:
     """The access of an op that writes to shared memory, None of another."""
     if (find := _WRITES.get(type(op))) is None:
         return None
@@ -72,24 +72,24 @@ def written(op: Operation) -> Access | None:
     indices = tuple(indices)
     if isinstance(op, tma.TmaLoadOp) and len(indices) == 1:
         assert isinstance(op.map.type, TmaDescriptorType)
-        return Access(target, indices, tuple(op.map.type.box.extents(1).items()))
-    return Access(target, indices, exact=isinstance(op, memref.StoreOp))
+        return SharedAccess(target, indices, tuple(op.map.type.box.extents(1).items()))
+    return SharedAccess(target, indices, exact=isinstance(op, memref.StoreOp))
 
 
-def matrices(op: WarpgroupMmaOp) -> list[Access]:
+def matrices(op: WarpgroupMmaOp) -> list[SharedAccess]:
     """The matrices that a wgmma reads, where their descriptors say of what they are."""
     a, b, _ = op.multiplicands_and_c
     return [matrix for value in (a, b) if (matrix := matrix_of(value)) is not None]
 
 
-def matrix_of(value: SSAValue) -> Access | None:
+def matrix_of(value: SSAValue) -> SharedAccess | None:
     """The matrix of a descriptor, where it says of what it is one."""
     if not isinstance(desc := value.owner, MakeSmemDescOp):
         return None
-    return Access(desc.source, tuple(desc.indices), tuple(desc.extents.items()))
+    return SharedAccess(desc.source, tuple(desc.indices), tuple(desc.extents.items()))
 
 
-def overlap(matrix: Access, write: Access, *, current: bool) -> Overlap:
+def overlap(matrix: SharedAccess, write: SharedAccess, *, current: bool) -> Overlap:
     """A write meets a matrix, as `cute-nvgpu-check-hazards` states the rule.
 
     `current` says whether the values that both name are those of the same time.

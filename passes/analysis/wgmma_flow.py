@@ -19,7 +19,7 @@ from tilewright.dialects.cute_nvgpu.ops.fragment import register_sources
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.passes.analysis.shared_writes import (
-    Access,
+    SharedAccess,
     in_async_proxy,
     matrices,
     overlap,
@@ -31,7 +31,7 @@ Rule = Literal["result", "shape", "overwritten", "memory", "fragment", "end", "f
 
 
 @dataclass(frozen=True, slots=True)
-class Hazard:
+class WgmmaHazard:
     """A rule that an op breaks, and the op that it breaks it with: `value` is what it reads."""
 
     rule: Rule
@@ -40,7 +40,7 @@ class Hazard:
     value: SSAValue | None = None
 
 
-Report = Callable[[Hazard], None]
+Report = Callable[[WgmmaHazard], None]
 
 
 def same_shape(a: WarpgroupMmaOp, b: WarpgroupMmaOp) -> bool:
@@ -80,7 +80,7 @@ class WgmmaFlow:
             for access in accesses
             for value in access.indices
         }
-        self._writes: dict[Operation, Access] = {}
+        self._writes: dict[Operation, SharedAccess] = {}
         self._naming: dict[SSAValue, list[Operation]] = {}
         self._order = {op: index for index, op in enumerate(function.walk())}
 
@@ -185,7 +185,7 @@ class WgmmaFlow:
         if value in self._in_fragments:
             for issue in self._latest_first(state.pending):
                 if value in self._fragments[issue.op]:
-                    self.report(Hazard("fragment", op, issue.op, value))
+                    self.report(WgmmaHazard("fragment", op, issue.op, value))
         if value in self._indices:
             state.pending = frozenset(
                 issue._replace(current=issue.current and not self._names(issue.op, value))
@@ -217,36 +217,36 @@ class WgmmaFlow:
                 self._wgmma(op, state)
             case func.ReturnOp() | gpu.ReturnOp():
                 for issue in self._latest_first(state.pending):
-                    self.report(Hazard("end", op, issue.op))
+                    self.report(WgmmaHazard("end", op, issue.op))
             case _:
                 self._other(op, state)
 
     def _check_uses(self, op: Operation, state: State) -> None:
         for value in op.operands:
             if value in state.gone:
-                self.report(Hazard("overwritten", op, state.gone[value], value))
+                self.report(WgmmaHazard("overwritten", op, state.gone[value], value))
             for other, _ in sorted(
                 state.in_flight.get(value, ()),
                 key=lambda issued: (issued[1], self._order[issued[0]]),
             ):
                 if not isinstance(op, WarpgroupMmaOp) or value is not op.multiplicands_and_c[2]:
-                    self.report(Hazard("result", op, other, value))
+                    self.report(WgmmaHazard("result", op, other, value))
                 elif not same_shape(op, other):
-                    self.report(Hazard("shape", op, other, value))
+                    self.report(WgmmaHazard("shape", op, other, value))
 
     def _wgmma(self, op: WarpgroupMmaOp, state: State) -> None:
         a, _, c = op.multiplicands_and_c
         if state.unfenced:
-            self.report(Hazard("fence", op))
+            self.report(WgmmaHazard("fence", op))
         for value in (a, c):
             if value in state.touched:
-                self.report(Hazard("fence", op, state.touched[value], value))
+                self.report(WgmmaHazard("fence", op, state.touched[value], value))
         for write in sorted(state.writes, key=lambda writer: self._order[writer]):
             bits = state.writes[write]
             for matrix in self._matrices[op]:
                 for bit in (CURRENT, STALE):
                     if bits & bit and self._meets(matrix, self._writes[write], bit == CURRENT):
-                        self.report(Hazard("proxy", op, write))
+                        self.report(WgmmaHazard("proxy", op, write))
         self._define(state, op.d, op)
         state.issue(op)
 
@@ -255,7 +255,7 @@ class WgmmaFlow:
             for issue in self._latest_first(state.pending):
                 for matrix in self._matrices[issue.op]:
                     if self._meets(matrix, access, issue.current):
-                        self.report(Hazard("memory", op, issue.op))
+                        self.report(WgmmaHazard("memory", op, issue.op))
             if not in_async_proxy(op):
                 if op not in self._writes:
                     for value in access.indices:
@@ -272,7 +272,7 @@ class WgmmaFlow:
             pending, key=lambda issue: (issue.age, not issue.current, self._order[issue.op])
         )
 
-    def _meets(self, matrix: Access, write: Access, current: bool) -> bool:
+    def _meets(self, matrix: SharedAccess, write: SharedAccess, current: bool) -> bool:
         met = overlap(matrix, write, current=current)
         return met == "same" or (self._cautious and met == "maybe")
 

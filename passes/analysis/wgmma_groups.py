@@ -17,7 +17,7 @@ from tilewright.dialects.cute_nvgpu.lattice.sm90 import WARPGROUP
 from tilewright.dialects.cute_nvgpu.ops import mbarrier, sync
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
 from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import WgmmaCommitGroupOp, WgmmaWaitGroupOp
-from tilewright.passes.analysis.wgmma_flow import Hazard, Rule, WgmmaFlow
+from tilewright.passes.analysis.wgmma_flow import Rule, WgmmaFlow, WgmmaHazard
 from tilewright.passes.analysis.wgmma_state import State
 
 BARRIERS = (gpu.BarrierOp, sync.BarSyncOp, sync.BarArriveOp, mbarrier.ArriveOp)
@@ -132,8 +132,8 @@ class WgmmaGroups:
                 wait.erase()
                 del self._waits[anchor]
 
-    def _follow(self, *, checking: bool = False) -> tuple[WgmmaFlow, list[Hazard]]:
-        hazards: dict[Hazard, None] = {}
+    def _follow(self, *, checking: bool = False) -> tuple[WgmmaFlow, list[WgmmaHazard]]:
+        hazards: dict[WgmmaHazard, None] = {}
         flow = WgmmaFlow(
             self._function,
             lambda hazard: hazards.setdefault(hazard),
@@ -144,7 +144,7 @@ class WgmmaGroups:
         waited_for = (hazard for hazard in hazards if hazard.rule in _WAITED_FOR)
         return flow, sorted(waited_for, key=lambda hazard: self._order[hazard.op])
 
-    def _wait_for(self, hazard: Hazard, before: dict[Operation, State]) -> bool:
+    def _wait_for(self, hazard: WgmmaHazard, before: dict[Operation, State]) -> bool:
         """Add the wait that a hazard needs, or let the one that is there wait for more."""
         for op, other in _conflicts(hazard, before):
             anchors = [_common(op, other), op]
@@ -177,7 +177,7 @@ def _committed_after(op: Operation) -> Operation:
 
 
 def _conflicts(
-    hazard: Hazard, before: dict[Operation, State]
+    hazard: WgmmaHazard, before: dict[Operation, State]
 ) -> list[tuple[Operation, WarpgroupMmaOp]]:
     """Pairs of an op and the wgmma that must be complete before it."""
     other = hazard.other

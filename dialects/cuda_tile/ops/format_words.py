@@ -94,7 +94,7 @@ class OptionalWord(Piece):
     constraint: Any
     default: Attribute
     required: bool
-    """Whether the property has to be there, where it is the default too."""
+    """True where the property has to be there, where it is the default too."""
 
     def parse(self, parser: Parser, read: Read) -> None:
         chosen = self.default

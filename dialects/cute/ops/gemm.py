@@ -67,7 +67,7 @@ class GemmOp(CuteOp):
 
     @property
     def tensors(self) -> dict[Operand, SSAValue]:
-        """What it reads, by operand."""
+        """The tensors that it reads, by operand."""
         values = (self.a, self.b, self.c, self.e, self.sfa, self.sfb)
         every = zip(("A", "B", "C", *BESIDE), values, strict=True)
         return {which: value for which, value in every if value is not None}  # type: ignore[misc]

@@ -119,8 +119,8 @@ def wgmma_traits(atom: WgmmaAtom) -> MmaTraits:
     def operand(which: Operand) -> MmaOperand:
         rows, columns = atom.extents(which)
         if which not in in_memory:
-            held = _held(atom, which, threads)
-            return _operand(atom, which, (rows, columns), held, "rmem")
+            layout = _held(atom, which, threads)
+            return _operand(atom, which, (rows, columns), layout, "rmem")
         tv = Layout((atom.threads, (rows, columns)), (0, (1, rows)))
         return _operand(atom, which, (rows, columns), tv, "smem")
 

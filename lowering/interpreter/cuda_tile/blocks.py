@@ -53,7 +53,7 @@ class Step:
     stores: tuple[int, ...] = ()
     """The `id`s of tiles among the operands that it takes `Unstored`."""
     late: bool = False
-    """Whether the result is computed by the step that stores it."""
+    """True where the result is computed by the step that stores it."""
 
     def __post_init__(self) -> None:
         self.taken = tuple(map(id, self.operands))

@@ -104,8 +104,8 @@ def _gang_size(ops: Sequence[Operation]) -> int:
 
 
 def _passes(value: SSAValue) -> bool:
-    """Whether a tile is a constant (one for all blocks), one that a view loads, or one that nothing
-    but a store to a view takes."""
+    """True where a tile is a constant (one for all blocks), one that a view loads, or one that
+    nothing but a store to a view takes."""
     use = value.get_user_of_unique_use()
     stored = use is not None and use.name == "cuda_tile.store_view_tko"
     source = getattr(value.owner, "name", "")

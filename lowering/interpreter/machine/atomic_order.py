@@ -1,4 +1,4 @@
-"""What atomic operations make known, within a cluster and from one to another.
+"""The knowledge that atomic operations pass on, within a cluster and from one to another.
 
 Clocks are those of one cluster. What a thread learns of other clusters stands in a history of its
 own, and how much of that history others know is a clock again: so it goes on through every barrier
@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from tilewright.lowering.interpreter.machine.clocks import Clocks, Known, together
 
 Elsewhere = dict[int, tuple[Clocks, Known]]
-"""What is known of clusters, by their numbers in the grid."""
+"""The knowledge of clusters, by their numbers in the grid."""
 
 
 class AtomicOrder:
-    """What those know who come to each word of memory."""
+    """The knowledge of those who come to each word of memory."""
 
     def __init__(self) -> None:
         self._released: dict[int, Elsewhere] = {}
@@ -57,7 +57,7 @@ class AtomicOrder:
         self._released[word] = _merged(self._released.get(word, {}), known)
 
     def elsewhere(self, lane: int) -> Elsewhere:
-        """What a thread knows of other clusters."""
+        """A thread's knowledge of other clusters."""
         result: Elsewhere = {}
         for other, (column, history) in self._histories.items():
             count = int(self._clocks.seen[lane, column]) if self._near(lane, other) else 0
@@ -81,7 +81,7 @@ class AtomicOrder:
 
     @property
     def is_used(self) -> bool:
-        """Whether any thread knows of another cluster."""
+        """True where any thread knows of another cluster."""
         return bool(self._histories)
 
 

@@ -90,7 +90,7 @@ class GlobalAccesses:
 
     @property
     def are_checked(self) -> bool:
-        """Whether races are looked for."""
+        """True where races are looked for."""
         return self._races != "ignore"
 
     # Threads

@@ -29,7 +29,7 @@ class Span:
 
     @property
     def buffer(self) -> int:
-        """What stands for the buffer."""
+        """The key of the buffer."""
         return self.data.ctypes.data
 
     def of(self, chosen: NDArray[np.bool_]) -> Span:
@@ -39,7 +39,7 @@ class Span:
 
 @dataclass(eq=False, slots=True)
 class GlobalRead:
-    """What copies of some threads read, and their op."""
+    """The reads of some threads' copies, and their op."""
 
     spans: list[Span]
     op: int
@@ -47,7 +47,7 @@ class GlobalRead:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class GlobalWrite:
-    """What a copy of a thread in a group writes; the op of a reduction is negative."""
+    """The writes of a thread's copy in a group; the op of a reduction is negative."""
 
     span: Span
     op: int

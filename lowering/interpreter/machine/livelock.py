@@ -23,7 +23,7 @@ FIRST = 4096
 """The turns after which a state is taken first."""
 
 
-class Place(Protocol):
+class GangPlace(Protocol):
     """Where some threads are: a gang."""
 
     lanes: Lanes
@@ -62,10 +62,10 @@ class Livelock:
 
     @property
     def suspicion(self) -> str:
-        """What to say of an error that comes while gangs spin which others had to run for."""
+        """The words for an error that comes while gangs spin which others had to run for."""
         return "; other threads spin meanwhile, and what may run has not ended it" * self.stuck
 
-    def turn(self, gang: Place, others: Sequence[Place]) -> CodeBlock | None:
+    def turn(self, gang: GangPlace, others: Sequence[GangPlace]) -> CodeBlock | None:
         """A gang is about to run while others wait or may run too. The block where it spins, if
         nothing will ever come of it."""
         self._turns += 1
@@ -89,15 +89,15 @@ class Livelock:
             self._forks.setdefault(first, gang.block)
         return None
 
-    def _take(self, gang: Place, others: Sequence[Place], memory: int | None) -> None:
+    def _take(self, gang: GangPlace, others: Sequence[GangPlace], memory: int | None) -> None:
         self._state = _State([self._place(running) for running in (gang, *others)], memory)
         self._ran, self._forks = {int(gang.lanes[0])}, {}
 
-    def _place(self, gang: Place) -> tuple[CodeBlock, bytes, bool, list[Any]]:
+    def _place(self, gang: GangPlace) -> tuple[CodeBlock, bytes, bool, list[Any]]:
         regs = [gang.regs[slot] for slot in sorted(self._live(gang.block))]
         return gang.block, gang.lanes.tobytes(), gang.awaited is None, regs
 
-    def _same(self, gang: Place, others: Sequence[Place]) -> bool:
+    def _same(self, gang: GangPlace, others: Sequence[GangPlace]) -> bool:
         assert self._state is not None
         block, lanes, _, regs = self._state.gangs[0]
         slots = sorted(self._live(block))
@@ -118,7 +118,7 @@ class Livelock:
             for a, b in zip(before, now, strict=True)
         )
 
-    def _all_ran(self, others: Sequence[Place]) -> bool:
+    def _all_ran(self, others: Sequence[GangPlace]) -> bool:
         return all(int(gang.lanes[0]) in self._ran for gang in others if gang.awaited is None)
 
     def _fingerprint(self) -> int:
@@ -129,7 +129,7 @@ class Livelock:
 
 
 def _equal(a: Any, b: Any) -> bool:
-    """Whether two values of registers are the same."""
+    """True where two values of registers are the same."""
     if a is b:
         return True
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):

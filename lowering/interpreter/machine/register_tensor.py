@@ -230,5 +230,5 @@ class RegisterFile:
             tensor.settle(lanes, completed)
 
     def contents(self) -> list[NDArray[Any]]:
-        """What is in each tensor."""
+        """The content of each tensor."""
         return [tensor.data for tensor in self._tensors.values()]

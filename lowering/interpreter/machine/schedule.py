@@ -31,7 +31,7 @@ Choice = TypeVar("Choice")
 
 @dataclass(frozen=True, slots=True)
 class Landing:
-    """What is left of an operation; where it is of a group of a thread, the kind of group, the
+    """The rest of an operation; where it is of a group of a thread, the kind of group, the
     thread and the number of the group."""
 
     land: Callable[[], None]
@@ -58,7 +58,7 @@ class Schedule:
 
     @property
     def may_run_ahead(self) -> bool:
-        """Whether gangs run that others are behind of, as they do once one has spun for long."""
+        """True where gangs run that others are behind of, as they do once one has spun for long."""
         return self.is_random or bool(self._tired)
 
     # Asynchronous operations

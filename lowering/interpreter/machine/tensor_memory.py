@@ -87,7 +87,7 @@ class TensorMemory:
         return self._ctas[number]
 
     def contents(self) -> list[NDArray[np.uint32]]:
-        """What is in the cells of each CTA."""
+        """The content of the cells of each CTA."""
         return [cells.data for cells in self._ctas.values()]
 
     def _stream(self, kind: str, lane: int, group: int) -> Stream:

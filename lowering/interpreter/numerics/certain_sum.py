@@ -38,7 +38,7 @@ def certain_dot_add(
         * (np.sqrt(np.einsum("...kn,...kn->...n", b, b))[..., None, :])
     )
     bound += np.abs(c)
-    quanta = [_quantum(*each) for each in zip((a, b, c), mantissas, strict=True)]
+    quanta = [_quantum(*operand) for operand in zip((a, b, c), mantissas, strict=True)]
     inexact = bound * _SLACK > min(quanta[0] * quanta[1], quanta[2]) / _HALF_ULP
     bound *= inexact * (_SLACK * (a.shape[-1] + 4) * _HALF_ULP)
     low, high = ((total + off).astype(dtype) + dtype.type(0) for off in (-bound, bound))

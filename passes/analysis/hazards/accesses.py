@@ -15,7 +15,7 @@ Over = Callable[["Access"], bool]
 
 
 class Part(NamedTuple):
-    """What one event accesses: a set of cells and, where threads access some each, which they are:
+    """The access of one event: a set of cells and, where threads access some each, which they are:
     [threads, cells] of the threads `lanes`."""
 
     event: Event

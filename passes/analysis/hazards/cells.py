@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANE_STRIDE
-from tilewright.passes.analysis.hazards.events import Place
+from tilewright.passes.analysis.hazards.events import MemoryPlace
 from tilewright.passes.analysis.hazards.launches import Launch
 from tilewright.passes.analysis.hazards.placement import (
     HALF,
@@ -24,21 +24,21 @@ from tilewright.passes.analysis.hazards.placement import (
 from tilewright.passes.analysis.hazards.report import Hazard
 from tilewright.passes.analysis.hazards.roles import Role
 from tilewright.passes.analysis.hazards.scalars import UNKNOWN
-from tilewright.passes.analysis.hazards.trace import WARP, Event, OutOfBounds, Trace, View
+from tilewright.passes.analysis.hazards.trace import WARP, Event, OutOfBounds, PlacedView, Trace
 
 Array = NDArray[np.int64]
 
 
 class Touched(NamedTuple):
-    """What a role accesses: a set of cells and, by thread, which: [threads or 1, cells]."""
+    """The access of a role: a set of cells and, by thread, which: [threads or 1, cells]."""
 
     cells: int
     by_lane: Array
     lanes: Array
 
 
-Operand = tuple[Place, Any, tuple[Any, ...]]
-"""What an event accesses: where, in which memref (a View, or unknown), at which indices."""
+Operand = tuple[MemoryPlace, Any, tuple[Any, ...]]
+"""The access of an event: where, in which memref (a View, or unknown), at which indices."""
 
 Memory = dict[tuple[Any, ...], Any]
 """Cells that were computed before, of all launches of a function."""
@@ -85,7 +85,7 @@ class Cells:
         return self.shared(event, access, [role], constant)[0]
 
     def _placement(self, event: Event, view: object, indices: tuple[Any, ...]) -> Placement | None:
-        if not isinstance(view, View) or any(index is UNKNOWN for index in indices):
+        if not isinstance(view, PlacedView) or any(index is UNKNOWN for index in indices):
             self._trace.unproven.setdefault(event.op, "its place is not known before it runs")
             return None
         if view.placement is None or not isinstance(view.first, int):
@@ -124,7 +124,9 @@ def _chosen(lanes: Array, constant: Any) -> Array:
     return lanes[:1] if constant == "warp" else lanes
 
 
-def _cells(place: Place, view: View, numbers: list[Any], placement: Placement) -> tuple[Array, int]:
+def _cells(
+    place: MemoryPlace, view: PlacedView, numbers: list[Any], placement: Placement
+) -> tuple[Array, int]:
     """Cells of what was allocated, by thread or for all, and how many it has. Raises
     OutOfBounds."""
     if place.matrix is not None:
@@ -164,7 +166,7 @@ def _by_role(cells: Array, sizes: tuple[int, ...], size: int) -> list[tuple[int,
     ]
 
 
-def _tensor(place: Place, view: View, first: int, numbers: list[int]) -> int:
+def _tensor(place: MemoryPlace, view: PlacedView, first: int, numbers: list[int]) -> int:
     halves, columns = tensor_cells(view.type)
     if place.columns is not None:
         offset = int(tensor_offset(view.type, numbers))

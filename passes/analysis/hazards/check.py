@@ -1,4 +1,4 @@
-"""Whether a function has a hazard: every launch that is worth following is followed."""
+"""True where a function has a hazard: every launch that is worth following is followed."""
 
 from __future__ import annotations
 

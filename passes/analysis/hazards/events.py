@@ -1,4 +1,4 @@
-"""What ops do that orders others or is ordered by them: the table of effects.
+"""The table of effects: what ops do that orders others or is ordered by them.
 
 A row names the kind of event, the place of a barrier, the places in memory that are accessed, and
 the numbers that it depends on. What is no row here does nothing that matters to the analysis.
@@ -40,7 +40,7 @@ from tilewright.dialects.cute_nvgpu.ops.wmma_memory import extents_of
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Place:
+class MemoryPlace:
     """An element of a memref, or the elements that lie `extents` from it on, by dimension. In
     tensor memory `columns` of some `lanes` (all of a tensor's where None)."""
 
@@ -59,8 +59,8 @@ class Effect:
     """An event that an op is: `kind`, its barrier, its places, numbers and a constant."""
 
     kind: str
-    barrier: Place | None = None
-    places: tuple[Place, ...] = ()
+    barrier: MemoryPlace | None = None
+    places: tuple[MemoryPlace, ...] = ()
     scalars: tuple[SSAValue, ...] = ()
     constant: Any = None
     predicate: SSAValue | None = None
@@ -80,8 +80,8 @@ def _shared(value: SSAValue) -> bool:
     return is_memref(type_) and space_of(type_.memory_space) is Space.SMEM
 
 
-def _bar(op: Any) -> Place:
-    return Place(op.barrier, tuple(op.indices))
+def _bar(op: Any) -> MemoryPlace:
+    return MemoryPlace(op.barrier, tuple(op.indices))
 
 
 def _generic(
@@ -92,7 +92,7 @@ def _generic(
     if not _shared(memory):
         return None
     extents = ((len(indices) - 1, elements),) if elements > 1 and indices else ()
-    place = Place(memory, tuple(indices), extents, writes=writes)
+    place = MemoryPlace(memory, tuple(indices), extents, writes=writes)
     return Effect("access", places=(place,), predicate=predicate, constant=constant)
 
 
@@ -111,19 +111,21 @@ def _wmma(op: wmma.LoadOp | wmma.StoreOp) -> Effect | None:
         return None
     rank = len(op.coordinates)
     extents = tuple(zip((rank - 2, rank - 1), extents_of(op.access, op.memory_type), strict=True))
-    place = Place(op.memory, tuple(op.coordinates), extents, writes=isinstance(op, wmma.StoreOp))
+    place = MemoryPlace(
+        op.memory, tuple(op.coordinates), extents, writes=isinstance(op, wmma.StoreOp)
+    )
     return Effect("access", places=(place,), constant="warp")
 
 
-def _box(op: Any, memory: SSAValue, indices: Sequence[SSAValue], *, writes: bool) -> Place:
+def _box(op: Any, memory: SSAValue, indices: Sequence[SSAValue], *, writes: bool) -> MemoryPlace:
     extents = op.map.type.box.extents(len(indices))
-    return Place(memory, tuple(indices), tuple(extents.items()), writes=writes)
+    return MemoryPlace(memory, tuple(indices), tuple(extents.items()), writes=writes)
 
 
 def _tma_load(op: Any) -> Effect:
     return Effect(
         "tma.load",
-        Place(op.barrier, tuple(op.barrier_indices)),
+        MemoryPlace(op.barrier, tuple(op.barrier_indices)),
         (_box(op, op.dest, op.dest_indices, writes=True),),
         () if op.mask is None else (op.mask,),
         op.map.type.box.bytes,
@@ -135,12 +137,12 @@ def _tma_store(op: tma.TmaStoreOp | tma.TmaReduceOp) -> Effect:
     return Effect("tma.store", places=(box,), scalars=tuple(op.coordinates))
 
 
-def matrix_place(value: SSAValue) -> Place | None:
+def matrix_place(value: SSAValue) -> MemoryPlace | None:
     """The matrix of a descriptor, where its op is at hand."""
     if not isinstance(desc := value.owner, MakeSmemDescOp):
         return None
     line = desc if desc.in_a_line else None
-    return Place(desc.source, tuple(desc.indices), tuple(desc.extents.items()), line)
+    return MemoryPlace(desc.source, tuple(desc.indices), tuple(desc.extents.items()), line)
 
 
 def _wgmma(op: WarpgroupMmaOp) -> Effect:
@@ -149,10 +151,10 @@ def _wgmma(op: WarpgroupMmaOp) -> Effect:
 
 
 def _umma(op: UmmaOp) -> Effect:
-    atom, places = op.mma_atom, list[Place]()
+    atom, places = op.mma_atom, list[MemoryPlace]()
     for name, value in op.sources.items():
         if name in atom.tmem_operands:
-            places.append(Place(value, (), writes=name == "D"))
+            places.append(MemoryPlace(value, (), writes=name == "D"))
         elif (place := matrix_place(value)) is not None:
             places.append(place)
     signature = (atom.shape, atom.row.kind if hasattr(atom.row, "kind") else None, op.group)
@@ -160,29 +162,33 @@ def _umma(op: UmmaOp) -> Effect:
 
 
 def _copy(op: tmem_copy.CopyOp) -> Effect:
-    place = Place(op.dest, tuple(op.indices), columns=op.copy_shape.columns, lanes=128, writes=True)
+    place = MemoryPlace(
+        op.dest, tuple(op.indices), columns=op.copy_shape.columns, lanes=128, writes=True
+    )
     source = matrix_place(op.source)
     places = (place,) if source is None else (place, source)
     return Effect("umma", places=places, constant=("cp", op.shape.data))
 
 
 def _shift(op: tmem_copy.ShiftOp) -> Effect:
-    place = Place(op.source, tuple(op.indices), columns=SHIFTED_COLUMNS, lanes=128, writes=True)
+    place = MemoryPlace(
+        op.source, tuple(op.indices), columns=SHIFTED_COLUMNS, lanes=128, writes=True
+    )
     return Effect("umma", places=(place,), constant=("shift", op.group))
 
 
 def _tile(op: tmem_access.TmemAccessOp) -> Effect:
     memory, indices = op.tile_operand
     stores = isinstance(op, tmem_access.StoreOp)
-    place = Place(
+    place = MemoryPlace(
         memory, tuple(indices), columns=op.access.columns, lanes=op.access.shape.lanes,
         writes=stores,
     )  # fmt: skip
     return Effect("tmem.store" if stores else "tmem.load", places=(place,))
 
 
-def _slot(op: tmem.AllocOp | tmem.RetrieveOp) -> Place:
-    return Place(op.slot, tuple(op.indices), writes=isinstance(op, tmem.AllocOp))
+def _slot(op: tmem.AllocOp | tmem.RetrieveOp) -> MemoryPlace:
+    return MemoryPlace(op.slot, tuple(op.indices), writes=isinstance(op, tmem.AllocOp))
 
 
 def _plain(kind: str) -> Callable[[Any], Effect]:
@@ -225,7 +231,7 @@ _EFFECTS: dict[type[Operation], Callable[[Any], Effect | None] | None] = {
     copy.CpAsyncOp: lambda op: Effect(
         "cp.async",
         places=(
-            Place(
+            MemoryPlace(
                 op.dest,
                 tuple(op.dest_indices),
                 ((len(op.dest_indices) - 1, _elements(op.dest, op.size.value.data)),),
@@ -285,7 +291,9 @@ _EFFECTS: dict[type[Operation], Callable[[Any], Effect | None] | None] = {
     tmem_access.WaitStoreOp: _plain("tmem.wait_store"),
     tmem.AllocOp: lambda op: Effect("tmem.alloc", places=(_slot(op),)),
     tmem.RetrieveOp: lambda op: Effect("access", places=(_slot(op),)),
-    tmem.DeallocOp: lambda op: Effect("tmem.dealloc", places=(Place(op.source, (), writes=True),)),
+    tmem.DeallocOp: lambda op: Effect(
+        "tmem.dealloc", places=(MemoryPlace(op.source, (), writes=True),)
+    ),
     tcgen05_sync.CommitOp: lambda op: Effect(
         "commit", _bar(op), scalars=() if op.mask is None else (op.mask,)
     ),

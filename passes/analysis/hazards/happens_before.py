@@ -21,7 +21,7 @@ class Machine(TensorAccesses):
 
     @cached_property
     def _handlers(self) -> dict[str, Handler]:
-        """What an event does, by its kind: the roles that go on at once."""
+        """The handler of an event, by its kind: the roles that go on at once."""
         return {
             "access": self._access,
             "cp.async": self._cp_async,
@@ -131,7 +131,8 @@ class Machine(TensorAccesses):
         return consumer, self._traces[role][self._next[role]]
 
     def _check_leaving(self) -> None:
-        """What reaches another CTA of the cluster is over, as its threads know at their end."""
+        """Check that what reaches another CTA of the cluster is over, as its threads know at their
+        end."""
         if not self.is_kernel or not self.remote:
             return
         for cta, done, op in self.remote:

@@ -52,7 +52,8 @@ class Launch:
     guessed: bool = True
     is_kernel: bool = True
     others: tuple[int, int] = (1, 0)
-    """What arguments are that say nothing of loops: a first number, and how far they are apart."""
+    """The values of arguments that say nothing of loops: a first number, and how far they are
+    apart."""
 
     @cached_property
     def ctas(self) -> int:
@@ -128,7 +129,7 @@ def is_kernel(function: Operation) -> bool:
 def launches(
     function: Operation, loops: Sequence[scf.ForOp], rings: int, *, guesses: bool
 ) -> Iterator[list[Launch]]:
-    """What to follow: lists of launches of which one must be right (the threads of a block may not
+    """The launches to follow: lists of which one must be right (the threads of a block may not
     be said); `rings` is the number of stages of the longest ring, and with `guesses` there are
     conditions that only a run decides."""
     kernel = is_kernel(function)

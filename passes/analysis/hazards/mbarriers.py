@@ -181,7 +181,7 @@ def made_by(barrier: Mbarrier) -> str:
 
 
 def waits_for(barrier: Mbarrier) -> tuple[str, str]:
-    """What a phase that never ends lacks, and what would end it."""
+    """The lack of a phase that never ends, and what would end it."""
     phase = f"phase {barrier.completed} of the mbarrier of {made_by(barrier)}"
     if barrier.pending:
         got = (barrier.count or 0) - barrier.pending

@@ -10,7 +10,7 @@ from xdsl.ir import Operation
 from tilewright.passes.analysis.hazards.events import Effect
 from tilewright.passes.analysis.hazards.report import Hazard
 from tilewright.passes.analysis.hazards.scalars import UNKNOWN
-from tilewright.passes.analysis.hazards.trace import Event, Loading, Mask, Operands, View
+from tilewright.passes.analysis.hazards.trace import Event, Loading, Mask, Operands, PlacedView
 from tilewright.passes.analysis.hazards.values import Step, Values
 
 
@@ -64,7 +64,7 @@ class Recording(Values):
         view = env[slots.barrier]
         indices = [env[index] for index in slots.indices]
         cell: Any = UNKNOWN
-        if isinstance(view, View) and not any(index is UNKNOWN for index in indices):
+        if isinstance(view, PlacedView) and not any(index is UNKNOWN for index in indices):
             cell = self._element(view, indices)
         if cell is UNKNOWN or any(value is UNKNOWN for value in scalars):
             self.say_unproven(op, "its mbarrier or parity is not known before it runs")
@@ -79,7 +79,7 @@ class Recording(Values):
                 continue
             self._emit(op, effect, part, (view.root, number), tuple(others), accesses)
 
-    def _element(self, view: View, indices: list[Any]) -> Any:
+    def _element(self, view: PlacedView, indices: list[Any]) -> Any:
         placement = view.placement
         if placement is None:
             return UNKNOWN

@@ -1,4 +1,4 @@
-"""What is wrong, in words: two accesses, their roles and rounds, and the nearest legal order."""
+"""Hazards in words: two accesses, their roles and rounds, and the nearest legal order."""
 
 from __future__ import annotations
 

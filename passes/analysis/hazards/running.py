@@ -31,7 +31,7 @@ Key = tuple[int, object]
 """Memory of a CTA."""
 
 
-class Run:
+class RoleRun:
     """The roles of a launch, their clocks, and whose turn it is."""
 
     def __init__(
@@ -108,7 +108,8 @@ class Run:
         self._end(role)
 
     def _let_go(self, role: int) -> Clock:
-        """What a role knows, of what it did itself too; what it does from now on is after that."""
+        """The knowledge of a role, of what it did itself too; what it does from now on is after
+        that."""
         self._stirred[role] += 1
         out = list(self.knows[role])
         out[role] = self.now[role]

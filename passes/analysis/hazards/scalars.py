@@ -13,7 +13,7 @@ from xdsl.ir import Operation
 
 
 class Unknown:
-    """What nothing is known of; computing with it gives it again."""
+    """A number of which nothing is known; computing with it gives it again."""
 
     __array_ufunc__ = None
 
@@ -123,8 +123,8 @@ BINARY: dict[type[Operation], Callable[[Scalar, Scalar], Scalar]] = {
     arith.MaxSIOp: known(_greatest),
     arith.MaxUIOp: known(_greatest),
 }
-"""What an op computes of its two operands. Numbers are those of the execution as long as nothing
-overflows: a kernel whose indices do is not judged here."""
+"""The function of two operands that an op computes. Numbers are those of the execution as long as
+nothing overflows: a kernel whose indices do is not judged here."""
 
 CASTS: tuple[type[Operation], ...] = (arith.IndexCastOp, arith.ExtUIOp, arith.ExtSIOp)
 """Ops that change the width of a number that fits."""

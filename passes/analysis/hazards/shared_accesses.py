@@ -107,7 +107,7 @@ class SharedAccesses(Mbarriers):
         raise self._conflict(other, access, parts, role)
 
     def _check_seen(self, other: Access, access: Access, role: int) -> None:
-        """What threads wrote is seen by the async proxy behind a fence."""
+        """Check that the async proxy sees what threads wrote: behind a fence."""
         if not other.generic or access.generic or not other.writes:
             return
         if any(self.knows[role][who] >= time or who == role for who, time in other.fences):

@@ -43,7 +43,7 @@ class Slice:
 
     @property
     def effects(self) -> list[Effect]:
-        """What the ops do."""
+        """The effects of the ops."""
         return [effect for effect in self._effects.values() if effect is not None]
 
     @property

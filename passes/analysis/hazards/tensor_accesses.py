@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from tilewright.passes.analysis.hazards.accesses import Access, Part
-from tilewright.passes.analysis.hazards.events import Place
+from tilewright.passes.analysis.hazards.events import MemoryPlace
 from tilewright.passes.analysis.hazards.placement import is_tensor
 from tilewright.passes.analysis.hazards.report import (
     NO_AFTER,
@@ -17,7 +17,7 @@ from tilewright.passes.analysis.hazards.report import (
     Hazard,
 )
 from tilewright.passes.analysis.hazards.running import Key
-from tilewright.passes.analysis.hazards.trace import Event, View
+from tilewright.passes.analysis.hazards.trace import Event, PlacedView
 from tilewright.passes.analysis.hazards.warpgroups import Warpgroups
 
 _ORDERED = {("cp", "mma"), ("shift", "mma"), ("mma", "shift"), ("mma", "cp")}
@@ -39,10 +39,10 @@ class TensorAccesses(Warpgroups):
         return roles
 
     def _operand(
-        self, event: Event, operand: tuple[Place, Any, tuple[Any, ...]], role: int, cta: int
+        self, event: Event, operand: tuple[MemoryPlace, Any, tuple[Any, ...]], role: int, cta: int
     ) -> None:
         place, view, _ = operand
-        in_tensor = isinstance(view, View) and is_tensor(view.type)
+        in_tensor = isinstance(view, PlacedView) and is_tensor(view.type)
         if in_tensor:
             cells = self.cells.tensor(event, operand, role)
         else:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tilewright.passes.analysis.hazards.phases import Barrier
 from tilewright.passes.analysis.hazards.report import Hazard
-from tilewright.passes.analysis.hazards.running import Run
+from tilewright.passes.analysis.hazards.running import RoleRun
 from tilewright.passes.analysis.hazards.trace import Event
 
 
-class ThreadBarriers(Run):
+class ThreadBarriers(RoleRun):
     """Who waits at which barrier."""
 
     def _warp_sync(self, index: int, event: Event, roles: list[int]) -> list[int]:

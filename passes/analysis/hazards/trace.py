@@ -1,4 +1,5 @@
-"""What following a kernel gives: the events of all threads, and the values that they depend on."""
+"""The result of following a kernel: the events of all threads, and the values that they depend
+on."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation
 
-from tilewright.passes.analysis.hazards.events import Place
+from tilewright.passes.analysis.hazards.events import MemoryPlace
 from tilewright.passes.analysis.hazards.placement import Placement, placement_of
 
 WARP = 32
@@ -38,7 +39,7 @@ class Mask:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class PlacedView:
     """A memref as it runs: what it is a part of, its type and, in tensor memory, the cell where it
     begins; in shared memory the element."""
 
@@ -67,7 +68,7 @@ class Event:
     mask: Mask
     barrier: tuple[object, int] | None
     scalars: tuple[int, ...]
-    accesses: tuple[tuple[Place, Any, tuple[Any, ...]], ...]
+    accesses: tuple[tuple[MemoryPlace, Any, tuple[Any, ...]], ...]
     constant: Any
     rounds: tuple[tuple[Operation, int], ...]
 
@@ -76,7 +77,7 @@ class Event:
 class Operands:
     """Where the operands of an event are kept: its places, its barrier, its numbers."""
 
-    places: list[tuple[Place, int, list[int]]]
+    places: list[tuple[MemoryPlace, int, list[int]]]
     barrier: int | None
     indices: list[int]
     scalars: list[int]
@@ -98,6 +99,6 @@ class Trace:
     """Elements of rings of mbarriers that are none of theirs: the last, and how many there are."""
 
 
-def view_of(root: object, type_: MemRefType[Any], first: Any = 0) -> View:
+def view_of(root: object, type_: MemRefType[Any], first: Any = 0) -> PlacedView:
     """A memref of that type."""
-    return View(root, type_, placement_of(type_), first)
+    return PlacedView(root, type_, placement_of(type_), first)

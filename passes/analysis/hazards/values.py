@@ -31,9 +31,9 @@ from tilewright.passes.analysis.hazards.trace import (
     Flags,
     Loading,
     Mask,
+    PlacedView,
     TooLong,
     Trace,
-    View,
     view_of,
 )
 
@@ -44,7 +44,7 @@ MOST_EVENTS = 40_000
 
 
 class Values(Slice):
-    """What the ops of a function compute in a launch."""
+    """The values that the ops of a function compute in a launch."""
 
     def begin(self, launch: Launch) -> None:
         """Forget the last launch."""
@@ -110,7 +110,7 @@ class Values(Slice):
         return self._initial
 
     def _value(self, op: Operation) -> Step | None:
-        """What computes the results of an op."""
+        """The function that computes the results of an op."""
         if isinstance(op, arith.ConstantOp | memref.AllocOp | memref.AllocaOp | memref.GetGlobalOp):
             return None
         places = [self.slot(result) for result in op.results]
@@ -214,7 +214,7 @@ class Values(Slice):
         return numbers[np.minimum(source, len(numbers) - 1)]
 
     def _cast_view(self, op: Operation, view: Any) -> Any:
-        if not isinstance(view, View):
+        if not isinstance(view, PlacedView):
             return UNKNOWN
         type_ = op.results[0].type
         assert is_memref(type_)
@@ -229,7 +229,7 @@ class Values(Slice):
     def _sliced(self, op: tmem.SliceOp) -> Any:
         view = self.env[self._slots[op.source]]
         indices = [self.env[self._slots[index]] for index in op.indices]
-        if not isinstance(view, View) or any(index is UNKNOWN for index in indices):
+        if not isinstance(view, PlacedView) or any(index is UNKNOWN for index in indices):
             return UNKNOWN
         return view_of(view.root, op.result.type, view.first + tensor_offset(view.type, indices))
 

@@ -1,4 +1,4 @@
-"""What warpgroups do: wgmmas in flight, and the registers that they pass on."""
+"""The events of warpgroups: wgmmas in flight, and the registers that they pass on."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _LETTERS = {"u": "uint", "b": "uint", "s": "int", "f": "float"}
 
 
 def combine(form: str) -> Callable[[Bits, Bits], Bits]:
-    """What a form makes of what is there and a value, as raw bits."""
+    """The new value, by a form, of the one that is there and another, as raw bits."""
     operation, _, type_ = form.partition(".")
     compute, dtype = _OPERATIONS[operation], np.dtype(f"{_LETTERS[type_[0]]}{type_[1:]}")
 

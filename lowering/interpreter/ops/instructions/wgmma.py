@@ -307,7 +307,7 @@ def _wgmma(op: ptx.WgmmaOp, builder: Builder) -> None:
 
 
 def _add(op: Operation, issue: IssuedMma, builder: Builder) -> None:
-    """What a wgmma writes needs no fence before another."""
+    """Note that what a wgmma writes needs no fence before another."""
     reads, writes = builder.slots(op.operands), builder.slots(op.results)
     builder.add(op, issue.run, reads, writes, fenced=True)
 

@@ -121,8 +121,8 @@ def multiply_threads(
     def multiplicand(tensor: Tensor) -> Bits:
         """[threads, K, rows, values]."""
         v, rows, steps = extents(tensor)
-        held = registers(tensor).read(gang.lanes, offsets(tensor))
-        return held.reshape(-1, steps, rows, v)
+        values = registers(tensor).read(gang.lanes, offsets(tensor))
+        return values.reshape(-1, steps, rows, v)
 
     a, b = multiplicand(tensors["A"]), multiplicand(tensors["B"])
     c = _accumulators(gang, tensors["C"], gang.count, accumulate, together=1)[:, :, :, 0]

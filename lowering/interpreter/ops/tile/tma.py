@@ -196,7 +196,7 @@ class _Box:
     reduction: str | None
 
     def values(self, data: NDArray[np.uint8]) -> NDArray[Any]:
-        """What is there after these bytes have been copied."""
+        """The content after these bytes have been copied."""
         values = np.ascontiguousarray(data).view(self.dtype)[self.inside]
         if self.reduction is None:
             return values

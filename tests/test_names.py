@@ -1,0 +1,70 @@
+"""A class name means one thing, and a variable is called after what it is."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDERS = ("dialects", "passes", "lowering", "tools", "tilewright", "benchmarks", "examples")
+TREES = {
+    path.relative_to(ROOT): ast.parse(path.read_text())
+    for folder in FOLDERS
+    for path in sorted((ROOT / folder).rglob("*.py"))
+}
+
+SHARED = {
+    # The interpreter of programs of tiles, that of threads, the check that follows threads' roles.
+    "Access", "Allocation", "Arrivals", "Gang", "Launch", "Loading", "Machine", "Mbarrier",
+    "Mbarriers", "Program",
+    # CuTe IR and CUDA Tile IR: types of one name, the types that operands may have.
+    "TileType", "Accepts",
+    # A kernel and a tensor in registers, at the tile level and below it.
+    "Kernel", "RegisterTensor",
+    # What a front end records, what a check does; what torch.cuda has, too.
+    "Trace", "Event",
+}  # fmt: skip
+EMPTY_WORDS = {"found", "held", "each"}
+
+
+def test_a_class_name_means_one_thing() -> None:
+    """Ops are called after their op, whatever its dialect."""
+    names = Counter(
+        node.name
+        for tree in TREES.values()
+        for node in tree.body
+        if isinstance(node, ast.ClassDef) and not node.name.endswith("Op")
+    )
+    assert {name for name, count in names.items() if count > 1} <= SHARED
+
+
+def test_variables_are_called_after_the_thing() -> None:
+    empty = [
+        f"{path}:{node.lineno} {name}"
+        for path, tree in TREES.items()
+        for node in ast.walk(tree)
+        for name in (
+            [node.id]
+            if isinstance(node, ast.Name)
+            else [node.arg]
+            if isinstance(node, ast.arg)
+            else [node.name]
+            if isinstance(node, ast.FunctionDef)
+            else []
+        )
+        if name in EMPTY_WORDS
+    ]
+    assert not empty
+
+
+def test_docstrings_begin_with_what_the_thing_is() -> None:
+    asking = [
+        f"{path}:{node.lineno}"
+        for path, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and str(node.value.value).startswith(("What ", "Whether "))
+    ]
+    assert not asking
