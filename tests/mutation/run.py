@@ -146,6 +146,20 @@ of two seeds, *equivalent* by a rule of `tests/mutation/equivalences.py`. It is 
 every run gives the kernel's result and no rule says that it must, which does not say that it is
 wrong; *wrong* where a run gives something else without an error: a guard of a store, or a
 coordinate of a copy, which no synchronisation can see.
+
+The static check (`passes/analysis/hazards`) follows the kernel once for all threads of a cluster,
+without its data: loops of unknown length go round every stage of the longest ring twice and once
+more, and once only. Threads of a warp that do the same are a role, wherever in the text; roles run
+against each other under vector clocks. An access is over for those who know its completion event:
+an arrival or a barrier of its thread, the phase of an mbarrier that a copy or a `tcgen05.commit`
+arrives at, the wait for its group. A wait for a parity learns of the least that any schedule would
+tell it, an arrival must be behind the phase before, and a phase may not complete before all who
+wait for the one before have seen it: so one order of running stands for every alignment of phases,
+and whatever two accesses meet in it without a path between them is an error that names both, their
+threads and rounds, and the nearest legal order. What it does not see: the data (a store whose
+guard is wrong), coordinates in global memory, and a proxy fence that stands behind the barrier
+instead of before it, which the PTX ISA allows anywhere on the way. What depends on numbers from
+memory is not proven: `tw.compile(unproven="error")` refuses it.
 """
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -396,3 +397,24 @@ def test_without_an_arch_the_lowered_instructions_say_it(level: tw.execution.Lev
     if level == "ptx":
         with pytest.raises(tw.CompileError, match="requires sm_80 or later, got target sm_75"):
             tw.interpret(text, args=args, arch="sm_75", **arguments)
+
+
+UNPROVEN = """
+func.func @k(%p: memref<?xindex>, %v: i32) attributes {gpu.kernel} {
+  %t = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %s = memref.alloc() : memref<64xi32, #cute<space smem>>
+  %at = memref.load %p[%t] : memref<?xindex>
+  memref.store %v, %s[%at] : memref<64xi32, #cute<space smem>>
+  func.return
+}
+"""
+
+
+def test_what_the_check_of_hazards_cannot_decide_warns_or_is_an_error() -> None:
+    with pytest.warns(UserWarning, match="'memref.store' at line 6: not proven: its place"):
+        tw.compile(UNPROVEN, arch="sm_80")
+    with pytest.raises(tw.CompileError, match="is not proven to be free of hazards"):
+        tw.compile(UNPROVEN, arch="sm_80", unproven="error")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tw.compile(UNPROVEN, arch="sm_80", unproven="ignore")

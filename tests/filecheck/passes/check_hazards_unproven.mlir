@@ -1,0 +1,67 @@
+// RUN: tilewright-opt %s --split-input-file --verify-diagnostics -p 'cute-nvgpu-check-hazards{unproven=error}'
+
+// A stage that is loaded from memory.
+!bars = memref<4xi64, #cute<space smem>>
+func.func @stage(%p: memref<?xindex>) attributes {gpu.kernel, "gpu.known_block_size" = array<i32: 32, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %t = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %first = arith.cmpi eq, %t, %c0 : index
+  %full = memref.alloc() : !bars
+  scf.if %first {
+    cute_nvgpu.mbarrier.init %full[%c0] count 32 : !bars
+  }
+  "gpu.barrier"() : () -> ()
+  %stage = memref.load %p[%c0] : memref<?xindex>
+  // expected-error @+1 {{'cute_nvgpu.mbarrier.arrive' is not proven to be free of hazards: its mbarrier or parity is not known before it runs}}
+  cute_nvgpu.mbarrier.arrive %full[%stage] : !bars
+  func.return
+}
+
+// -----
+
+// A place that is loaded from memory.
+!line = memref<256xi32, #cute<space smem>>
+func.func @place(%p: memref<?xindex>, %v: i32) attributes {gpu.kernel, "gpu.known_block_size" = array<i32: 32, 1, 1>} {
+  %t = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %s = memref.alloc() : !line
+  %at = memref.load %p[%t] : memref<?xindex>
+  // expected-error @+1 {{'memref.store' is not proven to be free of hazards: its place is not known before it runs}}
+  memref.store %v, %s[%at] : !line
+  func.return
+}
+
+// -----
+
+// A condition that is loaded from memory: a hazard on one of two ways is not known to be one.
+!line = memref<256xi32, #cute<space smem>>
+func.func @condition(%p: memref<?xi32>, %v: i32) attributes {gpu.kernel, "gpu.known_block_size" = array<i32: 64, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %zero = arith.constant 0 : i32
+  %t = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %s = memref.alloc() : !line
+  memref.store %v, %s[%t] : !line
+  %n = memref.load %p[%c0] : memref<?xi32>
+  %waits = arith.cmpi ne, %n, %zero : i32
+  // expected-error @+1 {{'scf.if' is not proven to be free of hazards: its condition is not known before it runs}}
+  scf.if %waits {
+    "gpu.barrier"() : () -> ()
+  }
+  %next = arith.xori %t, %c32 : index
+  %x = memref.load %s[%next] : !line
+  func.return
+}
+
+// -----
+
+// A loop whose length is loaded from memory.
+func.func @length(%p: memref<?xindex>) attributes {gpu.kernel, "gpu.known_block_size" = array<i32: 64, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = memref.load %p[%c0] : memref<?xindex>
+  // expected-error @+1 {{'scf.for' is not proven to be free of hazards: its length is not known before it runs}}
+  scf.for %i = %c0 to %n step %c1 {
+    "gpu.barrier"() : () -> ()
+  }
+  func.return
+}
