@@ -22,7 +22,7 @@ from functools import cache, partial
 from typing import Any, TypeAlias, TypeVar
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, UnitAttr, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     InferenceContext,
@@ -51,22 +51,26 @@ class FieldsOp(IRDLOperation):
             **dict(zip(shape.order, ordered, strict=False)),
             **named,
         }
-        wrong = named.keys() & {*shape.order[: len(ordered)]} or fields.keys() ^ shape.names
-        if wrong or len(ordered) > len(shape.order):
+        given_twice = named and not named.keys().isdisjoint(shape.order[: len(ordered)])
+        if given_twice or len(ordered) > len(shape.order) or fields.keys() != shape.names:
             raise TypeError(
-                f"'{self.name}' expected {', '.join(shape.order)}; {', '.join(shape.names)}, got "
-                f"{len(ordered)} in order and {', '.join(named) or 'none'} by name"
+                f"'{self.name}' expected {', '.join(shape.order) or 'nothing'} in this order and "
+                f"{', '.join(shape.known) or 'nothing'} by name, got {len(ordered)} and "
+                f"{', '.join(named) or 'none'}"
             )
-        definition = self.get_irdl_definition()
-        super().__init__(
-            operands=[fields[name] for name, _ in definition.operands],
-            result_types=[fields[name] for name, _ in definition.results],
-            properties={
-                name: _property(field, fields[name])
-                for name, field in definition.properties.items()
-                if name in fields
-            },
-        )
+        properties: dict[str, Attribute] = {}
+        for name, attribute_of, default in shape.properties:
+            value = fields[name]
+            if value is not None and value is not False:
+                attribute = value if isinstance(value, Attribute) else attribute_of(value)
+                if default is None or attribute != default:
+                    properties[name] = attribute
+        operands = [fields[name] for name in shape.operands]
+        types = [fields[name] for name in shape.results]
+        if shape.is_plain:
+            Operation.__init__(self, operands=operands, result_types=types, properties=properties)
+        else:
+            super().__init__(operands=operands, result_types=types, properties=properties)
 
 
 _Op = TypeVar("_Op", bound=FieldsOp)
@@ -90,25 +94,39 @@ def number(value: int) -> IntegerAttr[IntegerType]:
     return IntegerAttr(value, i64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Shape:
-    """The fields of a class: all, those that come in order, and what others are if left out."""
+    """The fields of a class: all, those that come in order, what others are if left out; and how to
+    make the op of them. It is plain if each operand and result is one value."""
 
     names: frozenset[str]
     order: tuple[str, ...]
     known: dict[str, Any]
+    operands: tuple[str, ...]
+    results: tuple[str, ...]
+    properties: tuple[tuple[str, Callable[[Any], Attribute], Attribute | None], ...]
+    is_plain: bool
 
 
 @cache
 def _shape(op: type[FieldsOp]) -> _Shape:
     definition = op.get_irdl_definition()
-    fields = {**dict(definition.operands), **dict(definition.results), **definition.properties}
-    fields.pop(AttrSizedOperandSegments.attribute_name, None)
+    properties = dict(definition.properties)
+    properties.pop(AttrSizedOperandSegments.attribute_name, None)
+    operands, results = dict(definition.operands), dict(definition.results)
+    fields = {**operands, **results, **properties}
     optional = {name: None for name, field in fields.items() if isinstance(field, OptionalDef)}
-    types = {name: only for name, result in definition.results if (only := _only_type(result))}
+    types = {name: only for name, result in results.items() if (only := _only_type(result))}
     several = {name: () for name, field in fields.items() if isinstance(field, VariadicDef)}
-    order = tuple(name for name in fields if name not in optional | types)
-    return _Shape(frozenset(fields), order, several | optional | types)
+    return _Shape(
+        frozenset(fields),
+        tuple(name for name in fields if name not in optional | types),
+        several | optional | types,
+        tuple(operands),
+        tuple(results),
+        tuple((name, _maker(field), field.default_value) for name, field in properties.items()),
+        several.keys().isdisjoint({*operands, *results}),
+    )
 
 
 def _only_type(result: ResultDef) -> Attribute | None:
@@ -117,16 +135,10 @@ def _only_type(result: ResultDef) -> Attribute | None:
     return result.constr.infer(InferenceContext(), length=1)[0] if known else None
 
 
-def _property(field: PropertyDef, value: Any) -> Attribute | None:
-    """A property of what its attribute is of; None where it is what the field says by itself."""
-    if value is None or value is False:
-        return None
-    if not isinstance(value, Attribute):
-        bases = field.constr.get_bases()
-        assert bases is not None and not isinstance(value, SSAValue), (field, value)
-        (class_,) = bases
-        value = _OF.get(class_, class_)(value)
-    return None if value == field.default_value else value
+def _maker(field: PropertyDef) -> Callable[[Any], Attribute]:
+    """What makes the attribute of a property of a number, a string or a case."""
+    bases = tuple(field.constr.get_bases() or (Attribute,))
+    return _OF.get(bases[0], bases[0])
 
 
 _OF: dict[type[Attribute], Any] = {

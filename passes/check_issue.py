@@ -89,10 +89,10 @@ def _issued(op: Operation) -> tuple[str | None, Sequence[SSAValue]] | None:
 def _issue_one(threads: Threads, op: Operation, places: Sequence[SSAValue]) -> list[int] | None:
     """Several threads that issue the same box, or None where there are none that are known."""
     there = threads.executing(op)
-    held = [threads[value] for value in places]
-    if there is None or Known.NOTHING in [part for part in held if isinstance(part, Known)]:
+    contents = [threads[value] for value in places]
+    if there is None or Known.NOTHING in [part for part in contents if isinstance(part, Known)]:
         return None
-    numbers = [part for part in held if isinstance(part, np.ndarray)]
+    numbers = [part for part in contents if isinstance(part, np.ndarray)]
     boxes: dict[tuple[int, ...], list[int]] = {}
     for thread in np.flatnonzero(there).tolist():
         box = tuple(int(part[thread]) for part in numbers)

@@ -68,13 +68,13 @@ def _check_bare(function: Operation) -> None:
 
 def _hazards(function: func.FuncOp | gpu.FuncOp, rule: Rule) -> list[Hazard]:
     """The hazards of one kind, in the order of the text."""
-    found: dict[Hazard, None] = {}
-    WgmmaFlow(function, lambda hazard: found.setdefault(hazard), cautious=True).follow(
+    hazards: dict[Hazard, None] = {}
+    WgmmaFlow(function, lambda hazard: hazards.setdefault(hazard), cautious=True).follow(
         function.body
     )
     order = {op: index for index, op in enumerate(function.walk())}
     return sorted(
-        (hazard for hazard in found if hazard.rule == rule), key=lambda hazard: order[hazard.op]
+        (hazard for hazard in hazards if hazard.rule == rule), key=lambda hazard: order[hazard.op]
     )
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 
 import pytest
 from hypothesis import HealthCheck, settings
+from without_checks import without_checks
 
 from tilewright.ptxas import PtxasReport, assemble, find_ptxas
 
@@ -25,6 +26,13 @@ def pytest_collection_finish() -> None:
     make little of it at a time."""
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
+
+
+@pytest.fixture
+def unchecked() -> Generator[None]:
+    """Lower what the checks reject, so that the interpreter must find it."""
+    with without_checks():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -175,7 +175,7 @@ def _ordered(atom: SparseAtom, operand: _Stored, matrix: NDArray[Any]) -> NDArra
     element = atom.element(operand)
     bits = _padded(matrix, element)
     if isinstance(atom, UmmaAtom):
-        return _to_cells(atom, operand, bits)
+        return to_cells(atom, operand, bits)
     row, column = np.moveaxis(atom.coords(operand), -1, 0)
     return words_of(bits[..., row, column], element).view(np.uint32)
 
@@ -246,7 +246,7 @@ def _cells(atom: UmmaAtom, operand: _Stored) -> tuple[NDArray[Any], NDArray[Any]
     return lane, column, np.broadcast_to(places.bits, lane.shape)
 
 
-def _to_cells(atom: UmmaAtom, operand: _Stored, bits: NDArray[Any]) -> NDArray[np.uint32]:
+def to_cells(atom: UmmaAtom, operand: _Stored, bits: NDArray[Any]) -> NDArray[np.uint32]:
     lane, column, first = _cells(atom, operand)
     batch = bits.shape[:-2]
     parts = bits.reshape(prod(batch), atom.cta_group, 1, *atom.cta_extents(operand))

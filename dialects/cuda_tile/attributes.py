@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -17,6 +17,8 @@ from xdsl.dialects.builtin import (
     IntAttr,
     IntegerAttr,
     NoneAttr,
+    i1,
+    i64,
 )
 from xdsl.ir import Attribute, Data, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
@@ -60,68 +62,29 @@ class ChoiceAttr(Data[Choice], Generic[Choice]):
             printer.print_string(self.data.value)
 
 
-@irdl_attr_definition
-class SignednessAttr(ChoiceAttr[Signedness]):
-    """`signed` or `unsigned`."""
-
-    name = "cuda_tile.signedness"
-    CHOICES = Signedness
-
-
-@irdl_attr_definition
-class IntegerOverflowAttr(ChoiceAttr[IntegerOverflow]):
-    """`overflow<no_signed_wrap>`."""
-
-    name = "cuda_tile.overflow"
-    CHOICES = IntegerOverflow
+def _choice_attr(word: str, choices: type[Choice]) -> type[ChoiceAttr[Choice]]:
+    """The attribute of a choice, `#cuda_tile.WORD<CASE>`."""
+    facts = {"name": f"cuda_tile.{word}", "CHOICES": choices, "__module__": __name__}
+    class_: Any = type(f"{choices.__name__}Attr", (ChoiceAttr,), facts)
+    return irdl_attr_definition(class_)
 
 
-@irdl_attr_definition
-class RoundingModeAttr(ChoiceAttr[RoundingMode]):
-    """`rounding<zero>`."""
-
-    name = "cuda_tile.rounding"
-    CHOICES = RoundingMode
+def chosen(attribute: Attribute | None, choices: type[Choice]) -> Choice | None:
+    """The case that an attribute is of some choices; None where it is none of them."""
+    data: Any = attribute.data if isinstance(attribute, ChoiceAttr) else None  # pyright: ignore
+    return data if isinstance(data, choices) else None
 
 
-@irdl_attr_definition
-class ComparisonOrderingAttr(ChoiceAttr[ComparisonOrdering]):
-    """`ordered` or `unordered`."""
-
-    name = "cuda_tile.comparison_ordering"
-    CHOICES = ComparisonOrdering
-
-
-@irdl_attr_definition
-class ComparisonPredicateAttr(ChoiceAttr[ComparisonPredicate]):
-    """`less_than` and its like."""
-
-    name = "cuda_tile.comparison_predicate"
-    CHOICES = ComparisonPredicate
-
-
-@irdl_attr_definition
-class SymbolVisibilityAttr(ChoiceAttr[SymbolVisibility]):
-    """`public` or `private`."""
-
-    name = "cuda_tile.symbol_visibility"
-    CHOICES = SymbolVisibility
-
-
-@irdl_attr_definition
-class MultimemReductionKindAttr(ChoiceAttr[MultimemReductionKind]):
-    """`add` and its like. Since 13.5."""
-
-    name = "cuda_tile.multimem_reduction_kind"
-    CHOICES = MultimemReductionKind
-
-
-@irdl_attr_definition
-class PtrAttrAttr(ChoiceAttr[PtrAttr]):
-    """The kind of memory that a pointer is of. Since 13.4."""
-
-    name = "cuda_tile.ptr_attr"
-    CHOICES = PtrAttr
+SignednessAttr = _choice_attr("signedness", Signedness)
+IntegerOverflowAttr = _choice_attr("overflow", IntegerOverflow)
+RoundingModeAttr = _choice_attr("rounding", RoundingMode)
+ComparisonOrderingAttr = _choice_attr("comparison_ordering", ComparisonOrdering)
+ComparisonPredicateAttr = _choice_attr("comparison_predicate", ComparisonPredicate)
+SymbolVisibilityAttr = _choice_attr("symbol_visibility", SymbolVisibility)
+MultimemReductionKindAttr = _choice_attr("multimem_reduction_kind", MultimemReductionKind)
+"""Since 13.5."""
+PtrAttrAttr = _choice_attr("ptr_attr", PtrAttr)
+"""Since 13.4."""
 
 
 class AssumePredicateAttr(ParametrizedAttribute):
@@ -321,7 +284,7 @@ def _print_hints(printer: Printer, key: str, hints: Attribute) -> None:
 
 def _print_hint(printer: Printer, name: str, hint: Attribute) -> None:
     printer.print_string(f"{name} = ")
-    if isinstance(hint, IntegerAttr):
+    if isinstance(hint, IntegerAttr) and hint.type in (i1, i64):
         hint.print_without_type(printer)
     else:
         printer.print_attribute(hint)

@@ -183,12 +183,3 @@ class DILocAttr(ParametrizedAttribute):
 def _parse_source(parser: AttrParser) -> Attribute:
     location = parser.parse_optional_location()
     return parser.parse_attribute() if location is None else location
-
-
-DEBUG_INFO = [
-    DIFileAttr,
-    DICompileUnitAttr,
-    DISubprogramAttr,
-    DILexicalBlockAttr,
-    DILocAttr,
-]

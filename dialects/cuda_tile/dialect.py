@@ -2,22 +2,8 @@
 
 from xdsl.ir import Dialect
 
-from tilewright.dialects.cuda_tile.attributes import (
-    BoundedAttr,
-    ComparisonOrderingAttr,
-    ComparisonPredicateAttr,
-    DivByAttr,
-    IntegerOverflowAttr,
-    MultimemReductionKindAttr,
-    OptimizationHintsAttr,
-    PtrAttrAttr,
-    RoundingModeAttr,
-    SameElementsAttr,
-    SignednessAttr,
-    SymbolVisibilityAttr,
-)
-from tilewright.dialects.cuda_tile.debug_info import DEBUG_INFO
-from tilewright.dialects.cuda_tile.elements import ElementsAttr
+from tilewright.dialects.contents import attributes_of
+from tilewright.dialects.cuda_tile import attributes, debug_info, elements
 from tilewright.dialects.cuda_tile.ops import OPS
 from tilewright.dialects.cuda_tile.ops.floating_point import FPowFOp
 from tilewright.dialects.cuda_tile.types import TYPES
@@ -25,21 +11,5 @@ from tilewright.dialects.cuda_tile.types import TYPES
 CUDA_TILE = Dialect(
     "cuda_tile",
     [*OPS, FPowFOp],
-    [
-        *TYPES,
-        SignednessAttr,
-        IntegerOverflowAttr,
-        RoundingModeAttr,
-        ComparisonOrderingAttr,
-        ComparisonPredicateAttr,
-        SymbolVisibilityAttr,
-        MultimemReductionKindAttr,
-        PtrAttrAttr,
-        DivByAttr,
-        SameElementsAttr,
-        BoundedAttr,
-        OptimizationHintsAttr,
-        ElementsAttr,
-        *DEBUG_INFO,
-    ],
+    [*TYPES, *attributes_of(attributes, elements, debug_info)],
 )

@@ -13,46 +13,60 @@ The layouts of ldmatrix.x4 on 16-bit elements: each thread names a row of 8 elem
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from tilewright.dialects.cute.algebra import composition
+from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute.inverse import right_inverse
 from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.symbolic.composed import AnyLayout
 
-Operand = Literal["A", "B", "C"]
-"""The operands of an MMA, which writes C too; block scales are no tile-level operands."""
+Operand = Literal["A", "B", "C", "E", "SFA", "SFB"]
+"""The operands of an MMA, which writes C too: E is the metadata of a sparse A, SFA and SFB are the
+scale factors of A and B."""
 
-OPERAND_MODES: dict[Operand, tuple[int, int]] = {"A": (0, 2), "B": (1, 2), "C": (0, 1)}
+OPERAND_MODES: dict[Operand, tuple[int, int]] = {
+    "A": (0, 2), "B": (1, 2), "C": (0, 1), "E": (0, 2), "SFA": (0, 2), "SFB": (1, 2),
+}  # fmt: skip
 """Which of the modes (M, N, K) an operand has."""
 
 
 @dataclass(frozen=True, slots=True)
 class MmaOperand:
-    """One operand of an MMA: its TV layout, the MLIR spellings of the element types that hold it
-    (first the instruction's own), and the memory space that the instruction reads it from: rmem,
-    smem or tmem."""
+    """One operand of an MMA: its extents, its TV layout, the MLIR spellings of the element types
+    that hold it (first the instruction's own), and the memory space that the instruction reads it
+    from: rmem, smem or tmem.
 
+    What lies along K has its own number of `columns`: half a K of a sparse A, indices of E, scale
+    factors. Of `packed` neighbours along K that share a register or a cell an id chooses one MMA's.
+    """
+
+    extents: tuple[int, int]
     tv: Layout
     elements: tuple[str, ...]
     space: str
+    packed: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class MmaTraits:
     """An MMA instruction: its shape (M, N, K), which threads of a CTA are its own (thread of the
-    instruction -> thread), and its operands."""
+    instruction -> thread), its operands, and how many threads execute it `together`: those of one
+    MMA, or of the several that one instruction computes."""
 
     shape: tuple[int, int, int]
     thread_ids: Layout
-    a: MmaOperand
-    b: MmaOperand
-    c: MmaOperand
+    operands: Mapping[Operand, MmaOperand]
+    together: int
 
     def operand(self, which: Operand) -> MmaOperand:
-        """The operand of that name."""
-        return {"A": self.a, "B": self.b, "C": self.c}[which]
+        """The operand of that name. Raises LayoutError where there is none."""
+        if (operand := self.operands.get(which)) is None:
+            legal = ", ".join(self.operands)
+            raise LayoutError(f"expected an operand of {legal}, those of the atom, got {which}")
+        return operand
 
 
 class TiledAtom(Protocol):

@@ -71,14 +71,18 @@ class TiledMma(FrozenValue):
         """How many threads the whole takes."""
         return self.thread_layout.size()
 
-    def permuted(self, mode: int) -> Layout:
-        """The permutation of M, N or K; without one the atoms that stand along it."""
-        given = self.permutation[mode]
+    def permuted(self, mode: int, unit: int | None = None) -> Layout:
+        """The permutation of M, N or K; without one the atoms that stand along it. Of an operand
+        that has `unit` elements there for an atom: in its elements, where it is none."""
+        given, extent = self.permutation[mode], self.traits.shape[mode]
         if given is None:
-            count = self.traits.shape[mode] * self.thread_layout[mode + 1].size()
-            return Layout(count, 1)
-        assert isinstance(given, Layout)
-        return given
+            count = self.thread_layout[mode + 1].size()
+        else:
+            assert isinstance(given, Layout)
+            if unit in (None, extent) or given.stride != 1:
+                return given
+            count = given.size() // extent
+        return Layout(count * (unit or extent), 1)
 
     @property
     def tile_shape(self) -> tuple[int, int, int]:
@@ -88,8 +92,13 @@ class TiledMma(FrozenValue):
 
     def tile_of(self, which: Operand) -> tuple[int, int]:
         """The extents of the tile's operand."""
-        rows, columns = OPERAND_MODES[which]
-        return self.tile_shape[rows], self.tile_shape[columns]
+        rows, columns = (mode.size() for mode in self.permuted_modes(which))
+        return rows, columns
+
+    def permuted_modes(self, which: Operand) -> tuple[Layout, ...]:
+        """What permutes the rows and the columns of the tile's operand."""
+        modes, extents = OPERAND_MODES[which], self.traits.operand(which).extents
+        return tuple(map(self.permuted, modes, extents))
 
     def thread_coord(self, thread: Any) -> tuple[Any, Any, Any, Any]:
         """Where a thread is: (v, m, n, k)."""
@@ -162,11 +171,12 @@ def _thrfrg(mma: TiledMma, which: Operand, layout: Layout) -> Layout:
 
 def _dealt(mma: TiledMma, which: Operand, layout: Layout) -> Layout:
     modes = OPERAND_MODES[which]
-    permuted = tiling.logical_divide(layout, tuple(map(mma.permuted, modes)))
-    atom = tuple(Layout(mma.traits.shape[mode], 1) for mode in modes)
+    operand = mma.traits.operand(which)
+    permuted = tiling.logical_divide(layout, mma.permuted_modes(which))
+    atom = tuple(Layout(extent, 1) for extent in operand.extents)
     atoms = tiling.zipped_divide(permuted, atom)
     inside, rest = layouts.modes(atoms)
-    values = layouts.composition(inside, mma.traits.operand(which).tv)
+    values = layouts.composition(inside, operand.tv)
     threads = tuple(Layout(mma.thread_layout[mode + 1].size(), 1) for mode in modes)
     return tiling.zipped_divide(layouts.joined([values, rest]), (None, threads))
 
@@ -211,6 +221,12 @@ def why_no_tiled_mma(mma: TiledMma) -> str | None:
         complement(mma.thread_layout)
     except LayoutError as error:
         return f"expected threads of their own for each atom, got {layout} ({error})"
+    if mma.threads % traits.together:
+        return (
+            f"expected whole groups of {traits.together} threads, which execute the instruction "
+            f"together, got {mma.threads}; nearest legal: an atom_layout_MNK of "
+            f"{traits.together // traits.thread_ids.size()} atoms or a multiple of that"
+        )
     if not covers(mma.thread_layout, mma.threads):
         nearest = layouts.column_major(layout.shape)
         return (
@@ -238,6 +254,16 @@ def _permutation_fault(mma: TiledMma, mode: int) -> str | None:
         return f"to be a static layout or _, got {tile_text(given)}"
     if not covers(given, given.size()):
         return f"to reach each of its {given.size()} places once, got {given}"
+    units = {
+        operand.extents[OPERAND_MODES[which].index(mode)]
+        for which, operand in mma.traits.operands.items()
+        if mode in OPERAND_MODES[which]
+    }
+    if given.stride != 1 and len(units) > 1:
+        return (
+            f"to be none (A, B and what belongs to them have {sorted(units)} elements an atom "
+            f"there), got {given}; nearest legal: _"
+        )
     return None
 
 

@@ -7,6 +7,7 @@ from tilewright.dialects.cute_nvgpu.ops import (
     cluster,
     copy,
     fragment,
+    fragment_arithmetic,
     fragment_memory,
     matrix_copy,
     mbarrier,
@@ -26,22 +27,28 @@ from tilewright.dialects.cute_nvgpu.ops import (
     wgmma_sync,
     wmma,
 )
-from tilewright.dialects.cute_nvgpu.types import copies, fragments, smem_desc_view, tensor_map
+from tilewright.dialects.cute_nvgpu.types import (
+    copies,
+    fragments,
+    smem_desc_view,
+    tensor_map,
+    universal_fma,
+)
 from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES
 from tilewright.dialects.cute_nvgpu.types.shared_atoms import UMMA_ATOM_TYPES, WGMMA_ATOM_TYPES
 from tilewright.dialects.cute_nvgpu.types.wmma import WMMA_ACCESS_TYPES
 
 _OPS = (
-    mma, wmma, matrix_copy, copy, fragment, fragment_memory, sync, sm90, sm100, smem_desc,
-    wgmma_sync, mbarrier, shuffle, tma, cluster, tmem, tmem_access, tmem_reduce, tmem_copy,
-    tcgen05_sync, warp_specialization,
+    mma, wmma, matrix_copy, copy, fragment, fragment_arithmetic, fragment_memory, sync, sm90, sm100,
+    smem_desc, wgmma_sync, mbarrier, shuffle, tma, cluster, tmem, tmem_access, tmem_reduce,
+    tmem_copy, tcgen05_sync, warp_specialization,
 )  # fmt: skip
 
 CUTE_NVGPU = Dialect(
     "cute_nvgpu",
     ops_of(*_OPS),
     [
-        *attributes_of(fragments, smem_desc_view, tensor_map, copies, *_OPS),
+        *attributes_of(fragments, smem_desc_view, tensor_map, copies, universal_fma, *_OPS),
         *MMA_ATOM_TYPES.values(),
         *WGMMA_ATOM_TYPES.values(),
         *UMMA_ATOM_TYPES.values(),

@@ -13,8 +13,8 @@ from typing import Any, Protocol
 from tilewright.dialects.math_functions.coefficients import TABLES
 
 
-class Leaf(Protocol):
-    """Where instructions go. Handles are the leaf's own: SSA values, or arrays of raw bits."""
+class Emission(Protocol):
+    """Where instructions go. Handles are its own: SSA values, or arrays of raw bits."""
 
     def instruction(self, mnemonic: str, form: str, *operands: Any) -> Any:
         """The result of `mnemonic.form`, a form of the table of `dialects/ptx`."""
@@ -30,7 +30,7 @@ class Leaf(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class ProgramFloat:
     """A floating type as the programs see it."""
 
     name: str
@@ -51,7 +51,7 @@ class Format:
         return f"s{self.bits}"
 
 
-FORMATS = {"f32": Format("f32", 32, 23), "f64": Format("f64", 64, 52)}
+FORMATS = {"f32": ProgramFloat("f32", 32, 23), "f64": ProgramFloat("f64", 64, 52)}
 
 
 class Value:
@@ -59,7 +59,7 @@ class Value:
 
     __slots__ = ("handle", "leaf", "type_")
 
-    def __init__(self, leaf: Leaf, handle: Any, type_: str):
+    def __init__(self, leaf: Emission, handle: Any, type_: str):
         self.leaf, self.handle, self.type_ = leaf, handle, type_
 
     @property
@@ -67,7 +67,7 @@ class Value:
         return self.type_[0] == "f"
 
     @property
-    def format(self) -> Format:
+    def format(self) -> ProgramFloat:
         """That of a floating value, or of one as wide."""
         return FORMATS[f"f{self.type_[1:]}"]
 
@@ -229,7 +229,7 @@ def polynomial(x: Value, coefficients: tuple[float, ...]) -> Value:
     return result
 
 
-def two_power(exponent: Value, like: Format) -> Value:
+def two_power(exponent: Value, like: ProgramFloat) -> Value:
     """2 to an integer power within the normal range, from an integer of the float's width."""
     return ((exponent + like.bias) << like.mantissa).float
 

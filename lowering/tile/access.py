@@ -13,13 +13,12 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.diagnostic import OpError
 from tilewright.dialects.cute.tensor import Tensor, alignment_of_runs, run_of
 from tilewright.dialects.cute.types.tensors import element_type
-from tilewright.dialects.cute_nvgpu.ops import fragment_memory
+from tilewright.dialects.cute_nvgpu.ops import fragment, fragment_memory
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.lowering.tile.kernel import Kernel, offset_of, undefined
-from tilewright.lowering.tile.places import static_places
+from tilewright.lowering.tile.kernel import Kernel, offset_of
+from tilewright.lowering.tile.places import item_type, per_item, static_places
 from tilewright.lowering.tile.registers import (
     Registers,
-    Undefined,
     extracted,
     from_elements,
 )
@@ -80,7 +79,9 @@ def load_piece(op: Operation, tensor: Tensor, first: Any, count: int, kernel: Ke
     element = element_type(tensor.element)
     if count * tensor.bits in VECTOR_BITS:
         type_ = FragmentType.get(count, element)
-        return Piece(kernel.emitter.emit(fragment_memory.LoadOp(line, [at], type_)))
+        load = fragment_memory.LoadOp(line, [at], item_fragment(tensor, type_))
+        return Piece(recast(kernel.emitter.emit(load), type_, kernel))
+    _check_whole_bytes(op, tensor, count)
     places = [at, *(kernel.place(tensor, first + i)[1] for i in range(1, count))]
     return Piece(None, tuple(kernel.emitter.emit(memref.LoadOp.get(line, [at])) for at in places))
 
@@ -89,14 +90,7 @@ def _registers_piece(op: Operation, tensor: Tensor, at: Sequence[int], kernel: K
     registers, places = kernel.registers(tensor), register_places(op, tensor, at)
     if len(places) % registers.per_register == 0:
         return Piece(kernel.read(op, tensor, places))
-    return Piece(None, tuple(_element(op, registers, place, kernel) for place in places))
-
-
-def _element(op: Operation, registers: Registers, place: int, kernel: Kernel) -> SSAValue:
-    try:
-        return registers.read_element(place, kernel.emitter)
-    except Undefined:
-        raise undefined(op) from None
+    return Piece(None, tuple(kernel.read_elements(op, tensor, places)))
 
 
 def takes_predicate(tensor: Tensor, count: int) -> bool:
@@ -125,11 +119,36 @@ def store_piece(
     line, at = kernel.place(tensor, first)
     if count * tensor.bits in VECTOR_BITS:
         value = piece.as_fragment(element_type(tensor.element), kernel)
+        assert isinstance(value.type, FragmentType)
+        value = recast(value, item_fragment(tensor, value.type), kernel)
         kernel.emitter.add(fragment_memory.StoreOp(value, line, [at], predicate=predicate))
         return
+    _check_whole_bytes(op, tensor, count)
     for i, value in enumerate(piece.as_scalars(kernel)):
         place = kernel.place(tensor, first + i)[1] if i else at
         kernel.emitter.add(memref.StoreOp.get(value, line, [place]))
+
+
+def item_fragment(tensor: Tensor, type_: FragmentType) -> FragmentType:
+    """The fragment in which an instruction moves elements to or from the items of a line."""
+    if per_item(tensor) == 1:
+        return type_
+    return FragmentType.get(type_.count.data // per_item(tensor), item_type(tensor))
+
+
+def recast(value: SSAValue, type_: FragmentType, kernel: Kernel) -> SSAValue:
+    """The same registers as a fragment of that type."""
+    return value if value.type == type_ else kernel.emitter.emit(fragment.CastOp(value, type_))
+
+
+def _check_whole_bytes(op: Operation, tensor: Tensor, count: int) -> None:
+    if per_item(tensor) > 1:
+        raise OpError(
+            op,
+            f"'{op.name}' expected runs of whole registers of {tensor.element}, got {count} "
+            f"elements side by side of {tensor} (32 bits are {VECTOR_BITS[-1] // tensor.bits}); "
+            "nearest legal: a layout with such runs, and their alignment",
+        )
 
 
 # --- single elements ------------------------------------------------------------------------------
@@ -140,8 +159,7 @@ def read_scalars(
 ) -> list[SSAValue]:
     """The elements at coordinates, by vectors where they follow one another in memory."""
     if isinstance(tensor.base, Registers):
-        registers = tensor.base
-        return [_element(op, registers, place, kernel) for place in register_places(op, tensor, at)]
+        return kernel.read_elements(op, tensor, register_places(op, tensor, at))
     width = _vector(tensor, at)
     scalars: list[SSAValue] = []
     for first in range(0, len(at), width):

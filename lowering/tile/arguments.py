@@ -17,11 +17,11 @@ from tilewright.dialects.cute.symbolic.text import KINDS
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.types.algebra import CuteType
 from tilewright.dialects.cute.types.argument import FROM, ArgumentAttr
-from tilewright.dialects.cute.types.tensors import MemRefType, element_type
+from tilewright.dialects.cute.types.tensors import MemRefType
 from tilewright.dialects.cute.values import Typed, with_dynamic_leaves
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.lowering.tile.facts import Fact, Facts
-from tilewright.lowering.tile.places import Memory
+from tilewright.lowering.tile.places import Memory, item_type
 
 
 class Arguments:
@@ -67,7 +67,7 @@ class Arguments:
     def _tensor(self, number: int, name: str, argument: SSAValue) -> Typed:
         assert isinstance(argument.type, MemRefType)
         tensor = argument.type.tensor
-        line = LineType(element_type(tensor.element), [DYNAMIC_INDEX])
+        line = LineType(item_type(tensor), [DYNAMIC_INDEX])
         pointer = self._make(line, name, ArgumentAttr.get(number, "pointer"))
         leaves = list(self._leaves(number, name, tensor))
         layout = with_dynamic_leaves(Typed("layout", tensor.layout), leaves).value

@@ -6,36 +6,46 @@ coordinates. What is out of bounds is not accessed: zeros arrive instead.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects.cute.atoms import CopyTraits
+from tilewright.dialects.cute.int_tuple import flatten
+from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.ops.copy import CopyOp
-from tilewright.dialects.cute.symbolic import scalar
+from tilewright.dialects.cute.symbolic import layouts, scalar
+from tilewright.dialects.cute.symbolic.composed import through
 from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.symbolic.tuples import product
 from tilewright.dialects.cute.tensor import Tensor
+from tilewright.dialects.cute.tensor_memory import LANES
 from tilewright.dialects.cute.types.tensors import element_type
 from tilewright.dialects.cute_nvgpu.atoms.copy import CopyInstruction
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import TCGEN05
+from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import WARP
 from tilewright.dialects.cute_nvgpu.ops import tmem_access
 from tilewright.dialects.cute_nvgpu.ops.copy import CpAsyncOp
 from tilewright.dialects.cute_nvgpu.ops.matrix_copy import DEFAULT_SHAPE, LdmatrixOp, StmatrixOp
+from tilewright.dialects.cute_nvgpu.ops.tmem_copy import CopyOp as TmemCopyOp
 from tilewright.dialects.cute_nvgpu.types.copies import CopyInstructionAttr
 from tilewright.dialects.cute_nvgpu.types.fragments import Cache, FragmentType
 from tilewright.lowering.tile.access import (
     Piece,
+    item_fragment,
     load_piece,
+    recast,
     register_places,
     store_piece,
     takes_predicate,
     widest_vector,
 )
 from tilewright.lowering.tile.bounds import Bounds, Inside, condition_value
-from tilewright.lowering.tile.convert_tensor_memory import cell_of
+from tilewright.lowering.tile.convert_tensor_memory import tile_of
 from tilewright.lowering.tile.convert_tma_copy import convert_tma_copy
+from tilewright.lowering.tile.descriptors import descriptor
 from tilewright.lowering.tile.emitter import zero_constant
 from tilewright.lowering.tile.kernel import Kernel, lowers
 from tilewright.lowering.tile.leaves import sized
@@ -55,10 +65,13 @@ def _copy(op: CopyOp, kernel: Kernel) -> None:
     bounds = None
     if op.coords is not None and op.limits is not None:
         bounds = Bounds(kernel.typed(op.coords).value, kernel.typed(op.limits).value)
-    move = Move(op, source, destination, bounds, kernel)
     if copier is None:
+        if bounds is None:
+            source, destination = _in_order_of_registers(source, destination)
+        move = Move(op, source, destination, bounds, kernel)
         move.by_threads(widest_vector([source, destination], move.size))
         return
+    move = Move(op, source, destination, bounds, kernel)
     atom = copier.value.atom
     assert isinstance(atom, CopyInstructionAttr)
     instruction = atom.data
@@ -73,6 +86,38 @@ def _copy(op: CopyOp, kernel: Kernel) -> None:
             move.store_matrices(instruction)
         case "tmem_load":
             move.load_tensor_memory(instruction)
+        case "tmem_store":
+            move.store_tensor_memory(instruction)
+        case "tmem_copy":
+            move.copy_to_tensor_memory(instruction)
+
+
+def _in_order_of_registers(source: Tensor, destination: Tensor) -> tuple[Tensor, Tensor]:
+    """The two tensors with their modes in the order in which registers have them, if there are any:
+    what lies side by side there may do so in memory."""
+    pair = [list(layouts.modes(tensor.modes)) for tensor in (source, destination)]
+    sizes = [[product(mode.shape) for mode in modes] for modes in pair]
+    registers = [tensor.space == "rmem" for tensor in (source, destination)]
+    if True not in registers or sizes[0] != sizes[1] or len(pair[0]) < 2:
+        return source, destination
+    held = pair[registers.index(True)]
+    steps = [
+        min((step for step in flatten(mode.stride) if isinstance(step, int) and step), default=0)
+        for mode in held
+    ]
+    order = sorted(range(len(held)), key=lambda i: steps[i])
+    if order == list(range(len(held))):
+        return source, destination
+
+    def ordered(tensor: Tensor, modes: Sequence[Layout]) -> Tensor:
+        layout = layouts.joined(modes[i] for i in order)
+
+        def reordered(_: Layout) -> Layout:
+            return layout
+
+        return tensor.with_layout(through(reordered, tensor.layout))
+
+    return ordered(source, pair[0]), ordered(destination, pair[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,10 +266,12 @@ class Move:
             line, at = kernel.place(self.source, row)
             type_ = FragmentType.get(len(values), element)
             shape = _said_shape(instruction)
-            load = LdmatrixOp(line, [at], type_, trans=instruction.trans, shape=shape)
+            items = item_fragment(self.source, type_)
+            load = LdmatrixOp(line, [at], items, trans=instruction.trans, shape=shape)
             places = register_places(self.op, self.destination, values)
             registers = kernel.registers(self.destination)
-            registers.write(places, kernel.emitter.emit(load), kernel.emitter)
+            fragment = recast(kernel.emitter.emit(load), type_, kernel)
+            registers.write(places, fragment, kernel.emitter)
 
     def store_matrices(self, instruction: CopyInstruction) -> None:
         """`stmatrix`: the inverse."""
@@ -233,6 +280,8 @@ class Move:
             line, at = kernel.place(self.destination, row)
             places = register_places(self.op, self.source, values)
             fragment = kernel.read(self.op, self.source, places)
+            assert isinstance(fragment.type, FragmentType)
+            fragment = recast(fragment, item_fragment(self.destination, fragment.type), kernel)
             shape = _said_shape(instruction)
             store = StmatrixOp(fragment, line, [at], trans=instruction.trans, shape=shape)
             kernel.emitter.add(store)
@@ -243,13 +292,49 @@ class Move:
         """`tcgen05.ld`: each warp gets a tile of lanes and columns, and waits for all of them."""
         kernel, element = self.kernel, element_type(self.source.element)
         for first, values in self._instructions(instruction.traits, memory="S"):
-            whole, cell = cell_of(self.source, first, kernel)
-            type_ = FragmentType.get(len(values), element)
-            load = tmem_access.LoadOp(whole, cell, type_, instruction.shape)
+            whole, cell = self._tile(instruction, self.source, first)
+            type_, half = FragmentType.get(len(values), element), instruction.half_cells
+            load = tmem_access.LoadOp(whole, cell, type_, instruction.shape, pack=half)
             places = register_places(self.op, self.destination, values)
             registers = kernel.registers(self.destination)
             registers.write(places, kernel.emitter.emit(load), kernel.emitter)
         kernel.emitter.add(tmem_access.WaitLoadOp())
+
+    def store_tensor_memory(self, instruction: CopyInstruction) -> None:
+        """`tcgen05.st`: the inverse."""
+        kernel = self.kernel
+        for first, values in self._instructions(instruction.traits, memory="D"):
+            whole, cell = self._tile(instruction, self.destination, first)
+            places = register_places(self.op, self.source, values)
+            fragment, half = kernel.read(self.op, self.source, places), instruction.half_cells
+            store = tmem_access.StoreOp(fragment, whole, cell, instruction.shape, unpack=half)
+            kernel.emitter.add(store)
+        kernel.emitter.add(tmem_access.WaitStoreOp())
+
+    def _tile(
+        self, instruction: CopyInstruction, tensor: Tensor, first: int
+    ) -> tuple[SSAValue, list[SSAValue]]:
+        """What a load or store of tensor memory accesses from an element on."""
+        assert isinstance(instruction.traits.tmem, Layout)
+        step = instruction.traits.tmem[1].stride
+        extents = instruction.access.extents(tensor.bits)
+        assert isinstance(step, int)
+        return tile_of(tensor, first, extents, step, self.kernel)
+
+    def copy_to_tensor_memory(self, instruction: CopyInstruction) -> None:
+        """`tcgen05.cp`: one thread starts it; its MMAs that follow see it."""
+        kernel, shape = self.kernel, instruction.copy_shape
+        columns = shape.bits // self.source.bits
+        for first, _ in self._instructions(instruction.traits, memory="S"):
+            values = layouts.mode(self.source.modes, (0,))
+            run, down = layouts.modes(layouts.composition(values, Layout((columns, shape.rows))))
+            matrix = layouts.joined([down, run])
+            element = FragmentType.get(WARP, element_type(self.source.element)).element
+            desc = descriptor(self.source, first, matrix, element, TCGEN05, kernel)
+            whole, cell = tile_of(self.destination, first, (LANES, columns), 1, kernel)
+            kernel.emitter.add(
+                TmemCopyOp(desc, whole, cell, shape.spelled, cta_group=instruction.cta_group)
+            )
 
     def _instructions(self, traits: CopyTraits, memory: str) -> list[tuple[int, range]]:
         """For each instruction the element that a thread names, and the values that it has."""

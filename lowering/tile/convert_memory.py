@@ -20,6 +20,7 @@ from tilewright.dialects.cute.ops.memory import AllocaOp, AllocOp
 from tilewright.dialects.cute.ops.properties import path_of
 from tilewright.dialects.cute.ops.tensors import MakeFragmentLikeOp
 from tilewright.dialects.cute.ops.tiled import MakeFragmentOp
+from tilewright.dialects.cute.recast import upcast
 from tilewright.dialects.cute.rules.tensors import coords, element_at
 from tilewright.dialects.cute.swizzle import Swizzle
 from tilewright.dialects.cute.symbolic.tuples import product
@@ -32,7 +33,7 @@ from tilewright.lowering.tile.access import read_scalars, write_scalars
 from tilewright.lowering.tile.convert_tensor_memory import allocate
 from tilewright.lowering.tile.kernel import Kernel, lowers
 from tilewright.lowering.tile.leaves import sized
-from tilewright.lowering.tile.places import Memory
+from tilewright.lowering.tile.places import Memory, item_type, per_item
 from tilewright.lowering.tile.registers import Registers
 from tilewright.lowering.tile.vectors import VectorValue
 from tilewright.lowering.tile.written_registers import MAKES, WRITES
@@ -43,14 +44,14 @@ SMEM = SpaceAttr(Space.SMEM)
 
 def line_type(tensor: Tensor) -> LineType:
     """The line of shared memory that a tensor's layout needs, with the layout's swizzle."""
-    layout, element = tensor.layout, element_type(tensor.element)
-    size = footprint(layout)
+    layout, element, per = tensor.layout, item_type(tensor), per_item(tensor)
+    size = -(-footprint(layout) // per)
     if (
         isinstance(layout, ComposedLayout)
         and isinstance(layout.inner, Swizzle)
         and layout.inner.bits
     ):
-        line = ComposedLayoutType.get(ComposedLayout(layout.inner, 0, Layout(size, 1)))
+        line = ComposedLayoutType.get(ComposedLayout(upcast(per, layout.inner), 0, Layout(size, 1)))
         return LineType(element, [size], line, SMEM)
     return LineType(element, [size], NoneAttr(), SMEM)
 

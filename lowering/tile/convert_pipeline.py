@@ -16,6 +16,7 @@ from tilewright.dialects.cute.ops.pipeline import (
     PipelineStageOp,
     ProducerAcquireOp,
     ProducerCommitOp,
+    ProducerTailOp,
 )
 from tilewright.dialects.cute.symbolic import scalar
 from tilewright.dialects.cute.symbolic.scalar import Scalar
@@ -35,12 +36,14 @@ from tilewright.lowering.tile.leaves import sized
 
 
 @dataclass(frozen=True, slots=True)
-class Pipeline:
+class LoweredPipeline:
     """A pipeline; of mbarriers, those that say that a stage is full, and that it is empty."""
 
     type: PipelineType
     full: SSAValue | None = None
     empty: SSAValue | None = None
+    theirs: SSAValue | None = None
+    """Of a pair's CTA of rank 0: the stages of the other one that are full."""
 
     @property
     def stages(self) -> int:
@@ -65,10 +68,10 @@ class Pipeline:
         return scalar.bit_and(scalar.div(use, self.stages), 1)
 
 
-def pipeline_of(kernel: Kernel, value: SSAValue) -> Pipeline:
+def pipeline_of(kernel: Kernel, value: SSAValue) -> LoweredPipeline:
     """The pipeline that a value of the source is."""
     pipeline = kernel.values[value]
-    assert isinstance(pipeline, Pipeline)
+    assert isinstance(pipeline, LoweredPipeline)
     return pipeline
 
 
@@ -76,10 +79,12 @@ def pipeline_of(kernel: Kernel, value: SSAValue) -> Pipeline:
 def _create(op: PipelineCreateOp, kernel: Kernel) -> None:
     type_ = op.type
     if type_.kind.data == "cp_async":
-        kernel[op.result] = Pipeline(type_)
+        kernel[op.result] = LoweredPipeline(type_)
         return
     full, empty = (_barriers(name, type_.stages.data, kernel) for name in ("full", "empty"))
-    kernel[op.result] = pipeline = Pipeline(type_, full, empty)
+    halves = type_.pairs and type_.kind.data == "tma_umma"
+    theirs = _barriers("theirs", type_.stages.data, kernel) if halves else None
+    kernel[op.result] = pipeline = LoweredPipeline(type_, full, empty, theirs)
     emitter = kernel.emitter
     thread = _linear_thread(kernel)
     first = emitter.compare("eq", thread, emitter.constant(0, None))
@@ -114,11 +119,14 @@ def _linear_thread(kernel: Kernel) -> SSAValue:
     return total
 
 
-def _initialise(pipeline: Pipeline, kernel: Kernel) -> None:
+def _initialise(pipeline: LoweredPipeline, kernel: Kernel) -> None:
     emitter = kernel.emitter
-    both = pipeline.full, pipeline.empty
-    for barriers, count in zip(both, pipeline.type.arrivals, strict=True):
-        assert barriers is not None
+    made = zip(
+        (pipeline.full, pipeline.empty, pipeline.theirs), (*pipeline.type.arrivals, 1), strict=True
+    )
+    for barriers, count in made:
+        if barriers is None:
+            continue
         for stage in range(pipeline.stages):
             at = emitter.constant(stage, None)
             emitter.add(mbarrier.InitOp(barriers, [at], count))
@@ -141,16 +149,30 @@ def _acquire(op: ProducerAcquireOp, kernel: Kernel) -> None:
     pipeline, use = pipeline_of(kernel, op.pipeline), use_of(kernel, op.use)
     if not pipeline.has_barriers:
         return
-    emitter, at = kernel.emitter, kernel.index(pipeline.stage(use))
-    # Before the first phase is complete a wait for parity 1 is over at once: all stages are empty.
-    opposite = scalar.bit_xor(pipeline.parity(use), 1)
-    assert pipeline.full is not None and pipeline.empty is not None
-    emitter.add(mbarrier.WaitOp(pipeline.empty, [at], sized(emitter, opposite, 32)))
+    emitter, at = kernel.emitter, _wait_until_empty(pipeline, use, kernel)
+    assert pipeline.full is not None
     if pipeline.kind == "umma_async":
         # What the consumers have read of tensor memory is read before the MMAs write it.
         emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
     else:
         emitter.add(mbarrier.ArriveExpectTxOp(pipeline.full, [at], pipeline.type.bytes.data))
+
+
+def _wait_until_empty(pipeline: LoweredPipeline, use: Scalar, kernel: Kernel) -> SSAValue:
+    """Its stage, which nobody reads any more."""
+    emitter, at = kernel.emitter, kernel.index(pipeline.stage(use))
+    # Before the first phase is complete a wait for parity 1 is over at once: all stages are empty.
+    opposite = scalar.bit_xor(pipeline.parity(use), 1)
+    assert pipeline.empty is not None
+    emitter.add(mbarrier.WaitOp(pipeline.empty, [at], sized(emitter, opposite, 32)))
+    return at
+
+
+@lowers(ProducerTailOp)
+def _tail(op: ProducerTailOp, kernel: Kernel) -> None:
+    pipeline, use = pipeline_of(kernel, op.pipeline), use_of(kernel, op.use)
+    for stage in range(pipeline.stages if pipeline.has_barriers else 0):
+        _wait_until_empty(pipeline, scalar.add(use, stage), kernel)
 
 
 @lowers(ProducerCommitOp)
@@ -159,9 +181,20 @@ def _commit(op: ProducerCommitOp, kernel: Kernel) -> None:
     if pipeline.kind == "cp_async":
         kernel.emitter.add(copy.CpAsyncCommitGroupOp())
     elif pipeline.kind == "umma_async":
-        assert pipeline.full is not None
-        at = kernel.index(pipeline.stage(use))
-        kernel.emitter.add(tcgen05_sync.CommitOp(pipeline.full, [at]))
+        _commit_mmas(pipeline, pipeline.full, kernel.index(pipeline.stage(use)), kernel)
+
+
+def _commit_mmas(
+    pipeline: LoweredPipeline, barriers: SSAValue | None, at: SSAValue, kernel: Kernel
+) -> None:
+    """The MMAs that the thread has issued arrive when they are complete, of a pair in both CTAs."""
+    assert barriers is not None
+    emitter = kernel.emitter
+    if pipeline.type.pairs:
+        mask = emitter.constant(0b11, 16)
+        emitter.add(tcgen05_sync.CommitOp(barriers, [at], mask=mask, cta_group=2))
+    else:
+        emitter.add(tcgen05_sync.CommitOp(barriers, [at]))
 
 
 @lowers(ConsumerWaitOp)
@@ -175,6 +208,11 @@ def _wait(op: ConsumerWaitOp, kernel: Kernel) -> None:
     assert pipeline.full is not None
     at, parity = kernel.index(pipeline.stage(use)), sized(emitter, pipeline.parity(use), 32)
     emitter.add(mbarrier.WaitOp(pipeline.full, [at], parity))
+    if (theirs := pipeline.theirs) is not None:
+        rank, first = emitter.emit(cluster.RankOp()), emitter.constant(0, 32)
+        issues, other = (emitter.compare(relation, rank, first) for relation in ("eq", "ne"))
+        emitter.when(other, lambda: emitter.add(cluster.MbarrierArriveOp(theirs, [at], first)))
+        emitter.when(issues, lambda: emitter.add(mbarrier.WaitOp(theirs, [at], parity)))
     if pipeline.kind != "tma":
         emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
 
@@ -187,7 +225,7 @@ def _release(op: ConsumerReleaseOp, kernel: Kernel) -> None:
     emitter, empty, at = kernel.emitter, pipeline.empty, kernel.index(pipeline.stage(use))
     assert empty is not None
     if pipeline.kind == "tma_umma":
-        emitter.add(tcgen05_sync.CommitOp(empty, [at]))
+        _commit_mmas(pipeline, empty, at, kernel)
         return
     if pipeline.kind == "umma_async":
         emitter.add(tcgen05_sync.FenceBeforeThreadSyncOp())

@@ -11,11 +11,15 @@ from typing import Any
 from xdsl.dialects import gpu, memref
 from xdsl.dialects.builtin import MemRefType as LineType
 from xdsl.dialects.builtin import NoneAttr, i32
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.diagnostic import OpError
+from tilewright.dialects.cute import Layout
+from tilewright.dialects.cute.atoms import Operand
+from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute.ops.memory import AllocOp, DeallocOp
 from tilewright.dialects.cute.symbolic import scalar
+from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.tensor_memory import LANE_STRIDE, allocated_columns
 from tilewright.dialects.cute.types.algebra import LayoutType
@@ -24,7 +28,8 @@ from tilewright.dialects.cute.types.tensors import MemRefType, element_type
 from tilewright.dialects.cute.values import Typed
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import WARP
-from tilewright.dialects.cute_nvgpu.ops import tcgen05_sync, tmem
+from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS
+from tilewright.dialects.cute_nvgpu.ops import cluster, tcgen05_sync, tmem
 from tilewright.lowering.tile.kernel import Kernel, lowers, offset_of
 from tilewright.lowering.tile.places import Memory
 
@@ -48,18 +53,23 @@ def allocate(op: AllocOp, kernel: Kernel) -> None:
     at = emitter.constant(0, None)
 
     def by_one_warp() -> None:
-        emitter.add(tmem.AllocOp(slot, [at], columns))
+        emitter.add(tmem.AllocOp(slot, [at], columns, cta_group=op.cta_group))
         if _is_last(op):
-            emitter.add(tmem.RelinquishAllocPermitOp())
+            emitter.add(tmem.RelinquishAllocPermitOp(cta_group=op.cta_group))
 
     kernel.emitter.when(_first_warp(kernel), by_one_warp)
-    _synchronise(kernel)
+    _synchronise(kernel, op.cta_group)
     emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
-    whole = tmem.allocation_type(columns, element_type(tensor.element))
+    whole = tmem.allocation_type(columns, _cell_type(tensor))
     base = emitter.emit(tmem.RetrieveOp(slot, [at], whole))
     base.name_hint = op.result.name_hint
     allocated = Tensor(tensor.element, "tmem", tensor.align, tensor.layout, Memory(base, "tmem"), 0)
     kernel[op.result] = Typed("memref", allocated)
+
+
+def _cell_type(tensor: Tensor) -> Attribute:
+    """What an allocation is made of: the tensor's elements, where they are cells."""
+    return element_type(tensor.element) if tensor.bits == CELL_BITS else i32
 
 
 def _check_together(op: Operation, kernel: Kernel) -> None:
@@ -95,58 +105,92 @@ def _first_warp(kernel: Kernel) -> SSAValue:
     return emitter.compare("lt", thread, emitter.constant(WARP, None))
 
 
-def _synchronise(kernel: Kernel) -> None:
+def _synchronise(kernel: Kernel, ctas: int) -> None:
     kernel.emitter.add(tcgen05_sync.FenceBeforeThreadSyncOp())
-    kernel.emitter.add(gpu.BarrierOp())
+    if ctas == 1:
+        kernel.emitter.add(gpu.BarrierOp())
+    else:
+        kernel.emitter.add(cluster.ArriveOp())
+        kernel.emitter.add(cluster.WaitOp())
 
 
 @lowers(DeallocOp)
 def _dealloc(op: DeallocOp, kernel: Kernel) -> None:
     _check_together(op, kernel)
-    _give_back([kernel.tensor(op.source).base.value], kernel)
+    assert isinstance(op.source.owner, AllocOp)
+    _give_back([kernel.tensor(op.source).base.value], op.source.owner.cta_group, kernel)
 
 
 def deallocate_rest(source: Any, kernel: Kernel) -> None:
     """At the end of a kernel, whose ops those of a block are: what it has not given back."""
     rest = [
-        kernel.tensor(op.result).base.value
+        op
         for op in source.ops
         if isinstance(op, AllocOp)
         and in_tensor_memory(op.result)
         and not any(isinstance(use.operation, DeallocOp) for use in op.result.uses)
     ]
     if rest:
-        _give_back(rest, kernel)
+        tensors = [kernel.tensor(op.result).base.value for op in rest]
+        _give_back(tensors, max(op.cta_group for op in rest), kernel)
 
 
-def _give_back(tensors: list[SSAValue], kernel: Kernel) -> None:
+def _give_back(tensors: list[SSAValue], ctas: int, kernel: Kernel) -> None:
     def by_one_warp() -> None:
         kernel.emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
         for tensor in tensors:
-            kernel.emitter.add(tmem.DeallocOp(tensor))
+            kernel.emitter.add(tmem.DeallocOp(tensor, cta_group=ctas))
 
-    _synchronise(kernel)
+    _synchronise(kernel, ctas)
     kernel.emitter.when(_first_warp(kernel), by_one_warp)
 
 
 # --- elements -------------------------------------------------------------------------------------
 
 
-def cell_of(tensor: Tensor, first: int, kernel: Kernel) -> tuple[SSAValue, list[SSAValue]]:
-    """The allocation of a tensor, and the lane and the column of one of its elements."""
-    offset = offset_of(tensor, first)
-    place = scalar.div(offset, LANE_STRIDE), scalar.mod(offset, LANE_STRIDE)
-    return tensor.base.value, [kernel.index(number) for number in place]
+def tile_of(
+    tensor: Tensor, first: int, extents: tuple[int, int], step: int, kernel: Kernel
+) -> tuple[SSAValue, list[SSAValue]]:
+    """Lanes and elements of a tensor from one of them on, as a memref and the indices of its first:
+    of cells the whole allocation's; `step` is how far apart neighbours in a lane are."""
+    base, lane, column, _ = _cell(tensor, first)
+    cell = [kernel.index(lane), kernel.index(column)]
+    if tensor.bits == CELL_BITS:
+        return base, cell
+    layout = Layout(extents, (LANE_STRIDE * CELL_BITS // tensor.bits, step))
+    type_ = LineType(element_type(tensor.element), extents, LayoutType.get(layout), _TMEM)
+    tile = kernel.emitter.once(
+        ("tmem", base, *cell, type_), lambda: tmem.SliceOp(base, cell, type_)
+    )
+    return tile, [kernel.emitter.constant(0, None)] * 2
 
 
-def accumulator(atom: UmmaAtom, tensor: Tensor, first: int, kernel: Kernel) -> SSAValue:
-    """D of an atom, from an element of a tensor on."""
-    whole, cell = cell_of(tensor, first, kernel)
-    layout = atom.cta_layout("D")
+def _cell(tensor: Tensor, first: int) -> tuple[SSAValue, Scalar, Scalar, Scalar]:
+    """The allocation, and of an element the lane, the column and its place in the cell."""
+    offset, per_cell = offset_of(tensor, first), CELL_BITS // tensor.bits
+    lane, inside = (f(offset, LANE_STRIDE * per_cell) for f in (scalar.div, scalar.mod))
+    column, place = (f(inside, per_cell) for f in (scalar.div, scalar.mod))
+    return tensor.base.value, lane, column, place
+
+
+def tensor_operand(
+    atom: UmmaAtom, which: Operand, tensor: Tensor, first: int, kernel: Kernel
+) -> tuple[SSAValue, int]:
+    """An operand of an atom from an element of a tensor on, and its id, which has to be known: the
+    element's place in its cell, of metadata the column of a pair."""
+    base, lane, column, place = _cell(tensor, first)
+    if which == "E" and len(atom.row.selectors) > 1:
+        place = scalar.mod(column, len(atom.row.selectors))
+        column = scalar.sub(column, place)
+    if not isinstance(place, int):
+        raise LayoutError(f"expected {which} at a known place of a cell or a pair, got {tensor}")
+    cell = [kernel.index(lane), kernel.index(column)]
+    layout = atom.cta_layout(which)
     shape = [layout[mode].size() for mode in range(2)]
     type_ = LineType(element_type(tensor.element), shape, LayoutType.get(layout), _TMEM)
-    if whole.type == type_:
-        return whole
-    return kernel.emitter.once(
-        ("tmem", whole, *cell, type_), lambda: tmem.SliceOp(whole, cell, type_)
+    if base.type == type_:
+        return base, place
+    sliced = kernel.emitter.once(
+        ("tmem", base, *cell, type_), lambda: tmem.SliceOp(base, cell, type_)
     )
+    return sliced, place

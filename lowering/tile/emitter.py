@@ -87,8 +87,8 @@ class Emitter:
     def every(self, key: tuple[Any, ...], build: Callable[[], Operation]) -> Sequence[SSAValue]:
         """The results of a pure op that this key identifies."""
         for known in reversed(self._known):
-            if (found := known.get(key)) is not None:
-                return found
+            if (value := known.get(key)) is not None:
+                return value
         results = self._known[-1][key] = self.add(build()).results
         return results
 

@@ -33,7 +33,7 @@ from tilewright.lowering.tile.arguments import Arguments
 from tilewright.lowering.tile.emitter import Emitter
 from tilewright.lowering.tile.facts import Facts
 from tilewright.lowering.tile.leaves import Leaf, index, sized
-from tilewright.lowering.tile.places import Memory, Places
+from tilewright.lowering.tile.places import Memory, Places, per_item
 from tilewright.lowering.tile.registers import Registers, Undefined
 from tilewright.lowering.tile.vectors import (
     VectorValue,
@@ -116,7 +116,8 @@ class Kernel:
         """The memory of a tensor, and the index there of the element at a coordinate."""
         memory: Memory = tensor.base
         places = self.places(tensor.modes) if isinstance(at, int) else None
-        return memory.value, self.index(offset_of(tensor, at, places))
+        offset = scalar.div(offset_of(tensor, at, places), per_item(tensor))
+        return memory.value, self.index(offset)
 
     def places(self, modes: Layout) -> Places:
         """Where the elements of a layout are."""
@@ -136,6 +137,14 @@ class Kernel:
         """Elements of a register tensor as a fragment. Raises OpError where there are none yet."""
         try:
             return self.registers(tensor).read(places, self.emitter)
+        except Undefined:
+            raise undefined(op) from None
+
+    def read_elements(self, op: Operation, tensor: Tensor, places: Sequence[int]) -> list[SSAValue]:
+        """Elements of a register tensor, one by one. Raises OpError where there are none yet."""
+        registers = self.registers(tensor)
+        try:
+            return [registers.read_element(place, self.emitter) for place in places]
         except Undefined:
             raise undefined(op) from None
 

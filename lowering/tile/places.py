@@ -10,7 +10,8 @@ from functools import cache
 from itertools import product
 from typing import Any
 
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import i8
+from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute.int_tuple import flatten, is_tuple
@@ -18,14 +19,30 @@ from tilewright.dialects.cute.symbolic import scalar
 from tilewright.dialects.cute.symbolic.evaluate import image
 from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.symbolic.tuples import tuple_sum
+from tilewright.dialects.cute.tensor import Tensor
+from tilewright.dialects.cute.types.tensors import element_type
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A line of elements: `memref<?xT>` in global memory, in shared memory with its swizzle."""
+    """A line of elements: `memref<?xT>` in global memory, in shared memory with its swizzle; of
+    bytes, where elements are less."""
 
     value: SSAValue
     space: str
+
+
+_BYTE = 8
+
+
+def per_item(tensor: Tensor) -> int:
+    """How many elements of a tensor an item of its line holds."""
+    return max(_BYTE // tensor.bits, 1)
+
+
+def item_type(tensor: Tensor) -> Attribute:
+    """The type of the items of a tensor's line."""
+    return i8 if tensor.bits < _BYTE else element_type(tensor.element)
 
 
 Coordinates = tuple[tuple[int, ...], ...]

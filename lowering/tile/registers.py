@@ -35,7 +35,9 @@ class Registers:
     def __init__(self, element: Attribute, size: int, chunk: int) -> None:
         self.per_register = FragmentType.get(1 << 10, element).element.per_register
         whole = -(-size // self.per_register) * self.per_register
-        if chunk % self.per_register or whole % chunk:
+        if chunk < self.per_register:
+            chunk = self.per_register
+        elif chunk % self.per_register or whole % chunk:
             chunk = whole
         self.element, self.chunk = element, chunk
         self.chunks: tuple[Chunk, ...] = (None,) * (whole // chunk)

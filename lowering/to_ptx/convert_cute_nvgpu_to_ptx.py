@@ -47,6 +47,7 @@ from tilewright.lowering.to_ptx import convert_arith_casts as convert_arith_cast
 from tilewright.lowering.to_ptx import convert_arith_floats as convert_arith_floats_to_ptx
 from tilewright.lowering.to_ptx import convert_atomics as convert_atomics_to_ptx
 from tilewright.lowering.to_ptx import convert_cluster as convert_cluster_to_ptx
+from tilewright.lowering.to_ptx import convert_fragment_arithmetic as convert_fragments_to_ptx
 from tilewright.lowering.to_ptx import convert_gpu as convert_gpu_to_ptx
 from tilewright.lowering.to_ptx import convert_math as convert_math_to_ptx
 from tilewright.lowering.to_ptx import convert_matrix_copy as convert_matrix_copy_to_ptx
@@ -73,6 +74,7 @@ _RULE_MODULES = (
     convert_arith_casts_to_ptx,
     convert_atomics_to_ptx,
     convert_cluster_to_ptx,
+    convert_fragments_to_ptx,
     convert_gpu_to_ptx,
     convert_math_to_ptx,
     convert_matrix_copy_to_ptx,

@@ -38,18 +38,18 @@ def leaves_of(
 def register_types(op: Operation, values: Sequence[SSAValue]) -> list[RegType]:
     """The registers of values that a block carries, of a struct those of its fields. Raises
     OpError."""
-    found: list[RegType] = []
+    types: list[RegType] = []
     for value in values:
         for _, type_ in leaves_of(value.type):
-            held = register_type(type_)
-            if held is None:
+            register = register_type(type_)
+            if register is None:
                 raise OpError(
                     op,
                     f"'{op.name}' cannot carry a value of {value.type}; nearest legal: scalars, "
                     "fragments and structs of them (carry an index into the memref instead)",
                 )
-            found.append(held)
-    return found
+            types.append(register)
+    return types
 
 
 def registers_of(values: Sequence[SSAValue], to: Conversion) -> list[SSAValue]:

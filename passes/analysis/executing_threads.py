@@ -81,19 +81,19 @@ class Threads:
         self._indices: dict[str, Numbers] = {"x": x, "y": y, "z": z}
         self._sizes = dict(zip("xyz", sizes, strict=True))
         self._number = number
-        self._held: dict[SSAValue, Held] = {}
+        self._content: dict[SSAValue, Held] = {}
 
     # --- values ---
 
     def __getitem__(self, value: SSAValue) -> Held:
-        """What each thread has in a value."""
-        held = self._held.get(value)
-        if held is None:
-            held = self._computed(value)
-            if held is Known.NOTHING and not _varies(value):
-                held = Known.SAME
-            self._held[value] = held
-        return held
+        """The number that each thread has in a value."""
+        content = self._content.get(value)
+        if content is None:
+            content = self._computed(value)
+            if content is Known.NOTHING and not _varies(value):
+                content = Known.SAME
+            self._content[value] = content
+        return content
 
     def _computed(self, value: SSAValue) -> Held:
         match value.owner:
@@ -132,13 +132,13 @@ class Threads:
         return chosen
 
     def _arithmetic(self, op: Operation, value: SSAValue) -> Held:
-        held = [self[operand] for operand in op.operands]
-        numbers = [part for part in held if isinstance(part, np.ndarray)]
-        same = any(part is Known.SAME for part in held)
+        content = [self[operand] for operand in op.operands]
+        numbers = [part for part in content if isinstance(part, np.ndarray)]
+        same = any(part is Known.SAME for part in content)
         if isinstance(op, arith.AndIOp) and value.type == IntegerType(1) and same:
             # Where all have it, and it does not hold, nobody goes on: what counts is the other.
             return numbers[0] if numbers else Known.SAME
-        if len(numbers) != len(held) or not held:
+        if len(numbers) != len(content) or not content:
             return Known.NOTHING
         if isinstance(op, arith.CmpiOp):
             predicate = op.predicate.value.data
@@ -158,14 +158,14 @@ class Threads:
             return Known.NOTHING
         return self._within(law(*numbers), value)
 
-    def _within(self, held: Held, value: SSAValue) -> Held:
+    def _within(self, content: Held, value: SSAValue) -> Held:
         """Numbers that fit the type whatever it is, or nothing."""
-        if not isinstance(held, np.ndarray):
-            return held
+        if not isinstance(content, np.ndarray):
+            return content
         bits = type_.bitwidth if isa(type_ := value.type, IntegerType) else 64
         most = 2 if bits == 1 else min(1 << (bits - 1), _MOST)
-        inside = max(-most, _LEAST) <= held.min() and held.max() < most
-        return held if inside else Known.NOTHING
+        inside = max(-most, _LEAST) <= content.min() and content.max() < most
+        return content if inside else Known.NOTHING
 
     # --- ops ---
 

@@ -34,9 +34,9 @@ class ForwardFlow(Generic[Fact]):
             after = self._block(block, known[block])
             for dest, coming in self._branches(block.last_op, after):
                 before = known.get(dest)
-                found = coming if before is None else self.joined(before | coming)
-                if found != before:
-                    known[dest] = found
+                facts = coming if before is None else self.joined(before | coming)
+                if facts != before:
+                    known[dest] = facts
                     work.append(dest)
 
     # What an analysis says
@@ -107,12 +107,12 @@ class ForwardFlow(Generic[Fact]):
             for region in (op.true_region, op.false_region):
                 state = self._branch(op, region, state)
             return state
-        found: frozenset[Fact] = frozenset()
+        facts: frozenset[Fact] = frozenset()
         for region, holds in ((op.true_region, True), (op.false_region, False)):
             before = self.assumed(state, op.cond, holds)
             after = self._branch(op, region, before)
-            found |= self.left(before, after, op.cond, holds)
-        return self.joined(found)
+            facts |= self.left(before, after, op.cond, holds)
+        return self.joined(facts)
 
     def _branch(self, op: scf.IfOp, region: Region, state: frozenset[Fact]) -> frozenset[Fact]:
         if not region.blocks:

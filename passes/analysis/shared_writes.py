@@ -79,7 +79,7 @@ def written(op: Operation) -> Access | None:
 def matrices(op: WarpgroupMmaOp) -> list[Access]:
     """The matrices that a wgmma reads, where their descriptors say of what they are."""
     a, b, _ = op.multiplicands_and_c
-    return [found for value in (a, b) if (found := matrix_of(value)) is not None]
+    return [matrix for value in (a, b) if (matrix := matrix_of(value)) is not None]
 
 
 def matrix_of(value: SSAValue) -> Access | None:

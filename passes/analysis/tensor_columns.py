@@ -60,20 +60,20 @@ def in_tensor_memory(value: SSAValue) -> bool:
 
 def slot_of(op: AllocOp | RetrieveOp) -> Slot:
     """The word that holds the address."""
-    found: list[int | SSAValue] = []
+    place: list[int | SSAValue] = []
     for index in op.indices:
         constant = constant_index(index)
-        found.append(index if constant is None else constant)
-    return op.slot, tuple(found)
+        place.append(index if constant is None else constant)
+    return op.slot, tuple(place)
 
 
 def columns(value: SSAValue) -> Columns:
     """The columns of a tensor in tensor memory, as its slices place it."""
-    found = Columns(value, 0, _count(value))
+    span = Columns(value, 0, _count(value))
     while isinstance(owner := value.owner, SliceOp):
         value = owner.source
-        found = _placed(found, value, owner.indices)
-    return replace(found, root=slot_of(owner) if isinstance(owner, RetrieveOp) else value)
+        span = _placed(span, value, owner.indices)
+    return replace(span, root=slot_of(owner) if isinstance(owner, RetrieveOp) else value)
 
 
 def accessed(op: TmemAccessOp) -> Columns:

@@ -83,8 +83,8 @@ class TmemLifetime(ForwardFlow[World]):
             case RelinquishAllocPermitOp():
                 return replace(world, permit=world.permit or op)
             case func.ReturnOp() | gpu.ReturnOp():
-                for each in self._in_order(world.live):
-                    self._report("left", op, each)
+                for allocation in self._in_order(world.live):
+                    self._report("left", op, allocation)
                 return world
             case _:
                 return self._use(op, world)
@@ -109,14 +109,16 @@ class TmemLifetime(ForwardFlow[World]):
         )
 
     def _free(self, op: DeallocOp, world: World) -> World:
-        found = dict(world.values).get(op.source) or self._likely(op, world)
-        if found is None:
+        allocation = dict(world.values).get(op.source) or self._likely(op, world)
+        if allocation is None:
             return world
-        if (before := dict(world.freed).get(found)) is not None:
+        if (before := dict(world.freed).get(allocation)) is not None:
             self._report("freed", op, before)
-        if op.columns != columns_of(found):
-            self._report("part", op, found)
-        return replace(world, live=world.live - {found}, freed=world.freed | {(found, op)})
+        if op.columns != columns_of(allocation):
+            self._report("part", op, allocation)
+        return replace(
+            world, live=world.live - {allocation}, freed=world.freed | {(allocation, op)}
+        )
 
     def _likely(self, op: DeallocOp, world: World) -> AllocOp | None:
         """The allocation that an address of unknown origin is taken to be of."""
@@ -146,15 +148,15 @@ class TmemLifetime(ForwardFlow[World]):
     def passed(
         self, state: Worlds, dests: Sequence[SSAValue], sources: Sequence[SSAValue]
     ) -> Worlds:
-        found: set[World] = set()
+        worlds: set[World] = set()
         for world in state:
             values = dict(world.values)
             after = _forgotten(world, dests)
             for dest, source in zip(dests, sources, strict=True):
                 if source in values:
                     after = replace(after, values=_bound(after.values, dest, values[source]))
-            found.add(after)
-        return self.joined(frozenset(found))
+            worlds.add(after)
+        return self.joined(frozenset(worlds))
 
     def assumed(self, state: Worlds, condition: SSAValue, holds: bool) -> Worlds:
         known = condition.owner

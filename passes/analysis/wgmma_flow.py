@@ -136,16 +136,16 @@ class WgmmaFlow:
         return never.join(self._pass(after, op.results, last.operands, last))
 
     def _if(self, op: scf.IfOp, state: State) -> State:
-        found: State | None = None
+        joined: State | None = None
         for region in (op.true_region, op.false_region):
             after = state.copy()
             if region.blocks:
                 last = _last(region.block)
                 after = self._block(region.block, after)
                 after = self._pass(after, op.results, last.operands, last)
-            found = after if found is None else found.join(after)
-        assert found is not None
-        return found
+            joined = after if joined is None else joined.join(after)
+        assert joined is not None
+        return joined
 
     def _while(self, op: scf.WhileOp, state: State) -> State:
         before, after = op.before_region.block, op.after_region.block
@@ -173,7 +173,7 @@ class WgmmaFlow:
             if dest is not source:
                 self._define(after, dest, op)
         for dest, source in zip(dests, sources, strict=True):
-            for mine, theirs in ((after.touched, state.touched), (after.held, state.held),
+            for mine, theirs in ((after.touched, state.touched), (after.in_flight, state.in_flight),
                                  (after.gone, state.gone)):  # fmt: skip
                 if source in theirs:
                     mine[dest] = theirs[source]  # type: ignore[assignment]
@@ -226,7 +226,8 @@ class WgmmaFlow:
             if value in state.gone:
                 self.report(Hazard("overwritten", op, state.gone[value], value))
             for other, _ in sorted(
-                state.held.get(value, ()), key=lambda issued: (issued[1], self._order[issued[0]])
+                state.in_flight.get(value, ()),
+                key=lambda issued: (issued[1], self._order[issued[0]]),
             ):
                 if not isinstance(op, WarpgroupMmaOp) or value is not op.multiplicands_and_c[2]:
                     self.report(Hazard("result", op, other, value))
@@ -272,8 +273,8 @@ class WgmmaFlow:
         )
 
     def _meets(self, matrix: Access, write: Access, current: bool) -> bool:
-        found = overlap(matrix, write, current=current)
-        return found == "same" or (self._cautious and found == "maybe")
+        met = overlap(matrix, write, current=current)
+        return met == "same" or (self._cautious and met == "maybe")
 
 
 def _fragment(op: WarpgroupMmaOp) -> frozenset[SSAValue]:

@@ -133,15 +133,15 @@ class WgmmaGroups:
                 del self._waits[anchor]
 
     def _follow(self, *, checking: bool = False) -> tuple[WgmmaFlow, list[Hazard]]:
-        found: dict[Hazard, None] = {}
+        hazards: dict[Hazard, None] = {}
         flow = WgmmaFlow(
             self._function,
-            lambda hazard: found.setdefault(hazard),
+            lambda hazard: hazards.setdefault(hazard),
             cautious=not checking,
             limit=None if checking else len(self._commits) + 1,
         )
         flow.follow(self._function.body)
-        waited_for = (hazard for hazard in found if hazard.rule in _WAITED_FOR)
+        waited_for = (hazard for hazard in hazards if hazard.rule in _WAITED_FOR)
         return flow, sorted(waited_for, key=lambda hazard: self._order[hazard.op])
 
     def _wait_for(self, hazard: Hazard, before: dict[Operation, State]) -> bool:
@@ -185,14 +185,14 @@ def _conflicts(
     if hazard.rule != "overwritten":
         return [(hazard.op, other)]
     c = other.multiplicands_and_c[2]
-    return [(other, mma) for mma, _ in before[other].held.get(c, ())]
+    return [(other, mma) for mma, _ in before[other].in_flight.get(c, ())]
 
 
 def _ages(state: State, wgmma: WarpgroupMmaOp, value: SSAValue | None) -> list[int]:
     """How many commits ago the wgmma was issued: where a value is its result, that one, of which it
     may be in flight several times; else any."""
-    held = state.held.get(value, frozenset()) if value is not None else frozenset()
-    ages = [age for op, age in held if op is wgmma]
+    issued = state.in_flight.get(value, frozenset()) if value is not None else frozenset()
+    ages = [age for op, age in issued if op is wgmma]
     return ages or [issue.age for issue in state.pending if issue.op is wgmma]
 
 

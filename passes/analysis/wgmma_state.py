@@ -32,10 +32,10 @@ class State:
     """May-facts: joining two states takes what holds in either.
 
     `unfenced`: no `wgmma.fence` came yet. `touched`: fragments that something other than a wgmma
-    wrote since the last fence, with the op that did. `pending`: wgmmas in flight. `held`: values
-    whose registers a wgmma in flight accumulates in, and its age. `gone`: values whose registers
-    have become those of a later wgmma's result. `writes`: writes of
-    threads that no `fence.proxy.async` has followed, each CURRENT, STALE, or either.
+    wrote since the last fence, with the op that did. `pending`: wgmmas in flight. `in_flight`:
+    values whose registers one of these accumulates in, and its age. `gone`: values whose registers
+    have become those of a later wgmma's result. `writes`: writes of threads that no
+    `fence.proxy.async` has followed, each CURRENT, STALE, or either.
     """
 
     unfenced: bool = True
@@ -43,7 +43,7 @@ class State:
         default_factory=dict[SSAValue, "Operation | None"]
     )
     pending: frozenset[Issue] = frozenset()
-    held: dict[SSAValue, frozenset[tuple[WarpgroupMmaOp, int]]] = field(
+    in_flight: dict[SSAValue, frozenset[tuple[WarpgroupMmaOp, int]]] = field(
         default_factory=dict[SSAValue, frozenset[tuple[WarpgroupMmaOp, int]]]
     )
     gone: dict[SSAValue, WarpgroupMmaOp] = field(default_factory=dict[SSAValue, WarpgroupMmaOp])
@@ -54,22 +54,22 @@ class State:
         return replace(
             self,
             touched=dict(self.touched),
-            held=dict(self.held),
+            in_flight=dict(self.in_flight),
             gone=dict(self.gone),
             writes=dict(self.writes),
         )
 
     def join(self, other: State) -> State:
         """The state after one of two ways."""
-        held = {
-            value: self.held.get(value, frozenset()) | other.held.get(value, frozenset())
-            for value in {**self.held, **other.held}
+        in_flight = {
+            value: self.in_flight.get(value, frozenset()) | other.in_flight.get(value, frozenset())
+            for value in {**self.in_flight, **other.in_flight}
         }
         return State(
             self.unfenced or other.unfenced,
             {**other.touched, **self.touched},
             self.pending | other.pending,
-            held,
+            in_flight,
             {**other.gone, **self.gone},
             {
                 op: self.writes.get(op, 0) | other.writes.get(op, 0)
@@ -86,7 +86,8 @@ class State:
             and _has(self.touched, other.touched)
             and _has(self.gone, other.gone)
             and all(
-                issued <= self.held.get(value, frozenset()) for value, issued in other.held.items()
+                issued <= self.in_flight.get(value, frozenset())
+                for value, issued in other.in_flight.items()
             )
         )
 
@@ -102,9 +103,9 @@ class State:
         self.pending = frozenset(
             issue._replace(age=min(issue.age + 1, limit)) for issue in self.pending
         )
-        self.held = {
+        self.in_flight = {
             value: frozenset((op, min(age + 1, limit)) for op, age in issued)
-            for value, issued in self.held.items()
+            for value, issued in self.in_flight.items()
         }
 
     def wait(self, pending: int) -> None:
@@ -112,25 +113,25 @@ class State:
         self.pending = frozenset(issue for issue in self.pending if issue.age <= pending)
         left = {
             value: frozenset((op, age) for op, age in issued if age <= pending)
-            for value, issued in self.held.items()
+            for value, issued in self.in_flight.items()
         }
-        self.held = {value: issued for value, issued in left.items() if issued}
+        self.in_flight = {value: issued for value, issued in left.items() if issued}
 
     def issue(self, op: WarpgroupMmaOp) -> None:
         """A wgmma: the registers of its C become its result's."""
         c = op.multiplicands_and_c[2]
-        if c in self.held:
-            mine = self.held[c]
-            for value in [value for value, issued in self.held.items() if issued & mine]:
-                del self.held[value]
+        if c in self.in_flight:
+            mine = self.in_flight[c]
+            for value in [value for value, issued in self.in_flight.items() if issued & mine]:
+                del self.in_flight[value]
                 self.gone[value] = op
         self.pending |= {Issue(op, 0, True)}
-        self.held[op.d] = frozenset({(op, 0)})
+        self.in_flight[op.d] = frozenset({(op, 0)})
 
     def forget(self, value: SSAValue) -> None:
         """A value is about to be given anew: nothing holds of it."""
         self.touched.pop(value, None)
-        self.held.pop(value, None)
+        self.in_flight.pop(value, None)
         self.gone.pop(value, None)
 
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Sequence
+from pathlib import Path
 
 from assembly import not_assembled
+from campaign import in_time
 from draw import Draw, shrunk
 from kinds import KINDS, drawn
 from program import Program, general
+
+SECONDS = 120
+"""Of the processor, at most for a program."""
 
 
 def differences(kind: str, seeds: Sequence[int], assembles: bool = True) -> list[tuple[int, str]]:
@@ -15,8 +21,15 @@ def differences(kind: str, seeds: Sequence[int], assembles: bool = True) -> list
     wrong: list[tuple[int, str]] = []
     right: list[tuple[int, Program]] = []
     for seed in seeds:
-        case, _ = drawn(kind, seed)
-        difference = case.difference()
+        try:
+            with in_time(SECONDS):
+                case, _ = drawn(kind, seed)
+                difference = case.difference()
+        except Exception as error:
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            place = f"{Path(last.filename).name}:{last.name}"
+            wrong.append((seed, f"{type(error).__name__} in {place}: {general(str(error))}"))
+            continue
         if difference is not None:
             wrong.append((seed, difference))
         elif isinstance(case, Program) and "ptx" in case.levels:

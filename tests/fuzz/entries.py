@@ -7,16 +7,16 @@ import contextlib
 import io
 import json
 import random
-import signal
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from campaign import in_time
 from mutate import Followers, followers, mutant, mutant_bytes, tokens
 
 import tilewright as tw
@@ -75,23 +75,6 @@ def kernel(rng: random.Random) -> str:
     return mutant(rng, text, vocabulary(), _behind())
 
 
-@contextlib.contextmanager
-def in_time(seconds: int) -> Iterator[None]:
-    """Raises Broken where the body takes longer, of the processor: others may keep it busy."""
-
-    def stop(*_: object) -> None:
-        where = "".join(traceback.format_stack(sys._getframe(1), limit=1)).strip().split("\n")[0]
-        raise Broken(f"hang: {where}")
-
-    before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
-
-
 def judged(run: Callable[[], Any], *answers: type[Exception]) -> None:
     """Runs; `answers` are the errors that the entry point documents."""
     try:
@@ -102,6 +85,8 @@ def judged(run: Callable[[], Any], *answers: type[Exception]) -> None:
             raise Broken(str(error).splitlines()[0]) from error
     except Broken:
         raise
+    except TimeoutError as error:
+        raise Broken(f"hang: {error}") from None
     except Exception as error:
         frames = traceback.extract_tb(error.__traceback__)
         place = next((f for f in reversed(frames) if "tests/fuzz" not in f.filename), frames[-1])

@@ -1,7 +1,11 @@
-"""Mutants in any number: python tests/fuzz/run.py --count 100000 [--entry opt] [--assemble]
+"""Mutants in any number: python tests/fuzz/run.py --count 1000000 --jobs 16
 
-Prints every kind of broken promise once, with the seeds that show it first and how often it came;
-exit status 1 where there was any. `--keep` writes the first mutant of each kind to corpus/.
+    --entry opt --assemble  of this entry point, or of several; what compiles goes to ptxas
+    --seconds 3600          as many as an hour allows, instead of or beside --count
+
+Prints every kind of broken promise once, with the seeds that show it first, and in the end a line
+for each entry point; the failures file has a line for each mutant. Exit status 1 where there was
+any. `--keep` writes the first mutant of each kind to corpus/.
 """
 
 from __future__ import annotations
@@ -11,27 +15,29 @@ import hashlib
 import random
 import resource
 import sys
-from collections import defaultdict
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Sequence
 from pathlib import Path
 
-from entries import ENTRIES, ON_DEMAND, Broken, trial
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "../sampling"))
 
-CORPUS = Path(__file__).parent / "corpus"
-BATCH = 50
+from campaign import Campaign, add_options  # noqa: E402
+from entries import ENTRIES, ON_DEMAND, Broken, trial  # noqa: E402
+
+CORPUS = HERE / "corpus"
 MEMORY = 4 << 30
 """What a process may take: a mutant that asks for more breaks its promise, not the machine."""
 
 
-def batch(entry: str, first: int, count: int) -> list[tuple[str, int]]:
-    """What is broken among these seeds: kind and seed."""
-    broken: list[tuple[str, int]] = []
-    for seed in range(first, first + count):
+def broken(entry: str, seeds: Sequence[int]) -> list[tuple[int, str]]:
+    """What is broken among these seeds."""
+    found: list[tuple[int, str]] = []
+    for seed in seeds:
         try:
             trial(entry, seed)
         except Broken as error:
-            broken.append((str(error), seed))
-    return broken
+            found.append((seed, str(error)))
+    return found
 
 
 def limit() -> None:
@@ -48,38 +54,22 @@ def keep(entry: str, seed: int, kind: str) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=1000, help="mutants for each entry point")
-    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add_options(parser, "mutants", "fuzz")
     parser.add_argument("--entry", choices=ENTRIES, action="append")
     parser.add_argument("--assemble", action="store_true", help="what compiles must assemble")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--keep", action="store_true", help="the first of each kind to corpus/")
     options = parser.parse_args()
     entries = options.entry or [entry for entry in ENTRIES if entry not in ON_DEMAND]
-    entries += ["assemble"] * options.assemble
-    kinds: dict[tuple[str, str], list[int]] = defaultdict(list)
-    with ProcessPoolExecutor(options.jobs, initializer=limit) as pool:
-        futures = [
-            (
-                entry,
-                pool.submit(batch, entry, first, min(BATCH, options.first + options.count - first)),
-            )
-            for entry in entries
-            for first in range(options.first, options.first + options.count, BATCH)
-        ]
-        for entry, future in futures:
-            for kind, seed in future.result():
-                if (entry, kind) not in kinds:
-                    print(f"{entry} {seed}: {kind}", file=sys.stderr, flush=True)
-                kinds[entry, kind].append(seed)
-    for (entry, kind), seeds in sorted(kinds.items(), key=lambda item: -len(item[1])):
-        print(f"{entry}: {len(seeds)} x {kind} (seeds {', '.join(map(str, seeds[:3]))})")
-        if options.keep:
+    entries += ["assemble"] * (options.assemble and "assemble" not in entries)
+    campaign = Campaign(broken, options, batch=50, setup=limit)
+    reasons = campaign.run(entries)
+    if options.keep:
+        for (entry, kind), seeds in campaign.seeds.items():
             keep(entry, seeds[0], kind)
-    entries = len(options.entry or ENTRIES)
-    print(f"{entries} entry points, {options.count} mutants each, {len(kinds)} kinds broken")
-    sys.exit(bool(kinds))
+    sys.exit(bool(reasons))
 
 
 if __name__ == "__main__":

@@ -264,3 +264,44 @@ def test_tensor_maps_of_a_launch() -> None:
     assert (box.shape, box.swizzle) == ((64, 32), 64)
     for level in LEVELS:
         tw.interpret(text, grid=(1,), block=(32,), args=[array], level=level)
+
+
+# Elements of less than a byte
+
+HALVES = """func.func @k(%x: !cute.memref<ui4, gmem, align<4>, "LAYOUT">,
+                             %y: !cute.memref<ui4, gmem, align<4>, "(8,2):(1,8)">)
+    attributes {gpu.kernel} {
+  %rows = cute.static : !cute.coord<"(_,0)">
+  %from = cute.slice(%x, %rows)
+  %to = cute.slice(%y, %rows)
+  %held = cute.make_fragment_like(%from)
+  cute.copy(%from, %held)
+  cute.copy(%held, %to)
+  func.return
+}"""
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("layout", ["(8,2):(1,8)", "(?{div=8},?):(1,?{div=8})"])
+def test_items_hold_elements_of_less_than_a_byte(layout: str, level: str) -> None:
+    text = HALVES.replace("LAYOUT", "(8,2):(1,8)") if layout[1] == "8" else HALVES.replace(
+        "LAYOUT", "(8,?):(1,?{div=8})"
+    )  # fmt: skip
+    x = np.arange(8, dtype=np.uint8).reshape(2, 4).T + 0x30
+    found = tw.interpret(
+        text, grid=(1,), block=(1,), args=[x, np.zeros((4, 2), np.uint8, order="F")],
+        arch="sm_80", level=level,
+    )[1]  # fmt: skip
+    np.testing.assert_array_equal(found[:, 0], x[:, 0])
+    assert not found[:, 1].any()
+
+
+def test_which_items_hold_elements_of_less_than_a_byte() -> None:
+    text, y = HALVES.replace("LAYOUT", "(8,2):(1,8)"), np.zeros((4, 2), np.uint8, order="F")
+    words = np.zeros((1, 2), np.uint32)
+    tw.interpret(text, grid=(1,), block=(1,), args=[words, y], arch="sm_80")
+    with pytest.raises(ArgumentError, match="expected dtype uint8, 2 elements in each, for"):
+        tw.interpret(text, grid=(1,), block=(1,), args=[y.astype(np.int8), y], arch="sm_80")
+    with pytest.raises(ArgumentError, match=r"expected shape \(8, 2\), got \(16, 2\)"):
+        wide = np.zeros((8, 2), np.uint8, order="F")
+        tw.interpret(text, grid=(1,), block=(1,), args=[wide, y], arch="sm_80")

@@ -199,4 +199,8 @@ def test_a_dump_ends_where_a_pass_fails(tmp_path: Path) -> None:
     with pytest.raises(tw.CompileError, match="requires sm_80 or later"):
         tw.compile(MMA, "sm_70", dump_dir=tmp_path)
     found = sorted(each.name for each in tmp_path.iterdir())
-    assert found == ["00-input.mlir", f"01-{pipeline.TILE_STAGE}.mlir"]
+    assert found == [
+        "00-input.mlir",
+        "01-cute-nvgpu-check-issue.mlir",
+        f"02-{pipeline.TILE_STAGE}.mlir",
+    ]

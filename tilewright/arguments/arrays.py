@@ -69,6 +69,25 @@ class ArrayArgument:
         address = int(interface["data"][0])
         return cls(shape, strides, _name(dtype), dtype.itemsize, address=address)
 
+    def of_parts(self, tensor: Tensor, text: str) -> ArrayArgument:
+        """The array as one of a tensor's elements, less than a byte each: its items, unsigned
+        integers, hold several along the dimension in which elements are neighbours.
+
+        Raises ValueError for items that hold none of a parameter's type (`text`).
+        """
+        bits, steps = tensor.bits, flatten(tensor.modes.stride)
+        if not self.dtype.startswith("uint"):
+            raise ValueError(
+                f"dtype uint8, {8 // bits} elements in each, for {text}, got {self.dtype}"
+            )
+        per = 8 * self.width // bits
+        near = steps.index(1) if 1 in steps else len(steps) - 1
+        shape, strides = list(self.shape), [step * per for step in self.strides]
+        if near < len(shape):
+            strides[near] = 1 if strides[near] == per or shape[near] == 1 else strides[near]
+            shape[near] *= per
+        return ArrayArgument(tuple(shape), tuple(strides), self.dtype, 1, self.flat, self.address)
+
     @property
     def is_dense(self) -> bool:
         """True where the elements lie in row-major order without gaps."""

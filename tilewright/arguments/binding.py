@@ -22,6 +22,7 @@ from tilewright.arguments.parameters import Parameter
 from tilewright.arguments.tensor_map import TensorMap
 from tilewright.dialects.cute.int_tuple import is_tuple
 from tilewright.dialects.cute.rules.accessors import dynamic_leaves
+from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.types.algebra import CuteType
 from tilewright.dialects.cute.types.argument import FROM
 from tilewright.dialects.cute.types.memref import is_memref
@@ -145,9 +146,11 @@ class Binding:
     def _checked(self, parameter: Parameter, array: ArrayArgument) -> Placed:
         """The array in memory, where it is what the parameter's type says."""
         type_, text, why, align = parameter.type, parameter.text, None, array.width
+        given = array
         if isinstance(type_, TensorMemRefType):
             tensor = type_.tensor
-            why, align = array.why_no_elements(tensor.element, text), tensor.align
+            array, why = self._elements(parameter, tensor, array)
+            align = tensor.align
             if why is None and (why := array.why_no_tensor(tensor)) is not None:
                 why = f"{why} for {text}"
         elif is_memref(type_):
@@ -159,12 +162,24 @@ class Binding:
             raise _error(parameter, why)
         address = array.address
         if array.flat is not None:
-            self.placed.append(array)
+            self.placed.append(given)
             address = self._memory.place(parameter.name, array.flat.view(np.uint8))
         if address % align:
             got = f"for {parameter.text}, got {address:#x}"
             raise _error(parameter, f"expected an address of whole {align} bytes {got}")
         return Placed(array, address)
+
+    @staticmethod
+    def _elements(
+        parameter: Parameter, tensor: Tensor, array: ArrayArgument
+    ) -> tuple[ArrayArgument, str | None]:
+        """The array in elements of a tensor, and why it holds none of them, or None."""
+        if tensor.bits >= 8:
+            return array, array.why_no_elements(tensor.element, parameter.text)
+        try:
+            return array.of_parts(tensor, parameter.text), None
+        except ValueError as error:
+            return array, f"expected {error}"
 
     def _tensor_map(self, parameter: Parameter, arg: Any) -> Mapped:
         if not isinstance(arg, TensorMap):

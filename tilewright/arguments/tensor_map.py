@@ -26,6 +26,7 @@ _NUMPY_ELEMENTS = {
     "float64": "f64",
     "float8_e4m3fn": "f8E4M3FN",
     "float8_e5m2": "f8E5M2",
+    "float8_e8m0fnu": "f8E8M0FNU",
     **{f"uint{bits}": f"i{bits}" for bits in (16, 32, 64)},
     **{f"int{bits}": f"i{bits}" for bits in (8, 16, 32, 64)},
     "uint8": "ui8",

@@ -46,7 +46,7 @@ HEAVIEST = 1 << 16
 UNKNOWN_TAG, PLACE_TAG = 0, 4
 
 
-class Part(Enum):
+class EntryPart(Enum):
     """The kind of a parameter: a string, a number, or another entry."""
 
     TEXT = auto()
@@ -58,10 +58,10 @@ class Part(Enum):
     PLACE = auto()
 
 
-UNKNOWN_ENTRY = (UNKNOWN_LOC, Part.PLACE, 1)
+UNKNOWN_ENTRY = (UNKNOWN_LOC, EntryPart.PLACE, 1)
 
 
-ENTRIES = (Part.FILE, Part.UNIT, Part.SCOPE, Part.PLACE)
+ENTRIES = (EntryPart.FILE, EntryPart.UNIT, EntryPart.SCOPE, EntryPart.PLACE)
 """The parts that are entries themselves."""
 
 
@@ -97,17 +97,17 @@ class EntryRow:
 
     tag: int
     type: type[Attribute]
-    counts_as: Part
-    parts: tuple[Part, ...]
+    counts_as: EntryPart
+    parts: tuple[EntryPart, ...]
     make: Callable[..., Attribute]
     take: Callable[[Any], tuple[Attribute, ...]] = _parameters
 
-    def parts_of(self, version: Version) -> tuple[Part, ...]:
+    def parts_of(self, version: Version) -> tuple[EntryPart, ...]:
         """The parameters in a version."""
         return self.parts if version >= V13_5 else tuple(p for p in self.parts if p is not ZERO)
 
 
-T, N, ZERO = Part.TEXT, Part.NUMBER, Part.ZERO
+T, N, ZERO = EntryPart.TEXT, EntryPart.NUMBER, EntryPart.ZERO
 FILE, UNIT, SCOPE, PLACE = ENTRIES
 ROWS = (
     EntryRow(1, DICompileUnitAttr, UNIT, (FILE,), DICompileUnitAttr),
@@ -138,14 +138,14 @@ class DebugReader:
         self._rows = {row.tag: (row, row.parts_of(version)) for row in ROWS}
         self._integers: dict[int, IntAttr] = {}
         self._open: list[int] = []
-        self._read: list[tuple[Attribute, Part, int] | None] = [None] * len(self._cursors)
+        self._read: list[tuple[Attribute, EntryPart, int] | None] = [None] * len(self._cursors)
         self._read[0] = UNKNOWN_ENTRY
         for index in range(1, len(self._cursors)):
             if self._read[index] is None:
                 self._read_entry(index, self._cursors[index])
         known = [entry or UNKNOWN_ENTRY for entry in self._read]
         self.entries = [attribute for attribute, _, _ in known]
-        self._places = [entry[0] if entry[1] is Part.PLACE else None for entry in known]
+        self._places = [entry[0] if entry[1] is EntryPart.PLACE else None for entry in known]
 
     def places(self, cursor: Cursor) -> Callable[[], Attribute]:
         """A function that gives the places of a kernel, its own first; its index stands at the
@@ -174,7 +174,7 @@ class DebugReader:
 
         return place
 
-    def _read_entry(self, index: int, asker: Cursor) -> tuple[Attribute, Part, int]:
+    def _read_entry(self, index: int, asker: Cursor) -> tuple[Attribute, EntryPart, int]:
         """Read the entry of an index: what it is, as what it counts, of how many it consists."""
         if index in self._open or len(self._open) >= DEEPEST:
             asker.fail(f"expected debug info nested at most {DEEPEST} deep, got more at {index}")
@@ -183,7 +183,7 @@ class DebugReader:
         self._open.pop()
         return read
 
-    def _parse(self, entry: Cursor) -> tuple[Attribute, Part, int]:
+    def _parse(self, entry: Cursor) -> tuple[Attribute, EntryPart, int]:
         start = entry.position
         tag = entry.varint()
         if tag == UNKNOWN_TAG:
@@ -215,7 +215,7 @@ class DebugReader:
             entry.fail(f"expected the end of the entry, got {entry.remaining} more bytes")
         return row.make(*parameters), row.counts_as, weight
 
-    def _parse_place(self, entry: Cursor) -> tuple[Attribute, Part, int]:
+    def _parse_place(self, entry: Cursor) -> tuple[Attribute, EntryPart, int]:
         """An entry by the row of places, for these are most of the entries."""
         start = entry.position
         scope_at, file, line, column = entry.varints(4)
@@ -236,7 +236,7 @@ class DebugReader:
             integer = self._integers[number] = IntAttr(number)
         return integer
 
-    def _part(self, index: int, wanted: Part, asker: Cursor) -> tuple[Attribute, int]:
+    def _part(self, index: int, wanted: EntryPart, asker: Cursor) -> tuple[Attribute, int]:
         """The entry of an index, which must count as a part, and its weight."""
         if index >= len(self._read):
             asker.fail(
@@ -342,11 +342,11 @@ class DebugWriter:
         out.varint(row.tag)
         parameters = iter(row.take(entry))
         for part in row.parts_of(self._version):
-            if part is Part.ZERO:
+            if part is EntryPart.ZERO:
                 out.varint(0)
-            elif part is Part.TEXT:
+            elif part is EntryPart.TEXT:
                 out.varint(self._strings.index(cast(StringAttr, next(parameters)).data))
-            elif part is Part.NUMBER:
+            elif part is EntryPart.NUMBER:
                 out.varint(cast(IntAttr, next(parameters)).data)
             else:
                 out.varint(self._known(next(parameters)))

@@ -40,7 +40,7 @@ from tilewright.dialects.cuda_tile.ops.format_pieces import (
     AttrDict,
     Group,
     Literal,
-    Operands,
+    OperandsPiece,
     Piece,
     Plain,
     Read,
@@ -142,14 +142,14 @@ def _field(op: type[DeclaredOp], name: str) -> Piece:
         known = op.facts.property_name[name]
         default = op.definition.properties[known].default_value
         return Plain(known, op.facts.constraint(name), default)
-    return Operands(name, place.arity is Arity.ANY)
+    return OperandsPiece(name, place.arity is Arity.ANY)
 
 
 def _choice(op: type[DeclaredOp], keyword: str, name: str) -> OptionalWord:
     constraint = op.facts.constraint(name)
     given = op.definition.properties[name].default_value
     default = choice_of(constraint, op.ROUNDINGS[0]) if given is None else given
-    return OptionalWord(keyword, name, constraint, default)
+    return OptionalWord(keyword, name, constraint, default, required=given is None)
 
 
 # --- operands and types of what was read ---

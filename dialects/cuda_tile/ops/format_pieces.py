@@ -107,7 +107,7 @@ def _parse_literal(parser: Parser, word: str) -> None:
 
 
 @dataclass(frozen=True)
-class Operands(Piece):
+class OperandsPiece(Piece):
     """An operand, or those that a variadic one stands for."""
 
     name: str

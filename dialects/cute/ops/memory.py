@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC
 from typing import ClassVar
 
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import operand_def, traits_def
 from xdsl.traits import MemoryAllocEffect, MemoryFreeEffect
@@ -49,10 +50,27 @@ class AllocOp(AllocationOp):
     own, until `cute.memref.dealloc` or the end of the kernel.
 
     Every thread of the CTA executes the allocation of tensor memory: one warp allocates, then the
-    CTA synchronises. PTX ISA, tcgen05.alloc.
+    CTA synchronises. With `{cta_group = 2}` a pair of CTAs does so, each in its own tensor memory,
+    and both synchronise. PTX ISA, tcgen05.alloc.
     """
 
     SPACES: ClassVar = ("smem", "tmem")
+
+    @property
+    def cta_group(self) -> int:
+        """How many CTAs allocate together."""
+        given = self.attributes.get("cta_group")
+        return given.value.data if isinstance(given, IntegerAttr) else 1
+
+    def verify_(self) -> None:
+        super().verify_()
+        given, type_ = self.attributes.get("cta_group"), self.result.type
+        assert isinstance(type_, MemRefType)
+        if given is not None and (self.cta_group, type_.tensor.space) != (2, "tmem"):
+            raise VerifyException(
+                f"'{self.name}' expected cta_group = 2 of tensor memory, or none, got {given} of "
+                f"{type_}"
+            )
 
 
 @cute_op("cute.memref.alloca")

@@ -136,3 +136,9 @@ class ConsumerReleaseOp(PipelineUseOp):
     """The stage may be filled again as far as this warp goes: all threads of each of the
     `consumers` warps execute it, one of them arrives. `tma_umma`: the thread that issues the MMAs
     executes it, and the stage is empty when they are complete. `cp_async`: nothing."""
+
+
+@cute_op("cute.pipeline.producer_tail")
+class ProducerTailOp(PipelineUseOp):
+    """Behind so many uses, wait until all stages are empty: no CTA of a cluster ends while others
+    still release its stages. A thread of the producer executes it. `cp_async`: nothing."""

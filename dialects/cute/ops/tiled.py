@@ -18,6 +18,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import MemoryAllocEffect, Pure
 
+from tilewright.dialects.cute.atoms import OPERAND_MODES
 from tilewright.dialects.cute.ops.operands import (
     MEMREF,
     TENSOR,
@@ -122,7 +123,7 @@ class MakeTiledCopyCOp(MakeTiledCopyForOp):
 
 
 class OperandOp(InferredOp, ABC):
-    """An op for operand A, B or C of an MMA, whose letter stands behind the op's name."""
+    """An op for an operand of an MMA, whose letter stands behind the op's name."""
 
     operand_id = prop_def(StringAttr)
 
@@ -134,8 +135,9 @@ class OperandOp(InferredOp, ABC):
     def parse_prefix(cls, parser: Parser) -> dict[str, Attribute]:
         start = parser.pos
         which = parser.parse_identifier(" for an operand")
-        if which not in ("A", "B", "C"):
-            parser.raise_error(f"expected A, B or C, got {which}", start, parser.pos)
+        if which not in OPERAND_MODES:
+            legal = ", ".join(OPERAND_MODES)
+            parser.raise_error(f"expected one of {legal}, got {which}", start, parser.pos)
         return {"operand_id": StringAttr(which)}
 
     def print_prefix(self, printer: Printer) -> None:
@@ -144,7 +146,8 @@ class OperandOp(InferredOp, ABC):
 
 @cute_op("cute.tiled.mma.partition", (TILED_MMA, TENSOR, THREAD), (TENSOR,), rules.mma_partition)
 class MmaPartitionOp(OperandOp):
-    """(V,M,K,...): what a thread has of a tensor (m,k,...), as operand A, B or C."""
+    """(V,M,K,...): what a thread has of a tensor (m,k,...), as operand A, B or C; of metadata and
+    scale factors as E, SFA or SFB, whose elements k are 2-bit indices and factors."""
 
     mma = operand_def()
     source = operand_def()

@@ -1,17 +1,23 @@
 """The demands of `cute.gemm` on its operands: partitions of one block of K.
 
-d, c (V,M,N)    a (V,M,K) or (V,M)    b (V,N,K) or (V,N)
+d, c (V,M,N)    a, e, sfa (V,M,K) or (V,M)    b, sfb (V,N,K) or (V,N)
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from tilewright.dialects.cute.atoms import Operand
+from tilewright.dialects.cute.atoms import OPERAND_MODES, Operand
 from tilewright.dialects.cute.int_tuple import rank
 from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.rules import required
-from tilewright.dialects.cute.rules.tiled import check_element, check_in_memory, check_values
+from tilewright.dialects.cute.rules.tiled import (
+    check_element,
+    check_in_memory,
+    check_values,
+    words_of_ids,
+)
 from tilewright.dialects.cute.symbolic import layouts
 from tilewright.dialects.cute.symbolic.tuples import is_static, product
 from tilewright.dialects.cute.tensor import Tensor
@@ -24,17 +30,24 @@ def extents(modes: Layout) -> tuple[Any, ...]:
     return tuple(product(mode.shape) for mode in layouts.modes(modes))
 
 
-def check_gemm(mma: Typed, d: Typed, a: Typed, b: Typed, c: Typed) -> None:
+def check_gemm(mma: Typed, d: Typed, tensors: Mapping[Operand, Typed]) -> None:
     """Raises RuleError unless d = a b + c is what the MMA's atoms can do, block by block."""
-    operands: tuple[tuple[Operand, Typed], ...] = (("C", d), ("A", a), ("B", b), ("C", c))
-    for which, source in operands:
+    wanted = mma.value.traits.operands
+    required(
+        tensors.keys() == wanted.keys(),
+        f"expected operands {', '.join(wanted)}, those of the atom of {mma.quoted}, got "
+        f"{', '.join(tensors)}",
+    )
+    _check_operand("C", mma, d)
+    for which, source in tensors.items():
         _check_operand(which, mma, source)
+    c = tensors["C"]
     v, m, n = extents(d.value.modes)
     required(
         extents(c.value.modes) == (v, m, n),
         f"expected c of the shape of d, got {d.quoted} and {c.quoted}",
     )
-    _check_blocks(mma, d, a, b)
+    _check_blocks(d, tensors)
 
 
 def _check_operand(which: Operand, mma: Typed, source: Typed) -> None:
@@ -60,25 +73,28 @@ def _check_operand(which: Operand, mma: Typed, source: Typed) -> None:
     else:
         values = layouts.mode(tensor.modes, (0,))
         required(
-            layouts.coalesce(values) == layouts.column_major(operand.tv[1].size()),
+            layouts.coalesce(values) == layouts.column_major(operand.tv[1].size())
+            and words_of_ids(tensor.modes, operand.packed),
             f"expected operand {which} with the values of an atom side by side, as "
             f"cute.mma.make_fragment gives them, got {source.quoted}",
         )
 
 
-def _check_blocks(mma: Typed, d: Typed, a: Typed, b: Typed) -> None:
-    _, m, n = extents(d.value.modes)
-    _, rows, *k_of_a = extents(a.value.modes)
-    _, columns, *k_of_b = extents(b.value.modes)
-    required(
-        rows == m,
-        f"expected a with mode 1 of d, {m} atoms along M, got {rows}: {d.quoted} and {a.quoted}",
-    )
-    required(
-        columns == n,
-        f"expected b with mode 2 of d, {n} atoms along N, got {columns}: {d.quoted} and {b.quoted}",
-    )
-    required(
-        k_of_a == k_of_b,
-        f"expected a and b with the same atoms along K, got {a.quoted} and {b.quoted}",
-    )
+def _check_blocks(d: Typed, tensors: Mapping[Operand, Typed]) -> None:
+    _, *along = extents(d.value.modes)
+    _, _, *steps = extents(tensors["A"].value.modes)
+    for which, source in tensors.items():
+        if which == "C":
+            continue
+        mode, name = OPERAND_MODES[which][0], which.lower()
+        _, count, *k = extents(source.value.modes)
+        required(
+            count == along[mode],
+            f"expected {name} with mode {mode + 1} of d, {along[mode]} atoms along {'MN'[mode]}, "
+            f"got {count}: {d.quoted} and {source.quoted}",
+        )
+        required(
+            k == steps,
+            f"expected a and {name} with the same atoms along K, got {tensors['A'].quoted} and "
+            f"{source.quoted}",
+        )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tilewright.dialects.cute.atoms import CopyAtom, Operand
-from tilewright.dialects.cute.int_tuple import rank
+from tilewright.dialects.cute.int_tuple import flatten, rank
 from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.rules import RuleError, attempted, required
 from tilewright.dialects.cute.rules.tensors import (
@@ -130,11 +130,30 @@ def make_fragment(mma: Typed, source: Typed, which: Operand) -> Typed:
             required(isinstance(tensor, Tensor), f"expected a memref, got {source.quoted}")
             check_element(which, mma, source, tensor)
             element = tensor.element
-        return in_registers(element, layouts.column_major(tensor.modes.shape))
+        return in_registers(element, _fragment(tensor.modes.shape, operand.packed))
     required(isinstance(tensor, Tensor), f"expected a memref, got {source.quoted}")
     check_element(which, mma, source, tensor)
     check_in_memory(which, mma, source, tensor)
     return source
+
+
+def _fragment(shape: Any, packed: int) -> Layout:
+    """Values first, then rows, then K. What shares registers along K does so: K first, each row in
+    registers of its own."""
+    if packed == 1:
+        return layouts.column_major(shape)
+    values, rows, *rest = shape
+    v, *along = layouts.modes(row := layouts.column_major((values, *rest)))
+    step = -(-row.size() // packed) * packed
+    down = layouts.composition(Layout(1 << 16, step), layouts.column_major(product(rows)))
+    return layouts.joined([v, down, *along])
+
+
+def words_of_ids(modes: Layout, packed: int) -> bool:
+    """True where no atom's values of a fragment stretch over two registers."""
+    values, *rest = layouts.modes(modes)
+    size = values.size()
+    return packed == 1 or all(step % size == 0 for mode in rest for step in flatten(mode.stride))
 
 
 def check_in_memory(which: Operand, mma: Typed, source: Typed, tensor: Tensor) -> None:

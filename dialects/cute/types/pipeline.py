@@ -57,8 +57,10 @@ class PipelineType(ParametrizedAttribute, TypeAttribute):
     of each of `consumers` warps arrives. With `ctas = 2` the producers of two CTAs, a cluster, fill
     stages of both, and consumers release theirs in both; producers, consumers and bytes are those
     of one CTA. `tma_umma`: a stage is empty when the MMAs that read it are complete. `umma_async`:
-    it is full when the MMAs that write it are. `cp_async`: a stage is full when its group of
-    copies is complete.
+    it is full when the MMAs that write it are. With `ctas = 2` the MMAs are those of a pair of
+    CTAs, which that of rank 0 issues and commits in both: a thread of either CTA waits for its own
+    half of a `tma_umma` stage, that of rank 0 for both; consumers release `umma_async` stages in
+    both. `cp_async`: a stage is full when its group of copies is complete.
     """
 
     name = "cute.pipeline"
@@ -87,7 +89,12 @@ class PipelineType(ParametrizedAttribute, TypeAttribute):
     @property
     def arrivals(self) -> tuple[int, int]:
         """How many arrivals make a stage full, and empty: a commit of MMAs is one."""
-        return max(self.producers.data, 1), max(self.consumers.data, 1) * self.ctas.data
+        return max(self.producers.data, 1), max(self.consumers.data * self.ctas.data, 1)
+
+    @property
+    def pairs(self) -> bool:
+        """True where its MMAs are those of a pair of CTAs."""
+        return self.kind.data != "tma" and self.ctas.data == 2
 
     def requirement(self) -> Requirement:
         """That of the instructions that fill and empty its stages."""
@@ -108,7 +115,7 @@ class PipelineType(ParametrizedAttribute, TypeAttribute):
                 parser.parse_punctuation("=")
                 counts[name] = parser.parse_integer(allow_boolean=False, allow_negative=False)
             ctas = 1
-            if kind == "tma" and parser.parse_optional_punctuation(","):
+            if kind != "cp_async" and parser.parse_optional_punctuation(","):
                 parser.parse_keyword("ctas")
                 parser.parse_punctuation("=")
                 ctas = parser.parse_integer(allow_boolean=False, allow_negative=False)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from tilewright.dialects.cute import Layout
+from tilewright.dialects.cute import Layout, composition, right_inverse
 from tilewright.dialects.cute.drawing import Drawing
 from tilewright.dialects.cute_nvgpu.atoms.drawing import AXES, drawing_of, html
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES, ElementType
@@ -180,6 +180,16 @@ class FragmentAtom(Atom[Row]):
     def values(self, operand: Operand) -> int:
         """How many elements of the operand one thread holds. Raises AtomError as `tv_layout`."""
         return self.tv_layout(operand).size() // self.threads
+
+    def stored_layout(self, operand: Operand) -> Layout:
+        """(row, column) -> element of an operand whose registers lie in memory one thread after
+        another, [threads, words], as `tilewright.sparsify` and `simulate` have them: the first of
+        those that repeat each other. Raises AtomError as `tv_layout`."""
+        tv, values = self.tv_layout(operand), self.values(operand)
+        by_thread = composition(Layout((self.threads, values), (values, 1)), right_inverse(tv))
+        stored = composition(by_thread, Layout(self.extents(operand)))
+        assert isinstance(stored, Layout)
+        return stored
 
     def registers(self, operand: Operand) -> tuple[str, int]:
         """The operand's PTX register type and how many of them a thread passes."""

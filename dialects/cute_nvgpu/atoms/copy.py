@@ -5,18 +5,20 @@
     ldmatrix    a warp, 1, 2 or 4 matrices: thread i names run i, and gets its part of each
     stmatrix    the same backwards
     tmem_load   a warp, a tile of lanes and columns of tensor memory: `tcgen05.ld`
+    tmem_store  the same backwards: `tcgen05.st`
+    tmem_copy   one thread, rows of shared memory to lanes of tensor memory: `tcgen05.cp`
 
 The reference numbering counts the elements of one `ldmatrix` run by run; `stmatrix` as well. That
-of `tmem_load` is lane + lanes * column.
+of tensor memory is lane + lanes * element of the lane, of `tmem_copy` element + elements * row.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Literal, get_args
 
-from tilewright.dialects.cute import Layout, composition, recast_layout
+from tilewright.dialects.cute import Layout, composition, make_layout, recast_layout
 from tilewright.dialects.cute.atoms import CopyTraits
 from tilewright.dialects.cute.tensor import element_bits
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
@@ -26,16 +28,31 @@ from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import (
     find_row,
     transposing,
 )
-from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import TmemAccess, find_tmem_shape
+from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import (
+    PACKED_BITS,
+    TmemAccess,
+    find_copy_shape,
+    find_tmem_shape,
+)
+from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import lane_stride, mode
 from tilewright.dialects.cute_nvgpu.lattice.copy import CP_ASYNC
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import RUN_BYTES, WARP
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.targets import InstructionFacts
-from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS, LANE_STRIDE
-from tilewright.dialects.cute_nvgpu.lattice.tmem_access import TMEM_LOAD
+from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS, CTA_GROUPS
+from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
+    TMEM_COPY,
+    TMEM_LOAD,
+    TMEM_STORE,
+    TmemCopyShape,
+)
 
-CopyKind = Literal["universal", "cp_async", "ldmatrix", "stmatrix", "tmem_load"]
-COPY_KINDS: tuple[CopyKind, ...] = ("universal", "cp_async", "ldmatrix", "stmatrix", "tmem_load")
+CopyKind = Literal[
+    "universal", "cp_async", "ldmatrix", "stmatrix", "tmem_load", "tmem_store", "tmem_copy"
+]
+COPY_KINDS: tuple[CopyKind, ...] = get_args(CopyKind)
+HALF_CELLS: dict[str, str] = {"tmem_load": "pack", "tmem_store": "unpack"}
+"""How an access says that elements of 16 bits have a cell each."""
 
 UNIVERSAL_BITS = (8, 16, 32, 64, 128)
 """The bits that one thread loads or stores at once."""
@@ -46,8 +63,9 @@ class CopyInstruction:
     """One copy instruction on elements of a type (its MLIR spelling).
 
     `bits` is what each thread of a universal copy or a `cp.async` moves, `number` how many
-    matrices an ldmatrix or stmatrix moves, or how often a tmem_load repeats its `shape`. Raises
-    AtomError for what the hardware does not have.
+    matrices an ldmatrix or stmatrix moves, or how often a tmem_load or tmem_store repeats its
+    `shape`; that of a tmem_copy has its multicast. `half_cells`: elements of 16 bits have a cell
+    of tensor memory each. Raises AtomError for what the hardware does not have.
     """
 
     kind: CopyKind
@@ -57,10 +75,21 @@ class CopyInstruction:
     number: int = 0
     trans: bool = False
     shape: str = ""
+    half_cells: bool = False
+    cta_group: int = 1
 
     def __post_init__(self) -> None:
-        if self.kind == "tmem_load":
+        if self.kind in HALF_CELLS:
             self._check_tensor_memory()
+            return
+        if self.kind == "tmem_copy":
+            find_copy_shape(self.shape)
+            self._check_cells()
+            if self.cta_group not in CTA_GROUPS:
+                raise AtomError(
+                    f"expected cta_group 1 or 2, got {self.cta_group}; nearest legal: "
+                    f"{closest(self.cta_group, CTA_GROUPS)}"
+                )
             return
         if self.kind in ("ldmatrix", "stmatrix"):
             self._check_matrices()
@@ -90,11 +119,7 @@ class CopyInstruction:
             )
 
     def _check_tensor_memory(self) -> None:
-        if element_bits(self.element) != CELL_BITS:
-            raise AtomError(
-                f"expected elements of {CELL_BITS} bits with tmem_load, got {self.element}; "
-                "nearest legal: f32"
-            )
+        self._check_cells()
         shape = find_tmem_shape(self.shape)
         if shape.halves:
             raise AtomError(
@@ -107,10 +132,28 @@ class CopyInstruction:
                 f"expected {listed} of {shape.name}, got x{self.number}; nearest legal: x{nearest}"
             )
 
+    def _check_cells(self) -> None:
+        bits = element_bits(self.element)
+        if self.half_cells and bits != PACKED_BITS:
+            raise AtomError(
+                f"expected elements of {PACKED_BITS} bits with {HALF_CELLS[self.kind]}, got "
+                f"{self.element}; nearest legal: f16"
+            )
+        if CELL_BITS % bits:
+            raise AtomError(
+                f"expected whole elements to a cell of {CELL_BITS} bits with {self.kind}, got "
+                f"{self.element}; nearest legal: f32"
+            )
+
     @property
     def access(self) -> TmemAccess:
-        """The access of a tmem_load."""
-        return TmemAccess(find_tmem_shape(self.shape), self.number)
+        """The access of a tmem_load or tmem_store."""
+        return TmemAccess(find_tmem_shape(self.shape), self.number, self.half_cells)
+
+    @property
+    def copy_shape(self) -> TmemCopyShape:
+        """The shape of a tmem_copy."""
+        return find_copy_shape(self.shape)
 
     @property
     def matrices(self) -> MatrixCopy:
@@ -144,6 +187,10 @@ class CopyInstruction:
                 return self.matrices.row
             case "tmem_load":
                 return TMEM_LOAD
+            case "tmem_store":
+                return TMEM_STORE
+            case "tmem_copy":
+                return TMEM_COPY
 
     @property
     def traits(self) -> CopyTraits:
@@ -156,8 +203,13 @@ class CopyInstruction:
         if self.kind in ("ldmatrix", "stmatrix"):
             trans = ", trans" if self.trans else ""
             return f"{self.kind}, {self.element}, x{self.number}{trans}"
-        if self.kind == "tmem_load":
-            return f"{self.kind}, {self.element}, {self.shape}, x{self.number}"
+        if self.kind in HALF_CELLS:
+            half = f", {HALF_CELLS[self.kind]}" if self.half_cells else ""
+            return f"{self.kind}, {self.element}, {self.shape}, x{self.number}{half}"
+        if self.kind == "tmem_copy":
+            shape = self.shape.replace("::", "_").replace(".", " ")
+            group = f", cta_group = {self.cta_group}" if self.cta_group > 1 else ""
+            return f"{self.kind}, {self.element}, {shape}{group}"
         cache = f", cache = {self.cache}" if self.cache is not None else ""
         return f"{self.kind}, {self.element}, {self.bits}{cache}"
 
@@ -174,21 +226,37 @@ def _traits(copy: CopyInstruction) -> CopyTraits:
             spaces = ("rmem", "smem")
             layouts = (registers, memory)
         return CopyTraits(copy.element, *spaces, *layouts, registers, RUN_BYTES)
-    if copy.kind == "tmem_load":
+    if copy.kind in HALF_CELLS:
         return _tensor_memory_traits(copy)
+    if copy.kind == "tmem_copy":
+        return _tensor_copy_traits(copy)
     one = Layout((1, copy.bits // bits), (0, 1))
     spaces = ("gmem", "smem") if copy.kind == "cp_async" else (None, None)
     return CopyTraits(copy.element, *spaces, one, one, one, copy.bits // 8)
 
 
 def _tensor_memory_traits(copy: CopyInstruction) -> CopyTraits:
-    """All threads of the warp name the whole tile, and each gets its part."""
-    lanes, columns = copy.access.extents(CELL_BITS)
-    registers = copy.access.tile(CELL_BITS)
+    """All threads of the warp name the whole tile, and each has its part."""
+    bits = element_bits(copy.element)
+    lanes, columns = copy.access.extents(bits)
+    registers = copy.access.tile(bits)
     named = Layout((WARP, (lanes, columns)), (0, (1, lanes)))
-    cells = Layout((lanes, columns), (LANE_STRIDE, 1))
-    size = CELL_BITS // 8
-    return CopyTraits(copy.element, "tmem", "rmem", named, registers, registers, size, cells)
+    apart = CELL_BITS // bits if copy.half_cells else 1
+    cells = Layout((lanes, columns), (lane_stride(bits), apart))
+    element, size = copy.element, CELL_BITS // 8
+    if copy.kind == "tmem_store":
+        return CopyTraits(element, "rmem", "tmem", registers, named, registers, size, cells)
+    return CopyTraits(element, "tmem", "rmem", named, registers, registers, size, cells)
+
+
+def _tensor_copy_traits(copy: CopyInstruction) -> CopyTraits:
+    """One thread names all rows, and the lanes of tensor memory where they go first."""
+    bits, shape = element_bits(copy.element), copy.copy_shape
+    columns = shape.bits // bits
+    both = Layout((1, (columns, shape.rows)), (0, (1, columns)))
+    rows = mode(*((extent, lanes * lane_stride(bits)) for extent, lanes in shape.lanes))
+    cells = make_layout(Layout(columns, 1), rows)
+    return CopyTraits(copy.element, "smem", "tmem", both, both, both, RUN_BYTES, cells)
 
 
 def _matrix_layouts(copy: MatrixCopy, bits: int) -> tuple[Layout, Layout]:

@@ -1,17 +1,27 @@
 """MMA atoms as tiles are made of them: their threads, and which of their operands lie where.
 
 What registers hold is the lattice's TV layouts. A matrix that `wgmma` reads through a descriptor is
-every thread's: (T128,(M,K)) -> m + M*k with a stride of 0 along threads. `tcgen05.mma` has one
-thread, (T1,(M,K)) -> m + M*k, and its accumulator in tensor memory.
+every thread's: (T128,(M,K)) -> m + M*k with a stride of 0 along threads. The threads of
+`tcgen05.mma` are CTAs, one or a pair: (T2,(M/2,K)) -> m + M*k; what is in tensor memory lies as
+`UmmaAtom.cta_layout` says.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import cache
 
-from tilewright.dialects.cute import ComposedLayout, Layout, LayoutError, equivalent, flatten
-from tilewright.dialects.cute.atoms import OPERAND_MODES, MmaOperand, MmaTraits, Operand
-from tilewright.dialects.cute.tiled_mma import covers
+from tilewright.dialects.cute import (
+    ComposedLayout,
+    Layout,
+    LayoutError,
+    composition,
+    equivalent,
+    flatten,
+    make_layout,
+)
+from tilewright.dialects.cute.algebra import filter as filter_
+from tilewright.dialects.cute.atoms import MmaOperand, MmaTraits, Operand
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
@@ -24,90 +34,127 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
     MajorMode,
 )
 from tilewright.dialects.cute_nvgpu.descriptors.solve_descriptor import solve
-from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
+from tilewright.dialects.cute_nvgpu.fragments.mma import QUAD_PAIR
+from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType, register_bits
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaRow
 
-_STORED_AS = {"tf32": ("f32",), "s8": ("i8",), "u8": ("i8",)}
+_STORED_AS = {
+    "tf32": ("f32",), "s8": ("i8",), "u8": ("i8",), "ue8m0": ("i8",), "ue4m3": ("i8",)
+}  # fmt: skip
 """The other types of which memory may hold a matrix of these."""
 
 
 def stored_as(element: ElementType) -> tuple[str, ...]:
-    """The MLIR spellings of what a tensor of these elements may be made of."""
-    return (element.mlir, *_STORED_AS.get(element.name, ()))
+    """The MLIR spellings of what a tensor of these elements may be made of: bytes, for what takes a
+    byte each and is narrower."""
+    return ("i8",) if element.padded else (element.mlir, *_STORED_AS.get(element.name, ()))
+
+
+_SCALES: tuple[Operand, ...] = ("SFA", "SFB")
+
+
+def _operand(
+    atom: MmaAtom | WgmmaAtom | UmmaAtom,
+    which: Operand,
+    extents: tuple[int, int],
+    tv: Layout,
+    space: str,
+) -> MmaOperand:
+    element = atom.element(which)
+    packed = register_bits("b32") // element.bits if which in _SCALES else 1
+    return MmaOperand(extents, tv, stored_as(element), space, packed)
+
+
+def _traits(
+    atom: MmaAtom | WgmmaAtom | UmmaAtom,
+    threads: Layout,
+    together: int,
+    operand: Callable[[Operand], MmaOperand],
+    operands: Iterable[Operand],
+) -> MmaTraits:
+    return MmaTraits(atom.shape, threads, {which: operand(which) for which in operands}, together)
 
 
 @cache
 def mma_traits(atom: MmaAtom) -> MmaTraits:
-    """Of `mma.sync`. Raises LayoutError for an atom with operands beside A, B and C, for `wmma`, or
-    where threads do not hold each element of a matrix once."""
-    if len(atom.inputs) != 3:
-        raise LayoutError(f"expected an atom of A, B and C alone, got {atom}")
+    """Of `mma.sync`. Raises LayoutError for `wmma`, and where C is of another type than D."""
     if isinstance(atom.row, WmmaRow):
         raise LayoutError(
             f"expected an atom whose threads hold known elements, got {atom} (wmma leaves them to "
             "the chip, PTX ISA 9.7.14.4.1); nearest legal: an atom of mma.sync"
         )
+    if atom.element("C") != atom.element("D"):
+        raise LayoutError(
+            f"expected an atom with C and D of one type, got {atom} (each step along K adds to the "
+            "D of the one before)"
+        )
+    # Of the MMAs that one instruction computes side by side, that of the first quad pair.
+    matrices = atom.row.matrices
+    threads = Layout(atom.threads, 1) if matrices == 1 else QUAD_PAIR
 
     def operand(which: Operand) -> MmaOperand:
-        tv = atom.tv_layout(which)
-        rows, columns = (atom.shape[mode] for mode in OPERAND_MODES[which])
-        if atom.extents(which) != (rows, columns) or not covers(tv, rows * columns):
-            raise LayoutError(f"expected an atom of one matrix, got {atom} with {which} in {tv}")
-        return MmaOperand(tv, stored_as(atom.element(which)), "rmem")
+        rows, columns = atom.extents(which)
+        return _operand(
+            atom, which, (rows, columns // matrices), _held(atom, which, threads), "rmem"
+        )
 
-    threads = Layout(atom.threads, 1)
-    return MmaTraits(atom.shape, threads, operand("A"), operand("B"), operand("C"))
+    return _traits(atom, threads, atom.threads, operand, atom.inputs)  # type: ignore[arg-type]
+
+
+def _held(atom: MmaAtom | WgmmaAtom, which: Operand, threads: Layout) -> Layout:
+    """(thread, value) -> index, each value of a thread once: those that ids choose among are the
+    same."""
+    tv = atom.tv_layout(which)
+    by_thread, values = composition(tv[0], threads), filter_(tv[1])
+    assert isinstance(by_thread, Layout) and isinstance(values, Layout)
+    return make_layout(by_thread, values)
 
 
 @cache
 def wgmma_traits(atom: WgmmaAtom) -> MmaTraits:
-    """Of `wgmma`. Raises LayoutError for a sparse one."""
-    if atom.row.sparse:
-        raise LayoutError(f"expected an atom of A, B and C alone, got {atom}")
-
-    def in_memory(which: Operand) -> MmaOperand:
-        rows, columns = (atom.shape[mode] for mode in OPERAND_MODES[which])
-        tv = Layout((atom.threads, (rows, columns)), (0, (1, rows)))
-        return MmaOperand(tv, stored_as(atom.element(which)), "smem")
-
-    def in_registers(which: Operand) -> MmaOperand:
-        return MmaOperand(atom.tv_layout(which), stored_as(atom.element(which)), "rmem")
-
-    a = in_registers("A") if atom.frag_kind == "rs" else in_memory("A")
+    """Of `wgmma`."""
     threads = Layout(atom.threads, 1)
-    return MmaTraits(atom.shape, threads, a, in_memory("B"), in_registers("C"))
+    in_memory = ("A", "B") if atom.frag_kind == "ss" else ("B",)
+
+    def operand(which: Operand) -> MmaOperand:
+        rows, columns = atom.extents(which)
+        if which not in in_memory:
+            held = _held(atom, which, threads)
+            return _operand(atom, which, (rows, columns), held, "rmem")
+        tv = Layout((atom.threads, (rows, columns)), (0, (1, rows)))
+        return _operand(atom, which, (rows, columns), tv, "smem")
+
+    operands: tuple[Operand, ...] = ("A", "B", "C", *(("E",) if atom.row.sparse else ()))
+    return _traits(atom, threads, atom.threads, operand, operands)
 
 
 @cache
 def umma_traits(atom: UmmaAtom) -> MmaTraits:
-    """Of `tcgen05.mma`. Raises LayoutError for what is not dense, of a pair of CTAs, or has A in
-    tensor memory; and for elements that are narrower than what they take in shared memory."""
-    if atom.op != "sm100.mma":
-        raise LayoutError(f"expected an atom of A, B and C alone, got {atom}")
-    if atom.cta_group != 1 or atom.frag_kind != "ss":
-        raise LayoutError(
-            f"expected an atom of one CTA with A and B in shared memory, got <{atom.parameters}>; "
-            "nearest legal: frag_kind = ss, no cta_group"
-        )
+    """Of `tcgen05.mma`. Of elements that it unpacks, shared memory holds bytes, a sixteenth each of
+    16 elements and their padding."""
+    ctas = atom.cta_group
 
-    def operand(which: Operand, space: str) -> MmaOperand:
-        element = atom.element(which)
-        if element.padded:
-            raise LayoutError(f"expected elements of whole bytes, got {element.mlir} in {atom}")
+    def operand(which: Operand) -> MmaOperand:
+        space = "tmem" if which == "C" or which in atom.tmem_operands else "smem"
         rows, columns = atom.extents(which)
-        tv = Layout((1, (rows, columns)), (0, (1, rows)))
-        return MmaOperand(tv, stored_as(element), space)
+        there = rows if which == "SFB" else rows // ctas
+        tv = Layout((ctas, (there, columns)), (there if there < rows else 0, (1, rows)))
+        return _operand(atom, which, (rows, columns), tv, space)
 
-    a, b, c = operand("A", "smem"), operand("B", "smem"), operand("C", "tmem")
-    return MmaTraits(atom.shape, Layout(1, 0), a, b, c)
+    others: tuple[Operand, ...] = tuple(x for x in atom.tmem_operands if x not in ("A", "D"))  # type: ignore[misc]
+    threads = Layout(ctas, 1 if ctas > 1 else 0)
+    return _traits(atom, threads, ctas, operand, ("A", "B", "C", *others))
 
 
 def why_no_umma_operand(
     atom: UmmaAtom, which: Operand, layout: Layout | ComposedLayout
 ) -> str | None:
     """Why `tcgen05.mma` has no operand of that layout, or None where it has."""
-    if which == "C":
-        wanted = atom.cta_layout("D")
+    if which == "C" or which in atom.tmem_operands:
+        rows, columns = atom.cta_layout(which)
+        kept = composition(columns, Layout(atom.extents(which)[1], 1))
+        assert isinstance(kept, Layout)
+        wanted = make_layout(rows, kept)
         same = isinstance(layout, Layout) and equivalent(layout, wanted)
         return None if same else f"expected {wanted}, M = {atom.m}, got {layout}"
     return why_no_descriptor(layout, atom.element(which), atom.majors["AB".index(which)], TCGEN05)

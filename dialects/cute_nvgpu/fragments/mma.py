@@ -112,6 +112,8 @@ def _mode(items: Iterable[int]) -> int | tuple[int, ...]:
 #     C, D of f32: m = t%2 + 2*(i/2%2) + 4h, n = i%2 + 2*(t/2) + 4*(i/4)
 
 QUAD_PAIRS = 4
+QUAD_PAIR = Layout((_GROUP_SIZE, 2), (1, 16))
+"""thread of the first quad pair -> thread of the warp."""
 
 
 @cache

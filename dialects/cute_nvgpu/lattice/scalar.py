@@ -120,7 +120,11 @@ ARITHMETIC = (
     ),
     ScalarRow("mad", "d = a * b + c, the low half", "9.7.1.4", forms(_INTEGER, 3, "lo.")),
     ScalarRow(
-        "fma", "d = a * b + c, rounded once", "9.7.3.6, 9.7.4.4", forms(_ROUNDED, 3, "rn.")
+        "fma", "d = a * b + c, rounded once", "9.7.3.6, 9.7.4.4",
+        {
+            **forms((*_ROUNDED, "f16x2"), 3, "rn."),
+            **forms(("bf16x2",), 3, "rn.", requirement=needs("sm_80", (7, 0))),
+        },
     ),
     ScalarRow(
         "div", "d = a / b", "9.7.1.8, 9.7.3.8", {**forms(_INTEGER, 2), **forms(_FLOAT, 2, "rn.")}

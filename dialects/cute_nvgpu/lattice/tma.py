@@ -172,7 +172,7 @@ class TensorElement:
     driver: str
 
 
-_BYTES = ("ui8", "i8", "si8", "f8E4M3FN", "f8E5M2")
+_BYTES = ("ui8", "i8", "si8", "f8E4M3FN", "f8E5M2", "f8E8M0FNU")
 TENSOR_ELEMENTS: dict[str, TensorElement] = {
     row.mlir: row
     for row in (

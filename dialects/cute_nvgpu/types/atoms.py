@@ -81,7 +81,9 @@ _Type = TypeVar("_Type", bound=Data[Any])
 
 def types_of(base: type[_Type], ops: Iterable[str]) -> dict[str, type[_Type]]:
     """A type for each op of the lattice, `!cute_nvgpu.OP`, all of one base."""
-    named = {op: type(f"{base.__name__} {op}", (base,), {"name": f"cute_nvgpu.{op}"}) for op in ops}
+    named: dict[str, Any] = {
+        op: type(f"{base.__name__} {op}", (base,), {"name": f"cute_nvgpu.{op}"}) for op in ops
+    }
     return {op: irdl_attr_definition(class_) for op, class_ in named.items()}
 
 

@@ -13,7 +13,12 @@ from tilewright.dialects.cute.symbolic.composed import AnyLayout
 from tilewright.dialects.cute.types.tiled import CopyAtomAttr
 from tilewright.dialects.cute.types.tma import TmaAtomAttr
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
-from tilewright.dialects.cute_nvgpu.atoms.copy import COPY_KINDS, CopyInstruction
+from tilewright.dialects.cute_nvgpu.atoms.copy import (
+    COPY_KINDS,
+    HALF_CELLS,
+    CopyInstruction,
+    CopyKind,
+)
 from tilewright.dialects.cute_nvgpu.atoms.tma import (
     TmaInstruction,
     box_for,
@@ -30,7 +35,9 @@ class CopyInstructionAttr(Data[CopyInstruction], CopyAtomAttr):
 
     `#cute_nvgpu.copy<universal, f16, 128>` and `<cp_async, f16, 128, cache = cg>` move so many
     bits a thread; `<ldmatrix, f16, x4, trans>` and `<stmatrix, f16, x2>` so many matrices a warp;
-    `<tmem_load, f32, 32x32b, x32>` so often a shape of `tcgen05.ld`.
+    `<tmem_load, f32, 32x32b, x32>` and `<tmem_store, ...>` so often a shape of `tcgen05.ld` and
+    `st`, with `pack` and `unpack` of elements of 16 bits that have a cell each;
+    `<tmem_copy, f8E8M0FNU, 32x128b warpx4, cta_group = 2>` is a shape of `tcgen05.cp`.
     """
 
     name = "cute_nvgpu.copy"
@@ -57,8 +64,10 @@ class CopyInstructionAttr(Data[CopyInstruction], CopyAtomAttr):
             try:
                 if kind in ("ldmatrix", "stmatrix"):
                     return _parse_matrices(parser, kind, element)
-                if kind == "tmem_load":
-                    return _parse_tensor_memory(parser, element)
+                if kind in HALF_CELLS:
+                    return _parse_tensor_memory(parser, kind, element)
+                if kind == "tmem_copy":
+                    return _parse_tensor_copy(parser, element)
                 bits = parser.parse_integer(allow_boolean=False, allow_negative=False)
                 cache = _parse_cache(parser) if parser.parse_optional_punctuation(",") else None
                 return CopyInstruction(kind, element, bits, cache)
@@ -70,11 +79,29 @@ class CopyInstructionAttr(Data[CopyInstruction], CopyAtomAttr):
             printer.print_string(self.data.parameters)
 
 
-def _parse_tensor_memory(parser: AttrParser, element: str) -> CopyInstruction:
-    shape = f"{parser.parse_integer(allow_boolean=False)}{parser.parse_identifier()}"
+def _parse_shape(parser: AttrParser) -> str:
+    return f"{parser.parse_integer(allow_boolean=False)}{parser.parse_identifier()}"
+
+
+def _parse_tensor_memory(parser: AttrParser, kind: CopyKind, element: str) -> CopyInstruction:
+    shape = _parse_shape(parser)
     parser.parse_punctuation(",")
     number = _parse_number(parser, "of the shape")
-    return CopyInstruction("tmem_load", element, number=number, shape=shape)
+    half = parser.parse_optional_punctuation(",") is not None
+    if half:
+        parser.parse_keyword(HALF_CELLS[kind])
+    return CopyInstruction(kind, element, number=number, shape=shape, half_cells=half)
+
+
+def _parse_tensor_copy(parser: AttrParser, element: str) -> CopyInstruction:
+    shape, group = _parse_shape(parser), 1
+    if (multicast := parser.parse_optional_identifier()) is not None:
+        shape += f".{multicast.replace('_', '::', 1)}"
+    if parser.parse_optional_punctuation(",") is not None:
+        parser.parse_keyword("cta_group")
+        parser.parse_punctuation("=")
+        group = parser.parse_integer(allow_boolean=False)
+    return CopyInstruction("tmem_copy", element, shape=shape, cta_group=group)
 
 
 def _parse_number(parser: AttrParser, of: str) -> int:

@@ -15,24 +15,34 @@ def elements_of(words: NDArray[Any], element: ElementType) -> NDArray[Any]:
 
     `words` are unsigned integers of any width that holds whole elements.
     """
+    return unpacked(words, element.bits)
+
+
+def unpacked(words: NDArray[Any], bits: int) -> NDArray[Any]:
+    """Elements of so many bits, in their containers: [..., words] to [..., elements]."""
     words = np.ascontiguousarray(words)
-    if element.bits >= 8:
-        return words.view(element.container)
+    if bits >= 8:
+        return words.view(f"uint{bits}")
     data = words.view(np.uint8)
-    shifts = np.arange(0, 8, element.bits, dtype=np.uint8)
-    values = data[..., None] >> shifts & np.uint8((1 << element.bits) - 1)
+    shifts = np.arange(0, 8, bits, dtype=np.uint8)
+    values = data[..., None] >> shifts & np.uint8((1 << bits) - 1)
     return values.reshape(*data.shape[:-1], data.shape[-1] * len(shifts))
 
 
 def words_of(elements: NDArray[Any], element: ElementType) -> NDArray[Any]:
     """The inverse of `elements_of`: unsigned integers of the width of the element's registers."""
-    packed = np.ascontiguousarray(elements)
-    if element.bits < 8:
-        shifts = np.arange(0, 8, element.bits, dtype=np.uint8)
-        octets = packed.shape[-1] // len(shifts)
-        parts = packed.reshape(*packed.shape[:-1], octets, len(shifts)) << shifts
-        packed = np.bitwise_or.reduce(parts, axis=-1, dtype=np.uint8)
-    return packed.view(f"uint{register_bits(element.register)}")
+    return packed(elements, element.bits).view(f"uint{register_bits(element.register)}")
+
+
+def packed(elements: NDArray[Any], bits: int) -> NDArray[np.uint8]:
+    """The inverse of `unpacked`, as bytes."""
+    whole = np.ascontiguousarray(elements)
+    if bits >= 8:
+        return whole.view(np.uint8)
+    shifts = np.arange(0, 8, bits, dtype=np.uint8)
+    octets = whole.shape[-1] // len(shifts)
+    parts = whole.reshape(*whole.shape[:-1], octets, len(shifts)) << shifts
+    return np.bitwise_or.reduce(parts, axis=-1, dtype=np.uint8)
 
 
 def values_of(elements: NDArray[Any], element: ElementType) -> NDArray[Any]:

@@ -15,7 +15,13 @@ import numpy as np
 
 from tilewright.lowering.interpreter.arithmetic.float_conversions import float_conversion
 from tilewright.lowering.interpreter.errors import Fault
-from tilewright.lowering.interpreter.numerics import fma32, fma64, special_functions
+from tilewright.lowering.interpreter.numerics import (
+    encode,
+    fma32,
+    fma64,
+    format_named,
+    special_functions,
+)
 from tilewright.lowering.interpreter.values import Bits
 
 Function = Callable[..., Bits]
@@ -186,7 +192,21 @@ def _extreme(larger: bool) -> Callable[..., Function]:
 def _fma(type_: str, *_: str) -> Function:
     if type_ == "f64":
         return _fused(fma64, "f64")
-    return _fused(fma32, "f32") if type_ == "f32" else _fma16
+    if type_ == "f32":
+        return _fused(fma32, "f32")
+    single = partial(_fma16, type_.removesuffix("x2"))
+    return _on_halves(single) if type_.endswith("x2") else single
+
+
+def _on_halves(function: Function) -> Function:
+    """A function of 16-bit values on each half of words."""
+
+    def run(*words: Bits) -> Bits:
+        wide = np.broadcast_arrays(*words)
+        halves = [np.ascontiguousarray(word)[..., None].view(np.uint16) for word in wide]
+        return np.ascontiguousarray(function(*halves)).view(np.uint32)[..., 0]
+
+    return run
 
 
 def _fused(compute: Callable[..., Any], type_: str) -> Function:
@@ -198,9 +218,9 @@ def _fused(compute: Callable[..., Any], type_: str) -> Function:
     return run
 
 
-def _fma16(a: Bits, b: Bits, c: Bits) -> Bits:
-    """f16: the product is exact in f64; the sum is rounded to odd there, then once to f16."""
-    x, y, z = (typed(operand, "f16").astype(np.float64) for operand in (a, b, c))
+def _fma16(type_: str, a: Bits, b: Bits, c: Bits) -> Bits:
+    """f16 and bf16: the product is exact in f64; the sum is rounded to odd there, then once."""
+    x, y, z = (typed(operand, type_).astype(np.float64) for operand in (a, b, c))
     with np.errstate(all="ignore"):
         product = x * y
         total = product + z
@@ -209,7 +229,7 @@ def _fma16(a: Bits, b: Bits, c: Bits) -> Bits:
         bits = np.asarray(total).view(np.int64)
         toward = np.where((error > 0) == (total > 0), 1, -1)
         odd = np.where(np.isfinite(total) & (error != 0) & (bits & 1 == 0), bits + toward, bits)
-        return raw(odd.view(np.float64).astype(np.float16), "f16")
+        return encode(odd.view(np.float64), format_named(type_)).astype(np.uint16)
 
 
 def _special(compute: Callable[..., Bits]) -> Callable[..., Function]:

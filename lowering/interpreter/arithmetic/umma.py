@@ -75,13 +75,13 @@ def matrix_of_chunks(
 ) -> NDArray[Any]:
     """The matrix that the bytes at its `matrix_addresses` are, [..., 16]: elements in containers,
     A [rows, stored K], B [columns, K]."""
-    values = _chunk_elements(data, atom.element(operand))
+    values = chunk_elements(data, atom.element(operand))
     matrix = values.reshape(values.shape[0], -1)
     k_major = atom.majors["AB".index(operand)] == "k"
     return matrix if k_major else np.ascontiguousarray(matrix.T)
 
 
-def _chunk_elements(data: NDArray[np.uint8], element: ElementType) -> NDArray[Any]:
+def chunk_elements(data: NDArray[np.uint8], element: ElementType) -> NDArray[Any]:
     """The elements of chunks [..., 16] in containers: [..., elements]. Of elements that take a byte
     and have 4 or 6 bits, sixteen lie in the first 8 or 12 bytes of a chunk."""
     if not element.padded:

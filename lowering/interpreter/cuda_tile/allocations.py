@@ -75,7 +75,7 @@ class ArrayTable:
         return np.array(rows, np.int64)
 
 
-class Arguments:
+class PlacedArguments:
     """Argument arrays in memory: arrays that share memory share an allocation. Memory that the
     kernel does not write (`written` says so for each array) is the arrays' own; else a copy.
 

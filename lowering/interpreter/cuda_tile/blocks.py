@@ -23,7 +23,7 @@ Results: TypeAlias = Value | tuple[Value, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Exit:
+class BlockExit:
     """Rows that left a block by its terminator, with what they take along."""
 
     terminator: str
@@ -31,7 +31,7 @@ class Exit:
     values: tuple[Value, ...]
 
 
-Exits: TypeAlias = list[Exit]
+Exits: TypeAlias = list[BlockExit]
 Running: TypeAlias = Generator[None, None, Exits]
 """A block being run; it pauses where others have to go on first, and ends with its exits."""
 Flow: TypeAlias = Generator[None, None, tuple[Exits, Frame | None]]
@@ -164,7 +164,7 @@ def run(block: Prepared, frame: Frame) -> Running:
         for key in step.dead:
             frame.values.pop(key, None)
     values = tuple(frame[value] for value in block.leaving)
-    exits.append(Exit(block.terminator, frame.rows, values))
+    exits.append(BlockExit(block.terminator, frame.rows, values))
     return exits
 
 
@@ -184,7 +184,7 @@ def _execute(step: Step, frame: Frame) -> None:
             frame.values[key] = result
 
 
-def gathered(exits: Sequence[Exit]) -> tuple[Rows, tuple[Value, ...]]:
+def gathered(exits: Sequence[BlockExit]) -> tuple[Rows, tuple[Value, ...]]:
     """All rows of some exits, ascending, and their values merged."""
     if len(exits) == 1:
         return exits[0].rows, exits[0].values

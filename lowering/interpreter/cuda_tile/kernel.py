@@ -26,8 +26,8 @@ from tilewright.lowering.interpreter.cuda_tile import (
 )
 from tilewright.lowering.interpreter.cuda_tile.allocations import (
     Allocations,
-    Arguments,
     ArrayTable,
+    PlacedArguments,
 )
 from tilewright.lowering.interpreter.cuda_tile.blocks import Preparation, Rule
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, element_of, element_of_tile
@@ -63,7 +63,7 @@ _MORE = 4
 
 def run_kernel(
     entry: EntryOp, launch: Launch, args: Sequence[Any], names: Sequence[str] | None = None
-) -> Arguments:
+) -> PlacedArguments:
     """Run a kernel. `args` are its parameters: an array for every pointer, else a number. `names`
     are what diagnostics call them.
 
@@ -118,7 +118,7 @@ def bound(
     names: Sequence[str] | None,
     origins: Origins,
     memory: Allocations,
-) -> tuple[Arguments, list[Value]]:
+) -> tuple[PlacedArguments, list[Value]]:
     """The arguments in memory, and what the parameters stand for; `origins` may be written."""
     parameters = entry.body.block.args
     if len(args) != len(parameters):
@@ -154,7 +154,7 @@ def _placed(
     written: dict[int, bool],
     names: dict[int, str],
     memory: Allocations,
-) -> tuple[Arguments, dict[int, int]]:
+) -> tuple[PlacedArguments, dict[int, int]]:
     """Arrays, and tables with their arrays behind them, in memory; where each parameter's lies."""
     rows: list[tuple[NDArray[Any], bool, str]] = []
     members: dict[int, range] = {}
@@ -169,7 +169,7 @@ def _placed(
             members[i] = range(len(rows), len(rows) + len(content.arrays))
             # The kernel makes pointers of the table's words: stores may go anywhere.
             rows += [(array, True, f"{names[i]}[{j}]") for j, array in enumerate(content.arrays)]
-    arrays = Arguments(*([row[column] for row in rows] for column in range(3)), memory)  # type: ignore[arg-type]
+    arrays = PlacedArguments(*([row[column] for row in rows] for column in range(3)), memory)  # type: ignore[arg-type]
     for place, (i, content) in enumerate(pointed.items()):
         if isinstance(content, ArrayTable):
             arrays.fill(place, content.words([arrays.addresses[j] for j in members[i]]))

@@ -21,7 +21,7 @@ from tilewright.lowering.interpreter.values import Bits, Lanes
 
 
 @dataclass(eq=False)
-class Columns:
+class AllocatedColumns:
     """Columns that a CTA has; `automatic` ones are given back at the end of the kernel."""
 
     first: int
@@ -76,7 +76,7 @@ class CtaAllocations:
     """The columns that a CTA has allocated, by the first one; the columns of its last allocation,
     and the op with which it gave up allocating."""
 
-    allocated: dict[int, Columns] = field(default_factory=dict[int, Columns])
+    allocated: dict[int, AllocatedColumns] = field(default_factory=dict[int, AllocatedColumns])
     last: int = COLUMNS
     relinquished: int = 0
     exited: int = 0
@@ -181,12 +181,14 @@ class TensorAllocator:
                 return first
         return None
 
-    def grant(self, lane: int, columns: int, number: int, *, automatic: bool) -> None:
+    def grant(
+        self, lane: int, columns: int, number: int, *, automatic: bool, group: int = 1
+    ) -> None:
         """Columns for the CTA of a thread, which asks for its warp. Raises Fault where it would
         wait for ever."""
         cta = lane // self._slots
-        self._check_request(cta, columns, 1)
-        request = Request(lane, cta, columns, 1, number, 0)
+        self._check_request(cta, columns, group)
+        request = Request(lane, cta, columns, group, number, 0)
         first = self._fitting([cta], columns)
         if first is None:
             raise Fault(self.deadlock(request))
@@ -201,7 +203,7 @@ class TensorAllocator:
         return np.array([first[cta] for cta in ctas.tolist()], dtype=np.int64)
 
     def _hold(self, request: Request, first: int, *, automatic: bool = False) -> None:
-        allocation = Columns(first, request.columns, request.group, request.op, automatic)
+        allocation = AllocatedColumns(first, request.columns, request.group, request.op, automatic)
         self._cta(request.cta).allocated[first] = allocation
         cells = self._tensor.cta(request.cta)
         cells.allocated[first : first + request.columns] = request.op

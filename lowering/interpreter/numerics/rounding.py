@@ -99,7 +99,8 @@ def _to_words(values: Floats, fmt: FloatFormat, rounding: Rounding) -> Bits:
         outward = (outward | np.isinf(values)) & fmt.has_inf
     steps = np.where(steps >= limit, np.where(outward, limit, limit - 1), steps)
     words: Bits = (steps << fmt.ignored_low_bits).astype(fmt.container)
-    return words | negative.astype(fmt.container) << fmt.sign_bit.bit_length() - 1
+    sign: Bits = (negative * fmt.container.type(fmt.sign_bit)).astype(fmt.container)
+    return words | sign
 
 
 def away_from_zero(negative: NDArray[np.bool_], rounding: Rounding) -> NDArray[np.bool_]:

@@ -10,13 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tilewright.dialects.cute import Layout, LayoutError
+from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute.atoms import OPERAND_MODES, Operand
 from tilewright.dialects.cute.symbolic.layouts import slice_layout
 from tilewright.dialects.cute.tiled_mma import TiledMma, why_no_tiled_mma
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom, atoms_of
 from tilewright.dialects.cute_nvgpu.atoms.lookup import find
-from tilewright.dialects.cute_nvgpu.atoms.traits import mma_traits
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import find_wgmma
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS
 from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES
@@ -31,12 +30,9 @@ def tiled(atom: MmaAtom, *parts: object) -> TiledMma:
     return TiledMma(MMA_ATOM_TYPES[atom.op](atom), *parts)  # type: ignore[arg-type]
 
 
-def is_tiled(atom: MmaAtom) -> bool:
-    try:
-        mma_traits(atom)
-    except LayoutError:
-        return False
-    return True
+def is_dense(atom: MmaAtom) -> bool:
+    """Of one matrix, and no other operands than A, B and C."""
+    return atom.inputs == OPERANDS and atom.row.matrices == 1
 
 
 # Of the dense atoms one of each set of layouts: the others differ in what they multiply.
@@ -45,7 +41,7 @@ DENSE = list(
         (atom.op, atom.shape, *(atom.tv_layout(which) for which in OPERANDS)): atom
         for row in MMA_ROWS
         for atom in atoms_of(row)
-        if is_tiled(atom)
+        if is_dense(atom)
     }.values()
 )
 
@@ -202,8 +198,14 @@ def test_what_is_no_tiled_mma() -> None:
     assert "nearest legal: 32" in (fault("(2,2,1):(1,2,0)", "40:1", None, None) or "")
     assert "each of its 32 places once" in (fault("(2,2,1):(1,2,0)", "32:2", None, None) or "")
     assert "three modes" in (fault("(2,2,1):(1,2,0)", "32:1") or "")
+    turned = (None, None, Layout((16, 2), (2, 1)))
     sparse = next(a for row in MMA_ROWS for a in atoms_of(row) if a.op == "sm80.sparse_mma")
-    assert "A, B and C alone" in (why_no_tiled_mma(tiled(sparse)) or "")
+    assert "the permutation of K to be none" in (
+        why_no_tiled_mma(tiled(sparse, None, turned)) or ""
+    )
+    quad_pair = next(a for row in MMA_ROWS for a in atoms_of(row) if a.op == "sm70.mma")
+    assert "whole groups of 32 threads" in (why_no_tiled_mma(tiled(quad_pair)) or "")
+    assert why_no_tiled_mma(tiled(quad_pair, Layout((2, 2, 1)))) is None
 
 
 def test_every_dense_atom_makes_a_tile_of_two_by_two_warps() -> None:

@@ -87,3 +87,17 @@ func.func @f() attributes {gpu.kernel, "gpu.known_block_size" = array<i32: 48, 1
   %t = cute.memref.alloc() : !cute.memref<f32, tmem, "(128,64):(65536,1)">
   func.return
 }
+
+// -----
+
+// Metadata in rows: a thread's words would be halves of two.
+func.func @f(%e: !cute.memref<ui2, gmem, align<4>, "(16,16):(16,1)">) attributes {gpu.kernel} {
+  %tid = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %t = arith.index_cast %tid : index to i32
+  %mma = cute.make_tiled_mma : !cute.tiled_mma<!cute_nvgpu.sm80.sparse_mma<16x8x32, elem_type = (f16, f16, f32)>>
+  %p = cute.tiled.mma.partition E (%mma, %e, %t)
+  %f = cute.mma.make_fragment E (%mma, %p)
+  // expected-error @+1 {{'cute.copy' expected runs of whole registers of ui2, got 1 elements side by side of ui2, gmem,}}
+  cute.copy(%p, %f)
+  func.return
+}

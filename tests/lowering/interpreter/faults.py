@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from without_checks import without_checks
 
 import tilewright as tw
 
@@ -106,7 +107,7 @@ def fault(
     text = kernel(body) if text is None else text
     line, other = line_of(text, "// HERE"), line_of(text, "// OTHER")
     for level in levels:
-        with pytest.raises(tw.ExecutionError) as caught:
+        with without_checks(), pytest.raises(tw.ExecutionError) as caught:
             run(text, level, [P] if args is None else args, **launch)
         message = str(caught.value)
         name = LOWERED.get(op, op) if level == "ptx" else op

@@ -51,6 +51,7 @@ def test_an_arrival_at_the_mbarrier_of_a_cta_that_ends() -> None:
     both(text(arrival(CLUSTER_SYNC).replace("BEFORE", "")), np.zeros(64, np.int32), grid=(2,))
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("level", test_multicast.LEVELS)
 def test_a_copy_to_a_cta_that_ends(level: str) -> None:
     """CTA 1 sends CTA 0 a box, whose mbarrier CTA 0 alone can wait for: no barrier says as much."""

@@ -121,6 +121,7 @@ def test_gemm_sm100_2sm(size: tuple[int, int, int]) -> None:
     dense(*size).check("gemm_sm100_2sm", (2 * -(-m // 256), -(-n // 256)))
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("level", ["atom", "ptx"])
 def test_commits_to_a_cta_that_has_ended(level: Any) -> None:
     """Nothing orders the arrivals of one commit after those of another at a different mbarrier: who

@@ -206,6 +206,7 @@ def test_producer_and_consumer_warps_with_two_buffers(produce: str) -> None:
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("produce", [STORE, COPY], ids=["store", "cp.async"])
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("barrier", [f"sync {n}" for n in (1, 2, 3, 4)])

@@ -159,7 +159,7 @@ def test_constant_coordinates_in_a_swizzled_tile() -> None:
             f"  memref.store %v{r}{c}, %s[%c{r}, %c{c}] : {tile}",
         ]
     text = f"""func.func @k(%in: memref<8x8xi32>, %out: memref<8x8xi32>)
-    attributes {{gpu.kernel}} {{
+    attributes {{gpu.kernel, "gpu.known_block_size" = array<i32: 1, 1, 1>}} {{
 {IDS}  %s = memref.alloc() : {tile}
 {chr(10).join(lines)}
   scf.for %r = %c0 to %c7 step %c1 {{

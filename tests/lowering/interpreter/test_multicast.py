@@ -90,6 +90,7 @@ FAULTS: dict[str, tuple[dict[str, Any], int, str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("case", FAULTS)
 def test_faults(case: str, level: str) -> None:

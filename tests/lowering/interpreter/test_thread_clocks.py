@@ -232,6 +232,7 @@ def gemm_sm90(text: str, level: Any) -> None:
     tw.interpret(text, grid=(1,), block=(384,), args=arguments, level=level, numerics="exact")
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("index, level", [(0, "atom"), (3, "ptx"), (5, "atom")])
 def test_a_store_whose_buffer_is_taken_too_early(index: int, level: str) -> None:
     parts = SM90.split(READ_WAIT)
@@ -275,6 +276,7 @@ def registers(first: str, second: str) -> str:
     return text
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("level", LEVELS)
 def test_registers_that_nobody_gives_back(level: str) -> None:
     """384 threads begin with 168 registers each: 128 of them give back what 256 get."""

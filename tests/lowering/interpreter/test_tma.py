@@ -221,6 +221,7 @@ def test_reductions(kind: str, element: str, level: Any) -> None:
     assert found.tobytes() == expected.astype(dtype).tobytes()
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("left_out, words", [
     ("cute_nvgpu.cp.async.bulk.wait_group 0", "ends the kernel while"),

@@ -102,6 +102,7 @@ def test_a_result_that_nobody_waited_for(level: Any) -> None:
         execute(u, images, text, level)
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("level", ["atom", "ptx"])
 def test_two_threads_that_issue_one_mma(level: Any) -> None:
     """The second one's D is not ordered after the first one's."""

@@ -55,6 +55,7 @@ def test_threads_wait_for_the_rest_of_their_warp(level: Any) -> None:
     assert (run(kernel("cute_nvgpu.bar.warp.sync"), level) == 7).all()
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("level", LEVELS)
 def test_without_it_they_read_too_early(level: Any) -> None:
     with pytest.raises(tw.ExecutionError, match=r"nothing has written|race on shared memory"):

@@ -71,6 +71,7 @@ def test_parameters_that_no_version_takes() -> None:
     assert "expected parameters of at most 32764 bytes, got 32768" in refused(text).message
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_constants_that_an_instruction_does_not_take() -> None:
     body = """%b = memref.alloc() : memref<1xi64, #cute<space smem>>
 %i = arith.constant 0 : index

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from tile_levels import BARRIER, kernel, memref, run
 
+import tilewright as tw
+
 DTYPES: dict[str, Any] = {
     "f16": np.float16, "bf16": ml_dtypes.bfloat16, "tf32": np.float32, "f64": np.float64,
     "f32": np.float32, "si8": np.int8, "i32": np.int32,
@@ -59,6 +61,70 @@ def test_atoms_of_warps(tier: str, shape: tuple[int, int, int], ab: str, c: str)
     found = run(text, a, b, start, threads=64)[2]
     expected = start + a.astype(np.float64) @ b.astype(np.float64).T
     np.testing.assert_array_equal(found.astype(np.float64), expected)
+
+
+FMAS = {"f32": (1, "f32"), "f64": (1, "f64"), "f16": (2, "f16x2"), "bf16": (2, "bf16x2")}
+
+
+@pytest.mark.parametrize("element", FMAS)
+def test_the_fma_of_each_thread(element: str) -> None:
+    """16 threads along M, 2 along N, each with two rows or pairs of rows, four columns, three K."""
+    rows, form = FMAS[element]
+    m, n, k = 32 * rows, 8, 3
+    mma = (
+        f"!cute.tiled_mma<!cute_nvgpu.universal_fma<{rows}x1x1, elem_type = ({element}, {element}, "
+        f'{element})>, atom_layout_MNK = "(16,2,1):(1,16,0)">'
+    )
+    text = kernel(
+        f"%a: {memref(element, 'gmem', f'({m},{k}):(1,{m})', 16)}, "
+        f"%b: {memref(element, 'gmem', f'({n},{k}):({k},1)')}, "
+        f"%c: {memref(element, 'gmem', f'({m},{n}):(1,{m})', 16)}",
+        f"""
+  %mma = cute.make_tiled_mma : {mma}
+  %pa = cute.tiled.mma.partition A (%mma, %a, %t)
+  %pb = cute.tiled.mma.partition B (%mma, %b, %t)
+  %pc = cute.tiled.mma.partition C (%mma, %c, %t)
+  %fa = cute.mma.make_fragment A (%mma, %pa)
+  %fb = cute.mma.make_fragment B (%mma, %pb)
+  %fc = cute.mma.make_fragment C (%mma, %pc)
+  cute.copy(%pa, %fa)
+  cute.copy(%pb, %fb)
+  cute.copy(%pc, %fc)
+  cute.gemm(%mma, %fc, %fa, %fb, %fc)
+  cute.copy(%fc, %pc)""",
+    )
+    dtype = DTYPES[element]
+    a, b, c = (
+        np.asarray(integers(shape, dtype, seed), order=order)
+        for seed, (shape, order) in enumerate((((m, k), "F"), ((n, k), "C"), ((m, n), "F")))
+    )
+    found = run(text, a, b, c)[2]
+    expected = c.astype(np.float64) + a.astype(np.float64) @ b.astype(np.float64).T
+    np.testing.assert_array_equal(found.astype(np.float64), expected)
+    assert f"fma.rn.{form}" in tw.compile(text, "sm_80").ptx
+
+
+def test_fma_rounds_once() -> None:
+    """1 + 2^-9 squared and minus itself: no product is rounded on the way."""
+    text = """func.func @k(%x: memref<2xBF>, %y: memref<2xBF>) attributes {gpu.kernel} {
+  %c0 = arith.constant 0 : index
+  %a = cute_nvgpu.fragment.load %x[%c0] : memref<2xBF> -> !cute_nvgpu.fragment<2xBF>
+  %c = cute_nvgpu.fragment.load %y[%c0] : memref<2xBF> -> !cute_nvgpu.fragment<2xBF>
+  %d = cute_nvgpu.fragment.fma %a, %a, %c : !cute_nvgpu.fragment<2xBF>
+  cute_nvgpu.fragment.store %d, %y[%c0] : !cute_nvgpu.fragment<2xBF>, memref<2xBF>
+  func.return
+}"""
+    for element, dtype in (("f16", np.float16), ("bf16", ml_dtypes.bfloat16)):
+        x = np.array([1.0078125, 3.015625], dtype)
+        y = -(x.astype(np.float64) ** 2).astype(dtype)
+        exact = x.astype(np.float64) ** 2 + y.astype(np.float64)
+        assert (exact != 0).any()
+        for level in ("atom", "ptx"):
+            found = tw.interpret(
+                text.replace("BF", element), args=[x, y], grid=(1,), block=(1,), arch="sm_80",
+                level=level,
+            )[1]  # fmt: skip
+            np.testing.assert_array_equal(found.astype(np.float64), exact)
 
 
 @pytest.mark.parametrize("kind, majors", [("ss", ("k", "mn")), ("rs", ("k", "k"))])

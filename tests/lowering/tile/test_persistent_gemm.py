@@ -67,6 +67,7 @@ FAULTS = {
 }  # fmt: skip
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("case, level", covering(product_of(FAULTS, LEVELS), themselves))
 def test_faults(case: str, level: Any) -> None:
     before, after, words = FAULTS[case]

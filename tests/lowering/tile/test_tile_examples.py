@@ -18,6 +18,8 @@ GEMMS: dict[str, tuple[str, Any, tuple[int, int], int]] = {
     # architecture, element type, tile of a CTA, threads
     "tile_gemm_sm80": ("sm_80", np.float16, (128, 128), 128),
     "tile_gemm_sm90": ("sm_90a", ml_dtypes.bfloat16, (128, 256), 384),
+    "tile_gemm_sm90_fp8": ("sm_90a", ml_dtypes.float8_e4m3fn, (128, 128), 384),
+    "tile_gemm_sm90_fp8_promoted": ("sm_90a", ml_dtypes.float8_e4m3fn, (128, 128), 384),
     "tile_gemm_sm100": ("sm_100a", np.float16, (128, 256), 192),
 }
 
@@ -25,7 +27,8 @@ GEMMS: dict[str, tuple[str, Any, tuple[int, int], int]] = {
 def matrix(rows: int, columns: int, dtype: Any, seed: int) -> np.ndarray:
     """Rows of whole 16 bytes, what is beyond the columns being NaN."""
     rng = np.random.default_rng(seed)
-    held = np.full((rows, -(-columns // 8) * 8), np.nan, dtype)
+    vector = 16 // np.dtype(dtype).itemsize
+    held = np.full((rows, -(-columns // vector) * vector), np.nan, dtype)
     held[:, :columns] = rng.standard_normal((rows, columns))
     return held[:, :columns]
 
@@ -41,13 +44,106 @@ def test_gemm(name: str, size: tuple[int, int, int]) -> None:
     c = matrix(m, n, np.float32, 2)
     found = run(text, a, b, c, threads=threads, grid=grid, arch=arch)[2]
     product = a.astype(np.float64) @ b.astype(np.float64).T
+    # An H100 cuts sums of fp8 at 13 bits below the largest product.
+    bits = 10 if np.dtype(dtype).itemsize == 1 else 18
+    np.testing.assert_allclose(found, product, rtol=0, atol=k * 2.0**-bits)
+
+
+def contiguous_rows(rows: int, columns: int, seed: int) -> np.ndarray:
+    """A matrix (rows, columns) that lies column by column."""
+    return matrix(columns, rows, np.float32, seed).T
+
+
+@pytest.mark.parametrize("size", [(140, 136, 20), (4, 8, 3)])
+def test_gemm_without_tensor_cores(size: tuple[int, int, int]) -> None:
+    m, n, k = size
+    a, b, c = (
+        np.asfortranarray(contiguous_rows(*extents, seed))
+        for seed, extents in enumerate(((m, k), (n, k), (m, n)))
+    )
+    text, grid = (EXAMPLES / "tile_gemm_simt.mlir").read_text(), (-(-m // 128), -(-n // 128))
+    found = run(text, a, b, c, threads=256, grid=grid, arch="sm_80")[2]
+    chain = np.zeros((m, n))
+    for step in range(k):
+        # fma.rn.f32: the product of two f32 is exact in float64.
+        product = a[:, step, None].astype(np.float64) * b[None, :, step].astype(np.float64)
+        chain = (chain + product).astype(np.float32).astype(np.float64)
+    np.testing.assert_allclose(found, chain, rtol=0, atol=k * 2.0**-24)
+
+
+@pytest.mark.parametrize("size", [(256, 136, 96), (128, 1, 32)])
+def test_gemm_of_a_sparse_matrix(size: tuple[int, int, int]) -> None:
+    m, n, k = size
+    a, b, c = matrix(m, k, np.float16, 0), matrix(n, k, np.float16, 1), matrix(m, n, np.float32, 2)
+    order = np.random.default_rng(3).random((m, k // 4, 4)).argsort(axis=-1)
+    a.reshape(m, k // 4, 4)[order < 2] = 0
+    atom = tw.atom("mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32")
+    tiles = a.reshape(m // 16, 16, k // 32, 32).transpose(0, 2, 1, 3)
+    values, metadata = tw.sparsify(tiles, atom)
+    text, grid = (EXAMPLES / "tile_gemm_sm80_sparse.mlir").read_text(), (m // 128, -(-n // 128))
+    arguments = (values.ravel().view(np.float16), metadata.ravel(), b, c)
+    found = run(text, *arguments, threads=128, grid=grid, arch="sm_80")[3]
+    product = a.astype(np.float64) @ b.astype(np.float64).T
     np.testing.assert_allclose(found, product, rtol=0, atol=k * 2.0**-18)
+
+
+@pytest.mark.parametrize("size", [(256, 256, 64), (300, 270, 328)])
+def test_gemm_of_pairs(size: tuple[int, int, int]) -> None:
+    m, n, k = size
+    a, b, c = matrix(m, k, np.float16, 0), matrix(n, k, np.float16, 1), matrix(m, n, np.float32, 2)
+    text, grid = (
+        (EXAMPLES / "tile_gemm_sm100_2sm.mlir").read_text(),
+        (-(-m // 256) * 2, -(-n // 256)),
+    )
+    found = run(text, a, b, c, threads=192, grid=grid, arch="sm_100a")[2]
+    product = a.astype(np.float64) @ b.astype(np.float64).T
+    np.testing.assert_allclose(found, product, rtol=0, atol=k * 2.0**-18)
+
+
+def blocks(scales: np.ndarray) -> np.ndarray:
+    """Scale factors as CUTLASS has them: blocks of 128 rows and 4 factors."""
+    rows, count = scales.shape
+    parts = scales.view(np.uint8).reshape(rows // 128, 4, 32, count // 4, 4)
+    return np.ascontiguousarray(parts.transpose(0, 3, 2, 1, 4)).ravel().view(scales.dtype)
+
+
+def packed(elements: np.ndarray) -> np.ndarray:
+    """Two e2m1 a byte, the first one low."""
+    bits = elements.view(np.uint8)
+    return bits[:, ::2] | bits[:, 1::2] << 4
+
+
+@pytest.mark.parametrize(
+    "format, chip, threads", [("nvfp4", 120, 128), ("mxfp8", 120, 256), ("mxfp8", 100, 192)]
+)
+def test_gemm_of_scaled_blocks(format: Any, chip: int, threads: int) -> None:
+    m, n, k = 128, 256, 256
+    a, b = (
+        tw.quantize(np.random.default_rng(seed).standard_normal((rows, k)), format)
+        for seed, rows in enumerate((m, n))
+    )
+    elements = [packed(x.elements) if format == "nvfp4" else x.elements for x in (a, b)]
+    # TMA copies the blocks as rows of 256 bytes.
+    factors = [
+        blocks(x.scales).reshape(-1, 256) if chip == 100 else blocks(x.scales) for x in (a, b)
+    ]
+    arguments = (*elements, *factors, np.zeros((m, n), np.float32))
+    text = (EXAMPLES / f"tile_gemm_sm{chip}_{format}.mlir").read_text()
+    found = run(text, *arguments, threads=threads, grid=(1, 2), arch=f"sm_{chip}a")[4]
+    wide = [tw.dequantize(x, dtype=np.float64) for x in (a, b)]
+    np.testing.assert_allclose(found, wide[0] @ wide[1].T, rtol=0, atol=k * 2.0**-24)
 
 
 @pytest.mark.parametrize(
     ("name", "arch"),
     [
         *((name, row[0]) for name, row in GEMMS.items()),
+        ("tile_gemm_sm80_sparse", "sm_80"),
+        ("tile_gemm_sm100_2sm", "sm_100a"),
+        ("tile_gemm_sm100_mxfp8", "sm_100a"),
+        ("tile_gemm_sm120_nvfp4", "sm_120a"),
+        ("tile_gemm_sm120_mxfp8", "sm_120f"),
+        ("tile_gemm_simt", "sm_80"),
         ("tile_gemm_sm100", "sm_103a"),
         ("tile_gemm_sm100", "sm_110a"),
     ],

@@ -200,6 +200,7 @@ def test_accumulators_that_nothing_has_written() -> None:
     )
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_copies_that_the_mma_does_not_see() -> None:
     fails(F.text.replace("cute_nvgpu.fence.proxy.async", ""), r"fence\.proxy\.async")
 

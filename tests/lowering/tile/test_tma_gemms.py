@@ -64,6 +64,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("level", ["tile", "atom", "ptx"])
 @pytest.mark.parametrize("case", FAULTS)
 def test_faults_of_multicast(case: str, level: Any) -> None:

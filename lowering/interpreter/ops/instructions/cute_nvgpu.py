@@ -11,12 +11,15 @@ from numpy.typing import NDArray
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.universal_fma import UniversalFma
 from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sync
+from tilewright.dialects.cute_nvgpu.ops.fragment_arithmetic import FmaOp
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.interpreter.arithmetic.elements import elements_of, words_of
 from tilewright.lowering.interpreter.arithmetic.mma import multiply_fragments, numerics_model
+from tilewright.lowering.interpreter.arithmetic.scalar import Function, scalar
 from tilewright.lowering.interpreter.arithmetic.sparse import check_metadata
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.errors import Fault
@@ -219,3 +222,13 @@ def _cast(op: fragment.CastOp, builder: Builder) -> Step:
     assert isinstance(source, FragmentType)
     element = source.element
     return unary(op, builder, lambda value: elements_of(words_of(value, element), result))
+
+
+@runs(FmaOp)
+def _fma(op: FmaOp, builder: Builder) -> Step:
+    return pure(op, builder, fma_elements(op.fma))
+
+
+def fma_elements(fma: UniversalFma) -> Function:
+    """`fma` on elements one by one, in their containers."""
+    return scalar("fma", fma.form.suffix.removesuffix("x2"))

@@ -57,7 +57,7 @@ def group_ctas(machine: Machine, lane: int, group: int) -> list[int]:
 
 
 @cache
-def _copied_cells(shape: TmemCopyShape) -> NDArray[np.int64]:
+def copied_cells(shape: TmemCopyShape) -> NDArray[np.int64]:
     """Addresses of what is written, from the address on: [copies, rows, columns]."""
     lanes = copy_lanes(shape)
     copies = lanes[1].size()
@@ -98,7 +98,7 @@ def _copy(
                 if format_ is not None:
                     data = unpacked(data[..., : format_.data_bytes], format_)
                 row = np.ascontiguousarray(data).view(np.uint32).reshape(shape.rows, -1)
-                places = int(addresses[index]) + _copied_cells(shape)
+                places = int(addresses[index]) + copied_cells(shape)
                 cells = machine.tensor.cells(cta, places, "write")
                 machine.tensor.write(cta, cells, np.broadcast_to(row, cells.shape), access)
 

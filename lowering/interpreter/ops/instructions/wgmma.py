@@ -65,7 +65,7 @@ def warpgroups(machine: Machine, gang: Gang, what: str) -> Lanes:
 
 
 @dataclass(frozen=True, slots=True)
-class Issue:
+class IssuedMma:
     """One `wgmma.mma_async` of a program: its atom, and the registers of its operands.
 
     `elements` turns a register into elements of an operand, `register` a result back;
@@ -253,7 +253,7 @@ def _mma(op: sm90.WarpgroupMmaOp, builder: Builder) -> None:
     a, b, c = builder.slots(op.multiplicands_and_c)
     scale_d = op.accumulates_if
     sparse = isinstance(op, sm90.SparseMmaOp)
-    issue = Issue(
+    issue = IssuedMma(
         op.mma_atom,
         builder.number(op),
         a,
@@ -287,7 +287,7 @@ def _wgmma(op: ptx.WgmmaOp, builder: Builder) -> None:
         return np.ascontiguousarray(d).view(dtype)
 
     a, b, c, d = builder.slots((op.a, op.b, op.c, op.d))
-    issue = Issue(
+    issue = IssuedMma(
         atom,
         builder.number(op),
         a,
@@ -306,7 +306,7 @@ def _wgmma(op: ptx.WgmmaOp, builder: Builder) -> None:
     _add(op, issue, builder)
 
 
-def _add(op: Operation, issue: Issue, builder: Builder) -> None:
+def _add(op: Operation, issue: IssuedMma, builder: Builder) -> None:
     """What a wgmma writes needs no fence before another."""
     reads, writes = builder.slots(op.operands), builder.slots(op.results)
     builder.add(op, issue.run, reads, writes, fenced=True)

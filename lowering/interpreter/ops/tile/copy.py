@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from tilewright.dialects.cute.atoms import CopyTraits
 from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.tensor import Tensor
+from tilewright.lowering.interpreter.arithmetic.elements import packed, unpacked
 from tilewright.lowering.interpreter.errors import faults_of
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import start_copy
 from tilewright.lowering.interpreter.ops.tile.tensor_access import (
-    byte_offsets,
-    container,
     offsets,
     read,
+    run_addresses,
     write,
 )
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
@@ -67,16 +67,17 @@ def copy_async(
         filled = np.broadcast_to(chosen, (gang.count, elements // gang.count)).reshape(-1, width)
         if (filled[:, 1:] > filled[:, :-1]).any():
             # A copy reads elements from the first on: others are copied one by one.
-            width, filled = 1, filled.reshape(-1, 1)
+            width = max(8 // source.bits, 1)
+            filled = filled.reshape(-1, width)
     above, below = (
-        spread(byte_offsets(tensor)[:, ::width], gang.count).ravel().astype(np.uint64)
+        spread(run_addresses(tensor, width), gang.count).ravel().astype(np.uint64)
         for tensor in (source, dest)
     )
     threads = np.repeat(np.arange(gang.count), len(below) // gang.count)
-    size = container(source).itemsize
-    counts = filled.sum(axis=1, dtype=np.int64) * size
+    counts = filled.sum(axis=1, dtype=np.int64) * source.bits // 8
+    size = width * source.bits // 8
     with faults_of(threads):
-        start_copy(machine, gang.lanes[threads], below, above, counts, width * size, op)
+        start_copy(machine, gang.lanes[threads], below, above, counts, size, op)
 
 
 # Atoms of a warp
@@ -89,7 +90,7 @@ def load_matrices(
     runs = _Runs.of(gang, source, traits.source, "ldmatrix")
     with faults_of(runs.threads):
         data = machine.shared.load(gang.lanes[runs.threads], runs.address, runs.bytes, op)
-    elements = data.view(container(source)).reshape(runs.warps, runs.named, runs.atoms, -1)
+    elements = unpacked(data, source.bits).reshape(runs.warps, runs.named, runs.atoms, -1)
     numbered = elements.swapaxes(1, 2).reshape(runs.warps, runs.atoms, -1)[
         ..., _order(traits.source)
     ]
@@ -112,7 +113,7 @@ def store_matrices(
         machine.shared.store(
             gang.lanes[runs.threads],
             runs.address,
-            data.reshape(len(runs.threads), -1).view(np.uint8),
+            packed(data.reshape(len(runs.threads), -1), dest.bits),
             op,
         )
 
@@ -133,10 +134,10 @@ class _Runs:
     @classmethod
     def of(cls, gang: Gang, tensor: Tensor, tv: Layout, what: str) -> _Runs:
         warps, length, named = gang.warps(what), tv[1].size(), _named(tv)
-        address = spread(byte_offsets(tensor)[:, ::length], gang.count)
+        address = spread(run_addresses(tensor, length), gang.count)
         atoms = address.shape[1]
         rows = (np.arange(warps)[:, None] * WARP + np.arange(named)).ravel()
-        return cls(warps, named, atoms, length * container(tensor).itemsize,
+        return cls(warps, named, atoms, length * tensor.bits // 8,
                    np.repeat(rows, atoms), address[rows].ravel().astype(np.uint64))  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tilewright.dialects.cute.ops.pipeline import (
     ConsumerReleaseOp,
@@ -18,6 +19,7 @@ from tilewright.dialects.cute.ops.pipeline import (
     PipelineUseOp,
     ProducerAcquireOp,
     ProducerCommitOp,
+    ProducerTailOp,
 )
 from tilewright.dialects.cute.types.pipeline import PipelineType
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MBARRIER_BYTES
@@ -39,6 +41,8 @@ class Pipeline:
     full: int = 0
     empty: int = 0
     ctas: int = 1
+    theirs: int = 0
+    """Of a pair of CTAs: the mbarriers that say that a stage of the other one is full."""
 
     def take(self, lanes: Lanes) -> Pipeline:
         """The same for all threads."""
@@ -64,6 +68,10 @@ class Pipeline:
         """The address of the mbarrier that says that the stage is empty."""
         return np.uint64(self.empty) + self.stage(use).astype(np.uint64) * np.uint64(MBARRIER_BYTES)
 
+    def their_barrier(self, use: Bits) -> Bits:
+        """The address of the mbarrier that says that the other CTA's stage is full."""
+        return self.full_barrier(use) + np.uint64(self.theirs - self.full)
+
 
 # Steps
 
@@ -77,10 +85,11 @@ def _create(op: PipelineCreateOp, builder: Builder) -> Step | None:
     full = -(-builder.shared_bytes // MBARRIER_BYTES) * MBARRIER_BYTES
     empty = full + stages * MBARRIER_BYTES
     builder.shared_bytes = empty + stages * MBARRIER_BYTES
-    ctas = type_.ctas.data
-    made_full, made_empty = type_.arrivals
-    counts = [made_full] * stages + [made_empty] * stages
-    number, pipeline = builder.number(op), Pipeline(stages, full, empty, ctas)
+    ctas, theirs = type_.ctas.data, builder.shared_bytes if type_.pairs else 0
+    builder.shared_bytes += stages * MBARRIER_BYTES if theirs else 0
+    counts = [count for count in type_.arrivals for _ in range(stages)]
+    counts += [1] * stages if theirs else []
+    number, pipeline = builder.number(op), Pipeline(stages, full, empty, ctas, theirs)
 
     def step(machine: Machine, gang: Gang) -> None:
         gang.regs[dest] = pipeline
@@ -110,10 +119,14 @@ def _stage(op: PipelineStageOp, builder: Builder) -> Step:
     return step
 
 
-def _kind(op: PipelineUseOp) -> str:
+def _type(op: PipelineUseOp) -> PipelineType:
     type_ = op.pipeline.type
     assert isinstance(type_, PipelineType)
-    return type_.kind.data
+    return type_
+
+
+def _kind(op: PipelineUseOp) -> str:
+    return _type(op).kind.data
 
 
 def _fence_after(machine: Machine, gang: Gang) -> None:
@@ -121,10 +134,12 @@ def _fence_after(machine: Machine, gang: Gang) -> None:
     machine.tensor.fence_after(gang.lanes)
 
 
-def _commit_mmas(machine: Machine, gang: Gang, address: Bits) -> None:
-    """mbarriers learn when the MMAs that each thread has issued are complete."""
-    at = spread(address, gang.count)
-    each_thread(gang, lambda index, lane: commit(machine, lane, int(at[index]), None, 1))
+def _commit_mmas(machine: Machine, gang: Gang, address: Bits, op: PipelineUseOp) -> None:
+    """mbarriers learn when the MMAs that each thread has issued are complete, of a pair in both of
+    its CTAs."""
+    at, pairs = spread(address, gang.count), _type(op).pairs
+    mask, group = (0b11, 2) if pairs else (None, 1)
+    each_thread(gang, lambda index, lane: commit(machine, lane, int(at[index]), mask, group))
 
 
 def _nothing(machine: Machine, gang: Gang) -> None:
@@ -140,22 +155,38 @@ def _acquire(op: ProducerAcquireOp, builder: Builder) -> Step | None:
     assert isinstance(type_, PipelineType)
     expected, pipeline, use = type_.bytes.data, *slots
 
+    def expect(machine: Machine, gang: Gang) -> None:
+        address = spread(gang.regs[pipeline].full_barrier(gang.regs[use]), gang.count)
+        machine.mbarriers.arrive(gang.lanes, address, 1, expected)
+
+    _wait_until_empty(op, builder, 0)
+    if kind == "umma_async":
+        builder.add(op, _fence_after, (), ())
+    else:
+        builder.add(op, expect, slots, ())
+    return None
+
+
+def _wait_until_empty(op: PipelineUseOp, builder: Builder, later: int) -> None:
+    """Wait for the stage of so many uses later."""
+    pipeline, use = builder.slots((op.pipeline, op.use))
+
     def begin(machine: Machine, gang: Gang) -> MbarrierWait:
-        stages, number = gang.regs[pipeline], gang.regs[use]
+        stages, number = gang.regs[pipeline], gang.regs[use].astype(np.uint32) + np.uint32(later)
         # The stages begin empty: a wait for the phase before the first one is over at once.
         parity = stages.parity(number) ^ np.uint32(1)
         address = spread(stages.empty_barrier(number), gang.count)
         return machine.mbarriers.wait(gang.lanes, address, parity, op)
 
-    def expect(machine: Machine, gang: Gang) -> None:
-        address = spread(gang.regs[pipeline].full_barrier(gang.regs[use]), gang.count)
-        machine.mbarriers.arrive(gang.lanes, address, 1, expected)
-
     builder.suspend(op, begin)
-    if kind == "umma_async":
-        builder.add(op, _fence_after, (), ())
-    else:
-        builder.add(op, expect, slots, ())
+
+
+@runs(ProducerTailOp)
+def _tail(op: ProducerTailOp, builder: Builder) -> Step | None:
+    if _kind(op) == "cp_async":
+        return _nothing
+    for later in range(_type(op).stages.data):
+        _wait_until_empty(op, builder, later)
     return None
 
 
@@ -167,7 +198,7 @@ def _commit(op: ProducerCommitOp, builder: Builder) -> Step:
     if kind != "umma_async":
         return _nothing
     return lambda machine, gang: _commit_mmas(
-        machine, gang, gang.regs[pipeline].full_barrier(gang.regs[use])
+        machine, gang, gang.regs[pipeline].full_barrier(gang.regs[use]), op
     )
 
 
@@ -189,8 +220,35 @@ def _wait(op: ConsumerWaitOp, builder: Builder) -> None:
         return machine.mbarriers.wait(gang.lanes, address, stages.parity(number), op)
 
     builder.suspend(op, begin)
+    if kind == "tma_umma" and _type(op).pairs:
+        _wait_for_other(op, builder)
     if kind != "tma":
         builder.add(op, _fence_after, (), ())
+
+
+def _wait_for_other(op: ConsumerWaitOp, builder: Builder) -> None:
+    """The pair's second CTA tells the first one that its half of a stage is full."""
+    pipeline, use = builder.slots((op.pipeline, op.use))
+
+    def others(machine: Machine, gang: Gang) -> NDArray[np.bool_]:
+        return machine.special("cluster_ctarank")[gang.lanes] != 0
+
+    def tell(machine: Machine, gang: Gang) -> None:
+        chosen = others(machine, gang)
+        address = spread(gang.regs[pipeline].their_barrier(gang.regs[use]), gang.count)[chosen]
+        there = cluster_steps.remote(address, np.zeros(len(address), dtype=np.uint32))
+        machine.mbarriers.arrive(gang.lanes[chosen], there, 1)
+
+    def begin(machine: Machine, gang: Gang) -> MbarrierWait:
+        stages, number = gang.regs[pipeline], gang.regs[use]
+        # The others' own mbarriers never get on: a wait for the phase before is over at once.
+        parity = spread(stages.parity(number), gang.count)
+        parity = np.where(others(machine, gang), np.uint32(1), parity)
+        address = spread(stages.their_barrier(number), gang.count)
+        return machine.mbarriers.wait(gang.lanes, address, parity, op)
+
+    builder.add(op, tell, (pipeline, use), ())
+    builder.suspend(op, begin)
 
 
 @runs(ConsumerReleaseOp)
@@ -201,7 +259,7 @@ def _release(op: ConsumerReleaseOp, builder: Builder) -> Step:
     pipeline, use = builder.slots((op.pipeline, op.use))
     if kind == "tma_umma":
         return lambda machine, gang: _commit_mmas(
-            machine, gang, gang.regs[pipeline].empty_barrier(gang.regs[use])
+            machine, gang, gang.regs[pipeline].empty_barrier(gang.regs[use]), op
         )
 
     def step(machine: Machine, gang: Gang) -> None:

@@ -21,6 +21,7 @@ from tilewright.dialects.cute.symbolic.composed import AnyLayout
 from tilewright.dialects.cute.symbolic.layouts import known
 from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.tensor import CoordTensor, Tensor
+from tilewright.lowering.interpreter.arithmetic.elements import packed, unpacked
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger
 from tilewright.lowering.interpreter.errors import Fault, faults_of
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
@@ -120,18 +121,40 @@ def _along(stride: Any, path: tuple[int, ...]) -> NDArray[np.int64]:
 
 
 def container(tensor: Tensor) -> np.dtype[Any]:
-    """The dtype that holds an element's raw bits. Raises Fault for a part of a byte."""
-    if tensor.bits not in (8, 16, 32, 64):
+    """The dtype that holds an element's raw bits: a byte for a part of one. Raises Fault for an odd
+    width."""
+    if 64 % tensor.bits:
         raise Fault(
-            f"accesses elements of {tensor.element} one by one; nearest legal: elements of whole "
-            "bytes"
+            f"accesses elements of {tensor.element}; nearest legal: elements of 1, 2, 4, 8, 16, 32 "
+            "or 64 bits"
         )
-    return np.dtype(f"uint{tensor.bits}")
+    return np.dtype(f"uint{max(tensor.bits, 8)}")
+
+
+def bit_offsets(tensor: Tensor) -> Places:
+    """The address of each element, in bits."""
+    return 8 * tensor.base.address + offsets(tensor) * tensor.bits
 
 
 def byte_offsets(tensor: Tensor) -> Places:
-    """The address of each element, in bytes."""
-    return tensor.base.address + offsets(tensor) * container(tensor).itemsize
+    """The address of each element, in bytes: of less than a byte, of the byte that holds it."""
+    return bit_offsets(tensor) // 8
+
+
+def run_addresses(tensor: Tensor, width: int) -> Places:
+    """The addresses, in bytes, of each run of so many elements. Raises Fault where parts of bytes
+    are not side by side."""
+    places = bit_offsets(tensor)
+    if tensor.bits < 8:
+        runs = places.reshape(len(places), -1, width)
+        if (runs != runs[:, :, :1] + tensor.bits * np.arange(width)).any() or (
+            runs[..., 0] % 8
+        ).any():
+            raise Fault(
+                f"accesses elements of {tensor.element} that do not lie side by side in whole "
+                f"bytes, {width} at a time"
+            )
+    return places[:, ::width] // 8
 
 
 def read(
@@ -199,16 +222,17 @@ class _Access:
     def of(
         cls, gang: Gang, tensor: Tensor, width: int, chosen: NDArray[np.bool_] | None
     ) -> _Access:
-        places = byte_offsets(tensor)
+        least = max(8 // tensor.bits, 1)
+        width = max(width, least)
         happens = None
         if chosen is not None:
-            wide = np.broadcast_to(chosen, (gang.count, places.shape[1]))
+            wide = np.broadcast_to(chosen, (gang.count, tensor.modes.size()))
             grouped = wide.reshape(gang.count, -1, width)
             if not (grouped.all(axis=2) == grouped.any(axis=2)).all():
                 # An access that is chosen in part is one of single elements.
-                grouped, width = wide[:, :, None], 1
+                grouped, width = wide.reshape(gang.count, -1, least), least
             happens = grouped[:, :, 0]
-        address = spread(places[:, ::width], gang.count)
+        address = spread(run_addresses(tensor, width), gang.count)
         threads = np.repeat(np.arange(gang.count), address.shape[1])
         rows = np.arange(address.size) if happens is None else np.flatnonzero(happens)
         return cls(width, address.size, rows, threads[rows],
@@ -217,23 +241,23 @@ class _Access:
 
 def _load(machine: Machine, access: _Access, gang: Gang, tensor: Tensor, op: int) -> Bits:
     """The elements of each access: [accesses, width]."""
-    dtype = container(tensor)
-    size = access.width * dtype.itemsize
+    size, lanes = access.width * tensor.bits // 8, gang.lanes[access.threads]
     if isinstance(tensor.base, SharedBase):
-        return machine.shared.load(gang.lanes[access.threads], access.address, size, op).view(dtype)
-    counts = np.full(len(access.rows), size, dtype=np.int64)
-    lanes = gang.lanes[access.threads]
-    return machine.accesses.read_bytes(lanes, access.address, counts, size, op).view(dtype)
+        data = machine.shared.load(lanes, access.address, size, op)
+    else:
+        counts = np.full(len(access.rows), size, dtype=np.int64)
+        data = machine.accesses.read_bytes(lanes, access.address, counts, size, op)
+    return unpacked(data, tensor.bits)
 
 
 def _store(
     machine: Machine, access: _Access, gang: Gang, tensor: Tensor, data: Bits, op: int
 ) -> None:
-    size = access.width * data.dtype.itemsize
+    size, raw = access.width * tensor.bits // 8, packed(data, tensor.bits)
     lanes = gang.lanes[access.threads]
     if isinstance(tensor.base, SharedBase):
-        machine.shared.store(lanes, access.address, data.view(np.uint8), op)
+        machine.shared.store(lanes, access.address, raw, op)
         return
     word = min(size, 8)
-    words = data.view(f"uint{8 * word}")
+    words = raw.view(f"uint{8 * word}")
     machine.accesses.store(lanes, access.address, words, word, size // word, op)

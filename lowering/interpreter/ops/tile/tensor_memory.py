@@ -6,44 +6,55 @@ where the layouts of the partitions say that their elements are; no descriptor i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from xdsl.ir import Operation
 
+from tilewright.dialects.cute.atoms import OPERAND_MODES, Operand
 from tilewright.dialects.cute.ops.memory import AllocOp, DeallocOp
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.tensor_memory import allocated_columns
 from tilewright.dialects.cute.types.tensors import MemRefType
 from tilewright.dialects.cute.values import Typed
 from tilewright.dialects.cute_nvgpu.atoms.copy import CopyInstruction
+from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import SCALE_BITS
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
+from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS
+from tilewright.lowering.interpreter.arithmetic.elements import packed, unpacked
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, LaneValue
-from tilewright.lowering.interpreter.arithmetic.umma import (
-    UmmaOptions,
-    elements_of_cells,
-    multiply,
-    tensor_addresses,
-    umma_model,
-)
+from tilewright.lowering.interpreter.arithmetic.umma import UmmaOptions, chunk_elements, umma_model
+from tilewright.lowering.interpreter.arithmetic.umma_issue import Memories, UmmaIssue
 from tilewright.lowering.interpreter.builder import Builder, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
-from tilewright.lowering.interpreter.machine.tensor_memory import LOAD
+from tilewright.lowering.interpreter.machine.tcgen05_streams import AsyncOperation
+from tilewright.lowering.interpreter.machine.tensor_memory import LOAD, STORE
 from tilewright.lowering.interpreter.ops.base.gpu import wait_at
-from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import each_thread
-from tilewright.lowering.interpreter.ops.instructions.tensor_memory import load_tensor
+from tilewright.lowering.interpreter.ops.instructions import cluster as cluster_steps
+from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import (
+    copied_cells,
+    each_thread,
+    group_ctas,
+)
+from tilewright.lowering.interpreter.ops.instructions.tensor_memory import (
+    load_tensor,
+    store_tensor,
+)
 from tilewright.lowering.interpreter.ops.instructions.umma import faulting, memories_of
 from tilewright.lowering.interpreter.ops.tile.gemm import extents
 from tilewright.lowering.interpreter.ops.tile.tensor_access import (
-    byte_offsets,
-    container,
+    bit_offsets,
     images,
     numbers,
     offsets,
+    read,
     write,
 )
-from tilewright.lowering.interpreter.ops.tile.wgmma import CHUNK, chosen
+from tilewright.lowering.interpreter.ops.tile.wgmma import CHUNK, chosen, chunks_at, elements_at
 from tilewright.lowering.interpreter.values import Bits, spread
 
 # Allocations
@@ -64,19 +75,27 @@ def allocate(op: AllocOp, builder: Builder) -> None:
 
     def request(machine: Machine, gang: Gang) -> None:
         for lane in gang.lanes[gang.lanes % machine.slots == 0].tolist():
-            machine.allocator.grant(lane, columns, number, automatic=automatic)
+            machine.allocator.grant(lane, columns, number, automatic=automatic, group=op.cta_group)
 
     def retrieve(machine: Machine, gang: Gang) -> None:
         first = machine.allocator.columns_of(gang.lanes // machine.slots, number)
-        start = LaneInteger(first.astype(np.uint64))
+        start = LaneInteger(first.astype(np.uint64) * np.uint64(CELL_BITS // tensor.bits))
         columns_there = Tensor(
             tensor.element, "tmem", tensor.align, tensor.layout, TensorBase(number), start
         )
         gang.regs[dest] = LaneValue(Typed("memref", columns_there))
 
     builder.add(op, request, (), ())
-    wait_at(op, builder, 0, None)
+    _synchronise(op, builder, op.cta_group)
     builder.add(op, retrieve, (), (dest,))
+
+
+def _synchronise(op: Operation, builder: Builder, ctas: int) -> None:
+    if ctas == 1:
+        wait_at(op, builder, 0, None)
+    else:
+        builder.add(op, cluster_steps.arrive, (), ())
+        cluster_steps.wait(op, builder)
 
 
 def _is_given_back(op: AllocOp) -> bool:
@@ -88,20 +107,32 @@ def _dealloc(op: DeallocOp, builder: Builder) -> None:
     assert isinstance(op.source.type, MemRefType)
     columns, number = allocated_columns(op.source.type.tensor), builder.number(op)
     source = builder.slot(op.source)
+    assert isinstance(op.source.owner, AllocOp)
+    group = op.source.owner.cta_group
 
     def free(machine: Machine, gang: Gang) -> None:
         warp = np.flatnonzero(gang.lanes % machine.slots < WARP)
         if len(warp):
             machine.tensor.fence_after(gang.lanes[warp])
-            first = spread(numbers(gang.regs[source].typed.value.offset), gang.count)[warp]
-            machine.allocator.free(gang.lanes[warp], first.astype(np.uint64), columns, 1, number)
+            tensor = gang.regs[source].typed.value
+            cells = numbers(tensor.offset) // (CELL_BITS // tensor.bits)
+            first = spread(cells, gang.count)[warp]
+            machine.allocator.free(
+                gang.lanes[warp], first.astype(np.uint64), columns, group, number
+            )
 
     builder.add(op, lambda machine, gang: machine.tensor.fence_before(gang.lanes), (), ())
-    wait_at(op, builder, 0, None)
+    _synchronise(op, builder, group)
     builder.add(op, free, (source,), ())
 
 
-# Loads
+# Loads and stores
+
+
+def _addresses(tensor: Tensor, named: int) -> NDArray[np.uint64]:
+    """The address of each instruction, which names so many elements: [threads or 1, number]."""
+    starts = numbers(tensor.offset)[:, None] + images(tensor.modes)[:, ::named]
+    return (starts * tensor.bits // CELL_BITS).astype(np.uint64)
 
 
 def load_cells(
@@ -115,15 +146,61 @@ def load_cells(
     """`tcgen05.ld` by whole warps, and the wait for it."""
     traits = instruction.traits
     named, kept = traits.source[1].size(), traits.destination[1].size()
-    starts = numbers(source.offset)[:, None] + images(source.modes)[:, ::named]
     words: list[Bits] = []
-    for first in starts.T:
-        address = first.astype(np.uint64)
+    for address in _addresses(source, named).T:
         words.append(load_tensor(machine, gang, address, instruction.access, op, "tcgen05.ld"))
-    write(machine, gang, dest, np.concatenate(words, axis=1), op)
+    write(machine, gang, dest, unpacked(np.concatenate(words, axis=1), dest.bits), op)
     assert len(words) * kept == dest.modes.size()
     for warp in gang.lanes.reshape(-1, WARP):
         machine.tensor.wait(LOAD, warp)
+
+
+def store_cells(
+    machine: Machine,
+    gang: Gang,
+    source: Tensor,
+    dest: Tensor,
+    op: int,
+    instruction: CopyInstruction,
+) -> None:
+    """`tcgen05.st` by whole warps, and the wait for it."""
+    access = instruction.access
+    words = packed(read(machine, gang, source, op), source.bits).view(np.uint32)
+    addresses = _addresses(dest, instruction.traits.destination[1].size())
+    for i, address in enumerate(addresses.T):
+        part = words[:, i * access.registers : (i + 1) * access.registers]
+        store_tensor(machine, gang, address, part, access, op, "tcgen05.st")
+    for warp in gang.lanes.reshape(-1, WARP):
+        machine.tensor.wait(STORE, warp)
+
+
+def copy_cells(
+    machine: Machine,
+    gang: Gang,
+    source: Tensor,
+    dest: Tensor,
+    op: int,
+    instruction: CopyInstruction,
+) -> None:
+    """`tcgen05.cp` by each thread that executes it."""
+    shape, count = instruction.copy_shape, instruction.traits.source[1].size()
+    addresses = spread(_addresses(dest, count), gang.count)
+    places = spread(bit_offsets(source), gang.count)
+
+    def run(index: int, lane: int) -> None:
+        operation = AsyncOperation("cp", shape.name, op)
+        access = machine.tensor.operation(lane, instruction.cta_group, operation)
+        for i, address in enumerate(addresses[index].tolist()):
+            at = places[index, i * count : (i + 1) * count]
+            starts = chunks_at(at)
+            for cta in group_ctas(machine, lane, instruction.cta_group):
+                data = machine.shared.read_operand(lane, cta, starts, access.stream, op)
+                elements = elements_at(at, starts, data, source.bits)
+                rows = packed(elements.reshape(shape.rows, -1), source.bits).view(np.uint32)
+                cells = machine.tensor.cells(cta, address + copied_cells(shape), "write")
+                machine.tensor.write(cta, cells, np.broadcast_to(rows, cells.shape), access)
+
+    each_thread(gang, run)
 
 
 # Gemms
@@ -135,57 +212,83 @@ class TensorGemm:
 
     atom: UmmaAtom
     number: int
-    a: Tensor
-    b: Tensor
+    tensors: Mapping[Operand, Tensor]
     d: Tensor
     accumulate: NDArray[np.bool_] | None
 
     def run(self, machine: Machine, gang: Gang) -> None:
         """Issue them."""
-        places = [spread(byte_offsets(tensor), gang.count) for tensor in (self.a, self.b)]
-        cells = spread(offsets(self.d), gang.count)
+        atom = self.atom
+        model = umma_model(atom, machine.launch.arch, machine.launch.numerics)
+        places = {
+            which: spread(_places(tensor), gang.count) for which, tensor in self.tensors.items()
+        }
         adds = None if self.accumulate is None else spread(self.accumulate, gang.count)
-        _, m, steps = extents(self.a)
-        _, n, _ = extents(self.b)
+        _, m, n = extents(self.d)
+        steps = range(extents(self.tensors["A"])[2])
+
+        def one(index: int, lane: int, row: int, column: int, k: int) -> None:
+            at: dict[Operand, NDArray[np.int64]] = {
+                which: places[which][index, chosen(tensor, *self._block(which, row, column, k))]
+                for which, tensor in self.tensors.items()
+            }
+            cells = {which: at[which][0] for which, t in self.tensors.items() if t.space == "tmem"}
+            ids = {which: int(cell % CELL_BITS) // SCALE_BITS for which, cell in cells.items()}
+            first = {which: int(cell) // CELL_BITS for which, cell in cells.items()}
+            first["D"] = first.pop("C")
+            # Metadata in the second column of a pair is told by the selector.
+            selector = first.get("E", 0) % max(len(atom.row.selectors), 1)
+            if "E" in first:
+                first["E"] -= selector
+            options = UmmaOptions(
+                accumulate=bool(k) or adds is None or bool(adds[index]),
+                selector=selector,
+                sfa_id=ids.get("SFA", 0),
+                sfb_id=ids.get("SFB", 0),
+            )
+            a_desc = None if "A" in first else 0
+            issue = _TileIssue(atom, model, options, a_desc, 0, first, self.tensors, at)
+            issue.run(memories_of(machine, lane, atom, self.number))
 
         def issue(index: int, lane: int) -> None:
-            for k in range(steps):
-                for column in range(n):
-                    for row in range(m):
-                        where = (
-                            places[0][index, chosen(self.a, row, k)],
-                            places[1][index, chosen(self.b, column, k)],
-                            int(cells[index, chosen(self.d, row, column)][0]),
-                        )
-                        added = bool(k) or adds is None or bool(adds[index])
-                        self._one(machine, lane, where, added)
+            for k, column, row in product(steps, range(n), range(m)):
+                one(index, lane, row, column, k)
 
         each_thread(gang, lambda index, lane: faulting(lambda: issue(index, lane)))
 
-    def _one(
-        self,
-        machine: Machine,
-        lane: int,
-        where: tuple[NDArray[np.int64], NDArray[np.int64], int],
-        added: bool,
-    ) -> None:
-        """D of one atom, at an address; A and B at the bytes of their elements."""
-        atom = self.atom
-        model = umma_model(atom, machine.launch.arch, machine.launch.numerics)
-        memories = memories_of(machine, lane, atom, self.number)
-        cells = tensor_addresses(atom, "D", where[2])
+    @staticmethod
+    def _block(which: Operand, row: int, column: int, k: int) -> tuple[int, int]:
+        """Which of an operand's atoms an MMA reads."""
+        return (row, column)[OPERAND_MODES[which][0]], column if which == "C" else k
 
-        def matrix(which: Literal["A", "B"], tensor: Tensor, at: NDArray[np.int64]) -> Any:
-            starts = np.unique(at // CHUNK) * CHUNK
-            data = memories.chunks(0, starts)
-            elements = data.view(container(tensor)).ravel()
-            chunk, width = np.searchsorted(starts, at // CHUNK * CHUNK), tensor.bits // 8
-            index = chunk * (CHUNK // width) + at % CHUNK // width
-            rows, columns = atom.extents(which)
-            matrix = np.ascontiguousarray(elements[index].reshape(columns, rows).T)
-            return matrix.view(atom.element(which).container)
 
-        a, b = matrix("A", self.a, where[0]), matrix("B", self.b, where[1])
-        d = elements_of_cells(atom, "D", memories.accumulate(0, cells)) if added else None
-        words = multiply(atom, a, b, d, model, UmmaOptions(accumulate=added))
-        memories.write(0, cells[0], words.astype(np.uint32))
+def _places(tensor: Tensor) -> NDArray[np.int64]:
+    """The bit where each element of a partition starts, in shared memory or tensor memory."""
+    if tensor.space == "smem":
+        return bit_offsets(tensor)
+    return offsets(tensor) * tensor.bits
+
+
+@dataclass(frozen=True, slots=True)
+class _TileIssue(UmmaIssue):
+    """An MMA whose matrices in shared memory are at the bits `at`, the same in each CTA."""
+
+    tensors: Mapping[Operand, Tensor]
+    at: Mapping[Operand, NDArray[np.int64]]
+
+    def _matrix(
+        self, memories: Memories, rank: int, operand: Literal["A", "B"], word: int
+    ) -> NDArray[Any]:
+        at, element = self.at[operand], self.atom.element(operand)
+        starts = chunks_at(at)
+        values = elements_at(at, starts, memories.chunks(rank, starts), self.tensors[operand].bits)
+        rows, columns = self.atom.shared_extents(operand)
+        matrix = np.ascontiguousarray(values.reshape(columns, rows).T)
+        if not element.padded:
+            return matrix.view(element.container)
+        # 16 elements lie in the first bytes of 16.
+        along_k = self.atom.majors["AB".index(operand)] == "k"
+        lines = matrix if along_k else np.ascontiguousarray(matrix.T)
+        chunks = chunk_elements(lines.reshape(len(lines), -1, CHUNK).view(np.uint8), element)
+        lines = chunks.reshape(lines.shape)
+        return lines if along_k else np.ascontiguousarray(lines.T)

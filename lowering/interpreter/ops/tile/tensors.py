@@ -13,7 +13,8 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.diagnostic import OpError
-from tilewright.dialects.cute.atoms import CopyTraits
+from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle
+from tilewright.dialects.cute.atoms import CopyTraits, Operand
 from tilewright.dialects.cute.int_tuple import flatten
 from tilewright.dialects.cute.ops.copy import CopyOp
 from tilewright.dialects.cute.ops.gemm import GemmOp
@@ -25,6 +26,8 @@ from tilewright.dialects.cute.ops.tiled import (
     MakeTiledMmaOp,
     TypedConstantOp,
 )
+from tilewright.dialects.cute.recast import upcast
+from tilewright.dialects.cute.symbolic.composed import AnyLayout
 from tilewright.dialects.cute.tensor import CoordTensor, Tensor
 from tilewright.dialects.cute.types.algebra import typed_of
 from tilewright.dialects.cute.types.tensors import MemRefType
@@ -35,9 +38,10 @@ from tilewright.dialects.cute_nvgpu.atoms.copy import CopyInstruction
 from tilewright.dialects.cute_nvgpu.types.atoms import MmaAtomType
 from tilewright.dialects.cute_nvgpu.types.copies import CopyInstructionAttr
 from tilewright.dialects.cute_nvgpu.types.shared_atoms import UmmaAtomType, WgmmaAtomType
+from tilewright.dialects.cute_nvgpu.types.universal_fma import UniversalFmaType
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, LaneValue
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
-from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
+from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import constant
 from tilewright.lowering.interpreter.ops.base.memref import place_in_shared
 from tilewright.lowering.interpreter.ops.tile import tma as tile_tma
@@ -48,9 +52,15 @@ from tilewright.lowering.interpreter.ops.tile.copy import (
     load_matrices,
     store_matrices,
 )
-from tilewright.lowering.interpreter.ops.tile.gemm import multiply_registers
+from tilewright.lowering.interpreter.ops.tile.gemm import multiply_registers, multiply_threads
 from tilewright.lowering.interpreter.ops.tile.tensor_access import SharedBase, coordinates, numbers
-from tilewright.lowering.interpreter.ops.tile.tensor_memory import TensorGemm, allocate, load_cells
+from tilewright.lowering.interpreter.ops.tile.tensor_memory import (
+    TensorGemm,
+    allocate,
+    copy_cells,
+    load_cells,
+    store_cells,
+)
 from tilewright.lowering.interpreter.ops.tile.wgmma import WarpgroupGemm
 
 # Allocations
@@ -75,19 +85,29 @@ def _alloc(op: AllocOp, builder: Builder) -> Step | None:
         allocate(op, builder)
         return None
     width = _bytes(op, tensor)
-    offset = place_in_shared(builder, tensor.layout, width, tensor.align)
+    layout = tensor.layout if tensor.bits >= 8 else _line_of_bytes(tensor)
+    offset = place_in_shared(builder, layout, width, tensor.align)
     return constant(op, builder, placed(tensor, SharedBase(offset)))
 
 
+def _line_of_bytes(tensor: Tensor) -> AnyLayout:
+    """The bytes that hold the elements, one after the other, through the same swizzle."""
+    layout, per = tensor.layout, 8 // tensor.bits
+    line = Layout(-(-tensor.modes.cosize() // per), 1)
+    if isinstance(layout, ComposedLayout) and isinstance(layout.inner, Swizzle):
+        return ComposedLayout(upcast(per, layout.inner), 0, line)
+    return line
+
+
 def _bytes(op: Operation, tensor: Tensor) -> int:
-    """The size of an element. Raises OpError for a part of a byte."""
-    if tensor.bits not in (8, 16, 32, 64):
+    """The bytes that hold an element. Raises OpError for an odd width."""
+    if 64 % tensor.bits:
         raise OpError(
             op,
             f"'{op.name}' of {tensor.element} cannot be interpreted; nearest legal: elements of "
-            "8, 16, 32 or 64 bits",
+            "1, 2, 4, 8, 16, 32 or 64 bits",
         )
-    return tensor.bits // 8
+    return max(tensor.bits // 8, 1)
 
 
 def in_registers(op: Operation, builder: Builder, value: SSAValue) -> Step:
@@ -172,6 +192,10 @@ def _instruction(op: CopyOp) -> Run:
             return _warp_by_warp(op, store_matrices, atom.copy_traits)
         case "tmem_load":
             return _warp_by_warp(op, load_cells, atom.data)
+        case "tmem_store":
+            return _warp_by_warp(op, store_cells, atom.data)
+        case "tmem_copy":
+            return _warp_by_warp(op, copy_cells, atom.data)
 
 
 def _thread_by_thread(copy: Callable[..., None], width: int) -> Run:
@@ -210,21 +234,25 @@ def within(coords: CoordTensor, limits: Any) -> Chosen:
 def _gemm(op: GemmOp, builder: Builder) -> Step:
     assert isinstance(op.mma.type, TiledMmaType)
     atom = op.mma.type.atom
-    slots, number = builder.slots((op.d, op.a, op.b, op.c)), builder.number(op)
+    dest, number = builder.slot(op.d), builder.number(op)
+    slots: dict[Operand, int] = {which: builder.slot(value) for which, value in op.tensors.items()}
     flag = None if op.accumulate is None else builder.slot(op.accumulate)
-    if isinstance(atom, MmaAtomType) and atom.mma_traits.thread_ids.size() != WARP:
-        raise OpError(op, f"'{op.name}' of {atom} cannot be interpreted")
-    if not isinstance(atom, MmaAtomType | WgmmaAtomType | UmmaAtomType):
+    if not isinstance(atom, MmaAtomType | WgmmaAtomType | UmmaAtomType | UniversalFmaType):
         raise OpError(op, f"'{op.name}' of {atom} cannot be interpreted")
 
     def step(machine: Machine, gang: Gang) -> None:
-        d, a, b, c = (gang.regs[slot].typed.value for slot in slots)
+        d: Tensor = gang.regs[dest].typed.value
+        tensors: dict[Operand, Tensor] = {
+            which: gang.regs[slot].typed.value for which, slot in slots.items()
+        }
         accumulate = None if flag is None else gang.regs[flag]
         if isinstance(atom, WgmmaAtomType):
-            WarpgroupGemm(atom.data, number, a, b, c, d, accumulate).run(machine, gang)
+            WarpgroupGemm(atom.data, number, tensors, d, accumulate).run(machine, gang)
         elif isinstance(atom, UmmaAtomType):
-            TensorGemm(atom.data, number, a, b, d, accumulate).run(machine, gang)
+            TensorGemm(atom.data, number, tensors, d, accumulate).run(machine, gang)
+        elif isinstance(atom, UniversalFmaType):
+            multiply_threads(gang, atom.data, d, tensors, accumulate)
         else:
-            multiply_registers(machine, gang, atom.data, d, a, b, c, accumulate)
+            multiply_registers(machine, gang, atom.data, d, tensors, accumulate)
 
     return step

@@ -6,16 +6,20 @@ of the partitions say that their elements are; no descriptor is made.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.dialects.cute.atoms import Operand
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.values import Typed
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
+from tilewright.lowering.interpreter.arithmetic.elements import unpacked
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue
+from tilewright.lowering.interpreter.arithmetic.sparse import check_metadata
 from tilewright.lowering.interpreter.arithmetic.wgmma import (
     fragment_matrix,
     multiply_matrices,
@@ -27,7 +31,7 @@ from tilewright.lowering.interpreter.machine.register_tensor import OPERAND
 from tilewright.lowering.interpreter.numerics import NumericsError
 from tilewright.lowering.interpreter.ops.instructions.wgmma import WARPGROUP, warpgroups
 from tilewright.lowering.interpreter.ops.tile.gemm import extents, registers
-from tilewright.lowering.interpreter.ops.tile.tensor_access import byte_offsets, container, offsets
+from tilewright.lowering.interpreter.ops.tile.tensor_access import bit_offsets, container, offsets
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
 CHUNK = 16
@@ -36,7 +40,8 @@ CHUNK = 16
 
 @dataclass(frozen=True, slots=True)
 class SharedOperand:
-    """A and B in shared memory: the byte of each element of a partition, [warpgroups, elements]."""
+    """A and B in shared memory: the bit where each element of a partition starts, [warpgroups,
+    elements]."""
 
     which: Literal["A", "B"]
     tensor: Tensor
@@ -55,10 +60,10 @@ class SharedOperand:
                     int(np.argmax(other)),
                 )
         first: Tensor = value.take(np.arange(0, gang.count, WARPGROUP)).typed.value
-        return cls(which, tensor, spread(byte_offsets(first), gang.count // WARPGROUP))
+        return cls(which, tensor, spread(bit_offsets(first), gang.count // WARPGROUP))
 
     def at(self, row: int, column: int) -> NDArray[np.int64]:
-        """The bytes of one atom's matrix, its rows fastest: [warpgroups, elements]."""
+        """The bits of one atom's matrix, its rows fastest: [warpgroups, elements]."""
         return self.places[:, chosen(self.tensor, row, column)]
 
     def matrix(
@@ -68,14 +73,25 @@ class SharedOperand:
         starts: NDArray[np.int64],
         data: NDArray[np.uint8],
     ) -> NDArray[Any]:
-        """The matrix whose elements are at `places` of the 16-byte chunks at `starts`."""
-        dtype = container(self.tensor)
-        elements, count = data.view(dtype).ravel(), CHUNK // dtype.itemsize
-        chunk = np.searchsorted(starts, places // CHUNK * CHUNK)
-        index = chunk * count + places % CHUNK // dtype.itemsize
+        """The matrix whose elements start at the bits `places` of the 16-byte chunks at
+        `starts`."""
+        values = elements_at(places, starts, data, self.tensor.bits)
         rows, columns = atom.extents(self.which)
-        values = np.ascontiguousarray(elements[index].reshape(columns, rows).T)
+        values = np.ascontiguousarray(values.reshape(columns, rows).T)
         return values.view(atom.element(self.which).container)
+
+
+def chunks_at(places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The first bytes of the chunks in which elements that start at these bits lie."""
+    return np.unique(places // (8 * CHUNK)) * CHUNK
+
+
+def elements_at(
+    places: NDArray[np.int64], starts: NDArray[np.int64], data: NDArray[np.uint8], bits: int
+) -> NDArray[Any]:
+    """The elements that start at these bits of the chunks at the bytes `starts`."""
+    chunk, inside = np.searchsorted(starts, places // (8 * CHUNK) * CHUNK), places % (8 * CHUNK)
+    return unpacked(data, bits).ravel()[(chunk * 8 * CHUNK + inside) // bits]
 
 
 def chosen(tensor: Tensor, row: int, column: int) -> slice:
@@ -91,9 +107,7 @@ class WarpgroupGemm:
 
     atom: WgmmaAtom
     number: int
-    a: Tensor
-    b: Tensor
-    c: Tensor
+    tensors: Mapping[Operand, Tensor]
     d: Tensor
     accumulate: NDArray[np.bool_] | None
 
@@ -101,11 +115,12 @@ class WarpgroupGemm:
         """Issue them for every warpgroup of the gang."""
         lanes = warpgroups(machine, gang, self.atom.mnemonic)
         self._check_fenced(machine, gang)
-        _, m, steps = extents(self.a)
-        _, n, _ = extents(self.b)
-        shared = [SharedOperand.of(gang, "B", self.b)]
+        a, b = self.tensors["A"], self.tensors["B"]
+        _, m, steps = extents(a)
+        _, n, _ = extents(b)
+        shared = [SharedOperand.of(gang, "B", b)]
         if self.atom.frag_kind == "ss":
-            shared.insert(0, SharedOperand.of(gang, "A", self.a))
+            shared.insert(0, SharedOperand.of(gang, "A", a))
         for k in range(steps):
             for column in range(n):
                 for row in range(m):
@@ -129,25 +144,27 @@ class WarpgroupGemm:
         at: tuple[int, int, int],
     ) -> None:
         row, column, k = at
-        group = machine.shared.wgmmas.committed[gang.lanes]
+        group, shape = machine.shared.wgmmas.committed[gang.lanes], (len(lanes), WARPGROUP, -1)
         c = self._accumulators(gang, row, column, first=k == 0)
         where = [operand.at(row if operand.which == "A" else column, k) for operand in shared]
         if self.atom.frag_kind == "rs":
-            fragment = self._registers(gang, chosen(self.a, row, k), group)
-            a = fragment_matrix(self.atom, fragment.reshape(len(lanes), WARPGROUP, -1))
+            fragment = self._registers(gang, row, k, group)
+            a = fragment_matrix(self.atom, fragment.reshape(shape))
             (b,) = self._matrices(machine, lanes, shared, where)
         else:
             a, b = self._matrices(machine, lanes, shared, where)
-        values = self._multiply(machine, a, b, c.reshape(len(lanes), WARPGROUP, -1))
+        e = self._metadata(gang, row, k)
+        e = None if e is None else e.reshape(shape)
+        values = self._multiply(machine, a, b, c.reshape(shape), e)
         places = offsets(self.d)[:, chosen(self.d, row, column)]
-        shape = (self.atom.shape, self.atom.types[2])
+        kind = (self.atom.shape, self.atom.types[2])
         registers(self.d).write_result(
-            gang.lanes, places, values.reshape(gang.count, -1), group, self.number, shape
+            gang.lanes, places, values.reshape(gang.count, -1), group, self.number, kind
         )
 
     def _accumulators(self, gang: Gang, row: int, column: int, *, first: bool) -> Bits:
         """C of one wgmma: [threads, values]. After the first step it is what the last one left."""
-        tensor = self.c if first else self.d
+        tensor = self.tensors["C"] if first else self.d
         places = offsets(tensor)[:, chosen(tensor, row, column)]
         wanted = None if self.accumulate is None else spread(self.accumulate, gang.count)
         if first and wanted is not None and not wanted.any():
@@ -159,13 +176,21 @@ class WarpgroupGemm:
             values = np.where(wanted[:, None], values, values.dtype.type(0))
         return values
 
-    def _registers(self, gang: Gang, elements: slice, group: NDArray[np.int64]) -> Bits:
+    def _registers(self, gang: Gang, row: int, k: int, group: NDArray[np.int64]) -> Bits:
         """A from registers, which it holds until it is complete: [threads, values]."""
-        places = offsets(self.a)[:, elements]
-        registers(self.a).check_ordered(gang.lanes, places, "A")
-        values = registers(self.a).read(gang.lanes, places)
-        registers(self.a).issue(gang.lanes, places, OPERAND, group, self.number)
+        a = self.tensors["A"]
+        places = offsets(a)[:, chosen(a, row, k)]
+        registers(a).check_ordered(gang.lanes, places, "A")
+        values = registers(a).read(gang.lanes, places)
+        registers(a).issue(gang.lanes, places, OPERAND, group, self.number)
         return values
+
+    def _metadata(self, gang: Gang, row: int, k: int) -> Bits | None:
+        """E from registers, [threads, values], of a sparse atom."""
+        e = self.tensors.get("E")
+        if e is None:
+            return None
+        return registers(e).read(gang.lanes, offsets(e)[:, chosen(e, row, k)])
 
     def _matrices(
         self,
@@ -177,7 +202,7 @@ class WarpgroupGemm:
         """Matrices from shared memory: [warpgroups, rows, columns] each."""
         by_warpgroup: list[list[NDArray[Any]]] = []
         for index, warpgroup in enumerate(lanes):
-            starts = [np.unique(places[index] // CHUNK) * CHUNK for places in where]
+            starts = [chunks_at(places[index]) for places in where]
             try:
                 data = machine.shared.read_async(warpgroup, starts, self.number)
             except Fault as fault:
@@ -188,9 +213,13 @@ class WarpgroupGemm:
             ])  # fmt: skip
         return [np.stack(matrices) for matrices in zip(*by_warpgroup, strict=True)]
 
-    def _multiply(self, machine: Machine, a: NDArray[Any], b: NDArray[Any], c: Bits) -> Bits:
+    def _multiply(
+        self, machine: Machine, a: NDArray[Any], b: NDArray[Any], c: Bits, e: Bits | None
+    ) -> Bits:
+        if e is not None:
+            check_metadata(self.atom, e, 0)
         try:
             model = wgmma_model(self.atom, machine.launch.arch, machine.launch.numerics)
         except NumericsError as error:
             raise Fault(str(error)) from error
-        return multiply_matrices(self.atom, a, b, c, model)
+        return multiply_matrices(self.atom, a, b, c, model, e=e)

@@ -154,8 +154,8 @@ func.func @f(%mma: !mma, %a: !a, %b: !b, %c: !c) {
 // -----
 
 func.func @f(%mma: !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>>, %a: !cute.memref<f16, rmem, "8:1">) {
+  // expected-error @+1 {{expected (mma, d, a, b, c), then E = e, SFA = sfa, SFB = sfb}}
   cute.gemm(%mma, %a, %a)
-  // expected-error @+1 {{expected (mma, d, a, b, c)}}
   func.return
 }
 
@@ -164,5 +164,41 @@ func.func @f(%mma: !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f1
 func.func @f(%mma: !cute.layout<"4:1">, %a: !cute.memref<f16, rmem, "8:1">) {
   // expected-error @+1 {{'cute.gemm' op operand #0 must be !cute.tiled_mma, but got '!cute.layout<"4:1">'}}
   cute.gemm(%mma, %a, %a, %a, %a)
+  func.return
+}
+
+// -----
+
+!mma = !cute.tiled_mma<!cute_nvgpu.sm80.sparse_mma<16x8x32, elem_type = (f16, f16, f32)>>
+!a = !cute.memref<f16, rmem, "((2,2,2),1,1):((1,2,4),0,0)">
+!b = !cute.memref<f16, rmem, "((2,4),1,1):((1,2),0,0)">
+!c = !cute.memref<f32, rmem, "((2,2),1,1):((1,2),0,0)">
+func.func @f(%mma: !mma, %a: !a, %b: !b, %c: !c) {
+  // expected-error @+1 {{'cute.gemm' expected operands A, B, C, E, those of the atom of '!cute.tiled_mma<!cute_nvgpu.sm80.sparse_mma<16x8x32, elem_type = (f16, f16, f32)>>', got A, B, C}}
+  cute.gemm(%mma, %c, %a, %b, %c)
+  func.return
+}
+
+// -----
+
+// The factors of one atom lie in two registers.
+!mma = !cute.tiled_mma<!cute_nvgpu.SM120.mma_bs<16x8x64, elem_type = (f4E2M1FN, f4E2M1FN, f32), kind = mxf4, scale_vec = 2, scale_type = f8E8M0FNU>>
+!a = !cute.memref<f4E2M1FN, rmem, "(32,1,2):(1,0,32)">
+!b = !cute.memref<f4E2M1FN, rmem, "(16,1,2):(1,0,16)">
+!c = !cute.memref<f32, rmem, "(4,1,1):(1,0,0)">
+!x = !cute.memref<f8E8M0FNU, rmem, "(2,1,2):(1,0,3)">
+!y = !cute.memref<f8E8M0FNU, rmem, "(2,1,2):(1,0,2)">
+func.func @f(%mma: !mma, %a: !a, %b: !b, %c: !c, %x: !x, %y: !y) {
+  // expected-error @+1 {{'cute.gemm' expected operand SFA with the values of an atom side by side, as cute.mma.make_fragment gives them, got '!cute.memref<f8E8M0FNU, rmem, "(2,1,2):(1,0,3)">'}}
+  cute.gemm(%mma, %c, %a, %b, %c, SFA = %x, SFB = %y)
+  func.return
+}
+
+// -----
+
+!mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>>
+func.func @f(%mma: !mma) {
+  // expected-error @+1 {{expected (mma, d, a, b, c), then E = e, SFA = sfa, SFB = sfb}}
+  cute.gemm(%mma, E = %mma, %mma, %mma, %mma, %mma)
   func.return
 }

@@ -17,6 +17,8 @@ func.func @pipelines(%i: i32) {
   cute.pipeline.consumer_wait(%q, %i)
   // CHECK-NEXT: cute.pipeline.consumer_release(%p, %i) : !cute.pipeline<tma, stages = 4, producers = 1, consumers = 8, bytes = 49152>, i32
   cute.pipeline.consumer_release(%p, %i)
+  // CHECK-NEXT: cute.pipeline.producer_tail(%p, %i) : !cute.pipeline<tma, stages = 4, producers = 1, consumers = 8, bytes = 49152>, i32
+  cute.pipeline.producer_tail(%p, %i)
   func.return
 }
 
@@ -24,6 +26,10 @@ func.func @pipelines(%i: i32) {
 func.func @cluster() attributes {gpu.known_cluster_size = array<i32: 2, 1, 1>} {
   // CHECK-NEXT: %p = cute.pipeline.create() : !cute.pipeline<tma, stages = 4, producers = 1, consumers = 8, bytes = 49152, ctas = 2>
   %p = cute.pipeline.create() : !cute.pipeline<tma, stages = 4, producers = 1, consumers = 8, bytes = 49152, ctas = 2>
+  // CHECK-NEXT: %q = cute.pipeline.create() : !cute.pipeline<tma_umma, stages = 4, producers = 1, bytes = 32768, ctas = 2>
+  %q = cute.pipeline.create() : !cute.pipeline<tma_umma, stages = 4, producers = 1, bytes = 32768, ctas = 2>
+  // CHECK-NEXT: %d = cute.pipeline.create() : !cute.pipeline<umma_async, stages = 1, consumers = 4, ctas = 2>
+  %d = cute.pipeline.create() : !cute.pipeline<umma_async, stages = 1, consumers = 4, ctas = 2>
   func.return
 }
 

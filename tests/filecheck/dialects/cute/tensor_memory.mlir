@@ -38,3 +38,36 @@ func.func @accumulators(%t: i32, %sA: !cute.memref<bf16, smem, align<1024>, "S<3
   cute.memref.dealloc(%acc)
   func.return
 }
+
+!r2t = !cute.tiled_copy<#cute_nvgpu.copy<tmem_store, bf16, 32x32b, x16>, layout_tv = "((32,4),32):((1,32),128)", tiler_mn = "[128;32]">
+!half = !cute.tiled_copy<#cute_nvgpu.copy<tmem_load, f16, 32x32b, x16, pack>, layout_tv = "((32,4),32):((1,32),128)", tiler_mn = "[128;32]">
+!s2t = !cute.tiled_copy<#cute_nvgpu.copy<tmem_copy, f8E8M0FNU, 32x128b warpx4, cta_group = 2>, layout_tv = "(1,((4,4),32)):(0,((128,32),1))", tiler_mn = "[128;4]">
+
+// CHECK-LABEL: func.func @copies
+func.func @copies(%t: i32) {
+  // CHECK: %a = cute.memref.alloc() {cta_group = 2 : i64} : !cute.memref<bf16, tmem, "(128,32):(131072,1)">
+  %a = cute.memref.alloc() {cta_group = 2 : i64} : !cute.memref<bf16, tmem, "(128,32):(131072,1)">
+  %d = cute.memref.alloc() : !cute.memref<f16, tmem, "(128,32):(131072,2)">
+  %sf = cute.memref.alloc() : !cute.memref<f8E8M0FNU, tmem, "((32,4),4):((262144,4),1)">
+  %blocks = cute.memref.alloc() : !cute.memref<f8E8M0FNU, smem, align<128>, "((32,4),4):((16,4),1)">
+  // CHECK: %r2t = cute.make_tiled_copy : !cute.tiled_copy<#cute_nvgpu.copy<tmem_store, bf16, 32x32b, x16>,
+  %r2t = cute.make_tiled_copy : !r2t
+  // CHECK-NEXT: %half = cute.make_tiled_copy : !cute.tiled_copy<#cute_nvgpu.copy<tmem_load, f16, 32x32b, x16, pack>,
+  %half = cute.make_tiled_copy : !half
+  // CHECK-NEXT: %s2t = cute.make_tiled_copy : !cute.tiled_copy<#cute_nvgpu.copy<tmem_copy, f8E8M0FNU, 32x128b warpx4, cta_group = 2>,
+  %s2t = cute.make_tiled_copy : !s2t
+  // CHECK-NEXT: %into = {{.*}} -> !cute.memref<bf16, tmem, "(((32,32),1),1,1):(((131072,1),0),16777216,32)">
+  %into = cute.tiled.copy.partition_D(%r2t, %a, %t)
+  %from = cute.tiled.copy.partition_S(%half, %d, %t)
+  %there = cute.tiled.copy.partition_S(%s2t, %blocks, %t)
+  %here = cute.tiled.copy.partition_D(%s2t, %sf, %t)
+  %held = cute.memref.alloca() : !cute.memref<bf16, rmem, "((32,1),1,1):((1,0),0,0)">
+  %sums = cute.memref.alloca() : !cute.memref<f16, rmem, "((32,1),1,1):((1,0),0,0)">
+  // CHECK: cute.copy(%r2t, %held, %into) :
+  cute.copy(%r2t, %held, %into)
+  // CHECK-NEXT: cute.copy(%half, %from, %sums) :
+  cute.copy(%half, %from, %sums)
+  // CHECK-NEXT: cute.copy(%s2t, %there, %here) :
+  cute.copy(%s2t, %there, %here)
+  func.return
+}

@@ -9,8 +9,8 @@ func.func @f() {
 // -----
 
 func.func @f() {
-  // expected-error @+1 {{'cute.memref.alloc' expected 32-bit elements and no swizzle in tmem, got f16, tmem, "(128,64):(65536,1)"; nearest legal: f32}}
-  %t = cute.memref.alloc() : !cute.memref<f16, tmem, "(128,64):(65536,1)">
+  // expected-error @+1 {{'cute.memref.alloc' expected elements of 1 to 32 bits, a power of two, and no swizzle in tmem, got f64, tmem, "(128,64):(65536,1)"; nearest legal: f32}}
+  %t = cute.memref.alloc() : !cute.memref<f64, tmem, "(128,64):(65536,1)">
   func.return
 }
 
@@ -36,38 +36,6 @@ func.func @f() {
   %t = cute.memref.alloc() : !cute.memref<f32, smem, "(128,64):(64,1)">
   // expected-error @+1 {{'cute.memref.dealloc' expected the result of a cute.memref.alloc in tmem, got !cute.memref<f32, smem, "(128,64):(64,1)"> (shared memory lives as long as the kernel)}}
   cute.memref.dealloc(%t)
-  func.return
-}
-
-// -----
-
-// expected-error @+1 {{tiled_mma expected an atom of A, B and C alone, got tcgen05.mma.sp.cta_group::1.kind::f16}}
-!t = !cute.tiled_mma<!cute_nvgpu.sm100.mma_sp<128x64x32, elem_type = (f16, f16, f32), ab_major = (k, k), frag_kind = ss>>
-func.func @f(%a: !t) {
-  func.return
-}
-
-// -----
-
-// expected-error @+1 {{tiled_mma expected an atom of one CTA with A and B in shared memory, got <128x64x16, elem_type = (f16, f16, f32), ab_major = (k, k), frag_kind = ts>; nearest legal: frag_kind = ss, no cta_group}}
-!t = !cute.tiled_mma<!cute_nvgpu.sm100.mma<128x64x16, elem_type = (f16, f16, f32), ab_major = (k, k), frag_kind = ts>>
-func.func @f(%a: !t) {
-  func.return
-}
-
-// -----
-
-// expected-error @+1 {{tiled_mma expected an atom of one CTA with A and B in shared memory, got <256x64x16, elem_type = (f16, f16, f32), ab_major = (k, k), frag_kind = ss, cta_group = 2>; nearest legal: frag_kind = ss, no cta_group}}
-!t = !cute.tiled_mma<!cute_nvgpu.sm100.mma<256x64x16, elem_type = (f16, f16, f32), ab_major = (k, k), frag_kind = ss, cta_group = 2>>
-func.func @f(%a: !t) {
-  func.return
-}
-
-// -----
-
-// expected-error @+1 {{tiled_mma expected elements of whole bytes, got f4E2M1FN in tcgen05.mma.cta_group::1.kind::f8f6f4}}
-!t = !cute.tiled_mma<!cute_nvgpu.sm100.mma<128x64x32, elem_type = (f4E2M1FN, f4E2M1FN, f32), ab_major = (k, k), frag_kind = ss>>
-func.func @f(%a: !t) {
   func.return
 }
 
@@ -128,8 +96,8 @@ func.func @f(%m: !mma, %d: !d, %a: !a, %b: !b) {
 
 // -----
 
-// expected-error @+1 {{copy expected elements of 32 bits with tmem_load, got f16; nearest legal: f32}}
-func.func @f(%c: !cute.tiled_copy<#cute_nvgpu.copy<tmem_load, f16, 32x32b, x32>, layout_tv = "(128,32):(1,128)", tiler_mn = "[128;32]">) {
+// expected-error @+1 {{copy expected whole elements to a cell of 32 bits with tmem_load, got f64; nearest legal: f32}}
+func.func @f(%c: !cute.tiled_copy<#cute_nvgpu.copy<tmem_load, f64, 32x32b, x32>, layout_tv = "(128,32):(1,128)", tiler_mn = "[128;32]">) {
   func.return
 }
 
@@ -178,5 +146,44 @@ func.func @f() {
 func.func @f(%t: !cute.memref<f32, tmem, "(128,64):(65536,1)">) {
   // expected-error @+1 {{expected no tensor in tmem, got '!cute.memref<f32, tmem, "(128,64):(65536,1)">' (whole warps load it); nearest legal: cute.copy with tmem_load}}
   %v = cute.memref.load_vec(%t)
+  func.return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{'cute.memref.alloc' expected cta_group = 2 of tensor memory, or none, got 2 : i64 of !cute.memref<f32, smem, "128:1">}}
+  %t = cute.memref.alloc() {cta_group = 2 : i64} : !cute.memref<f32, smem, "128:1">
+  func.return
+}
+
+// -----
+
+// expected-error @+1 {{copy expected elements of 16 bits with pack, got f32; nearest legal: f16}}
+func.func @f(%c: !cute.tiled_copy<#cute_nvgpu.copy<tmem_load, f32, 32x32b, x32, pack>, layout_tv = "(128,32):(1,128)", tiler_mn = "[128;32]">) {
+  func.return
+}
+
+// -----
+
+// expected-error @+1 {{copy expected whole elements to a cell of 32 bits with tmem_copy, got f64; nearest legal: f32}}
+func.func @f(%c: !cute.tiled_copy<#cute_nvgpu.copy<tmem_copy, f64, 32x128b warpx4>, layout_tv = "(1,64):(0,1)", tiler_mn = "[32;2]">) {
+  func.return
+}
+
+// -----
+
+// expected-error @+1 {{copy expected cta_group 1 or 2, got 3; nearest legal: 2}}
+func.func @f(%c: !cute.tiled_copy<#cute_nvgpu.copy<tmem_copy, i8, 32x128b warpx4, cta_group = 3>, layout_tv = "(1,512):(0,1)", tiler_mn = "[32;16]">) {
+  func.return
+}
+
+// -----
+
+// Rows of shared memory are 16 bytes at least.
+!s2t = !cute.tiled_copy<#cute_nvgpu.copy<tmem_copy, i8, 32x128b warpx4>, layout_tv = "(1,(16,32)):(0,(32,1))", tiler_mn = "[32;16]">
+func.func @f(%c: !s2t, %s: !cute.memref<i8, smem, align<16>, "((16,32),1):((32,1),0)">, %d: !cute.memref<i8, tmem, "((16,32),1):((1,262144),0)">) {
+  // expected-error @+1 {{'cute.copy' expected a source with 16 elements side by side for}}
+  cute.copy(%c, %s, %d)
   func.return
 }

@@ -48,16 +48,24 @@ func.func @f(%a: !t) {
 
 // -----
 
-// expected-error @+1 {{tiled_mma expected an atom of A, B and C alone, got mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32}}
-!t = !cute.tiled_mma<!cute_nvgpu.sm80.sparse_mma<16x8x32, elem_type = (f16, f16, f32)>>
+// expected-error @+1 {{tiled_mma expected the permutation of K to be none (A, B and what belongs to them have [16, 32] elements an atom there), got (16,2):(2,1); nearest legal: _}}
+!t = !cute.tiled_mma<!cute_nvgpu.sm80.sparse_mma<16x8x32, elem_type = (f16, f16, f32)>, permutation_MNK = "[_;_;(16,2):(2,1)]">
 func.func @f(%a: !t) {
   func.return
 }
 
 // -----
 
-// expected-error @+1 {{tiled_mma expected an atom of one matrix, got mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 with A in ((4,4,2),4):((1,32,4),8)}}
-!t = !cute.tiled_mma<!cute_nvgpu.sm70.mma<8x8x4, elem_type = (f16, f16, f32), layouts = (row, col)>>
+// expected-error @+1 {{tiled_mma expected whole groups of 32 threads, which execute the instruction together, got 16; nearest legal: an atom_layout_MNK of 4 atoms or a multiple of that}}
+!t = !cute.tiled_mma<!cute_nvgpu.sm70.mma<8x8x4, elem_type = (f16, f16, f32), layouts = (row, col)>, atom_layout_MNK = "(2,1,1)">
+func.func @f(%a: !t) {
+  func.return
+}
+
+// -----
+
+// expected-error @+1 {{tiled_mma expected an atom with C and D of one type, got mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f16 (each step along K adds to the D of the one before)}}
+!t = !cute.tiled_mma<!cute_nvgpu.sm70.mma<8x8x4, elem_type = (f16, f16, f16, f32), layouts = (row, col)>, atom_layout_MNK = "(2,2,1)">
 func.func @f(%a: !t) {
   func.return
 }
@@ -106,7 +114,7 @@ func.func @f(%a: !t) {
 
 // -----
 
-// expected-error @+1 {{expected universal, cp_async, ldmatrix, stmatrix, tmem_load, got bulk}}
+// expected-error @+1 {{expected universal, cp_async, ldmatrix, stmatrix, tmem_load, tmem_store, tmem_copy, got bulk}}
 !t = !cute.tiled_copy<#cute_nvgpu.copy<bulk, f16, 128>, layout_tv = "(16,8):(8,1)", tiler_mn = "[128]">
 func.func @f(%a: !t) {
   func.return
@@ -152,7 +160,7 @@ func.func @f(%mma: !mma, %a: !cute.memref<f16, gmem, "(?,16):(16,1)">, %t: i32) 
 
 !mma = !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>>
 func.func @f(%mma: !mma, %a: !cute.memref<f16, smem, "(16,16):(16,1)">, %t: i32) {
-  // expected-error @+1 {{expected A, B or C, got D}}
+  // expected-error @+1 {{expected one of A, B, C, E, SFA, SFB, got D}}
   %r = cute.tiled.mma.partition D (%mma, %a, %t)
   func.return
 }
@@ -277,5 +285,20 @@ func.func @f(%m: !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16,
 // Two atoms of the same threads.
 // expected-error @+1 {{tiled_mma expected atom_layout_MNK to number its 4 atoms from 0 on, each once, got (2,2,1):(1,0,0); nearest legal: (2,2,1):(1,2,0)}}
 func.func @f(%m: !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>, atom_layout_MNK = "(2,2,1):(1,0,0)">) {
+  func.return
+}
+
+// -----
+
+// expected-error @+1 {{'universal_fma' expected <1x1x1, elem_type = (f32, f32, f32)>, <1x1x1, elem_type = (f64, f64, f64)>, <2x1x1, elem_type = (f16, f16, f16)>, <2x1x1, elem_type = (bf16, bf16, bf16)>, got 1x1x1 on (f16, f16, f16); nearest legal: <2x1x1, elem_type = (f16, f16, f16)>}}
+func.func @f(%m: !cute.tiled_mma<!cute_nvgpu.universal_fma<1x1x1, elem_type = (f16, f16, f16)>>) {
+  func.return
+}
+
+// -----
+
+func.func @f(%m: !cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>>, %a: !cute.memref<f16, gmem, "(16,16):(16,1)">, %t: i32) {
+  // expected-error @+1 {{expected an operand of A, B, C, those of the atom, got E}}
+  %p = cute.tiled.mma.partition E (%m, %a, %t)
   func.return
 }

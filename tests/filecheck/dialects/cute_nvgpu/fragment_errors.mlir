@@ -215,3 +215,11 @@ func.func @f(%x: !cute_nvgpu.fragment<4xbf16>) {
   %y = cute_nvgpu.fragment.concat %x, %x : !cute_nvgpu.fragment<4xbf16>, !cute_nvgpu.fragment<4xbf16> -> !cute_nvgpu.fragment<8xf16>
   func.return
 }
+
+// -----
+
+func.func @f(%a: !cute_nvgpu.fragment<4xsi8>) {
+  // expected-error @+1 {{'cute_nvgpu.fragment.fma' expected elements of f32, f64, f16, bf16, got s8; nearest legal: f32}}
+  %d = cute_nvgpu.fragment.fma %a, %a, %a : !cute_nvgpu.fragment<4xsi8>
+  func.return
+}

@@ -1,0 +1,150 @@
+"""Trials by the thousand on many processes: seeds of several kinds, in batches, until there were
+enough of them or the time is up. What fails is written down as it comes.
+
+A trial takes a kind and its seeds and gives the seeds that fail, each with the reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+import time
+import traceback
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+Trial = Callable[[str, Sequence[int]], list[tuple[int, str]]]
+Batch = tuple[str, range]
+
+
+@contextmanager
+def in_time(seconds: int) -> Iterator[None]:
+    """Raises TimeoutError, which says where, after so many seconds of this processor: others may
+    keep the machine busy."""
+
+    def stop(*_: object) -> None:
+        where = "".join(traceback.format_stack(sys._getframe(1), limit=1)).strip().split("\n")[0]
+        raise TimeoutError(where)
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def add_options(parser: argparse.ArgumentParser, what: str, folder: str) -> None:
+    """How much, how fast, and where to."""
+    parser.add_argument("--count", type=int, help=f"{what} in all (1000, or what --seconds allow)")
+    parser.add_argument("--seconds", type=float, help="begin nothing after so many")
+    parser.add_argument("--first", type=int, default=0, help="the first seed of each kind")
+    parser.add_argument("--jobs", type=int, default=2, help="processes")
+    parser.add_argument(
+        "--failures", type=Path, default=Path(f"build/{folder}/failures.jsonl"),
+        help="a JSON line for each that fails: kind, seed, reason",
+    )  # fmt: skip
+
+
+@dataclass
+class Campaign:
+    """The trials of one run, by kind."""
+
+    trial: Trial
+    options: argparse.Namespace
+    batch: int = 25
+    setup: Callable[..., None] | None = None
+    arguments: tuple[Any, ...] = ()
+    tried: Counter[str] = field(default_factory=Counter[str])
+    seeds: dict[tuple[str, str], list[int]] = field(
+        default_factory=lambda: defaultdict[tuple[str, str], list[int]](list)
+    )
+
+    def run(self, kinds: Sequence[str]) -> int:
+        """Try all, and print a line for each kind and each reason; the number of reasons."""
+        self.options.failures.parent.mkdir(parents=True, exist_ok=True)
+        self.options.failures.write_text("")
+        batches = self._batches(kinds)
+        started = time.monotonic()
+        while self._some(batches, started):
+            pass
+        print(" " * 60, end="\r", file=sys.stderr)
+        self._report(kinds, time.monotonic() - started)
+        return len(self.seeds)
+
+    def _batches(self, kinds: Sequence[str]) -> Iterator[Batch]:
+        """The kinds in turn; of each as many seeds."""
+        total = self.options.count
+        if total is None:
+            total = 1000 if self.options.seconds is None else None
+        shares = [None if total is None else total // len(kinds) + (place < total % len(kinds))
+                  for place in range(len(kinds))]  # fmt: skip
+        for number in count():
+            done = number * self.batch
+            more = False
+            for kind, share in zip(kinds, shares, strict=True):
+                size = self.batch if share is None else min(self.batch, share - done)
+                if size > 0:
+                    more = True
+                    first = self.options.first + done
+                    yield kind, range(first, first + size)
+            if not more:
+                return
+
+    def _some(self, batches: Iterator[Batch], started: float) -> bool:
+        """Try batches until there are no more, or a process dies: then go on in new ones."""
+        limit = self.options.seconds
+        waiting: dict[Future[list[tuple[int, str]]], Batch] = {}
+        with ProcessPoolExecutor(self.options.jobs, None, self.setup, self.arguments) as pool:
+            while True:
+                while len(waiting) < 2 * self.options.jobs:
+                    late = limit is not None and time.monotonic() - started > limit
+                    following = None if late else next(batches, None)
+                    if following is None:
+                        break
+                    waiting[pool.submit(self.trial, *following)] = following
+                if not waiting:
+                    return False
+                for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                    batch = waiting.pop(future)
+                    try:
+                        self._note(*batch, future.result())
+                    except BrokenProcessPool:
+                        for kind, seeds in (batch, *waiting.values()):
+                            alone = f"a process died among {seeds[0]} to {seeds[-1]}, or beside"
+                            self._note(kind, seeds, [(seeds[0], alone)])
+                        return True
+                print(f"{self.tried.total()} tried, {len(self.seeds)} reasons", end="\r",
+                      file=sys.stderr, flush=True)  # fmt: skip
+
+    def _note(self, kind: str, seeds: Sequence[int], failed: list[tuple[int, str]]) -> None:
+        self.tried[kind] += len(seeds)
+        for seed, reason in failed:
+            if (kind, reason) not in self.seeds:
+                print(f"{kind}, seed {seed}: {reason}", file=sys.stderr, flush=True)
+            self.seeds[kind, reason].append(seed)
+            with self.options.failures.open("a") as file:
+                file.write(json.dumps({"kind": kind, "seed": seed, "reason": reason}) + "\n")
+
+    def _report(self, kinds: Sequence[str], seconds: float) -> None:
+        failed: Counter[str] = Counter()
+        for (kind, reason), seeds in sorted(self.seeds.items(), key=lambda item: -len(item[1])):
+            failed[kind] += len(seeds)
+            print(f"{kind}: {len(seeds)} x {reason} (seeds {', '.join(map(str, seeds[:3]))})")
+        for kind in kinds:
+            print(f"{kind:20} {self.tried[kind]:8} tried {failed[kind]:6} failed")
+        print(
+            f"{self.tried.total()} tried in {seconds:.0f} s on {self.options.jobs} processes, "
+            f"{failed.total()} failed for {len(self.seeds)} reasons"
+            + (f": {self.options.failures}" if self.seeds else "")
+        )
