@@ -105,6 +105,27 @@ def first_phase(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp
     return mutant.kind in ("remove", "earlier", "later") and _unheard(wait.operands[0])
 
 
+def unheard(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
+    """An arrival of which nobody learns, or the release of a stage that nobody acquires again, is
+    another or none. In shared memory, an mbarrier whose phase never ends hinders nobody."""
+    if mutant.kind not in ("remove", "earlier", "later", "role: outside its if"):
+        return False
+    other = passed(mutant, op)
+    arrival = op if ARRIVES(op) else other
+    if arrival is None or not ARRIVES(arrival) or (arrival is not op and TELLS(op)):
+        return False
+    if arrival.name.startswith("cute_nvgpu"):
+        return _unheard(arrival.operands[0])
+    return named(r"pipeline\.consumer_release")(arrival) and _acquired_once(arrival.operands[0])
+
+
+def _acquired_once(pipeline: SSAValue) -> bool:
+    """Whether stages of a pipeline are acquired once, in its first use."""
+    uses = [use.operation for use in pipeline.uses]
+    acquires = [use for use in uses if named(r"pipeline\.producer_acquire")(use)]
+    return all(not _in_loop(use) and constant(use.operands[1]) == 0 for use in acquires)
+
+
 def _tells_nobody(op: Operation) -> bool:
     """Whether an op tells no other warp anything, though it is a barrier or an arrival."""
     return WARP_SYNC(op) or (
@@ -215,6 +236,7 @@ RULES = {
     "bytes before they are expected": bytes_before,
     "first phase": first_phase,
     "nobody told": nobody_told,
+    "unheard arrival": unheard,
     "needless warp barrier": needless_warp_sync,
     "waited for again": waited_for_again,
     "registers asked for": registers_asked_for,

@@ -31,6 +31,9 @@ ACTS = re.compile(
 )
 """Ops that read or write memory or hold such ops: what an op that is moved has to pass."""
 
+PREPARES = re.compile(r"cute\.(tiled\.|make_|mma\.)")
+"""Ops of the same names that only say how memory will be accessed."""
+
 STEPS = {"threads": (-32, 32), "bytes": (-16, 16), "registers": (-8, 8), "columns": (-32, 32)}
 """By how much a number changes, where not by one."""
 
@@ -84,7 +87,9 @@ def synchronises(op: Operation) -> bool:
 
 def acts(op: Operation) -> bool:
     """Whether an op orders others, or is one that may be ordered."""
-    return synchronises(op) or ACTS.match(op.name) is not None or bool(op.regions)
+    if synchronises(op) or op.regions:
+        return True
+    return ACTS.match(op.name) is not None and PREPARES.match(op.name) is None
 
 
 def _edits(op: Operation) -> Iterator[tuple[str, Edit]]:

@@ -134,18 +134,19 @@ def report(verdicts: list[Verdict]) -> str:
 
 
 INTRODUCTION = """\
-\ Every synchronising op of the kernels in `examples/` is removed, moved past its neighbours,
-taken out of its branch, or has its counts, bytes, parities, stages or guard changed, at every
-level, one at a time. This page is written by `python tests/mutation/run.py --report
-docs/hazards.md`; a sample is part of the tests. Where fewer mutants were judged than there are,
-they are a random share.
+Every synchronising op of the kernels in `examples/` is removed, moved past its neighbours,
+taken out of its branch, or has its counts, bytes, parities, stages or guard changed, and swizzles,
+numbers of pipelines, rings' numbers of stages and the warps of roles are, at every level, one at a
+time. This page is written by `python tests/mutation/run.py --jobs 16 --report docs/hazards.md`; a
+sample is part of the tests. Where fewer mutants were judged than there are, they are a random
+share.
 
 A mutant is *caught statically* by the passes of `tw.compile` (at the `ptx` level by the verifier
 alone), *caught when run* by `tw.interpret` in the order of the text or *on a schedule* with one
 of two seeds, *equivalent* by a rule of `tests/mutation/equivalences.py`. It is *missed* where
 every run gives the kernel's result and no rule says that it must, which does not say that it is
-wrong; *wrong* where a run gives something else without an error: a guard of a store, or a
-coordinate of a copy, which no synchronisation can see.
+wrong; *wrong* where a run gives something else without an error. Guards of stores and coordinates
+of copies are not mutated: they synchronise nothing.
 
 The static check (`passes/analysis/hazards`) follows the kernel once for all threads of a cluster,
 without its data: loops of unknown length go round every stage of the longest ring twice and once

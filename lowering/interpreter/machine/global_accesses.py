@@ -57,7 +57,10 @@ class Shadow:
     def by_word(self, changed: NDArray[np.bool_], span: Span) -> NDArray[np.bool_]:
         """Which words change, of which elements do: [threads, words]."""
         octets = np.repeat(changed, span.size // changed.shape[1], axis=1)
-        return octets.reshape(len(changed), -1, self.unit).any(axis=2)
+        words: NDArray[np.bool_] = np.asarray(
+            octets.reshape(len(changed), -1, self.unit).any(axis=2)
+        )
+        return words
 
 
 class GlobalAccesses:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.program import CodeBlock, Fork
-from tilewright.lowering.interpreter.values import Lanes
+from tilewright.lowering.interpreter.values import Lanes, is_array
 
 FIRST = 4096
 """The turns after which a state is taken first."""
@@ -52,7 +52,8 @@ class Livelock:
     ):
         self._live = live
         self._buffers = buffers
-        self._turns, self._next = 0, FIRST
+        self._turns = 0
+        self._next: int = FIRST
         self._state: _State | None = None
         self._ran = set[int]()
         self._forks = dict[int, CodeBlock]()
@@ -70,7 +71,8 @@ class Livelock:
         nothing will ever come of it."""
         self._turns += 1
         if self._turns == self._next:
-            self._next, self.stuck = 2 * self._next, False
+            self._next *= 2
+            self.stuck = False
             self._take(gang, others, None)
             return None
         if self._state is None:
@@ -132,10 +134,14 @@ def _equal(a: Any, b: Any) -> bool:
     """True where two values of registers are the same."""
     if a is b:
         return True
-    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+    if type(a) is not type(b):
+        return False
+    if is_array(a):
         return np.array_equal(a, b)
     if isinstance(a, tuple | list):
-        return isinstance(b, type(a)) and len(a) == len(b) and all(map(_equal, a, b))
-    if is_dataclass(a) and type(a) is type(b):
-        return all(_equal(getattr(a, f.name), getattr(b, f.name)) for f in fields(a))
+        mine, theirs = list[Any](a), list[Any](b)  # pyright: ignore[reportUnknownArgumentType]
+        return len(mine) == len(theirs) and all(map(_equal, mine, theirs))
+    if is_dataclass(a):
+        names = [field.name for field in fields(a)]
+        return all(_equal(getattr(a, name), getattr(b, name)) for name in names)
     return bool(a == b)

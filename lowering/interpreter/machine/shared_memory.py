@@ -48,7 +48,8 @@ class PendingCopy:
 
     def of(self, chosen: NDArray[np.bool_]) -> PendingCopy:
         """That of some of the threads."""
-        again = None if self.again is None else lambda: self.again()[chosen]
+        read = self.again
+        again = None if read is None else lambda: read()[chosen]
         return PendingCopy(
             self.lanes[chosen], self.places[chosen], self.data[chosen], self.group[chosen],
             self.op, self.source, again,

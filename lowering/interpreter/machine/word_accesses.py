@@ -42,7 +42,8 @@ class Accesses:
 
     def split(self, factor: int) -> Accesses:
         """Those of words that are smaller by a factor."""
-        return Accesses(*(np.repeat(row, factor) for row in (self.who, self.when, self.op)))
+        who, when, op = _repeated((self.who, self.when, self.op), factor)
+        return Accesses(who, when, op)
 
     def note(self, places: NDArray[np.int64], who: NDArray[np.int64], now: NDArray[np.int32],
              op: int) -> None:  # fmt: skip
