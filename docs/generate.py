@@ -20,7 +20,8 @@ from tilewright.dialects.cute.ops.operation import CuteOp, Syntax
 from tilewright.dialects.cute.ops.properties import ModePrefix, NumbersOp
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom, atoms_of
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import MatrixCopy, copies_of
-from tilewright.dialects.cute_nvgpu.atoms.traits import mma_traits
+from tilewright.dialects.cute_nvgpu.atoms.traits import mma_traits, umma_traits
+from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.dialect import CUTE_NVGPU
 from tilewright.dialects.cute_nvgpu.lattice import (
@@ -28,6 +29,7 @@ from tilewright.dialects.cute_nvgpu.lattice import (
     MATRIX_COPY_ROWS,
     MMA_ROWS,
     MOVMATRIX,
+    UMMA_ROWS,
     WGMMA_ROWS,
     WMMA_MMA,
     MatrixCopyRow,
@@ -442,20 +444,30 @@ def tile_page() -> str:
 def untiled() -> dict[tuple[str, str, str], str]:
     """The shapes of MMAs that make no tiles, by their op, the reason and the element types."""
     shapes: dict[tuple[str, str, str], list[str]] = {}
-    for row in (*MMA_ROWS, *WMMA_MMA):
-        for atom in atoms_of(row):
-            why = why_no_traits(atom)
-            if why is not None:
-                types = "any" if isinstance(row, WmmaRow) else ", ".join(atom.types)
-                shapes.setdefault((row.op, why, types), []).append(shape_text(atom.shape))
+    atoms: list[MmaAtom | UmmaAtom] = [
+        atom for row in (*MMA_ROWS, *WMMA_MMA) for atom in atoms_of(row)
+    ]
+    atoms += [
+        UmmaAtom(row, tile.m, tile.ns[-1], types, tile.cta_group)
+        for row in UMMA_ROWS
+        for types in row.element_types()
+        for tile in row.tiles
+    ]
+    for atom in atoms:
+        why = why_no_traits(atom)
+        if why is not None:
+            types = "any" if isinstance(atom.row, WmmaRow) else ", ".join(atom.types)
+            m, n, k = map(str, atom.shape)
+            shape = f"{m}xNx{k}" if isinstance(atom, UmmaAtom) else f"{m}x{n}x{k}"
+            shapes.setdefault((atom.op, why, types), []).append(shape)
     every = shapes.items()
     return {key: ", ".join(dict.fromkeys(each)) for key, each in every}
 
 
-def why_no_traits(atom: MmaAtom) -> str | None:
+def why_no_traits(atom: MmaAtom | UmmaAtom) -> str | None:
     """The reason in brackets of its error, or None where an MMA makes tiles."""
     try:
-        mma_traits(atom)
+        umma_traits(atom) if isinstance(atom, UmmaAtom) else mma_traits(atom)
     except LayoutError as error:
         return str(error).split("(", 1)[1].split(")", 1)[0]
     return None
