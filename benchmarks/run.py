@@ -13,6 +13,7 @@ SCRIPTS = (
     "startup.py",
     "check_ptx.py",
     "compile_time.py",
+    "hazards.py",
     "python_to_ptx.py",
     "cute_ops.py",
     "tileir_bytecode.py",

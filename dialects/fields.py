@@ -46,7 +46,11 @@ class FieldsOp(IRDLOperation):
 
     def __init__(self, *ordered: Field, **named: Field):
         shape = _shape(type(self))
-        fields = {**shape.known, **dict(zip(shape.order, ordered, strict=False)), **named}
+        fields: dict[str, Any] = {
+            **shape.known,
+            **dict(zip(shape.order, ordered, strict=False)),
+            **named,
+        }
         given_twice = named and not named.keys().isdisjoint(shape.order[: len(ordered)])
         if given_twice or len(ordered) > len(shape.order) or fields.keys() != shape.names:
             raise TypeError(

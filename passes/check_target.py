@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.passes import ModulePass
 
 from tilewright.diagnostic import OpError
+from tilewright.dialects.cute.types.memref import Space, space_of
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import why_too_much
 from tilewright.dialects.cute_nvgpu.lattice.targets import (
     BASELINE,
     Minimum,
+    Target,
     TargetError,
     is_requiring_op,
     target,
 )
+from tilewright.dialects.ptx.scalar_types import element_bytes
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,8 @@ class CheckTargetPass(ModulePass):
         except TargetError as error:
             raise OpError(op, str(error)) from error
         for inner in op.walk():
+            if isinstance(inner, memref.AllocOp):
+                _check_size(inner, arch)
             asked: object = inner
             if not is_requiring_op(asked):
                 continue
@@ -39,6 +47,18 @@ class CheckTargetPass(ModulePass):
                 raise OpError(
                     inner, f"{asked.spelled()} requires {required.at_least}, got target {arch}"
                 )
+
+
+def _check_size(op: memref.AllocOp, arch: Target) -> None:
+    """Raise OpError for more shared memory than a CTA of the target may have, by one allocation:
+    what they take together is known when they are laid out."""
+    type_ = op.memref.type
+    assert isinstance(type_, MemRefType)
+    if space_of(type_.memory_space) is not Space.SMEM:
+        return
+    why = why_too_much(prod(type_.get_shape()) * (element_bytes(type_.element_type) or 0), arch)
+    if why is not None:
+        raise OpError(op, f"'{op.name}' {why}")
 
 
 def required_targets(module: ModuleOp) -> list[Minimum]:

@@ -21,7 +21,7 @@ from typing import Any, Literal
 
 from xdsl.dialects.builtin import ModuleOp
 
-from tilewright.cutile_parameters import CutileParameter, parameters_of
+from tilewright.cutile_parameters import CutileParameter, as_array, parameters_of
 from tilewright.diagnostic import CompileError, Diagnostic
 from tilewright.lowering.interpreter.cuda_tile.kernel import run_kernel
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Races
@@ -48,7 +48,8 @@ def launch(
 ) -> None:
     """Run a `@ct.kernel` for a grid of up to three extents, on NumPy arrays, arrays of ml_dtypes or
     CPU torch tensors, tuples and lists of them, in place. `numerics`, `arch` and `races` are those
-    of `tilewright.interpret`.
+    of `tilewright.interpret`. In place of a kernel its bytecode will do, compiled before by cuTile
+    or who else follows its calling convention; `args` are then without its constants.
 
     Raises CompileError where cuTile rejects the kernel, ExecutionError for what no kernel may do,
     at the Python line that does it.
@@ -56,8 +57,15 @@ def launch(
     x, y, z = (*map(int, grid), 1, 1, 1)[:3]
     if not 1 <= len(grid) <= 3 or min(x, y, z) < 1:
         raise ExecutionError(f"expected grid as up to three positive extents, got {tuple(grid)}")
-    parameters = parameters_of(kernel, args)
-    entry = find_entry(_module(kernel, parameters), _ENTRY)
+    if isinstance(kernel, bytes):
+        entry = find_entry(verified(kernel, "bytecode")[0], None)
+        parameters = [
+            CutileParameter(f"argument {i}", None, as_array(argument))
+            for i, argument in enumerate(args)
+        ]
+    else:
+        parameters = parameters_of(kernel, args)
+        entry = find_entry(_module(kernel, parameters), _ENTRY)
     flat = [part for parameter in parameters for part in parameter.flat()]
     names, values = [name for name, _ in flat], [value for _, value in flat]
     run_kernel(entry, Launch((x, y, z), numerics, arch, races), values, names).write_back()

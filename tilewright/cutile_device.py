@@ -149,10 +149,10 @@ def _wide_functions(torch: Any) -> tuple[frozenset[Any], frozenset[Any]]:
     """The functions of torch that a GPU's libraries sum in wider numbers: matrix products, whose
     f32 operands may become tf32, and others."""
     names = ("matmul", "mm", "bmm", "__matmul__", "__rmatmul__")
-    found = [getattr(owner, name, None) for owner in (torch, torch.Tensor) for name in names]
+    products = [getattr(owner, name, None) for owner in (torch, torch.Tensor) for name in names]
     functions = torch.nn.functional
     return (
-        frozenset(func for func in [*found, functions.linear] if func is not None),
+        frozenset(func for func in [*products, functions.linear] if func is not None),
         frozenset([functions.layer_norm, functions.scaled_dot_product_attention]),
     )
 

@@ -18,7 +18,7 @@ from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.recursion import deep_recursion
 from tilewright.verification import op_diagnostic, verify_diagnostic
 
-_EXPECTED = (CompileError, ExecutionError, TargetError, OSError, MemoryError)
+_EXPECTED = (CompileError, ExecutionError, TargetError, OSError)
 """The errors that say all in their own words."""
 
 
@@ -49,6 +49,9 @@ def guard(
         except RecursionError:
             message = f"expected IR that nests less deeply, got more than '{step}' can follow"
             raise CompileError(Diagnostic(message, name)) from None
+        except MemoryError as error:
+            message = f"expected IR that fits in memory, got more than '{step}' can hold: {error}"
+            raise CompileError(_at_work(message, error, source, name)) from error
         except ImportError as error:
             package = (error.name or str(error)).split(".")[0]
             message = f"'{step}' expected the Python package '{package}' to be installed"
@@ -61,10 +64,15 @@ def guard(
 
 def _no_layout(step: str, error: LayoutError, source: str | None, name: str | None) -> Diagnostic:
     """The complaint of the algebra of layouts, at the op that asks for it."""
+    return _at_work(f"{error} (in '{step}')", error, source, name)
+
+
+def _at_work(message: str, error: Exception, source: str | None, name: str | None) -> Diagnostic:
+    """A complaint at the op that a step was busy with, where there is one."""
     op = _op_at_work(error.__traceback__)
     if op is None:
-        return Diagnostic(f"{error} (in '{step}')", name)
-    return at(op.location, f"'{op.name}' {error} (in '{step}')", source)
+        return Diagnostic(message, name)
+    return at(op.location, f"'{op.name}' {message}", source)
 
 
 def _of(diagnostic: Diagnostic, step: str, named: bool) -> Diagnostic:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import struct
 from bisect import bisect_right
-from functools import cache
+from functools import cache, lru_cache
 from traceback import walk_tb
 from typing import Any
 
@@ -26,12 +26,15 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Dialect, Operation, ParametrizedAttribute
 from xdsl.irdl import IRDLOperation
 from xdsl.parser import Parser
+from xdsl.parser.generic_parser import ParserState
 from xdsl.universe import Universe
 from xdsl.utils.exceptions import ParseError, VerifyException
+from xdsl.utils.lexer import Input
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from tilewright import xdsl_repairs
 from tilewright.diagnostic import CompileError, Diagnostic
+from tilewright.lexer import FastLexer
 from tilewright.nearest_name import nearest_name
 from tilewright.recursion import deep_recursion
 
@@ -60,6 +63,7 @@ class LocatedParser(Parser):
 
     def __init__(self, ctx: Context, text: str, name: str, line_offset: int = 0):
         super().__init__(ctx, text, name)
+        self._parser_state = ParserState(FastLexer(Input(text, name)))
         self._file, self._text = StringAttr(name), text
         self._starts = [0]
         self._line_offset = line_offset
@@ -96,7 +100,9 @@ class LocatedParser(Parser):
     def location(self, position: int) -> FileLineColLoc:
         """A position in the text as the location of an op."""
         line, column = self.place(position)
-        return FileLineColLoc(self._file, IntAttr(line), IntAttr(column))
+        return _location(
+            FileLineColLoc, filename=self._file, line=_number(line), column=_number(column)
+        )
 
     def _parse_alias_def(self) -> None:
         name = self._current_token.text
@@ -169,6 +175,9 @@ def _location(class_: type[ParametrizedAttribute], **parameters: Attribute) -> A
     for name, value in parameters.items():
         object.__setattr__(location, name, value)
     return location
+
+
+_number = lru_cache(1 << 12)(IntAttr)
 
 
 @cache

@@ -16,6 +16,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import lowest, target
 from tilewright.guard import guard
 from tilewright.lowering.tile.convert_cute_to_cute_nvgpu import ConvertCuteToCuteNvgpuPass
 from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtxPass
+from tilewright.nearest_name import check_pass_names
 from tilewright.parsing import default_context, parse_module
 from tilewright.passes.check_hazards import CheckHazardsPass
 from tilewright.passes.check_issue import CheckIssuePass
@@ -127,6 +128,7 @@ def stages_of(passes: str | Sequence[ModulePass]) -> list[Stage]:
     """
     if isinstance(passes, str):
         known = Universe.get_multiverse().all_passes
+        check_pass_names(passes, known)
         passes = PassPipeline.parse_spec(known, passes).passes
     for pass_ in passes:
         if not isinstance(pass_, ModulePass):  # pyright: ignore[reportUnnecessaryIsInstance]

@@ -52,8 +52,14 @@ class PtxasReport:
 
     @property
     def clean(self) -> bool:
-        """True where it assembled without a warning."""
-        return self.ok and not self.warnings
+        """True where it assembled as it is written, without a warning."""
+        return self.ok and not self.warnings and not self.mended
+
+    @property
+    def mended(self) -> list[str]:
+        """Where ptxas had to put the registers or the order of wgmmas right, which may serialise
+        them; without optimizing it may do so to any."""
+        return [line for line in self.output.splitlines() if _MENDED.search(line)]
 
 
 def find_ptxas() -> Path:
@@ -131,6 +137,7 @@ def assemble(
 
 
 _LEVEL = re.compile(r"^ptxas.*?\b(info|warning|error|fatal)\s*:")
+_MENDED = re.compile(r"\(C75\d\d\)")
 _KERNEL = re.compile(r"Compiling entry function '([^']+)'")
 _SPILLS = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
 _REGISTERS = re.compile(r"Used (\d+) registers")
@@ -176,7 +183,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"{name}: {kernel.registers} registers, {kernel.shared_bytes} bytes shared, "
             f"{kernel.spill_stores} bytes spill stores, {kernel.spill_loads} bytes spill loads"
         )
-    for line in (*report.warnings, *report.errors):
+    for line in (*report.warnings, *report.mended, *report.errors):
         print(line, file=sys.stderr)
     return 0 if report.clean else 1
 

@@ -27,6 +27,7 @@ from tilewright.dialects.cuda_tile.bytecode.container import is_bytecode
 from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError
 from tilewright.guard import guard
 from tilewright.ir_dump import IRDump
+from tilewright.nearest_name import check_pass_names
 from tilewright.parsing import parse_module, register_dialects
 from tilewright.printing import ShortPrinter
 from tilewright.tools.commands.input import InputError
@@ -120,6 +121,10 @@ class TilewrightOpt(xDSLOptMain):
         write_whole(self.args.output_file, _joined(written))
         if failed:
             sys.exit(WRONG_INPUT)
+
+    def setup_pipeline(self) -> None:
+        check_pass_names(self.args.passes, self.available_passes)
+        super().setup_pipeline()
 
     def check_target_options(self) -> None:
         """Raise ValueError or TypeError for options that the target does not have."""
@@ -257,6 +262,10 @@ def main(
     except UnwritableError as error:
         _fail(f"error: {error}", WRONG_INPUT)
     except OSError as error:
+        if error.filename is None:
+            # What is still in the buffer would be written once more at exit.
+            drop_stdout()
+            _fail(last_words(error), WRONG_INPUT)
         _fail(f"error: cannot read '{error.filename}': {error.strerror}", WRONG_INPUT)
     except (ArgSpecParseError, ValueError, TypeError) as error:
         _fail(f"error: {error}", USAGE)

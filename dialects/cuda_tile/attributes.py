@@ -17,6 +17,8 @@ from xdsl.dialects.builtin import (
     IntAttr,
     IntegerAttr,
     NoneAttr,
+    i1,
+    i64,
 )
 from xdsl.ir import Attribute, Data, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
@@ -65,6 +67,12 @@ def _choice_attr(word: str, choices: type[Choice]) -> type[ChoiceAttr[Choice]]:
     facts = {"name": f"cuda_tile.{word}", "CHOICES": choices, "__module__": __name__}
     class_: Any = type(f"{choices.__name__}Attr", (ChoiceAttr,), facts)
     return irdl_attr_definition(class_)
+
+
+def chosen(attribute: Attribute | None, choices: type[Choice]) -> Choice | None:
+    """The case that an attribute is of some choices; None where it is none of them."""
+    data: Any = attribute.data if isinstance(attribute, ChoiceAttr) else None  # pyright: ignore
+    return data if isinstance(data, choices) else None
 
 
 SignednessAttr = _choice_attr("signedness", Signedness)
@@ -276,7 +284,7 @@ def _print_hints(printer: Printer, key: str, hints: Attribute) -> None:
 
 def _print_hint(printer: Printer, name: str, hint: Attribute) -> None:
     printer.print_string(f"{name} = ")
-    if isinstance(hint, IntegerAttr):
+    if isinstance(hint, IntegerAttr) and hint.type in (i1, i64):
         hint.print_without_type(printer)
     else:
         printer.print_attribute(hint)

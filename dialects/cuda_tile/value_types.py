@@ -22,7 +22,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cuda_tile.attributes import PtrAttrAttr
+from tilewright.dialects.cuda_tile.attributes import PtrAttrAttr, chosen
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF, I4, types_of
 from tilewright.dialects.cuda_tile.enums import PaddingValue, PtrAttr
 from tilewright.dialects.cuda_tile.once import once
@@ -316,9 +316,10 @@ def _parse_pointer_attribute(parser: AttrParser) -> Attribute:
     attribute = parser.parse_optional_attribute()
     if attribute is None:
         return StringAttr(PtrAttrAttr.parse_parameter(parser).value)
-    if not isinstance(attribute, PtrAttrAttr):
+    choice = chosen(attribute, PtrAttr)
+    if choice is None:
         parser.raise_error(f"expected a ptr_attr, got {attribute}", start, parser.pos)
-    return StringAttr(attribute.data.value)
+    return StringAttr(choice.value)
 
 
 def _print_pointer_attribute(printer: Printer, attribute: Attribute) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp
@@ -32,6 +32,20 @@ def edges_of(terminator: Operation | None) -> list[Edge]:
             ]
         case _:
             return []
+
+
+def erase_unreachable(region: Region) -> None:
+    """Erase the blocks that no path leads to: values need not come to them on every path."""
+    reached, work = {region.blocks[0]}, [region.blocks[0]]
+    while work:
+        ways = {edge.dest for edge in edges_of(work.pop().last_op)} - reached
+        reached |= ways
+        work += ways
+    dead = [block for block in region.blocks if block not in reached]
+    for op in [op for block in dead for op in block.ops]:
+        op.operands, op.successors = (), ()
+    for block in dead:
+        region.erase_block(block, safe_erase=False)
 
 
 def redirect(block: Block, change: Callable[[Edge], Edge]) -> None:

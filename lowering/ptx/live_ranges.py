@@ -1,4 +1,4 @@
-"""Where a register is live: in each block, intervals of the places between its ops."""
+"""Where a register is live or in flight: in each block, intervals of the places between its ops."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Slot:
     uses: list[tuple[Block, int]] = field(default_factory=list[tuple[Block, int]])
     spans: list[tuple[Block, Interval]] = field(default_factory=list[tuple[Block, Interval]])
 
-    def ranges(self, predecessors: Mapping[Block, Sequence[Block]]) -> Ranges:
-        """Where the slot is live, found backwards from its uses."""
+    def ranges(self, predecessors: Mapping[Block, Sequence[Block]]) -> RegisterRanges:
+        """Where the slot is live, found backwards from its uses, and where in flight."""
         last: dict[Block, int] = {}
         work: list[Block] = []
         for block, position in self.uses:
@@ -49,23 +49,41 @@ class Slot:
             # What nobody reads is written all the same: it takes its register for a moment.
             end = max(last.get(self.block, -1), self.position + 1)
             ranges[self.block] = [(self.position, end)]
+        flying: Ranges = {}
         for block, span in self.spans:
-            ranges[block] = _union([*ranges.get(block, ()), span])
-        return ranges
+            flying[block] = _union([*flying.get(block, ()), span])
+        return RegisterRanges(ranges, flying)
 
 
-def overlap(few: Ranges, many: Ranges) -> bool:
-    """Whether two registers are live at one place."""
+@dataclass(frozen=True, slots=True)
+class RegisterRanges:
+    """Where a register has a value that is read later, and where it is in flight."""
+
+    live: Ranges
+    flying: Ranges
+
+    def overlap(self, other: RegisterRanges) -> bool:
+        """Whether one is live where the other is anything. Nobody looks at what is in flight alone:
+        two such may be what one register is on two paths that have met."""
+        return (
+            _overlap(self.live, other.live)
+            or _overlap(self.live, other.flying)
+            or _overlap(self.flying, other.live)
+        )
+
+    def add(self, other: RegisterRanges) -> None:
+        """Add ranges that do not overlap."""
+        for block, intervals in other.live.items():
+            for interval in intervals:
+                _insert(self.live.setdefault(block, []), interval)
+        for block, intervals in other.flying.items():
+            self.flying[block] = _union([*self.flying.get(block, ()), *intervals])
+
+
+def _overlap(few: Ranges, many: Ranges) -> bool:
     if len(few) > len(many):
         few, many = many, few
     return any(_meet(intervals, many[block]) for block, intervals in few.items() if block in many)
-
-
-def merge(ranges: Ranges, other: Ranges) -> None:
-    """Add ranges that overlap none of the first."""
-    for block, intervals in other.items():
-        for interval in intervals:
-            _insert(ranges.setdefault(block, []), interval)
 
 
 def _union(intervals: list[Interval]) -> list[Interval]:

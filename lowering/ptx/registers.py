@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Region, SSAValue
 
 from tilewright.dialects.ptx.matrix import WarpMmaOp
 from tilewright.dialects.ptx.registers import (
@@ -26,7 +26,7 @@ from tilewright.dialects.ptx.wgmma import WgmmaOp
 from tilewright.lowering.ptx.edges import edges_of
 from tilewright.lowering.ptx.in_flight import Conflict, InFlight, Tie
 from tilewright.lowering.ptx.instructions import immediate, takes_immediate
-from tilewright.lowering.ptx.live_ranges import Ranges, Slot, merge, overlap
+from tilewright.lowering.ptx.live_ranges import RegisterRanges, Slot
 
 PREFIXES: dict[str, str] = {
     "pred": "%p",
@@ -54,7 +54,7 @@ class RegisterNames:
     def __init__(self, region: Region):
         self._slots: dict[SSAValue, list[Slot]] = {}
         self._parent: dict[Slot, Slot] = {}
-        self._ranges: dict[Slot, Ranges] = {}
+        self._ranges: dict[Slot, RegisterRanges] = {}
         self._predecessors: dict[Block, list[Block]] = defaultdict(list)
         self._constants: dict[Slot, ConstOp] = {}
         self._names: dict[Slot, str] = {}
@@ -69,26 +69,37 @@ class RegisterNames:
     # Slots
 
     def _define(self, region: Region) -> None:
+        names: list[ListMakeOp | ListGetOp] = []
         for block in region.blocks:
             for argument in block.args:
                 self._slots[argument] = self._fresh(argument, block, -1)
             for position, op in enumerate(block.ops):
+                if isinstance(op, ListMakeOp | ListGetOp):
+                    names.append(op)
+                    continue
                 for result in op.results:
-                    self._slots[result] = self._named(op, result, block, position)
+                    self._slots[result] = self._fresh(result, block, position)
                 if isinstance(op, ConstOp):
                     self._constants[self._slots[op.result][0]] = op
+        while names:
+            # What dominates a block may come after it in the text.
+            later = [op for op in names if not self._named(op)]
+            assert len(later) < len(names), "values are defined before they are used"
+            names = later
 
     def _fresh(self, value: SSAValue, block: Block, position: int) -> list[Slot]:
         type_ = value.type
         assert isinstance(type_, RegType)
         return [Slot(type_.kind.data, block, position) for _ in range(type_.count.data)]
 
-    def _named(self, op: Operation, result: SSAValue, block: Block, position: int) -> list[Slot]:
-        if isinstance(op, ListMakeOp):
-            return [slot for part in op.parts for slot in self._slots[part]]
-        if isinstance(op, ListGetOp):
-            return [self._slots[op.source][op.position.value.data]]
-        return self._fresh(result, block, position)
+    def _named(self, op: ListMakeOp | ListGetOp) -> bool:
+        """Whether the registers that it names are known."""
+        parts = [self._slots.get(part, []) for part in op.operands]
+        if isinstance(op, ListGetOp) and parts[0]:
+            parts = [[parts[0][op.position.value.data]]]
+        if all(parts):
+            self._slots[op.result] = [slot for part in parts for slot in part]
+        return all(parts)
 
     def _read(self, region: Region) -> None:
         for block in region.blocks:
@@ -106,7 +117,7 @@ class RegisterNames:
             slot = parent
         return slot
 
-    def _ranges_of(self, root: Slot) -> Ranges:
+    def _ranges_of(self, root: Slot) -> RegisterRanges:
         if root not in self._ranges:
             self._ranges[root] = root.ranges(self._predecessors)
         return self._ranges[root]
@@ -153,9 +164,9 @@ class RegisterNames:
         if a in self._constants or b in self._constants:
             return
         a, b = self._find(a), self._find(b)
-        if a is b or a.kind != b.kind or overlap(self._ranges_of(a), self._ranges_of(b)):
+        if a is b or a.kind != b.kind or self._ranges_of(a).overlap(self._ranges_of(b)):
             return
-        merge(self._ranges_of(a), self._ranges.pop(b))
+        self._ranges_of(a).add(self._ranges.pop(b))
         self._parent[b] = a
 
     # Names

@@ -22,7 +22,7 @@ from dataclasses import replace
 from xdsl.ir import Block, Region
 
 from tilewright.lowering.ptx.copied_blocks import CopiedBlocks, split
-from tilewright.lowering.ptx.edges import redirect
+from tilewright.lowering.ptx.edges import erase_unreachable, redirect
 from tilewright.lowering.ptx.in_flight import Conflict
 from tilewright.lowering.ptx.loops import Loop, loops_of
 from tilewright.lowering.ptx.registers import RegisterNames
@@ -34,17 +34,16 @@ MOST_COPIES = 8
 def rename_in_flight(region: Region) -> None:
     """Copy blocks of a kernel body until no register is moved in flight. What cannot be mended so
     stays, and the `ptx` target refuses it."""
-    copied: list[CopiedBlocks] = []
-    names = RegisterNames(region)
-    while _mend(region, names, copied):
-        names = RegisterNames(region)
+    names, copied = RegisterNames(region), list[CopiedBlocks]()
+    if names.conflicts or names.meetings:
+        erase_unreachable(region)
+        while _mend(region, RegisterNames(region), copied):
+            pass
 
 
 def _mend(region: Region, names: RegisterNames, copied: list[CopiedBlocks]) -> bool:
     """Copy what one of the conflicts asks for, or ptxas: where a value in flight meets another, it
     serialises all wgmmas (C7515, C7517)."""
-    if not names.conflicts and not names.meetings:
-        return False
     loops = loops_of(region)
     return any(
         _another_round(conflict, names, loops, copied) or _separate(conflict, names, loops, copied)

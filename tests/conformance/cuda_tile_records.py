@@ -1,10 +1,13 @@
 """NVIDIA's cuTile test kernels replayed against what a chip left in memory for them.
 
     python tests/conformance/cuda_tile_records.py records.tar      # or a folder of records
+    python tests/conformance/cuda_tile_records.py records.tar --text
 
 A record holds the bytecode, the arguments before and after (`tests/silicon/record_cuda_tile.py`
 makes them). Every array has to be equal bit for bit, NaN to NaN, where Tile IR defines the bits;
-where it does not, kernels that use such an operation stay within the bound of `BOUNDS`.
+where it does not, kernels that use such an operation stay within the bound of `BOUNDS`. With
+`--text` nothing is run: every module is printed in both forms, debug info included, and read again,
+and has to give the bytecode that it gave before.
 """
 
 from __future__ import annotations
@@ -26,13 +29,18 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
 from xdsl.ir import Operation
 
+from tilewright.diagnostic import CompileError
+from tilewright.dialects.cuda_tile.bytecode.read_module import read_bytecode
+from tilewright.dialects.cuda_tile.bytecode.write_module import write_bytecode
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.execution import ExecutionError
+from tilewright.parsing import parse_module
 from tilewright.pipeline import verified
+from tilewright.printing import ShortPrinter
 from tilewright.tile_kernel import DEFAULT_ARCH, TileLaunch, run_tile_kernel
 
 Record = dict[str, Any]
@@ -281,26 +289,52 @@ def _run(name: str, record: Record, races: Any) -> tuple[ModuleOp, list[int], li
     return module, arrays, run_tile_kernel(module, "k", launch, flat, name)
 
 
+def reread(name: str, record: Record) -> Outcome:
+    """Print a record's module in both forms, and see whether what is read of them is the same."""
+    module = read_bytecode(record["bytecode"], name).clone()
+    for kept in module.walk():
+        # Text has no empty hints, and no list that says of no dimension that it is in bounds.
+        if str(kept.properties.get("optimization_hints")) == "#cuda_tile.optimization_hints<>":
+            del kept.properties["optimization_hints"]
+        flags = kept.properties.get("inbounds")
+        if isinstance(flags, DenseArrayBase) and not any(flags.get_values()):
+            del kept.properties["inbounds"]
+    want = write_bytecode(module)
+    lines: list[str] = []
+    for form in ("custom", "generic"):
+        output = io.StringIO()
+        ShortPrinter(output, print_generic_format=form == "generic", print_debuginfo=True).print_op(
+            module
+        )
+        try:
+            if write_bytecode(parse_module(output.getvalue(), name)) != want:
+                lines.append(f"the {form} form gives other bytecode")
+        except CompileError as error:
+            lines.append(f"the {form} form is not read: {error}")
+    return Outcome("FAILED" if lines else "the same from both texts", lines)
+
+
 def main() -> int:
     """Replay every record; the exit status is 1 if one fails."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("path", type=Path, help="records.tar, or a folder of records")
     parser.add_argument("--only", default="", help="records whose test or name contains this")
     parser.add_argument("--details", action="store_true", help="show what is within bounds, too")
+    parser.add_argument("--text", action="store_true", help="print and read, run nothing")
     options = parser.parse_args()
     verdicts: Counter[str] = Counter()
     begun = time.perf_counter()
     for name, record in records(options.path):
         if options.only not in record["test"] and options.only not in name:
             continue
-        outcome = replay(name, record)
+        outcome = reread(name, record) if options.text else replay(name, record)
         verdicts[outcome.verdict] += 1
         if outcome.verdict == "FAILED" or (options.details and outcome.lines):
             print(f"{outcome.verdict}: {name} {record['test']} ({record['kernel']})")
             print(*(f"    {line}" for line in outcome.lines), sep="\n")
             if outcome.verdict == "within bounds":
                 print(f"    {outcome.share:.2f} of the bound")
-    for undefined in UNDEFINED:
+    for undefined in () if options.text else UNDEFINED:
         print(f"undefined by design: {undefined.test}: {undefined.reason}")
     total = sum(verdicts.values())
     shown_counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items()))

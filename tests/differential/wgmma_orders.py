@@ -147,10 +147,10 @@ class Ordered:
         runs = _rejected(lambda: execute(self.text, "atom", grid=(2,))) is None
         if self.accepted != runs:
             return "the check rejects what runs" if runs else "the check accepts what does not run"
-        if runs and self.ptx is not None:
-            if _rejected(lambda: execute(self.text, "ptx", grid=(2,))) is not None:
-                return "runs before the lowering, not after it"
-        return None
+        if not runs or self.ptx is None:
+            return None
+        lower = _rejected(lambda: execute(self.text, "ptx", grid=(2,)))
+        return None if lower is None else "runs before the lowering, not after it"
 
     @property
     def ptx(self) -> str | None:

@@ -8,6 +8,7 @@ import warnings
 import pytest
 
 import tilewright as tw
+from tilewright.pipeline import PIPELINE, run_pipeline, verified
 
 BOX = "memref<4x16xi32, #cute<space smem>>"
 MAP = "!cute_nvgpu.tma_descriptor<4x16xi32>"
@@ -30,6 +31,14 @@ def kernel(body: str, attributes: str = SIZE) -> str:
   {body.replace("ISSUE", issue).replace("OWN", issue.replace("%row", "%h"))}
   func.return
 }}"""
+
+
+def check(text: str) -> None:
+    """The stage of the pipeline alone."""
+    module, source = verified(text)
+    stages = [stage for stage in PIPELINE if stage.name == "cute-nvgpu-check-issue"]
+    run_pipeline(module, "sm_90a", source, stages=stages)
+    assert stages
 
 
 def under(condition: str) -> str:
@@ -56,7 +65,7 @@ SEVERAL = {
         "%p = arith.cmpi eq, %t, %c0 : index\n  scf.if %p {\n  } else {\n    ISSUE\n  }", (1, 2),
     ),
     "in a loop of an argument": (
-        "scf.for %i = %c0 to %n step %c1 {\n    ISSUE\n  }", (0, 1),
+        "scf.for %k = %c0 to %n step %c1 {\n    ISSUE\n  }", (0, 1),
     ),
     "behind branches of blocks": (
         "%p = arith.cmpi eq, %b, %c0 : index\n  cf.cond_br %p, ^a, ^b\n^a:\n  ISSUE\n"
@@ -82,7 +91,7 @@ ONE = {
         "  %p = arith.cmpi eq, %w, %c0 : index"
     ),
     "one that an argument names": under("%p = arith.cmpi eq, %t, %n : index"),
-    "as many turns as its number": "scf.for %i = %c0 to %t step %c1 {\n    ISSUE\n  }",
+    "as many turns as its number": "scf.for %k = %c0 to %t step %c1 {\n    ISSUE\n  }",
     "behind a branch of threads": (
         "%p = arith.cmpi eq, %t, %c0 : index\n  cf.cond_br %p, ^a, ^b\n^a:\n  ISSUE\n"
         "  cf.br ^b\n^b:"
@@ -95,7 +104,7 @@ ONE = {
 def test_several_threads_are_refused(who: str) -> None:
     body, (first, second) = SEVERAL[who]
     with pytest.raises(tw.CompileError) as caught:
-        tw.compile(kernel(body), "sm_90a")
+        check(kernel(body))
     words = f"one thread to reduce (add) a box, got threads {first} and {second} "
     assert words in caught.value.message and "nearest legal:" in caught.value.message
     assert "  cute_nvgpu.tma.reduce add" in str(caught.value)
@@ -105,22 +114,22 @@ def test_several_threads_are_refused(who: str) -> None:
 def test_one_thread_or_who_knows_is_not(who: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        tw.compile(kernel(ONE[who]), "sm_90a")
+        check(kernel(ONE[who]))
 
 
 @pytest.mark.parametrize("instruction", ["tma.reduce or", "tma.reduce and", "tma.store"])
 def test_what_may_be_done_again_is_warned_of(instruction: str) -> None:
     text = kernel("ISSUE").replace("tma.reduce add", instruction)
     with pytest.warns(UserWarning, match=r"<string>:11:3: warning: .* expected one thread to "):
-        tw.compile(text, "sm_90a")
+        check(text)
 
 
 def test_a_block_of_no_known_size_is_warned_of() -> None:
     with pytest.warns(UserWarning, match="threads 0 and 1 and others .* if there are so many"):
-        tw.compile(kernel("ISSUE", "a = 1"), "sm_90a")
+        check(kernel("ISSUE", "a = 1"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        tw.compile(kernel("ISSUE", "gpu.known_block_size = array<i32: 1, 1, 1>"), "sm_90a")
+        check(kernel("ISSUE", "gpu.known_block_size = array<i32: 1, 1, 1>"))
 
 
 TILES = """func.func @k(%y: !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">)
@@ -145,12 +154,12 @@ TILES = """func.func @k(%y: !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">
 
 
 def test_copies_of_tiles() -> None:
-    tw.compile(TILES, "sm_90a")
+    check(TILES)
     every = TILES.replace("arith.cmpi eq, %t, %c0", "arith.cmpi sge, %t, %c0")
     with pytest.raises(tw.CompileError, match=r"'cute.copy' expected one thread to reduce") as it:
-        tw.compile(every, "sm_90a")
+        check(every)
     assert "cute.copy(%out" in str(it.value)
     own = TILES.replace("arith.cmpi eq, %t, %c0", "arith.cmpi sge, %t, %c0").replace(
         "make_coord(%c0, %c0)", "make_coord(%t, %c0)"
     )
-    tw.compile(own, "sm_90a")
+    check(own)

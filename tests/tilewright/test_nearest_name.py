@@ -23,12 +23,34 @@ SLIPS = [
     ('%a = cute.memref.alloca() : !cute.memref<f32, remm, "4:1">', "rmem"),
     ("%y = arith.cmpf olq, %x, %x : f32", "olt"),
     ("%y = arith.addf %x, %x fastmth<fast> : f32", "fastmath"),
+    ("%y = arith.addf %x, %x fastmath<fst> : f32", "fast"),
+    ("%y = arith.addf %x, %x fastmath<nnaan> : f32", "nnan"),
+    ("%y = arith.addi %n, %n overfow<nsw> : i32", "overflow"),
+    ("scf.for %j = %n too %n step %n : i32 {}", "to"),
+    ("scf.for %j = %n to %n stp %n : i32 {}", "step"),
+    ("%r = scf.for %j = %i to %i step %i iter_arg(%a = %x) -> (f32) {}", "iter_args"),
+    ("scf.if %c {} esle {}", "else"),
+    ('%t = "gpu.thread_id"() <{dimension = #gpu<dim xx>}> : () -> index', "x"),
+    (
+        "cute_nvgpu.cp.async %m[%n] to %m[%n] siz 16 cache cg : memref<4xf32> to memref<4xf32>",
+        "size",
+    ),
+    (
+        "cute_nvgpu.cp.async %m[%n] to %m[%n] size 16 cache cgg : memref<4xf32> to memref<4xf32>",
+        "cg",
+    ),
+    ("cute.copy(%m, %m) bonds(%m, %m)", "bounds"),
+    ("%b = arith.constant tru", "true"),
+    ("%b = arith.addi %n, %n : s8", "si8"),
 ]
+
+
+ARGUMENTS = "%x: f32, %n: i32, %i: index, %c: i1, %m: memref<4xf32>"
 
 
 def message_of(line: str) -> str:
     with pytest.raises(tw.CompileError) as caught:
-        parse_module(f"func.func @k(%x: f32) {{\n  {line}\n  func.return\n}}")
+        parse_module(f"func.func @k({ARGUMENTS}) {{\n  {line}\n  func.return\n}}")
     assert caught.value.line == 2
     return caught.value.message
 
@@ -38,8 +60,20 @@ def test_slips(line: str, meant: str) -> None:
     assert message_of(line).endswith(f"; nearest legal: {meant}")
 
 
+def test_a_value_that_nothing_defines() -> None:
+    text = """func.func @k(%first : f32, %x : f32) {
+  %sum, %more = "test.op"() : () -> (f32, f32)
+  %y = arith.addf %WRONG, %x : f32
+  func.return
+}"""
+    for wrong, meant in (("frist", "first"), ("summ", "sum"), ("moree", "more"), ("xx", "x")):
+        with pytest.raises(tw.CompileError, match=rf"not defined: .*; nearest legal: %{meant}\n"):
+            parse_module(text.replace("WRONG", wrong))
+
+
 def test_what_is_like_nothing_gets_no_name() -> None:
     assert message_of("%y = zzz.bar %x") == "Operation zzz.bar is not registered"
+    assert message_of("hello") == "Operation hello is not registered"
 
 
 def test_a_property() -> None:
@@ -51,3 +85,9 @@ def test_a_property() -> None:
         tw.CompileError, match=r"'fastmth' is not defined.*; nearest legal: fastmath"
     ):
         tw.compile(text, "sm_80")
+
+
+def test_a_pass() -> None:
+    words = "expected the name of a pass, got 'cute-nvgpu-check-hazrds'; nearest legal: "
+    with pytest.raises(ValueError, match=f"{words}cute-nvgpu-check-hazards"):
+        tw.compile("builtin.module {}", "sm_80", passes="cute-nvgpu-check-hazrds")

@@ -97,3 +97,17 @@ def test_calls(call: Callable[[], Any], kind: type[Exception], words: str) -> No
     with pytest.raises(kind) as caught:
         call()
     assert words in str(caught.value)
+
+
+def test_more_shared_memory_than_a_target_has() -> None:
+    """Before anything looks at its cells one by one."""
+    text = """func.func @k(%o: memref<?xi8>) attributes {gpu.kernel} {
+  %s = memref.alloc() : memref<429496729600xi8, #cute<space smem>>
+  %z = arith.constant 0 : index
+  %v = memref.load %s[%z] : memref<429496729600xi8, #cute<space smem>>
+  memref.store %v, %o[%z] : memref<?xi8>
+  func.return
+}"""
+    with pytest.raises(tw.CompileError) as caught:
+        tw.compile(text, "sm_90a")
+    assert caught.value.line == 2 and "at most 232448 bytes of shared memory" in str(caught.value)

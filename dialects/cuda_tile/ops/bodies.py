@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from xdsl.dialects.builtin import UNKNOWN_LOC
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
@@ -67,10 +68,13 @@ def verify_defined_before(region: Region, known: set[SSAValue]) -> None:
 
 
 def print_body(printer: Printer, region: Region, end: type[Operation] | None = None) -> None:
-    """A region without the arguments of its block, and without an `end` that has no operands."""
+    """A region without the arguments of its block, and without an `end` that has no operands, if
+    its place is not to be printed."""
     block = region.blocks.last
     last = None if block is None else block.last_op
     silent = end is not None and isinstance(last, end) and not last.operands and not last.attributes
+    if printer.print_debuginfo and last is not None and last.location is not UNKNOWN_LOC:
+        silent = False
     printer.print_string(" ")
     printer.print_region(
         region,

@@ -13,6 +13,7 @@ from tilewright.dialects.cuda_tile.attributes import (
     IntegerOverflowAttr,
     RoundingModeAttr,
     SignednessAttr,
+    chosen,
 )
 from tilewright.dialects.cuda_tile.constraints import FLOAT_TILE, INT_TILE, one_of
 from tilewright.dialects.cuda_tile.enums import IntegerOverflow, RoundingMode
@@ -57,15 +58,15 @@ def verify_rounding(
     """The rounding mode of an op. Raises VerifyException where it is none of `roundings`, or of
     the op's."""
     definition = op.definition.properties.get(name)
-    mode = op.properties.get(name, definition and definition.default_value)
-    if not isinstance(mode, RoundingModeAttr):
+    mode = chosen(op.properties.get(name, definition and definition.default_value), RoundingMode)
+    if mode is None:
         return None
     legal_modes = op.ROUNDINGS if roundings is None else roundings
-    if mode.data not in legal_modes:
+    if mode not in legal_modes:
         legal = [legal.value for legal in legal_modes]
-        [near] = get_close_matches(mode.data.value, legal, n=1, cutoff=0.0)
-        raise op.fail(f"rounding of {one_of(legal)}, got {mode.data}; nearest legal: {near}")
-    return mode.data
+        [near] = get_close_matches(mode.value, legal, n=1, cutoff=0.0)
+        raise op.fail(f"rounding of {one_of(legal)}, got {mode}; nearest legal: {near}")
+    return mode
 
 
 class UnaryFloat(FloatOp):

@@ -149,7 +149,7 @@ def _choice(op: type[DeclaredOp], keyword: str, name: str) -> OptionalWord:
     constraint = op.facts.constraint(name)
     given = op.definition.properties[name].default_value
     default = choice_of(constraint, op.ROUNDINGS[0]) if given is None else given
-    return OptionalWord(keyword, name, constraint, default)
+    return OptionalWord(keyword, name, constraint, default, required=given is None)
 
 
 # --- operands and types of what was read ---

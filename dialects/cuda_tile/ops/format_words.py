@@ -93,13 +93,17 @@ class OptionalWord(Piece):
     name: str
     constraint: Any
     default: Attribute
+    required: bool
+    """Whether the property has to be there, where it is the default too."""
 
     def parse(self, parser: Parser, read: Read) -> None:
-        read.properties[self.name] = self.default
+        chosen = self.default
         if parser.parse_optional_keyword(self.keyword) is not None:
             with parser.in_angle_brackets():
                 word = parse_word(parser, words_of(self.constraint), self.keyword)
-            read.properties[self.name] = choice_of(self.constraint, word)
+            chosen = choice_of(self.constraint, word)
+        if self.required or chosen != self.default:
+            read.properties[self.name] = chosen
 
     def print(self, printer: Printer, op: DeclaredOp) -> str:
         word = word_of(op.properties[self.name], words_of(self.constraint))

@@ -16,7 +16,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
-from tilewright.dialects.cuda_tile.attributes import MultimemReductionKindAttr
+from tilewright.dialects.cuda_tile.attributes import MultimemReductionKindAttr, chosen
 from tilewright.dialects.cuda_tile.constraints import INT_TILE, TILE, TILE_VIEW, TOKEN, one_of
 from tilewright.dialects.cuda_tile.enums import MultimemReductionKind, PtrAttr
 from tilewright.dialects.cuda_tile.ops.memory import ORDERING, SCOPE
@@ -49,14 +49,12 @@ class MultimemAccess(ViewAccess):
             raise self.fail(
                 f"a view of multicast memory, got {'none' if memory is None else memory}"
             )
-        kind = self.properties.get("reduction", ADD)
-        assert isinstance(kind, MultimemReductionKindAttr)
+        kind = chosen(self.properties.get("reduction", ADD), MultimemReductionKind)
+        assert kind is not None
         element = shown(view.tensor_view.element_type)
-        legal = MULTIMEM_ELEMENTS.get(kind.data, ("i32", "i64"))
+        legal = MULTIMEM_ELEMENTS.get(kind, ("i32", "i64"))
         if "reduction" in self.definition.properties and element not in legal:
-            raise self.fail(
-                f"elements {one_of(legal)} where reduction is {kind.data}, got {element}"
-            )
+            raise self.fail(f"elements {one_of(legal)} where reduction is {kind}, got {element}")
 
 
 @tile_op("cuda_tile.multimem_load_reduce_view_tko", 0x7B, V13_5)

@@ -26,7 +26,7 @@ from tilewright.dialects.cute.symbolic.scalar import MISSING, WIDTHS, Dynamic, M
 from tilewright.dialects.cute.text import MAX_DEPTH, LayoutParseError
 
 _DYNAMIC = r"\?(?:\s*\{\s*(?!\})(?:i(?P<width>\d+))?\s*(?:div\s*=\s*(?P<divisor>\d+))?\s*\})?"
-_TOKEN = re.compile(rf"\s*(-?\d+|{_DYNAMIC}|[^\s\d?])|\s*$")
+_TOKEN = re.compile(rf"\s*(-?\d+|{_DYNAMIC}|[^\s\d?])|\s*$", re.ASCII)
 
 _MOST_DIGITS = len(str(-(1 << 63)))
 
@@ -63,7 +63,7 @@ class ValueReader:
         self.next()
 
     def at_number(self) -> bool:
-        return self.token[-1:].isdigit()
+        return self.token[-1:].isdecimal() and self.token.isascii()
 
     def read_integer(self) -> int:
         if not self.at_number():

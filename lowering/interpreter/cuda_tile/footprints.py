@@ -122,8 +122,8 @@ def boxed(
     uniform = len(strides) == 1 or bool((strides == strides[0]).all())
     high = first + ((extents - 1) * strides).sum(axis=1) + 1
     extents, strides = (
-        each if len(each) == count else np.repeat(each, count, axis=0)
-        for each in (extents, strides)
+        steps if len(steps) == count else np.repeat(steps, count, axis=0)
+        for steps in (extents, strides)
     )
     empty = np.zeros(count, np.bool_)
     if not whole:

@@ -37,12 +37,10 @@ from tilewright.lowering.interpreter.numerics import (
     family_of,
     model_for,
 )
+from tilewright.lowering.interpreter.numerics.one_core_product import product_on_one_core
 
 Product = Callable[[Tile, Tile, Tile], Tile]
 FLOAT32 = element_of(Float32Type())
-_ONE_CORE = 1 << 18
-"""Multiply-adds of a product that OpenBLAS does not spread over threads (interface/gemm.c:
-SMP_THRESHOLD_MIN * GEMM_MULTITHREAD_THRESHOLD)."""
 _BITS_OF_K = 256
 """Bits of K that one wgmma, tcgen05.mma or m16n8 instruction multiplies."""
 _ROWS_OF_MMA, _ROWS_OF_WGMMA = 16, 64
@@ -118,23 +116,10 @@ def _ptx(element: Element) -> str:
 def _blas(x: Tile, y: Tile, z: Tile, a: Element, c: Element) -> Tile:
     if a.name == "f64":
         return np.matmul(x, y) + z
-    product = _in_pieces(_in_float32(x, a), _in_float32(y, a))
+    product = product_on_one_core(_in_float32(x, a), _in_float32(y, a))
     if c.name == "f32":
         return np.add(product, z, out=product) if len(product) >= len(z) else product + z
     return (product + z.astype(np.float32)).astype(c.dtype)
-
-
-def _in_pieces(x: Tile, y: Tile) -> Tile:
-    """x @ y in pieces of rows so small that OpenBLAS keeps to one core: for a tile, starting and
-    awaiting threads takes longer than the product, much longer on a busy machine."""
-    rows = x.shape[-2]
-    piece = max(1, _ONE_CORE // (x.shape[-1] * y.shape[-1]))
-    if piece >= rows or len(x) == len(y) == 1:
-        return np.matmul(x, y)
-    piece = 1 << (piece.bit_length() - 1)
-    parts = x.reshape(*x.shape[:-2], rows // piece, piece, x.shape[-1])
-    product = np.matmul(parts, y[..., None, :, :])
-    return product.reshape(*product.shape[:-3], rows, y.shape[-1])
 
 
 def _in_steps(

@@ -90,7 +90,7 @@ class Livelock:
         return None
 
     def _take(self, gang: Place, others: Sequence[Place], memory: int | None) -> None:
-        self._state = _State([self._place(each) for each in (gang, *others)], memory)
+        self._state = _State([self._place(running) for running in (gang, *others)], memory)
         self._ran, self._forks = {int(gang.lanes[0])}, {}
 
     def _place(self, gang: Place) -> tuple[CodeBlock, bytes, bool, list[Any]]:

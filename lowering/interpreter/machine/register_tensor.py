@@ -48,11 +48,13 @@ class RegisterTensor:
 
     def read(self, lanes: Lanes, places: Places) -> Bits:
         """Elements in containers: [threads, count]."""
+        self._check_bounds(places)
         self._check(lanes, places, UNDEFINED | RESULT)
         return self.data[self._where(lanes, places)]
 
     def write(self, lanes: Lanes, places: Places, values: Bits) -> None:
         """The inverse of `read`."""
+        self._check_bounds(places)
         self._check(lanes, places, RESULT | OPERAND)
         where = self._where(lanes, places)
         self.data[where] = values
@@ -155,6 +157,16 @@ class RegisterTensor:
         if side_by_side and (np.diff(columns) == 1).all():
             return self._rows(lanes), slice(int(columns[0]), int(columns[-1]) + 1)
         return (slice(None), columns) if len(lanes) == len(self.data) else np.ix_(lanes, columns)
+
+    def _check_bounds(self, places: Places) -> None:
+        """Raise Fault where a place is none of the tensor's."""
+        size = self.data.shape[1]
+        if not places.size or (places.min() >= 0 and places.max() < size):
+            return
+        row, column = np.argwhere((places < 0) | (places >= size))[0]
+        raise Fault(
+            f"accesses element {places[row, column]} of a register tensor of {size}", int(row)
+        )
 
     def _check(self, lanes: Lanes, places: Places | None, forbidden: int) -> None:
         """Raise Fault where an element, of all where `places` is None, has a forbidden mark."""

@@ -3,17 +3,21 @@
 Products of elements of up to 32 bits are exact in float64. Their sum in any order is off by no more
 than (K + 1) 2^-53 of the sum of magnitudes (Higham, Accuracy and Stability, 4.2), which is at most
 the product of the row's and the column's norm. Where both ends of that interval round to the same
-element, so does the exact sum.
+element, so does the exact sum. Where every addend is a multiple of one power of two, and that sum
+of magnitudes is at most 2^53 of it, nothing is off at all.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.numerics.formats import Floats
+from tilewright.lowering.interpreter.numerics.one_core_product import product_on_one_core
 
 _HALF_ULP = 2.0**-53
 _SLACK = 1.0 + 2.0**-20
@@ -21,20 +25,29 @@ _SLACK = 1.0 + 2.0**-20
 
 
 def certain_dot_add(
-    a: Floats, b: Floats, c: Floats, dtype: np.dtype[Any]
+    a: Floats, b: Floats, c: Floats, mantissas: Sequence[int], dtype: np.dtype[Any]
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """A B + C rounded once to f16 or f32, and where that is certain; an exact zero is +0.
 
-    a [..., M, K], b [..., K, N], c [..., M, N], values of at most 32-bit formats.
+    a [..., M, K], b [..., K, N], c [..., M, N], values of formats of up to 32 bits, of so
+    many fraction bits.
     """
-    total = np.matmul(a, b)
-    total += c
+    total = product_on_one_core(a, b) + c
     bound = (
         np.sqrt(np.einsum("...mk,...mk->...m", a, a))[..., :, None]
         * (np.sqrt(np.einsum("...kn,...kn->...n", b, b))[..., None, :])
     )
     bound += np.abs(c)
-    bound *= _SLACK * (a.shape[-1] + 4) * _HALF_ULP
+    quanta = [_quantum(*each) for each in zip((a, b, c), mantissas, strict=True)]
+    inexact = bound * _SLACK > min(quanta[0] * quanta[1], quanta[2]) / _HALF_ULP
+    bound *= inexact * (_SLACK * (a.shape[-1] + 4) * _HALF_ULP)
     low, high = ((total + off).astype(dtype) + dtype.type(0) for off in (-bound, bound))
     word = np.dtype(f"u{dtype.itemsize}")
     return low, (low.view(word) == high.view(word)) & np.isfinite(total)
+
+
+def _quantum(values: Floats, mantissa: int) -> float:
+    """A power of two of which all values are multiples: the last place of the least."""
+    magnitudes = np.where(values == 0, np.inf, np.abs(values))
+    least = float(np.fmin.reduce(magnitudes, axis=None, initial=np.inf))  # NaN aside
+    return math.ldexp(1.0, math.frexp(least)[1] - 1 - mantissa) if least < np.inf else np.inf

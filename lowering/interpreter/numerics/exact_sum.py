@@ -78,7 +78,10 @@ def _by_digits(
 def _mostly_certain(a: Bits, b: Bits, c: Bits, formats: Formats) -> Bits:
     """By float64, and by digits where its rounding is in doubt, element by element."""
     values = [decode(words, fmt) for words, fmt in zip((a, b, c), formats, strict=False)]
-    result, certain = certain_dot_add(*values, _CERTAIN[formats[3].name])
+    a_values, b_values, c_values = values
+    mantissas = [fmt.mantissa_bits for fmt in formats[:3]]
+    dtype = _CERTAIN[formats[3].name]
+    result, certain = certain_dot_add(a_values, b_values, c_values, mantissas, dtype)
     words = result.view(formats[3].container)
     doubtful = np.nonzero(~certain)
     if not len(doubtful[0]):

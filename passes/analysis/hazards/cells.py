@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.dialects.cute_nvgpu.lattice.tmem import LANE_STRIDE
 from tilewright.passes.analysis.hazards.events import Place
+from tilewright.passes.analysis.hazards.launches import Launch
 from tilewright.passes.analysis.hazards.placement import (
     HALF,
     Placement,
@@ -19,6 +21,7 @@ from tilewright.passes.analysis.hazards.placement import (
     tensor_offset,
     tensor_set,
 )
+from tilewright.passes.analysis.hazards.report import Hazard
 from tilewright.passes.analysis.hazards.roles import Role
 from tilewright.passes.analysis.hazards.scalars import UNKNOWN
 from tilewright.passes.analysis.hazards.trace import WARP, Event, OutOfBounds, Trace, View
@@ -44,8 +47,9 @@ Memory = dict[tuple[Any, ...], Any]
 class Cells:
     """The cells of the events of one launch; what is not known is noted in its trace."""
 
-    def __init__(self, trace: Trace, roles: Sequence[Role], memory: Memory):
+    def __init__(self, trace: Trace, launch: Launch, roles: Sequence[Role], memory: Memory):
         self._trace = trace
+        self._launch = launch
         self._roles = roles
         self._memory = memory
 
@@ -65,12 +69,12 @@ class Cells:
         own = tuple([n if isinstance(n, int) else n.tobytes() for n in numbers])
         sizes = tuple(map(len, lanes))
         key = (place, view.root, view.first, own, sizes)
-        if (found := self._memory.get(key)) is None:
+        if (known := self._memory.get(key)) is None:
             cells, size = _cells(place, view, numbers, placement)
-            found = self._memory[key] = _by_role(cells, sizes, size)
+            known = self._memory[key] = _by_role(cells, sizes, size)
         return [
             Touched(*touched, own_lanes) if len(own_lanes) else None
-            for touched, own_lanes in zip(found, lanes, strict=True)
+            for touched, own_lanes in zip(known, lanes, strict=True)
         ]
 
     def one(
@@ -97,10 +101,21 @@ class Cells:
         lane = self._roles[role].lanes[0]
         numbers = [index if isinstance(index, int) else int(index[lane]) for index in indices]
         first = view.first if isinstance(view.first, int) else int(view.first[lane])
+        if place.lanes is not None and place.lanes < 4 * WARP:
+            self._check_window(event, first + int(tensor_offset(view.type, numbers)), role)
         key = (place, view.root, first, tuple(numbers))
-        if (found := self._memory.get(key)) is None:
-            found = self._memory[key] = _tensor(place, view, first, numbers)
-        return found
+        if (known := self._memory.get(key)) is None:
+            known = self._memory[key] = _tensor(place, view, first, numbers)
+        return known
+
+    def _check_window(self, event: Event, cell: int, role: int) -> None:
+        """Raise Hazard where a warp accesses lanes that are not its own: PTX ISA, tcgen05.ld."""
+        own = self._roles[role].warp_of_cta % 4 * WARP
+        if self._launch.is_kernel and cell // LANE_STRIDE // WARP * WARP != own:
+            raise Hazard(
+                "window", event.op, nearest=str(own),
+                missing=f"lanes {own} to {own + WARP - 1}, got lane {cell // LANE_STRIDE}",
+            )  # fmt: skip
 
 
 def _chosen(lanes: Array, constant: Any) -> Array:

@@ -59,8 +59,8 @@ def follow(
         if trace.events and not trace.undecided:
             roles, members = roles_of(trace.events, launch)
             Machine(trace, launch, roles, members, program.memory).run()
-    except (Hazard, OutOfBounds) as found:
-        return found
+    except (Hazard, OutOfBounds) as hazard:
+        return hazard
     except TooLong:
         program.say_unproven(program.function, "it has more events than are followed")
     finally:

@@ -14,10 +14,10 @@ class Copies(SharedAccesses):
     def _cp_async(self, index: int, event: Event, roles: list[int]) -> list[int]:
         _, view, _ = event.accesses[0]
         touched = self.cells.shared(event, event.accesses[0], roles)
-        for role, found in zip(roles, touched, strict=True):
-            if found is None:
+        for role, part in zip(roles, touched, strict=True):
+            if part is None:
                 continue
-            access = Access("cp.async", role, True, found.cells, [Part(event, *found)])
+            access = Access("cp.async", role, True, part.cells, [Part(event, *part)])
             access.group[role] = self.groups["cp", role] + 1
             key = (self.roles[role].cta, view.root)
             self._check(key, access, [role])
@@ -46,7 +46,7 @@ class Copies(SharedAccesses):
         mask = event.scalars[0] if event.scalars else None
         for role in roles:
             threads = len(self.roles[role].lanes)
-            found = self.cells.one(event, event.accesses[0], role)
+            box = self.cells.one(event, event.accesses[0], role)
             own = self.roles[role].cta
             ctas = [own] if mask is None else [c for c in range(self.launch.ctas) if mask >> c & 1]
             for cta, barrier in zip(ctas, self._mbarriers(event, role, mask), strict=True):
@@ -55,8 +55,8 @@ class Copies(SharedAccesses):
                 done = (barrier.clock, barrier.completed + 1)
                 if cta != own:
                     self.remote.append((cta, [done], event.op))
-                if found is not None:
-                    access = Access("tma.load", role, True, found[0], [Part(event, found[0])],
+                if box is not None:
+                    access = Access("tma.load", role, True, box[0], [Part(event, box[0])],
                                     [done])  # fmt: skip
                     self._check((cta, view.root), access, [role])
                     self._keep((cta, view.root), access)
@@ -71,10 +71,10 @@ class Copies(SharedAccesses):
     def _tma_store(self, index: int, event: Event, roles: list[int]) -> list[int]:
         _, view, _ = event.accesses[0]
         for role in roles:
-            found = self.cells.one(event, event.accesses[0], role)
-            if found is None:
+            box = self.cells.one(event, event.accesses[0], role)
+            if box is None:
                 continue
-            access = Access("tma.store", role, False, found[0], [Part(event, found[0])])
+            access = Access("tma.store", role, False, box[0], [Part(event, box[0])])
             access.group[role] = self.groups["bulk", role] + 1
             key = (self.roles[role].cta, view.root)
             self._check(key, access, [role])

@@ -131,8 +131,8 @@ class Program(Recording):
                 self.env[variable] = lower
                 for (place, _, _, _), value in zip(carried, values, strict=True):
                     self.env[place] = value
-                for each in body:
-                    each(inside)
+                for step_of in body:
+                    step_of(inside)
                 after = [self.env[place] for _, _, place, _ in carried]
                 values = after if inside is mask else [
                     select(inside.flags, new, old)

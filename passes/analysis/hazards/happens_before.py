@@ -79,11 +79,11 @@ class Machine(TensorAccesses):
             roles.append(heappop(self._queue)[1])
         event = self.events[index]
         if event.kind != "access":
-            for each in roles:
-                if self.pending[each]:
-                    self._flush(each)
-        for each in self._handlers[event.kind](index, event, roles):
-            self._advance(each)
+            for waiting in roles:
+                if self.pending[waiting]:
+                    self._flush(waiting)
+        for waiting in self._handlers[event.kind](index, event, roles):
+            self._advance(waiting)
 
     def _end(self, role: int) -> None:
         if self.pending[role]:

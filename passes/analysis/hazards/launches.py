@@ -218,7 +218,7 @@ def _length(loop: scf.ForOp, leaves: Mapping[Leaf, int]) -> int:
 
 def _leaves(value: SSAValue) -> set[Leaf]:
     """The arguments and other values from outside that a number is computed from."""
-    found: set[Leaf] = set()
+    leaves: set[Leaf] = set()
     seen: set[SSAValue] = set()
     work = [value]
     while work:
@@ -233,12 +233,12 @@ def _leaves(value: SSAValue) -> set[Leaf]:
                 place = list(owner.args).index(value)  # type: ignore[arg-type]
                 work.append(parent.lb if place == 0 else parent.iter_args[place - 1])
             elif isinstance(value.type, IntegerType | IndexType):
-                found.add(value)
+                leaves.add(value)
         elif isinstance(owner, memref.DimOp):
-            found.add(leaf_of(value))
+            leaves.add(leaf_of(value))
         elif not isinstance(owner, arith.ConstantOp):
             work += owner.operands
-    return found
+    return leaves
 
 
 def _number(value: SSAValue, leaves: Mapping[Leaf, int]) -> Any:

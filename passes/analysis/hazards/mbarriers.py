@@ -71,7 +71,7 @@ class Mbarriers(ThreadBarriers):
         if not self.is_kernel or knows[barrier.clock] >= barrier.completed or barrier.count is None:
             return
         if not last.asynchronous and all(
-            knows[each] >= time or each == role for each, time in last.roles
+            knows[who] >= time or who == role for who, time in last.roles
         ):
             return
         what = f"phase {barrier.completed - 1} of the mbarrier of {made_by(barrier)} goes on"
@@ -165,15 +165,15 @@ class Mbarriers(ThreadBarriers):
 
     def _open(self) -> bool:
         """Nobody can go on: mbarriers that are made elsewhere let go all who wait."""
-        found = [barrier for barrier in self.mbarriers.values()
+        elsewhere = [barrier for barrier in self.mbarriers.values()
                  if barrier.count is None and barrier.blocked]  # fmt: skip
-        for barrier in found:
+        for barrier in elsewhere:
             barrier.complete()
             blocked, barrier.blocked = barrier.blocked, []
             for role in blocked:
                 self._learn(role, barrier.released[-1])
                 self._advance(role)
-        return bool(found)
+        return bool(elsewhere)
 
 
 def made_by(barrier: Mbarrier) -> str:

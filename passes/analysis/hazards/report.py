@@ -157,6 +157,10 @@ _RULES: dict[str, str] = {
         "expected one warp, got {missing}; nearest legal: in a branch of one warp (PTX ISA, "
         "tcgen05.alloc)"
     ),
+    "window": (
+        "expected an access to the warp's own {missing}; nearest legal: lane {nearest} (PTX ISA, "
+        "tcgen05.ld)"
+    ),
     "nothing": (
         "expected shared memory that something has written, got what nothing writes before this; "
         "nearest legal: what writes it, and a barrier or a wait, before this"

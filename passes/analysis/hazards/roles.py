@@ -13,11 +13,13 @@ from tilewright.passes.analysis.hazards.trace import WARP, Event
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Role:
-    """Threads of one warp with the same events: their slots, CTA and warp (in the cluster)."""
+    """Threads of one warp with the same events: their slots, CTA and warp, in the cluster and in
+    the CTA."""
 
     number: int
     cta: int
     warp: int
+    warp_of_cta: int
     lanes: NDArray[np.int64]
 
     @property
@@ -36,7 +38,13 @@ def roles_of(events: list[Event], launch: Launch) -> tuple[list[Role], dict[int,
     order = np.argsort(which, kind="stable")
     starts = np.cumsum(np.bincount(which))[:-1]
     roles = [
-        Role(number, int(lanes[0]) // launch.stride, int(lanes[0]) // WARP, lanes)
+        Role(
+            number,
+            int(lanes[0]) // launch.stride,
+            int(lanes[0]) // WARP,
+            int(lanes[0]) % launch.stride // WARP,
+            lanes,
+        )
         for number, lanes in enumerate(np.split(slots[order], starts))
     ]
     members = {

@@ -71,7 +71,7 @@ class Run:
         self.gathered: defaultdict[tuple[object, int], list[int]] = defaultdict(list)
         self.remote: list[tuple[int, list[tuple[int, int]], Operation]] = []
         # What reaches the shared memory of another CTA: its clocks when it is over, and its op.
-        self.cells = Cells(trace, roles, memory)
+        self.cells = Cells(trace, launch, roles, memory)
         self._warps: defaultdict[int, list[int]] = defaultdict(list)
         for role in roles:
             self._warps[role.warp].append(role.number)
@@ -132,6 +132,8 @@ class Run:
         for role in roles:
             self._learn(role, together)
         self._met[who] = [self._stirred[role] for role in roles]
+        for part in self._by_team(roles, 1).values():
+            self._met[tuple(part)] = [self._stirred[role] for role in part]
 
     def _is_over(self, access: Access, role: int, known: Clock) -> bool:
         """A role that knows so much knows that an access is over: of a wgmma, of which all have a
@@ -172,7 +174,7 @@ class Run:
         """The first warp of so many that a role is of."""
         return self._teams[size][role]
 
-    def _by_team(self, roles: list[int], size: int) -> dict[int, list[int]]:
+    def _by_team(self, roles: Sequence[int], size: int) -> dict[int, list[int]]:
         teams: dict[int, list[int]] = {}
         numbers = self._teams[size]
         for role in roles:
@@ -183,8 +185,8 @@ class Run:
         lanes = sum(len(self.roles[role].lanes) for role in wanted)
         there = sum(
             len(self.roles[role].lanes)
-            for each in range(warp, warp + size)
-            for role in self._warps.get(each, ())
+            for number in range(warp, warp + size)
+            for role in self._warps.get(number, ())
         )
         if lanes < there:
             what = "a warp" if size == 1 else "a warpgroup"
@@ -195,14 +197,14 @@ class Run:
         return self.events[self._traces[role][-1]].op
 
     def _threads(self, role: int) -> str:
-        found = self.roles[role]
-        first = int(found.lanes[0]) % self.launch.stride
+        threads = self.roles[role]
+        first = int(threads.lanes[0]) % self.launch.stride
         name = (
             f"thread {first}"
-            if found.alone
-            else f"threads {first} to {int(found.lanes[-1]) % self.launch.stride}"
+            if threads.alone
+            else f"threads {first} to {int(threads.lanes[-1]) % self.launch.stride}"
         )
-        return name if self.launch.ctas == 1 else f"{name} of CTA {found.cta}"
+        return name if self.launch.ctas == 1 else f"{name} of CTA {threads.cta}"
 
     def _where(self, event: Event, role: int) -> str:
         rounds = ", ".join(
@@ -210,12 +212,12 @@ class Run:
         )
         return f"{self._threads(role)}{' in ' + rounds if rounds else ''}" if self.is_kernel else ""
 
-    def _meeting(self, found: tuple[Part, Part], other: int, role: int) -> str:
+    def _meeting(self, parts: tuple[Part, Part], other: int, role: int) -> str:
         if not self.is_kernel:
             return ""
-        mine = self._where(found[1].event, role)
+        mine = self._where(parts[1].event, role)
         verb = "meets" if self.roles[role].alone else "meet"
-        return f"{mine} {verb} {self._where(found[0].event, other)}"
+        return f"{mine} {verb} {self._where(parts[0].event, other)}"
 
 
 def _line(op: Operation) -> str:

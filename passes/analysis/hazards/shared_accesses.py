@@ -20,13 +20,13 @@ class SharedAccesses(Mbarriers):
     def _access(self, index: int, event: Event, roles: list[int]) -> list[int]:
         place, view, _ = access = event.accesses[0]
         touched = self.cells.shared(event, access, roles, event.constant)
-        for role, found in zip(roles, touched, strict=True):
-            if found is None:
+        for role, part in zip(roles, touched, strict=True):
+            if part is None:
                 continue
             key = (self.roles[role].cta, view.root)
             if isinstance(event.op, tmem.RetrieveOp) and self.is_kernel:
-                self._check_written(key, found.cells, event)
-            self._add(role, key, place.writes, Part(event, *found))
+                self._check_written(key, part.cells, event)
+            self._add(role, key, place.writes, Part(event, *part))
         return roles
 
     def _add(self, role: int, key: Key, writes: bool, part: Part) -> None:
@@ -37,8 +37,8 @@ class SharedAccesses(Mbarriers):
                 before = pending.get((key, other))
                 if before is None or not before.cells & part.cells:
                     continue
-                if found := clash(before.parts, [part], apart=True):
-                    raise self._race(found, role, role)
+                if parts := clash(before.parts, [part], apart=True):
+                    raise self._race(parts, role, role)
         if (access := pending.get((key, writes))) is None:
             access = pending[key, writes] = Access("threads", role, writes, 0, [])
         access.cells |= part.cells
@@ -101,10 +101,10 @@ class SharedAccesses(Mbarriers):
         own = other.role == role and other.kind in ("threads", "cp.async") and bool(other.done)
         if own and self.roles[role].alone:
             return
-        found = clash(other.parts, access.parts, apart=own)
-        if found is None:
+        parts = clash(other.parts, access.parts, apart=own)
+        if parts is None:
             return
-        raise self._conflict(other, access, found, role)
+        raise self._conflict(other, access, parts, role)
 
     def _check_seen(self, other: Access, access: Access, role: int) -> None:
         """What threads wrote is seen by the async proxy behind a fence."""
@@ -112,26 +112,26 @@ class SharedAccesses(Mbarriers):
             return
         if any(self.knows[role][who] >= time or who == role for who, time in other.fences):
             return
-        found = clash(other.parts, access.parts, apart=False)
-        if found is not None and (not other.fences or self._is_over(other, role, self.knows[role])):
+        parts = clash(other.parts, access.parts, apart=False)
+        if parts is not None and (not other.fences or self._is_over(other, role, self.knows[role])):
             section = {"umma": "tcgen05.mma", "wgmma": "9.7.15.7.1"}.get(access.kind, "9.7.13.4")
-            raise Hazard("proxy", found[1].event.op, found[0].event.op, section,
-                         self._meeting(found, other.role, role))  # fmt: skip
+            raise Hazard("proxy", parts[1].event.op, parts[0].event.op, section,
+                         self._meeting(parts, other.role, role))  # fmt: skip
 
-    def _race(self, found: tuple[Part, Part], one: int, other: int) -> Hazard:
+    def _race(self, parts: tuple[Part, Part], one: int, other: int) -> Hazard:
         """Two roles' own accesses, of which the later one in the list of events is wrong."""
         (before, was), (after, mine) = sorted(
-            zip(found, (one, other), strict=True), key=lambda each: each[0].event.number
+            zip(parts, (one, other), strict=True), key=lambda pair: pair[0].event.number
         )
         verb = "writes" if before.event.accesses[0][0].writes else "reads"
         where = self._meeting((before, after), was, mine)
         return Hazard("race", after.event.op, before.event.op, verb, where)
 
     def _conflict(
-        self, other: Access, access: Access, found: tuple[Part, Part], role: int
+        self, other: Access, access: Access, parts: tuple[Part, Part], role: int
     ) -> Hazard:
-        where = self._meeting(found, other.role, role)
-        op, before = found[1].event.op, found[0].event.op
+        where = self._meeting(parts, other.role, role)
+        op, before = parts[1].event.op, parts[0].event.op
         match other.kind:
             case "tma.load":
                 return Hazard("copied", op, before, where=where)
@@ -145,7 +145,7 @@ class SharedAccesses(Mbarriers):
                 missing = NO_WAIT if other.committed else NO_COMMIT
                 return Hazard("memory", op, before, missing, where)
             case _ if access.kind == "threads":
-                return self._race(found, other.role, role)
+                return self._race(parts, other.role, role)
             case _:
                 verb = "writes" if other.writes else "reads"
                 return Hazard("race", op, before, verb, where)

@@ -65,7 +65,7 @@ class Slice:
 
     def _find(self, region: Region) -> bool:
         """Collect the ops that are events, or hold some."""
-        found = False
+        any_events = False
         for block in region.blocks:
             for op in block.ops:
                 if op.regions:
@@ -76,8 +76,8 @@ class Slice:
                     self._effects[op] = effect
                     if isinstance(op, tmem_access.TmemAccessOp):
                         self._loaded.update(op.results)
-                found = found or op in self._effects
-        return found
+                any_events = any_events or op in self._effects
+        return any_events
 
     def _forward_loaded(self) -> None:
         """Add what loops and branches hand on of loaded registers, and the ops that use any."""
@@ -201,9 +201,9 @@ def _given(value: SSAValue, block: Block) -> list[SSAValue]:
         return [parent.iter_args[place - 1], block.last_op.operands[place - 1], *_decides(parent)]
     if isinstance(parent, scf.WhileOp):
         return [*_decides(parent), *parent.operands, *_yielded(parent)]
-    region, found = block.parent, list[SSAValue]()
+    region, values = block.parent, list[SSAValue]()
     if region is not None and block is not region.blocks[0]:
         for other in region.blocks:
             if other.last_op is not None and block in other.last_op.successors:
-                found += other.last_op.operands
-    return found
+                values += other.last_op.operands
+    return values

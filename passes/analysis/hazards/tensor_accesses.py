@@ -46,8 +46,8 @@ class TensorAccesses(Warpgroups):
         if in_tensor:
             cells = self.cells.tensor(event, operand, role)
         else:
-            found = self.cells.one(event, operand, role)
-            cells = None if found is None else found.cells
+            touched = self.cells.one(event, operand, role)
+            cells = None if touched is None else touched.cells
         if cells is None:
             return
         access = Access("umma", role, place.writes, cells, [Part(event, cells)])
@@ -131,10 +131,10 @@ class TensorAccesses(Warpgroups):
         self._check_one_warp(event)
         _, view, _ = event.accesses[0]
         for members in self._by_team(ready, 1).values():
-            found = self.cells.one(event, event.accesses[0], members[0], "warp")
-            if found is not None:
+            touched = self.cells.one(event, event.accesses[0], members[0], "warp")
+            if touched is not None:
                 self._add(members[0], (self.roles[members[0]].cta, view.root), True,
-                          Part(event, *found))  # fmt: skip
+                          Part(event, *touched))  # fmt: skip
                 self._flush(members[0])
         return ready
 

@@ -50,12 +50,12 @@ class ThreadBarriers(Run):
                 ready.append(role)
             if barrier.threads >= expected:
                 known, waiting = barrier.turn()
-                for each in waiting:
-                    self._learn(each, known)
-                    if each in roles:
-                        ready.append(each)
+                for waiter in waiting:
+                    self._learn(waiter, known)
+                    if waiter in roles:
+                        ready.append(waiter)
                     else:
-                        self._advance(each)
+                        self._advance(waiter)
         return ready
 
     def _check_round(self, event: Event, barrier: Barrier, role: int, expected: int) -> None:
@@ -95,7 +95,7 @@ class ThreadBarriers(Run):
     def _cluster_wait(self, index: int, event: Event, roles: list[int]) -> list[int]:
         ready: list[int] = []
         for role in roles:
-            if any(each == role for each, _ in self.cluster.roles):
+            if any(who == role for who, _ in self.cluster.roles):
                 self.cluster.waiting.append(role)
             else:
                 if self.cluster.rounds:

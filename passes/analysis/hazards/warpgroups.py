@@ -21,8 +21,8 @@ class Warpgroups(Copies):
             speakers = list({self.roles[role].warp: role for role in members}.values())
             for operand in event.accesses:
                 cells, root = 0, getattr(operand[1], "root", None)
-                for found in self.cells.shared(event, operand, speakers):
-                    cells |= found.cells if found else 0
+                for touched in self.cells.shared(event, operand, speakers):
+                    cells |= touched.cells if touched else 0
                 access = Access("wgmma", speakers[0], False, cells, [Part(event, cells)])
                 access.group = {role: self.groups["wgmma", role] + 1 for role in members}
                 key = (self.roles[speakers[0]].cta, root)
@@ -62,13 +62,13 @@ class Warpgroups(Copies):
         for team, members in self._by_team(ready, WARPGROUP // WARP).items():
             cta = self.roles[members[0]].cta
             first = min(REGISTERS // self.launch.threads // 8 * 8, MOST_REGISTERS)
-            held = self.registers.setdefault(team, first)
+            own = self.registers.setdefault(team, first)
             if action == "inc":
                 self.asking[team] = (cta, count, members)
                 waiting += members
             else:
-                self.free[cta] += max(held - count, 0)
-                self.registers[team] = min(held, count)
+                self.free[cta] += max(own - count, 0)
+                self.registers[team] = min(own, count)
         self._grant(waiting)
         return [role for role in ready if role not in waiting]
 

@@ -34,6 +34,8 @@ from tilewright.dialects.cute.symbolic import (
 )
 from tilewright.dialects.cute.symbolic import layouts as symbolic
 from tilewright.dialects.cute.symbolic.scalar import Dynamic, Scalar
+from tilewright.dialects.cute.text import LayoutParseError
+from tilewright.dialects.cute.values import read_typed
 
 
 def now(t: Any) -> Any:
@@ -274,3 +276,10 @@ def test_refused(what: str) -> None:
     ask, reason = REFUSED[what]
     with pytest.raises(LayoutError, match=reason):
         ask()
+
+
+@pytest.mark.parametrize("text", ["²", "(4,²)", "٣", "(4,?{div=²})"])
+def test_numbers_are_of_ten_digits(text: str) -> None:
+    """Python takes others for digits, too."""
+    with pytest.raises(LayoutParseError, match="expected"):
+        read_typed("shape", text)

@@ -140,3 +140,18 @@ def test_an_operand_in_flight(file: RegisterFile, tensor: RegisterTensor) -> Non
     assert message.startswith("overwrites registers of operand A of 'cute.gemm' at k.mlir:7")
     file.settle(ALL, np.ones(THREADS, int))
     tensor.write(ALL, FRONT, values(ALL, FRONT))
+
+
+def test_a_place_that_the_tensor_does_not_have(tensor: RegisterTensor) -> None:
+    """As a loop may compute it, of single threads too."""
+    tensor.write(ALL, WHOLE, values(ALL, WHOLE))
+    places = np.zeros((THREADS, 1), np.int64)
+    places[2] = SIZE
+    for wrong, lane, said in ((places, 2, SIZE), (places - SIZE - 1, 0, -SIZE - 1)):
+        for action in (
+            lambda wrong=wrong: tensor.read(ALL, wrong),
+            lambda wrong=wrong: tensor.write(ALL, wrong, values(ALL, wrong)),
+        ):
+            found = fault(action)
+            assert found.message == f"accesses element {said} of a register tensor of {SIZE}"
+            assert found.lane == lane

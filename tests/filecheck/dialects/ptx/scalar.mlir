@@ -28,6 +28,13 @@
 // CHECK-NEXT:    %shr = ptx.shr u64 %d, %r
 // CHECK-NEXT:    %cvt = ptx.cvt rn.bf16.f32 %f
 // CHECK-NEXT:    %cvta = ptx.cvta to.global.u64 %d
+// CHECK-NEXT:    %ex2 = ptx.ex2 approx.ftz.f32 %f
+// CHECK-NEXT:    %lg2 = ptx.lg2 approx.ftz.f32 %f
+// CHECK-NEXT:    %rcp = ptx.rcp approx.ftz.f32 %f
+// CHECK-NEXT:    %rsqrt = ptx.rsqrt approx.ftz.f32 %f
+// CHECK-NEXT:    %popc = ptx.popc b64 %d
+// CHECK-NEXT:    %clz = ptx.clz b64 %d
+// CHECK-NEXT:    %brev = ptx.brev b64 %d
 // CHECK-NEXT:    ptx.ret
 ptx.entry @scalar(%h: u16, %r: u32, %d: u64, %f: f32, %g: f64) {
   %p = ptx.setp ne.u16 %h, %h
@@ -53,5 +60,12 @@ ptx.entry @scalar(%h: u16, %r: u32, %d: u64, %f: f32, %g: f64) {
   %shr = ptx.shr u64 %d, %r
   %cvt = ptx.cvt rn.bf16.f32 %f
   %cvta = ptx.cvta to.global.u64 %d
+  %ex2 = ptx.ex2 approx.ftz.f32 %f
+  %lg2 = ptx.lg2 approx.ftz.f32 %f
+  %rcp = ptx.rcp approx.ftz.f32 %f
+  %rsqrt = ptx.rsqrt approx.ftz.f32 %f
+  %popc = ptx.popc b64 %d
+  %clz = ptx.clz b64 %d
+  %brev = ptx.brev b64 %d
   ptx.ret
 }
