@@ -15,10 +15,13 @@ from typing import Any
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute.dialect import CUTE
+from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute.ops.operation import CuteOp, Syntax
 from tilewright.dialects.cute.ops.properties import ModePrefix, NumbersOp
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom, atoms_of
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import MatrixCopy, copies_of
+from tilewright.dialects.cute_nvgpu.atoms.traits import mma_traits, umma_traits
+from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.dialect import CUTE_NVGPU
 from tilewright.dialects.cute_nvgpu.lattice import (
@@ -26,6 +29,7 @@ from tilewright.dialects.cute_nvgpu.lattice import (
     MATRIX_COPY_ROWS,
     MMA_ROWS,
     MOVMATRIX,
+    UMMA_ROWS,
     WGMMA_ROWS,
     WMMA_MMA,
     MatrixCopyRow,
@@ -424,8 +428,54 @@ def tested_lines(dialect: str) -> list[str]:
     return [line for line in lines if not line.startswith("//")]
 
 
+_UNTILED = ("<!-- begin: MMAs without tiles -->\n", "<!-- end: MMAs without tiles -->\n")
+
+
+def tile_page() -> str:
+    """docs/tile.md, with the MMAs that make no tiles."""
+    text = (FOLDER / "tile.md").read_text()
+    before, after = text.split(_UNTILED[0])[0], text.split(_UNTILED[1])[1]
+    rows = [[f"`{op}`", shapes, types, why] for (op, why, types), shapes in untiled().items()]
+    rows.sort()
+    body = table(["op", "shape", "types", "why"], rows)
+    return f"{before}{_UNTILED[0]}\n{body}\n{_UNTILED[1]}{after}"
+
+
+def untiled() -> dict[tuple[str, str, str], str]:
+    """The shapes of MMAs that make no tiles, by their op, the reason and the element types."""
+    shapes: dict[tuple[str, str, str], list[str]] = {}
+    atoms: list[MmaAtom | UmmaAtom] = [
+        atom for row in (*MMA_ROWS, *WMMA_MMA) for atom in atoms_of(row)
+    ]
+    atoms += [
+        UmmaAtom(row, tile.m, tile.ns[-1], types, tile.cta_group)
+        for row in UMMA_ROWS
+        for types in row.element_types()
+        for tile in row.tiles
+    ]
+    for atom in atoms:
+        why = why_no_traits(atom)
+        if why is not None:
+            types = "any" if isinstance(atom.row, WmmaRow) else ", ".join(atom.types)
+            m, n, k = map(str, atom.shape)
+            shape = f"{m}xNx{k}" if isinstance(atom, UmmaAtom) else f"{m}x{n}x{k}"
+            shapes.setdefault((atom.op, why, types), []).append(shape)
+    every = shapes.items()
+    return {key: ", ".join(dict.fromkeys(each)) for key, each in every}
+
+
+def why_no_traits(atom: MmaAtom | UmmaAtom) -> str | None:
+    """The reason in brackets of its error, or None where an MMA makes tiles."""
+    try:
+        umma_traits(atom) if isinstance(atom, UmmaAtom) else mma_traits(atom)
+    except LayoutError as error:
+        return str(error).split("(", 1)[1].split(")", 1)[0]
+    return None
+
+
 PAGES = {
     "ops.md": ops_page,
+    "tile.md": tile_page,
     "math.md": math_page,
     "atoms.md": atoms_page,
     "machine_code.md": machine_code_page,

@@ -35,7 +35,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
 )
 from tilewright.dialects.cute_nvgpu.descriptors.solve_descriptor import solve
 from tilewright.dialects.cute_nvgpu.fragments.mma import QUAD_PAIR
-from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType, register_bits
+from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaRow
 
 _STORED_AS = {
@@ -51,6 +51,8 @@ def stored_as(element: ElementType) -> tuple[str, ...]:
 
 
 _SCALES: tuple[Operand, ...] = ("SFA", "SFB")
+_PER_WORD = 4
+"""Scale factors of a register or a cell."""
 
 
 def _operand(
@@ -60,9 +62,8 @@ def _operand(
     tv: Layout,
     space: str,
 ) -> MmaOperand:
-    element = atom.element(which)
-    packed = register_bits("b32") // element.bits if which in _SCALES else 1
-    return MmaOperand(extents, tv, stored_as(element), space, packed)
+    packed = _PER_WORD if which in _SCALES else 1
+    return MmaOperand(extents, tv, stored_as(atom.element(which)), space, packed)
 
 
 def _traits(
@@ -80,8 +81,8 @@ def mma_traits(atom: MmaAtom) -> MmaTraits:
     """Of `mma.sync`. Raises LayoutError for `wmma`, and where C is of another type than D."""
     if isinstance(atom.row, WmmaRow):
         raise LayoutError(
-            f"expected an atom whose threads hold known elements, got {atom} (wmma leaves them to "
-            "the chip, PTX ISA 9.7.14.4.1); nearest legal: an atom of mma.sync"
+            f"expected an atom whose threads hold known elements, got {atom} (the chip chooses, "
+            "PTX ISA 9.7.14.4.1); nearest legal: an atom of mma.sync"
         )
     if atom.element("C") != atom.element("D"):
         raise LayoutError(
@@ -131,8 +132,13 @@ def wgmma_traits(atom: WgmmaAtom) -> MmaTraits:
 @cache
 def umma_traits(atom: UmmaAtom) -> MmaTraits:
     """Of `tcgen05.mma`. Of elements that it unpacks, shared memory holds bytes, a sixteenth each of
-    16 elements and their padding."""
-    ctas = atom.cta_group
+    16 elements and their padding. Raises LayoutError where a row has scale factors in two words."""
+    ctas, scale = atom.cta_group, atom.row.scale
+    if scale is not None and scale.vector > _PER_WORD:
+        raise LayoutError(
+            f"expected scale factors of a row in one word, got {atom} (no layout says where "
+            f"{scale.vector} are in two words)"
+        )
 
     def operand(which: Operand) -> MmaOperand:
         space = "tmem" if which == "C" or which in atom.tmem_operands else "smem"

@@ -56,30 +56,32 @@ def test_atoms_of_warpgroups(atom: WgmmaAtom, ptxas: Callable[..., PtxasReport])
 
 
 UMMAS = [
-    UmmaAtom(row, tile.m, n, types, 1, ("k", "k"), kind)
+    UmmaAtom(row, tile.m, n, types, tile.cta_group, ("k", "k"), kind)
     for row in UMMA_ROWS
     for types in row.element_types()
     for tile in row.tiles
     for kind, ns in (("ss", tile.ns), ("ts", tile.tmem_ns))
     for n in (32, 64)
-    if n in ns and tile.cta_group == 1
+    if n in ns and (row.scale is None or row.scale.vector <= 4)
 ]
 
 
 def differences_of_umma(atom: UmmaAtom) -> Iterator[Hashable]:
-    yield atom.op, atom.frag_kind, atom.m
-    yield atom.row.kind, atom.row.scale
+    yield atom.op, atom.frag_kind, atom.m, atom.cta_group
+    yield atom.row.kind, atom.row.scale, atom.shape[2]
     yield from atom.types
 
 
 @pytest.mark.parametrize("atom", covering(UMMAS, differences_of_umma), ids=lambda x: x.parameters)
-def test_atoms_of_a_cta(atom: UmmaAtom, ptxas: Callable[..., PtxasReport]) -> None:
+def test_atoms_of_ctas(atom: UmmaAtom, ptxas: Callable[..., PtxasReport]) -> None:
     given, count = umma_tiles.arguments_of(atom), umma_tiles.columns_of(atom)
-    text, arch = umma_tiles.text_of(atom, given), "sm_100a"
-    out = np.zeros(umma_tiles.LANES * count, f"uint{atom.element('D').bits}")
+    text, arch = umma_tiles.text_of(atom, given), "sm_103a" if atom.shape[2] == 96 else "sm_100a"
+    lanes, ctas = umma_tiles.LANES * atom.cta_group, atom.cta_group
+    out = np.zeros(lanes * count, f"uint{atom.element('D').bits}")
     args = [*(argument.array for argument in given.values()), out]
-    found = run(text, *args, arch=arch, numerics="exact", threads=umma_tiles.LANES)[-1]
-    numbers = umma_tiles.numbers_of(atom, found.reshape(umma_tiles.LANES, count))
+    launch: dict[str, Any] = {"threads": umma_tiles.LANES, "grid": (ctas,), "arch": arch}
+    found = run(text, *args, numerics="exact", **launch)[-1]
+    numbers = umma_tiles.numbers_of(atom, found.reshape(lanes, count))
     np.testing.assert_array_equal(numbers, product(given))
     report = ptxas(tw.compile(text, arch=arch).ptx, arch)
     assert report.clean, report.output

@@ -1,6 +1,7 @@
-"""A kernel of the tile level for any `tcgen05.mma` of one CTA, and what it computes.
+"""A kernel of the tile level for any `tcgen05.mma`, of one CTA or a pair, and what it computes.
 
-One atom along M and N, two along K. A and B come through shared memory in cores of 8 rows of 16
+One atom along M and N, two along K; of a pair each CTA has its half of the rows of A and B, and of
+what lies in tensor memory. A and B come through shared memory in cores of 8 rows of 16
 bytes; what the atom has in tensor memory is put there by `tcgen05.st`, cell by cell, with all its
 copies; D is read as the cells that it is.
 """
@@ -8,7 +9,7 @@ copies; D is read as the cells that it is.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -59,13 +60,15 @@ def in_shared(atom: UmmaAtom, which: Operand, numbers: Any, whole: Any) -> Argum
 
 def in_cells(atom: UmmaAtom, which: Operand, images: Any, whole: Any) -> Cells:
     bits = element_bits(held(atom, which))
-    array = np.concatenate(list(images), axis=1)
+    parts = [image.reshape(-1, LANES, image.shape[-1]) for image in images]
     if which.startswith("SF"):
-        array = np.concatenate([np.pad(x, ((0, 0), (0, -x.shape[1] % 4))) for x in images], axis=1)
-    columns = array.shape[1]
+        parts = [np.pad(x, ((0, 0), (0, 0), (0, -x.shape[2] % 4))) for x in parts]
+    array = np.concatenate(parts, axis=2)
+    columns = array.shape[2]
     width = columns * CELL // bits
     flat = array.ravel() if bits < 8 else array.ravel().view(f"uint{bits}")
-    return Cells(held(atom, which), Layout((LANES, width), (width, 1)), flat, whole, columns)
+    layout = Layout((LANES * len(array), width), (width, 1))
+    return Cells(held(atom, which), layout, flat, whole, columns)
 
 
 def sparse(dense: NDArray[Any], chunk: int) -> None:
@@ -100,7 +103,10 @@ def arguments_of(atom: UmmaAtom) -> dict[Operand, Argument]:
         sides: tuple[tuple[Operand, int], ...] = (("SFA", m), ("SFB", n))
         for seed, (which, rows) in enumerate(sides, 3):
             factors = draw(atom.element(which), (STEPS, rows, row.scale.vector), seed)
-            images = to_cells(atom, which, raw_bits(factors, atom.element(which)))  # type: ignore[arg-type]
+            bits = raw_bits(factors, atom.element(which))
+            # The factors of B are whole in both CTAs.
+            both = np.tile(bits, (1, atom.cta_group if which == "SFB" else 1, 1))
+            images = to_cells(atom, which, both)  # type: ignore[arg-type]
             found[which] = in_cells(
                 atom, which, images, factors.transpose(1, 0, 2).reshape(rows, -1)
             )
@@ -114,31 +120,39 @@ def columns_of(atom: UmmaAtom) -> int:
 
 
 def numbers_of(atom: UmmaAtom, cells: NDArray[Any]) -> NDArray[np.float64]:
-    """D of the cells [lanes, columns] that were read."""
+    """D of the cells [lanes of all CTAs, columns] that were read."""
     lane, column, _ = np.moveaxis(atom.cells("D"), -1, 0)
+    lane = lane // LANE * LANES + lane % LANE
     return cells[lane, column].view(dtype_of_element(atom.element("D").mlir)).astype(np.float64)
 
 
 def text_of(atom: UmmaAtom, given: dict[Operand, Argument]) -> str:
     count, d, half = columns_of(atom), atom.element("D").mlir, atom.element("D").bits == 16
-    out = f'!cute.memref<{d}, gmem, align<16>, "{LANES * count}:1">'
+    out = f'!cute.memref<{d}, gmem, align<16>, "{LANES * count * atom.cta_group}:1">'
     arguments = [
         f"%{which.lower()}: !cute.memref<{argument.element}, gmem, align<16>, "
         f'"{argument.array.nbytes * 8 // element_bits(argument.element)}:1">'
         for which, argument in given.items()
     ]
     lines = [
+        "%rank = cute_nvgpu.cluster.rank"
+        if atom.cta_group > 1
+        else "%rank = arith.constant 0 : i32",
+        '%half = cute.make_coord(%rank) : (i32) -> !cute.coord<"(?,0)">',
         '%row = cute.make_coord(%t) : (i32) -> !cute.coord<"(?,_)">',
         f"%mma = cute.make_tiled_mma : !cute.tiled_mma<!cute_nvgpu.{atom.op}<{atom.parameters}>>",
         *accumulator(atom, d, count, half),
         *(line for item in given.items() for line in operand(atom, *item)),
-        *issue(given),
+        *issue(atom, given),
         "cute.pipeline.consumer_wait(%done, %c0)",
         "cute.copy(%t2r, %cells, %regs)",
         "cute.copy(%regs, %pout)",
         "cute.pipeline.consumer_release(%done, %c0)",
+        "cute.memref.dealloc(%acc)",
     ]
-    return kernel(", ".join([*arguments, f"%d: {out}"]), "\n  ".join(["", *lines]), LANES)
+    text = kernel(", ".join([*arguments, f"%d: {out}"]), "\n  ".join(["", *lines]), LANES)
+    cluster = f'"gpu.known_cluster_size" = array<i32: {atom.cta_group}, 1, 1>, gpu.known_block_size'
+    return text.replace("gpu.known_block_size", cluster, 1) if atom.cta_group > 1 else text
 
 
 def by_lanes(kind: str, element: str, columns: int, half: bool = False) -> str:
@@ -157,11 +171,13 @@ def accumulator(atom: UmmaAtom, d: str, count: int, half: bool) -> Iterator[str]
     rows, columns = atom.cta_layout("D")
     apart = 2 if half else 1
     layout = f"(({rows.shape},{columns.shape}),1,1):(({rows.stride},{columns.stride}),0,0)"
-    yield f'%acc = cute.memref.alloc() : !cute.memref<{d}, tmem, "{layout}">'
+    yield f'%acc = cute.memref.alloc() {group(atom)}: !cute.memref<{d}, tmem, "{layout}">'
     yield f'%lacc = cute.static : !cute.layout<"({LANES},{count}):({LANE * apart},{apart})">'
     yield "%vacc = cute.make_view(%acc, %lacc)"
-    yield f'%lout = cute.static : !cute.layout<"({LANES},{count}):({count},1)">'
-    yield "%vout = cute.make_view(%d, %lout)"
+    yield f'%lall = cute.static : !cute.layout<"({LANES * atom.cta_group},{count}):({count},1)">'
+    yield "%vall = cute.make_view(%d, %lall)"
+    yield f'%tout = cute.static : !cute.shape<"({LANES},{count})">'
+    yield "%vout = cute.local_tile(%vall, %tout, %half)"
     yield f"%t2r = cute.make_tiled_copy : {by_lanes('tmem_load', d, count, half)}"
     yield f"%r2t = cute.make_tiled_copy : {by_lanes('tmem_store', d, count, half)}"
     yield "%pout = cute.tiled.copy.partition_D(%t2r, %vout, %t)"
@@ -173,15 +189,33 @@ def accumulator(atom: UmmaAtom, d: str, count: int, half: bool) -> Iterator[str]
     yield "%fd = cute.mma.make_fragment C (%mma, %acc)"
 
 
+def group(atom: UmmaAtom) -> str:
+    """What an allocation says of a pair."""
+    return "{cta_group = 2 : i64} " if atom.cta_group > 1 else ""
+
+
 def operand(atom: UmmaAtom, which: Operand, argument: Argument) -> Iterator[str]:
-    name = which.lower()
+    name, (rows, columns) = which.lower(), argument.layout.shape
+    assert isinstance(rows, int) and isinstance(columns, int)
     yield f'%l{name} = cute.static : !cute.layout<"{argument.layout}">'
-    yield f"%v{name} = cute.make_view(%{name}, %l{name})"
+    yield f"%w{name} = cute.make_view(%{name}, %l{name})"
+    yield f'%half{name} = cute.static : !cute.shape<"({rows // atom.cta_group},{columns})">'
+    yield f"%v{name} = cute.local_tile(%w{name}, %half{name}, %half)"
     if isinstance(argument, Cells):
         yield from to_tensor_memory(atom, which, argument)
         return
-    yield from to_shared(name, argument)
-    yield f"%p{name} = cute.tiled.mma.partition {which} (%mma, %s{name}, %c0)"
+    part = replace(argument, layout=Layout((rows // atom.cta_group, columns), (columns, 1)))
+    yield from to_shared(name, part)
+    # (V,M,K) of the CTA's half.
+    run, there = 128 // element_bits(argument.element), rows // atom.cta_group
+    chunks = columns // STEPS // run
+    values = f"((8,{there // 8}),({run},{chunks}))"
+    steps = f"(({run},{8 * run}),(1,{there * run}))"
+    yield (
+        f'%m{name} = cute.static : !cute.layout<"({values},1,{STEPS}):'
+        f'({steps},0,{there * run * chunks})">'
+    )
+    yield f"%p{name} = cute.make_view(%s{name}, %m{name})"
     yield f"%f{name} = cute.mma.make_fragment {which} (%mma, %p{name})"
 
 
@@ -195,7 +229,7 @@ def to_tensor_memory(atom: UmmaAtom, which: Operand, argument: Cells) -> Iterato
     layout = f"{shape}:(({rows.stride},{inside.stride}),0,{step})"
     cells = f"({LANES},{argument.columns * per}):({LANE * per},1)"
     copy = by_lanes("tmem_store", element, argument.columns & -argument.columns)
-    yield f'%t{name} = cute.memref.alloc() : !cute.memref<{element}, tmem, "{layout}">'
+    yield f'%t{name} = cute.memref.alloc() {group(atom)}: !cute.memref<{element}, tmem, "{layout}">'
     yield f'%lt{name} = cute.static : !cute.layout<"{cells}">'
     yield f"%vt{name} = cute.make_view(%t{name}, %lt{name})"
     yield f"%r2t{name} = cute.make_tiled_copy : {copy}"
@@ -207,15 +241,19 @@ def to_tensor_memory(atom: UmmaAtom, which: Operand, argument: Cells) -> Iterato
     yield f"%f{name} = cute.mma.make_fragment {which} (%mma, %t{name})"
 
 
-def issue(given: dict[Operand, Argument]) -> Iterator[str]:
+def issue(atom: UmmaAtom, given: dict[Operand, Argument]) -> Iterator[str]:
     """The MMAs, by one thread, behind everything."""
+    pair = atom.cta_group > 1
+    ctas = ", ctas = 2" if pair else ""
+    pipeline = f"!cute.pipeline<umma_async, stages = 1, consumers = 4{ctas}>"
     others = [f"{which} = %f{which.lower()}" for which in given if which not in ("A", "B")]
-    yield "%done = cute.pipeline.create() : !cute.pipeline<umma_async, stages = 1, consumers = 4>"
+    yield f"%done = cute.pipeline.create() : {pipeline}"
     yield "cute_nvgpu.fence.proxy.async"
     yield "cute_nvgpu.tcgen05.fence.before_thread_sync"
-    yield BARRIER
+    yield from ("cute_nvgpu.cluster.arrive", "cute_nvgpu.cluster.wait") if pair else (BARRIER,)
     yield "cute_nvgpu.tcgen05.fence.after_thread_sync"
-    yield "%first = arith.cmpi eq, %t, %c0 : i32"
+    yield "%number = arith.ori %t, %rank : i32"
+    yield "%first = arith.cmpi eq, %number, %c0 : i32"
     yield "%fresh = arith.constant false"
     yield "scf.if %first {"
     yield "  cute.pipeline.producer_acquire(%done, %c0)"

@@ -187,3 +187,11 @@ func.func @f(%c: !s2t, %s: !cute.memref<i8, smem, align<16>, "((16,32),1):((32,1
   cute.copy(%c, %s, %d)
   func.return
 }
+
+// -----
+
+// expected-error @+1 {{tiled_mma expected scale factors of a row in one word, got tcgen05.mma.cta_group::2.kind::mxf4nvf4.block_scale.block16 (no layout says where 6 are in two words)}}
+!t = !cute.tiled_mma<!cute_nvgpu.sm100.mma_bs<256x64x96, elem_type = (f4E2M1FN, f4E2M1FN, f32), ab_major = (k, k), frag_kind = ss, cta_group = 2, kind = mxf4nvf4, scale_vec = 6, scale_type = f8E4M3FN>>
+func.func @f(%a: !t) {
+  func.return
+}

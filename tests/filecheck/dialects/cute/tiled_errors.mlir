@@ -267,7 +267,7 @@ func.func @f(%mma: !mma) {
 // -----
 
 // Which thread holds what of its fragments, wmma leaves to the chip.
-// expected-error @+1 {{tiled_mma expected an atom whose threads hold known elements, got wmma.mma.sync.aligned.row.col.m16n16k16.f32.bf16.bf16.f32 (wmma leaves them to the chip, PTX ISA 9.7.14.4.1); nearest legal: an atom of mma.sync}}
+// expected-error @+1 {{tiled_mma expected an atom whose threads hold known elements, got wmma.mma.sync.aligned.row.col.m16n16k16.f32.bf16.bf16.f32 (the chip chooses, PTX ISA 9.7.14.4.1); nearest legal: an atom of mma.sync}}
 func.func @f(%m: !cute.tiled_mma<!cute_nvgpu.wmma.mma<16x16x16, elem_type = (bf16, bf16, f32)>>) {
   func.return
 }
