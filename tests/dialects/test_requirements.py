@@ -28,6 +28,7 @@ SCALED = f"{SHARED.replace('f16', 'f4E2M1FN')}, kind = mxf4, scale_vec = 2, scal
 F8 = "elem_type = (f8E4M3FN, f8E4M3FN, f32)"
 MX = "kind = mxf8f6f4, scale_vec = 1, scale_type = f8E8M0FNU"
 ATOMS = {
+    "!cute_nvgpu.universal_fma<1x1x1, elem_type = (f32, f32, f32)>": "sm_70",
     "!cute_nvgpu.sm70.mma<8x8x4, elem_type = (f16, f16, f32)>": "sm_70",
     "!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>": "sm_80",
     "!cute_nvgpu.sm80.sparse_mma<16x8x16, elem_type = (f16, f16, f32)>": "sm_80",
