@@ -45,6 +45,10 @@ INSERTED = (
 )
 
 
+BOTH = {"grid": (2,), "races": "ignore"}
+"""Both blocks store what they read to one place: what is stored there is not looked at."""
+
+
 class Statements:
     """Text of a program on two accumulators, and the names of their latest values: a loop may
     swap them, and the two blocks of the grid may do different things to them."""
@@ -118,7 +122,8 @@ class Statements:
         text = f"  %s:2 = scf.if %second -> ({c}, {c}) {{\n"
         for following in ("} else {", "}"):
             self._latest = list(before)
-            body = self._ops(self._draw.number(0, 3))
+            choices = (self._wgmma, self._wgmma, self._read)
+            body = "".join(self._draw.pick(choices)() for _ in range(self._draw.number(0, 3)))
             text += f"{body}    scf.yield {self._yielded()} : {c}, {c}\n  {following}\n"
         self._latest = ["%s#0", "%s#1"]
         return text
@@ -144,12 +149,12 @@ class Ordered:
         return _rejected(lambda: check(self.text)) is None
 
     def difference(self) -> str | None:
-        runs = _rejected(lambda: execute(self.text, "atom", grid=(2,))) is None
+        runs = _rejected(lambda: execute(self.text, "atom", **BOTH)) is None
         if self.accepted != runs:
             return "the check rejects what runs" if runs else "the check accepts what does not run"
         if not runs or self.ptx is None:
             return None
-        lower = _rejected(lambda: execute(self.text, "ptx", grid=(2,)))
+        lower = _rejected(lambda: execute(self.text, "ptx", **BOTH))
         return None if lower is None else "runs before the lowering, not after it"
 
     @property
@@ -174,7 +179,7 @@ class Bare:
         module.verify()
         CheckHazardsPass().apply(default_context(), module)
         for level in ("atom", "ptx"):
-            run = lambda level=level: execute(str(module), level, grid=(2,))  # noqa: E731
+            run = lambda level=level: execute(str(module), level, **BOTH)  # noqa: E731
             if _rejected(run) is not None:
                 return f"what is put in order does not run at level {level}"
         for place, op in enumerate(list(module.walk())):

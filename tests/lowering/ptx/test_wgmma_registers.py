@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 
 import pytest
+from without_checks import without_checks
 
 import tilewright as tw
 from tilewright.lowering.ptx.text import module_text
@@ -103,6 +104,13 @@ def loop_of(ptx: str) -> list[str]:
 def accumulators(line: str) -> list[str]:
     """The registers of d."""
     return re.findall(r"%f\d+", line[: line.index("}")])
+
+
+@pytest.fixture(autouse=True)
+def unchecked() -> Generator[None]:
+    """The matrices are what nothing wrote."""
+    with without_checks():
+        yield
 
 
 @pytest.mark.parametrize("name", LOOPS)
