@@ -7,8 +7,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from xdsl.dialects.builtin import AnyFloat, ComplexType, DenseArrayBase, IntegerType
-from xdsl.ir import Block
+from xdsl.dialects import gpu
+from xdsl.dialects.builtin import AnyFloat, ComplexType, DenseArrayBase, IndexType, IntegerType
+from xdsl.ir import Attribute, Block
+from xdsl.parser import Parser
 from xdsl.parser.attribute_parser import AttrParser
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span
@@ -43,6 +45,32 @@ def install() -> None:
     parser._TensorLiteralElement.to_type = _element
     parser._parse_optional_complex = _complex
     parser._parse_builtin_densearray_attr = _dense_array
+    for index_op in _INDICES:
+        index_op.parse = classmethod(_index)
+
+
+_INDICES: tuple[Any, ...] = (
+    gpu.ThreadIdOp, gpu.BlockIdOp, gpu.BlockDimOp, gpu.GridDimOp, gpu.GlobalIdOp, gpu.BarrierOp,
+    gpu.LaneIdOp, gpu.SubgroupIdOp, gpu.SubgroupSizeOp, gpu.NumSubgroupsOp,
+)  # fmt: skip
+"""The ops of `gpu` that xDSL reads in the generic form alone."""
+
+
+def _index(op: Any, parser: Parser) -> Any:
+    """MLIR's text of them: `gpu.thread_id x`, `gpu.subgroup_id : index`, `gpu.barrier`."""
+    fields = op.get_irdl_definition()
+    properties: dict[str, Attribute] = {}
+    if "dimension" in fields.properties:
+        start = parser.pos
+        axis = parser.parse_identifier()
+        if axis not in tuple("xyz"):
+            parser.raise_error(f"expected x, y, z, got {axis}", start, parser.pos)
+        properties["dimension"] = gpu.DimensionAttr(gpu.DimensionEnum(axis))
+    attributes = parser.parse_optional_attr_dict()
+    if parser.parse_optional_punctuation(":") is not None:
+        parser.parse_type()
+    types = [IndexType() for _ in fields.results]
+    return op.create(properties=properties, attributes=attributes, result_types=types)
 
 
 def _lex_ascii_number(lexer: MLIRLexer, start: int) -> MLIRToken:

@@ -96,7 +96,7 @@ def judged(run: Callable[[], Any], *answers: type[Exception]) -> None:
 
 def command(main: Callable[[Sequence[str]], None], arguments: list[str], stdin: str = "") -> None:
     """A command of the shell: status 0, 1 or 2, and an error message where it is not 0."""
-    out, err = io.StringIO(), io.StringIO()
+    out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
     status: object = 0
 
     def run() -> None:
@@ -258,6 +258,45 @@ def npy(data: bytes, rng: random.Random) -> None:
         )
 
 
+@cache
+def _bytecodes() -> tuple[bytes, ...]:
+    """Tile IR bytecode of the corpus."""
+    from tilewright.dialects.cuda_tile.bytecode.write_module import write_bytecode
+    from tilewright.parsing import parse_module
+
+    found: list[bytes] = []
+    for text in (part for part in _right() if "cuda_tile." in part):
+        with contextlib.suppress(tw.CompileError):
+            found.append(write_bytecode(parse_module(text)))
+    return tuple(found)
+
+
+def bytecode(data: bytes, rng: random.Random) -> None:
+    from tilewright.tools.tilewright_opt import main
+
+    judged(lambda: tw.compile(data, rng.choice(ARCHES)), tw.CompileError, tw.TargetError)
+    with tempfile.NamedTemporaryFile("wb", suffix=".tileirbc") as file:
+        file.write(data)
+        file.flush()
+        command(main, [file.name, *rng.choice(([], ["-t", "tileirbc"]))])
+
+
+@cache
+def _instructions() -> tuple[str, ...]:
+    """The instructions of the examples, with their operands."""
+    texts = [tw.compile((ROOT / f"examples/{name}.mlir").read_text(), arch).ptx
+             for name, arch in (("gemm_sm80", "sm_80"), ("gemm_sm90", "sm_90a"),
+                                ("gemm_sm100", "sm_100a"), ("axpy", "sm_80"))]  # fmt: skip
+    lines = (line.strip() for text in texts for line in text.splitlines())
+    return tuple(sorted({line for line in lines if line.endswith(";") and line[0] != "."}))
+
+
+def instruction(text: str, rng: random.Random) -> None:
+    from tilewright.tools.tilewright import main
+
+    command(main, ["check-ptx", "--arch", rng.choice(ARCHES), text.lstrip("-") or "x"])
+
+
 def _of(texts: Callable[[], Sequence[str]]) -> Callable[[random.Random], str]:
     return lambda rng: mutant(rng, rng.choice(texts()), vocabulary())
 
@@ -271,6 +310,8 @@ ENTRIES: dict[str, tuple[Callable[[random.Random], Any], Callable[[Any, random.R
     "layout": (_of(lambda: LAYOUTS), layout),
     "descriptor": (_of(lambda: DESCRIPTORS), descriptor),
     "npy": (lambda rng: mutant_bytes(rng, _npy()), npy),
+    "bytecode": (lambda rng: mutant_bytes(rng, rng.choice(_bytecodes())), bytecode),
+    "instruction": (_of(_instructions), instruction),
 }
 """What makes the mutant of a random state, and what reads it."""
 

@@ -181,3 +181,29 @@ def test_floats_that_do_not_fit_are_one_diagnostic(number: str) -> None:
     with pytest.raises(tw.CompileError, match=r"too (big|large)") as caught:
         parse_module(f"%c = arith.constant {number}")
     assert caught.value.line == 1
+
+
+# Indices
+
+
+GENERIC = {
+    "gpu.thread_id x": '"gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index',
+    "gpu.block_id  y": '"gpu.block_id"() <{dimension = #gpu<dim y>}> : () -> index',
+    "gpu.block_dim z {a = 1 : i32}":
+        '"gpu.block_dim"() <{dimension = #gpu<dim z>}> {a = 1 : i32} : () -> index',
+    "gpu.grid_dim x": '"gpu.grid_dim"() <{dimension = #gpu<dim x>}> : () -> index',
+    "gpu.lane_id": '"gpu.lane_id"() : () -> index',
+    "gpu.subgroup_id : index": '"gpu.subgroup_id"() : () -> index',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", GENERIC)
+def test_indices_as_mlir_writes_them(text: str) -> None:
+    function = "func.func @k() {{\n  %i = {}\n  gpu.barrier\n  func.return\n}}"
+    generic = function.format(GENERIC[text]).replace("gpu.barrier", '"gpu.barrier"() : () -> ()')
+    assert str(parse_module(function.format(text))) == str(parse_module(generic))
+
+
+def test_an_axis_that_is_none() -> None:
+    with pytest.raises(tw.CompileError, match=r"2:20: error: expected x, y, z, got w"):
+        parse_module("func.func @k() {\n%i = gpu.thread_id w\nfunc.return\n}")
