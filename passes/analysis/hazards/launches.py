@@ -135,7 +135,7 @@ def launches(
     kernel = is_kernel(function)
     cluster = _extents(function, "gpu.known_cluster_size") or (1, 1, 1)
     known = _extents(function, "gpu.known_block_size")
-    blocks = [known] if known else [(threads, 1, 1) for threads in _threads(function, kernel)]
+    blocks = [known] if known else _blocks(function, kernel)
     dynamic = [loop for loop in loops if any(map(_leaves, (loop.lb, loop.ub, loop.step)))]
     for leaves in _lengths(dynamic, rings):
         for guessed in (True, False) if guesses else (True,):
@@ -150,13 +150,24 @@ def _extents(function: Operation, name: str) -> tuple[int, int, int] | None:
     return x, y, z
 
 
+def _blocks(function: Operation, kernel: bool) -> list[tuple[int, int, int]]:
+    """The shapes that a block may have, likely ones first."""
+    flat = [(threads, 1, 1) for threads in _threads(function, kernel)]
+    axes = {op.dimension.data.value for op in function.walk() if isinstance(op, gpu.ThreadIdOp)}
+    if axes <= {"x"}:
+        return flat
+    shapes = [(x, y, 1) for x in (32, 16, 8, 64, 128) for y in (4, 8, 16, 2, 32) if x * y <= 1024]
+    return [*shapes, *((8, 8, z) for z in (2, 4, 8)), *flat]
+
+
 def _threads(function: Operation, kernel: bool) -> list[int]:
     """The threads that a block may have, likely numbers first."""
     if not kernel:
         return [
             128 if any(op.name.startswith("cute_nvgpu.sm90.") for op in function.walk()) else 32
         ]
-    return [128, 256, 96, 64, 32, 384, 160, 192, 224, 288, 320, 352, 512, 1024]
+    likely = (128, 256, 96, 64, 32, 384, 160, 192, 512, 1024)
+    return [*likely, *(number for number in range(WARP, 1025, WARP) if number not in likely)]
 
 
 # How often loops go round

@@ -146,8 +146,8 @@ class Mbarriers(ThreadBarriers):
             if barrier.count is None:
                 barrier.blocked.append(role)
                 continue
-            seen = self.knows[role][barrier.clock]
-            if (seen + 1) % 2 != event.scalars[0] % 2:
+            seen = max(self.knows[role][barrier.clock], barrier.before)
+            if (seen - barrier.before + 1) % 2 != event.scalars[0] % 2:
                 # The phase behind the last one known of is the one that is waited for.
                 if barrier.completed <= seen:
                     barrier.blocked.append(role)

@@ -42,6 +42,8 @@ class Mbarrier:
     pending: int = 0
     bytes: int = 0
     completed: int = 0
+    before: int = 0
+    """Phases of an mbarrier that was here before and has ended."""
     known: Clock = field(default_factory=list[int])
     released: list[Clock] = field(default_factory=list[Clock])
     now: Arrivals = field(default_factory=Arrivals)
@@ -56,7 +58,7 @@ class Mbarrier:
         """`mbarrier.init`."""
         self.count = self.pending = count
         self.made, self.fenced, self.bytes = made, False, 0
-        self.completed, self.released, self.waits = 0, [], {}
+        self.before, self.waits = self.completed, {}
         self.known, self.now, self.last = [0] * self.width, Arrivals(), Arrivals()
 
     def learn(self, known: Sequence[int]) -> None:
