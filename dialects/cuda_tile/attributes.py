@@ -284,7 +284,8 @@ def _print_hints(printer: Printer, key: str, hints: Attribute) -> None:
 
 def _print_hint(printer: Printer, name: str, hint: Attribute) -> None:
     printer.print_string(f"{name} = ")
-    if isinstance(hint, IntegerAttr) and hint.type in (i1, i64):
-        hint.print_without_type(printer)
+    number: Any = hint
+    if isinstance(hint, IntegerAttr) and number.type in (i1, i64):
+        number.print_without_type(printer)
     else:
-        printer.print_attribute(hint)
+        printer.print_attribute(number)

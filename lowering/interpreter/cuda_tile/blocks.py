@@ -170,8 +170,10 @@ def run(block: Prepared, frame: Frame) -> Running:
 
 def _execute(step: Step, frame: Frame) -> None:
     operands: list[Any] = [frame.value_of(key) for key in step.taken]
+    results: Any
     if step.late:
-        results = Unstored(step.compute, operands)  # type: ignore[arg-type]
+        assert isinstance(step.compute, np.ufunc | InPieces)
+        results = Unstored(step.compute, operands)
     elif step.compute is not None:
         results = step.compute(*operands)
     else:

@@ -122,8 +122,12 @@ def _single_function(body: Prepared) -> Binary | None:
     if step.operands == body.arguments:
         return compute
     if step.operands == body.arguments[::-1]:
-        return lambda element, accumulator: compute(accumulator, element)
+        return partial(_exchanged, compute)
     return None
+
+
+def _exchanged(function: Binary, element: Tile, accumulator: Tile) -> Tile:
+    return function(accumulator, element)
 
 
 def _folded_in_cache(function: Binary, tile: Tile, axis: int) -> Tile:
