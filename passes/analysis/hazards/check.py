@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
+from tilewright.dialects.cute.types.memref import Space
 from tilewright.passes.analysis.hazards.follow import Program
 from tilewright.passes.analysis.hazards.happens_before import Machine
 from tilewright.passes.analysis.hazards.launches import Launch, launches
@@ -81,6 +82,9 @@ def _check_beside(trace: Trace) -> None:
 
 def rings(program: Program) -> int:
     """The stages of the longest ring of mbarriers."""
-    types = (effect.barrier.memref.type for effect in program.effects if effect.barrier is not None)
+    memories = [effect.barrier.memref for effect in program.effects if effect.barrier is not None]
+    if any(isinstance(memory, Space) for memory in memories):
+        return LONGEST_RING
+    types = (memory.type for memory in memories if isinstance(memory, SSAValue))
     sizes = [type_.get_shape()[0] for type_ in types if isinstance(type_, MemRefType)]
     return min(max(sizes, default=1), LONGEST_RING)

@@ -49,6 +49,10 @@ NO_ORDER = (
 )
 
 _RULES: dict[str, str] = {
+    "accumulator": (
+        "expected registers that are complete, got those of {other}, which no wgmma.wait_group has "
+        "completed; nearest legal: wgmma.wait_group 0 before it (PTX ISA 9.7.15.7.3)"
+    ),
     "registers": (
         "expected registers that are loaded, got those of {other}, which no tmem.wait_load has "
         "completed; nearest legal: cute_nvgpu.tmem.wait_load before it (PTX ISA, tcgen05.wait)"

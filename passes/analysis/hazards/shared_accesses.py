@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects import memref
 
+from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.ops import tmem
 from tilewright.passes.analysis.hazards.accesses import Access, Part, clash
 from tilewright.passes.analysis.hazards.mbarriers import Mbarriers
@@ -82,7 +83,7 @@ class SharedAccesses(Mbarriers):
         """Raise Hazard where none of these cells was ever written."""
         owner = getattr(key[1], "owner", None)
         if (
-            isinstance(owner, memref.AllocOp)
+            (isinstance(owner, memref.AllocOp) or key[1] is Space.SMEM)
             and cells
             and not any(
                 other.writes and other.cells & cells for other in self.accesses.get(key, ())

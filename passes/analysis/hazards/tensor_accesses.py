@@ -6,8 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from tilewright.passes.analysis.hazards.accesses import Access, Part
-from tilewright.passes.analysis.hazards.events import MemoryPlace
-from tilewright.passes.analysis.hazards.placement import is_tensor
+from tilewright.passes.analysis.hazards.effects import MemoryPlace
 from tilewright.passes.analysis.hazards.report import (
     NO_AFTER,
     NO_BEFORE,
@@ -42,7 +41,7 @@ class TensorAccesses(Warpgroups):
         self, event: Event, operand: tuple[MemoryPlace, Any, tuple[Any, ...]], role: int, cta: int
     ) -> None:
         place, view, _ = operand
-        in_tensor = isinstance(view, PlacedView) and is_tensor(view.type)
+        in_tensor = isinstance(view, PlacedView) and view.in_tensor
         if in_tensor:
             cells = self.cells.tensor(event, operand, role)
         else:
