@@ -30,13 +30,19 @@ def check(function: Operation) -> tuple[Hazard | None, dict[Operation, str]]:
         first: Hazard | None = None
         for launch in alternatives:
             hazard = follow(program, launch, unproven)
-            if not isinstance(hazard, Hazard) or _is_avoided(program, launch):
+            if hazard is None or _is_avoided(program, launch):
                 first = None
                 break
-            first = first or hazard
+            if first is None:
+                first = _outside(hazard) if isinstance(hazard, OutOfBounds) else hazard
         if first is not None:
             return first, unproven
     return None, unproven
+
+
+def _outside(found: OutOfBounds) -> Hazard | None:
+    """An access that is out of bounds whatever the arguments are."""
+    return None if found.op is None else Hazard("outside", found.op)
 
 
 def _is_avoided(program: Program, launch: Launch) -> bool:
@@ -44,7 +50,7 @@ def _is_avoided(program: Program, launch: Launch) -> bool:
     launched with these."""
     if program.trace.guessed:
         other = replace(launch, guessed=not launch.guessed)
-        return not isinstance(follow(program, other, {}), Hazard)
+        return follow(program, other, {}) is None
     if not program.arguments - set(launch.leaves):
         return False
     return any(follow(program, variant, {}) is None for variant in launch.variants())

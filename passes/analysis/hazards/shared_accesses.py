@@ -154,10 +154,8 @@ class SharedAccesses(Mbarriers):
     def _fence_proxy(self, index: int, event: Event, roles: list[int]) -> list[int]:
         for accesses in self.accesses.values():
             for access in accesses:
-                if access.writes and access.generic:
-                    for role in roles:
-                        if self._own(access, role) or self._is_over(access, role, self.knows[role]):
-                            access.fences.append((role, self.now[role]))
+                if access.writes and access.generic and access.role in roles and access.done:
+                    access.fences.append((access.role, self.now[access.role]))
         return self._fence_init(index, event, roles)
 
 

@@ -130,6 +130,7 @@ class TensorAccesses(Warpgroups):
         self._check_one_warp(event)
         _, view, _ = event.accesses[0]
         for members in self._by_team(ready, 1).values():
+            self.allocated[self.roles[members[0]].cta].append(event.op)
             touched = self.cells.one(event, event.accesses[0], members[0], "warp")
             if touched is not None:
                 self._add(members[0], (self.roles[members[0]].cta, view.root), True,
@@ -142,6 +143,8 @@ class TensorAccesses(Warpgroups):
         self._check_one_warp(event)
         _, view, _ = event.accesses[0]
         for members in self._by_team(ready, 1).values():
+            if self.allocated[self.roles[members[0]].cta]:
+                self.allocated[self.roles[members[0]].cta].pop()
             cells = self.cells.tensor(event, event.accesses[0], members[0])
             if cells is not None:
                 access = Access("tmem.dealloc", members[0], True, cells, [Part(event, cells)])
