@@ -18,6 +18,7 @@ from xdsl.dialects.memref import AllocOp
 from xdsl.ir import Block, Operation
 
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MBARRIER_BYTES
+from tilewright.dialects.ptx.arithmetic import AddOp
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.registers import SharedAddressOp
 
@@ -75,7 +76,14 @@ def _distance(op: Operation, other: Operation) -> int:
             for offset, base in zip(offsets, bases, strict=True)
         ]
     elif bases[0] is not bases[1]:
-        return 0
+        sums = [base for base in bases if isinstance(base, AddOp)]
+        if len(sums) < 2 or sums[0].operands[0] is not sums[1].operands[0]:
+            return 0
+        starts = [base.operands[1].owner for base in sums]
+        offsets = [
+            offset + (start.offset.value.data if isinstance(start, SharedAddressOp) else 0)
+            for offset, start in zip(offsets, starts, strict=True)
+        ]
     return abs(offsets[0] - offsets[1])
 
 

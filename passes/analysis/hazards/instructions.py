@@ -303,6 +303,7 @@ INSTRUCTIONS: dict[type[Operation], Row] = {
     tcgen05_memory.AllocOp: lambda op: Effect(
         "tmem.alloc", places=(_run(op.slot, 4, offset=op.offset.value.data, writes=True),)
     ),
+    tcgen05_memory.RelinquishAllocPermitOp: _plain("tmem.relinquish"),
     tcgen05_memory.DeallocOp: lambda op: Effect(
         "tmem.dealloc", places=(_tensor(op.address, op.columns.value.data),)
     ),

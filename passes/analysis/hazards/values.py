@@ -77,6 +77,7 @@ class Values(Slice):
         self._loading: list[Loading] = []
         self._addresses: dict[int, int] = {}
         self._columns = 0
+        self._fenced: Flags = np.zeros(launch.slots, dtype=np.bool_)
         self.env: list[Any] = [UNKNOWN] * len(self._slots)
         for place, value in self._constants:
             self.env[place] = value
