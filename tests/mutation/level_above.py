@@ -81,6 +81,9 @@ def skeleton(module: ModuleOp) -> Skeleton:
     blocks: dict[Block | None, int] = {}
     steps: list[Hashable] = []
 
+    def number_of(key: Hashable) -> int:
+        return numbers.setdefault(key, len(numbers))
+
     def content(op: Operation) -> Hashable:
         fields = {**op.properties, **op.attributes}.items()
         parts = tuple(sorted((name, str(value)) for name, value in fields))
@@ -92,7 +95,7 @@ def skeleton(module: ModuleOp) -> Skeleton:
             owner = value.owner
             assert isinstance(owner, Operation)
             place = owner.results.index(value)  # type: ignore[arg-type]
-            values[value] = numbers.setdefault((content(owner), place), len(numbers))
+            values[value] = number_of((content(owner), place))
         return values[value]
 
     for op in module.walk():
@@ -103,7 +106,7 @@ def skeleton(module: ModuleOp) -> Skeleton:
         for block in (block for region in op.regions for block in region.blocks):
             inside = blocks.setdefault(block, len(blocks))
             for argument in block.args:
-                values[argument] = numbers.setdefault(("argument", inside, argument.index), len(numbers))
+                values[argument] = number_of(("argument", inside, argument.index))
         for result in op.results:
-            values[result] = numbers.setdefault(("result", len(steps), result.index), len(numbers))
+            values[result] = number_of(("result", len(steps), result.index))
     return tuple(steps)

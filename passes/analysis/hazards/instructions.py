@@ -42,6 +42,7 @@ from tilewright.dialects.ptx import (
     tcgen05_sync,
     warp_specialization,
     wgmma,
+    wmma,
 )
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.types import reg
@@ -112,6 +113,25 @@ def _matrix_copy(op: matrix_copy.LdmatrixOp | matrix_copy.StmatrixOp) -> Effect:
     stores = isinstance(op, matrix_copy.StmatrixOp)
     place = _run(op.address, CHUNK, offset=op.offset.value.data, writes=stores)
     return Effect("access", places=(place,), constant=op.matrix_copy.runs)
+
+
+def _wmma(op: wmma.LoadOp | wmma.StoreOp) -> Effect | None:
+    if op.space != "shared":
+        return None
+    access = op.access
+    count, length = access.lines
+    size = access.element.bits * length // 8
+
+    def reach(address: Any, stride: Any) -> Cells:
+        first, apart = (int(np.asarray(number).reshape(-1)[0]) for number in (address, stride))
+        lines = first + np.arange(count) * (apart * access.element.bits // 8)
+        return (lines[:, None] + np.arange(size)).reshape(1, -1)
+
+    place = MemoryPlace(
+        Space.SMEM, (op.address, op.stride), offset=op.offset.value.data,
+        writes=isinstance(op, wmma.StoreOp), reach=reach,
+    )  # fmt: skip
+    return Effect("access", places=(place,), constant="warp")
 
 
 # Copies of boxes
@@ -250,6 +270,8 @@ INSTRUCTIONS: dict[type[Operation], Row] = {
     data_movement.StOp: _access,
     matrix_copy.LdmatrixOp: _matrix_copy,
     matrix_copy.StmatrixOp: _matrix_copy,
+    wmma.LoadOp: _wmma,
+    wmma.StoreOp: _wmma,
     # Copies by cp.async.
     data_movement.CpAsyncOp: lambda op: Effect(
         "cp.async", places=(_run(op.dest, op.size.value.data, writes=True),)

@@ -107,7 +107,16 @@ class Recording(Values):
                 return
             mask = then
         accesses = tuple(
-            (place, env[memref_], tuple([_behind(env[index], place.offset) for index in indices]))
+            (
+                place,
+                env[memref_],
+                tuple(
+                    [
+                        env[index] if number else _behind(env[index], place.offset)
+                        for number, index in enumerate(indices)
+                    ]
+                ),
+            )
             for place, memref_, indices in slots.places
         )
         if slots.barrier is None:

@@ -53,8 +53,8 @@ _RULES: dict[str, str] = {
         "expected elements of its memory, got some behind or before it, whatever the arguments are"
     ),
     "relinquished": (
-        "expected an allocation before the CTA gives up its permit, got one behind {other}; nearest "
-        "legal: it before that (PTX ISA, tcgen05.relinquish_alloc_permit)"
+        "expected an allocation before the CTA gives up its permit, got one behind {other}; "
+        "nearest legal: it before that (PTX ISA, tcgen05.relinquish_alloc_permit)"
     ),
     "fence": (
         "expected a wgmma.fence before the first wgmma, got none; nearest legal: wgmma.fence "
