@@ -8,7 +8,7 @@ is accessed, in bytes or cells, by the numbers in those registers.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -68,7 +68,8 @@ def _bytes(size: int) -> Reach:
 def _run(
     address: SSAValue, size: int, *, offset: int = 0, writes: bool = False
 ) -> MemoryPlace:  # fmt: skip
-    return MemoryPlace(Space.SMEM, (address,), writes=writes, offset=offset, reach=_bytes(size))
+    return MemoryPlace(Space.SMEM, (address,), writes=writes, offset=offset, reach=_bytes(size),
+                       run=size & -size)  # fmt: skip
 
 
 def _matrix(
@@ -81,7 +82,7 @@ def _matrix(
     return MemoryPlace(Space.SMEM, (word,), reach=reach)
 
 
-@cache
+@lru_cache(256)
 def chunks(
     word: int, format: DescriptorFormat, major: MajorMode, extents: tuple[int, int], bits: int
 ) -> Cells:
@@ -129,7 +130,7 @@ def _wmma(op: wmma.LoadOp | wmma.StoreOp) -> Effect | None:
 
     place = MemoryPlace(
         Space.SMEM, (op.address, op.stride), offset=op.offset.value.data,
-        writes=isinstance(op, wmma.StoreOp), reach=reach,
+        writes=isinstance(op, wmma.StoreOp), reach=reach, run=size & -size,
     )  # fmt: skip
     return Effect("access", places=(place,), constant="warp")
 

@@ -126,8 +126,12 @@ class Values(Slice):
         if not self._initial:
             for value, place in self._slots.items():
                 if isinstance(value, Space):
-                    size = self._memory_bytes
-                    whole = Placement((((size, 1),),), (0, 0), 8, size)
+                    run = min(
+                        (place.run for effect in self.effects for place in effect.places),
+                        default=1,
+                    )
+                    size = self._memory_bytes // run
+                    whole = Placement((((size, 1),),), (0, 0), 8 * run, size)
                     self._initial.append((place, PlacedView(value, None, whole)))
                     continue
                 owner = value.owner
