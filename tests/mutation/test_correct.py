@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 
 import pytest
 from correct_kernels import FOLDER, SMALL, corpus
+from covering import THOROUGH
 from subjects import EXAMPLES, STATIC
 
 import tilewright as tw
@@ -16,7 +16,7 @@ from tilewright.ptxas import PtxasReport
 CORPUS = dict(corpus())
 ORDERS = [name for name in CORPUS if name not in SMALL]
 """The kernels that are made of examples: one of them runs here, all with TILEWRIGHT_THOROUGH=1."""
-if not os.environ.get("TILEWRIGHT_THOROUGH"):
+if not THOROUGH:
     ORDERS = ["gemm_sm100, roles 2 1 0"]
 WGMMA = sorted(path.stem for path in EXAMPLES.glob("*sm90*.mlir"))
 """The examples whose accumulators wgmmas own."""
