@@ -21,7 +21,7 @@ from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sync, wmma
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
+from tilewright.dialects.cute_nvgpu.types.tensor_map import TENSOR_MAP, TmaDescriptorType
 from tilewright.dialects.gpu import ReturnOp
 from tilewright.dialects.ptx import matrix, synchronization
 from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES, TENSORMAP, EntryOp, RetOp
@@ -336,6 +336,8 @@ def _passed(op: gpu.FuncOp | func.FuncOp, arguments: Sequence[SSAValue]) -> Iter
             elif structs and source is None:
                 part = "pointer" if is_memref(argument.type) else "value"
                 attributes = DictionaryAttr({**attributes.data, FROM: ArgumentAttr.get(i, part)})
+            if source is None and isinstance(type_, TmaDescriptorType):
+                attributes = DictionaryAttr({**attributes.data, TENSOR_MAP: type_})
             yield Passed(
                 "_".join(map(str, (name, *path))), type_, _parameter(op, type_), attributes
             )

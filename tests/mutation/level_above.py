@@ -10,7 +10,7 @@ from subjects import SUBJECTS, Level
 from xdsl.dialects.builtin import ModuleOp
 
 import tilewright as tw
-from tilewright.pipeline import PIPELINE, run_pipeline
+from tilewright.pipeline import lower_tiles, run_pipeline
 
 
 @cache
@@ -49,9 +49,8 @@ def _line(name: str) -> str:
 
 
 def _lowered(module: ModuleOp, example: str, level: Level) -> str:
-    stages = PIPELINE if level == "ptx" else PIPELINE[:1]
     try:
-        run_pipeline(module, SUBJECTS[example].arch, stages=stages)
+        (run_pipeline if level == "ptx" else lower_tiles)(module, SUBJECTS[example].arch)
     except tw.CompileError:
         return ""
     return str(module.clone())

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects import memref
 
+from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.ops import tmem
 from tilewright.passes.analysis.hazards.accesses import Access, Part, clash
 from tilewright.passes.analysis.hazards.mbarriers import Mbarriers
@@ -82,7 +83,7 @@ class SharedAccesses(Mbarriers):
         """Raise Hazard where none of these cells was ever written."""
         owner = getattr(key[1], "owner", None)
         if (
-            isinstance(owner, memref.AllocOp)
+            (isinstance(owner, memref.AllocOp) or key[1] is Space.SMEM)
             and cells
             and not any(
                 other.writes and other.cells & cells for other in self.accesses.get(key, ())
@@ -153,10 +154,8 @@ class SharedAccesses(Mbarriers):
     def _fence_proxy(self, index: int, event: Event, roles: list[int]) -> list[int]:
         for accesses in self.accesses.values():
             for access in accesses:
-                if access.writes and access.generic:
-                    for role in roles:
-                        if self._own(access, role) or self._is_over(access, role, self.knows[role]):
-                            access.fences.append((role, self.now[role]))
+                if access.writes and access.generic and access.role in roles and access.done:
+                    access.fences.append((access.role, self.now[access.role]))
         return self._fence_init(index, event, roles)
 
 

@@ -6,8 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from tilewright.passes.analysis.hazards.accesses import Access, Part
-from tilewright.passes.analysis.hazards.events import MemoryPlace
-from tilewright.passes.analysis.hazards.placement import is_tensor
+from tilewright.passes.analysis.hazards.effects import MemoryPlace
 from tilewright.passes.analysis.hazards.report import (
     NO_AFTER,
     NO_BEFORE,
@@ -42,7 +41,7 @@ class TensorAccesses(Warpgroups):
         self, event: Event, operand: tuple[MemoryPlace, Any, tuple[Any, ...]], role: int, cta: int
     ) -> None:
         place, view, _ = operand
-        in_tensor = isinstance(view, PlacedView) and is_tensor(view.type)
+        in_tensor = isinstance(view, PlacedView) and view.in_tensor
         if in_tensor:
             cells = self.cells.tensor(event, operand, role)
         else:
@@ -130,6 +129,7 @@ class TensorAccesses(Warpgroups):
         self._check_one_warp(event)
         _, view, _ = event.accesses[0]
         for members in self._by_team(ready, 1).values():
+            self.allocated[self.roles[members[0]].cta].append(event.op)
             touched = self.cells.one(event, event.accesses[0], members[0], "warp")
             if touched is not None:
                 self._add(members[0], (self.roles[members[0]].cta, view.root), True,
@@ -142,6 +142,8 @@ class TensorAccesses(Warpgroups):
         self._check_one_warp(event)
         _, view, _ = event.accesses[0]
         for members in self._by_team(ready, 1).values():
+            if self.allocated[self.roles[members[0]].cta]:
+                self.allocated[self.roles[members[0]].cta].pop()
             cells = self.cells.tensor(event, event.accesses[0], members[0])
             if cells is not None:
                 access = Access("tmem.dealloc", members[0], True, cells, [Part(event, cells)])
