@@ -22,6 +22,7 @@ from tilewright.passes.check_hazards import CheckHazardsPass
 from tilewright.passes.check_issue import CheckIssuePass
 from tilewright.passes.check_target import CheckTargetPass, required_targets
 from tilewright.passes.check_tmem import CheckTmemPass
+from tilewright.passes.inline_calls import InlineCallsPass
 from tilewright.passes.synthesize_layouts import SynthesizeLayoutsPass
 from tilewright.recursion import deep_recursion
 from tilewright.verification import verify
@@ -38,6 +39,7 @@ class Stage:
 
 
 PIPELINE: tuple[Stage, ...] = (
+    Stage("inline-calls", lambda arch: InlineCallsPass()),
     Stage("cute-nvgpu-check-issue", lambda arch: CheckIssuePass()),
     Stage("convert-cute-to-cute-nvgpu", lambda arch: ConvertCuteToCuteNvgpuPass(arch)),
     Stage("cute-nvgpu-check-target", lambda arch: CheckTargetPass(arch)),
@@ -138,7 +140,7 @@ def stages_of(passes: str | Sequence[ModulePass]) -> list[Stage]:
 
 def lower_tiles(module: ModuleOp, arch: str, source: str | None = None) -> None:
     """Lower a verified module to the atom level in place. Raises CompileError."""
-    stages = [stage for stage in PIPELINE if stage.name == TILE_STAGE]
+    stages = [stage for stage in PIPELINE if stage.name in (InlineCallsPass.name, TILE_STAGE)]
     run_pipeline(module, arch, source, stages=stages)
 
 

@@ -132,4 +132,8 @@ BRANCH = InstructionRow(
 RETURN = InstructionRow(
     "ptx.ret", "leave the kernel", ("ret",), BASELINE.target, BASELINE.version, "9.7.12.6"
 )
-CONTROL = (BRANCH, RETURN)
+TRAP = InstructionRow(
+    "ptx.trap", "stop the kernel with an error", ("trap",), BASELINE.target, BASELINE.version,
+    "trap",
+)  # fmt: skip
+CONTROL = (BRANCH, RETURN, TRAP)
