@@ -42,6 +42,7 @@ from tilewright.dialects.ptx.registers import (
 from tilewright.dialects.ptx.scalar_types import ScalarType, scalar_type
 from tilewright.dialects.ptx.types import RegType, reg
 from tilewright.lowering.ptx.rename_in_flight import rename_in_flight
+from tilewright.lowering.to_ptx import convert_address as convert_address_to_ptx
 from tilewright.lowering.to_ptx import convert_arith as convert_arith_to_ptx
 from tilewright.lowering.to_ptx import convert_arith_casts as convert_arith_casts_to_ptx
 from tilewright.lowering.to_ptx import convert_arith_floats as convert_arith_floats_to_ptx
@@ -70,6 +71,7 @@ from tilewright.lowering.to_ptx.convert_memref import argument_tile, locate
 
 # Importing them fills the table of rules.
 _RULE_MODULES = (
+    convert_address_to_ptx,
     convert_arith_to_ptx,
     convert_arith_floats_to_ptx,
     convert_arith_casts_to_ptx,
