@@ -23,7 +23,7 @@ def _convert(op: ConvertOp, kernel: Kernel) -> None:
     atom = op.atom
     assert isinstance(atom, ConvertAttr)
     result = FragmentType.get(len(every), element_type(dest.element))
-    converted = fragment_arithmetic.ConvertOp(value, atom, result, random=bits[0] if bits else None)
+    converted = fragment_arithmetic.ConvertOp(value, result, atom, random=bits[0] if bits else None)
     places = register_places(op, dest, every)
     kernel.registers(dest).write(places, kernel.emitter.emit(converted), kernel.emitter)
 

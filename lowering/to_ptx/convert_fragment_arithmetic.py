@@ -8,7 +8,7 @@ from tilewright.dialects.cute_nvgpu.ops.fragment_arithmetic import ConvertOp, Fm
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.ptx import arithmetic
 from tilewright.dialects.ptx.convert import CvtOp
-from tilewright.dialects.ptx.registers import ListGetOp, ListMakeOp, PackOp, UnpackOp
+from tilewright.dialects.ptx.registers import ListGetOp, ListMakeOp, MovOp, PackOp, UnpackOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_arith import element
@@ -37,8 +37,8 @@ def _convert(op: ConvertOp, to: Conversion) -> None:
         if conversion.packed:
             operands = [_part(to[op.source], first, count * conversion.source.bits, source, to)]
         else:
-            each = reversed(range(first, first + count))
-            operands = [_element(to[op.source], place, source, to) for place in each]
+            places = reversed(range(first, first + count))
+            operands = [_element(to[op.source], place, source, to) for place in places]
         if op.random is not None:
             operands.append(element(to[op.random], first // count, to))
         results.append(to.scalar(CvtOp, conversion.form.suffix, *operands))
@@ -50,6 +50,8 @@ def _convert(op: ConvertOp, to: Conversion) -> None:
         ]
     else:
         words = _joined(results, count * conversion.result.bits, to)
+    kind = reg(fragment.element.register)
+    words = [word if word.type == kind else to.emit(MovOp(word, kind)) for word in words]
     to[op.result] = make(words, fragment, to)
 
 

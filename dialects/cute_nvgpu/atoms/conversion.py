@@ -24,7 +24,7 @@ _ELEMENTS = {**INTEGERS, **SCALE_TYPES, **ELEMENT_TYPES}
 
 
 @dataclass(frozen=True, slots=True)
-class Conversion:
+class TypeConversion:
     """A form of `cvt` on the elements of fragments and register tensors. Build it with
     `find_conversion`, which checks it."""
 
@@ -59,14 +59,14 @@ class Conversion:
         return None
 
 
-def _of(form: Form) -> Conversion | None:
+def _of(form: Form) -> TypeConversion | None:
     """The conversion of a form; None where an element type is none of a fragment's."""
     *_, to, source = form.suffix.split(".")
     (result, count), (from_, packed) = _parts(to), _parts(source)
     if result not in _ELEMENTS or from_ not in _ELEMENTS:
         return None
     elements = _ELEMENTS[from_], _ELEMENTS[result]
-    return Conversion(form, *elements, max(count, packed), packed > 1)
+    return TypeConversion(form, *elements, max(count, packed), packed > 1)
 
 
 def _parts(type_: str) -> tuple[str, int]:
@@ -74,7 +74,7 @@ def _parts(type_: str) -> tuple[str, int]:
     return (name, int(count)) if cross else (type_, 1)
 
 
-CONVERSIONS: dict[str, Conversion] = {
+CONVERSIONS: dict[str, TypeConversion] = {
     suffix: conversion
     for suffix, form in SCALARS["cvt"].forms.items()
     if (conversion := _of(form)) is not None
@@ -82,7 +82,7 @@ CONVERSIONS: dict[str, Conversion] = {
 """Every one, by its form."""
 
 
-def find_conversion(suffix: str) -> Conversion:
+def find_conversion(suffix: str) -> TypeConversion:
     """The conversion of that form. Raises AtomError, naming the nearest, where there is none."""
     if suffix not in CONVERSIONS:
         near = get_close_matches(suffix, CONVERSIONS, n=1, cutoff=0.0)[0]

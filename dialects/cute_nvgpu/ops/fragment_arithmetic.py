@@ -20,7 +20,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
-from tilewright.dialects.cute_nvgpu.atoms.conversion import Conversion
+from tilewright.dialects.cute_nvgpu.atoms.conversion import TypeConversion
 from tilewright.dialects.cute_nvgpu.atoms.universal_fma import UniversalFma, fma_of
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
@@ -50,7 +50,7 @@ class ConvertOp(BaselineOp):
     traits = traits_def(Pure())
 
     @property
-    def conversion(self) -> Conversion:
+    def conversion(self) -> TypeConversion:
         """The instruction, and what it takes."""
         return self.atom.data
 
@@ -70,7 +70,7 @@ class ConvertOp(BaselineOp):
         result = parser.parse_type()
         types = [source, FragmentType.get(_words(atom, source), i32)][: len(operands)]
         values = parser.resolve_operands(operands, types, parser.pos)
-        op = cls(values[0], atom, result, random=values[1] if values[1:] else None)
+        op = cls(values[0], result, atom, random=values[1] if values[1:] else None)
         op.attributes |= attributes
         return op
 

@@ -9,12 +9,12 @@ from xdsl.printer import Printer
 
 from tilewright.dialects.cute.types.tiled import ConversionAttr
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
-from tilewright.dialects.cute_nvgpu.atoms.conversion import Conversion, find_conversion
+from tilewright.dialects.cute_nvgpu.atoms.conversion import TypeConversion, find_conversion
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 
 
 @irdl_attr_definition
-class ConvertAttr(Data[Conversion], ConversionAttr):
+class ConvertAttr(Data[TypeConversion], ConversionAttr):
     """A form of `cvt` between element types: `#cute_nvgpu.convert<"rn.satfinite.e2m1x2.f32">`."""
 
     name = "cute_nvgpu.convert"
@@ -30,7 +30,7 @@ class ConvertAttr(Data[Conversion], ConversionAttr):
         return self.data.why_not(source, result, elements)
 
     @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> Conversion:
+    def parse_parameter(cls, parser: AttrParser) -> TypeConversion:
         with parser.in_angle_brackets():
             start = parser.pos
             suffix = parser.parse_str_literal(" for a form of cvt")

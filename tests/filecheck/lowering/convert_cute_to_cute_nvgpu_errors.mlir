@@ -56,9 +56,8 @@ func.func @f(%x: !cute.memref<f32, gmem, "4:1">) attributes {gpu.kernel} {
 // -----
 
 func.func @f(%x: !cute.memref<f32, gmem, "4:1">) attributes {gpu.kernel} {
-  %layout = cute.get_layout(%x)
-  // expected-error @+1 {{'cute.print' has no lowering to cute_nvgpu}}
-  cute.print(%layout) : !cute.layout<"4:1">
+  // expected-error @+1 {{'cute.print' expected a value of the algebra, got !cute.memref<f32, gmem, "4:1">; nearest legal: cute.get_layout of a tensor, gpu.printf of a number}}
+  cute.print(%x) : !cute.memref<f32, gmem, "4:1">
   func.return
 }
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
-from tilewright.dialects.cute_nvgpu.atoms.conversion import Conversion
+from tilewright.dialects.cute_nvgpu.atoms.conversion import TypeConversion
 from tilewright.dialects.cute_nvgpu.atoms.universal_fma import UniversalFma
 from tilewright.dialects.cute_nvgpu.ops import copy, fragment, sync
 from tilewright.dialects.cute_nvgpu.ops.fragment_arithmetic import ConvertOp, FmaOp
@@ -235,7 +235,7 @@ def _convert(op: ConvertOp, builder: Builder) -> Step:
     return pure(op, builder, convert_elements(op.conversion))
 
 
-def convert_elements(conversion: Conversion) -> Function:
+def convert_elements(conversion: TypeConversion) -> Function:
     """`cvt` on elements in their containers, [threads, elements], and on random bits."""
     run = scalar("cvt", conversion.form.suffix)
     count, bits = conversion.count, conversion.source.bits
