@@ -55,14 +55,6 @@ func.func @f(%x: !cute.memref<f32, gmem, "4:1">) attributes {gpu.kernel} {
 
 // -----
 
-func.func @f(%x: !cute.memref<f32, gmem, "4:1">) attributes {gpu.kernel} {
-  // expected-error @+1 {{'cute.print' expected a value of the algebra, got !cute.memref<f32, gmem, "4:1">; nearest legal: cute.get_layout of a tensor, gpu.printf of a number}}
-  cute.print(%x) : !cute.memref<f32, gmem, "4:1">
-  func.return
-}
-
-// -----
-
 func.func @f(%c: i1) attributes {gpu.kernel, "gpu.known_block_size" = array<i32: 128, 1, 1>} {
   scf.if %c {
     // expected-error @+1 {{'cute.memref.alloc' of tensor memory expected every thread of the CTA to execute it, got a branch or a loop; nearest legal: the kernel's own block}}

@@ -245,7 +245,7 @@ ptx.entry @f(%n: u32) {
 // -----
 
 ptx.entry @f(%n: u32) {
-  // expected-error @+1 {{'ptx.unpack' result 'halves' at position 0 does not verify}}
+  // expected-error @+1 {{'ptx.unpack' expected the halves of a b32 register, got !ptx.reg<b16> of !ptx.reg<b32>}}
   %x = "ptx.unpack"(%n) : (!ptx.reg<b32>) -> !ptx.reg<b16>
   ptx.ret
 }
