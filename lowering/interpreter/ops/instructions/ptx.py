@@ -92,7 +92,8 @@ def _pack(op: registers.PackOp, builder: Builder) -> Step:
 
 @runs(registers.UnpackOp)
 def _unpack(op: registers.UnpackOp, builder: Builder) -> Step:
-    return unary(op, builder, lambda a: np.ascontiguousarray(a)[:, None].view(np.uint16))
+    half = np.uint8 if op.octets else np.uint16
+    return unary(op, builder, lambda a: np.ascontiguousarray(a)[:, None].view(half))
 
 
 def as_columns(value: Bits) -> Bits:
