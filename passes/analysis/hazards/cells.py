@@ -138,8 +138,9 @@ def _cells(
     """Cells of what was allocated, by thread or for all, and how many it has. Raises
     OutOfBounds."""
     if place.reach is not None:
-        cells = place.reach(*numbers)
+        cells, run = place.reach(*numbers), placement.bits // 8
         assert isinstance(cells, np.ndarray)
+        cells = cells[:, ::run] // run
     elif place.matrix is not None:
         matrix = place.matrix.result.type
         per_item = max(8 // matrix.element.bits, 1)

@@ -35,6 +35,8 @@ class MemoryPlace:
     offset: int = 0
     """How far behind its address it is, in bytes."""
     reach: Reach | None = None
+    run: int = 16
+    """The bytes that always lie together, where it has a reach."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -265,6 +265,7 @@ _EFFECTS: dict[type[Operation], Callable[[Any], Effect | None] | None] = {
     tmem_access.WaitLoadOp: _plain("tmem.wait_load"),
     tmem_access.WaitStoreOp: _plain("tmem.wait_store"),
     tmem.AllocOp: lambda op: Effect("tmem.alloc", places=(_slot(op),)),
+    tmem.RelinquishAllocPermitOp: _plain("tmem.relinquish"),
     tmem.RetrieveOp: lambda op: Effect("access", places=(_slot(op),)),
     tmem.DeallocOp: lambda op: Effect(
         "tmem.dealloc", places=(MemoryPlace(op.source, (), writes=True),)

@@ -54,6 +54,7 @@ class Machine(TensorAccesses):
             "tmem.wait_load": lambda index, event, roles: self._tile_wait("tmem.load", roles),
             "tmem.wait_store": lambda index, event, roles: self._tile_wait("tmem.store", roles),
             "tmem.alloc": self._alloc,
+            "tmem.relinquish": self._relinquish,
             "tmem.dealloc": self._dealloc,
             "registers": self._registers,
         }

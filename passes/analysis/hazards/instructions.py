@@ -8,7 +8,7 @@ is accessed, in bytes or cells, by the numbers in those registers.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,7 @@ from tilewright.dialects.ptx import (
     tcgen05_sync,
     warp_specialization,
     wgmma,
+    wmma,
 )
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.types import reg
@@ -67,7 +68,8 @@ def _bytes(size: int) -> Reach:
 def _run(
     address: SSAValue, size: int, *, offset: int = 0, writes: bool = False
 ) -> MemoryPlace:  # fmt: skip
-    return MemoryPlace(Space.SMEM, (address,), writes=writes, offset=offset, reach=_bytes(size))
+    return MemoryPlace(Space.SMEM, (address,), writes=writes, offset=offset, reach=_bytes(size),
+                       run=size & -size)  # fmt: skip
 
 
 def _matrix(
@@ -80,7 +82,7 @@ def _matrix(
     return MemoryPlace(Space.SMEM, (word,), reach=reach)
 
 
-@cache
+@lru_cache(256)
 def chunks(
     word: int, format: DescriptorFormat, major: MajorMode, extents: tuple[int, int], bits: int
 ) -> Cells:
@@ -112,6 +114,25 @@ def _matrix_copy(op: matrix_copy.LdmatrixOp | matrix_copy.StmatrixOp) -> Effect:
     stores = isinstance(op, matrix_copy.StmatrixOp)
     place = _run(op.address, CHUNK, offset=op.offset.value.data, writes=stores)
     return Effect("access", places=(place,), constant=op.matrix_copy.runs)
+
+
+def _wmma(op: wmma.LoadOp | wmma.StoreOp) -> Effect | None:
+    if op.space != "shared":
+        return None
+    access = op.access
+    count, length = access.lines
+    size = access.element.bits * length // 8
+
+    def reach(address: Any, stride: Any) -> Cells:
+        first, apart = (int(np.asarray(number).reshape(-1)[0]) for number in (address, stride))
+        lines = first + np.arange(count) * (apart * access.element.bits // 8)
+        return (lines[:, None] + np.arange(size)).reshape(1, -1)
+
+    place = MemoryPlace(
+        Space.SMEM, (op.address, op.stride), offset=op.offset.value.data,
+        writes=isinstance(op, wmma.StoreOp), reach=reach, run=size & -size,
+    )  # fmt: skip
+    return Effect("access", places=(place,), constant="warp")
 
 
 # Copies of boxes
@@ -250,6 +271,8 @@ INSTRUCTIONS: dict[type[Operation], Row] = {
     data_movement.StOp: _access,
     matrix_copy.LdmatrixOp: _matrix_copy,
     matrix_copy.StmatrixOp: _matrix_copy,
+    wmma.LoadOp: _wmma,
+    wmma.StoreOp: _wmma,
     # Copies by cp.async.
     data_movement.CpAsyncOp: lambda op: Effect(
         "cp.async", places=(_run(op.dest, op.size.value.data, writes=True),)
@@ -303,6 +326,7 @@ INSTRUCTIONS: dict[type[Operation], Row] = {
     tcgen05_memory.AllocOp: lambda op: Effect(
         "tmem.alloc", places=(_run(op.slot, 4, offset=op.offset.value.data, writes=True),)
     ),
+    tcgen05_memory.RelinquishAllocPermitOp: _plain("tmem.relinquish"),
     tcgen05_memory.DeallocOp: lambda op: Effect(
         "tmem.dealloc", places=(_tensor(op.address, op.columns.value.data),)
     ),

@@ -52,6 +52,10 @@ class Recording(Values):
         match effect.kind:
             case "tmem.wait_load":
                 return lambda mask: self._arrived(mask, LOADS, 0)
+            case "wgmma.fence":
+                return self._fence_registers
+            case "wgmma" if isinstance(op, MMAS):
+                return lambda mask: self._check_fenced(op, mask)
             case "wgmma.commit":
                 return self._committed
             case "wgmma.wait":
@@ -67,6 +71,13 @@ class Recording(Values):
         if isinstance(slot, int):
             self._addresses[slot + op.offset.value.data] = self._columns
         self._columns += op.columns.value.data
+
+    def _fence_registers(self, mask: Mask) -> None:
+        self._fenced |= mask.flags
+
+    def _check_fenced(self, op: Operation, mask: Mask) -> None:
+        if (mask.flags & ~self._fenced).any():
+            raise Hazard("fence", op)
 
     def _committed(self, mask: Mask) -> None:
         for loading in self._loading:
@@ -96,7 +107,16 @@ class Recording(Values):
                 return
             mask = then
         accesses = tuple(
-            (place, env[memref_], tuple([_behind(env[index], place.offset) for index in indices]))
+            (
+                place,
+                env[memref_],
+                tuple(
+                    [
+                        env[index] if number else _behind(env[index], place.offset)
+                        for number, index in enumerate(indices)
+                    ]
+                ),
+            )
             for place, memref_, indices in slots.places
         )
         if slots.barrier is None:

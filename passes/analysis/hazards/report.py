@@ -52,6 +52,14 @@ _RULES: dict[str, str] = {
     "outside": (
         "expected elements of its memory, got some behind or before it, whatever the arguments are"
     ),
+    "relinquished": (
+        "expected an allocation before the CTA gives up its permit, got one behind {other}; "
+        "nearest legal: it before that (PTX ISA, tcgen05.relinquish_alloc_permit)"
+    ),
+    "fence": (
+        "expected a wgmma.fence before the first wgmma, got none; nearest legal: wgmma.fence "
+        "before it (PTX ISA 9.7.15.7.1)"
+    ),
     "leak": (
         "expected tensor memory that is given back before the kernel ends, got what nobody does; "
         "nearest legal: cute_nvgpu.tmem.dealloc behind its last use (PTX ISA, tcgen05.alloc)"

@@ -8,6 +8,7 @@ from xdsl.dialects import memref
 
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.ops import tmem
+from tilewright.dialects.ptx import data_movement
 from tilewright.passes.analysis.hazards.accesses import Access, Part, clash
 from tilewright.passes.analysis.hazards.mbarriers import Mbarriers
 from tilewright.passes.analysis.hazards.report import NO_COMMIT, NO_WAIT, Hazard
@@ -25,8 +26,10 @@ class SharedAccesses(Mbarriers):
             if part is None:
                 continue
             key = (self.roles[role].cta, view.root)
-            if isinstance(event.op, tmem.RetrieveOp) and self.is_kernel:
-                self._check_written(key, part.cells, event)
+            if isinstance(event.op, tmem.RetrieveOp | data_movement.LdOp) and self.is_kernel:
+                mine = self.pending[role].get((key, True))
+                if mine is None or not mine.cells & part.cells:
+                    self._check_written(key, part.cells, event)
             self._add(role, key, place.writes, Part(event, *part))
         return roles
 

@@ -129,12 +129,21 @@ class TensorAccesses(Warpgroups):
         self._check_one_warp(event)
         _, view, _ = event.accesses[0]
         for members in self._by_team(ready, 1).values():
-            self.allocated[self.roles[members[0]].cta].append(event.op)
+            cta = self.roles[members[0]].cta
+            if cta in self.relinquished:
+                raise Hazard("relinquished", event.op, self.relinquished[cta])
+            self.allocated[cta].append(event.op)
             touched = self.cells.one(event, event.accesses[0], members[0], "warp")
             if touched is not None:
                 self._add(members[0], (self.roles[members[0]].cta, view.root), True,
                           Part(event, *touched))  # fmt: skip
                 self._flush(members[0])
+        return ready
+
+    def _relinquish(self, index: int, event: Event, roles: list[int]) -> list[int]:
+        ready = self._together(index, event, roles)
+        for role in ready:
+            self.relinquished.setdefault(self.roles[role].cta, event.op)
         return ready
 
     def _dealloc(self, index: int, event: Event, roles: list[int]) -> list[int]:

@@ -77,6 +77,7 @@ class Values(Slice):
         self._loading: list[Loading] = []
         self._addresses: dict[int, int] = {}
         self._columns = 0
+        self._fenced: Flags = np.zeros(launch.slots, dtype=np.bool_)
         self.env: list[Any] = [UNKNOWN] * len(self._slots)
         for place, value in self._constants:
             self.env[place] = value
@@ -125,8 +126,12 @@ class Values(Slice):
         if not self._initial:
             for value, place in self._slots.items():
                 if isinstance(value, Space):
-                    size = self._memory_bytes
-                    whole = Placement((((size, 1),),), (0, 0), 8, size)
+                    run = min(
+                        (place.run for effect in self.effects for place in effect.places),
+                        default=1,
+                    )
+                    size = self._memory_bytes // run
+                    whole = Placement((((size, 1),),), (0, 0), 8 * run, size)
                     self._initial.append((place, PlacedView(value, None, whole)))
                     continue
                 owner = value.owner
