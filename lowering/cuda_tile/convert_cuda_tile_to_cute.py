@@ -24,9 +24,12 @@ from tilewright.dialects.cuda_tile.types import PointerType, TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
 from tilewright.lowering.cuda_tile import (
+    convert_atomics,
     convert_control_flow,
     convert_elementwise,
+    convert_folds,
     convert_grid,
+    convert_packing,
     convert_pointers,
     convert_shapes,
     convert_views,
@@ -39,9 +42,12 @@ from tilewright.lowering.tile.kernel import erase_unused
 
 # Importing them fills the table of rules.
 _RULE_MODULES = (
+    convert_atomics,
     convert_control_flow,
     convert_elementwise,
+    convert_folds,
     convert_grid,
+    convert_packing,
     convert_pointers,
     convert_shapes,
     convert_views,

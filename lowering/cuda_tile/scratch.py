@@ -95,6 +95,16 @@ class Scratch:
         self.written()
         return self.load(base, target, elements[0].type, position)
 
+    def told(self, layout: TileLayout, elements: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        """Elements that the first of the threads that hold the same knows, in all of them."""
+        size = address.bytes_of(elements[0].type)
+        order = _memory_order(layout, layout, size)
+        position = {bit: i for i, bit in enumerate(order)}
+        base = self.take(size << len(order))
+        self.store(base, layout, elements, position)
+        self.written()
+        return self.load(base, layout, elements[0].type, position)
+
     def store(
         self, base: SSAValue, layout: TileLayout, elements: Sequence[SSAValue],
         position: dict[int, int],
