@@ -105,12 +105,12 @@ def _performed(
             size = address.bytes_of(type_)
             words = [_word(value, form, kernel) for value in values]
             atomic = address.AtomicOp(
-                form,
                 access.address,
                 words,
                 words[0].type,
+                form,
+                scope,
                 access.offset + i * size,
-                scope=scope,
                 predicate=condition,
                 otherwise=None if condition is None else words[0],
             )
