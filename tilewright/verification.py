@@ -4,6 +4,7 @@ op that is wrong."""
 from __future__ import annotations
 
 from dataclasses import replace
+from traceback import walk_tb
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -24,6 +25,10 @@ def verify(module: ModuleOp, text: str | None = None, after: str | None = None) 
             module.verify()
         except VerifyException as error:
             faults = _faults(module, text) or [at(module.location, str(error), text)]
+        except Exception:
+            faults = _faults(module, text)
+            if not faults:
+                raise
     if faults and after is not None:
         faults = [replace(fault, message=f"{fault.message} (after '{after}')") for fault in faults]
     if faults:
@@ -58,11 +63,21 @@ def _faults(module: ModuleOp, text: str | None) -> list[Diagnostic]:
         except VerifyException as error:
             wrong = error.op if isinstance(error, InnerOpError) else op
             faults.append(at(wrong.location, _named(wrong, str(error)), text))
-        except Exception:
+        except Exception as error:
             # Verifiers count on the ops before theirs, one of which is wrong here.
-            if not faults:
+            if _is_foreign(op, error):
+                said = f"expected operands and types as xDSL verifies them, got {type(error).__name__}: {error}"
+                faults.append(at(op.location, f"'{op.name}' {said}", text))
+            elif not faults:
                 raise
     return faults
+
+
+def _is_foreign(op: Operation, error: Exception) -> bool:
+    """True where it is xDSL's own verifier of an op of its own that stopped."""
+    *_, (frame, _) = walk_tb(error.__traceback__)
+    modules = type(op).__module__, frame.f_globals["__name__"]
+    return all(module.startswith("xdsl.") for module in modules)
 
 
 def _named(op: Operation, message: str) -> str:

@@ -111,7 +111,7 @@ def test_moves_between_registers_of_one_width(ptxas: Ptxas) -> None:
     kernel = Kernel()
     for source, width in KINDS.items():
         for result, other in KINDS.items():
-            if width == other:
+            if width == other != 8:
                 kernel.output(kernel.add(registers.MovOp(kernel.input(source), reg(result))))
     check(kernel, ptxas)
 
@@ -119,6 +119,8 @@ def test_moves_between_registers_of_one_width(ptxas: Ptxas) -> None:
 def test_constants_in_registers(ptxas: Ptxas) -> None:
     kernel = Kernel()
     for kind, width in KINDS.items():
+        if kind == "b8":
+            continue
         for bits in {-1, 0, -(1 << (width - 1)), (1 << width) - 1}:
             kernel.output(kernel.constant(bits, kind))
     check(kernel, ptxas)
@@ -130,6 +132,9 @@ def test_pack_and_unpack(ptxas: Ptxas) -> None:
     kernel.output(kernel.add(registers.PackOp(kernel.constant(-1, "b16"), kernel.input("b16"))))
     kernel.output(kernel.add(registers.UnpackOp(kernel.input("b32"))))
     kernel.output(kernel.add(registers.UnpackOp(kernel.constant(-1, "b32"))))
+    octets = kernel.add(registers.UnpackOp(kernel.input("b16"), octets=True))
+    low, high = (kernel.add(registers.ListGetOp(octets, place)) for place in range(2))
+    kernel.output(kernel.add(registers.PackOp(high, low, "b16")))
     check(kernel, ptxas)
 
 
