@@ -2,7 +2,8 @@
 compute-sanitizer: python tests/gpu/sanitize_corpus.py [--tool racecheck] [NAME...]
 
 One line for each kernel and tool says what became of it: "ok" where the tool has no complaint and
-the kernel gives what it must; "ok:" with a reason where the tool is known to be wrong. Needs a Hopper GPU, the `gpu` extra, and compute-sanitizer on PATH.
+the kernel gives what it must; "ok:" with a reason where the tool is known to be wrong. Needs a
+Hopper GPU, the `gpu` extra, and compute-sanitizer on PATH.
 The exit status is 1 where a line is not "ok".
 """
 
@@ -33,10 +34,11 @@ LIMITS = {
     ): "bar.arrive orders what racecheck does not see ordered",
 }
 """Hazards that a tool reports where there is none, and why. `bar.arrive` guarantees, as `bar.sync`
-does, that what its thread accessed before is performed once the barrier completes, and synchronises
-with the `bar.sync`s of the same barrier (PTX ISA 9.7.13.1 and 8.9.4). In the kernel each store is
-before its thread's arrival at 2 and each load behind a bar.sync of 2; each load is before an arrival
-at 1 and the store over it behind a bar.sync of 1. The result must be right all the same."""
+does, that what its thread accessed before is performed once the barrier completes, and it
+synchronises with the `bar.sync`s of the same barrier (PTX ISA 9.7.13.1 and 8.9.4). In the kernel
+each store is before its thread's arrival at 2 and each load behind a `bar.sync` of 2; each load is
+before an arrival at 1 and the store over it behind a `bar.sync` of 1. The result must be right all
+the same."""
 
 SHORT: dict[str, Callable[[], list[Any]]] = {
     "tile_gemm_sm90": lambda: matrices(128, 256, 192, BF16),
