@@ -48,7 +48,7 @@ class Recording(Values):
         self.trace.undecided = True
 
     def _of_registers(self, op: Operation, effect: Effect) -> Step | None:
-        """What becomes of registers on their way, and of addresses that memory holds."""
+        """The step for registers on their way, and for addresses that memory holds."""
         match effect.kind:
             case "tmem.wait_load":
                 return lambda mask: self._arrived(mask, LOADS, 0)

@@ -52,7 +52,7 @@ _WITHOUT_SIGN = ("div", "rem", "min", "max", "shr", "setp", "cvt")
 
 
 def computed(op: Operation) -> Callable[..., Any] | None:
-    """What an instruction computes of its operands, or None."""
+    """The function that an instruction computes of its operands, or None."""
     if not isinstance(op, PtxOp):
         return None
     match op:
