@@ -138,7 +138,8 @@ def select(condition: Any, then: Any, other: Any) -> Any:
     if then is other:
         return other
     values: tuple[Any, ...] = then, other
-    numbers = all(isinstance(value, int | np.ndarray) for value in values)
+    kinds: Any = int | np.ndarray
+    numbers = all(isinstance(value, kinds) for value in values)
     return UNKNOWN if condition is UNKNOWN or not numbers else np.where(condition, *values)
 
 
