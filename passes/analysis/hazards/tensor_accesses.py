@@ -167,6 +167,9 @@ class TensorAccesses(Warpgroups):
                         continue
                 elif not self._follows(other, access, role):
                     raise self._tensor_hazard(other, access, role)
+                elif access.writes and not other.cells & ~access.cells:
+                    # What waits for the later one waits for both.
+                    continue
             kept.append(other)
         self.tensors[key] = kept
 
