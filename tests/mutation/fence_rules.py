@@ -222,8 +222,8 @@ def another_fence_of_inits(
     mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp
 ) -> bool:
     """A `fence.mbarrier_init` goes, or an `mbarrier.init` comes behind it, or a barrier of the CTA
-    goes, and its threads make more mbarriers, do nothing else, and come to another one."""
-    if mutant.kind == "remove" and WHOLE(op):
+    goes or moves, and its threads make more mbarriers, do nothing else, and come to another one."""
+    if mutant.kind in REMOVED and WHOLE(op):
         return all(map(_makes, Flow(before).reach(op, WHOLE)))
     other = passed(mutant, op)
     fence = op if FENCES_INITS(op) and mutant.kind in REMOVED else other

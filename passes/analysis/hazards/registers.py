@@ -13,7 +13,7 @@ from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.ptx import cluster, convert, registers
-from tilewright.dialects.ptx.instruction import ScalarOp
+from tilewright.dialects.ptx.instruction import PtxOp, ScalarOp
 from tilewright.dialects.ptx.types import KINDS
 from tilewright.passes.analysis.hazards.scalars import (
     BINARY,
@@ -53,6 +53,8 @@ _WITHOUT_SIGN = ("div", "rem", "min", "max", "shr", "setp", "cvt")
 
 def computed(op: Operation) -> Callable[..., Any] | None:
     """What an instruction computes of its operands, or None."""
+    if not isinstance(op, PtxOp):
+        return None
     match op:
         case convert.CvtaOp() | registers.MovOp() | registers.ListGetOp():
             return lambda a, *_: a

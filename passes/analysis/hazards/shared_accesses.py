@@ -27,8 +27,8 @@ class SharedAccesses(Mbarriers):
                 continue
             key = (self.roles[role].cta, view.root)
             if isinstance(event.op, tmem.RetrieveOp | data_movement.LdOp) and self.is_kernel:
-                mine = self.pending[role].get((key, True))
-                if mine is None or not mine.cells & part.cells:
+                writes = (pending.get((key, True)) for pending in self.pending)
+                if not any(each and each.cells & part.cells for each in writes):
                     self._check_written(key, part.cells, event)
             self._add(role, key, place.writes, Part(event, *part))
         return roles
