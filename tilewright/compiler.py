@@ -20,7 +20,14 @@ from tilewright.ir_dump import IRDump
 from tilewright.kernel import Entry, Kernel
 from tilewright.lowering.ptx.text import module_text
 from tilewright.passes.check_hazards import Unproven
-from tilewright.pipeline import Observer, is_tile_ir, run_pipeline, stages_of, stages_where, verified
+from tilewright.pipeline import (
+    Observer,
+    is_tile_ir,
+    run_pipeline,
+    stages_of,
+    stages_where,
+    verified,
+)
 from tilewright.recursion import deep_recursion
 from tilewright.tile_kernel import entry_parameters
 

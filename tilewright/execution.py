@@ -30,7 +30,14 @@ from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.machine import Launch
 from tilewright.lowering.ptx.registers import RegisterNames
 from tilewright.passes.check_target import required_targets
-from tilewright.pipeline import is_tile_ir, lower_for_lowest, lower_programs, lower_tiles, run_pipeline, verified
+from tilewright.pipeline import (
+    is_tile_ir,
+    lower_for_lowest,
+    lower_programs,
+    lower_tiles,
+    run_pipeline,
+    verified,
+)
 from tilewright.recursion import deep_recursion
 from tilewright.tile_kernel import (
     DEFAULT_ARCH,

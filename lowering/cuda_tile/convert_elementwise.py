@@ -1,4 +1,4 @@
-"""What is computed element by element: integers, floats, conversions, selection, addresses."""
+"""Computation element by element: integers, floats, conversions, selection, addresses."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xdsl.dialects import arith, math
+from xdsl.dialects.arith import FastMathFlagsAttr, IntegerOverflowAttr
 from xdsl.dialects.builtin import (
     AnyFloat,
     Float16Type,
@@ -15,7 +16,6 @@ from xdsl.dialects.builtin import (
     i1,
     i64,
 )
-from xdsl.dialects.arith import FastMathFlagsAttr, IntegerOverflowAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.diagnostic import OpError
@@ -151,7 +151,7 @@ _RELATIONS = {
 }
 """arith's numbers of a relation: of signed and of unsigned integers, and of ordered floats."""
 _UNORDERED = 7
-"""What the number of an unordered relation of floats is above that of the ordered one."""
+"""The distance of an unordered relation of floats from the ordered one, in their numbers."""
 
 
 @lowers(integer.CmpIOp)
@@ -246,9 +246,7 @@ def _resize(op: conversions.ExtIOp | conversions.TruncIOp, kernel: Kernel) -> No
     elementwise(op, kernel, lambda x: resized(kernel, kind, x, type_))
 
 
-def resized(
-    kernel: Kernel, kind: type[Operation], value: SSAValue, type_: Attribute
-) -> SSAValue:
+def resized(kernel: Kernel, kind: type[Operation], value: SSAValue, type_: Attribute) -> SSAValue:
     """An integer in another width."""
     if value.type == type_:
         return value
@@ -278,9 +276,7 @@ def _float_to_integer(op: conversions.FToIOp, kernel: Kernel) -> None:
         if str(x.type).startswith("f8"):
             x = kernel.emit(arith.ExtFOp, [x], Float32Type())
         number = IntegerAttr(_RELATIONS["equal"][2], i64)
-        is_number = kernel.emit(
-            arith.CmpfOp, [x, x], i1, predicate=number, fastmath=_EXACT
-        )
+        is_number = kernel.emit(arith.CmpfOp, [x, x], i1, predicate=number, fastmath=_EXACT)
         whole = kernel.emit(kind, [x], wide)
         zero = kernel.constant(0, wide)
         whole = kernel.emitter.select(is_number, whole, zero)
@@ -351,9 +347,7 @@ def _to_tf32(op: conversions.FToFOp, kernel: Kernel) -> None:
             arith.CmpiOp, [magnitude, kernel.constant(0x7F800000, word32)], i1,
             predicate=IntegerAttr(6, i64),
         )  # fmt: skip
-        return kernel.emit(
-            arith.BitcastOp, [kernel.emitter.select(finite, rounded, bits)], f32
-        )
+        return kernel.emit(arith.BitcastOp, [kernel.emitter.select(finite, rounded, bits)], f32)
 
     elementwise(op, kernel, compute)
 
@@ -399,5 +393,3 @@ def _offset(op: core.OffsetOp, kernel: Kernel) -> None:
         return kernel.emitter.binary("add", pointer, scaled(kernel.emitter, offset, size, 64))
 
     elementwise(op, kernel, compute)
-
-

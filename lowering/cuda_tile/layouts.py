@@ -102,9 +102,7 @@ def _mode(bits: Sequence[int | None]) -> Layout:
 
 def spread(number: int, bits: Sequence[int | None]) -> int:
     """The number whose bit `bits[i]` is bit i of a number."""
-    return sum(
-        1 << bit for i, bit in enumerate(bits) if bit is not None and number >> i & 1
-    )
+    return sum(1 << bit for i, bit in enumerate(bits) if bit is not None and number >> i & 1)
 
 
 def blocked(order: Sequence[int], thread_bits: int, run: int = 0) -> TileLayout:

@@ -67,6 +67,4 @@ def store(
     for access in accesses:
         run = [elements[register] for register in access.registers]
         condition = kernel.both(first, access.condition)
-        kernel.emitter.add(
-            address.StoreOp(access.address, run, access.offset, predicate=condition)
-        )
+        kernel.emitter.add(address.StoreOp(access.address, run, access.offset, predicate=condition))

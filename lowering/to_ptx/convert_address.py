@@ -43,9 +43,7 @@ def _load(op: address.LoadOp, to: Conversion) -> None:
     )
     loaded = to.emit(load)
     elements = [
-        part
-        for i in range(words)
-        for part in _parts(element(loaded, i, to), storage, per_word, to)
+        part for i in range(words) for part in _parts(element(loaded, i, to), storage, per_word, to)
     ]
     for result, value in zip(op.elements, elements, strict=True):
         to[result] = value
@@ -120,9 +118,7 @@ def _joined(parts: Sequence[SSAValue], storage: ScalarType, to: Conversion) -> S
     return to.pure((PackOp, low, high), (low, high), lambda: PackOp(low, high))
 
 
-def _parts(
-    word: SSAValue, storage: ScalarType, per_word: int, to: Conversion
-) -> list[SSAValue]:
+def _parts(word: SSAValue, storage: ScalarType, per_word: int, to: Conversion) -> list[SSAValue]:
     """The elements that a word holds."""
     if per_word == 1:
         parts = [word]

@@ -132,4 +132,12 @@ BRANCH = InstructionRow(
 RETURN = InstructionRow(
     "ptx.ret", "leave the kernel", ("ret",), BASELINE.target, BASELINE.version, "9.7.12.6"
 )
-CONTROL = (BRANCH, RETURN)
+TRAP = InstructionRow(
+    "ptx.trap",
+    "end the kernel in an error",
+    ("trap",),
+    BASELINE.target,
+    BASELINE.version,
+    "9.7.19.5",
+)
+CONTROL = (BRANCH, RETURN, TRAP)

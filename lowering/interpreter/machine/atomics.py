@@ -53,7 +53,9 @@ class Atomics:
                 order.acquire(int(lanes[row]), int(places[row]))
             with faults_of(rows):
                 update = self._in_shared if shared else self._in_global
-                result[rows] = update(lanes[rows], address[rows], [value[rows] for value in values], combine, op)
+                result[rows] = update(
+                    lanes[rows], address[rows], [value[rows] for value in values], combine, op
+                )
             for row in rows.tolist():
                 order.release(int(lanes[row]), int(places[row]))
         return result
@@ -86,7 +88,5 @@ class Atomics:
         after = combine(before, *values)
         changed = after != before
         if changed.any():
-            self._accesses.store(
-                lanes[changed], address[changed], after[changed], width, 1, -op
-            )
+            self._accesses.store(lanes[changed], address[changed], after[changed], width, 1, -op)
         return before

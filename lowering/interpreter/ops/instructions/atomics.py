@@ -71,7 +71,11 @@ def _atomic_rmw(op: memref.AtomicRMWOp, builder: Builder) -> Step:
 
 @runs(AtomOp, address.AtomicOp)
 def _atom(op: AtomOp | address.AtomicOp, builder: Builder) -> Step:
-    where, sources, dest = builder.slot(op.address), builder.slots(op.values), builder.slot(op.result)
+    where, sources, dest = (
+        builder.slot(op.address),
+        builder.slots(op.values),
+        builder.slot(op.result),
+    )
     form, number, offset = op.form.data, builder.number(op), op.offset.value.data
     shared = op.space.data == "shared" if isinstance(op, AtomOp) else op.is_shared
     chosen, otherwise = (
@@ -89,7 +93,9 @@ def _atom(op: AtomOp | address.AtomicOp, builder: Builder) -> Step:
         if len(threads):
             at, *values = (spread(value, gang.count)[threads] for value in (at, *values))
             with faults_of(threads):
-                result[threads] = _perform(machine, gang.lanes[threads], at, values, form, shared, number)
+                result[threads] = _perform(
+                    machine, gang.lanes[threads], at, values, form, shared, number
+                )
         regs[dest] = result
 
     return step
