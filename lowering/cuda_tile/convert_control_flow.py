@@ -1,8 +1,8 @@
 """Loops and branches: `scf` over the registers of the tiles that they carry.
 
-An `if` of which a branch leaves a loop or the kernel takes what follows it into its branches, so that
-every region ends in one place: of a kernel in nothing, of a `for` in what it carries, of a `loop` in
-whether it goes on, what it carries and what it results in.
+An `if` of which a branch leaves a loop or the kernel takes what follows it into its branches, so
+that every region ends in one place: of a kernel in nothing, of a `for` in what it carries, of a
+`loop` in whether it goes on, what it carries and what it results in.
 """
 
 from __future__ import annotations

@@ -86,10 +86,7 @@ class LayoutTable:
         if not tiles:
             return
         finder = FINDERS.get(type(op))
-        if finder is not None:
-            layout = finder(op, self)
-        else:
-            layout = self.common(op.operands, tiles[0])
+        layout = finder(op, self) if finder else self.common(op.operands, tiles[0])
         for result in tiles:
             self.layouts[result] = layout
 

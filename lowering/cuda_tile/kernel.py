@@ -1,9 +1,9 @@
 """The state of one kernel on its way from tiles to threads, and the rules that drive it.
 
 The kernel is walked once, in order. A tile is its elements in the registers of each thread, as the
-layout says that `find_layouts` gave it, or, where it is cheap to compute, how to compute them in any
-layout (`DerivedTile`). All threads of the CTA take the same way through the kernel, as a tile block is
-one thread of control.
+layout says that `find_layouts` gave it, or, where it is cheap to compute, how to compute them in
+any layout (`DerivedTile`). All threads of the CTA take the same way through the kernel, as a tile
+block is one thread of control.
 """
 
 from __future__ import annotations

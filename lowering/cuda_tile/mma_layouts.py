@@ -1,7 +1,7 @@
 """How the warps of a CTA share a matrix multiplication: the atom, and the layouts of its operands.
 
-The lanes of a warp and the values of a fragment are where the atom has them; warps lie along M and N
-so that what a warp multiplies is as square as may be; what is left over is registers.
+The lanes of a warp and the values of a fragment are where the atom has them; warps lie along M and
+N so that what a warp multiplies is as square as may be; what is left over is registers.
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ def _bytes(count: int) -> MemRefType[Attribute]:
 
 
 class Scratch:
-    """The shared memory of a kernel, and its barriers. `state`: a thread may still read it, as at the
-    start of a loop's body and behind regions."""
+    """The shared memory of a kernel, and its barriers. `state`: a thread may still read it, as at
+    the start of a loop's body and behind regions."""
 
     def __init__(self, emitter: Emitter, threads: ThreadNumber) -> None:
         self.emitter, self.threads = emitter, threads
@@ -149,7 +149,7 @@ def _memory_order(source: TileLayout, target: TileLayout, size: int) -> list[int
 
 
 def _runs(layout: TileLayout, position: dict[int, int], size: int) -> list[tuple[list[int], int]]:
-    """Registers that lie side by side in memory, at most 16 bytes of them, and where in elements."""
+    """Registers side by side in memory, at most 16 bytes of them, and where they are."""
     place = [spread(register, [position[bit] for bit in layout.registers])
              for register in range(layout.count)]  # fmt: skip
     order = sorted(range(layout.count), key=place.__getitem__)
