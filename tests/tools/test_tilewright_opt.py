@@ -16,6 +16,7 @@ from tilewright.tools.tilewright_opt import main
 
 GOOD = "func.func @f() attributes {gpu.kernel} {\n  func.return\n}\n"
 LOWER = ("-p", "convert-cute-nvgpu-to-ptx")
+AXPY = Path(__file__).parents[2] / "examples" / "axpy.mlir"
 
 
 class Run:
