@@ -146,6 +146,8 @@ def stages_of(passes: str | Sequence[ModulePass]) -> list[Stage]:
         known = Universe.get_multiverse().all_passes
         check_pass_names(passes, known)
         passes = PassPipeline.parse_spec(known, passes).passes
+    if not isinstance(passes, Sequence):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"expected passes as text or as a list, got {passes!r}")
     for pass_ in passes:
         if not isinstance(pass_, ModulePass):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"expected passes of xDSL's ModulePass, got {pass_!r}")
@@ -176,6 +178,8 @@ def verified(
 
     Bytes are Tile IR bytecode if they begin as it does, else UTF-8 text. Raises CompileError.
     """
+    if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"expected the name of the text as a string, got {name!r}")
     if isinstance(module_or_text, bytes):
         if is_bytecode(module_or_text, name):
             from tilewright.dialects.cuda_tile.bytecode.read_module import read_bytecode

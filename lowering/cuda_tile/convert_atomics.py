@@ -24,7 +24,7 @@ from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.lowering.cuda_tile.convert_pointers import pointed, token_of
 from tilewright.lowering.cuda_tile.convert_views import tile_accesses
-from tilewright.lowering.cuda_tile.find_layouts import Found, finds
+from tilewright.lowering.cuda_tile.find_layouts import LayoutTable, finds
 from tilewright.lowering.cuda_tile.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.layouts import TileLayout
 from tilewright.lowering.cuda_tile.memory_access import Access
@@ -44,8 +44,8 @@ def _form(mode: AtomicRMWMode, type_: Attribute) -> str:
 
 
 @finds(AtomicRMWTkoOp, AtomicCASTkoOp)
-def _pointed(op: AtomicRMWTkoOp | AtomicCASTkoOp, found: Found) -> TileLayout:
-    return found.of(op.pointers)
+def _pointed(op: AtomicRMWTkoOp | AtomicCASTkoOp, table: LayoutTable) -> TileLayout:
+    return table.of(op.pointers)
 
 
 @lowers(AtomicRMWTkoOp)
@@ -78,7 +78,7 @@ def _through_pointers(
 
 @lowers(AtomicRedViewTkoOp)
 def _reduce(op: AtomicRedViewTkoOp, kernel: Kernel) -> None:
-    layout = kernel.layout(op.value) or access_layout(op, kernel.found)
+    layout = kernel.layout(op.value) or access_layout(op, kernel.table)
     form = _form(op.rmw_mode, kernel.scalar_type(op, op.value))
     elements = kernel.elements(op.value, layout)
     token = token_of(op.token, kernel)
@@ -91,7 +91,7 @@ def _performed(
     op: MemoryOp, form: str, accesses: Sequence[Access], layout: TileLayout,
     columns: Sequence[Sequence[SSAValue]], kernel: Kernel,
 ) -> list[SSAValue]:  # fmt: skip
-    """What was there, of registers that are not accessed the first value."""
+    """The words that were there, of registers that are not accessed the first value."""
     if form not in ATOMICS:
         raise OpError(op, f"'{op.name}' as {form} has no lowering to cute; nearest legal: "
                       "operations on i32, i64, f32 and f64")  # fmt: skip

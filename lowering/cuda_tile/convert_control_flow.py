@@ -1,8 +1,8 @@
 """Loops and branches: `scf` over the registers of the tiles that they carry.
 
-An `if` of which a branch leaves a loop or the kernel takes what follows it into its branches, so that
-every region ends in one place: of a kernel in nothing, of a `for` in what it carries, of a `loop` in
-whether it goes on, what it carries and what it results in.
+An `if` of which a branch leaves a loop or the kernel takes what follows it into its branches, so
+that every region ends in one place: of a kernel in nothing, of a `for` in what it carries, of a
+`loop` in whether it goes on, what it carries and what it results in.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.cuda_tile.kernel import Kernel, lowers
 
 
-class Leaf(Protocol):
+class RegionEnd(Protocol):
     """Where a region ends: the types of what it ends with, and the values at a terminator."""
 
     types: Sequence[Attribute]
@@ -40,14 +40,14 @@ class Leaf(Protocol):
     def values(self, terminator: Operation) -> list[SSAValue]: ...
 
 
-class Carried:
+class CarriedTiles:
     """Values of Tile IR that regions pass on: the registers of tiles; tokens are no values here."""
 
     def __init__(self, values: Sequence[SSAValue], kernel: Kernel) -> None:
         self._kernel, self.all = kernel, list(values)
         self.tiles = [value for value in values if isinstance(value.type, TileType)]
         self.tokens = [value for value in values if not isinstance(value.type, TileType)]
-        self._layouts = [kernel.found.of(value) for value in self.tiles]
+        self._layouts = [kernel.table.of(value) for value in self.tiles]
 
     def types(self, op: Operation) -> list[Attribute]:
         """The types of the registers."""
@@ -90,7 +90,7 @@ class Carried:
 
 
 def _accesses(body: Operation) -> tuple[bool, bool]:
-    """Whether an op reads, and writes, global memory."""
+    """True where an op reads, and writes, global memory."""
     accesses = [op for op in body.walk() if isinstance(op, MemoryOp)]
     loads = [isinstance(op, LoadPtrTkoOp | LoadViewTkoOp) for op in accesses]
     return any(loads), not all(loads)
@@ -111,7 +111,7 @@ class _Kernel:
         return []
 
 
-def _lower_from(op: Operation | None, kernel: Kernel, leaf: Leaf) -> list[SSAValue]:
+def _lower_from(op: Operation | None, kernel: Kernel, leaf: RegionEnd) -> list[SSAValue]:
     """Lower an op and those behind it; the values that the block ends with."""
     while op is not None:
         kernel.at(op)
@@ -137,20 +137,20 @@ def _leaves(op: IfOp) -> bool:
 class _Rest:
     """The end of a branch of an `if` that takes along what follows."""
 
-    def __init__(self, op: IfOp, kernel: Kernel, leaf: Leaf) -> None:
+    def __init__(self, op: IfOp, kernel: Kernel, leaf: RegionEnd) -> None:
         self._op, self._kernel, self._leaf = op, kernel, leaf
         self.types = leaf.types
 
     def values(self, terminator: Operation) -> list[SSAValue]:
         if not isinstance(terminator, YieldOp):
             return self._leaf.values(terminator)
-        carried = Carried(self._op.results, self._kernel)
+        carried = CarriedTiles(self._op.results, self._kernel)
         carried.bind(carried.registers(terminator.operands))
         carried.bind_tokens([terminator.operands])
         return _lower_from(self._op.next_op, self._kernel, self._leaf)
 
 
-def _branch(op: IfOp, leaf: Leaf, kernel: Kernel) -> list[SSAValue]:
+def _branch(op: IfOp, leaf: RegionEnd, kernel: Kernel) -> list[SSAValue]:
     """An `scf.if` whose branches end in a leaf; its results."""
     emitter, order, scratch = kernel.emitter, kernel.order, kernel.scratch
     condition = kernel.scalar(op.condition)
@@ -175,7 +175,7 @@ class _Yields:
     """The end of the branches of an `if` that go on behind it."""
 
     def __init__(self, op: IfOp, kernel: Kernel) -> None:
-        self._op, self.carried = op, Carried(op.results, kernel)
+        self._op, self.carried = op, CarriedTiles(op.results, kernel)
         self.types = self.carried.types(op)
         self.sources: list[Sequence[SSAValue]] = []
 
@@ -196,7 +196,11 @@ def _if(op: IfOp, kernel: Kernel) -> None:
 
 
 def _enter_body(
-    op: ForOp | LoopOp, block: Block, types: Sequence[Attribute], carried: Carried, kernel: Kernel
+    op: ForOp | LoopOp,
+    block: Block,
+    types: Sequence[Attribute],
+    carried: CarriedTiles,
+    kernel: Kernel,
 ) -> tuple[Block, int]:
     """Go into the body of a loop, whose last arguments are carried; where to come back to."""
     kernel.scratch.state = True
@@ -217,7 +221,7 @@ def _leave_body(op: ForOp | LoopOp, outer: Block, flushed: int, kernel: Kernel) 
 class _Again:
     """The end of the body of a `for`."""
 
-    def __init__(self, op: ForOp, carried: Carried) -> None:
+    def __init__(self, op: ForOp, carried: CarriedTiles) -> None:
         self._carried, self.types = carried, carried.types(op)
 
     def values(self, terminator: Operation) -> list[SSAValue]:
@@ -230,15 +234,15 @@ def _for(op: ForOp, kernel: Kernel) -> None:
         raise OpError(op, f"'{op.name}' unsigned has no lowering to cute; nearest legal: signed")
     source = op.region.block
     bounds = [kernel.scalar(bound) for bound in (op.lower_bound, op.upper_bound, op.step)]
-    carried = Carried(source.args[1:], kernel)
+    carried = CarriedTiles(source.args[1:], kernel)
     initial, leaf = carried.registers(op.init_values), _Again(op, carried)
     block = Block(arg_types=[bounds[0].type, *leaf.types])
     outer, flushed = _enter_body(op, block, leaf.types, carried, kernel)
-    kernel.place(source.args[0], kernel.found.scalar, [block.args[0]])
+    kernel.place(source.args[0], kernel.table.scalar, [block.args[0]])
     kernel.emitter.add(scf.YieldOp(*_lower_from(source.first_op, kernel, leaf)))
     _leave_body(op, outer, flushed, kernel)
     loop = scf.ForOp(*bounds, initial, Region(block))
-    results = Carried(op.results, kernel)
+    results = CarriedTiles(op.results, kernel)
     results.bind(kernel.emitter.add(loop).results)
     results.bind_again(op.init_values, op)
 
@@ -246,7 +250,9 @@ def _for(op: ForOp, kernel: Kernel) -> None:
 class _Turn:
     """The end of a turn of a `loop`: whether there is another, what it carries, and the results."""
 
-    def __init__(self, op: LoopOp, carried: Carried, results: Carried, kernel: Kernel) -> None:
+    def __init__(
+        self, op: LoopOp, carried: CarriedTiles, results: CarriedTiles, kernel: Kernel
+    ) -> None:
         self._carried, self._results, self._kernel = carried, results, kernel
         self.again, self.left = carried.types(op), results.types(op)
         self.types = [i1, *self.again, *self.left]
@@ -271,7 +277,7 @@ class _Turn:
 @lowers(LoopOp)
 def _loop(op: LoopOp, kernel: Kernel) -> None:
     source = op.region.block
-    carried, results = Carried(source.args, kernel), Carried(op.results, kernel)
+    carried, results = CarriedTiles(source.args, kernel), CarriedTiles(op.results, kernel)
     initial, leaf = carried.registers(op.init_values), _Turn(op, carried, results, kernel)
     before = Block(arg_types=leaf.again)
     outer, flushed = _enter_body(op, before, leaf.again, carried, kernel)

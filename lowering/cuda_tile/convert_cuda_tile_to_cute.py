@@ -30,6 +30,7 @@ from tilewright.lowering.cuda_tile import (
     convert_folds,
     convert_grid,
     convert_matrix,
+    convert_output,
     convert_packing,
     convert_pointers,
     convert_shapes,
@@ -49,6 +50,7 @@ _RULE_MODULES = (
     convert_folds,
     convert_grid,
     convert_matrix,
+    convert_output,
     convert_packing,
     convert_pointers,
     convert_shapes,
@@ -83,7 +85,7 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     kernel = Kernel(block, find_layouts(source, log2(threads)), arch)
     kernel.at(entry)
     for i, argument in enumerate(source.args):
-        kernel.place(argument, kernel.found.scalar, [_argument(entry, argument, i, kernel)])
+        kernel.place(argument, kernel.table.scalar, [_argument(entry, argument, i, kernel)])
     convert_control_flow.lower_body(source, kernel)
     kernel.scratch.finish()
     kernel.at(entry)
@@ -126,9 +128,9 @@ class ConvertCudaTileToCutePass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         chip = None if self.arch is None else target(self.arch)
         block = op.body.block
-        for held in [held for held in block.ops if isinstance(held, TileModuleOp | EntryOp)]:
-            for entry in held.walk():
+        for holder in [inner for inner in block.ops if isinstance(inner, TileModuleOp | EntryOp)]:
+            for entry in holder.walk():
                 if isinstance(entry, EntryOp):
-                    block.insert_op_before(convert_entry(entry, chip), held)
-            held.detach()
-            held.erase(safe_erase=False)
+                    block.insert_op_before(convert_entry(entry, chip), holder)
+            holder.detach()
+            holder.erase(safe_erase=False)

@@ -1,4 +1,4 @@
-"""What is computed element by element: integers, floats, conversions, selection, addresses."""
+"""Computation element by element: integers, floats, conversions, selection, addresses."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ _RELATIONS = {
 }
 """arith's numbers of a relation: of signed and of unsigned integers, and of ordered floats."""
 _UNORDERED = 7
-"""What the number of an unordered relation of floats is above that of the ordered one."""
+"""The distance of an unordered relation of floats from the ordered one, in their numbers."""
 
 
 @lowers(integer.CmpIOp)

@@ -19,7 +19,7 @@ from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp, ScanOp
 from tilewright.dialects.cuda_tile.ops.control_flow import YieldOp
 from tilewright.dialects.cuda_tile.ops.floating_point import AddFOp, MaxFOp, MinFOp, MulFOp
 from tilewright.lowering.cuda_tile.elements import shape_of
-from tilewright.lowering.cuda_tile.find_layouts import Found, finds
+from tilewright.lowering.cuda_tile.find_layouts import LayoutTable, finds
 from tilewright.lowering.cuda_tile.kernel import Kernel, integer, lowers
 from tilewright.lowering.cuda_tile.layouts import WARP_BITS, TileLayout, dim_bits
 from tilewright.lowering.tile.convert_reduce import shuffled
@@ -33,21 +33,21 @@ _COMMUTATIVE = (
 )  # fmt: skip
 
 
-def _folded_layout(op: ReduceOp | ScanOp, found: Found) -> TileLayout:
+def _folded_layout(op: ReduceOp | ScanOp, table: LayoutTable) -> TileLayout:
     """The layout in which tiles are folded: that of the first which has one."""
-    known = (found.layouts.get(operand) for operand in op.operands)
+    known = (table.layouts.get(operand) for operand in op.operands)
     own = next((layout for layout in known if layout is not None), None)
-    return own or found.default(shape_of(op.operands[0]))
+    return own or table.default(shape_of(op.operands[0]))
 
 
 def _dimension(op: ReduceOp | ScanOp) -> range:
     return dim_bits(shape_of(op.operands[0]))[integer(op.dim)]
 
 
-def _find_body(op: ReduceOp | ScanOp, found: Found) -> None:
+def _find_body(op: ReduceOp | ScanOp, table: LayoutTable) -> None:
     for argument in op.body.block.args:
-        found.layouts[argument] = found.scalar
-    found.find(op.body.block)
+        table.layouts[argument] = table.scalar
+    table.find(op.body.block)
 
 
 class _Fold:
@@ -68,7 +68,7 @@ class _Fold:
         self, elements: Sequence[SSAValue], accumulators: Sequence[SSAValue]
     ) -> list[SSAValue]:
         """The region's values for elements and what was folded before."""
-        kernel, block, scalar = self.kernel, self.op.body.block, self.kernel.found.scalar
+        kernel, block, scalar = self.kernel, self.op.body.block, self.kernel.table.scalar
         for i, (element, accumulator) in enumerate(zip(elements, accumulators, strict=True)):
             kernel.place(block.args[2 * i], scalar, [element])
             kernel.place(block.args[2 * i + 1], scalar, [accumulator])
@@ -80,14 +80,14 @@ class _Fold:
         return values
 
     def across_lanes(self, row: Sequence[SSAValue], thread_bit: int) -> list[SSAValue]:
-        """What the lane whose number differs in a bit has."""
+        """The values of the lane whose number differs in a bit."""
         emitter = self.kernel.emitter
         return [shuffled(value, 1 << thread_bit, value.type, emitter) for value in row]
 
     def ordered(
         self, own: Sequence[SSAValue], other: Sequence[SSAValue], thread_bit: int
     ) -> tuple[list[SSAValue], list[SSAValue]]:
-        """What the thread with the bit has, and what the one without has."""
+        """The values of the thread with the bit, and of the one without."""
         emitter, is_set = self.kernel.emitter, self.kernel.threads.is_set(thread_bit)
         pairs = list(zip(own, other, strict=True))
         upper = [emitter.select(is_set, x, y) for x, y in pairs]
@@ -98,16 +98,16 @@ class _Fold:
 
 
 @finds(ReduceOp)
-def _reduced(op: ReduceOp, found: Found) -> TileLayout:
-    _find_body(op, found)
-    layout, gone = _folded_layout(op, found), _dimension(op)
+def _reduced(op: ReduceOp, table: LayoutTable) -> TileLayout:
+    _find_body(op, table)
+    layout, gone = _folded_layout(op, table), _dimension(op)
     kept = {bit for bit in (*layout.threads, *layout.registers) if bit is not None} - {*gone}
     return layout.renumbered({bit: bit - len(gone) * (bit >= gone.stop) for bit in kept})
 
 
 @lowers(ReduceOp)
 def _reduce(op: ReduceOp, kernel: Kernel) -> None:
-    fold = _Reduction(op, kernel, _folded_layout(op, kernel.found))
+    fold = _Reduction(op, kernel, _folded_layout(op, kernel.table))
     for result, column in zip(op.results, fold.reduced(), strict=True):
         layout = kernel.layout(result)
         assert layout is not None
@@ -116,7 +116,7 @@ def _reduce(op: ReduceOp, kernel: Kernel) -> None:
 
 class _Reduction(_Fold):
     def reduced(self) -> Columns:
-        """What is left of every tile."""
+        """The rest of every tile."""
         layout = self.layout
         columns: Columns = [
             list(self.kernel.elements(operand, layout)) for operand in self.op.operands
@@ -181,14 +181,14 @@ class _Reduction(_Fold):
 
 
 @finds(ScanOp)
-def _scanned(op: ScanOp, found: Found) -> TileLayout:
-    _find_body(op, found)
-    return _folded_layout(op, found)
+def _scanned(op: ScanOp, table: LayoutTable) -> TileLayout:
+    _find_body(op, table)
+    return _folded_layout(op, table)
 
 
 @lowers(ScanOp)
 def _scan(op: ScanOp, kernel: Kernel) -> None:
-    layout = _folded_layout(op, kernel.found)
+    layout = _folded_layout(op, kernel.table)
     for result, column in zip(op.results, _Scan(op, kernel, layout).scanned(), strict=True):
         kernel.place(result, layout, column)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from xdsl.dialects import gpu
 
 from tilewright.dialects.cuda_tile.ops import core
-from tilewright.lowering.cuda_tile.find_layouts import Found, finds
+from tilewright.lowering.cuda_tile.find_layouts import LayoutTable, finds
 from tilewright.lowering.cuda_tile.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.layouts import TileLayout
 
 
 @finds(core.GetTileBlockIdOp, core.GetNumTileBlocksOp)
-def _scalars(op: core.GetTileBlockIdOp, found: Found) -> TileLayout:
-    return found.scalar
+def _scalars(op: core.GetTileBlockIdOp, table: LayoutTable) -> TileLayout:
+    return table.scalar
 
 
 @lowers(core.GetTileBlockIdOp, core.GetNumTileBlocksOp)
@@ -21,4 +21,4 @@ def _place(op: core.GetTileBlockIdOp | core.GetNumTileBlocksOp, kernel: Kernel) 
     for result, axis in zip(op.results, gpu.DimensionEnum, strict=True):
         number = kernel.emitter.once((kind, axis), lambda axis=axis: kind(gpu.DimensionAttr(axis)))
         number = kernel.emitter.resized(number, None, 32)
-        kernel.place(result, kernel.found.scalar, [number])
+        kernel.place(result, kernel.table.scalar, [number])

@@ -21,7 +21,7 @@ from tilewright.lowering.cuda_tile.convert_elementwise import (
     word,
 )
 from tilewright.lowering.cuda_tile.elements import shape_of
-from tilewright.lowering.cuda_tile.find_layouts import Found, finds
+from tilewright.lowering.cuda_tile.find_layouts import LayoutTable, finds
 from tilewright.lowering.cuda_tile.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.layouts import TileLayout, dim_bits, log2
 from tilewright.lowering.cuda_tile.mma_layouts import MmaLayouts, atom_of, first_bits
@@ -32,11 +32,11 @@ _WIDEST_RUN = 2
 
 
 @finds(MmaFOp, MmaIOp)
-def _product_layout(op: MmaFOp | MmaIOp, found: Found) -> TileLayout:
+def _product_layout(op: MmaFOp | MmaIOp, table: LayoutTable) -> TileLayout:
     atom = atom_of(op)
     if atom is None:
-        return found.default(shape_of(op.acc), _WIDEST_RUN)
-    return MmaLayouts.of(op, atom, found.thread_bits).layout("C")
+        return table.default(shape_of(op.acc), _WIDEST_RUN)
+    return MmaLayouts.of(op, atom, table.thread_bits).layout("C")
 
 
 @lowers(MmaFOp, MmaIOp)
@@ -53,7 +53,7 @@ class _Product:
 
     def __init__(self, op: MmaFOp | MmaIOp, atom: MmaAtom, kernel: Kernel) -> None:
         self.op, self.atom, self.kernel = op, atom, kernel
-        self.layouts = MmaLayouts.of(op, atom, kernel.found.thread_bits)
+        self.layouts = MmaLayouts.of(op, atom, kernel.table.thread_bits)
 
     def multiply(self) -> None:
         """Emit it."""
@@ -89,7 +89,7 @@ class _Product:
         staged: list[tuple[str, TileLayout, Sequence[SSAValue], dict[int, int], int]] = []
         offset = 0
         for operand, value in (("A", self.op.lhs), ("B", self.op.rhs)):
-            source = kernel.found.of(value)
+            source = kernel.table.of(value)
             elements = kernel.elements(value, source)
             size = address.bytes_of(elements[0].type)
             position = self._positions(operand, source, size)
@@ -113,9 +113,9 @@ class _Product:
         """Where bits of an element's number are in memory: those of a register's elements first,
         then those that a thread writes side by side."""
         first = list(first_bits(self.layouts, operand, 8 * size))
-        held = set(source.registers)
+        taken = set(source.registers)
         run = [bit for bit in source.registers if bit not in first]
-        run = run[: max(0, log2(16 // size) - len(first))] if set(first) <= held else []
+        run = run[: max(0, log2(16 // size) - len(first))] if set(first) <= taken else []
         total = len(self.layouts.positions(operand))
         order = [*first, *run]
         order += [bit for bit in range(total) if bit not in order]

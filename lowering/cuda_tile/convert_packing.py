@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 from tilewright.dialects.cuda_tile.ops.core import PackOp, UnpackOp
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.elements import element_of, scalar_type, shape_of
-from tilewright.lowering.cuda_tile.find_layouts import Found, finds
+from tilewright.lowering.cuda_tile.find_layouts import LayoutTable, finds
 from tilewright.lowering.cuda_tile.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.layouts import TileLayout, log2
 
@@ -35,8 +35,8 @@ def _size_bits(op: PackOp | UnpackOp, value: SSAValue) -> int:
 
 
 @finds(PackOp)
-def _packed(op: PackOp, found: Found) -> TileLayout:
-    return _narrow(found.of(op.source), _size_bits(op, op.source))
+def _packed(op: PackOp, table: LayoutTable) -> TileLayout:
+    return _narrow(table.of(op.source), _size_bits(op, op.source))
 
 
 @lowers(PackOp)
@@ -70,10 +70,10 @@ def _bits(value: SSAValue, type_: Attribute, kernel: Kernel) -> SSAValue:
 
 
 @finds(UnpackOp)
-def _unpacked(op: UnpackOp, found: Found) -> TileLayout:
-    source, bits = found.layouts.get(op.source), _size_bits(op, op.result)
+def _unpacked(op: UnpackOp, table: LayoutTable) -> TileLayout:
+    source, bits = table.layouts.get(op.source), _size_bits(op, op.result)
     known = None if source is None else _wide(source, bits)
-    return known or found.default(shape_of(op.result))
+    return known or table.default(shape_of(op.result))
 
 
 @lowers(UnpackOp)

@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.ops import memory
 from tilewright.lowering.cuda_tile.elements import shape_of
-from tilewright.lowering.cuda_tile.find_layouts import Found, finds
+from tilewright.lowering.cuda_tile.find_layouts import LayoutTable, finds
 from tilewright.lowering.cuda_tile.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.layouts import TileLayout
 from tilewright.lowering.cuda_tile.memory_access import Access, check_weak, load, store
@@ -16,8 +16,8 @@ from tilewright.lowering.cuda_tile.memory_order import Token
 
 
 @finds(memory.LoadPtrTkoOp)
-def _loaded(op: memory.LoadPtrTkoOp, found: Found) -> TileLayout:
-    return found.of(op.source)
+def _loaded(op: memory.LoadPtrTkoOp, table: LayoutTable) -> TileLayout:
+    return table.of(op.source)
 
 
 @lowers(memory.LoadPtrTkoOp)
@@ -40,7 +40,7 @@ def _load(op: memory.LoadPtrTkoOp, kernel: Kernel) -> None:
 def _store(op: memory.StorePtrTkoOp, kernel: Kernel) -> None:
     check_weak(op)
     layout = kernel.layout(op.destination) or kernel.layout(op.value)
-    layout = layout or kernel.found.default(shape_of(op.value))
+    layout = layout or kernel.table.default(shape_of(op.value))
     elements = kernel.elements(op.value, layout)
     accesses = pointed(op.destination, op.mask, layout, kernel)
     token = token_of(op.token, kernel)

@@ -15,7 +15,7 @@ from tilewright.diagnostic import OpError
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.elements import shape_of
-from tilewright.lowering.cuda_tile.find_layouts import Found, finds
+from tilewright.lowering.cuda_tile.find_layouts import LayoutTable, finds
 from tilewright.lowering.cuda_tile.kernel import Kernel, integer, lowers
 from tilewright.lowering.cuda_tile.layouts import (
     TileLayout,
@@ -35,7 +35,7 @@ _TABLE = 64
 
 
 @finds(core.ConstantOp, core.IotaOp, core.BroadcastOp)
-def _anywhere(op: core.ConstantOp, found: Found) -> None:
+def _anywhere(op: core.ConstantOp, table: LayoutTable) -> None:
     return None
 
 
@@ -109,8 +109,8 @@ def _reshape(op: core.ReshapeOp, kernel: Kernel) -> None:
 
 
 @finds(core.ReshapeOp)
-def _as_source(op: core.ReshapeOp, found: Found) -> TileLayout | None:
-    return found.layouts.get(op.source)
+def _as_source(op: core.ReshapeOp, table: LayoutTable) -> TileLayout | None:
+    return table.layouts.get(op.source)
 
 
 @lowers(core.BroadcastOp)
@@ -125,8 +125,8 @@ def _permute(op: core.PermuteOp, kernel: Kernel) -> None:
 
 
 @finds(core.PermuteOp)
-def _permuted(op: core.PermuteOp, found: Found) -> TileLayout | None:
-    source = found.layouts.get(op.source)
+def _permuted(op: core.PermuteOp, table: LayoutTable) -> TileLayout | None:
+    source = table.layouts.get(op.source)
     return None if source is None else source.renumbered(inverse(_permutation(op)))
 
 
@@ -158,10 +158,10 @@ def _moved(place: int, bits: dict[int, int]) -> int:
 
 
 @finds(core.CatOp)
-def _joined(op: core.CatOp, found: Found) -> TileLayout:
+def _joined(op: core.CatOp, table: LayoutTable) -> TileLayout:
     """The halves' own layout, the bit that says which half being a register's."""
     shape, bit = shape_of(op.result), _half(op)
-    layout = found.of(op.lhs)
+    layout = table.of(op.lhs)
     wide = {own: own + (own >= bit) for own in range(bits_of(shape) - 1)}
     return TileLayout(
         tuple(None if own is None else wide[own] for own in layout.threads),
@@ -187,8 +187,8 @@ def _cat(op: core.CatOp, kernel: Kernel) -> None:
 
 
 @finds(core.ExtractOp)
-def _extracted(op: core.ExtractOp, found: Found) -> TileLayout:
-    return found.default(shape_of(op.result))
+def _extracted(op: core.ExtractOp, table: LayoutTable) -> TileLayout:
+    return table.default(shape_of(op.result))
 
 
 @lowers(core.ExtractOp)
@@ -196,7 +196,7 @@ def _extract(op: core.ExtractOp, kernel: Kernel) -> None:
     layout = kernel.layout(op.result)
     assert layout is not None
     emitter, scratch, whole = kernel.emitter, kernel.scratch, shape_of(op.source)
-    source = kernel.found.of(op.source)
+    source = kernel.table.of(op.source)
     elements = kernel.elements(op.source, source)
     position = {bit: bit for bit in range(bits_of(whole))}
     base = scratch.take(prod(whole) * bytes_of(elements[0].type))
@@ -209,8 +209,8 @@ def _extract(op: core.ExtractOp, kernel: Kernel) -> None:
 
 
 @finds(core.InsertOp)
-def _inserted(op: core.InsertOp, found: Found) -> TileLayout:
-    return found.of(op.destination)
+def _inserted(op: core.InsertOp, table: LayoutTable) -> TileLayout:
+    return table.of(op.destination)
 
 
 @lowers(core.InsertOp)
@@ -218,7 +218,7 @@ def _insert(op: core.InsertOp, kernel: Kernel) -> None:
     layout = kernel.layout(op.result)
     assert layout is not None
     emitter, scratch, whole = kernel.emitter, kernel.scratch, shape_of(op.destination)
-    part = kernel.found.of(op.source)
+    part = kernel.table.of(op.source)
     elements, inserted = kernel.elements(op.destination, layout), kernel.elements(op.source, part)
     position = {bit: bit for bit in range(bits_of(whole))}
     base = scratch.take(prod(whole) * bytes_of(elements[0].type))

@@ -10,7 +10,7 @@ from tilewright.dialects.cuda_tile.enums import PaddingValue
 from tilewright.dialects.cuda_tile.ops import views
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.elements import scalar_type
-from tilewright.lowering.cuda_tile.find_layouts import Found, finds
+from tilewright.lowering.cuda_tile.find_layouts import LayoutTable, finds
 from tilewright.lowering.cuda_tile.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.layouts import TileLayout, dim_bits
 from tilewright.lowering.cuda_tile.memory_access import Access, check_weak, load, store
@@ -45,8 +45,8 @@ def _view(op: views.MakeTensorViewOp, kernel: Kernel) -> None:
 
 
 @finds(views.GetIndexSpaceShapeOp, views.GetTensorShapeOp)
-def _scalars(op: views.Extents, found: Found) -> TileLayout:
-    return found.scalar
+def _scalars(op: views.Extents, table: LayoutTable) -> TileLayout:
+    return table.scalar
 
 
 @lowers(views.GetTensorShapeOp)
@@ -54,7 +54,7 @@ def _tensor_shape(op: views.GetTensorShapeOp, kernel: Kernel) -> None:
     sizes, _ = extents_of(tensor_of(op.src))
     for result, size in zip(op.result, sizes, strict=True):
         type_ = kernel.scalar_type(op, result)
-        kernel.place(result, kernel.found.scalar, [wide(kernel, size, type_)])
+        kernel.place(result, kernel.table.scalar, [wide(kernel, size, type_)])
 
 
 @lowers(views.GetIndexSpaceShapeOp)
@@ -65,7 +65,7 @@ def _index_space(op: views.GetIndexSpaceShapeOp, kernel: Kernel) -> None:
         type_ = kernel.scalar_type(op, result)
         size, step = (wide(kernel, x, type_) for x in (dimension.size, dimension.step))
         count = kernel.emit(arith.CeilDivUIOp, [size, step], type_)
-        kernel.place(result, kernel.found.scalar, [count])
+        kernel.place(result, kernel.table.scalar, [count])
 
 
 def wide(kernel: Kernel, extent: Extent, type_: object) -> SSAValue:
@@ -83,8 +83,8 @@ def wide(kernel: Kernel, extent: Extent, type_: object) -> SSAValue:
 
 
 @finds(views.LoadViewTkoOp)
-def _loaded(op: views.LoadViewTkoOp, found: Found) -> TileLayout:
-    return access_layout(op, found)
+def _loaded(op: views.LoadViewTkoOp, table: LayoutTable) -> TileLayout:
+    return access_layout(op, table)
 
 
 @lowers(views.LoadViewTkoOp)
@@ -123,7 +123,7 @@ def _store(op: views.StoreViewTkoOp, kernel: Kernel) -> None:
 
 def _stored_layout(op: views.StoreViewTkoOp, kernel: Kernel) -> TileLayout:
     """The tile's own layout where its accesses are as good as those of the best one."""
-    best, own = access_layout(op, kernel.found), kernel.layout(op.tile)
+    best, own = access_layout(op, kernel.table), kernel.layout(op.tile)
     if own is None:
         return best
     size = bytes_of(kernel.scalar_type(op, op.tile))
@@ -218,8 +218,8 @@ class _TileAddresses:
         """Registers that are neighbours along the contiguous dimension."""
         at, places = self.layout.register_at, self.layout.places
         low = 0 if self.along is None else self.bits[self.along].start
-        run, held = 0, set(self.layout.registers)
-        while run < self.run and low + run in held:
+        run, taken = 0, set(self.layout.registers)
+        while run < self.run and low + run in taken:
             run += 1
         mask = ((1 << run) - 1) << low
         return [

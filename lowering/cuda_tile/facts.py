@@ -1,4 +1,4 @@
-"""What is known of the integers and addresses of a kernel: what divides them."""
+"""Facts of the integers and addresses of a kernel: their divisors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.types import TileType
 
 ANYTHING = 1 << 62
-"""What divides zero."""
+"""A divisor of zero."""
 
 
 def divisor(value: SSAValue, depth: int = 8) -> int:

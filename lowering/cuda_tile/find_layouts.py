@@ -27,7 +27,7 @@ from tilewright.lowering.cuda_tile.layouts import TileLayout, bits_of, blocked
 from tilewright.lowering.op_rules import OpRules
 
 Layouts = Sequence[TileLayout | None]
-Finder = Callable[[Any, "Found"], "TileLayout | None"]
+Finder = Callable[[Any, "LayoutTable"], "TileLayout | None"]
 
 FINDERS = OpRules[Finder]()
 """The layout of an op's results, where it is not that of its operands."""
@@ -36,7 +36,7 @@ finds = FINDERS.of
 
 
 @dataclass
-class Found:
+class LayoutTable:
     """The layouts that were found, for a CTA of `1 << thread_bits` threads."""
 
     thread_bits: int
@@ -86,10 +86,7 @@ class Found:
         if not tiles:
             return
         finder = FINDERS.get(type(op))
-        if finder is not None:
-            layout = finder(op, self)
-        else:
-            layout = self.common(op.operands, tiles[0])
+        layout = finder(op, self) if finder else self.common(op.operands, tiles[0])
         for result in tiles:
             self.layouts[result] = layout
 
@@ -153,10 +150,10 @@ class Found:
         return changed
 
 
-def find_layouts(block: Block, thread_bits: int) -> Found:
+def find_layouts(block: Block, thread_bits: int) -> LayoutTable:
     """The layouts of a kernel's tiles."""
-    found = Found(thread_bits)
+    table = LayoutTable(thread_bits)
     for argument in block.args:
-        found.layouts[argument] = found.scalar
-    found.find(block)
-    return found
+        table.layouts[argument] = table.scalar
+    table.find(block)
+    return table

@@ -1,9 +1,9 @@
 """The state of one kernel on its way from tiles to threads, and the rules that drive it.
 
 The kernel is walked once, in order. A tile is its elements in the registers of each thread, as the
-layout says that `find_layouts` gave it, or, where it is cheap to compute, how to compute them in any
-layout (`Derived`). All threads of the CTA take the same way through the kernel, as a tile block is
-one thread of control.
+layout says that `find_layouts` gave it, or, where it is cheap to compute, how to compute them in
+any layout (`DerivedTile`). All threads of the CTA take the same way through the kernel, as a tile
+block is one thread of control.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from xdsl.traits import IsTerminator
 from tilewright.diagnostic import OpError, file_location
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.lowering.cuda_tile.elements import element_of, number_attribute, scalar_type
-from tilewright.lowering.cuda_tile.find_layouts import Found
+from tilewright.lowering.cuda_tile.find_layouts import LayoutTable
 from tilewright.lowering.cuda_tile.layouts import TileLayout
 from tilewright.lowering.cuda_tile.memory_order import MemoryOrder
 from tilewright.lowering.cuda_tile.scratch import Scratch
-from tilewright.lowering.cuda_tile.threads import Threads
+from tilewright.lowering.cuda_tile.threads import ThreadNumber
 from tilewright.lowering.op_rules import OpRules
 from tilewright.lowering.tile.emitter import Emitter
 
@@ -40,7 +40,7 @@ lowers = RULES.of
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Placed:
+class PlacedTile:
     """A tile whose elements are in registers."""
 
     layout: TileLayout
@@ -49,24 +49,24 @@ class Placed:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Derived:
+class DerivedTile:
     """A tile that is cheap to compute: its elements in any layout."""
 
     compute: Callable[[TileLayout], Sequence[SSAValue]]
 
 
-Tile = Placed | Derived
+Tile = PlacedTile | DerivedTile
 
 
 class Kernel:
     """Lowers the body of one entry, to the end of a block at a time."""
 
-    def __init__(self, entry: Block, found: Found, arch: Target | None) -> None:
-        self.entry, self.found, self.arch = entry, found, arch
+    def __init__(self, entry: Block, table: LayoutTable, arch: Target | None) -> None:
+        self.entry, self.table, self.arch = entry, table, arch
         self.emitter = Emitter(entry)
-        self.threads = Threads(self.emitter)
+        self.threads = ThreadNumber(self.emitter)
         self.scratch = Scratch(self.emitter, self.threads)
-        self.order = MemoryOrder(self)
+        self.order = MemoryOrder(self.scratch)
         self.values: dict[SSAValue, Any] = {}
 
     # --- values ---
@@ -80,7 +80,7 @@ class Kernel:
     def layout(self, value: SSAValue) -> TileLayout | None:
         """The layout that was found for a tile; None for one that is computed wherever it is
         needed."""
-        return self.found.layouts.get(value)
+        return self.table.layouts.get(value)
 
     def elements(self, value: SSAValue, layout: TileLayout) -> Elements:
         """The elements of a tile in a layout."""
@@ -88,7 +88,7 @@ class Kernel:
 
     def elements_of(self, tile: Tile, layout: TileLayout) -> Elements:
         """The elements of a tile in a layout, moved or computed once."""
-        if isinstance(tile, Placed):
+        if isinstance(tile, PlacedTile):
             if tile.layout == layout:
                 return tile.elements
             build = partial(self.scratch.converted, tile.layout, tile.elements, layout)
@@ -98,11 +98,11 @@ class Kernel:
 
     def scalar(self, value: SSAValue) -> SSAValue:
         """The element of a tile that has one."""
-        return self.elements(value, self.found.scalar)[0]
+        return self.elements(value, self.table.scalar)[0]
 
     def place(self, value: SSAValue, layout: TileLayout, elements: Sequence[SSAValue]) -> None:
         """Say that a tile's elements are in registers."""
-        self.values[value] = Placed(layout, tuple(elements), elements[0].type)
+        self.values[value] = PlacedTile(layout, tuple(elements), elements[0].type)
 
     def give(
         self, op: Operation, compute: Callable[[TileLayout], Sequence[Sequence[SSAValue]]]
@@ -124,7 +124,7 @@ class Kernel:
                 self.emitter.location = outer
 
         for i, result in enumerate(op.results):
-            self.values[result] = Derived(partial(later, i))
+            self.values[result] = DerivedTile(partial(later, i))
 
     # --- ops ---
 

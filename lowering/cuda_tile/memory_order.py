@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tilewright.lowering.cuda_tile.kernel import Kernel
+from tilewright.lowering.cuda_tile.scratch import Scratch
 
 NEVER = -1
 
@@ -28,11 +26,11 @@ class Token:
 class MemoryOrder:
     """The clock of a kernel's accesses."""
 
-    def __init__(self, kernel: Kernel) -> None:
-        self._kernel = kernel
+    def __init__(self, scratch: Scratch) -> None:
+        self._scratch = scratch
         self._now = 0
         self.flushed = 0
-        kernel.scratch.on_barrier.append(self._flush)
+        scratch.on_barrier.append(self._flush)
 
     def _flush(self) -> None:
         self._now += 1
@@ -44,7 +42,7 @@ class MemoryOrder:
             return
         last = max(token.write, token.read) if writes else token.write
         if last > self.flushed:
-            self._kernel.scratch.barrier()
+            self._scratch.barrier()
 
     def after(self, token: Token | None, *, reads: bool = False, writes: bool = False) -> Token:
         """The token of an access."""

@@ -1,7 +1,7 @@
 """How the warps of a CTA share a matrix multiplication: the atom, and the layouts of its operands.
 
-The lanes of a warp and the values of a fragment are where the atom has them; warps lie along M and N
-so that what a warp multiplies is as square as may be; what is left over is registers.
+The lanes of a warp and the values of a fragment are where the atom has them; warps lie along M and
+N so that what a warp multiplies is as square as may be; what is left over is registers.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class MmaLayouts:
         """The layout of A, B or C."""
         down, along = {"A": "mk", "B": "nk", "C": "mn"}[operand]
         lanes, values = self._fragment(operand, down, along)
-        held = set(lanes) | set(values)
+        taken = set(lanes) | set(values)
         threads: list[Bit | None] = [*lanes]
         for bit in self._warps():
             threads.append(bit if bit is not None and bit[0] in (down, along, "b") else None)
@@ -86,7 +86,7 @@ class MmaLayouts:
             (mode, bit)
             for mode in (along, down, "b")
             for bit in range(log2(self.extents[mode]))
-            if (mode, bit) not in held and (mode, bit) not in self._warps()
+            if (mode, bit) not in taken and (mode, bit) not in self._warps()
         ]
         position = self.positions(operand)
         return TileLayout(

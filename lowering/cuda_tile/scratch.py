@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, SSAValue
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.lowering.cuda_tile.layouts import TileLayout, log2, spread
-from tilewright.lowering.cuda_tile.threads import Threads
+from tilewright.lowering.cuda_tile.threads import ThreadNumber
 from tilewright.lowering.tile.emitter import Emitter
 
 _WIDEST = 16
@@ -26,10 +26,10 @@ def _bytes(count: int) -> MemRefType[Attribute]:
 
 
 class Scratch:
-    """The shared memory of a kernel, and its barriers. `state`: a thread may still read it, as at the
-    start of a loop's body and behind regions."""
+    """The shared memory of a kernel, and its barriers. `state`: a thread may still read it, as at
+    the start of a loop's body and behind regions."""
 
-    def __init__(self, emitter: Emitter, threads: Threads) -> None:
+    def __init__(self, emitter: Emitter, threads: ThreadNumber) -> None:
         self.emitter, self.threads = emitter, threads
         self._size = 0
         self.state = False
@@ -149,13 +149,13 @@ def _memory_order(source: TileLayout, target: TileLayout, size: int) -> list[int
 
 
 def _runs(layout: TileLayout, position: dict[int, int], size: int) -> list[tuple[list[int], int]]:
-    """Registers that lie side by side in memory, at most 16 bytes of them, and where in elements."""
+    """Registers side by side in memory, at most 16 bytes of them, and where they are."""
     place = [spread(register, [position[bit] for bit in layout.registers])
              for register in range(layout.count)]  # fmt: skip
     order = sorted(range(layout.count), key=place.__getitem__)
     low = 0
-    held = {position[bit] for bit in layout.registers}
-    while low in held and size << (low + 1) <= _WIDEST:
+    taken = {position[bit] for bit in layout.registers}
+    while low in taken and size << (low + 1) <= _WIDEST:
         low += 1
     step = 1 << low
     return [(order[i : i + step], place[order[i]]) for i in range(0, len(order), step)]

@@ -11,7 +11,7 @@ from tilewright.lowering.cuda_tile.layouts import TileLayout, log2
 from tilewright.lowering.tile.emitter import Emitter
 
 
-class Threads:
+class ThreadNumber:
     """Arithmetic on the thread's number, as i32."""
 
     def __init__(self, emitter: Emitter) -> None:
@@ -50,11 +50,11 @@ class Threads:
         return part
 
     def is_set(self, bit: int) -> SSAValue:
-        """Whether a bit of the number is set."""
+        """True where a bit of the number is set."""
         return self._emitter.compare("ne", self._masked(1 << bit), self._emitter.constant(0, 32))
 
     def first_of(self, layout: TileLayout) -> SSAValue | None:
-        """Whether the thread is the first of those that hold the same; None where none do."""
+        """True where the thread is the first of those that hold the same; None where none do."""
         if not layout.idle:
             return None
         return self._emitter.compare("eq", self._masked(layout.idle), self._emitter.constant(0, 32))

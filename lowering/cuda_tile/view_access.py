@@ -22,7 +22,7 @@ from tilewright.dialects.cuda_tile.types import (
 )
 from tilewright.lowering.cuda_tile.elements import element_of
 from tilewright.lowering.cuda_tile.facts import ANYTHING, divisor
-from tilewright.lowering.cuda_tile.find_layouts import Found
+from tilewright.lowering.cuda_tile.find_layouts import LayoutTable
 from tilewright.lowering.cuda_tile.layouts import TileLayout, dim_bits, log2
 
 WIDEST = 16
@@ -45,7 +45,7 @@ class TileDimension:
 
     @property
     def size_divisor(self) -> int:
-        """What divides the tensor's size."""
+        """A divisor of the tensor's size."""
         return _divisor(self.size)
 
 
@@ -136,7 +136,7 @@ def run_bits(op: ViewAccess, dimensions: list[TileDimension]) -> int:
     return log2(max(aligned // size, 1))
 
 
-def access_layout(op: ViewAccess, found: Found) -> TileLayout:
+def access_layout(op: ViewAccess, table: LayoutTable) -> TileLayout:
     """The layout in which the threads of a warp access neighbours, in runs as wide as may be."""
     dimensions = tile_dimensions(op)
     along = contiguous(dimensions)
@@ -145,7 +145,7 @@ def access_layout(op: ViewAccess, found: Found) -> TileLayout:
     for i in reversed(range(len(bits))):
         if i != along:
             order += bits[i]
-    return found.dealt(order, run_bits(op, dimensions))
+    return table.dealt(order, run_bits(op, dimensions))
 
 
 def index_width(value: SSAValue) -> int:

@@ -256,7 +256,7 @@ class KernelText:
                 raise OpError(op, f"'{op.name}' has no PTX text")
 
     def _otherwise(self, op: PtxOp) -> None:
-        """What the result is where the instruction is not executed."""
+        """Give the result where the instruction is not executed."""
         if op.guard is not None and op.unguarded is not None:
             guard = self.register(op.guard)
             for kind, into, source in self.registers.moves(op.results[0], op.unguarded):

@@ -1,4 +1,4 @@
-"""`cute_nvgpu.address` to `ptx`: loads and stores by address, whole words at a time, and atomics."""
+"""`cute_nvgpu.address` to `ptx`: loads and stores by address, by whole words, and atomics."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ SCOPES = ("gpu", "sys")
 """Whose threads see the operations in one order."""
 
 _TARGETS = {"bf16": needs("sm_90", (7, 8))}
-"""What some types need beyond the baseline."""
+"""Needs of some types beyond the baseline."""
 
 
 def register_of(form: str) -> str:

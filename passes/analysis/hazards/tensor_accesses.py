@@ -194,6 +194,9 @@ class TensorAccesses(Warpgroups):
                         passed |= not other.cells
                 elif not self._follows(other, access, role):
                     raise self._tensor_hazard(other, access, role)
+                elif access.writes and not other.cells & ~access.cells and other.done:
+                    # What waits for the later one waits for both.
+                    other.cells, passed = 0, True
         if passed:
             self.tensors[key] = [other for other in self.tensors[key] if other.cells]
 
