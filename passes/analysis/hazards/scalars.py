@@ -138,9 +138,10 @@ def select(condition: Any, then: Any, other: Any) -> Any:
     if then is other:
         return other
     values: tuple[Any, ...] = then, other
-    kinds: Any = int | np.ndarray
-    numbers = all(isinstance(value, kinds) for value in values)
-    return UNKNOWN if condition is UNKNOWN or not numbers else np.where(condition, *values)
+    if condition is UNKNOWN or not all(isinstance(value, int | np.ndarray) for value in values):
+        return UNKNOWN
+    by_thread: Any = np.where(condition, *values)
+    return by_thread
 
 
 def truncated(a: Scalar, width: int) -> Scalar:
