@@ -140,8 +140,8 @@ def select(condition: Any, then: Any, other: Any) -> Any:
     values: tuple[Any, ...] = then, other
     if condition is UNKNOWN or not all(isinstance(value, int | np.ndarray) for value in values):
         return UNKNOWN
-    by_thread: Any = np.where(condition, *values)
-    return by_thread
+    choose: Any = np.where
+    return choose(condition, *values)
 
 
 def truncated(a: Scalar, width: int) -> Scalar:
