@@ -135,7 +135,7 @@ class Slice:
             if value in self._slots:
                 continue
             self._slots[value] = len(self._slots)
-            if isinstance(value, SSAValue):
+            if not isinstance(value, Space):
                 self._needed.add(value)
                 work += _sources(value)
 
