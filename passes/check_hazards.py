@@ -46,8 +46,8 @@ class CheckHazardsPass(ModulePass):
     - a wgmma's result, its C or its fragment A touched before its `wgmma.wait_group`, and one
       without a `wgmma.fence` (PTX ISA 9.7.15.7).
 
-    Kernels of `ptx` are looked at as those of ops are; registers that a wgmma gives are then in flight
-    until its `wgmma.wait_group`.
+    Kernels of `ptx` are looked at as those of ops are; registers that a wgmma gives are in flight
+    there until its `wgmma.wait_group`.
 
     A function that is no kernel is a part of something: of it only what is in flight is looked at,
     in wgmmas by `analysis.wgmma_flow`, over all paths in the order of the text.
