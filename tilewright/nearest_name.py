@@ -99,7 +99,9 @@ def _of_dialect(name: str, is_op: bool, context: Context) -> str | None:
     if dialect is None or not rest:
         return dialect_name if dialect is not None else None
     meant = close_name(f"{dialect_name}.{rest}", _names(dialect, is_op), cutoff=0.0)
-    same = next((one for one in dialect.attributes if not is_op and one.name == name == meant), None)
+    same = next(
+        (one for one in dialect.attributes if not is_op and one.name == name == meant), None
+    )
     if same is not None:  # a type for an attribute, or the other way round
         return f"{'!' if issubclass(same, TypeAttribute) else '#'}{name}"
     return meant
