@@ -148,5 +148,5 @@ def test_more_elements_than_a_thread_can_hold(op: str, count: int) -> None:
         lambda: tw.compile(body, "sm_90a"),
         lambda: tw.interpret(body, grid=(1,), block=(1,), args=[1.0]),
     ):
-        with pytest.raises(tw.CompileError, match="elements|64 bits|positive shape"):
+        with pytest.raises(tw.CompileError, match=r"elements|64 bits|positive shape"):
             call()
