@@ -1,5 +1,5 @@
-"""The GEMMs of examples/ and attention, written in tiles: equal bits at every level, NumPy's product, and text
-that assembles without a warning."""
+"""The GEMMs of examples/, and attention, written in tiles: equal bits at every level, NumPy's
+product, and text that assembles without a warning."""
 
 from __future__ import annotations
 
