@@ -23,6 +23,9 @@ _PASSES = {
     "convert-cute-nvgpu-to-ptx": (
         "lowering.to_ptx.convert_cute_nvgpu_to_ptx:ConvertCuteNvgpuToPtxPass"
     ),
+    "convert-cuda-tile-to-cute": (
+        "lowering.cuda_tile.convert_cuda_tile_to_cute:ConvertCudaTileToCutePass"
+    ),
     "convert-cute-to-cute-nvgpu": (
         "lowering.tile.convert_cute_to_cute_nvgpu:ConvertCuteToCuteNvgpuPass"
     ),

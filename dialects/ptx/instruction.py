@@ -69,9 +69,20 @@ class PtxOp(FieldsOp):
         """The predicate without which it is not executed."""
         return None
 
+    @property
+    def unguarded(self) -> SSAValue | None:
+        """The registers whose content its result is where the predicate does not hold."""
+        return None
+
     def requirement(self) -> Requirement:
         """The instruction's needs of its target."""
         return BASELINE
+
+
+def verify_guard(op: PtxOp) -> None:
+    """Raise VerifyException for a result that is not said where a predicate does not hold."""
+    if (op.guard is None) is not (op.unguarded is None):
+        raise VerifyException(f"'{op.name}' expected a predicate and an alternative, or neither")
 
 
 class Row(Protocol):

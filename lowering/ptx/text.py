@@ -251,8 +251,16 @@ class KernelText:
                 if isinstance(op, WgmmaOp):
                     self._settle(op)
                 self.line(text if op.guard is None else f"@{self.register(op.guard)} {text}", op)
+                self._otherwise(op)
             case _:
                 raise OpError(op, f"'{op.name}' has no PTX text")
+
+    def _otherwise(self, op: PtxOp) -> None:
+        """Give the result where the instruction is not executed."""
+        if op.guard is not None and op.unguarded is not None:
+            guard = self.register(op.guard)
+            for kind, into, source in self.registers.moves(op.results[0], op.unguarded):
+                self.line(f"@!{guard} mov.{kind} {into}, {source};", op)
 
     def _ask_until_done(self, op: TryWaitParityOp) -> None:
         """The instruction waits for a while only: ask again until the phase is complete."""

@@ -20,7 +20,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.ops import copy, sync, wmma
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
-from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
+from tilewright.dialects.cute_nvgpu.types.tensor_map import TENSOR_MAP, TmaDescriptorType
 from tilewright.dialects.gpu import ReturnOp
 from tilewright.dialects.ptx import matrix, synchronization
 from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES, TENSORMAP, EntryOp, RetOp
@@ -35,6 +35,7 @@ from tilewright.dialects.ptx.logic import SetpOp
 from tilewright.dialects.ptx.scalar_types import ScalarType, scalar_type
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.ptx.rename_in_flight import rename_in_flight
+from tilewright.lowering.to_ptx import convert_address as convert_address_to_ptx
 from tilewright.lowering.to_ptx import convert_arith as convert_arith_to_ptx
 from tilewright.lowering.to_ptx import convert_arith_casts as convert_arith_casts_to_ptx
 from tilewright.lowering.to_ptx import convert_arith_floats as convert_arith_floats_to_ptx
@@ -63,6 +64,7 @@ from tilewright.lowering.to_ptx.convert_memref import argument_tile, locate
 
 # Importing them fills the table of rules.
 _RULE_MODULES = (
+    convert_address_to_ptx,
     convert_arith_to_ptx,
     convert_arith_floats_to_ptx,
     convert_arith_casts_to_ptx,
@@ -206,6 +208,8 @@ def _passed(op: gpu.FuncOp | func.FuncOp, arguments: Sequence[SSAValue]) -> Iter
             elif structs and source is None:
                 part = "pointer" if is_memref(argument.type) else "value"
                 attributes = DictionaryAttr({**attributes.data, FROM: ArgumentAttr.get(i, part)})
+            if source is None and isinstance(type_, TmaDescriptorType):
+                attributes = DictionaryAttr({**attributes.data, TENSOR_MAP: type_})
             yield Passed(
                 "_".join(map(str, (name, *path))), type_, _parameter(op, type_), attributes
             )

@@ -137,6 +137,6 @@ RETURN = InstructionRow(
 )
 TRAP = InstructionRow(
     "ptx.trap", "stop the kernel with an error", ("trap",), BASELINE.target, BASELINE.version,
-    "trap",
+    "9.7.19.5",
 )  # fmt: skip
 CONTROL = (BRANCH, RETURN, TRAP)
