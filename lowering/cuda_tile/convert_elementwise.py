@@ -26,7 +26,7 @@ from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.cuda_tile.elements import element_of
 from tilewright.lowering.cuda_tile.facts import pointee_bytes
-from tilewright.lowering.cuda_tile.kernel import Kernel, lowers
+from tilewright.lowering.cuda_tile.kernel import Kernel, known_integer, lowers
 from tilewright.lowering.cuda_tile.layouts import TileLayout
 from tilewright.lowering.cuda_tile.threads import scaled
 
@@ -69,7 +69,6 @@ _OVERFLOWING = (arith.AddiOp, arith.SubiOp, arith.MuliOp, arith.ShLIOp)
 _BY_SIGN: dict[type[Operation], tuple[type[Operation], type[Operation]]] = {
     integer.MaxIOp: (arith.MaxUIOp, arith.MaxSIOp),
     integer.MinIOp: (arith.MinUIOp, arith.MinSIOp),
-    integer.RemIOp: (arith.RemUIOp, arith.RemSIOp),
     integer.ShRIOp: (arith.ShRUIOp, arith.ShRSIOp),
 }
 _DIVISIONS: dict[tuple[str, bool], type[Operation]] = {
@@ -98,11 +97,32 @@ def _integers(op: Operation, kernel: Kernel) -> None:
     elementwise(op, kernel, lambda *operands: on_integers(kernel, kind, *operands))
 
 
-@lowers(integer.DivIOp)
-def _divide(op: integer.DivIOp, kernel: Kernel) -> None:
-    rounding, signed = word(op, "rounding", "zero"), word(op, "signedness") == "signed"
-    kind = _DIVISIONS[rounding, signed]
-    elementwise(op, kernel, lambda *operands: on_integers(kernel, kind, *operands))
+@lowers(integer.DivIOp, integer.RemIOp)
+def _divide(op: integer.DivIOp | integer.RemIOp, kernel: Kernel) -> None:
+    """By zero, which is undefined, the quotient is all ones and the remainder the dividend."""
+    signed = word(op, "signedness") == "signed"
+    type_, divides = kernel.scalar_type(op, op.result), isinstance(op, integer.DivIOp)
+    kind: type[Operation] = arith.RemSIOp if signed else arith.RemUIOp
+    if divides:
+        kind = _DIVISIONS[word(op, "rounding", "zero"), signed]
+
+    def compute(x: SSAValue, y: SSAValue) -> SSAValue:
+        if type_ == i1:
+            # The one divisor that is not zero is one.
+            if divides:
+                nothing = on_integers(kernel, arith.XOrIOp, y, kernel.constant(1, i1))
+                return on_integers(kernel, arith.OrIOp, x, nothing)
+            return on_integers(
+                kernel, arith.AndIOp, x, on_integers(kernel, arith.XOrIOp, y, kernel.constant(1, i1))
+            )
+        if known_integer(y):
+            return on_integers(kernel, kind, x, y)
+        zero, one = kernel.constant(0, type_), kernel.constant(1, type_)
+        is_zero = kernel.emit(arith.CmpiOp, [y, zero], i1, predicate=IntegerAttr(0, i64))
+        result = on_integers(kernel, kind, x, kernel.emitter.select(is_zero, one, y))
+        return kernel.emitter.select(is_zero, kernel.constant(-1, type_) if divides else x, result)
+
+    elementwise(op, kernel, compute)
 
 
 @lowers(integer.NegIOp)
