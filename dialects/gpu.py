@@ -11,6 +11,7 @@ gpu.module @kernels {
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Any, Self
 
 from xdsl.dialects import gpu
@@ -78,14 +79,20 @@ _SPELLED = {
     "gpu.known_grid_size": ("known_grid_size",),
     "gpu.known_cluster_size": ("known_cluster_size", "nvvm.cluster_dim"),
 }
+_LAUNCH = [name.removeprefix("gpu.") for name in _SPELLED]
 
 
 def other_spelling(op: IRDLOperation) -> tuple[str, str] | None:
-    """A name by which a kernel says an extent of its launch, and the one that is read."""
+    """A name by which a kernel says an extent of its launch, or nearly, and the one that is
+    read."""
     for name, others in _SPELLED.items():
         for other in others:
             if other in op.attributes:
                 return other, name
+    for slip in op.attributes:
+        meant = get_close_matches(slip.removeprefix("gpu."), _LAUNCH, n=1, cutoff=0.85)
+        if meant and slip not in _SPELLED:
+            return slip, f"gpu.{meant[0]}"
     return None
 
 

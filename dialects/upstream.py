@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
     i1,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from tilewright.dialects.cute_nvgpu.lattice.launch import why_illegal_block, why_illegal_cluster
@@ -30,9 +31,18 @@ INDEX_BITS = 64
 
 
 def fault(op: Operation) -> str | None:
-    """The fault of an upstream op beyond what its own verifier says, or None."""
-    rule = RULES.get(type(op))
-    return None if rule is None else rule(op)
+    """The fault of an upstream op beyond what its own verifier says, or None. Rules count on the
+    fields of their op: where one is missing, that is the fault."""
+    if (rule := RULES.get(type(op))) is None:
+        return None
+    try:
+        return rule(op)
+    except Exception:
+        try:
+            op.verify(verify_nested_ops=False)
+        except VerifyException as error:
+            return str(error)
+        raise
 
 
 def _width(type_: Attribute) -> int:

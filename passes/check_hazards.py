@@ -16,6 +16,7 @@ from xdsl.passes import ModulePass
 
 from tilewright.diagnostic import OpError, named
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
+from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.passes.analysis.hazards.check import check
 from tilewright.passes.analysis.hazards.launches import is_kernel
 from tilewright.passes.analysis.wgmma_flow import Rule, WgmmaFlow, WgmmaHazard
@@ -64,7 +65,7 @@ class CheckHazardsPass(ModulePass):
                 f"got {self.unproven}",
             )
         for function in op.walk():
-            if not isinstance(function, func.FuncOp | gpu.FuncOp):
+            if not isinstance(function, func.FuncOp | gpu.FuncOp | EntryOp):
                 continue
             if has_wgmma(function):
                 report = _reject_registers if is_kernel(function) else _reject

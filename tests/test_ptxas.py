@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import tilewright as tw
 from tilewright import ptxas as module
 from tilewright.ptxas import PtxasNotFound, PtxasReport, find_ptxas
 
@@ -118,6 +119,12 @@ def test_path_comes_last(nowhere: pytest.MonkeyPatch, tmp_path: Path) -> None:
     path.touch(mode=0o755)
     nowhere.setenv("PATH", str(tmp_path))
     assert find_ptxas() == path
+
+
+def test_a_target_that_ptxas_does_not_know() -> None:
+    text = "func.func @k() attributes {gpu.kernel} { func.return }"
+    with pytest.raises(PtxasNotFound, match="expected a ptxas that knows sm_70, got release 13"):
+        tw.compile(text, "sm_70", assemble=True)
 
 
 def test_nowhere_names_the_three_ways(nowhere: pytest.MonkeyPatch) -> None:

@@ -91,10 +91,14 @@ def compile(
 
 
 def _resources(text: str, arch: str, name: str) -> dict[str, KernelResources]:
-    """The resources of each kernel, as ptxas says. Raises CompileError where it refuses the PTX."""
+    """The resources of each kernel, as ptxas says. Raises CompileError where it refuses the PTX,
+    PtxasNotFound where it is none for the target."""
     from tilewright import ptxas
 
     report = ptxas.assemble(text, arch)
+    if "for option 'gpu-name'" in report.output:
+        known = f"expected a ptxas that knows {arch}, got release {report.version}"
+        raise ptxas.PtxasNotFound(f"{known}; nearest legal: an older one, by {ptxas.VARIABLE}")
     if not report.ok:
         said = "; ".join(report.errors)
         raise CompileError(

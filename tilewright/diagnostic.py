@@ -7,6 +7,7 @@ gemm.mlir:12:8: error: 'cute_nvgpu.sm80.mma' operand A expected 8 elements a thr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,13 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 if TYPE_CHECKING:
     from xdsl.ir import Attribute, Operation
+
+
+_BULKY = re.compile(r"(\S{120})\S{200,}(\S{60})")
+"""What a message leaves out the middle of: 5,000 digits, a string that somebody forgot to end."""
+
+_WIDTH = 200
+"""Characters of a line that are shown on each side of the caret, at most."""
 
 
 class OpError(PassFailedException):
@@ -61,13 +69,17 @@ class Diagnostic:
     text: str | None = None
 
     def __str__(self) -> str:
+        message = _BULKY.sub(r"\1...\2", self.message)
         if self.line is None or self.column is None:
-            return f"{self.file}: error: {self.message}" if self.file else f"error: {self.message}"
-        head = f"{self.file}:{self.line}:{self.column}: error: {self.message}"
+            return f"{self.file}: error: {message}" if self.file else f"error: {message}"
+        head = f"{self.file}:{self.line}:{self.column}: error: {message}"
         if self.text is None:
             return head
-        indent = "".join("\t" if c == "\t" else " " for c in self.text[: self.column - 1])
-        return f"{head}\n{self.text}\n{indent}^"
+        first = max(self.column - 1 - _WIDTH, 0) if len(self.text) > 2 * _WIDTH else 0
+        text, end = self.text[first : first + 2 * _WIDTH], self.text[first + 2 * _WIDTH :]
+        left = "..." * bool(first) + text
+        indent = re.sub(r"[^\t]", " ", left[: len(left) - len(text) + self.column - 1 - first])
+        return f"{head}\n{left}{'...' * bool(end)}\n{indent}^"
 
 
 def file_location(location: Attribute) -> FileLineColLoc | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Literal, get_args
 
 from numpy.typing import NDArray
@@ -111,8 +112,7 @@ def interpret(
     an undefined register, a barrier that not all reach.
     """
     module, source = verified(module_or_text, name)
-    if schedule is not None and schedule < 0:
-        raise ExecutionError(f"expected a seed from 0 on as schedule, got {schedule}")
+    _check_settings(args, schedule, max_steps)
     if is_tile_ir(module) and block is not None:
         raise ExecutionError(f"expected no block for Tile IR, got {tuple(block)}")
     if is_tile_ir(module) and level not in (None, "program"):
@@ -154,6 +154,18 @@ def interpret(
         max_steps=max_steps,
         races=races or "error",
     ).arrays
+
+
+def _check_settings(args: Any, schedule: Any, max_steps: Any) -> None:
+    """Raise ExecutionError for what is no list of arguments, no seed or no bound."""
+    if isinstance(args, str) or not isinstance(args, Sequence):
+        raise ExecutionError(f"expected a list of arguments as args, got {args!r}")
+    for name, what, least, given in (
+        ("schedule", "a seed", 0, schedule),
+        ("max_steps", "a number", 1, max_steps),
+    ):
+        if given is not None and not (isinstance(given, Integral) and int(given) >= least):
+            raise ExecutionError(f"expected {what} from {least} on as {name}, got {given!r}")
 
 
 @deep_recursion()

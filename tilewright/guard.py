@@ -16,10 +16,13 @@ from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError
 from tilewright.lowering.interpreter.errors import ExecutionError
 from tilewright.recursion import deep_recursion
-from tilewright.verification import op_diagnostic, verify_diagnostic
+from tilewright.verification import op_diagnostic, stopped_in_xdsl, verify_diagnostic
 
 _EXPECTED = (CompileError, ExecutionError, TargetError, OSError)
 """The errors that say all in their own words."""
+
+_LONG = 120
+"""Characters that are told of an error that holds a whole op."""
 
 
 @contextmanager
@@ -87,6 +90,9 @@ def _internal(step: str, error: Exception, source: str | None, name: str | None)
     place = "" if op is None else f" at '{op.name}'"
     said = " ".join(str(error).split())
     message = f"internal error in '{step}'{place}, please report: {type(error).__name__}: {said}"
+    if stopped_in_xdsl(error):
+        said = f"{type(error).__name__}: {said[:_LONG]}{'...' * (len(said) > _LONG)}"
+        message = f"'{step}' expected IR that xDSL's own code takes, got {said}"
     if isinstance(error, NotImplementedError):
         message = f"'{step}' is not implemented for this{place}: {said}"
     return Diagnostic(message, name) if op is None else at(op.location, message, source)
@@ -97,7 +103,9 @@ def _op_at_work(traceback: TracebackType | None) -> Operation | None:
     op: Operation | None = None
     while traceback is not None:
         for value in traceback.tb_frame.f_locals.values():
-            if isinstance(value, Operation) and file_location(value.location) is not None:
+            # One whose constructor failed has no location yet.
+            place = getattr(value, "location", None) if isinstance(value, Operation) else None
+            if place is not None and file_location(place) is not None:
                 op = value
                 break
         traceback = traceback.tb_next

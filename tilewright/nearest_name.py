@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from xdsl.context import Context
 from xdsl.dialects.arith import CMPF_COMPARISON_OPERATIONS, CMPI_COMPARISON_OPERATIONS
-from xdsl.ir import Dialect, Operation
+from xdsl.ir import Dialect, Operation, TypeAttribute
 from xdsl.irdl import IRDLOperation
 from xdsl.passes import parse_pipeline
 
@@ -98,7 +98,13 @@ def _of_dialect(name: str, is_op: bool, context: Context) -> str | None:
     dialect = None if dialect_name is None else context.get_optional_dialect(dialect_name)
     if dialect is None or not rest:
         return dialect_name if dialect is not None else None
-    return close_name(f"{dialect_name}.{rest}", _names(dialect, is_op), cutoff=0.0)
+    meant = close_name(f"{dialect_name}.{rest}", _names(dialect, is_op), cutoff=0.0)
+    same = next(
+        (one for one in dialect.attributes if not is_op and one.name == name == meant), None
+    )
+    if same is not None:  # a type for an attribute, or the other way round
+        return f"{'!' if issubclass(same, TypeAttribute) else '#'}{name}"
+    return meant
 
 
 def _names(dialect: Dialect, is_op: bool) -> list[str]:

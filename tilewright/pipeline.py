@@ -24,6 +24,7 @@ from tilewright.passes.check_hazards import CheckHazardsPass
 from tilewright.passes.check_issue import CheckIssuePass
 from tilewright.passes.check_target import CheckTargetPass, required_targets
 from tilewright.passes.check_tmem import CheckTmemPass
+from tilewright.passes.inline_calls import InlineCallsPass
 from tilewright.passes.synthesize_layouts import SynthesizeLayoutsPass
 from tilewright.recursion import deep_recursion
 from tilewright.verification import verify
@@ -50,6 +51,7 @@ PROGRAM_STAGE = "convert-cuda-tile-to-cute"
 
 PIPELINE: tuple[Stage, ...] = (
     Stage(PROGRAM_STAGE, _convert_cuda_tile),
+    Stage("inline-calls", lambda arch: InlineCallsPass()),
     Stage("cute-nvgpu-check-issue", lambda arch: CheckIssuePass()),
     Stage("convert-cute-to-cute-nvgpu", lambda arch: ConvertCuteToCuteNvgpuPass(arch)),
     Stage("cute-nvgpu-check-target", lambda arch: CheckTargetPass(arch)),
@@ -144,6 +146,8 @@ def stages_of(passes: str | Sequence[ModulePass]) -> list[Stage]:
         known = Universe.get_multiverse().all_passes
         check_pass_names(passes, known)
         passes = PassPipeline.parse_spec(known, passes).passes
+    if not isinstance(passes, Sequence):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"expected passes as text or as a list, got {passes!r}")
     for pass_ in passes:
         if not isinstance(pass_, ModulePass):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"expected passes of xDSL's ModulePass, got {pass_!r}")
@@ -163,7 +167,7 @@ def lower_programs(module: ModuleOp, arch: str, source: str | None = None) -> No
 
 def lower_tiles(module: ModuleOp, arch: str, source: str | None = None) -> None:
     """Lower a verified module to the atom level in place. Raises CompileError."""
-    stages = [stage for stage in PIPELINE if stage.name == TILE_STAGE]
+    stages = [stage for stage in PIPELINE if stage.name in (InlineCallsPass.name, TILE_STAGE)]
     run_pipeline(module, arch, source, stages=stages)
 
 
@@ -174,6 +178,8 @@ def verified(
 
     Bytes are Tile IR bytecode if they begin as it does, else UTF-8 text. Raises CompileError.
     """
+    if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"expected the name of the text as a string, got {name!r}")
     if isinstance(module_or_text, bytes):
         if is_bytecode(module_or_text, name):
             from tilewright.dialects.cuda_tile.bytecode.read_module import read_bytecode

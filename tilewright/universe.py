@@ -37,6 +37,7 @@ _PASSES = {
     ),
     "cute-expand-ops": "passes.cute_expand_ops:CuteExpandOpsPass",
     "cute-fold-static": "passes.cute_fold_static:CuteFoldStaticPass",
+    "inline-calls": "passes.inline_calls:InlineCallsPass",
     "cute-nvgpu-check-issue": "passes.check_issue:CheckIssuePass",
     "cute-nvgpu-check-hazards": "passes.check_hazards:CheckHazardsPass",
     "cute-nvgpu-check-target": "passes.check_target:CheckTargetPass",

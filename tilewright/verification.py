@@ -4,6 +4,7 @@ op that is wrong."""
 from __future__ import annotations
 
 from dataclasses import replace
+from traceback import walk_tb
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -24,6 +25,10 @@ def verify(module: ModuleOp, text: str | None = None, after: str | None = None) 
             module.verify()
         except VerifyException as error:
             faults = _faults(module, text) or [at(module.location, str(error), text)]
+        except Exception:
+            faults = _faults(module, text)
+            if not faults:
+                raise
     if faults and after is not None:
         faults = [replace(fault, message=f"{fault.message} (after '{after}')") for fault in faults]
     if faults:
@@ -58,11 +63,26 @@ def _faults(module: ModuleOp, text: str | None) -> list[Diagnostic]:
         except VerifyException as error:
             wrong = error.op if isinstance(error, InnerOpError) else op
             faults.append(at(wrong.location, _named(wrong, str(error)), text))
-        except Exception:
+        except Exception as error:
             # Verifiers count on the ops before theirs, one of which is wrong here.
-            if not faults:
+            if stopped_in_xdsl(error):
+                said = f"as xDSL verifies them, got {type(error).__name__}: {error}"
+                message = f"'{op.name}' expected its operands and types {said}"
+                faults.append(at(op.location, message, text))
+            elif not faults:
                 raise
     return faults
+
+
+_RUNNERS = ("guard", "pipeline", "verification", "tools.tilewright_opt")
+"""Modules that run what is not theirs: passes, targets, verifiers."""
+
+
+def stopped_in_xdsl(error: Exception) -> bool:
+    """True where code of xDSL's stopped that no code of ours, but for the runners, had called."""
+    modules = [frame.f_globals["__name__"] for frame, _ in walk_tb(error.__traceback__)]
+    ours = {name.removeprefix("tilewright.") for name in modules if name.startswith("tilewright.")}
+    return modules[-1].startswith("xdsl.") and ours <= {*_RUNNERS}
 
 
 def _named(op: Operation, message: str) -> str:

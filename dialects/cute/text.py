@@ -71,7 +71,11 @@ class LayoutReader:
         if end == start:
             self.fail(expected)
         self.position = end
-        return int(self.text[start:end])
+        try:
+            return int(self.text[start:end])
+        except ValueError:  # more digits than Python converts
+            reason = f"expected {expected}, got {end - start} digits"
+            raise LayoutParseError(reason, self.text, start) from None
 
     def read_tuple(self, depth: int = 0) -> Stride:
         """An int_tuple, nested at most MAX_DEPTH deep."""

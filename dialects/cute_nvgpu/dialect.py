@@ -29,6 +29,7 @@ from tilewright.dialects.cute_nvgpu.ops import (
     wmma,
 )
 from tilewright.dialects.cute_nvgpu.types import (
+    conversion,
     copies,
     fragments,
     smem_desc_view,
@@ -49,7 +50,9 @@ CUTE_NVGPU = Dialect(
     "cute_nvgpu",
     ops_of(*_OPS),
     [
-        *attributes_of(fragments, smem_desc_view, tensor_map, copies, universal_fma, *_OPS),
+        *attributes_of(
+            fragments, smem_desc_view, tensor_map, copies, conversion, universal_fma, *_OPS
+        ),
         *MMA_ATOM_TYPES.values(),
         *WGMMA_ATOM_TYPES.values(),
         *UMMA_ATOM_TYPES.values(),

@@ -34,7 +34,6 @@ from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, SymbolOpInte
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import PARAMETER_TYPES as _SCALARS
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import TRAP
 from tilewright.dialects.cute_nvgpu.lattice.launch import (
     MAX_PARAMETER_BYTES,
     parameter_version,
@@ -43,7 +42,7 @@ from tilewright.dialects.cute_nvgpu.lattice.launch import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement, needs
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import PtxOp, RowOp
+from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.types import RegType, reg
 
 # PTX ISA 4.4.
@@ -335,24 +334,3 @@ class RetOp(PtxOp):
     traits = traits_def(IsTerminator(), HasParent(EntryOp))
 
     assembly_format = "attr-dict"
-
-
-@fields_op("ptx.trap", TRAP)
-class TrapOp(RowOp):
-    """End the kernel in an error, where a predicate holds: `@p trap`. PTX ISA 9.7.19.5.
-
-    ```mlir
-    ptx.trap "index out of range" if %p
-    ```
-
-    The interpreter says the message.
-    """
-
-    message = prop_def(StringAttr)
-    predicate = operand_def(reg("pred"))
-
-    assembly_format = "$message `if` $predicate attr-dict"
-
-    @property
-    def guard(self) -> SSAValue | None:
-        return self.predicate

@@ -161,7 +161,12 @@ class ScalarOp(PtxOp):
         return _operand_forms(self.ROW, self.form.data)
 
     def operand_values(self) -> Mapping[str, Given]:
-        return {"d": self.results[0], **dict(zip("abc", self.operands, strict=False))}
+        elements, given = self.operands, dict[str, Given]()
+        if self.form.data.startswith("rs."):
+            *elements, given["rbits"] = self.operands
+            if len(elements) > 2:
+                elements = (elements,)
+        return {"d": self.results[0], **dict(zip("abc", elements, strict=False)), **given}
 
     @property
     def mnemonic(self) -> str:

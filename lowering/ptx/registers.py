@@ -31,6 +31,7 @@ from tilewright.lowering.ptx.live_ranges import RegisterRanges, Slot
 
 PREFIXES: dict[str, str] = {
     "pred": "%p",
+    "b8": "%b",
     "b16": "%h",
     "b32": "%r",
     "f32": "%f",

@@ -16,8 +16,8 @@ from xdsl.ir import Block, Operation
 
 from tilewright.diagnostic import OpError
 from tilewright.dialects.ptx.arithmetic import AddOp
-from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp, TrapOp
-from tilewright.dialects.ptx.logic import NotOp, SetpOp
+from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp
+from tilewright.dialects.ptx.logic import SetpOp
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_arith import scalar
 from tilewright.lowering.to_ptx.convert_llvm import give, register_types, registers_of
@@ -116,8 +116,3 @@ def _conditional_branch(op: cf.ConditionalBranchOp, to: Conversion) -> None:
         registers_of(op.else_arguments, to),
     )
     to.add(CondBraOp(to[op.cond], then, other, *arguments))
-
-
-@lowers(cf.AssertOp)
-def _assert(op: cf.AssertOp, to: Conversion) -> None:
-    to.add(TrapOp(to.scalar(NotOp, "pred", to[op.arg]), op.msg))

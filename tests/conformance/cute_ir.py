@@ -186,7 +186,10 @@ _REASONS = (
     (r"'?cute\.[\w.]+'? is not registered", "cute op or type is missing"),
     (r"is not registered", "construct that xDSL's dialects lack"),
     (r"expected error was not produced", "verifier disagrees"),
-    (r"unrecognized passes|[Uu]nknown pass|Unrecognized pass", "pass is missing"),
+    (
+        r"expected the name of a pass|unrecognized passes|[Uu]nknown pass|Unrecognized pass",
+        "pass is missing",
+    ),
     (r"error: 'cute\.", "verifier disagrees"),
     (r"error: failed to parse", "type text is rejected"),
     (r"Did you mean|Unrecognized", "pass is missing"),

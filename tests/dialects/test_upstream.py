@@ -94,6 +94,12 @@ def test_block_size_in_the_generic_form() -> None:
     assert ".reqntid 64, 1, 1" in tw.compile(GENERIC, "sm_90a").ptx
 
 
+@pytest.mark.parametrize("slip", ["gpu.known_bloc_size", "known_block_sizes"])
+def test_a_slip_in_the_name_of_a_block_size(slip: str) -> None:
+    with pytest.raises(tw.CompileError, match=f"expected gpu.known_block_size, got {slip} = array"):
+        tw.compile(MODULE.format(f"{slip} = array<i32: 64, 1, 1>"), "sm_90a")
+
+
 @pytest.mark.parametrize("name", ["known_cluster_size", "nvvm.cluster_dim"])
 def test_cluster_sizes_of_gpu_functions(name: str) -> None:
     assert tw.compile(MODULE.format(f"{name} = array<i32: 2, 1, 1>"), "sm_90a").entries[

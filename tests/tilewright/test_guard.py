@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
+from xdsl.universe import Universe
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 import tilewright as tw
@@ -142,6 +144,31 @@ def test_a_kernel_without_a_body() -> None:
             tw.CompileError, match=r":1:1: error: .* expected a kernel to have a body, got"
         ):
             call()
+
+
+def every_op() -> list[str]:
+    """The names of the ops of every dialect, xDSL's own too."""
+    dialects = Universe.get_multiverse().all_dialects.values()
+    return [op.name for dialect in dialects for op in dialect().operations]
+
+
+def test_every_op_without_what_it_needs_gets_an_answer() -> None:
+    """Bare, without operands, and with some operands, results and regions or other."""
+    values = "%x: f32, %i: i32, %p: memref<?xf32>"
+    rng = random.Random(0)
+    ops = every_op()
+    assert len(ops) > 1500
+    for name in ops:
+        count, results, regions = (rng.randrange(3) for _ in range(3))
+        types = ", ".join(("f32", "i32")[:count])
+        body = f"({', '.join(['{}'] * regions)}) : ({types}) -> ({', '.join(['f32'] * results)})"
+        left = f"%r:{results} = " if results else ""
+        for op in (name, f'{left}"{name}"({", ".join(("%x", "%i")[:count])}) {body}'):
+            text = f"func.func @k({values}) attributes {{gpu.kernel}} {{\n{op}\nfunc.return\n}}"
+            try:
+                pipeline.verified(text)
+            except tw.CompileError as error:
+                assert "internal error" not in error.message
 
 
 # Nesting

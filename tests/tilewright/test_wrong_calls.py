@@ -89,6 +89,16 @@ CALLS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: tw.compile("", "sm_90", passes="no-such-pass"), ValueError, "no-such-pass"),
     (lambda: tw.compile("", "sm_90", passes=[3]), TypeError,  # type: ignore[list-item]
      "expected passes of xDSL's ModulePass, got 3"),
+    (lambda: tw.compile("", "sm_90", passes=5), TypeError, "as text or as a list, got 5"),  # type: ignore[arg-type]
+    (lambda: tw.compile("", "sm_90", name=5), TypeError,  # type: ignore[arg-type]
+     "expected the name of the text as a string, got 5"),
+    *((lambda given=given: run(args=given), tw.ExecutionError,
+       f"expected a list of arguments as args, got {given!r}") for given in 
+       (None, 5, "ab", {1: 2})),
+    *((lambda given=given: run(schedule=given), tw.ExecutionError,
+       f"expected a seed from 0 on as schedule, got {given!r}") for given in (-1, 1.5, "x")),
+    *((lambda given=given: run(max_steps=given), tw.ExecutionError,
+       f"expected a number from 1 on as max_steps, got {given!r}") for given in (0, -1, 1.5, "10")),
 ]  # fmt: skip
 
 

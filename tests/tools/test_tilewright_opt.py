@@ -16,6 +16,7 @@ from tilewright.tools.tilewright_opt import main
 
 GOOD = "func.func @f() attributes {gpu.kernel} {\n  func.return\n}\n"
 LOWER = ("-p", "convert-cute-nvgpu-to-ptx")
+AXPY = Path(__file__).parents[2] / "examples" / "axpy.mlir"
 
 
 class Run:
@@ -299,3 +300,24 @@ def test_deep_nests(opt) -> None:
     nest = "  %x = arith.constant true\n" + "scf.if %x {\n" * 20_000 + "}\n" * 20_000
     run = opt(GOOD.replace("{\n", "{\n" + nest, 1))
     assert run.status == 1 and "expected IR that nests less deeply" in run.error
+
+
+STEPS = [
+    *(("-p", name) for name in sorted(Universe.get_multiverse().all_passes)),
+    *(("-t", name) for name in sorted(Universe.get_multiverse().all_targets)),
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_every_pass_and_target_gives_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    """xDSL's own, too, which may assume what nobody says."""
+    assert len(STEPS) > 100
+    for step in STEPS:
+        try:
+            main([str(AXPY), *step])
+            status = 0
+        except SystemExit as leave:
+            status = leave.code or 0
+        said = capsys.readouterr().err
+        assert status in (0, 1, 2) and bool(status) == ("error: " in said), step
+        assert "internal error" not in said, (step, said)

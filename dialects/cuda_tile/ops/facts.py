@@ -122,8 +122,15 @@ class OpFacts:
     # --- verification ---
 
     def verify(self, op: IRDLOperation) -> dict[str, tuple[SSAValue, ...]]:
-        """Raise VerifyException where a value or a property is not what it may be."""
+        """Raise VerifyException where a value, a region or a property is not what it may be."""
         values = self.values(op)
+        regions = len(self.definition.regions)
+        for what, wanted, given in (
+            ("regions", regions, op.regions),
+            ("successors", 0, op.successors),
+        ):
+            if len(given) != wanted:
+                raise VerifyException(f"'{op.name}' expected {wanted} {what}, got {len(given)}")
         for place in (*self.operands, *self.results):
             for value in values[place.name]:
                 if not place.accepts.takes(value.type):
@@ -164,6 +171,10 @@ def _divided(
     """Values by name; without sizes all that are more than one each go to the one that may."""
     if sizes is None:
         free = len(values) - sum(place.arity is Arity.ONE for place in places)
+        if free < 0 and any(place.arity is not Arity.ONE for place in places):
+            raise VerifyException(
+                f"'{op.name}' expected at least {len(values) - free} {what}s, got {len(values)}"
+            )
         sizes = tuple(1 if place.arity is Arity.ONE else free for place in places)
     divided: dict[str, tuple[SSAValue, ...]] = {}
     start = 0

@@ -82,7 +82,8 @@ class CudaTileOp(DeclaredOp):
 
     def verify_(self) -> None:
         types = [value.type for value in (*self._operands, *self.results)]
-        key = (len(self.results), *types, *self.properties.items())
+        counts = (len(self.results), len(self.regions), len(self.successors))
+        key = (counts, *types, *self.properties.items())
         if key not in self.verified:
             self._verify_alike()
             if len(self.verified) >= _REMEMBERED:

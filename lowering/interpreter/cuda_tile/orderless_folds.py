@@ -48,7 +48,7 @@ def _extremes(ufunc: np.ufunc, in_order: Fold, axis: int) -> Fold:
         result: Tile = ufunc.reduce(tile, axis)
         unsure = (result == 0) | (result != result)
         if unsure.any():
-            result[unsure] = in_order(_alone(tile, unsure, axis))
+            result[unsure] = in_order(_alone(tile, unsure, axis)).ravel()
         return result
 
     return run

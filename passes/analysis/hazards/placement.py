@@ -75,9 +75,13 @@ def _along(steps: Steps, index: Cells) -> Cells:
     return total + index * steps[-1][1]
 
 
+_MOST_CELLS = 1 << 24
+"""More elements than the shared memory of any target has bits."""
+
+
 @cache
 def placement_of(type_: MemRefType[Any]) -> Placement | None:
-    """The placement of a memref of static layout, or None."""
+    """The placement of a memref of static layout that some memory can hold, or None."""
     layout, bits = layout_of(type_), bits_of(type_.element_type)
     if layout is None or bits is None:
         return None
@@ -89,7 +93,8 @@ def placement_of(type_: MemRefType[Any]) -> Placement | None:
         swizzle = swizzle_of(inner)
     assert isinstance(plain, Layout)
     modes = tuple(steps_of(plain[mode]) for mode in range(plain.rank()))
-    return Placement(modes, swizzle, bits, int(plain.cosize()))
+    size = int(plain.cosize())
+    return Placement(modes, swizzle, bits, size) if size <= _MOST_CELLS else None
 
 
 def swizzle_of(swizzle: Swizzle) -> tuple[int, int]:

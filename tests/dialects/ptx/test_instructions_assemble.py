@@ -29,7 +29,7 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import VECTOR_BITS
 from tilewright.dialects.ptx import data_movement as data
 from tilewright.dialects.ptx import registers, synchronization
 from tilewright.dialects.ptx.atomics import AtomOp
-from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES, TENSORMAP, TrapOp
+from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES, TENSORMAP
 from tilewright.dialects.ptx.types import KINDS, reg
 from tilewright.ptxas import PtxasReport
 
@@ -116,7 +116,7 @@ def test_moves_between_registers_of_one_width(ptxas: Ptxas) -> None:
     kernel = Kernel()
     for source, width in KINDS.items():
         for result, other in KINDS.items():
-            if width == other:
+            if width == other != 8:
                 kernel.output(kernel.add(registers.MovOp(kernel.input(source), reg(result))))
     check(kernel, ptxas)
 
@@ -124,6 +124,8 @@ def test_moves_between_registers_of_one_width(ptxas: Ptxas) -> None:
 def test_constants_in_registers(ptxas: Ptxas) -> None:
     kernel = Kernel()
     for kind, width in KINDS.items():
+        if kind == "b8":
+            continue
         for bits in {-1, 0, -(1 << (width - 1)), (1 << width) - 1}:
             kernel.output(kernel.constant(bits, kind))
     check(kernel, ptxas)
@@ -135,6 +137,9 @@ def test_pack_and_unpack(ptxas: Ptxas) -> None:
     kernel.output(kernel.add(registers.PackOp(kernel.constant(-1, "b16"), kernel.input("b16"))))
     kernel.output(kernel.add(registers.UnpackOp(kernel.input("b32"))))
     kernel.output(kernel.add(registers.UnpackOp(kernel.constant(-1, "b32"))))
+    octets = kernel.add(registers.UnpackOp(kernel.input("b16"), octets=True))
+    low, high = (kernel.add(registers.ListGetOp(octets, place)) for place in range(2))
+    kernel.output(kernel.add(registers.PackOp(high, low, "b16")))
     check(kernel, ptxas)
 
 
@@ -195,9 +200,8 @@ def test_guarded_loads_and_atomics(ptxas: Ptxas) -> None:
     kernel.output(kernel.add(load))
     atom = AtomOp("global", "add.u32", kernel.pointer, [other], 0, predicate, load.result)
     kernel.output(kernel.add(atom))
-    kernel.add(TrapOp(predicate, "never"))
     text = check(kernel, ptxas)
-    assert text.count("@!%p") == 2 and "@%p1 ld.global.b32" in text and "@%p1 trap;" in text
+    assert text.count("@!%p") == 2 and "@%p1 ld.global.b32" in text
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from xdsl.traits import SymbolTable
 from tilewright.diagnostic import OpError
 from tilewright.dialects.gpu import ReturnOp
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar, typed
-from tilewright.lowering.interpreter.builder import Builder, Step, runs
+from tilewright.lowering.interpreter.builder import Builder, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import type_name
@@ -119,22 +119,6 @@ def _return(op: func.ReturnOp, builder: Builder) -> None:
 @runs(func.CallOp)
 def _call(op: func.CallOp, builder: Builder) -> None:
     callee = SymbolTable.lookup_symbol(op, op.callee)
-    if not isinstance(callee, func.FuncOp) or not callee.body.blocks:
+    if not isinstance(callee, func.FuncOp | gpu.FuncOp) or not callee.body.blocks:
         raise OpError(op, f"'{op.name}' expected a function with a body, got {op.callee}")
     builder.add_call(op, callee.body)
-
-
-@runs(cf.AssertOp)
-def _assert(op: cf.AssertOp, builder: Builder) -> Step:
-    return failing(op.msg.data, builder.slot(op.arg), holds=True)
-
-
-def failing(message: str, condition: int, *, holds: bool) -> Step:
-    """The step of threads that stop the kernel unless a condition `holds`, or does not."""
-
-    def step(machine: Machine, gang: Gang) -> None:
-        wrong = np.broadcast_to(gang.regs[condition] != holds, gang.count)
-        if wrong.any():
-            raise Fault(f"failed: {message}", int(np.argmax(wrong)))
-
-    return step

@@ -24,7 +24,6 @@ from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import constant, pure, same, unary, undefined
-from tilewright.lowering.interpreter.ops.base.control_flow import failing
 from tilewright.lowering.interpreter.ops.base.gpu import arrive_at, wait_at
 from tilewright.lowering.interpreter.ops.base.memref import load_chosen, load_words, store_words
 from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import (
@@ -93,7 +92,8 @@ def _pack(op: registers.PackOp, builder: Builder) -> Step:
 
 @runs(registers.UnpackOp)
 def _unpack(op: registers.UnpackOp, builder: Builder) -> Step:
-    return unary(op, builder, lambda a: np.ascontiguousarray(a)[:, None].view(np.uint16))
+    half = np.uint8 if op.octets else np.uint16
+    return unary(op, builder, lambda a: np.ascontiguousarray(a)[:, None].view(half))
 
 
 def as_columns(value: Bits) -> Bits:
@@ -212,11 +212,6 @@ def _cond_bra(op: control_flow.CondBraOp, builder: Builder) -> None:
 @runs(control_flow.RetOp)
 def _ret(op: control_flow.RetOp, builder: Builder) -> None:
     builder.end(Exit(), op)
-
-
-@runs(control_flow.TrapOp)
-def _trap(op: control_flow.TrapOp, builder: Builder) -> Step:
-    return failing(op.message.data, builder.slot(op.predicate), holds=False)
 
 
 @runs(synchronization.BarSyncOp)
