@@ -10,11 +10,12 @@ from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.ptx.atomics import AtomOp
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
 from tilewright.dialects.ptx.logic import AndOp, OrOp, SelpOp, SetpOp, ShlOp, ShrOp
-from tilewright.dialects.ptx.registers import ListMakeOp, PackOp, UnpackOp
+from tilewright.dialects.ptx.registers import ListMakeOp, UnpackOp
 from tilewright.dialects.ptx.scalar_types import ScalarType
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_arith import element, storage_of
+from tilewright.lowering.to_ptx.halves import packed_halves
 
 _WORD = 4
 """The bytes of a register that holds several narrow elements."""
@@ -115,7 +116,7 @@ def _joined(parts: Sequence[SSAValue], storage: ScalarType, to: Conversion) -> S
         low, high = (_joined(parts[i : i + half], storage, to) for i in (0, half))
     else:
         low, high = parts
-    return to.pure((PackOp, low, high), (low, high), lambda: PackOp(low, high))
+    return packed_halves(low, high, to)
 
 
 def _parts(word: SSAValue, storage: ScalarType, per_word: int, to: Conversion) -> list[SSAValue]:
