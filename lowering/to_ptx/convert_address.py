@@ -10,6 +10,7 @@ from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.ptx.atomics import AtomOp
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
 from tilewright.dialects.ptx.logic import AndOp, OrOp, SelpOp, SetpOp, ShlOp, ShrOp
+from tilewright.dialects.ptx.matrix_copy import LdmatrixOp
 from tilewright.dialects.ptx.registers import ListMakeOp, UnpackOp
 from tilewright.dialects.ptx.scalar_types import ScalarType
 from tilewright.dialects.ptx.types import reg
@@ -70,6 +71,11 @@ def _atomic(op: address.AtomicOp, to: Conversion) -> None:
         op.scope.data,
     )  # fmt: skip
     to[op.result] = to.emit(atom)
+
+
+@lowers(address.LdmatrixOp)
+def _ldmatrix(op: address.LdmatrixOp, to: Conversion) -> None:
+    to[op.fragment] = to.emit(LdmatrixOp(to[op.address], op.matrix_copy, op.offset.value.data))
 
 
 # Words: elements narrower than a register are packed where there is a whole register of them
