@@ -314,7 +314,7 @@ def test_every_pass_and_target_gives_an_answer(capsys: pytest.CaptureFixture[str
     assert len(STEPS) > 100
     for step in STEPS:
         try:
-            main([str(ROOT / "examples/axpy.mlir"), *step])
+            main([str(AXPY), *step])
             status = 0
         except SystemExit as leave:
             status = leave.code or 0
