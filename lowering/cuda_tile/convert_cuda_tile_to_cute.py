@@ -26,6 +26,7 @@ from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
 from tilewright.lowering.cuda_tile import (
     convert_atomics,
     convert_control_flow,
+    convert_conversions,
     convert_elementwise,
     convert_folds,
     convert_grid,
@@ -46,6 +47,7 @@ from tilewright.lowering.tile.kernel import erase_unused
 _RULE_MODULES = (
     convert_atomics,
     convert_control_flow,
+    convert_conversions,
     convert_elementwise,
     convert_folds,
     convert_grid,
