@@ -255,14 +255,14 @@ func.func @f(%t: !cute.tma_copy<#cute_nvgpu.tma<load, banana>, 128x64xbf16>) {
 
 // -----
 
-// expected-error @+1 {{got <load, im2col>; nearest legal: <load>}}
+// expected-error @+1 {{got <load, im2col> (boxes are tiles); nearest legal: <load>}}
 func.func @f(%t: !cute.tma_copy<#cute_nvgpu.tma<load, im2col>, 128x64xbf16>) {
   func.return
 }
 
 // -----
 
-// expected-error @+1 {{got <load, gather4>; nearest legal: <load>}}
+// expected-error @+1 {{got <load, gather4> (boxes are tiles: rows from anywhere are copies of one row each); nearest legal: <load>}}
 func.func @f(%t: !cute.tma_copy<#cute_nvgpu.tma<load, gather4>, 128x64xbf16>) {
   func.return
 }
@@ -278,13 +278,5 @@ func.func @f(%t: !cute.tma_copy<#cute_nvgpu.tma<load, multicast, multicast>, 128
 
 // expected-error @+1 {{got <reduce, add, multicast>; nearest legal: <reduce, add>}}
 func.func @f(%t: !cute.tma_copy<#cute_nvgpu.tma<reduce, add, multicast>, 128x64xbf16>) {
-  func.return
-}
-
-// -----
-
-func.func @f(%a: !cute.memref<bf16, gmem, align<16>, "(?,?):(?{i64 div=8},1)">) {
-  // expected-error @+1 {{got <load, gather4> (boxes are tiles: rows from anywhere are copies of one row each); nearest legal: <load>}}
-  %t, %c = cute.make_tma_copy<#cute_nvgpu.tma<load, gather4>, tile = "[128;64]", smem = "(128,64):(64,1)"> (%a)
   func.return
 }
