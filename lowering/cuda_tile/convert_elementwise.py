@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
     i1,
     i64,
 )
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.diagnostic import OpError
@@ -26,7 +27,7 @@ from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.cuda_tile.elements import element_of
 from tilewright.lowering.cuda_tile.facts import pointee_bytes
-from tilewright.lowering.cuda_tile.kernel import Kernel, lowers
+from tilewright.lowering.cuda_tile.kernel import Kernel, known_integer, lowers
 from tilewright.lowering.cuda_tile.layouts import TileLayout
 from tilewright.lowering.cuda_tile.threads import scaled
 
@@ -69,7 +70,6 @@ _OVERFLOWING = (arith.AddiOp, arith.SubiOp, arith.MuliOp, arith.ShLIOp)
 _BY_SIGN: dict[type[Operation], tuple[type[Operation], type[Operation]]] = {
     integer.MaxIOp: (arith.MaxUIOp, arith.MaxSIOp),
     integer.MinIOp: (arith.MinUIOp, arith.MinSIOp),
-    integer.RemIOp: (arith.RemUIOp, arith.RemSIOp),
     integer.ShRIOp: (arith.ShRUIOp, arith.ShRSIOp),
 }
 _DIVISIONS: dict[tuple[str, bool], type[Operation]] = {
@@ -98,11 +98,35 @@ def _integers(op: Operation, kernel: Kernel) -> None:
     elementwise(op, kernel, lambda *operands: on_integers(kernel, kind, *operands))
 
 
-@lowers(integer.DivIOp)
-def _divide(op: integer.DivIOp, kernel: Kernel) -> None:
-    rounding, signed = word(op, "rounding", "zero"), word(op, "signedness") == "signed"
-    kind = _DIVISIONS[rounding, signed]
-    elementwise(op, kernel, lambda *operands: on_integers(kernel, kind, *operands))
+@lowers(integer.DivIOp, integer.RemIOp)
+def _divide(op: integer.DivIOp | integer.RemIOp, kernel: Kernel) -> None:
+    """By zero, which is undefined, the quotient is all ones and the remainder the dividend."""
+    signed = word(op, "signedness") == "signed"
+    type_, divides = kernel.scalar_type(op, op.result), isinstance(op, integer.DivIOp)
+    kind: type[Operation] = arith.RemSIOp if signed else arith.RemUIOp
+    if divides:
+        kind = _DIVISIONS[word(op, "rounding", "zero"), signed]
+
+    def compute(x: SSAValue, y: SSAValue) -> SSAValue:
+        if type_ == i1:
+            # The one divisor that is not zero is one.
+            if divides:
+                nothing = on_integers(kernel, arith.XOrIOp, y, kernel.constant(1, i1))
+                return on_integers(kernel, arith.OrIOp, x, nothing)
+            return on_integers(
+                kernel,
+                arith.AndIOp,
+                x,
+                on_integers(kernel, arith.XOrIOp, y, kernel.constant(1, i1)),
+            )
+        if known_integer(y):
+            return on_integers(kernel, kind, x, y)
+        zero, one = kernel.constant(0, type_), kernel.constant(1, type_)
+        is_zero = kernel.emit(arith.CmpiOp, [y, zero], i1, predicate=IntegerAttr(0, i64))
+        result = on_integers(kernel, kind, x, kernel.emitter.select(is_zero, one, y))
+        return kernel.emitter.select(is_zero, kernel.constant(-1, type_) if divides else x, result)
+
+    elementwise(op, kernel, compute)
 
 
 @lowers(integer.NegIOp)
@@ -199,26 +223,56 @@ def on_floats(kernel: Kernel, kind: type[Operation], *operands: SSAValue) -> SSA
     return kernel.emit(kind, operands, operands[0].type, fastmath=_EXACT)
 
 
+_APPROXIMATE = FastMathFlagsAttr([FastMathFlag.APPROX_FUNC])
+_RECIPROCAL = FastMathFlagsAttr([FastMathFlag.ALLOW_RECIP])
+_FREE: dict[type[Operation], FastMathFlagsAttr] = {
+    floating_point.DivFOp: _RECIPROCAL,
+    floating_point.ExpOp: _APPROXIMATE,
+    floating_point.TanHOp: _APPROXIMATE,
+}
+"""The flags of f32 with rounding<approx>."""
+
+
 @lowers(*_FLOAT, *_EXTREMES)
 def _floats(op: Operation, kernel: Kernel) -> None:
     _check_rounding(op)
     extremes = _EXTREMES.get(type(op))
     kind = _FLOAT[type(op)] if extremes is None else extremes["propagate_nan" in op.properties]
-    elementwise(op, kernel, lambda *operands: on_floats(kernel, kind, *operands))
+    flags, flushes = _EXACT, "flush_to_zero" in op.properties
+    if word(op, "rounding_mode") == "approx":
+        flags = _FREE.get(type(op), _EXACT)
+    elif flushes and isinstance(op, floating_point.Exp2Op):
+        # The chip's own function flushes.
+        flags, flushes = _APPROXIMATE, False
+
+    def compute(*operands: SSAValue) -> SSAValue:
+        if not flushes:
+            return kernel.emit(kind, operands, operands[0].type, fastmath=flags)
+        flushed = [_flushed(kernel, operand) for operand in operands]
+        return _flushed(kernel, kernel.emit(kind, flushed, operands[0].type, fastmath=flags))
+
+    elementwise(op, kernel, compute)
+
+
+def _flushed(kernel: Kernel, value: SSAValue) -> SSAValue:
+    """An f32, of which subnormal numbers are zeros of their sign."""
+    i32 = IntegerType(32)
+    bits = kernel.emit(arith.BitcastOp, [value], i32)
+    exponent = on_integers(kernel, arith.AndIOp, bits, kernel.constant(0x7F800000, i32))
+    tiny = kernel.emitter.compare("eq", exponent, kernel.constant(0, i32))
+    sign = on_integers(kernel, arith.AndIOp, bits, kernel.constant(0x80000000, i32))
+    chosen = kernel.emitter.select(tiny, sign, bits)
+    return kernel.emit(arith.BitcastOp, [chosen], value.type)
 
 
 def _check_rounding(op: Operation) -> None:
-    """Raise OpError for a rounding, or a flushing, that is not lowered yet."""
+    """Raise OpError for a rounding that is not lowered yet."""
     rounding = word(op, "rounding_mode", "nearest_even")
-    if rounding not in ("nearest_even", "full"):
+    if rounding not in ("nearest_even", "full", "approx"):
         raise OpError(
             op, f"'{op.name}' rounding<{rounding}> has no lowering to cute; nearest legal: "
             "rounding<nearest_even>",
         )  # fmt: skip
-    if "flush_to_zero" in op.properties:
-        raise OpError(
-            op, f"'{op.name}' flush_to_zero has no lowering to cute; nearest legal: without"
-        )
 
 
 @lowers(floating_point.CmpFOp)

@@ -12,7 +12,7 @@ from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.elements import scalar_type
 from tilewright.lowering.cuda_tile.find_layouts import LayoutTable, finds
 from tilewright.lowering.cuda_tile.kernel import Kernel, lowers
-from tilewright.lowering.cuda_tile.layouts import TileLayout, dim_bits
+from tilewright.lowering.cuda_tile.layouts import WARP_BITS, TileLayout, dim_bits
 from tilewright.lowering.cuda_tile.memory_access import Access, check_weak, load, store
 from tilewright.lowering.cuda_tile.threads import scaled
 from tilewright.lowering.cuda_tile.view_access import (
@@ -132,15 +132,15 @@ def _stored_layout(op: views.StoreViewTkoOp, kernel: Kernel) -> TileLayout:
 
 
 def neighbours(op: views.ViewAccess, layout: TileLayout) -> int:
-    """The neighbours in memory that a warp accesses at once, as a run."""
+    """The neighbours in memory that a warp accesses, one instruction after the other, as a run."""
     dimensions = tile_dimensions(op)
     along = contiguous(dimensions)
     if along is None:
         return 1
     bits = dim_bits(op.view_type.tile_shape)[along]
-    at_once = {*layout.registers[: run_bits(op, dimensions)], *layout.threads[:5]}
+    of_warp = {*layout.registers, *layout.threads[:WARP_BITS]}
     count = 0
-    while count < len(bits) and bits[count] in at_once:
+    while count < len(bits) and bits[count] in of_warp:
         count += 1
     return 1 << count
 
